@@ -14,7 +14,7 @@ namespace ATTNSCOPE_FILE {
 using testing::message_of;
 using testing::TemporaryFolder;
 
-Checkpoint small() {
+Checkpoint small_checkpoint() {
   Checkpoint checkpoint;
   checkpoint.model = make_model(
       testing::small_config({.vocabulary = 260, .context = 8, .head_size = 4, .hidden = 6}), 1);
@@ -34,7 +34,7 @@ testing::Tensors tensors_of(const Checkpoint& checkpoint) {
 
 TEST(Checkpoint, RoundTripsThroughFolder) {
   const TemporaryFolder folder;
-  const Checkpoint before = small();
+  const Checkpoint before = small_checkpoint();
   save_checkpoint(folder.path() / "new", before, false);
   const Checkpoint after = load_checkpoint((folder.path() / "new").string());
   EXPECT_EQ(after.name, "new");
@@ -52,17 +52,17 @@ TEST(Checkpoint, SuggestsCommandToConvertPickledWeights) {
   write_file(folder.path() / "config.json",
              R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"]})");
   write_file(folder.path() / "pytorch_model.bin", "pickled");
-  const std::string words = load_error(folder.path());
-  EXPECT_NE(words.find("pytorch_model.bin: expected model.safetensors"), std::string::npos);
-  EXPECT_NE(words.find("python3 -c \"from transformers import AutoModelForCausalLM as M; "
-                       "M.from_pretrained('"),
+  const std::string message = load_error(folder.path());
+  EXPECT_NE(message.find("pytorch_model.bin: expected model.safetensors"), std::string::npos);
+  EXPECT_NE(message.find("python3 -c \"from transformers import AutoModelForCausalLM as M; "
+                         "M.from_pretrained('"),
             std::string::npos)
-      << words;
+      << message;
 }
 
 TEST(Checkpoint, StoresHalfPrecision) {
   const TemporaryFolder folder;
-  const Checkpoint before = small();
+  const Checkpoint before = small_checkpoint();
   save_checkpoint(folder.path() / "half", before, true);
   save_checkpoint(folder.path() / "whole", before, false);
   const Checkpoint after = load_checkpoint((folder.path() / "half").string());
@@ -77,7 +77,7 @@ TEST(Checkpoint, StoresHalfPrecision) {
 
 TEST(Checkpoint, RejectsSavingNonFiniteWeights) {
   const TemporaryFolder folder;
-  Checkpoint broken = small();
+  Checkpoint broken = small_checkpoint();
   Tensor values = broken.model.weights.find("final_norm.weight")->second.value().copy();
   values[0] = 70000;  // overflows float16
   broken.model.weights.find("final_norm.weight")->second = Var(values);
@@ -89,7 +89,7 @@ TEST(Checkpoint, RejectsSavingNonFiniteWeights) {
 
 TEST(Checkpoint, NamesMissingMisshapenAndUnknownTensors) {
   const TemporaryFolder folder;
-  const Checkpoint good = small();
+  const Checkpoint good = small_checkpoint();
   save_checkpoint(folder.path(), good, false);
   const auto file = folder.path() / "model.safetensors";
 
@@ -123,7 +123,7 @@ TEST(Checkpoint, DistinguishesUnknownLayoutsFromInvalidFiles) {
   const TemporaryFolder folder;
   EXPECT_NE(load_error(folder.path()), "no error");
   EXPECT_NE(load_error(folder.path() / "absent").find("found \""), std::string::npos);
-  save_checkpoint(folder.path(), small(), false);
+  save_checkpoint(folder.path(), small_checkpoint(), false);
   write_file(folder.path() / "config.json", R"({"model_type": "mamba"})");
   EXPECT_NE(load_error(folder.path()).find("model_type: expected one of attnscope, llama, mistral"),
             std::string::npos);
@@ -135,7 +135,7 @@ TEST(Checkpoint, DistinguishesUnknownLayoutsFromInvalidFiles) {
 
 TEST(Checkpoint, RejectsTruncatedFiles) {
   const TemporaryFolder folder;
-  save_checkpoint(folder.path(), small(), false);
+  save_checkpoint(folder.path(), small_checkpoint(), false);
   const auto file = folder.path() / "model.safetensors";
   const std::string whole = read_file(file);
   for (const std::size_t size :
@@ -147,9 +147,9 @@ TEST(Checkpoint, RejectsTruncatedFiles) {
 
 TEST(Checkpoint, RunsWithoutTokenizer) {
   const TemporaryFolder folder;
-  Checkpoint bare = small();
-  bare.tokenizer = nullptr;
-  save_checkpoint(folder.path(), bare, false);
+  Checkpoint without_tokenizer = small_checkpoint();
+  without_tokenizer.tokenizer = nullptr;
+  save_checkpoint(folder.path(), without_tokenizer, false);
   const Checkpoint loaded = load_checkpoint(folder.path().string());
   EXPECT_EQ(loaded.tokenizer, nullptr);
   EXPECT_FALSE(loaded.tokenizer_problem.empty());
@@ -157,7 +157,7 @@ TEST(Checkpoint, RunsWithoutTokenizer) {
 
 TEST(Checkpoint, ReadsShards) {
   const TemporaryFolder folder;
-  const Checkpoint good = small();
+  const Checkpoint good = small_checkpoint();
   save_checkpoint(folder.path(), good, false);
   std::filesystem::remove(folder.path() / "model.safetensors");
   testing::Tensors first = tensors_of(good), second;

@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSame = "the same";
 
-// Nine digits: further ones depend on the processor.
-std::string word(const Json& value) {
+// Text of a value with nine digits; further digits depend on the processor.
+std::string value_text(const Json& value) {
   if (!value.is_number() || value.is_number_integer()) return value.dump();
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value.get<double>());
@@ -33,28 +33,29 @@ std::string word(const Json& value) {
 }
 
 // Appends "hidden: 64 -> 65" for each member that differs.
-void differences(const Json& before, const Json& after, const std::string& path,
-                 std::vector<std::string>& found) {
+void add_differences(const Json& before, const Json& after, const std::string& path,
+                     std::vector<std::string>& changes) {
   if (before == after) return;
   if (before.is_object() && after.is_object()) {
     for (const auto& [key, value] : before.items()) {
       if (!after.contains(key)) {
-        found.push_back(path + key + " away");
+        changes.push_back(path + key + " away");
       } else {
-        differences(value, after[key], path + key + ".", found);
+        add_differences(value, after[key], path + key + ".", changes);
       }
     }
     for (const auto& [key, value] : after.items()) {
-      if (!before.contains(key)) found.push_back(path + key + " new");
+      if (!before.contains(key)) changes.push_back(path + key + " new");
     }
     return;
   }
   if (before.is_array() && after.is_array() && before.size() == after.size() && before.size() > 0) {
-    differences(before[0], after[0], path + "0.", found);  // the first layer represents all
-    differences(before[before.size() - 1], after[before.size() - 1], path + "last.", found);
+    add_differences(before[0], after[0], path + "0.", changes);  // the first layer represents all
+    add_differences(before[before.size() - 1], after[before.size() - 1], path + "last.", changes);
     return;
   }
-  found.push_back(path.substr(0, path.size() - 1) + " " + word(before) + " -> " + word(after));
+  changes.push_back(path.substr(0, path.size() - 1) + " " + value_text(before) + " -> " +
+                    value_text(after));
 }
 
 class ConfigKeys : public ::testing::TestWithParam<std::string> {
@@ -67,23 +68,23 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
   // Differences from the layout's own config, or the error.
   std::string outcome(const Json& config) {
     try {
-      const Json now = to_json(model_of(config).config);
-      std::vector<std::string> all;
-      differences(to_json(own()), now, "", all);
+      const Json changed_config = to_json(load_model(config).config);
+      std::vector<std::string> changes;
+      add_differences(to_json(unchanged_config()), changed_config, "", changes);
       std::string text;
-      for (const std::string& one : all) text += (text.empty() ? "" : ", ") + one;
+      for (const std::string& change : changes) text += (text.empty() ? "" : ", ") + change;
       return text.empty() ? kSame : text;
     } catch (const InputError& e) {
-      std::string words = e.what();
-      for (auto at = words.find(folder_.string()); at != std::string::npos;
-           at = words.find(folder_.string())) {
-        words.replace(at, folder_.string().size(), "HERE");
+      std::string message = e.what();
+      for (auto at = message.find(folder_.string()); at != std::string::npos;
+           at = message.find(folder_.string())) {
+        message.replace(at, folder_.string().size(), "HERE");
       }
-      return "refused: " + words;
+      return "refused: " + message;
     }
   }
 
-  Model model_of(const Json& config) const {
+  Model load_model(const Json& config) const {
     const std::string type = format_type(config, "config.json", "");
     const auto format =
         std::ranges::find(checkpoint_formats(), type, &CheckpointFormat::model_type);
@@ -93,19 +94,19 @@ class ConfigKeys : public ::testing::TestWithParam<std::string> {
     source.tensors = file_.tensors;
     return format->load(source);
   }
-  const ModelConfig& own() {
-    if (!own_) own_ = model_of(config_).config;
-    return *own_;
+  const ModelConfig& unchanged_config() {
+    if (!unchanged_config_) unchanged_config_ = load_model(config_).config;
+    return *unchanged_config_;
   }
 
   fs::path folder_;
   Json config_;
   SafetensorsFile file_;
-  std::optional<ModelConfig> own_;
+  std::optional<ModelConfig> unchanged_config_;
 };
 
-// The outcome with "VALUE" for the value that was set, where it is a word or an element of a list:
-// values with alike outcomes share a line.
+// Replaces the value that was set by "VALUE" where it is a word or an element of a list, so that
+// values with the same effect share a line.
 std::string without_value(std::string text, const std::string& value) {
   for (std::size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + 1)) {
     const char before = at == 0 ? ' ' : text[at - 1];
@@ -117,8 +118,8 @@ std::string without_value(std::string text, const std::string& value) {
   return text;
 }
 
-// Alternative values of a member.
-std::vector<Json> others_of(const std::string& key, const Json& value) {
+// Alternative values of a key.
+std::vector<Json> alternative_values(const std::string& key, const Json& value) {
   if (value.is_boolean()) return {!value.get<bool>()};
   if (value.is_number_integer()) return {value.get<Index>() + 1, 0, 1, 2, 3};
   if (value.is_number()) return {0.5, 1.5 * value.get<double>()};
@@ -137,47 +138,48 @@ Json& object_at(Json& config, const Path& path) {
 TEST_P(ConfigKeys, EffectsMatchGolden) {
   std::string text;
   std::vector<std::string> without_effect, default_values;
-  const std::function<void(const Path&)> tell = [&](const Path& path) {
+  const std::function<void(const Path&)> add_effects = [&](const Path& path) {
     const Json object = object_at(config_, path);
-    std::string within;
-    for (const std::string& key : path) within += key + ".";
+    std::string prefix;
+    for (const std::string& key : path) prefix += key + ".";
     for (const auto& [key, value] : object.items()) {
       if (key == "model_type" || key == "id2label" || key == "label2id") continue;
       Json changed = config_;
       object_at(changed, path).erase(key);
-      // Values by their outcome, in the order in which outcomes occur first.
+      // Pairs of outcome and values with this outcome, in the order of their first occurrence.
       std::vector<std::pair<std::string, std::string>> outcomes{
           {without_value(outcome(changed), "nothing"), "none"}};
-      for (const Json& other : others_of(key, value)) {
+      for (const Json& other : alternative_values(key, value)) {
         if (other == value) continue;
         object_at(changed, path)[key] = other;
-        const std::string result = without_value(outcome(changed), word(other));
-        const auto known =
+        const std::string result = without_value(outcome(changed), value_text(other));
+        const auto entry =
             std::ranges::find(outcomes, result, &std::pair<std::string, std::string>::first);
-        if (known == outcomes.end()) {
-          outcomes.emplace_back(result, word(other));
-        } else if (known->second != word(other) && !known->second.ends_with(", " + word(other))) {
-          known->second += ", " + word(other);
+        if (entry == outcomes.end()) {
+          outcomes.emplace_back(result, value_text(other));
+        } else if (entry->second != value_text(other) &&
+                   !entry->second.ends_with(", " + value_text(other))) {
+          entry->second += ", " + value_text(other);
         }
       }
       if (outcomes.size() == 1 && outcomes[0].first == kSame) {
-        without_effect.push_back(within + key);
+        without_effect.push_back(prefix + key);
       } else {
         for (const auto& [result, values] : outcomes) {
           if (result == kSame && values == "none") {
-            default_values.push_back(within + key);
+            default_values.push_back(prefix + key);
             continue;
           }
-          text += within + key + " " + values + ": " + result + "\n";
+          text += prefix + key + " " + values + ": " + result + "\n";
         }
       }
       if (!value.is_object()) continue;
-      Path inner = path;
-      inner.push_back(key);
-      tell(inner);
+      Path nested = path;
+      nested.push_back(key);
+      add_effects(nested);
     }
   };
-  tell({});
+  add_effects({});
   text += "with its default value\n" + testing::wrapped_entries(default_values);
   text += "without effect\n" + testing::wrapped_entries(without_effect);
   EXPECT_TRUE(testing::matches_golden(text, "core/checkpoint/keys/" + GetParam() + ".txt"));

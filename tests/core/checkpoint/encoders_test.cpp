@@ -68,9 +68,9 @@ TEST(Encoders, DropUnusedPositionRows) {
 
 TEST(Encoders, RejectUnsupportedSettingsByName) {
   const auto expect = [](const std::string& name, const std::string& members,
-                         const std::string& named) {
+                         const std::string& setting) {
     const std::string error = ChangedLayout(name, members).error();
-    EXPECT_NE(error.find(named), std::string::npos) << error;
+    EXPECT_NE(error.find(setting), std::string::npos) << error;
   };
   expect("bert", R"({"position_embedding_type": "relative_key"})", "position_embedding_type");
   expect("bert", R"({"is_decoder": true})", "is_decoder");
@@ -111,17 +111,17 @@ TEST(Encoders, BigBirdBlocksFollowConfig) {
       {.values = group.variant.values, .weights = {}, .heads = 4, .queries = 40, .keys = 40});
   for (Index head = 0; head < 4; ++head) {
     for (Index i = 0; i < 40; ++i) {
-      EXPECT_TRUE(pattern.allowed(head, i, 2));   // all attend to the first block
-      EXPECT_TRUE(pattern.allowed(head, i, 37));  // and the last,
-      EXPECT_TRUE(pattern.allowed(head, 38, i));  // which attend to all
+      EXPECT_TRUE(pattern.allowed(head, i, 2));   // first block: all rows attend to it
+      EXPECT_TRUE(pattern.allowed(head, i, 37));  // last block: all rows attend to it,
+      EXPECT_TRUE(pattern.allowed(head, 38, i));  // and its rows attend to all keys
       EXPECT_TRUE(pattern.allowed(head, i, std::min<Index>(39, i + 4)));
     }
     EXPECT_EQ(pattern.row_count(head, 18), 4 * (2 + 3 + 1));
   }
-  bool differ = false;
-  for (Index j = 0; j < 40; ++j) differ |= pattern.allowed(0, 18, j) != pattern.allowed(1, 18, j);
-  for (Index j = 0; j < 40; ++j) differ |= pattern.allowed(0, 18, j) != pattern.allowed(2, 18, j);
-  EXPECT_TRUE(differ);
+  bool differs = false;
+  for (Index j = 0; j < 40; ++j) differs |= pattern.allowed(0, 18, j) != pattern.allowed(1, 18, j);
+  for (Index j = 0; j < 40; ++j) differs |= pattern.allowed(0, 18, j) != pattern.allowed(2, 18, j);
+  EXPECT_TRUE(differs);
 }
 
 TEST(Clip, LoadsTextAndImageTowers) {
@@ -174,7 +174,7 @@ TEST(Encoders, FindMaskTokenInEveryFile) {
     write_file(folder.path() / file, text);
     return mask_id(load_checkpoint(folder.path().string()).model.config);
   };
-  EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\n\n[MASK]"), 2);  // the last line, one is empty
+  EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\n\n[MASK]"), 2);  // last line, after an empty one
   EXPECT_EQ(mask("bert", "vocab.txt", "[MASK]\r\nword\r\n"), 0);
   EXPECT_EQ(mask("bert", "vocab.txt", "[PAD]\r\n[MASK]\r\nword\r\n"), 1);
   EXPECT_EQ(mask("bert", "vocab.txt", ""), -1);
@@ -188,9 +188,9 @@ TEST(Encoders, FindMaskTokenInEveryFile) {
   EXPECT_EQ(mask("bert", "vocab.json", R"(["[MASK]"])"), -1);
 }
 
-// Two numbers are height and width.
+// Two numbers: height and width.
 TEST(Vision, ReadsSideLengthsFromOneOrTwoNumbers) {
-  const auto words = [](const std::string& members) {
+  const auto load_error = [](const std::string& members) {
     return ChangedLayout("vit", members).error();
   };
   const Json config = parse_json(
@@ -199,33 +199,34 @@ TEST(Vision, ReadsSideLengthsFromOneOrTwoNumbers) {
   const auto sides = [](Index height, Index width) {
     return R"({"image_size": [)" + std::to_string(height) + ", " + std::to_string(width) + "]}";
   };
-  const Index most = 4096 / patch * patch;
+  const Index largest = 4096 / patch * patch;
   const auto is_size = [](const std::string& found) {
     return found.find("image_size: expected a number of pixels, or two") != std::string::npos;
   };
-  for (const auto& [height, width] : {std::pair<Index, Index>{patch, most}, {most, patch}}) {
-    EXPECT_FALSE(is_size(words(sides(height, width)))) << words(sides(height, width));
+  for (const auto& [height, width] : {std::pair<Index, Index>{patch, largest}, {largest, patch}}) {
+    EXPECT_FALSE(is_size(load_error(sides(height, width)))) << load_error(sides(height, width));
   }
   for (const auto& [height, width] :
        {std::pair<Index, Index>{patch, 4097}, {4097, patch}, {0, patch}, {patch, 0}, {-1, patch}}) {
-    EXPECT_TRUE(is_size(words(sides(height, width)))) << words(sides(height, width));
+    EXPECT_TRUE(is_size(load_error(sides(height, width)))) << load_error(sides(height, width));
   }
-  EXPECT_TRUE(is_size(words(R"({"image_size": [8]})")));
-  EXPECT_TRUE(is_size(words(R"({"image_size": [8, 8, 8]})")));
-  EXPECT_TRUE(is_size(words(R"({"image_size": [8.0, 8]})")));
+  EXPECT_TRUE(is_size(load_error(R"({"image_size": [8]})")));
+  EXPECT_TRUE(is_size(load_error(R"({"image_size": [8, 8, 8]})")));
+  EXPECT_TRUE(is_size(load_error(R"({"image_size": [8.0, 8]})")));
   // Largest supported size and the first beyond it, with patches of one pixel.
   for (const Index side : {4096, 4097}) {
     const std::string found =
-        words(R"({"patch_size": [1, 1], "image_size": [)" + std::to_string(side) + ", 1]}");
+        load_error(R"({"patch_size": [1, 1], "image_size": [)" + std::to_string(side) + ", 1]}");
     EXPECT_EQ(is_size(found), side > 4096) << found;
   }
   const std::string piece = "[" + std::to_string(patch) + ", " + std::to_string(patch) + "]";
   const Index size = config["image_size"].is_array() ? config["image_size"][0].get<Index>()
                                                      : config["image_size"].get<Index>();
   const std::string image = "[" + std::to_string(size) + ", " + std::to_string(size) + "]";
-  EXPECT_EQ(words(R"({"patch_size": )" + piece + R"(, "image_size": )" + image + "}"), "no error");
-  EXPECT_NE(words(sides(size, size + 1)).find("a multiple of patch_size"), std::string::npos);
-  EXPECT_NE(words(sides(size + 1, size)).find("a multiple of patch_size"), std::string::npos);
+  EXPECT_EQ(load_error(R"({"patch_size": )" + piece + R"(, "image_size": )" + image + "}"),
+            "no error");
+  EXPECT_NE(load_error(sides(size, size + 1)).find("a multiple of patch_size"), std::string::npos);
+  EXPECT_NE(load_error(sides(size + 1, size)).find("a multiple of patch_size"), std::string::npos);
 }
 
 }  // namespace ATTNSCOPE_FILE

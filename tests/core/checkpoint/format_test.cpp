@@ -26,22 +26,22 @@ constexpr Index kWidth = 64, kVocabulary = kMinNarrowWeights / kWidth;
 struct Layout {
   std::string name, config;
   std::map<std::string, Shape> tensors;
-  std::size_t narrow;  // matrices
+  std::size_t narrow;  // number of 16-bit matrices
 };
 
 Layout gpt2() {
   std::map<std::string, Shape> t{{"wte.weight", {kVocabulary, 64}}, {"wpe.weight", {8, 64}}};
-  const auto both = [&](const std::string& name, Shape shape) {
+  const auto add_affine = [&](const std::string& name, Shape shape) {
     t[name + ".bias"] = {shape.back()};
     t[name + ".weight"] = std::move(shape);
   };
-  both("h.0.ln_1", {64});
-  both("h.0.attn.c_attn", {64, 192});
-  both("h.0.attn.c_proj", {64, 64});
-  both("h.0.ln_2", {64});
-  both("h.0.mlp.c_fc", {64, 256});
-  both("h.0.mlp.c_proj", {256, 64});
-  both("ln_f", {64});
+  add_affine("h.0.ln_1", {64});
+  add_affine("h.0.attn.c_attn", {64, 192});
+  add_affine("h.0.attn.c_proj", {64, 64});
+  add_affine("h.0.ln_2", {64});
+  add_affine("h.0.mlp.c_fc", {64, 256});
+  add_affine("h.0.mlp.c_proj", {256, 64});
+  add_affine("ln_f", {64});
   return {"gpt2",
           R"({"model_type": "gpt2", "n_positions": 8, "n_embd": 64, "n_layer": 1, "n_head": 2,
               "vocab_size": )" +
@@ -75,17 +75,17 @@ Layout llama() {
 Layout gpt_neox() {
   std::map<std::string, Shape> t{{"gpt_neox.embed_in.weight", {kVocabulary, 64}},
                                  {"embed_out.weight", {kVocabulary, 64}}};
-  const auto both = [&](const std::string& name, Shape shape) {
+  const auto add_affine = [&](const std::string& name, Shape shape) {
     t["gpt_neox." + name + ".bias"] = {shape.front()};
     t["gpt_neox." + name + ".weight"] = std::move(shape);
   };
-  both("final_layer_norm", {64});
-  both("layers.0.input_layernorm", {64});
-  both("layers.0.post_attention_layernorm", {64});
-  both("layers.0.attention.query_key_value", {192, 64});
-  both("layers.0.attention.dense", {64, 64});
-  both("layers.0.mlp.dense_h_to_4h", {96, 64});
-  both("layers.0.mlp.dense_4h_to_h", {64, 96});
+  add_affine("final_layer_norm", {64});
+  add_affine("layers.0.input_layernorm", {64});
+  add_affine("layers.0.post_attention_layernorm", {64});
+  add_affine("layers.0.attention.query_key_value", {192, 64});
+  add_affine("layers.0.attention.dense", {64, 64});
+  add_affine("layers.0.mlp.dense_h_to_4h", {96, 64});
+  add_affine("layers.0.mlp.dense_4h_to_h", {64, 96});
   return {"gpt_neox",
           R"({"model_type": "gpt_neox", "vocab_size": )" + std::to_string(kVocabulary) +
               R"(, "max_position_embeddings": 8, "hidden_size": 64, "intermediate_size": 96,
@@ -93,17 +93,17 @@ Layout gpt_neox() {
           t, 8};
 }
 
-Layout own() {
+Layout native() {
   const ModelConfig config = testing::small_config(
       {.vocabulary = kVocabulary, .context = 8, .heads = 4, .head_size = 16, .hidden = 96});
-  Layout layout{"own", to_json(config).dump(), {}, 8};
+  Layout layout{"native", to_json(config).dump(), {}, 8};
   for (const WeightSpec& spec : weight_specs(config)) layout.tensors[spec.name] = spec.shape;
   return layout;
 }
 
 class Layouts : public ::testing::TestWithParam<Layout (*)()> {
  protected:
-  // With `wide`, the same numbers as floats.
+  // Loads random weights stored as `dtype`; `wide`: the same numbers stored as floats.
   Checkpoint load(DType dtype, bool wide) const {
     SafetensorsFile file;
     std::uint64_t seed = 1;
@@ -159,7 +159,7 @@ TEST_P(Layouts, KeepNarrowMatrices) {
   }
 }
 
-TEST_P(Layouts, RejectNaN) {
+TEST_P(Layouts, RejectInfinity) {
   load(DType::F16, false);
   SafetensorsFile file = read_safetensors(folder_.path() / "model.safetensors");
   for (auto& [name, tensor] : file.tensors) {
@@ -177,7 +177,7 @@ TEST_P(Layouts, RejectNaN) {
   FAIL() << "no embedding";
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Layouts, ::testing::Values(gpt2, llama, gpt_neox, own),
+INSTANTIATE_TEST_SUITE_P(Formats, Layouts, ::testing::Values(gpt2, llama, gpt_neox, native),
                          [](const auto& info) { return info.param().name; });
 
 }  // namespace ATTNSCOPE_FILE

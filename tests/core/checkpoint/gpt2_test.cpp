@@ -25,26 +25,26 @@ Tensors tensors() {
   const auto add = [&](const std::string& name, Shape shape) {
     t[name] = testing::random_tensor(std::move(shape), ++seed, 0.4);
   };
-  const auto both = [&](const std::string& name, Shape shape) {
+  const auto add_affine = [&](const std::string& name, Shape shape) {
     add(name + ".bias", {shape.back()});
     add(name + ".weight", std::move(shape));
   };
   add("transformer.wte.weight", {17, 12});
   add("transformer.wpe.weight", {9, 12});
   for (const std::string at : {"transformer.h.0.", "transformer.h.1."}) {
-    both(at + "ln_1", {12});
-    both(at + "attn.c_attn", {12, 36});
-    both(at + "attn.c_proj", {12, 12});
-    both(at + "ln_2", {12});
-    both(at + "mlp.c_fc", {12, 48});
-    both(at + "mlp.c_proj", {48, 12});
+    add_affine(at + "ln_1", {12});
+    add_affine(at + "attn.c_attn", {12, 36});
+    add_affine(at + "attn.c_proj", {12, 12});
+    add_affine(at + "ln_2", {12});
+    add_affine(at + "mlp.c_fc", {12, 48});
+    add_affine(at + "mlp.c_proj", {48, 12});
     t[at + "attn.bias"] = Tensor::zeros({1, 1, 9, 9});
   }
-  both("transformer.ln_f", {12});
+  add_affine("transformer.ln_f", {12});
   return t;
 }
 
-Rows part(const Rows& rows, std::size_t first, std::size_t count) {
+Rows columns(const Rows& rows, std::size_t first, std::size_t count) {
   Rows result;
   for (const auto& row : rows) {
     const auto begin = row.begin() + static_cast<std::ptrdiff_t>(first);
@@ -68,9 +68,9 @@ Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
   x = sum(x, positions);
   for (const std::string at : {"transformer.h.0.", "transformer.h.1."}) {
     const Rows qkv = linear(norm(x, at + "ln_1"), at + "attn.c_attn");
-    const Rows mixed =
-        reference_attention(part(qkv, 0, 12), part(qkv, 12, 12), part(qkv, 24, 12), 3, 3, true)
-            .output;
+    const Rows mixed = reference_attention(columns(qkv, 0, 12), columns(qkv, 12, 12),
+                                           columns(qkv, 24, 12), 3, 3, true)
+                           .output;
     x = sum(x, linear(mixed, at + "attn.c_proj"));
     const auto gelu = [](double value) { return gelu_tanh(value); };
     x = sum(x,
@@ -95,7 +95,7 @@ TEST(Gpt2, MatchesReference) {
       testing::close(logits.reshaped({5, 17}), testing::tensor_of(reference(t, {3, 16, 0, 5, 5}))));
 }
 
-// Either scale is equivalent to multiplied queries.
+// Each scale is equivalent to scaled queries.
 TEST(Gpt2, SupportsOtherScoreScales) {
   const TemporaryFolder folder;
   Tensors t = tensors();
@@ -135,31 +135,31 @@ TEST(Gpt2, RejectsUnsupportedSettingsByName) {
   EXPECT_NE(load_error(folder).find("transformer.wpe.weight is missing"), std::string::npos);
 }
 
-// "attention_types": runs of kinds with their counts.
+// "attention_types": lists of kinds, each with its number of repetitions.
 TEST(GptNeo, ReadsAttentionTypesAsRuns) {
-  const std::string given = R"({"attention_layers": null, "attention_types": )";
+  const std::string config_begin = R"({"attention_layers": null, "attention_types": )";
   const auto layers = [&](const std::string& types) {
     std::string kinds;
     for (const auto& groups :
-         testing::changed_layout("gpt_neo", given + types + "}").model.config.groups) {
+         testing::changed_layout("gpt_neo", config_begin + types + "}").model.config.groups) {
       kinds += groups[0].variant.id == default_variant().id ? 'g' : 'l';
     }
     return kinds;
   };
-  const std::string own = layers("null");
-  ASSERT_GE(own.size(), 2u);
-  EXPECT_EQ(own.substr(0, 2), "gl");  // alternating by default
-  const std::string count = std::to_string(own.size());
-  EXPECT_EQ(layers(R"([[["local"], )" + count + "]]"), std::string(own.size(), 'l'));
+  const std::string default_kinds = layers("null");
+  ASSERT_GE(default_kinds.size(), 2u);
+  EXPECT_EQ(default_kinds.substr(0, 2), "gl");  // alternating by default
+  const std::string count = std::to_string(default_kinds.size());
+  EXPECT_EQ(layers(R"([[["local"], )" + count + "]]"), std::string(default_kinds.size(), 'l'));
   EXPECT_EQ(layers(R"([[["global"], )" + count + R"(], [["local"], 0]])"),
-            std::string(own.size(), 'g'));
+            std::string(default_kinds.size(), 'g'));
   for (const std::string& wrong :
-       {R"([[["local"], )" + std::to_string(own.size() + 1) + "]]",
+       {R"([[["local"], )" + std::to_string(default_kinds.size() + 1) + "]]",
         std::string(R"([[["local"], -1]])"), std::string(R"([[["local"], 1.5]])"),
         std::string(R"([[["local"]]])"), std::string(R"([["local", 2]])"),
         std::string(R"([[["local"], 1, 1]])"), std::string(R"([[["near"], 2]])"),
         std::string(R"([[["local"], 1]])")}) {
-    testing::expect_input_error("gpt_neo", given + wrong + "}", "attention_types: expected");
+    testing::expect_input_error("gpt_neo", config_begin + wrong + "}", "attention_types: expected");
   }
 }
 

@@ -17,12 +17,12 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// A cache as the libraries create it: files are in blobs/, and snapshots link to them.
+// Cache as the libraries create it: files are in blobs/, and snapshots contain links to them.
 class Hub : public ::testing::Test {
  protected:
   Hub() {
     for (const char* name : kNames) {
-      if (const char* value = std::getenv(name)) before_[name] = value;
+      if (const char* value = std::getenv(name)) environment_[name] = value;
       ::unsetenv(name);
     }
     ::setenv("HF_HUB_CACHE", folder_.path().c_str(), 1);
@@ -30,11 +30,11 @@ class Hub : public ::testing::Test {
   ~Hub() override {
     for (const char* name : kNames) {
       ::unsetenv(name);
-      if (before_.contains(name)) ::setenv(name, before_[name].c_str(), 1);
+      if (environment_.contains(name)) ::setenv(name, environment_[name].c_str(), 1);
     }
   }
 
-  // Adds `model_` under this name and commit.
+  // Adds a model under this folder and commit. reference: its file in refs/; empty: none.
   void add(const std::string& folder, const std::string& commit, const std::string& reference) {
     Checkpoint checkpoint;
     checkpoint.model = make_model(testing::small_config({}), 1);
@@ -54,11 +54,11 @@ class Hub : public ::testing::Test {
 
   static constexpr const char* kNames[] = {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME",
                                            "XDG_CACHE_HOME", "HOME"};
-  std::map<std::string, std::string> before_;
+  std::map<std::string, std::string> environment_;
   testing::TemporaryFolder folder_;
 };
 
-std::string refusal_of(const std::string& model) {
+std::string load_error(const std::string& model) {
   try {
     static_cast<void>(load_checkpoint(model));
   } catch (const InputError& e) {
@@ -86,19 +86,19 @@ TEST_F(Hub, FindsDownloadedModels) {
 }
 
 TEST_F(Hub, NamesMissingFiles) {
-  const std::string none = refusal_of("org/tiny");
+  const std::string none = load_error("org/tiny");
   EXPECT_NE(none.find((folder_.path() / "models--org--tiny").string()), std::string::npos) << none;
   EXPECT_NE(none.find("Hugging Face"), std::string::npos) << none;
 
   add("models--org--tiny", "0123abc", "other");
-  const std::string no_main = refusal_of("org/tiny");
+  const std::string no_main = load_error("org/tiny");
   EXPECT_NE(no_main.find("refs/main"), std::string::npos) << no_main;
   EXPECT_EQ(hub_folder("org/tiny@other"),
             folder_.path() / "models--org--tiny" / "snapshots" / "0123abc");
 
   fs::remove(folder_.path() / "models--org--tiny" / "snapshots" / "0123abc" / "config.json");
-  const std::string part = refusal_of("org/tiny@other");
-  EXPECT_NE(part.find("0123abc/config.json"), std::string::npos) << part;
+  const std::string incomplete = load_error("org/tiny@other");
+  EXPECT_NE(incomplete.find("0123abc/config.json"), std::string::npos) << incomplete;
   EXPECT_TRUE(hub_models().empty());
   EXPECT_TRUE(downloaded_group().models.empty());
 }
@@ -114,17 +114,17 @@ TEST_F(Hub, RejectsPathsOutsideCache) {
   }
 }
 
-// A reference file holds a commit, never a path.
+// A reference file must contain a commit, never a path.
 TEST_F(Hub, RejectsReferencesOutsideCache) {
   add("models--org--tiny", "0123abc", "main");
   const fs::path reference = folder_.path() / "models--org--tiny" / "refs" / "main";
   for (const char* commit : {"../../made", "/etc", "..", ""}) {
     write_file(reference, commit);
-    const std::string refusal = refusal_of("org/tiny");
+    const std::string refusal = load_error("org/tiny");
     EXPECT_NE(refusal.find("expected a commit"), std::string::npos) << commit << ": " << refusal;
     EXPECT_TRUE(hub_models().empty());
   }
-  EXPECT_FALSE(refusal_of("org/" + std::string(300, 'x')).empty());
+  EXPECT_FALSE(load_error("org/" + std::string(300, 'x')).empty());
 }
 
 TEST_F(Hub, FollowsCacheEnvironmentVariables) {

@@ -57,37 +57,38 @@ struct Reference {
 struct Differences {
   double attention = 0, states = 0, logits = 0;
   bool has_attention = false;
-  std::string at;  // first one that is too large
+  std::string excess;  // the first that exceeds kTolerance
 };
 
-void take(double& most, const Tensor& got, const Tensor& expected, const std::string& what,
-          Differences& all) {
+// Raises `largest` to the largest relative difference of `got`. Sets all.excess if it is too large.
+void add_difference(double& largest, const Tensor& got, const Tensor& expected,
+                    const std::string& what, Differences& all) {
   ASSERT_EQ(got.shape(), expected.shape()) << what;
-  double largest = 1, difference = 0;
-  for (const float x : expected) largest = std::max(largest, std::abs(static_cast<double>(x)));
+  double scale = 1, difference = 0;
+  for (const float x : expected) scale = std::max(scale, std::abs(static_cast<double>(x)));
   for (Index n = 0; n < got.size(); ++n) {
-    const double here = std::abs(static_cast<double>(got[n]) - static_cast<double>(expected[n]));
-    if (!(here <= difference)) difference = here;
+    const double error = std::abs(static_cast<double>(got[n]) - static_cast<double>(expected[n]));
+    if (!(error <= difference)) difference = error;
   }
-  difference /= largest;
-  if (!(difference <= most)) most = difference;
-  if (!(difference <= kTolerance) && all.at.empty()) {
-    all.at = what + " differs by " + std::to_string(difference);
+  difference /= scale;
+  if (!(difference <= largest)) largest = difference;
+  if (!(difference <= kTolerance) && all.excess.empty()) {
+    all.excess = what + " differs by " + std::to_string(difference);
   }
 }
 
-// Rows `rows` of [.., L, n].
+// Selects rows of a tensor [.., L, n].
 Tensor select_rows(const Tensor& all, const std::vector<std::int32_t>& rows) {
   const Index width = all.dim(-1), length = all.dim(-2), groups = all.size() / width / length;
   const auto count = static_cast<Index>(rows.size());
-  Tensor some(all.rank() == 3 ? Shape{groups, count, width} : Shape{count, width});
+  Tensor selected(all.rank() == 3 ? Shape{groups, count, width} : Shape{count, width});
   for (Index g = 0; g < groups; ++g) {
     for (Index r = 0; r < count; ++r) {
       std::copy_n(all.data() + (g * length + rows[static_cast<std::size_t>(r)]) * width, width,
-                  some.data() + (g * count + r) * width);
+                  selected.data() + (g * count + r) * width);
     }
   }
-  return some;
+  return selected;
 }
 
 IntTensor one_row(const std::vector<std::int32_t>& ids) {
@@ -138,7 +139,7 @@ Tensor attention_of(const Trace& trace, Stack stack, AttentionKind kind, Index l
 }
 
 void compare_length(const Model& model, const Reference& reference, const std::string& length,
-                    Differences& most) {
+                    Differences& differences) {
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
@@ -152,8 +153,9 @@ void compare_length(const Model& model, const Reference& reference, const std::s
     if (what.starts_with("tap/")) {
       const std::string name = what.substr(4);
       ASSERT_TRUE(trace.taps.contains(name)) << name;
-      const auto& of = name.starts_with("encoder.") ? source_rows : rows;
-      take(most.states, select_rows(trace.taps.at(name), of), array.floats(), key, most);
+      const auto& expected_rows = name.starts_with("encoder.") ? source_rows : rows;
+      add_difference(differences.states, select_rows(trace.taps.at(name), expected_rows),
+                     array.floats(), key, differences);
     } else if (what.starts_with("attention/")) {
       const std::string name = what.substr(10);
       const Index layer = std::stol(name.substr(name.rfind('.') + 1));
@@ -162,14 +164,14 @@ void compare_length(const Model& model, const Reference& reference, const std::s
           trace, encoder ? Stack::Encoder : Stack::Decoder,
           name.starts_with("cross.") ? AttentionKind::Cross : AttentionKind::Self, layer);
       ASSERT_TRUE(got.defined()) << key;
-      most.has_attention = true;
-      take(most.attention, select_rows(got, encoder ? source_rows : rows), array.floats(), key,
-           most);
+      differences.has_attention = true;
+      add_difference(differences.attention, select_rows(got, encoder ? source_rows : rows),
+                     array.floats(), key, differences);
     } else if (what == "logits") {
       ASSERT_TRUE(trace.logits.defined()) << key;
       const bool acts = reference.has(length + "/returns");  // one action per step
-      take(most.logits, acts ? trace.logits : select_rows(trace.logits, rows), array.floats(), key,
-           most);
+      add_difference(differences.logits, acts ? trace.logits : select_rows(trace.logits, rows),
+                     array.floats(), key, differences);
     }
   }
   if (!reference.has(length + "/logits")) {
@@ -215,15 +217,16 @@ std::vector<std::string> layouts() {
   return names;
 }
 
-void write_row(const std::string& name, const Differences& most, bool logits) {
+void write_row(const std::string& name, const Differences& differences, bool logits) {
   const char* file = std::getenv("ATTNSCOPE_LAYOUT_TABLE");
   if (file == nullptr) return;
   std::string models = read_file(layouts_folder() / name / "models.txt", 4096);
   while (models.ends_with('\n')) models.pop_back();
   std::ofstream(file, std::ios::app)
       << "| `" << name << "` | " << models << " | "
-      << (most.has_attention ? brief(most.attention) : "none") << " | " << brief(most.states)
-      << " | " << (logits ? brief(most.logits) : "none") << " |\n";
+      << (differences.has_attention ? brief(differences.attention) : "none") << " | "
+      << brief(differences.states) << " | " << (logits ? brief(differences.logits) : "none")
+      << " |\n";
 }
 
 class CheckpointLayouts : public ::testing::TestWithParam<std::string> {};
@@ -232,19 +235,18 @@ TEST_P(CheckpointLayouts, MatchReference) {
   const std::filesystem::path folder = layouts_folder() / GetParam();
   const Checkpoint checkpoint = load_checkpoint(folder.string());
   const Reference reference(folder);
-  Differences most;
+  Differences differences;
   ASSERT_FALSE(reference.lengths().empty());
   bool logits = false;
   for (const std::string& length : reference.lengths()) {
-    compare_length(checkpoint.model, reference, length, most);
+    compare_length(checkpoint.model, reference, length, differences);
     compare_cached(checkpoint.model, reference, length);
     logits |= reference.has(length + "/logits");
   }
-  EXPECT_EQ(most.at, "");
-  write_row(GetParam(), most, logits);
+  EXPECT_EQ(differences.excess, "");
+  write_row(GetParam(), differences, logits);
 }
 
-// Saves in attnscope's own layout.
 TEST_P(CheckpointLayouts, RoundTripThroughOwnLayout) {
   const Checkpoint checkpoint = load_checkpoint((layouts_folder() / GetParam()).string());
   const testing::TemporaryFolder folder;

@@ -147,22 +147,22 @@ TEST(Llama, LoadsWithLittleExtraMemory) {
   malloc_trim(0);  // memory freed by earlier tests
   const double before = peak_memory(true);
   const Checkpoint checkpoint = load_checkpoint(folder.path().string());
-  const double taken = peak_memory(false) - before;
-  EXPECT_GE(taken, 0.9 * size);  // else nothing was measured
-  EXPECT_LE(taken, 1.15 * size);
+  const double used = peak_memory(false) - before;
+  EXPECT_GE(used, 0.9 * size);  // else nothing was measured
+  EXPECT_LE(used, 1.15 * size);
 }
 
 TEST(Llama, ReadsEndOfTextTokens) {
   const TemporaryFolder folder;
-  const auto ends = [&](const std::string& more) {
+  const auto read_end_tokens = [&](const std::string& more) {
     testing::write_checkpoint(folder.path(), config(more), tensors());
     return load_checkpoint(folder.path().string()).end_tokens;
   };
   using Ids = std::vector<std::int32_t>;
-  EXPECT_EQ(ends(""), Ids{});
-  EXPECT_EQ(ends(R"(, "eos_token_id": null)"), Ids{});
-  EXPECT_EQ(ends(R"(, "eos_token_id": 2)"), Ids{2});
-  EXPECT_EQ(ends(R"(, "eos_token_id": [2, 16, 17, -1])"), (Ids{2, 16}));
+  EXPECT_EQ(read_end_tokens(""), Ids{});
+  EXPECT_EQ(read_end_tokens(R"(, "eos_token_id": null)"), Ids{});
+  EXPECT_EQ(read_end_tokens(R"(, "eos_token_id": 2)"), Ids{2});
+  EXPECT_EQ(read_end_tokens(R"(, "eos_token_id": [2, 16, 17, -1])"), (Ids{2, 16}));
   testing::write_checkpoint(folder.path(), config(R"(, "eos_token_id": "two")"), tensors());
   EXPECT_NE(load_error(folder).find("eos_token_id"), std::string::npos);
 }
@@ -213,7 +213,7 @@ TEST(Llama, RejectsUnsupportedSettingsByName) {
   EXPECT_NE(load_error(folder).find("q_norm.weight [6] is not part of"), std::string::npos);
 }
 
-// The gain is in the config, or follows from both magnitudes, or from the factor alone.
+// The gain is "attention_factor", else follows from both magnitudes, else from the factor alone.
 TEST(Llama, DerivesYarnGainFromFactor) {
   const auto gain = [](const std::string& members) {
     const TemporaryFolder folder;
@@ -225,7 +225,7 @@ TEST(Llama, DerivesYarnGainFromFactor) {
     const ModelConfig read = load_checkpoint(folder.path().string()).model.config;
     return read.groups.at(0).at(0).encoding.values.real("gain");
   };
-  const auto magnitude = [](double of) { return 0.1 * of * std::log(8.0) + 1; };
+  const auto magnitude = [](double scale) { return 0.1 * scale * std::log(8.0) + 1; };
   EXPECT_NEAR(gain(R"("factor": 8.0)"), magnitude(1), 1e-12);
   EXPECT_NEAR(gain(R"("factor": 8.0, "mscale": 0.7)"), magnitude(1), 1e-12);
   EXPECT_NEAR(gain(R"("factor": 8.0, "mscale_all_dim": 0.7)"), magnitude(1), 1e-12);
@@ -236,9 +236,9 @@ TEST(Llama, DerivesYarnGainFromFactor) {
 }
 
 TEST(Smollm3, OmitsPositionsAtInterval) {
-  for (const auto& [every, with] : {std::pair<Index, std::vector<bool>>{1, {false, false}},
-                                    {2, {true, false}},
-                                    {3, {true, true}}}) {
+  for (const auto& [every, has_rotary] : {std::pair<Index, std::vector<bool>>{1, {false, false}},
+                                          {2, {true, false}},
+                                          {3, {true, true}}}) {
     const Checkpoint checkpoint = testing::changed_layout(
         "smollm3",
         R"({"no_rope_layers": null, "no_rope_layer_interval": )" + std::to_string(every) + "}");
@@ -246,7 +246,7 @@ TEST(Smollm3, OmitsPositionsAtInterval) {
     for (const auto& layer : checkpoint.model.config.groups) {
       found.push_back(layer[0].encoding.id == "rope");
     }
-    EXPECT_EQ(found, with) << every;
+    EXPECT_EQ(found, has_rotary) << every;
   }
 }
 

@@ -19,11 +19,11 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// "VmHWM", "VmRSS" of this process, in bytes.
-double held(const std::string& what) {
+// Field "VmHWM" (peak) or "VmRSS" (now) of this process's resident memory, in bytes.
+double resident_memory(const std::string& field) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(what + ":")) return std::stod(line.substr(what.size() + 1)) * 1024;
+    if (line.starts_with(field + ":")) return std::stod(line.substr(field.size() + 1)) * 1024;
   }
   return -1;
 }
@@ -47,19 +47,19 @@ void write_model(const std::filesystem::path& folder, bool half) {
 
 constexpr const char* kFolder = "ATTNSCOPE_TEST_LOADS";
 
-// No test, but the child process of one: its exit code is the peak memory of loading, in percent of
-// the file's size.
+// Child process of another test: its exit code is the peak memory of loading, in percent of the
+// file's size.
 TEST(CheckpointMemory, DISABLED_MeasureInChildProcess) {
   const char* folder = std::getenv(kFolder);
   ASSERT_NE(folder, nullptr);
-  const double before = held("VmRSS");
+  const double before = resident_memory("VmRSS");
   load_checkpoint(folder);
   const auto size = static_cast<double>(
       std::filesystem::file_size(std::filesystem::path(folder) / "model.safetensors"));
-  _exit(static_cast<int>((held("VmHWM") - before) / size * 100));
+  _exit(static_cast<int>((resident_memory("VmHWM") - before) / size * 100));
 }
 
-int share_of_loading(const std::filesystem::path& folder) {
+int peak_percent_in_child(const std::filesystem::path& folder) {
   const pid_t child = fork();
   if (child == 0) {
     setenv(kFolder, folder.c_str(), 1);
@@ -73,15 +73,15 @@ int share_of_loading(const std::filesystem::path& folder) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Besides the weights, one matrix at a time (at most a third of them here).
+// Loading may hold one matrix besides the weights: at most a third of their size here.
 TEST(CheckpointMemory, PeakIsCloseToFileSize) {
   for (const bool half : {false, true}) {
     const testing::TemporaryFolder folder;
     write_model(folder.path(), half);
     EXPECT_GT(std::filesystem::file_size(folder.path() / "model.safetensors"), 45'000'000U);
-    const int share = share_of_loading(folder.path());
-    EXPECT_GT(share, 50) << "nothing was measured";
-    EXPECT_LT(share, 150) << (half ? "F16" : "F32");
+    const int percent = peak_percent_in_child(folder.path());
+    EXPECT_GT(percent, 50) << "nothing was measured";
+    EXPECT_LT(percent, 150) << (half ? "F16" : "F32");
   }
 }
 
@@ -96,8 +96,8 @@ TEST(CheckpointMemory, RejectsModelBeyondBudgetBeforeReading) {
   for (std::size_t n = 0; n < 8; ++n) file[n] = static_cast<char>(header.size() >> (8 * n));
   const std::filesystem::path weights = folder.path() / "model.safetensors";
   write_file(weights, file + header);
-  std::filesystem::resize_file(weights, file.size() + header.size() + 4 * kNumbers);  // a hole
-  const std::size_t usual = memory_budget();
+  std::filesystem::resize_file(weights, file.size() + header.size() + 4 * kNumbers);  // sparse file
+  const std::size_t default_budget = memory_budget();
   set_memory_budget(kMinMemoryBudget);
   std::string refusal;
   try {
@@ -105,11 +105,11 @@ TEST(CheckpointMemory, RejectsModelBeyondBudgetBeforeReading) {
   } catch (const InputError& e) {
     refusal = e.what();
   }
-  set_memory_budget(usual);
+  set_memory_budget(default_budget);
   EXPECT_NE(refusal.find("its weights need 280 MB of memory, the limit is 256 MB"),
             std::string::npos)
       << refusal;
-  EXPECT_THROW(load_checkpoint(folder.path().string()), InputError);  // for its missing tensors
+  EXPECT_THROW(load_checkpoint(folder.path().string()), InputError);  // because of missing tensors
 }
 
 }  // namespace ATTNSCOPE_FILE

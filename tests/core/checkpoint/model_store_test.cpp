@@ -13,21 +13,21 @@ namespace ATTNSCOPE_FILE {
 
 using testing::TemporaryFolder;
 
-Checkpoint of_seed(std::uint64_t seed) {
+Checkpoint small_checkpoint(std::uint64_t seed) {
   Checkpoint checkpoint;
   checkpoint.model = make_model(testing::small_config({.vocabulary = 256, .context = 8}), seed);
   checkpoint.tokenizer = train_bpe("bytes", 256);
   return checkpoint;
 }
 
-void later(const std::filesystem::path& file) {
+void advance_write_time(const std::filesystem::path& file) {
   std::filesystem::last_write_time(
       file, std::filesystem::last_write_time(file) + std::chrono::seconds(5));
 }
 
 TEST(ModelStore, SharesOneModel) {
   const TemporaryFolder folder;
-  save_checkpoint(folder.path(), of_seed(1), false);
+  save_checkpoint(folder.path(), small_checkpoint(1), false);
   ModelStore store;
   const auto first = store.checkpoint(folder.path().string());
   // Another spelling of the path.
@@ -39,13 +39,13 @@ TEST(ModelStore, SharesOneModel) {
 TEST(ModelStore, ReloadsChangedFiles) {
   const TemporaryFolder folder;
   const std::string name = folder.path().string();
-  save_checkpoint(folder.path(), of_seed(1), false);
+  save_checkpoint(folder.path(), small_checkpoint(1), false);
   ModelStore store;
   const auto first = store.checkpoint(name);
-  save_checkpoint(folder.path(), of_seed(2), false);
+  save_checkpoint(folder.path(), small_checkpoint(2), false);
   for (const char* file : {"model.safetensors", "config.json", "tokenizer.json"}) {
     const auto before = store.checkpoint(name);
-    later(folder.path() / file);
+    advance_write_time(folder.path() / file);
     EXPECT_NE(store.checkpoint(name), before) << file;
   }
   EXPECT_TRUE(testing::differs(store.checkpoint(name)->model.weights.begin()->second.value(),
@@ -55,21 +55,21 @@ TEST(ModelStore, ReloadsChangedFiles) {
 TEST(ModelStore, KeepsFewUnusedModels) {
   const TemporaryFolder folder;
   ModelStore store;
-  std::vector<std::weak_ptr<const Checkpoint>> seen;
+  std::vector<std::weak_ptr<const Checkpoint>> models;
   for (const char* name : {"a", "b", "c"}) {
-    save_checkpoint(folder.path() / name, of_seed(1), false);
-    seen.push_back(store.checkpoint((folder.path() / name).string()));
+    save_checkpoint(folder.path() / name, small_checkpoint(1), false);
+    models.push_back(store.checkpoint((folder.path() / name).string()));
   }
-  EXPECT_TRUE(seen[0].expired());
-  EXPECT_FALSE(seen[1].expired());
-  EXPECT_FALSE(seen[2].expired());
+  EXPECT_TRUE(models[0].expired());
+  EXPECT_FALSE(models[1].expired());
+  EXPECT_FALSE(models[2].expired());
 }
 
 TEST(ModelStore, ServesPublishedModels) {
   ModelStore store;
   EXPECT_THROW(store.checkpoint("in training"), InputError);
-  const auto first = std::make_shared<const Checkpoint>(of_seed(1));
-  const auto second = std::make_shared<const Checkpoint>(of_seed(2));
+  const auto first = std::make_shared<const Checkpoint>(small_checkpoint(1));
+  const auto second = std::make_shared<const Checkpoint>(small_checkpoint(2));
   store.publish("in training", first);
   EXPECT_EQ(store.checkpoint("in training"), first);
   store.publish("in training", second);
@@ -97,7 +97,7 @@ TEST(ModelStore, SharesOneRetrievalStore) {
   ModelStore store;
   const auto first = store.contexts(file.string());
   EXPECT_EQ(store.contexts(file.string()), first);
-  later(file);
+  advance_write_time(file);
   EXPECT_NE(store.contexts(file.string()), first);
   EXPECT_THROW(store.contexts((folder.path() / "none").string()), InputError);
 }

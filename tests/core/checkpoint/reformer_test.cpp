@@ -25,16 +25,16 @@ Checkpoint changed(const char* members) {
 }
 
 TEST(Reformer, RejectsUnsupportedSettingsByName) {
-  const auto names = [](const char* members, const char* named) {
+  const auto expect_error = [](const char* members, const char* named) {
     testing::expect_input_error("reformer", members, named);
   };
-  names(R"({"attn_layers": ["lsh", "global"]})", "attn_layers");
-  names(R"({"num_buckets": 5})", "buckets");
-  names(R"({"num_buckets": [2, 2, 2]})", "num_buckets");
-  names(R"({"axial_pos_shape": [5, 8]})", "axial_pos_shape");
-  names(R"({"axial_pos_embds_dim": [12, 19]})", "axial_pos_embds_dim");
-  names(R"({"axial_pos_embds_dim": [11, 21]})", "position_embeddings.weights.0");
-  names(R"({"tie_word_embeddings": true})", "tie_word_embeddings");
+  expect_error(R"({"attn_layers": ["lsh", "global"]})", "attn_layers");
+  expect_error(R"({"num_buckets": 5})", "buckets");
+  expect_error(R"({"num_buckets": [2, 2, 2]})", "num_buckets");
+  expect_error(R"({"axial_pos_shape": [5, 8]})", "axial_pos_shape");
+  expect_error(R"({"axial_pos_embds_dim": [12, 19]})", "axial_pos_embds_dim");
+  expect_error(R"({"axial_pos_embds_dim": [11, 21]})", "position_embeddings.weights.0");
+  expect_error(R"({"tie_word_embeddings": true})", "tie_word_embeddings");
 }
 
 TEST(Reformer, NotesOriginOfHashes) {
@@ -60,9 +60,9 @@ ModelConfig reversible_config() {
   config.gated = config.tied_output = false;
   config.residual_connection = default_choice(residual_connection("reversible"));
   config.residual_connection.values.set("end", std::string("both"));
-  Choice placed{"learned", default_values(encoding("learned").parameters)};
-  placed.values.set("columns", Index{4});
-  placed.values.set("row_width", Index{3});
+  Choice positions{"learned", default_values(encoding("learned").parameters)};
+  positions.values.set("columns", Index{4});
+  positions.values.set("row_width", Index{3});
   Choice lsh{"lsh", default_values(variant("lsh").parameters)};
   lsh.values.set("form", std::string("released"));
   lsh.values.set("chunk", Index{2});
@@ -74,7 +74,7 @@ ModelConfig reversible_config() {
   local.values.set("before", Index{1});
   local.values.set("circular", true);
   config.causal = false;
-  config.groups = {{{2, lsh, placed}}, {{2, local, placed}}};
+  config.groups = {{{2, lsh, positions}}, {{2, local, positions}}};
   return config;
 }
 
@@ -84,24 +84,24 @@ TEST(Reformer, RoundTripsIngredientsAndRejectsInvalidOnes) {
   const auto refusal = [](const ModelConfig& changed) {
     return testing::message_of<InputError>([&] { check(changed, "config.json"); });
   };
-  const auto names = [&](const ModelConfig& changed, const std::string& named) {
+  const auto expect_error = [&](const ModelConfig& changed, const std::string& named) {
     EXPECT_NE(refusal(changed).find(named), std::string::npos) << refusal(changed);
   };
   ModelConfig other = config;
   other.tied_output = true;
-  names(other, "join.end");
+  expect_error(other, "join.end");
   other = config;
   other.groups[0][0].variant.values.set("factor", Index{3});
-  names(other, "factor");
+  expect_error(other, "factor");
   other = config;
   other.groups[0][0].variant.values.set("chunk", Index{0});
-  names(other, "chunk");
+  expect_error(other, "chunk");
   other = config;
   other.groups[0][0].variant.values.set("fill", Index{5});
-  names(other, "fill");
+  expect_error(other, "fill");
   other = config;
   for (auto& layer : other.groups) layer[0].encoding.values.set("row_width", Index{8});
-  names(other, "row_width");
+  expect_error(other, "row_width");
 }
 
 TEST(Reformer, GradientsMatchFiniteDifferences) {
@@ -113,8 +113,8 @@ TEST(Reformer, GradientsMatchFiniteDifferences) {
                             });
 }
 
-// The libraries' default: 2^n, at most twice the chunks of the longest text, as two numbers if more
-// than twice a chunk.
+// The libraries' default is the largest 2^n up to twice the number of chunks of the longest text,
+// stored as two factors if it is large.
 TEST(Reformer, UsesDefaultBucketsOfLibraries) {
   struct Case {
     Index context, chunk, buckets, factor;
@@ -143,33 +143,34 @@ TEST(Reformer, UsesDefaultBucketsOfLibraries) {
 }
 
 TEST(Reformer, ValidatesNumberRanges) {
-  const auto words = [](const std::string& members) {
+  const auto load_error = [](const std::string& members) {
     return testing::message_of<InputError>([&] { changed(members.c_str()); });
   };
-  const auto refused = [&](const std::string& members, const char* named) {
-    const std::string found = words(members);
+  const auto expect_refusal = [&](const std::string& members, const char* named) {
+    const std::string found = load_error(members);
     EXPECT_NE(found.find(named), std::string::npos) << members << ": " << found;
   };
   for (const char* shape : {"[0, 80]", "[80, 0]", "[80]", "[8, 10, 1]", "[8.5, 10]", "[8, 10.5]",
                             "[-8, 10]", "[99999999999, 8]", "[8, 99999999999]"}) {
-    refused(std::string(R"({"axial_pos_shape": )") + shape + "}",
-            "axial_pos_shape: expected two numbers of at least 1");
+    expect_refusal(std::string(R"({"axial_pos_shape": )") + shape + "}",
+                   "axial_pos_shape: expected two numbers of at least 1");
   }
   // Rows and columns for a text of maximum length.
-  refused(R"({"axial_pos_shape": [1, 79]})",
-          "axial_pos_shape: expected two numbers with a product");
-  EXPECT_EQ(words(R"({"axial_pos_shape": [1, 80]})").find("axial_pos_shape"), std::string::npos);
-  refused(R"({"attn_layers": []})", "attn_layers: expected from 1 to 1024");
+  expect_refusal(R"({"axial_pos_shape": [1, 79]})",
+                 "axial_pos_shape: expected two numbers with a product");
+  EXPECT_EQ(load_error(R"({"axial_pos_shape": [1, 80]})").find("axial_pos_shape"),
+            std::string::npos);
+  expect_refusal(R"({"attn_layers": []})", "attn_layers: expected from 1 to 1024");
   std::string many = R"(["lsh")";
   for (int n = 1; n < 1025; ++n) many += R"(, "lsh")";
-  refused(R"({"attn_layers": )" + many + "]}", "attn_layers: expected from 1 to 1024");
+  expect_refusal(R"({"attn_layers": )" + many + "]}", "attn_layers: expected from 1 to 1024");
   // Buckets as two numbers, whose product has a limit.
-  refused(R"({"num_buckets": [1024, 1025]})", "num_buckets: expected fewer");
-  EXPECT_EQ(words(R"({"num_buckets": [1024, 1024]})").find("num_buckets: expected fewer"),
+  expect_refusal(R"({"num_buckets": [1024, 1025]})", "num_buckets: expected fewer");
+  EXPECT_EQ(load_error(R"({"num_buckets": [1024, 1024]})").find("num_buckets: expected fewer"),
             std::string::npos);
   // Chunks of both kinds together.
-  refused(R"({"lsh_attn_chunk_length": 999983, "local_attn_chunk_length": 1000003})",
-          "lsh_attn_chunk_length: expected chunks with a smaller common multiple");
+  expect_refusal(R"({"lsh_attn_chunk_length": 999983, "local_attn_chunk_length": 1000003})",
+                 "lsh_attn_chunk_length: expected chunks with a smaller common multiple");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -26,21 +26,21 @@ TEST(TensorReader, TransposesMatricesOfAnySize) {
     const Tensor matrix = testing::random_tensor({out, in}, 3);
     StoredTensors tensors{{"m", stored(matrix)}};
     TensorReader reader(tensors, "folder", ModelConfig{});
-    const Tensor turned = reader.take_transposed("m", in, out);
-    ASSERT_EQ(turned.shape(), (Shape{in, out}));
+    const Tensor transposed = reader.take_transposed("m", in, out);
+    ASSERT_EQ(transposed.shape(), (Shape{in, out}));
     for (Index r = 0; r < out; ++r) {
-      for (Index c = 0; c < in; ++c) ASSERT_EQ(turned(c, r), matrix(r, c)) << r << " " << c;
+      for (Index c = 0; c < in; ++c) ASSERT_EQ(transposed(c, r), matrix(r, c)) << r << " " << c;
     }
     EXPECT_EQ(message_of<InputError>([&] { reader.finish(); }), "no error");
     EXPECT_THROW(reader.take_transposed("m", out + 1, in), InputError);
   }
 }
 
-// At every position, also in a long tensor.
+// Covers the borders of the pieces that are checked at a time.
 TEST(TensorReader, FindsEveryNonFiniteNumber) {
   constexpr Index kPiece = Index{1} << 20, kCount = 2 * kPiece + 3;
   Tensor numbers = Tensor::zeros({kCount});
-  const auto refused = [](const StoredTensors& tensors, Index rows, Index columns) {
+  const auto is_refused = [](const StoredTensors& tensors, Index rows, Index columns) {
     TensorReader reader(tensors, "folder", wide_config());
     return message_of<InputError>([&] {
              if (columns > 0) {
@@ -51,13 +51,13 @@ TEST(TensorReader, FindsEveryNonFiniteNumber) {
            }).find("tensor t holds NaN or infinity") != std::string::npos;
   };
   for (const Index at : {Index{0}, kPiece - 1, kPiece, 2 * kPiece - 1, 2 * kPiece, kCount - 1}) {
-    for (const float none : {std::nanf(""), -INFINITY}) {
-      numbers[at] = none;
-      EXPECT_TRUE(refused({{"t", stored(numbers)}}, kCount, 0)) << at;
+    for (const float invalid : {std::nanf(""), -INFINITY}) {
+      numbers[at] = invalid;
+      EXPECT_TRUE(is_refused({{"t", stored(numbers)}}, kCount, 0)) << at;
       numbers[at] = 0;
     }
   }
-  EXPECT_FALSE(refused({{"t", stored(numbers)}}, kCount, 0));
+  EXPECT_FALSE(is_refused({{"t", stored(numbers)}}, kCount, 0));
   for (const DType type : {DType::F16, DType::BF16}) {
     StoredTensor narrow = stored(numbers);
     narrow.dtype = type;
@@ -66,14 +66,14 @@ TEST(TensorReader, FindsEveryNonFiniteNumber) {
     auto bytes = std::make_shared<std::vector<std::uint8_t>>(static_cast<std::size_t>(2 * count));
     narrow.bytes = bytes->data();
     narrow.owner = bytes;
-    EXPECT_FALSE(refused({{"t", narrow}}, 3, kCount / 3));
+    EXPECT_FALSE(is_refused({{"t", narrow}}, 3, kCount / 3));
     const std::uint16_t infinity = type == DType::F16 ? 0x7c00 : 0x7f80,
                         largest = type == DType::F16 ? 0x7bff : 0x7f7f;
     for (const Index at : {Index{0}, kPiece - 1, kPiece, 2 * kPiece, count - 1}) {
       std::memcpy(bytes->data() + 2 * at, &infinity, 2);
-      EXPECT_TRUE(refused({{"t", narrow}}, 3, kCount / 3)) << at;
+      EXPECT_TRUE(is_refused({{"t", narrow}}, 3, kCount / 3)) << at;
       std::memcpy(bytes->data() + 2 * at, &largest, 2);
-      EXPECT_FALSE(refused({{"t", narrow}}, 3, kCount / 3)) << at;
+      EXPECT_FALSE(is_refused({{"t", narrow}}, 3, kCount / 3)) << at;
     }
   }
 }
@@ -129,9 +129,9 @@ TEST(AddPart, CopiesRunsOfRows) {
   EXPECT_THROW(rows({10, 3}), InputError);
   EXPECT_THROW(rows({3, 2, 4, 3}), InputError);
   StoredTensors tensors{{"all", stored(all)}};
-  const auto refusal = [&](Index row, const RowRuns& runs, const Shape& shape) {
+  const auto refusal = [&](Index row_size, const RowRuns& runs, const Shape& shape) {
     return message_of<InputError>(
-        [&] { add_part(tensors, "all", "part", row, runs, shape, "folder"); });
+        [&] { add_part(tensors, "all", "part", row_size, runs, shape, "folder"); });
   };
   EXPECT_EQ(refusal(3, {0, 13}, {13, 3}),
             "folder: tensor all: expected at least 39 numbers, found [12, 3]");

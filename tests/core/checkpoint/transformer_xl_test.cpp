@@ -12,15 +12,15 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 TEST(TransformerXl, RejectsUnsupportedSettingsByName) {
-  const auto names = [](const char* members, const char* named) {
+  const auto expect_error = [](const char* members, const char* named) {
     testing::expect_input_error("transfo-xl", members, named);
   };
-  names(R"({"attn_type": 1})", "attn_type");
-  names(R"({"pre_lnorm": true})", "pre_lnorm");
-  names(R"({"d_embed": 16})", "emb_layers");  // requires tables of another width
-  names(R"({"cutoffs": [60, 20]})", "cutoffs");
-  names(R"({"cutoffs": [20]})", "emb_layers");
-  names(R"({"div_val": 100})", "narrowing");
+  expect_error(R"({"attn_type": 1})", "attn_type");
+  expect_error(R"({"pre_lnorm": true})", "pre_lnorm");
+  expect_error(R"({"d_embed": 16})", "emb_layers");  // requires tables of another width
+  expect_error(R"({"cutoffs": [60, 20]})", "cutoffs");
+  expect_error(R"({"cutoffs": [20]})", "emb_layers");
+  expect_error(R"({"div_val": 100})", "narrowing");
 }
 
 TEST(TransformerXl, SuggestsCommandToConvertPickledVocabulary) {
@@ -47,11 +47,11 @@ ModelConfig adaptive_config(bool tied) {
   config.head.bias = true;
   config.embedding.adaptive = {{4, 9}, 2};
   config.segment = 4;
-  Choice remembers{"segment_memory", default_values(variant("segment_memory").parameters)};
-  remembers.values.set("reach", Index{3});
+  Choice segment_memory{"segment_memory", default_values(variant("segment_memory").parameters)};
+  segment_memory.values.set("reach", Index{3});
   Choice relative{"transformer_xl", default_values(encoding("transformer_xl").parameters)};
   relative.values.set("clamp", Index{2});
-  config.groups = uniform_groups(config, remembers, relative);
+  config.groups = uniform_groups(config, segment_memory, relative);
   return config;
 }
 

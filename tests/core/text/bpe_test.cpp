@@ -21,7 +21,7 @@ std::vector<std::int32_t> ids_of(const std::vector<Token>& tokens) {
   return ids;
 }
 
-std::string made_up_text(std::uint64_t seed, int words) {
+std::string random_text(std::uint64_t seed, int words) {
   std::mt19937 random(seed);
   std::string text;
   for (int i = 0; i < words; ++i) {
@@ -64,9 +64,9 @@ std::vector<std::string> tokens_by_definition(std::string_view text, std::size_t
     for (auto& [ids, count] : words) {
       std::vector<int> merged;
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        const bool here = i + 1 < ids.size() && ids[i] == left && ids[i + 1] == right;
-        merged.push_back(here ? id : ids[i]);
-        i += here;
+        const bool is_pair = i + 1 < ids.size() && ids[i] == left && ids[i + 1] == right;
+        merged.push_back(is_pair ? id : ids[i]);
+        i += is_pair;
       }
       ids = merged;
     }
@@ -76,7 +76,7 @@ std::vector<std::string> tokens_by_definition(std::string_view text, std::size_t
 
 TEST(Bpe, LearnsMergesByDefinition) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const std::string text = made_up_text(seed, 400);
+    const std::string text = random_text(seed, 400);
     const auto tokenizer = train_bpe(text, 400);
     const auto expected = tokens_by_definition(text, 400);
     ASSERT_EQ(tokenizer->vocabulary_size(), static_cast<std::int32_t>(expected.size()));
@@ -86,7 +86,7 @@ TEST(Bpe, LearnsMergesByDefinition) {
   }
 }
 
-TEST(Bpe, StopsWhenNothingIsLeftToMerge) {
+TEST(Bpe, StopsWithoutPairsToMerge) {
   const auto tokenizer = train_bpe("abab abab", 1000);
   EXPECT_LT(tokenizer->vocabulary_size(), 270);
   EXPECT_EQ(ids_of(tokenizer->encode(" abab")).size(), 1u);
@@ -95,10 +95,10 @@ TEST(Bpe, StopsWhenNothingIsLeftToMerge) {
 }
 
 TEST(Bpe, CoversAnyBytesExactly) {
-  const auto tokenizer = train_bpe(made_up_text(7, 2000) + "größer 中文 größer 中文", 500);
+  const auto tokenizer = train_bpe(random_text(7, 2000) + "größer 中文 größer 中文", 500);
   std::mt19937 random(5);
   for (int i = 0; i < 500; ++i) {
-    std::string text = made_up_text(random(), 3);
+    std::string text = random_text(random(), 3);
     for (auto n = random() % 9; n > 0; --n) {
       text.insert(random() % (text.size() + 1), 1, static_cast<char>(random()));
     }
@@ -117,7 +117,7 @@ TEST(Bpe, CoversAnyBytesExactly) {
 }
 
 TEST(Bpe, RoundTripsThroughFiles) {
-  const std::string text = made_up_text(2, 1000);
+  const std::string text = random_text(2, 1000);
   const auto tokenizer = train_bpe(text, 350);
   const testing::TemporaryFolder folder;
   tokenizer->save(folder.path());
@@ -129,7 +129,7 @@ TEST(Bpe, RoundTripsThroughFiles) {
 
 TEST(Bpe, ReportsProgressAndCanBeCancelled) {
   double last = -1;
-  const std::string text = made_up_text(2, 1000);
+  const std::string text = random_text(2, 1000);
   train_bpe(text, 300, [&](double share) {
     EXPECT_GE(share, last);
     last = share;

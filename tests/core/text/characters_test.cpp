@@ -19,13 +19,13 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-std::string of(std::int32_t code) {
+std::string utf8_of(std::int32_t code) {
   std::string text;
   append_character(text, code);
   return text;
 }
 
-std::string after(const NormalizerPtr& normalizer, const std::string& text) {
+std::string normalized(const NormalizerPtr& normalizer, const std::string& text) {
   AlignedText aligned(text, 0);
   normalizer->apply(aligned);
   return aligned.text();
@@ -81,8 +81,8 @@ TEST(Characters, NmtRemovesControlsAndNormalizesSpaces) {
     if (c >= 0xd800 && c <= 0xdfff) continue;
     const bool control = (c >= 1 && c <= 8) || c == 0xb || (c >= 0xe && c <= 0x1f) || c == 0x7f ||
                          c == 0x8f || c == 0x9f;
-    const std::string made = control ? "" : spaces.contains(c) ? " " : of(c);
-    ASSERT_EQ(after(nmt, "a" + of(c) + "b"), "a" + made + "b") << c;
+    const std::string expected = control ? "" : spaces.contains(c) ? " " : utf8_of(c);
+    ASSERT_EQ(normalized(nmt, "a" + utf8_of(c) + "b"), "a" + expected + "b") << c;
   }
 }
 
@@ -90,7 +90,9 @@ TEST(Characters, BertSeparatesChineseCharacters) {
   BertOptions options;
   options.strip_accents = options.lowercase = false;
   const NormalizerPtr bert = bert_normalizer(options);
-  const auto is_apart = [&](std::int32_t c) { return after(bert, of(c)) == " " + of(c) + " "; };
+  const auto is_apart = [&](std::int32_t c) {
+    return normalized(bert, utf8_of(c)) == " " + utf8_of(c) + " ";
+  };
   const std::pair<std::int32_t, std::int32_t> ranges[] = {
       {0x4e00, 0x9fff},   {0x3400, 0x4dbf}, {0x20000, 0x2a6df}, {0x2a700, 0x2b81f},
       {0x2b920, 0x2ceaf}, {0xf900, 0xfaff}, {0x2f800, 0x2fa1f}};
@@ -100,13 +102,13 @@ TEST(Characters, BertSeparatesChineseCharacters) {
     EXPECT_FALSE(is_apart(first - 1)) << first;
     EXPECT_FALSE(is_apart(last + 1)) << last;
   }
-  EXPECT_EQ(after(bert, std::string("a\0b\ufffd\x01"
-                                    "c\td\u3000e\rf",
-                                    16)),
+  EXPECT_EQ(normalized(bert, std::string("a\0b\ufffd\x01"
+                                         "c\td\u3000e\rf",
+                                         16)),
             "abc d e f");
-  EXPECT_EQ(after(bert, "\u4e00\u4e01"), " \u4e00  \u4e01 ");
+  EXPECT_EQ(normalized(bert, "\u4e00\u4e01"), " \u4e00  \u4e01 ");
   options.clean_text = options.chinese_characters = false;
-  EXPECT_EQ(after(bert_normalizer(options), "\u4e00\tA\u00e9\x01"), "\u4e00\tA\u00e9\x01");
+  EXPECT_EQ(normalized(bert_normalizer(options), "\u4e00\tA\u00e9\x01"), "\u4e00\tA\u00e9\x01");
 }
 
 TEST(WordPiece, LimitsPieceLength) {
@@ -167,7 +169,7 @@ TEST(Vocabulary, NamesBytes) {
 }
 
 // Template parts as text: A, B or an id, with the segment.
-std::string shown(const std::vector<TemplatePart>& parts) {
+std::string template_text(const std::vector<TemplatePart>& parts) {
   std::string text;
   for (const TemplatePart& part : parts) {
     text += (text.empty() ? "" : " ") +
@@ -183,37 +185,37 @@ TEST(Templates, AddAndRemoveTokensAtTextEnds) {
   Template all;
   set_before(all, 5, false);
   set_after(all, 6, false);
-  EXPECT_EQ(shown(all.single), "A/0");
+  EXPECT_EQ(template_text(all.single), "A/0");
   set_before(all, 5, true);
-  EXPECT_EQ(shown(all.single), "5/0 A/0");
-  EXPECT_EQ(shown(all.pair), "5/0 A/0 5/1 B/1");
+  EXPECT_EQ(template_text(all.single), "5/0 A/0");
+  EXPECT_EQ(template_text(all.pair), "5/0 A/0 5/1 B/1");
   set_before(all, 5, true);
   set_after(all, 6, true);
-  EXPECT_EQ(shown(all.single), "5/0 A/0 6/0");
-  EXPECT_EQ(shown(all.pair), "5/0 A/0 6/0 5/1 B/1 6/1");
+  EXPECT_EQ(template_text(all.single), "5/0 A/0 6/0");
+  EXPECT_EQ(template_text(all.pair), "5/0 A/0 6/0 5/1 B/1 6/1");
   set_after(all, 6, true);
   set_before(all, 5, false);
-  EXPECT_EQ(shown(all.single), "A/0 6/0");
-  EXPECT_EQ(shown(all.pair), "A/0 6/0 B/1 6/1");
+  EXPECT_EQ(template_text(all.single), "A/0 6/0");
+  EXPECT_EQ(template_text(all.pair), "A/0 6/0 B/1 6/1");
   set_after(all, 6, false);
-  EXPECT_EQ(shown(all.single), "A/0");
-  EXPECT_EQ(shown(all.pair), "A/0 B/1");
-  EXPECT_EQ(shown(bert_template(1, 2).single), "1/0 A/0 2/0");
-  EXPECT_EQ(shown(bert_template(1, 2).pair), "1/0 A/0 2/0 B/1 2/1");
-  EXPECT_EQ(shown(roberta_template(1, 2).single), "1/0 A/0 2/0");
-  EXPECT_EQ(shown(roberta_template(1, 2).pair), "1/0 A/0 2/0 2/0 B/0 2/0");
+  EXPECT_EQ(template_text(all.single), "A/0");
+  EXPECT_EQ(template_text(all.pair), "A/0 B/1");
+  EXPECT_EQ(template_text(bert_template(1, 2).single), "1/0 A/0 2/0");
+  EXPECT_EQ(template_text(bert_template(1, 2).pair), "1/0 A/0 2/0 B/1 2/1");
+  EXPECT_EQ(template_text(roberta_template(1, 2).single), "1/0 A/0 2/0");
+  EXPECT_EQ(template_text(roberta_template(1, 2).pair), "1/0 A/0 2/0 2/0 B/0 2/0");
 }
 
 TEST(Decoders, StripLimitedCounts) {
   Decoder decoder;
   decoder.add_strip(' ', 2, 1);
-  EXPECT_EQ(decoder.whole("   a  "), " a ");
-  EXPECT_EQ(decoder.whole("  a "), "a");
-  EXPECT_EQ(decoder.whole(" a"), "a");
-  EXPECT_EQ(decoder.whole("a"), "a");
-  EXPECT_EQ(decoder.whole("    "), " ");
-  EXPECT_EQ(decoder.whole("  "), "");
-  EXPECT_EQ(decoder.whole(""), "");
+  EXPECT_EQ(decoder.finish("   a  "), " a ");
+  EXPECT_EQ(decoder.finish("  a "), "a");
+  EXPECT_EQ(decoder.finish(" a"), "a");
+  EXPECT_EQ(decoder.finish("a"), "a");
+  EXPECT_EQ(decoder.finish("    "), " ");
+  EXPECT_EQ(decoder.finish("  "), "");
+  EXPECT_EQ(decoder.finish(""), "");
 }
 
 TEST(Decoders, ReplaceEverywhere) {
@@ -228,12 +230,12 @@ TEST(Decoders, ReplaceEverywhere) {
   EXPECT_EQ(pieces.bytes("##ing"), "ing");
   EXPECT_EQ(pieces.bytes("ing"), " ing");
   EXPECT_EQ(pieces.bytes("."), ".");
-  EXPECT_EQ(pieces.whole("  a"), " a");
+  EXPECT_EQ(pieces.finish("  a"), " a");
 }
 
 // A replacement table: the size of the units, the units, then zero-terminated strings.
-TEST(Precompiled, ChecksItsTable) {
-  const auto reads = [](std::uint32_t size, const std::string& rest) {
+TEST(Precompiled, RejectsDamagedTables) {
+  const auto is_accepted = [](std::uint32_t size, const std::string& rest) {
     std::string table(4, '\0');
     std::memcpy(table.data(), &size, 4);
     try {
@@ -244,14 +246,14 @@ TEST(Precompiled, ChecksItsTable) {
     }
   };
   const std::string unit(4, '\0');
-  EXPECT_TRUE(reads(0, ""));
-  EXPECT_TRUE(reads(4, unit + std::string(1, '\0')));
-  EXPECT_TRUE(reads(4, unit + std::string("a\0", 2)));
-  EXPECT_FALSE(reads(4, unit + "a"));
-  EXPECT_FALSE(reads(4, unit)) << "no replacements";
-  EXPECT_FALSE(reads(8, unit));
-  EXPECT_FALSE(reads(5, unit + std::string(2, '\0')));
-  EXPECT_TRUE(reads(0, "abc"));
+  EXPECT_TRUE(is_accepted(0, ""));
+  EXPECT_TRUE(is_accepted(4, unit + std::string(1, '\0')));
+  EXPECT_TRUE(is_accepted(4, unit + std::string("a\0", 2)));
+  EXPECT_FALSE(is_accepted(4, unit + "a"));
+  EXPECT_FALSE(is_accepted(4, unit)) << "no replacements";
+  EXPECT_FALSE(is_accepted(8, unit));
+  EXPECT_FALSE(is_accepted(5, unit + std::string(2, '\0')));
+  EXPECT_TRUE(is_accepted(0, "abc"));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes references/: small tokenizers of every kind and what the libraries make of hard strings.
+"""Writes references/: small tokenizers of every kind, and the libraries' tokens of difficult strings.
 
-Needs the packages tokenizers and sentencepiece (with protobuf); the project itself does not.
+Requires the packages tokenizers and sentencepiece (with protobuf); the project itself does not.
     python3 tests/core/text/make_references.py
-A folder for each kind holds its tokenizer files and "expected": a line for each string of
-strings.txt (JSON texts), then "pairs" and a line for each of PAIRS. A token is its id, with "!" where
-the tokenizer put it in, else "+" and how many bytes it covers, with "@" and where it begins where
-that is not the end of the one before; in pairs ":" and its segment.
+Each folder contains the files of one tokenizer and "expected": one line per string of strings.txt
+(JSON texts), then "pairs" and one line per entry of PAIRS. A token is written as its id, then "!" if
+the tokenizer added it, else "@" and its first byte (omitted if it begins at the end of the previous
+token), "+" and its number of bytes; in pairs also ":" and its segment.
 """
 import base64
 import json
@@ -25,7 +25,7 @@ TOP = pathlib.Path(__file__).resolve().parent / "references"
 PAIRS = [(3, 4), (5, 0), (0, 6), (20, 41), (60, 61), (75, 33), (100, 12), (140, 150)]
 
 
-def hard_strings():
+def difficult_strings():
     fixed = [
         "", "a", " ", "  ", "Hello world", "Hello, world! It's 12:30.", "the cat sat on the mat",
         "don't WE'LL they'Ve I'm he'd 'squote 's", "a  b   c    d", " leading", "trailing ", "\t tab\tstop \t",
@@ -44,24 +44,24 @@ def hard_strings():
         "▁under▁score ▁", "Ġspace Ċline", "##ing un##able", "</w> low</w>", "<0x41><0xE4>", "'ſ 'S ’s ‘q’ “d” „l“ «g»", "…。，、।۔،！？", "a\u0300\u0301\u0302\u0303b", "\u0301start combining", " \u0301 space combining",
         "क्षि ಕ್ಷ ශ්‍ර", "ﬀ ﬅ ꜳ", "ǰ ΐ ΰ ẖ", "ﾞﾟ lone", "々〆ヵヶ ー", "㍿ ㌔ ㏂ ㈱", "𝄞 ♫ ♯", "⁰¹²³ ₀₁₂", "٠١٢ ०१२ ๐๑๒ 〇一二", "१२३४५ ١٢٣٤٥", "Ⓐⓑ ㉆ 🅰️", "Ａ\u0301 Å̈",
     ]
-    made = random.Random(5)
+    rng = random.Random(5)
     words = "the of and cat dog house running under happiness Tokenizer straße groß Ähre été año 東京 大学 привет мир γεια 123 4567 it's can't U.S.A. e.g. x_1 f(x) [0] {a:b} <p> 100% $5 #tag @me -- ... \u00a0 \t \n".split(" ")
     marks = list("  \n\t.,;:!?'\"-_()[]/\\") + ["\u0301", "\u00a0", "\u200d", "é", "ß", "中", "の", "한", "😀", "ﬁ", "１", "½", "\u3000", "\r\n", "\u0308", "ا", "क", "\x01", "Ω"]
     all_strings = list(dict.fromkeys(fixed))
     while len(all_strings) < 300:
         text = ""
-        for _ in range(made.randint(1, 6)):
-            text += made.choice(words) if made.random() < 0.55 else "".join(made.choice(marks) for _ in range(made.randint(1, 3)))
-            if made.random() < 0.6:
-                text += " " * made.randint(0, 2)
-        if made.random() < 0.12:
-            text = "".join(chr(made.choice([made.randrange(0x20, 0x250), made.randrange(0x300, 0x370), made.randrange(0x2000, 0x2070), made.randrange(0x3040, 0x3100), made.randrange(0xff00, 0xfff0)])) for _ in range(8))
+        for _ in range(rng.randint(1, 6)):
+            text += rng.choice(words) if rng.random() < 0.55 else "".join(rng.choice(marks) for _ in range(rng.randint(1, 3)))
+            if rng.random() < 0.6:
+                text += " " * rng.randint(0, 2)
+        if rng.random() < 0.12:
+            text = "".join(chr(rng.choice([rng.randrange(0x20, 0x250), rng.randrange(0x300, 0x370), rng.randrange(0x2000, 0x2070), rng.randrange(0x3040, 0x3100), rng.randrange(0xff00, 0xfff0)])) for _ in range(8))
         if text not in all_strings:
             all_strings.append(text)
     return all_strings
 
 
-STRINGS = hard_strings()
+STRINGS = difficult_strings()
 CORPUS = STRINGS * 2 + [
     "the quick brown fox jumps over the lazy dog and runs under the house",
     "She sells sea shells by the sea shore; the shells she sells are surely sea shells.",
@@ -113,7 +113,7 @@ def on_bytes(*steps):
 
 
 def byte_tokens(tokenizer, count=400):
-    """The same BPE with tokens for all bytes."""
+    """Adds tokens for all bytes to a BPE."""
     saved = json.loads(tokenizer.to_str())
     saved["model"]["byte_fallback"] = True
     for byte in range(256):
@@ -135,7 +135,7 @@ def wordpiece(normalizer, vocab=400, pre=None):
     return tokenizer
 
 
-def around(tokenizer, begin, end, pair=None, single=None):
+def add_template(tokenizer, begin, end, pair=None, single=None):
     ids = [(t, tokenizer.token_to_id(t)) for t in (begin, end) if t]
     tokenizer.post_processor = processors.TemplateProcessing(
         single=single or f"{begin or ''} $A {end or ''}".strip(), pair=pair or f"{begin or ''} $A {end or ''} $B:1 {(end + ':1') if end else ''}".strip(),
@@ -144,7 +144,7 @@ def around(tokenizer, begin, end, pair=None, single=None):
 
 
 def spm(name, **options):
-    """A trained SentencePiece model, its file's bytes."""
+    """Trains a SentencePiece model; returns the bytes of its file."""
     with tempfile.TemporaryDirectory() as folder:
         text = os.path.join(folder, "text")
         with open(text, "w") as file:
@@ -176,7 +176,7 @@ def charsmap(model):
 
 
 def from_spm(model, before=(), after=None, pre=None):
-    """The Unigram of a SentencePiece model, as the transformers library converts it."""
+    """Converts a SentencePiece model to a Unigram tokenizer, as the transformers library does."""
     message = proto.ModelProto()
     message.ParseFromString(model)
     pieces = [(p.piece, p.score) for p in message.pieces]
@@ -199,7 +199,7 @@ def word_level(pre, vocab, normalizer=None):
 
 
 def kinds():
-    """name -> (its line in the table of assets/docs/tokenizers.md, tokenizer)"""
+    """Yields names, their lines in the table of assets/docs/tokenizers.md, and tokenizers."""
     simple = P.ByteLevel(add_prefix_space=False)
     yield "gpt2", "byte-level BPE", bpe(simple, specials=["<|endoftext|>"])
     yield "gpt2-prefix-space", "byte-level BPE", bpe(P.ByteLevel(add_prefix_space=True))
@@ -208,7 +208,7 @@ def kinds():
     roberta.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=False, add_prefix_space=False)
     yield "roberta", "byte-level BPE", roberta
     llama3 = bpe(on_bytes(split(LLAMA3)), specials=["<s>"], ignore_merges=True)
-    yield "llama3", "byte-level BPE", around(llama3, "<s>", None, pair="<s> $A <s>:1 $B:1")
+    yield "llama3", "byte-level BPE", add_template(llama3, "<s>", None, pair="<s> $A <s>:1 $B:1")
     yield "qwen2", "byte-level BPE", bpe(on_bytes(split(QWEN2)), N.NFC())
     yield "cl100k", "byte-level BPE", bpe(on_bytes(split(CL100K)))
     yield "o200k", "byte-level BPE", bpe(on_bytes(split(O200K)))
@@ -227,7 +227,7 @@ def kinds():
                N.Sequence([N.NFC(), N.Replace(Regex(r"\s+"), " "), N.Lowercase()]), vocab=620, trainer=dict(end_of_word_suffix="</w>"),
                end_of_word_suffix="</w>", unk_token="<|endoftext|>", specials=["<|startoftext|>", "<|endoftext|>"])
     saved = json.loads(clip.to_str())
-    for piece in P.ByteLevel.alphabet():  # as CLIP's has them
+    for piece in P.ByteLevel.alphabet():  # as in CLIP's vocabulary
         saved["model"]["vocab"].setdefault(piece + "</w>", len(saved["model"]["vocab"]))
     clip = Tokenizer.from_str(json.dumps(saved))
     clip.post_processor = processors.RobertaProcessing(("<|endoftext|>", 1), ("<|startoftext|>", 0), trim_offsets=False, add_prefix_space=False)
@@ -237,7 +237,7 @@ def kinds():
     llama2 = byte_tokens(bpe(None, N.Sequence([N.Prepend("▁"), N.Replace(" ", "▁")]), byte=False, vocab=240, trainer=alphabet, specials=["<unk>", "<s>", "</s>"],
                              unk_token="<unk>", fuse_unk=True))
     llama2.decoder = D.Sequence([D.Replace("▁", " "), D.ByteFallback(), D.Fuse(), D.Strip(" ", 1, 0)])
-    yield "llama2", "BPE of characters", around(llama2, "<s>", None, pair="<s> $A <s>:1 $B:1")
+    yield "llama2", "BPE of characters", add_template(llama2, "<s>", None, pair="<s> $A <s>:1 $B:1")
     yield "mistral", "BPE of characters", byte_tokens(bpe(P.Metaspace(prepend_scheme="first", split=False), byte=False, vocab=240, trainer=alphabet, specials=["<unk>", "<s>", "</s>"], unk_token="<unk>", fuse_unk=True))
     yield "gemma", "BPE of characters", byte_tokens(bpe(P.Split(" ", "merged_with_previous"), N.Replace(" ", "▁"), byte=False, vocab=240, trainer=alphabet, specials=["<unk>", "<bos>"], unk_token="<unk>", fuse_unk=True))
     yield "bpe-prefix", "BPE of characters", bpe(P.WhitespaceSplit(), byte=False, vocab=420, trainer=dict(limit_alphabet=90, continuing_subword_prefix="##"),
@@ -249,7 +249,7 @@ def kinds():
     # WordPiece
     for name, options in (("bert-uncased", {}), ("bert-cased", dict(lowercase=False)), ("bert-accents", dict(strip_accents=False)),
                           ("bert-plain", dict(lowercase=False, handle_chinese_chars=False, clean_text=False))):
-        yield name, "WordPiece", around(wordpiece(N.BertNormalizer(**options)), "[CLS]", "[SEP]")
+        yield name, "WordPiece", add_template(wordpiece(N.BertNormalizer(**options)), "[CLS]", "[SEP]")
     added = wordpiece(N.BertNormalizer())
     added.add_tokens([AddedToken("<tag>", lstrip=True, normalized=False), AddedToken("tagged", single_word=True), AddedToken("WORD"),
                       AddedToken("sat on", rstrip=True, lstrip=True), AddedToken("é"), AddedToken("12", single_word=True, normalized=False)])
@@ -258,9 +258,9 @@ def kinds():
     yield "wordpiece-whitespace", "WordPiece", wordpiece(N.Sequence([N.NFD(), N.Lowercase(), N.StripAccents()]), pre=P.Whitespace())
     # Unigram
     plain = spm("plain", rules=RULES)
-    yield "unigram-albert", "Unigram", around(from_spm(plain, before=[N.Replace("``", '"'), N.Replace("''", '"'), N.NFKD(), N.StripAccents(), N.Lowercase()]), "<s>", "</s>")
-    yield "unigram-xlmr", "Unigram", around(from_spm(plain, pre=P.Metaspace()), "<s>", "</s>", pair="<s> $A </s> </s> $B </s>")
-    yield "unigram-t5", "Unigram", around(from_spm(plain, after=[], pre=P.Sequence([P.WhitespaceSplit(), P.Metaspace()])), None, "</s>", pair="$A </s> $B </s>")
+    yield "unigram-albert", "Unigram", add_template(from_spm(plain, before=[N.Replace("``", '"'), N.Replace("''", '"'), N.NFKD(), N.StripAccents(), N.Lowercase()]), "<s>", "</s>")
+    yield "unigram-xlmr", "Unigram", add_template(from_spm(plain, pre=P.Metaspace()), "<s>", "</s>", pair="<s> $A </s> </s> $B </s>")
+    yield "unigram-t5", "Unigram", add_template(from_spm(plain, after=[], pre=P.Sequence([P.WhitespaceSplit(), P.Metaspace()])), None, "</s>", pair="$A </s> $B </s>")
     fallback = spm("fallback", byte_fallback=True, rules=RULES, vocab_size=760)
     yield "unigram-bytes", "Unigram", from_spm(fallback, after=[N.Strip(left=False, right=True), N.Replace(Regex(" {2,}"), "▁")], pre=P.Metaspace(prepend_scheme="first", split=False))
     nmt = from_spm(plain)
@@ -292,31 +292,31 @@ def bytes_before(text):
     return at
 
 
-# Where SentencePiece's table of replacements takes the first character of a text away, the reference
-# moves all that follows by one: the places are not written then.
+# If SentencePiece's replacement table removes the first character of a text, the reference shifts all
+# following offsets by one: offsets are not written then.
 VANISHING = "\x01\x7f\u00ad"
 
 
-def line_of(encoding, text, pair=None, vanishing=""):
-    broken = bool(vanishing) and (text[:1] + (pair or "")[:1]).strip(vanishing) != text[:1] + (pair or "")[:1]
-    places = [bytes_before(text), bytes_before(pair or "")]
+def token_line(encoding, text, pair=None, vanishing=""):
+    is_shifted = bool(vanishing) and (text[:1] + (pair or "")[:1]).strip(vanishing) != text[:1] + (pair or "")[:1]
+    offsets = [bytes_before(text), bytes_before(pair or "")]
     ends = [0, 0]
     out = []
-    for id_, (begin, end), own, sequence, segment in zip(encoding.ids, encoding.offsets, encoding.special_tokens_mask, encoding.sequence_ids, encoding.type_ids):
+    for id_, (begin, end), is_special, sequence, segment in zip(encoding.ids, encoding.offsets, encoding.special_tokens_mask, encoding.sequence_ids, encoding.type_ids):
         note = ":" + str(segment) if pair is not None else ""
-        if sequence is None or broken:
+        if sequence is None or is_shifted:
             out.append(f"{id_}{'!' if sequence is None else ''}{note}")
             continue
-        begin, end = places[sequence][begin], places[sequence][end]
+        begin, end = offsets[sequence][begin], offsets[sequence][end]
         out.append(f"{id_}{'' if begin == ends[sequence] else '@' + str(begin)}+{end - begin}{note}")
         ends[sequence] = end
     return " ".join(out)
 
 
-def expected_of(tokenizer):
+def expected_text(tokenizer):
     vanishing = VANISHING if "Precompiled" in tokenizer.to_str() else ""
-    lines = [line_of(tokenizer.encode(s), s, None, vanishing) for s in STRINGS] + ["pairs"]
-    lines += [line_of(tokenizer.encode(STRINGS[a], STRINGS[b]), STRINGS[a], STRINGS[b], vanishing) for a, b in PAIRS]
+    lines = [token_line(tokenizer.encode(s), s, None, vanishing) for s in STRINGS] + ["pairs"]
+    lines += [token_line(tokenizer.encode(STRINGS[a], STRINGS[b]), STRINGS[a], STRINGS[b], vanishing) for a, b in PAIRS]
     return "\n".join(lines) + "\n"
 
 
@@ -329,10 +329,10 @@ def write(name, kind, files, expected):
     (folder / "kind").write_text(kind + "\n")
 
 
-def vocabulary_kinds(kept):
-    """Folders without a tokenizer.json, from the tokenizers of others."""
+def vocabulary_kinds(tokenizers_by_kind):
+    """Yields folders without a tokenizer.json, derived from tokenizers of kinds()."""
     def model(name):
-        return json.loads(kept[name].to_str())["model"]
+        return json.loads(tokenizers_by_kind[name].to_str())["model"]
 
     def ordered(vocab):
         return "\n".join(sorted(vocab, key=vocab.get)) + "\n"
@@ -343,24 +343,24 @@ def vocabulary_kinds(kept):
     def config(name, **rest):
         return json.dumps(dict(tokenizer_class=name, **rest))
     for name, options in (("bert-uncased", {}), ("bert-cased", dict(do_lower_case=False)), ("bert-accents", dict(strip_accents=False))):
-        yield "vocab-" + name, "WordPiece", {"vocab.txt": ordered(model(name)["vocab"]), "tokenizer_config.json": config("BertTokenizer", **options)}, kept[name]
+        yield "vocab-" + name, "WordPiece", {"vocab.txt": ordered(model(name)["vocab"]), "tokenizer_config.json": config("BertTokenizer", **options)}, tokenizers_by_kind[name]
     for name, class_name, extra in (("gpt2", "GPT2Tokenizer", dict(bos_token="<|endoftext|>")), ("roberta", "RobertaTokenizer", {}),
                                     ("qwen2", "Qwen2Tokenizer", {}), ("clip", "CLIPTokenizerFast", dict(unk_token="<|endoftext|>"))):
-        saved = json.loads(kept[name].to_str())
+        saved = json.loads(tokenizers_by_kind[name].to_str())
         vocab = dict(saved["model"]["vocab"])
         for token in saved["added_tokens"]:
             vocab[token["content"]] = token["id"]
         yield "merges-" + name, "byte-level BPE", {"vocab.json": json.dumps(vocab, ensure_ascii=False), "merges.txt": merges(saved["model"]),
-                                                   "tokenizer_config.json": config(class_name, **extra)}, kept[name]
+                                                   "tokenizer_config.json": config(class_name, **extra)}, tokenizers_by_kind[name]
 
 
 def write_marian():
-    """SentencePiece's tokens with the ids of another vocabulary, in which some are missing."""
+    """Writes a SentencePiece model whose tokens have the ids of another vocabulary, which lacks some."""
     model = spm("marian", rules=RULES)
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     pieces = [processor.id_to_piece(n) for n in range(processor.get_piece_size())]
-    kept = [p for n, p in enumerate(pieces) if p not in ("<s>", "<unk>", "</s>") and n % 9]
-    vocab = {p: n for n, p in enumerate(["</s>", "<unk>", *reversed(kept), "<pad>"])}
+    kept_pieces = [p for n, p in enumerate(pieces) if p not in ("<s>", "<unk>", "</s>") and n % 9]
+    vocab = {p: n for n, p in enumerate(["</s>", "<unk>", *reversed(kept_pieces), "<pad>"])}
     lines = [" ".join([str(vocab.get(p, 1)) for p in processor.encode(s, out_type=str)] + ["0!"]) for s in STRINGS]
     write("marian", "SentencePiece models", {"source.spm": model, "vocab.json": json.dumps(vocab, ensure_ascii=False),
                                              "tokenizer_config.json": json.dumps(dict(tokenizer_class="MarianTokenizer"))}, "\n".join(lines) + "\n")
@@ -371,13 +371,13 @@ def main():
     TOP.mkdir()
     (TOP / "strings.txt").write_text("\n".join(json.dumps(s) for s in STRINGS) + "\n")
     (TOP / "pairs.txt").write_text("".join(f"{a} {b}\n" for a, b in PAIRS))
-    kept = {}
+    tokenizers_by_kind = {}
     for name, kind, tokenizer in kinds():
-        kept[name] = tokenizer
+        tokenizers_by_kind[name] = tokenizer
         saved = json.dumps(json.loads(tokenizer.to_str()), ensure_ascii=False, separators=(",", ":"))
-        write(name, kind, {"tokenizer.json": saved}, expected_of(tokenizer))
-    for name, kind, files, tokenizer in vocabulary_kinds(kept):
-        write(name, kind, files, expected_of(tokenizer))
+        write(name, kind, {"tokenizer.json": saved}, expected_text(tokenizer))
+    for name, kind, files, tokenizer in vocabulary_kinds(tokenizers_by_kind):
+        write(name, kind, files, expected_text(tokenizer))
     for name, model in spm_kinds():
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         lines = [" ".join(map(str, processor.encode(s))) for s in STRINGS]

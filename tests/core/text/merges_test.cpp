@@ -33,7 +33,7 @@ TEST(Merges, ApplyBestRankThenLeftmost) {
 }
 
 // Reference: repeatedly finds the best pair and merges its leftmost occurrence.
-std::vector<std::int32_t> by_definition(
+std::vector<std::int32_t> merge_by_definition(
     std::vector<std::int32_t> ids,
     const std::map<std::pair<std::int32_t, std::int32_t>, std::pair<int, std::int32_t>>& table) {
   while (true) {
@@ -58,8 +58,8 @@ TEST(Merges, MatchDefinition) {
     Merges merges;
     std::map<std::pair<std::int32_t, std::int32_t>, std::pair<int, std::int32_t>> table;
     for (std::int32_t id = 4; id < 30; ++id) {
-      const auto any = [&] { return static_cast<std::int32_t>(random()) & 0x7fffffff; };
-      const std::int32_t left = any() % id, right = any() % id;
+      const auto draw = [&] { return static_cast<std::int32_t>(random()) & 0x7fffffff; };
+      const std::int32_t left = draw() % id, right = draw() % id;
       const int rank = static_cast<int>(table.size());
       if (table.try_emplace({left, right}, rank, id).second) merges.add(left, right, id);
     }
@@ -67,7 +67,7 @@ TEST(Merges, MatchDefinition) {
     for (int i = 0; i < 60; ++i) ids.push_back(static_cast<std::int32_t>(random() % 4));
     auto pieces = pieces_of(ids);
     merges.apply(pieces);
-    EXPECT_EQ(ids_of(pieces), by_definition(ids, table));
+    EXPECT_EQ(ids_of(pieces), merge_by_definition(ids, table));
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       EXPECT_EQ(pieces[i].begin, i == 0 ? 0 : pieces[i - 1].end);
     }

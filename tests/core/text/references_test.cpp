@@ -25,7 +25,7 @@ fs::path references() {
   return testing::source_folder() / "tests/core/text/references";
 }
 
-std::vector<std::string> lines_of(const fs::path& file) {
+std::vector<std::string> read_lines(const fs::path& file) {
   std::istringstream text(read_file(file, kMaxFile));
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
@@ -35,7 +35,7 @@ std::vector<std::string> lines_of(const fs::path& file) {
 const std::vector<std::string>& strings() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> texts;
-    for (const std::string& line : lines_of(references() / "strings.txt")) {
+    for (const std::string& line : read_lines(references() / "strings.txt")) {
       texts.push_back(Json::parse(line).text());
     }
     return texts;
@@ -52,10 +52,10 @@ std::vector<fs::path> folders() {
   return all;
 }
 
-// A token of the reference.
+// A token of the reference. Without `has_span`, the reference does not state its bytes.
 struct Expected {
   std::int32_t id = 0, segment = -1;
-  bool special = false, placed = false;
+  bool special = false, has_span = false;
   std::size_t begin = 0, end = 0;
 };
 
@@ -75,7 +75,7 @@ std::vector<Expected> expected_tokens(const std::string& line) {
       if (mark == '+') {
         std::size_t size = 0;
         part >> size;
-        token.placed = true;
+        token.has_span = true;
         token.begin = begin;
         token.end = size;
       }
@@ -85,7 +85,7 @@ std::vector<Expected> expected_tokens(const std::string& line) {
   return tokens;
 }
 
-// Extends a position inside a character to the character's begin.
+// Moves a position inside a character to the character's begin, or end.
 std::size_t widened_begin(const std::string& text, std::size_t at) {
   while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
   return at;
@@ -99,8 +99,9 @@ struct Difference {
   bool ids = false, spans = false;
 };
 
-Difference compared(const Tokenizer& tokenizer, const std::vector<Token>& found,
-                    const std::vector<Expected>& expected, const std::vector<std::string>& texts) {
+Difference compare_tokens(const Tokenizer& tokenizer, const std::vector<Token>& found,
+                          const std::vector<Expected>& expected,
+                          const std::vector<std::string>& texts) {
   std::set<std::int32_t> bytes;  // ids of byte tokens, "<0xE4>"
   for (unsigned byte = 0; byte < 256; ++byte) {
     char name[8];
@@ -118,17 +119,18 @@ Difference compared(const Tokenizer& tokenizer, const std::vector<Token>& found,
       difference.ids = true;
       break;
     }
-    if (!wanted.placed) continue;
-    const auto which = static_cast<std::size_t>(token.text);
-    if (wanted.begin == std::string::npos) wanted.begin = ends[which];
+    if (!wanted.has_span) continue;
+    const auto text_number = static_cast<std::size_t>(token.text);
+    if (wanted.begin == std::string::npos) wanted.begin = ends[text_number];
     wanted.end += wanted.begin;
-    ends[which] = wanted.end;
-    const std::string& text = texts[which];
-    // An added space before the text has an empty span here; the reference assigns it the next one.
+    ends[text_number] = wanted.end;
+    const std::string& text = texts[text_number];
+    // A space added before the text has an empty span here, but in the reference the span of the
+    // next character.
     const bool prefix = token.begin == token.end && token.begin == wanted.begin;
     const bool same = widened_begin(text, token.begin) == wanted.begin &&
                       widened_end(text, token.end) == wanted.end;
-    // Byte fallback: each token has its own bytes here, the whole unknown run in the reference.
+    // A byte token covers one byte here, but in the reference the whole run of unknown bytes.
     const bool byte =
         bytes.contains(token.id) && token.begin >= wanted.begin && token.end <= wanted.end;
     difference.spans = difference.spans || !(same || prefix || byte);
@@ -136,7 +138,7 @@ Difference compared(const Tokenizer& tokenizer, const std::vector<Token>& found,
   return difference;
 }
 
-std::string shown(const std::vector<Token>& tokens) {
+std::string tokens_text(const std::vector<Token>& tokens) {
   std::string text;
   for (const Token& t : tokens) {
     text += std::to_string(t.id) + "[" + std::to_string(t.begin) + "," + std::to_string(t.end) +
@@ -145,38 +147,38 @@ std::string shown(const std::vector<Token>& tokens) {
   return text;
 }
 
-// Differences in one folder.
+// Number of strings of a folder, and of strings that differ in ids or spans.
 struct Tally {
   int strings = 0, ids = 0, spans = 0;
   std::string first;  // first differences
 };
 
-Tally tally_of(const fs::path& folder) {
+Tally compare_folder(const fs::path& folder) {
   Tally tally;
   const auto tokenizer = load_tokenizer(folder);
-  const std::vector<std::string> lines = lines_of(folder / "expected");
-  const auto take = [&](const std::vector<Token>& found, const std::string& line,
-                        const std::vector<std::string>& texts) {
+  const std::vector<std::string> lines = read_lines(folder / "expected");
+  const auto add_string = [&](const std::vector<Token>& found, const std::string& line,
+                              const std::vector<std::string>& texts) {
     ++tally.strings;
-    const Difference difference = compared(*tokenizer, found, expected_tokens(line), texts);
+    const Difference difference = compare_tokens(*tokenizer, found, expected_tokens(line), texts);
     tally.ids += difference.ids;
     tally.spans += difference.spans;
     if (difference.ids || (difference.spans && tally.first.empty())) {
       tally.first.clear();
       for (const std::string& text : texts) tally.first += Json(text).dump_ascii() + " ";
-      tally.first += "\n  expected " + line + "\n  found    " + shown(found);
+      tally.first += "\n  expected " + line + "\n  found    " + tokens_text(found);
     }
   };
   for (std::size_t n = 0; n < strings().size() && n < lines.size(); ++n) {
-    take(tokenizer->encode(strings()[n]), lines[n], {strings()[n]});
+    add_string(tokenizer->encode(strings()[n]), lines[n], {strings()[n]});
   }
-  const std::vector<std::string> pairs = lines_of(references() / "pairs.txt");
+  const std::vector<std::string> pairs = read_lines(references() / "pairs.txt");
   for (std::size_t n = 0; n < pairs.size() && strings().size() + 1 + n < lines.size(); ++n) {
     std::istringstream pair(pairs[n]);
     std::size_t a = 0, b = 0;
     pair >> a >> b;
-    take(tokenizer->encode_pair(strings()[a], strings()[b]), lines[strings().size() + 1 + n],
-         {strings()[a], strings()[b]});
+    add_string(tokenizer->encode_pair(strings()[a], strings()[b]), lines[strings().size() + 1 + n],
+               {strings()[a], strings()[b]});
   }
   return tally;
 }
@@ -187,7 +189,7 @@ const std::map<fs::path, Tally>& tallies() {
     std::map<fs::path, Tally> found;
     for (const fs::path& folder : folders()) {
       try {
-        found[folder] = tally_of(folder);
+        found[folder] = compare_folder(folder);
       } catch (const InputError& e) {
         found[folder].first = e.what();
       }
@@ -207,7 +209,7 @@ TEST(TokenizerReferences, MatchIdsAndSpans) {
   }
 }
 
-// Writes the README's table of tokenizers, one line per kind, for table.sh.
+// Writes the table of assets/docs/tokenizers.md, one line per kind, for table.sh.
 TEST(TokenizerReferences, WriteTable) {
   struct Line {
     std::string names;
@@ -216,7 +218,7 @@ TEST(TokenizerReferences, WriteTable) {
   std::map<std::string, Line> lines;
   for (const auto& [folder, tally] : tallies()) {
     ASSERT_GT(tally.strings, 0) << folder;
-    Line& line = lines[lines_of(folder / "kind").front()];
+    Line& line = lines[read_lines(folder / "kind").front()];
     line.names += (line.names.empty() ? "" : ", ") + folder.filename().string();
     line.strings += tally.strings;
     line.ids += tally.ids;

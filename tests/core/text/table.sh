@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the table of assets/docs/tokenizers.md from what the tests measure.
+# Writes the table of assets/docs/tokenizers.md from the results of the tests.
 #   tests/core/text/table.sh [BUILD_FOLDER]
 set -euo pipefail
 
@@ -10,9 +10,9 @@ table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 ATTNSCOPE_TOKENIZER_TABLE=$table "${ATTNSCOPE_TEST:-$build/tests/core/test_operations}" \
   --gtest_filter=TokenizerReferences.WriteTable >&2
-made=$(awk -v table="$table" '
+page_text=$(awk -v table="$table" '
   /<!-- end of tokenizers -->/ { skip = 0 }
   !skip { print }
   /<!-- tokenizers:/ { skip = 1; while ((getline line < table) > 0) print line }
 ' "$page")
-printf '%s\n' "$made" > "$page"
+printf '%s\n' "$page_text" > "$page"

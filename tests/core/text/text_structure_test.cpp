@@ -12,22 +12,23 @@ namespace ATTNSCOPE_FILE {
 using Numbers = std::vector<Index>;
 
 // One token per letter: token numbers equal positions in the text.
-TextStructure of_letters(const std::string& text) {
+TextStructure structure_of_letters(const std::string& text) {
   std::vector<std::string> tokens;
   for (const char c : text) tokens.emplace_back(1, c);
   return text_structure(tokens);
 }
 
 TEST(TextStructure, EndsSentencesAtStopsBeforeSpaces) {
-  const TextStructure shape =
+  const TextStructure structure =
       text_structure({"It", " rained", ".", " We", " stayed", "!", " 3", ".5", " l"});
-  EXPECT_EQ(shape.sentence, (Numbers{0, 0, 0, 1, 1, 1, 2, 2, 2}));
-  EXPECT_EQ(shape.sentences(), 3);
+  EXPECT_EQ(structure.sentence, (Numbers{0, 0, 0, 1, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(structure.sentences(), 3);
 }
 
 TEST(TextStructure, IncludesClosingMarksInSentence) {
-  const TextStructure shape = text_structure({"“", "Go", "!", "”", " He", " went", "...", " Far"});
-  EXPECT_EQ(shape.sentence, (Numbers{0, 0, 0, 0, 1, 1, 1, 2}));
+  const TextStructure structure =
+      text_structure({"“", "Go", "!", "”", " He", " went", "...", " Far"});
+  EXPECT_EQ(structure.sentence, (Numbers{0, 0, 0, 0, 1, 1, 1, 2}));
 }
 
 TEST(TextStructure, IgnoresStopsOfTitlesAndInitials) {
@@ -46,29 +47,29 @@ TEST(TextStructure, AssignsTokensWithoutTextToPreviousSentence) {
 }
 
 TEST(TextStructure, FindsEnclosingBrackets) {
-  const TextStructure shape = of_letters("a(b[c]d)e");
-  EXPECT_EQ(shape.enclosing, (Numbers{-1, -1, 1, 1, 3, 3, 1, 1, -1}));
-  ASSERT_EQ(shape.brackets.size(), 2u);
-  EXPECT_EQ(shape.brackets[0], std::pair(Index{1}, Index{7}));
-  EXPECT_EQ(shape.brackets[1], std::pair(Index{3}, Index{5}));
+  const TextStructure structure = structure_of_letters("a(b[c]d)e");
+  EXPECT_EQ(structure.enclosing, (Numbers{-1, -1, 1, 1, 3, 3, 1, 1, -1}));
+  ASSERT_EQ(structure.brackets.size(), 2u);
+  EXPECT_EQ(structure.brackets[0], std::pair(Index{1}, Index{7}));
+  EXPECT_EQ(structure.brackets[1], std::pair(Index{3}, Index{5}));
 }
 
 TEST(TextStructure, MatchesQuotationMarks) {
-  EXPECT_EQ(of_letters("\"a\"b").enclosing, (Numbers{-1, 0, 0, -1}));
+  EXPECT_EQ(structure_of_letters("\"a\"b").enclosing, (Numbers{-1, 0, 0, -1}));
   EXPECT_EQ(text_structure({"“", "a", "”", "b"}).enclosing, (Numbers{-1, 0, 0, -1}));
 }
 
 TEST(TextStructure, IgnoresUnmatchedBrackets) {
-  EXPECT_TRUE(of_letters("a)b(c").brackets.empty());
-  EXPECT_EQ(of_letters("([)").enclosing, (Numbers{-1, 0, 0}));
+  EXPECT_TRUE(structure_of_letters("a)b(c").brackets.empty());
+  EXPECT_EQ(structure_of_letters("([)").enclosing, (Numbers{-1, 0, 0}));
 }
 
 TEST(TextStructure, SurvivesInvalidBytes) {
   for (int first = 0; first < 256; ++first) {
     const std::string odd(1, static_cast<char>(first));
-    const TextStructure shape = text_structure({odd, "(" + odd, odd + ")", odd});
-    EXPECT_EQ(shape.tokens(), 4);
-    for (const Index within : shape.enclosing) EXPECT_LT(within, 4);
+    const TextStructure structure = text_structure({odd, "(" + odd, odd + ")", odd});
+    EXPECT_EQ(structure.tokens(), 4);
+    for (const Index within : structure.enclosing) EXPECT_LT(within, 4);
   }
 }
 
@@ -99,7 +100,7 @@ TEST(TextStructure, MatchesBracketsLikeStack) {
       }
     }
     std::ranges::sort(expected);
-    EXPECT_EQ(of_letters(text).brackets, expected) << text;
+    EXPECT_EQ(structure_of_letters(text).brackets, expected) << text;
   }
 }
 
@@ -117,8 +118,8 @@ TEST(TextStructure, RecognisesOnlySingleCapitalsAndTitlesAsAbbreviations) {
 }
 
 TEST(TextStructure, AssignsTokenToSentenceOfItsFirstCharacter) {
-  const TextStructure shape = text_structure({"Go. Yes.", " No", ". Do", "!) So", " on"});
-  EXPECT_EQ(shape.sentence, (Numbers{0, 2, 2, 3, 4}));
+  const TextStructure structure = text_structure({"Go. Yes.", " No", ". Do", "!) So", " on"});
+  EXPECT_EQ(structure.sentence, (Numbers{0, 2, 2, 3, 4}));
 }
 
 }  // namespace ATTNSCOPE_FILE

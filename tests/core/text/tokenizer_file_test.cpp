@@ -67,7 +67,7 @@ Json sentencepiece() {
   return root;
 }
 
-std::shared_ptr<const Tokenizer> made(const Json& root, const std::string& config = "{}") {
+std::shared_ptr<const Tokenizer> load(const Json& root, const std::string& config = "{}") {
   return tokenizer_from_files({{"tokenizer.json", root.dump()}, {"tokenizer_config.json", config}},
                               "m");
 }
@@ -82,11 +82,11 @@ std::string refusal(const std::function<void()>& action) {
 }
 
 std::string refusal(const Json& root, const std::string& config = "{}") {
-  return refusal([&] { made(root, config); });
+  return refusal([&] { load(root, config); });
 }
 
 TEST(ByteLevelFile, Encodes) {
-  const auto tokenizer = made(byte_level());
+  const auto tokenizer = load(byte_level());
   EXPECT_EQ(tokenizer->kind(), "byte-level BPE");
   EXPECT_EQ(tokenizer->vocabulary_size(), 10);
   EXPECT_EQ(ids_of(tokenizer->encode("aba ab\nc")), (Ids{6, 5, 3, 7}));
@@ -97,7 +97,7 @@ TEST(ByteLevelFile, Encodes) {
 }
 
 TEST(ByteLevelFile, MatchesAddedTokensFirst) {
-  const auto tokenizer = made(byte_level());
+  const auto tokenizer = load(byte_level());
   const auto tokens = tokenizer->encode("ab<|endoftext|>ab");
   EXPECT_EQ(ids_of(tokens), (Ids{4, 9, 4}));
   EXPECT_EQ(tokens[1].begin, 2u);
@@ -112,7 +112,7 @@ TEST(ByteLevelFile, MatchesAddedTokensFirst) {
 TEST(ByteLevelFile, ReadsMergesAsPairs) {
   Json root = byte_level();
   root["model"]["merges"] = Json::parse(R"([["a", "b"], ["Ġ", "ab"], ["ab", "a"]])");
-  EXPECT_EQ(ids_of(made(root)->encode("aba ab")), (Ids{6, 5}));
+  EXPECT_EQ(ids_of(load(root)->encode("aba ab")), (Ids{6, 5}));
 }
 
 TEST(ByteLevelFile, SplitsByExpression) {
@@ -131,30 +131,30 @@ TEST(ByteLevelFile, SplitsByExpression) {
   const std::string llama3 =
       R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
       R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
-  EXPECT_EQ(ids_of(made(with(split(llama3)))->encode("ab ab\nab")), (Ids{4, 5, 3, 4}));
-  EXPECT_EQ(ids_of(made(with(split("b")))->encode("ab ab")), (Ids{0, 1, 2, 0, 1}));
+  EXPECT_EQ(ids_of(load(with(split(llama3)))->encode("ab ab\nab")), (Ids{4, 5, 3, 4}));
+  EXPECT_EQ(ids_of(load(with(split("b")))->encode("ab ab")), (Ids{0, 1, 2, 0, 1}));
   EXPECT_NE(refusal(with(split("[a-z"))).find("[a-z"), std::string::npos);
-  EXPECT_EQ(ids_of(made(with({{"type", "Digits"}, {"individual_digits", true}}))->encode("ab ab")),
+  EXPECT_EQ(ids_of(load(with({{"type", "Digits"}, {"individual_digits", true}}))->encode("ab ab")),
             (Ids{4, 5}));
 }
 
 TEST(ByteLevelFile, AppliesOptions) {
   Json root = byte_level();
   root["pre_tokenizer"]["add_prefix_space"] = true;
-  const auto tokens = made(root)->encode("ab ab");
+  const auto tokens = load(root)->encode("ab ab");
   EXPECT_EQ(ids_of(tokens), (Ids{5, 5}));
   EXPECT_EQ(tokens[0].begin, 0u);
   EXPECT_EQ(tokens[0].end, 2u) << "the added space is not part of the text";
   EXPECT_EQ(tokens[1].begin, 2u);
   EXPECT_EQ(tokens[1].end, 5u);
-  EXPECT_EQ(ids_of(made(root)->encode("\nab")), (Ids{2, 3, 4}));  // but before a " "
-  EXPECT_EQ(ids_of(made(root)->encode(" ab")), (Ids{5}));
+  EXPECT_EQ(ids_of(load(root)->encode("\nab")), (Ids{2, 3, 4}));  // but before a " "
+  EXPECT_EQ(ids_of(load(root)->encode(" ab")), (Ids{5}));
 
   root = byte_level();
   root["model"]["vocab"]["cc"] = 8;
-  EXPECT_EQ(ids_of(made(root)->encode("cc")), (Ids{7, 7}));
+  EXPECT_EQ(ids_of(load(root)->encode("cc")), (Ids{7, 7}));
   root["model"]["ignore_merges"] = true;
-  EXPECT_EQ(ids_of(made(root)->encode("cc")), (Ids{8}));
+  EXPECT_EQ(ids_of(load(root)->encode("cc")), (Ids{8}));
 }
 
 TEST(ByteLevelFile, ReadsVocabularyAndMerges) {
@@ -176,7 +176,7 @@ TEST(ByteLevelFile, ReadsVocabularyAndMerges) {
 }
 
 TEST(SentencePieceFile, Encodes) {
-  const auto tokenizer = made(sentencepiece());
+  const auto tokenizer = load(sentencepiece());
   EXPECT_EQ(tokenizer->kind(), "SentencePiece-style BPE with byte fallback");
   const auto tokens = tokenizer->encode("ab é");
   // ▁ab: "▁ a" is merged first, then "b ▁".
@@ -194,7 +194,7 @@ TEST(SentencePieceFile, Encodes) {
 }
 
 TEST(SentencePieceFile, CoversAnyBytesExactly) {
-  const auto tokenizer = made(sentencepiece());
+  const auto tokenizer = load(sentencepiece());
   std::mt19937 random(5);
   for (int i = 0; i < 500; ++i) {
     std::string text;
@@ -212,14 +212,14 @@ TEST(SentencePieceFile, CoversAnyBytesExactly) {
   }
 }
 
-TEST(SentencePieceFile, UsesTheUnknownToken) {
+TEST(SentencePieceFile, UsesUnknownToken) {
   Json root = sentencepiece();
   root["model"]["byte_fallback"] = false;
-  EXPECT_EQ(ids_of(made(root)->encode("éüa")), (Ids{1, 259, 0, 260}));
+  EXPECT_EQ(ids_of(load(root)->encode("éüa")), (Ids{1, 259, 0, 260}));
   root["model"]["fuse_unk"] = false;
-  EXPECT_EQ(ids_of(made(root)->encode("éüa")), (Ids{1, 259, 0, 0, 260}));
+  EXPECT_EQ(ids_of(load(root)->encode("éüa")), (Ids{1, 259, 0, 0, 260}));
   root["model"]["unk_token"] = nullptr;
-  EXPECT_EQ(refusal([&] { made(root)->encode("aé"); }),
+  EXPECT_EQ(refusal([&] { load(root)->encode("aé"); }),
             "text: the tokenizer has no token for \"é\"");
 }
 
@@ -229,47 +229,47 @@ TEST(SentencePieceFile, ReadsMetaspace) {
   root["pre_tokenizer"] =
       Json::parse(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"})");
   // Merges do not cross the beginning of a word: no "b▁".
-  EXPECT_EQ(ids_of(made(root)->encode("ab a")), (Ids{1, 262, 261, 262}));
-  EXPECT_EQ(ids_of(made(root)->encode(" a")), (Ids{1, 262})) << "begins with a space already";
+  EXPECT_EQ(ids_of(load(root)->encode("ab a")), (Ids{1, 262, 261, 262}));
+  EXPECT_EQ(ids_of(load(root)->encode(" a")), (Ids{1, 262})) << "begins with a space already";
   root["pre_tokenizer"]["split"] = false;
-  EXPECT_EQ(ids_of(made(root)->encode("ab b")), (Ids{1, 262, 263, 261}));
+  EXPECT_EQ(ids_of(load(root)->encode("ab b")), (Ids{1, 262, 263, 261}));
   root["pre_tokenizer"]["prepend_scheme"] = "never";
-  EXPECT_EQ(ids_of(made(root)->encode("ab")), (Ids{1, 264}));
+  EXPECT_EQ(ids_of(load(root)->encode("ab")), (Ids{1, 264}));
   root["pre_tokenizer"]["prepend_scheme"] = "first";
-  EXPECT_EQ(ids_of(made(root)->encode("ab</s>ab")), (Ids{1, 262, 261, 2, 264}));
+  EXPECT_EQ(ids_of(load(root)->encode("ab</s>ab")), (Ids{1, 262, 261, 2, 264}));
 }
 
 TEST(TokenizerFile, FollowsAddBosToken) {
   const std::string without = R"({"bos_token": "<s>", "add_bos_token": false})";
-  EXPECT_EQ(ids_of(made(sentencepiece(), without)->encode("a")), (Ids{262}));
+  EXPECT_EQ(ids_of(load(sentencepiece(), without)->encode("a")), (Ids{262}));
   Json root = sentencepiece();
   root["post_processor"] = nullptr;
-  EXPECT_EQ(ids_of(made(root)->encode("a")), (Ids{262}));
+  EXPECT_EQ(ids_of(load(root)->encode("a")), (Ids{262}));
   const std::string with = R"({"bos_token": "<s>", "add_bos_token": true})";
-  EXPECT_EQ(ids_of(made(root, with)->encode("a")), (Ids{1, 262}));
-  EXPECT_EQ(ids_of(made(sentencepiece(), with)->encode("a")), (Ids{1, 262}));
+  EXPECT_EQ(ids_of(load(root, with)->encode("a")), (Ids{1, 262}));
+  EXPECT_EQ(ids_of(load(sentencepiece(), with)->encode("a")), (Ids{1, 262}));
   EXPECT_NE(refusal(root, R"({"bos_token": "?", "add_bos_token": true})"), "");
 }
 
 TEST(TokenizerFile, FollowsAddEosToken) {
   const std::string with = R"({"eos_token": {"content": "</s>"}, "add_eos_token": true})";
-  const auto tokens = made(sentencepiece(), with)->encode("a");
+  const auto tokens = load(sentencepiece(), with)->encode("a");
   EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 2}));
   EXPECT_TRUE(tokens[2].special);
   Json root = sentencepiece();
   root["post_processor"]["single"].push_back(Json::parse(R"({"SpecialToken": {"id": "</s>"}})"));
   root["post_processor"]["special_tokens"]["</s>"] =
       Json::parse(R"({"id": "</s>", "ids": [2], "tokens": ["</s>"]})");
-  EXPECT_EQ(ids_of(made(root, with)->encode("a")), (Ids{1, 262, 2}));
+  EXPECT_EQ(ids_of(load(root, with)->encode("a")), (Ids{1, 262, 2}));
   const std::string without = R"({"eos_token": "</s>", "add_eos_token": false})";
-  EXPECT_EQ(ids_of(made(root, without)->encode("a")), (Ids{1, 262}));
+  EXPECT_EQ(ids_of(load(root, without)->encode("a")), (Ids{1, 262}));
   EXPECT_NE(refusal(root, R"({"eos_token": "?", "add_eos_token": true})"), "");
 }
 
 TEST(TokenizerFile, AddsTokensAfterText) {
   Json root = sentencepiece();
   root["post_processor"]["single"].push_back(Json::parse(R"({"SpecialToken": {"id": "<s>"}})"));
-  const auto tokens = made(root)->encode("a");
+  const auto tokens = load(root)->encode("a");
   EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 1}));
   EXPECT_EQ(tokens[2].begin, 1u);
 }
@@ -310,10 +310,10 @@ TEST(TokenizerFile, ReportsUnsupportedFeatures) {
       {"/post_processor", R"({"type": "RobertaProcessing"})"},
       {"/post_processor", R"({"type": "TemplateProcessing", "single": []})"}};
   for (Json base : {byte_level(), sentencepiece()}) {
-    for (const auto& [where, what] : changes) {
+    for (const auto& [pointer, value] : changes) {
       Json root = base;
-      root.at_pointer(where) = Json::parse(what);
-      EXPECT_TRUE(refusal(root).starts_with("m/tokenizer.json: ")) << where << " " << what;
+      root.at_pointer(pointer) = Json::parse(value);
+      EXPECT_TRUE(refusal(root).starts_with("m/tokenizer.json: ")) << pointer << " " << value;
     }
   }
   Json root = byte_level();
@@ -368,7 +368,7 @@ TEST(TokenizerFile, SurvivesWrongTypes) {
         Json root = base;
         root.at_pointer(path) = Json::parse(value);
         try {
-          made(root)->encode("ab a");
+          load(root)->encode("ab a");
         } catch (const InputError&) {
           continue;
         }
@@ -380,7 +380,7 @@ TEST(TokenizerFile, SurvivesWrongTypes) {
         Json root = base;
         root.at_pointer(path) = Json::parse(value);
         try {
-          made(root)->encode("ab a");
+          load(root)->encode("ab a");
         } catch (const InputError&) {
           continue;
         }
@@ -415,7 +415,7 @@ TEST(AddedTokens, MatchByTheirConditions) {
   add(267, "<r>", R"({"rstrip": true})");
   add(268, "<lr>", R"({"lstrip": true, "rstrip": true, "single_word": true})");
   add(269, "axb", R"({})");
-  const auto tokenizer = made(root);
+  const auto tokenizer = load(root);
   // Added tokens with their byte spans.
   const auto added = [&](const std::string& text) {
     std::string all;
@@ -453,7 +453,7 @@ TEST(AddedTokens, MatchByTheirConditions) {
 }
 
 TEST(TokenizerFile, ReportsIdRange) {
-  const auto tokenizer = made(byte_level());
+  const auto tokenizer = load(byte_level());
   for (const std::int32_t id : {-1, 10}) {
     EXPECT_EQ(refusal([&] { tokenizer->bytes(id); }),
               "token id " + std::to_string(id) + ": expected 0 to 9");
@@ -492,7 +492,7 @@ TEST(TokenizerFile, LimitsSteps) {
 TEST(TokenizerFile, LimitsTokenIds) {
   Json root = byte_level();
   root["model"]["vocab"]["cc"] = (1 << 22) - 1;
-  EXPECT_EQ(made(root)->vocabulary_size(), 1 << 22);
+  EXPECT_EQ(load(root)->vocabulary_size(), 1 << 22);
   root["model"]["vocab"]["cc"] = 1 << 22;
   EXPECT_NE(refusal(root).find("from 0 to 4194303"), std::string::npos) << refusal(root);
 }

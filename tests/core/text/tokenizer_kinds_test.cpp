@@ -1,4 +1,4 @@
-// Features of the different kinds of tokenizers apart from ids and spans (references_test.cpp).
+// Features of all kinds of tokenizers besides ids and spans, which references_test.cpp compares.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,7 +107,7 @@ TEST(WordPieceFile, FollowsConfig) {
   EXPECT_NE(refusal(files), "");
 }
 
-// The token named in the config, else a common mask token, if it is an added token.
+// The mask is the token named in the config, else a common mask token; it must be an added token.
 TEST(WordPieceFile, FindsMaskToken) {
   Files files = bert();
   files["tokenizer_config.json"] =
@@ -252,19 +252,19 @@ TEST(SentencePieceModelFile, SurvivesDamage) {
   for (std::size_t n = 0; n < good.size(); n += 97) refusal({{"spiece.model", good.substr(0, n)}});
   EXPECT_NE(refusal({{"spiece.model", ""}}), "");
   EXPECT_NE(refusal({{"spiece.model", "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"}}), "");
-  int read = 0;
+  int loaded_count = 0;
   for (int round = 0; round < 400; ++round) {
     std::string bad = good;
     for (int k = 0; k < 3; ++k) bad[random() % bad.size()] = static_cast<char>(random());
     try {
       const auto tokenizer = tokenizer_from_files({{"spiece.model", bad}}, "m");
       tokenizer->decode(ids_of(tokenizer->encode("the cat \xff \u4e2d\u00e9 1")));
-      ++read;
+      ++loaded_count;
     } catch (const InputError&) {
       continue;
     }
   }
-  EXPECT_GT(read, 0);
+  EXPECT_GT(loaded_count, 0);
 }
 
 TEST(TokenizerKinds, EncodeAnyBytes) {

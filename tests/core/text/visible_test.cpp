@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(SpaceMarkers, AreLeftOutOfWords) {
+TEST(SpaceMarkers, AreRemovedFromWords) {
   EXPECT_EQ(without_space_markers("␣the"), "the");
   EXPECT_EQ(without_space_markers("low␣"), "low");
   EXPECT_EQ(without_space_markers("␣the␣old␣man"), "the old man");

@@ -58,7 +58,7 @@ TEST(Words, KeepBytesOfCharacterTogether) {
   EXPECT_EQ(words({"a", "\xFF", "\xFE", "b"}), "a|\xFF|\xFE|b");   // invalid bytes
 }
 
-TEST(Words, KeepTokensOfUnspacedScripts) {
+TEST(Words, SeparateTokensOfUnspacedScripts) {
   EXPECT_EQ(words({"我们", "在", "船", "上"}), "我们|在|船|上");
   EXPECT_EQ(words({"\xE6\x88", "\x91", "在"}), "\xE6\x88+\x91|在");
 }
