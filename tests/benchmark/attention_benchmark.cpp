@@ -166,7 +166,7 @@ void LogSumExp(benchmark::State& state) {
 }
 BENCHMARK(LogSumExp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// 1024 x 1024 cells of `step` x `step` pairs, anywhere in a map that is not stored.
+// Computes 1024 x 1024 cells of `step` x `step` pairs inside a map that is not stored.
 void Tile(benchmark::State& state) {
   constexpr Index length = 16384, cells = 1024;
   const Index step = state.range(0);

@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
-"""Time of attention: attention_benchmark against the same in PyTorch, in turns.
+"""Compares the time of attention in attention_benchmark with that in PyTorch.
 
     tests/benchmark/compare_attention.py [--benchmark build/tests/benchmark/attention_benchmark]
                                          [--rounds 5] [--threads N]
 
-Needs PyTorch 2 (`pip install torch`). Eight heads of 64, float32, without gradients, with as many
-threads as the process may use, or N:
+Requires PyTorch 2 (`pip install torch`). Eight heads of size 64, float32, without gradients, with all
+threads available to the process, or N:
 
     dense with probabilities    softmax(q k^T / 8) and its product with v; both results are kept
-    streamed                    scaled_dot_product_attention, which keeps no probabilities
-    a band of +-64              the same with a mask of L x L, which is what PyTorch has for it
+    streamed                    scaled_dot_product_attention, which does not return probabilities
+    a band of +-64              scaled_dot_product_attention with a dense L x L mask
 
-Runs take turns, so that whatever else the machine does hits all of them; a time is the least over
-all rounds. Prints each by the clock and as processor time, and how many times as fast attnscope is.
-Where other work keeps the processors busy, processor time with one thread (--threads 1) is what to
-go by: threads of PyTorch that wait for each other count as busy.
+Runs alternate, so that other load affects all of them; a time is the minimum over all rounds. Prints
+wall-clock and CPU times, and the speed of attnscope relative to PyTorch. Under other load, compare
+CPU times with one thread (--threads 1): PyTorch's threads use CPU time while they wait.
 """
 
 import argparse
@@ -27,7 +26,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADS, SIZE = 8, 64
-SECONDS = 0.5  # of a round of PyTorch
+SECONDS = 0.5  # minimum time of a round of PyTorch
 
 # Name, filter of the benchmark, length, goal.
 CASES = [
@@ -41,7 +40,7 @@ CASES = [
 
 
 def torch_run(name, length, threads):
-    """Milliseconds of each call, by the clock and of the processors."""
+    """Wall-clock and CPU time of each call in milliseconds."""
     import torch
     from torch.nn import functional
 
@@ -70,21 +69,21 @@ def torch_run(name, length, threads):
     return times
 
 
-def least(times):
+def minimum(times):
     return tuple(min(column) for column in zip(*times))
 
 
-def in_torch(name, length, threads):
-    """In a process of its own: the number of threads is settled when it starts."""
+def measure_torch(name, length, threads):
+    """Runs torch_run() in a separate process: the number of threads is fixed when it starts."""
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads))
     output = subprocess.run([sys.executable, __file__, "--torch", name, "--length", str(length),
                              "--threads", str(threads)],
                             check=True, stdout=subprocess.PIPE, env=environment).stdout
-    return least(json.loads(output))
+    return minimum(json.loads(output))
 
 
-def in_attnscope(program, name):
-    """Milliseconds by the clock and of the processors, the least of several repetitions."""
+def measure_attnscope(program, name):
+    """Minimum wall-clock and CPU time of several repetitions in milliseconds."""
     output = subprocess.run([program, f"--benchmark_filter=^{name}$", "--benchmark_min_time=0.1",
                              "--benchmark_repetitions=3", "--benchmark_format=json"],
                             check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -93,7 +92,7 @@ def in_attnscope(program, name):
         sys.exit(f"{program} has no benchmark {name}")
     unit = {"ns": 1e-6, "us": 1e-3, "ms": 1}
     times = [(run["real_time"] * unit[run["time_unit"]], run) for run in runs]
-    return least((ms, ms * run["pair_cpu_ns"] / run["pair_ns"]) for ms, run in times)
+    return minimum((ms, ms * run["pair_cpu_ns"] / run["pair_ns"]) for ms, run in times)
 
 
 def main():
@@ -111,22 +110,22 @@ def main():
     import torch
 
     if options.threads != len(os.sched_getaffinity(0)):
-        # attnscope uses what the process may.
+        # attnscope uses all processors available to the process.
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
     ours = [[] for _ in CASES]
     theirs = [[] for _ in CASES]
-    for done in range(options.rounds):
+    for completed_rounds in range(options.rounds):
         for n, (name, benchmark, length, _) in enumerate(CASES):
-            ours[n].append(in_attnscope(options.benchmark, benchmark.format(length)))
-            theirs[n].append(in_torch(name, length, options.threads))
-        print(f"round {done + 1} of {options.rounds}", file=sys.stderr)
+            ours[n].append(measure_attnscope(options.benchmark, benchmark.format(length)))
+            theirs[n].append(measure_torch(name, length, options.threads))
+        print(f"round {completed_rounds + 1} of {options.rounds}", file=sys.stderr)
     print(f"ms, least of {options.rounds} rounds, {options.threads} threads; "
           f"PyTorch {torch.__version__}")
     print(f"{'':26s} {'tokens':>6s}  {'by the clock':^36s}  {'processor time':^36s}")
     print(f"{'':33s}" + 2 * f"  {'attnscope':>10s} {'PyTorch':>10s} {'as fast':>13s}")
     for n, (name, _, length, goal) in enumerate(CASES):
         columns = "".join(f"  {a:10.2f} {b:10.2f} {b / a:7.2f} times"
-                          for a, b in zip(least(ours[n]), least(theirs[n])))
+                          for a, b in zip(minimum(ours[n]), minimum(theirs[n])))
         print(f"{name:26s} {length:6d}{columns}  wanted: {goal}")
 
 

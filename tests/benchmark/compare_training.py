@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Time per training step: `attnscope train --preset shakespeare-char` against the same model in PyTorch.
+"""Compares the time per step of `attnscope train --preset shakespeare-char` with that in PyTorch.
 
     tests/benchmark/compare_training.py [--attnscope build/attnscope] [--rounds 5] [--steps 40]
 
-Needs python3-torch and python3-numpy. Runs take turns, so that whatever else the machine does hits
-all of them. PyTorch runs with one thread and with all, with OpenBLAS as it chooses for itself and,
-where the processor has AVX-512, as for SkylakeX. A run's time is the median of its steps; a
-configuration's the least over its rounds. Prints each, and the ratio of PyTorch's best to attnscope.
+Requires python3-torch and python3-numpy. Runs alternate, so that other load affects all of them.
+PyTorch runs with one thread and with all, with OpenBLAS's default kernels and, on processors with
+AVX-512, with those for SkylakeX. The time of a run is the median of its steps, that of a configuration
+the minimum over its rounds. Prints each, and the ratio of PyTorch's best time to that of attnscope.
 """
 
 import argparse
@@ -21,8 +21,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRESET = ROOT / "assets" / "presets" / "shakespeare-char.json"
-WARM_UP = 5  # steps that do not count
-MOST_SECONDS = 10  # of a run of PyTorch, whose threads crawl where others keep the processors busy
+WARM_UP = 5  # steps that are not measured
+MAX_SECONDS = 10  # of a run of PyTorch, which is very slow on busy processors
 
 
 def torch_steps(plan, steps, threads):
@@ -81,7 +81,7 @@ def torch_steps(plan, steps, threads):
         lr=plan["rate"], betas=(0.9, plan["beta2"]))
     text = torch.from_numpy(numpy.random.default_rng(1).integers(0, 65, 1 << 20))
     times = []
-    while len(times) < steps and (len(times) <= WARM_UP or sum(times) < 1e3 * MOST_SECONDS):
+    while len(times) < steps and (len(times) <= WARM_UP or sum(times) < 1e3 * MAX_SECONDS):
         begin = time.perf_counter()
         starts = torch.randint(len(text) - context - 1, (plan["batch"],)).tolist()
         ids = torch.stack([text[s:s + context] for s in starts])
@@ -97,7 +97,7 @@ def torch_steps(plan, steps, threads):
 
 
 def attnscope_steps(program, plan, steps, folder):
-    """The same of attnscope, from the tokens per second in its loss.csv."""
+    """Milliseconds of each step of attnscope, from the tokens per second in loss.csv."""
     text = folder / "text.txt"
     if not text.exists():
         import numpy
@@ -122,7 +122,7 @@ def has_avx512():
 
 
 def torch_run(steps, threads, core_type):
-    """In a process of its own: OpenBLAS and the number of threads are settled when it starts."""
+    """Runs torch_steps() in a separate process: OpenBLAS and its threads are fixed when it starts."""
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
     environment.pop("OPENBLAS_CORETYPE", None)
     if core_type:
@@ -157,10 +157,10 @@ def main():
                 name += f", OPENBLAS_CORETYPE={core_type}" if core_type else ""
                 runs[name] = lambda t=threads, c=core_type: torch_run(options.steps, t, c)
         times = {name: [] for name in runs}
-        for done in range(options.rounds):
+        for completed_rounds in range(options.rounds):
             for name, run in runs.items():
                 times[name].append(statistics.median(run()[WARM_UP:]))
-            print(f"round {done + 1} of {options.rounds}", file=sys.stderr)
+            print(f"round {completed_rounds + 1} of {options.rounds}", file=sys.stderr)
     print(f"{'ms per step':45s}  least  rounds")
     for name, rounds in times.items():
         print(f"{name:45s} {min(rounds):6.1f}  {' '.join(f'{t:.1f}' for t in rounds)}")

@@ -118,9 +118,10 @@ void sparse(benchmark::State& state, const Sparse& sparse, Shaders shaders) {
 }
 
 void register_sparse() {
-  for (const Sparse& of : sparse_cases()) {
+  for (const Sparse& pattern_case : sparse_cases()) {
     const auto add = [&](const char* name, Shaders shaders) {
-      benchmark::RegisterBenchmark((std::string(name) + "/" + of.name).c_str(), sparse, of, shaders)
+      benchmark::RegisterBenchmark((std::string(name) + "/" + pattern_case.name).c_str(), sparse,
+                                   pattern_case, shaders)
           ->Unit(benchmark::kMillisecond)
           ->UseManualTime()
           ->Iterations(3);
@@ -130,7 +131,7 @@ void register_sparse() {
   }
 }
 
-// 512 x 512 cells of `step` x `step` pairs of a map that is not stored.
+// Computes 512 x 512 cells of `step` x `step` pairs of a map that is not stored.
 void tile(benchmark::State& state) {
   constexpr Index length = 4096, cells = 512;
   const Part part = make_part(1, kHeads, length, kHeadSize, causal(length));
@@ -155,7 +156,7 @@ void tile(benchmark::State& state) {
 }
 BENCHMARK(tile)->ArgName("step")->Arg(1)->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// A map whose visible part changes in every frame, so that only its numbers are cached.
+// Draws a map whose visible part changes in every frame, so that only its values are cached.
 void heat_map(benchmark::State& state) {
   constexpr int kPixels = 512;
   const auto context = make_headless_context();

@@ -1,4 +1,4 @@
-// Models: text to trace for each bundled one, tokens of a continuation, a checkpoint of GPT-2's
+// Speed of models: text to trace for each bundled model, generated tokens, a checkpoint of GPT-2's
 // size, and training steps at the sizes of the presets.
 //
 //   model_benchmark --benchmark_filter=TextToTrace
@@ -51,11 +51,11 @@ void text_to_trace(benchmark::State& state, const std::string& model) {
   for (auto _ : state) benchmark::DoNotOptimize(run.run(session.run));
 }
 
-// One token of a continuation after `range` others, with and without a KV cache.
+// Generates one token after `range` others, with and without a KV cache.
 void next_token(benchmark::State& state, bool cached) {
   const Checkpoint checkpoint = load_checkpoint("default");
   const std::vector<std::int32_t> before(static_cast<std::size_t>(state.range(0)), 7);
-  IntTensor all = IntTensor::full({1, state.range(0) + 1}, 7);
+  IntTensor ids_with_last = IntTensor::full({1, state.range(0) + 1}, 7);
   Generator generator(checkpoint.model);
   generator.step(before);
   ForwardOptions options;
@@ -65,7 +65,7 @@ void next_token(benchmark::State& state, bool cached) {
       Generator copy = generator;
       benchmark::DoNotOptimize(copy.step({7}));
     } else {
-      benchmark::DoNotOptimize(forward(checkpoint.model, all, options));
+      benchmark::DoNotOptimize(forward(checkpoint.model, ids_with_last, options));
     }
   }
 }
@@ -82,9 +82,9 @@ BENCHMARK_CAPTURE(next_token, whole, false)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// A model whose tokens exit after layer `leave` of 12 at a threshold of 1/2, by the biases of
+// A model whose tokens exit after layer `exit_at` of 12 at a threshold of 1/2, by the biases of
 // geometric exits.
-Model exiting_model(Index leave) {
+Model exiting_model(Index exit_at) {
   ModelConfig config;
   config.vocabulary = 2048;
   config.context = 512;
@@ -98,19 +98,19 @@ Model exiting_model(Index leave) {
   config.exits = Choice{"geometric", default_values(exit_rule("geometric").parameters)};
   Model model = make_model(config, 1);
   Tensor bias = Tensor::full({config.layers - 1}, -30);
-  if (leave < config.layers) bias[leave - 1] = 30;
+  if (exit_at < config.layers) bias[exit_at - 1] = 30;
   model.weights["exit.b"] = Var(bias);
   return model;
 }
 
-// One token of a continuation with an exit after `range` of 12 layers and a KV cache. `of_all`: its
-// time as a share of that without a threshold, measured alternately.
+// Generates one token with an exit after `range` of 12 layers and a KV cache. `of_all`: time
+// relative to a run without a threshold, measured alternately.
 void next_token_exits(benchmark::State& state) {
   using Clock = std::chrono::steady_clock;
   const Model model = exiting_model(state.range(0));
-  GeneratorOptions leaving;
-  leaving.exit = 0.5;
-  Generator with(model, leaving), without(model);
+  GeneratorOptions exit_options;
+  exit_options.exit = 0.5;
+  Generator with(model, exit_options), without(model);
   const std::vector<std::int32_t> before(255, 7);
   with.step(before);
   without.step(before);

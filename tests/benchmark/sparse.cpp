@@ -12,16 +12,16 @@ namespace {
 
 using testing::random_tensor;
 
-// Captures the part that a variant constructs, and runs it.
-class Keeper : public Backend {
+// Runs the part that a variant constructs, and stores it.
+class CapturingBackend : public Backend {
  public:
   std::string name() const override { return cpu_backend().name(); }
   std::string refusal(const Part&, const Wanted&) const override { return {}; }
   PartResult run(const Part& part, const Wanted& wanted) override {
-    kept = part;
+    captured_part = part;
     return cpu_backend().run(part, wanted);
   }
-  Part kept;
+  Part captured_part;
 };
 
 Part variant_part(const char* type, Index length, bool causal) {
@@ -33,10 +33,10 @@ Part variant_part(const char* type, Index length, bool causal) {
   input.v = random_tensor({heads, length, size}, 3);
   input.variant = variant_from_json(Json::parse(type), "variant");
   input.causal = causal;
-  Keeper keeper;
-  evaluate(input, keeper, {});
-  keeper.kept.scale = 0.125F;
-  return keeper.kept;
+  CapturingBackend backend;
+  evaluate(input, backend, {});
+  backend.captured_part.scale = 0.125F;
+  return backend.captured_part;
 }
 
 constexpr Index sparse_length = 8192;
@@ -95,26 +95,28 @@ Pattern scattered(Index length, Index count) {
 }
 
 const std::vector<Sparse>& sparse_cases() {
-  const auto of = [](const char* type, bool causal = true) {
+  const auto of_variant = [](const char* type, bool causal = true) {
     return [=] { return variant_part(type, sparse_length, causal); };
   };
   static const std::vector<Sparse> cases = {
-      {"strided", of(R"({"type": "strided", "stride": 128, "mode": "merged"})")},
-      {"strided_90", of(R"({"type": "strided", "stride": 90, "mode": "merged"})")},
-      {"fixed", of(R"({"type": "fixed", "stride": 128, "summary": 8, "mode": "merged"})")},
-      {"bigbird", of(R"({"type": "bigbird", "block": 64, "window_blocks": 3, "global_blocks": 2,
+      {"strided", of_variant(R"({"type": "strided", "stride": 128, "mode": "merged"})")},
+      {"strided_90", of_variant(R"({"type": "strided", "stride": 90, "mode": "merged"})")},
+      {"fixed", of_variant(R"({"type": "fixed", "stride": 128, "summary": 8, "mode": "merged"})")},
+      {"bigbird",
+       of_variant(R"({"type": "bigbird", "block": 64, "window_blocks": 3, "global_blocks": 2,
                          "random_blocks": 3})",
-                     false)},
-      {"lsh", of(R"({"type": "lsh", "buckets": 64, "rounds": 2})")},
-      {"lsh_chunks", of(R"({"type": "lsh", "buckets": 64, "rounds": 2, "chunk": 64})", false)},
-      {"routing", of(R"({"type": "routing", "clusters": 64})")},
+                  false)},
+      {"lsh", of_variant(R"({"type": "lsh", "buckets": 64, "rounds": 2})")},
+      {"lsh_chunks",
+       of_variant(R"({"type": "lsh", "buckets": 64, "rounds": 2, "chunk": 64})", false)},
+      {"routing", of_variant(R"({"type": "routing", "clusters": 64})")},
       {"scattered",
        [] { return make_part(1, 8, sparse_length, 64, scattered(sparse_length, 64)); }},
   };
   return cases;
 }
 
-void Seconds::least(const Seconds& other) {
+void Seconds::keep_minimum(const Seconds& other) {
   real = std::min(real, other.real);
   cpu = std::min(cpu, other.cpu);
 }
@@ -137,18 +139,18 @@ void compare_with_dense(benchmark::State& state, const Part& part, Index dense_l
                         const std::function<Seconds(const Part&)>& seconds) {
   const Part dense =
       make_part(1, 8, dense_length, 64, Pattern::all(dense_length, dense_length), true);
-  Seconds least = seconds(part), least_dense = seconds(dense);
+  Seconds minimum = seconds(part), dense_minimum = seconds(dense);
   for (auto _ : state) {
-    const Seconds here = seconds(part);
-    state.SetIterationTime(here.real);
-    least.least(here);
-    least_dense.least(seconds(dense));
+    const Seconds current = seconds(part);
+    state.SetIterationTime(current.real);
+    minimum.keep_minimum(current);
+    dense_minimum.keep_minimum(seconds(dense));
   }
   const double share = pairs_of(dense) / pairs_of(part);
   state.counters["pairs"] = pairs_of(part);
-  state.counters["pair_ns"] = least.real / pairs_of(part) * 1e9;
-  state.counters["of_dense"] = least.real / least_dense.real * share;
-  state.counters["of_dense_cpu"] = least.cpu / least_dense.cpu * share;
+  state.counters["pair_ns"] = minimum.real / pairs_of(part) * 1e9;
+  state.counters["of_dense"] = minimum.real / dense_minimum.real * share;
+  state.counters["of_dense_cpu"] = minimum.cpu / dense_minimum.cpu * share;
 }
 
 }  // namespace attnscope

@@ -30,7 +30,7 @@ const std::vector<Sparse>& sparse_cases();
 // Wall-clock and CPU time.
 struct Seconds {
   double real = 1e9, cpu = 1e9;
-  void least(const Seconds& other);
+  void keep_minimum(const Seconds& other);
 };
 Seconds seconds_of(const std::function<void()>& work);
 double cpu_seconds(clockid_t clock);

@@ -29,13 +29,13 @@ Checkpoint small_checkpoint(const std::string& rule) {
   return checkpoint;
 }
 
-std::string some_text(char first) {
+std::string sample_text(char first) {
   std::string text;
   for (int i = 0; i < 400; ++i) text += static_cast<char>(first + (i * i + i / 3) % 23);
   return text;
 }
 
-CalibrationRequest request_of(CalibrationMethod method) {
+CalibrationRequest make_request(CalibrationMethod method) {
   CalibrationRequest request;
   request.method = method;
   request.tolerance = method == CalibrationMethod::GridSearch ? 0.05 : 0.6;
@@ -54,19 +54,19 @@ std::vector<Index> guesses(const Tensor& logits) {
   return best;
 }
 
-// Compared with separate runs, window by window.
+// Compares with separate runs, window by window.
 TEST(Calibrate, CountsActualDifferences) {
   const Checkpoint checkpoint = small_checkpoint("response");
-  const std::string text = some_text('A');
-  const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
-  const Calibration found = calibrate(checkpoint, text, "", request, {});
+  const std::string text = sample_text('A');
+  const CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
+  const Calibration result = calibrate(checkpoint, text, "", request, {});
   const Index windows = (static_cast<Index>(text.size()) - 1) / request.length;
-  ASSERT_EQ(found.windows, windows);
-  EXPECT_EQ(found.tokens, windows * request.length);
-  EXPECT_EQ(found.layers, 3);
-  EXPECT_FALSE(found.other.has_value());
-  ASSERT_EQ(found.points.size(), 10u);
-  for (const CalibrationPoint& point : found.points) {
+  ASSERT_EQ(result.windows, windows);
+  EXPECT_EQ(result.tokens, windows * request.length);
+  EXPECT_EQ(result.layers, 3);
+  EXPECT_FALSE(result.other.has_value());
+  ASSERT_EQ(result.points.size(), 10u);
+  for (const CalibrationPoint& point : result.points) {
     double differs = 0, layers = 0, tokens = 0, nats = 0, full_nats = 0;
     for (Index w = 0; w < windows; ++w) {
       Batch batch;
@@ -78,11 +78,11 @@ TEST(Calibrate, CountsActualDifferences) {
         double sum = 0;
         for (Index i = 0; i < request.length; ++i) {
           const auto next = text[static_cast<std::size_t>(w * request.length + i + 1)];
-          double all = 0;
+          double total = 0;
           for (Index v = 0; v < 256; ++v) {
-            all += std::exp(static_cast<double>(logits(Index{0}, i, v)));
+            total += std::exp(static_cast<double>(logits(Index{0}, i, v)));
           }
-          sum += std::log(all) - static_cast<double>(logits(Index{0}, i, Index{next}));
+          sum += std::log(total) - static_cast<double>(logits(Index{0}, i, Index{next}));
         }
         return sum;
       };
@@ -103,83 +103,85 @@ TEST(Calibrate, CountsActualDifferences) {
     EXPECT_NEAR(point.effect.differs, differs / tokens, 1e-9);
     EXPECT_NEAR(point.effect.layers, layers / tokens, 1e-9);
     EXPECT_NEAR(point.effect.loss, nats / tokens, 1e-4);
-    EXPECT_NEAR(found.full_loss, full_nats / tokens, 1e-4);
+    EXPECT_NEAR(result.full_loss, full_nats / tokens, 1e-4);
     EXPECT_NEAR(point.p, hoeffding_bentkus(differs / tokens, windows, request.tolerance), 1e-12);
   }
 }
 
-TEST(Calibrate, AcceptsInSequenceUntilARejection) {
+TEST(Calibrate, AcceptsThresholdsUntilFirstRejection) {
   const Checkpoint checkpoint = small_checkpoint("response");
-  const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
-  const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {});
-  bool accepts = true;
+  const CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
+  const Calibration result = calibrate(checkpoint, sample_text('A'), sample_text('a'), request, {});
+  bool all_accepted = true;
   std::optional<double> lowest;
-  for (const CalibrationPoint& point : found.points) {
-    accepts = accepts && point.p <= request.level;
-    EXPECT_EQ(point.accepted, accepts);
-    if (accepts) lowest = point.effect.threshold;
+  for (const CalibrationPoint& point : result.points) {
+    all_accepted = all_accepted && point.p <= request.level;
+    EXPECT_EQ(point.accepted, all_accepted);
+    if (all_accepted) lowest = point.effect.threshold;
   }
-  EXPECT_EQ(found.threshold, lowest);
-  ASSERT_TRUE(found.threshold.has_value());
-  ASSERT_TRUE(found.other.has_value());
-  EXPECT_EQ(found.other->threshold, *found.threshold);
-  EXPECT_NE(summary(found).find("On other text"), std::string::npos) << summary(found);
+  EXPECT_EQ(result.threshold, lowest);
+  ASSERT_TRUE(result.threshold.has_value());
+  ASSERT_TRUE(result.other.has_value());
+  EXPECT_EQ(result.other->threshold, *result.threshold);
+  EXPECT_NE(summary(result).find("On other text"), std::string::npos) << summary(result);
 }
 
 TEST(Calibrate, FindsFewestLayersWithinTolerance) {
   const Checkpoint checkpoint = small_checkpoint("geometric");
   EXPECT_EQ(default_method(checkpoint.model.config), CalibrationMethod::GridSearch);
-  const CalibrationRequest request = request_of(CalibrationMethod::GridSearch);
-  const Calibration found = calibrate(checkpoint, some_text('A'), "", request, {});
-  ASSERT_TRUE(found.threshold.has_value());
-  const CalibrationPoint* chosen = found.chosen();
+  const CalibrationRequest request = make_request(CalibrationMethod::GridSearch);
+  const Calibration result = calibrate(checkpoint, sample_text('A'), "", request, {});
+  ASSERT_TRUE(result.threshold.has_value());
+  const CalibrationPoint* chosen = result.chosen();
   ASSERT_NE(chosen, nullptr);
-  EXPECT_TRUE(chosen->effect.loss <= found.full_loss + request.tolerance);
-  for (const CalibrationPoint& point : found.points) {
+  EXPECT_TRUE(chosen->effect.loss <= result.full_loss + request.tolerance);
+  for (const CalibrationPoint& point : result.points) {
     EXPECT_TRUE(std::isnan(point.p));
-    const bool within = point.effect.loss <= found.full_loss + request.tolerance;
+    const bool within = point.effect.loss <= result.full_loss + request.tolerance;
     EXPECT_EQ(point.accepted, within);
     EXPECT_TRUE(!within || point.effect.layers >= chosen->effect.layers);
   }
 }
 
 TEST(Calibrate, ReportsThatNoThresholdIsAcceptable) {
-  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.tolerance = 1e-6;
-  const Calibration found =
-      calibrate(small_checkpoint("response"), some_text('A'), "", request, {});
-  EXPECT_FALSE(found.threshold.has_value());
-  EXPECT_NE(summary(found).find("too few"), std::string::npos) << summary(found);
-  CalibrationRequest searching = request_of(CalibrationMethod::GridSearch);
+  const Calibration result =
+      calibrate(small_checkpoint("response"), sample_text('A'), "", request, {});
+  EXPECT_FALSE(result.threshold.has_value());
+  EXPECT_NE(summary(result).find("too few"), std::string::npos) << summary(result);
+  CalibrationRequest searching = make_request(CalibrationMethod::GridSearch);
   searching.thresholds = {0};
   searching.tolerance = 1e-9;
   const Calibration searched =
-      calibrate(small_checkpoint("geometric"), some_text('A'), "", searching, {});
+      calibrate(small_checkpoint("geometric"), sample_text('A'), "", searching, {});
   EXPECT_FALSE(searched.threshold.has_value()) << searched.points.front().effect.loss;
   EXPECT_NE(summary(searched).find("No threshold"), std::string::npos) << summary(searched);
 }
 
 TEST(Calibrate, RejectsModelsAndRequestsWithoutThreshold) {
-  const CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
-  EXPECT_THROW(calibrate(small_checkpoint("multinomial"), some_text('A'), "", request, {}),
+  const CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
+  EXPECT_THROW(calibrate(small_checkpoint("multinomial"), sample_text('A'), "", request, {}),
                InputError);
   Checkpoint none = small_checkpoint("response");
   none.model.config.exits.reset();
-  EXPECT_THROW(calibrate(none, some_text('A'), "", request, {}), InputError);
+  EXPECT_THROW(calibrate(none, sample_text('A'), "", request, {}), InputError);
   EXPECT_THROW(calibrate(small_checkpoint("response"), "short", "", request, {}), InputError);
   for (const double wrong : {0.0, 1.0, -1.0, std::nan("")}) {
     CalibrationRequest bad = request;
     bad.tolerance = wrong;
-    EXPECT_THROW(calibrate(small_checkpoint("response"), some_text('A'), "", bad, {}), InputError);
+    EXPECT_THROW(calibrate(small_checkpoint("response"), sample_text('A'), "", bad, {}),
+                 InputError);
     bad = request;
     bad.level = wrong;
-    EXPECT_THROW(calibrate(small_checkpoint("response"), some_text('A'), "", bad, {}), InputError);
+    EXPECT_THROW(calibrate(small_checkpoint("response"), sample_text('A'), "", bad, {}),
+                 InputError);
   }
 }
 
-// Stopping waits for a stretch of the text only; tokenising in stretches gives the same tokens.
+// Cancellation takes effect after one chunk of text; tokenising in chunks yields the same tokens.
 TEST(Calibrate, StopsWhileTheTextIsTokenised) {
-  struct Counting : Tokenizer {
+  struct CountingTokenizer : Tokenizer {
     std::string kind() const override { return bytes_->kind(); }
     std::int32_t vocabulary_size() const override { return bytes_->vocabulary_size(); }
     std::vector<Token> encode(std::string_view text) const override {
@@ -198,12 +200,12 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
     Stop stop;
     std::shared_ptr<const Tokenizer> bytes_ = byte_tokenizer();
   };
-  const auto tokenizer = std::make_shared<Counting>();
+  const auto tokenizer = std::make_shared<CountingTokenizer>();
   Checkpoint checkpoint = small_checkpoint("response");
   checkpoint.tokenizer = tokenizer;
   std::string text;
   while (text.size() < 400000) text += "some words of a line\n";
-  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.length = 100;
   request.max_windows = 1 << 20;
   const auto tokens = static_cast<Index>(text.size()) + 2;  // with one at each end
@@ -220,7 +222,7 @@ TEST(Calibrate, StopsWhileTheTextIsTokenised) {
 
 // Text is split before a word, at a single space; not within, before or after a run of spaces.
 TEST(Calibrate, SplitsTextBeforeAWord) {
-  struct Watching : Tokenizer {
+  struct RecordingTokenizer : Tokenizer {
     std::string kind() const override { return "watching"; }
     std::int32_t vocabulary_size() const override { return 256; }
     std::vector<Token> encode(std::string_view text) const override {
@@ -232,22 +234,22 @@ TEST(Calibrate, SplitsTextBeforeAWord) {
     void save(const std::filesystem::path&) const override {}
     mutable std::vector<std::string> pieces;
   };
-  const auto tokenizer = std::make_shared<Watching>();
+  const auto tokenizer = std::make_shared<RecordingTokenizer>();
   Checkpoint checkpoint = small_checkpoint("response");
   checkpoint.tokenizer = tokenizer;
-  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
-  const std::size_t stretch = 1 << 16;
+  CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
+  const std::size_t chunk_size = 1 << 16;
   for (const char* gap : {"  ", " \n ", "\n\n"}) {
-    const std::string first(stretch - 1, 'a'), word(40, 'b');
+    const std::string first(chunk_size - 1, 'a'), word(40, 'b');
     const std::string text = first + gap + word + " " + word + gap + word;
     tokenizer->pieces.clear();
     count_windows(checkpoint, text, request);
     ASSERT_EQ(tokenizer->pieces.size(), 2u);
     EXPECT_EQ(tokenizer->pieces[0], first + gap + word);
     EXPECT_EQ(tokenizer->pieces[1], " " + word + gap + word);
-    // The next stretch begins after the split.
+    // The next chunk begins after the split.
     tokenizer->pieces.clear();
-    count_windows(checkpoint, text + std::string(stretch, 'c') + "\nend", request);
+    count_windows(checkpoint, text + std::string(chunk_size, 'c') + "\nend", request);
     ASSERT_EQ(tokenizer->pieces.size(), 3u);
     EXPECT_EQ(tokenizer->pieces[2], "\nend");
   }
@@ -256,12 +258,12 @@ TEST(Calibrate, SplitsTextBeforeAWord) {
 // A text with more windows than requested is sampled evenly.
 TEST(Calibrate, SpreadsWindowsOverTheText) {
   const Checkpoint checkpoint = small_checkpoint("response");
-  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
-  const std::string text = some_text('A');  // 24 windows
+  CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
+  const std::string text = sample_text('A');  // 24 windows
   request.max_windows = 5;
   EXPECT_EQ(count_windows(checkpoint, text, request), 5);
-  const Calibration found = calibrate(checkpoint, text, "", request, {});
-  EXPECT_EQ(found.windows, 5);
+  const Calibration result = calibrate(checkpoint, text, "", request, {});
+  EXPECT_EQ(result.windows, 5);
   double nats = 0;
   for (const std::size_t window : {0, 4, 9, 14, 19}) {
     Batch batch;
@@ -277,40 +279,41 @@ TEST(Calibrate, SpreadsWindowsOverTheText) {
     tally.add(logits, batch.targets);
     nats += tally.nats();
   }
-  EXPECT_NEAR(found.full_loss, nats / 80, 1e-5);
+  EXPECT_NEAR(result.full_loss, nats / 80, 1e-5);
 }
 
 TEST(Calibrate, ReportsProgress) {
   const Checkpoint checkpoint = small_checkpoint("response");
-  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.thresholds = {1, 0.5};
   const auto shares = [&](std::string_view other) {
     std::vector<double> all;
-    calibrate(checkpoint, some_text('A'), other, request,
+    calibrate(checkpoint, sample_text('A'), other, request,
               [&](const Calibration&, double share) { all.push_back(share); });
     return all;
   };
-  // Stages: the full model, the thresholds; for the other text the full model and the chosen one.
+  // Stages: the full model and each threshold; then for the other text the full model and the
+  // selected threshold.
   EXPECT_EQ(shares(""), (std::vector<double>{1 / 3.0, 2 / 3.0, 1, 1}));
-  EXPECT_EQ(shares(some_text('a')), (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
+  EXPECT_EQ(shares(sample_text('a')), (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
 }
 
 // Among thresholds with the same number of layers, the highest is selected.
 TEST(Calibrate, SelectsHighestOfEqualThresholds) {
-  CalibrationRequest request = request_of(CalibrationMethod::GridSearch);
+  CalibrationRequest request = make_request(CalibrationMethod::GridSearch);
   request.tolerance = 5;  // nats, not a share: may exceed 1
   request.thresholds = {1, 0.99999, 0.99998};
   const Checkpoint checkpoint = small_checkpoint("geometric");
-  const Calibration found = calibrate(checkpoint, some_text('A'), some_text('a'), request, {});
-  ASSERT_EQ(found.points.size(), 3u);
-  ASSERT_EQ(found.points[0].effect.layers, found.points[2].effect.layers);
-  EXPECT_EQ(found.threshold, 1);
-  EXPECT_EQ(found.chosen(), &found.points[0]);
-  ASSERT_TRUE(found.other.has_value());
+  const Calibration result = calibrate(checkpoint, sample_text('A'), sample_text('a'), request, {});
+  ASSERT_EQ(result.points.size(), 3u);
+  ASSERT_EQ(result.points[0].effect.layers, result.points[2].effect.layers);
+  EXPECT_EQ(result.threshold, 1);
+  EXPECT_EQ(result.chosen(), &result.points[0]);
+  ASSERT_TRUE(result.other.has_value());
   // Without an acceptable threshold, the other text is not evaluated.
   request.tolerance = 1e-9;
   request.thresholds = {0};
-  const Calibration none = calibrate(checkpoint, some_text('A'), some_text('a'), request, {});
+  const Calibration none = calibrate(checkpoint, sample_text('A'), sample_text('a'), request, {});
   EXPECT_FALSE(none.threshold.has_value());
   EXPECT_EQ(none.chosen(), nullptr);
   EXPECT_FALSE(none.other.has_value());
@@ -318,24 +321,24 @@ TEST(Calibrate, SelectsHighestOfEqualThresholds) {
 
 TEST(Calibrate, RequiresTwoWindows) {
   const Checkpoint checkpoint = small_checkpoint("response");
-  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.thresholds = {1};
-  const std::string text = some_text('A');
-  const auto words = [&](const CalibrationRequest& asked, std::string_view read) {
+  const std::string text = sample_text('A');
+  const auto error = [&](const CalibrationRequest& tested, std::string_view part) {
     try {
-      calibrate(checkpoint, read, "", asked, {});
+      calibrate(checkpoint, part, "", tested, {});
     } catch (const InputError& e) {
       return std::string(e.what());
     }
     return std::string();
   };
-  EXPECT_EQ(words(request, text.substr(0, 33)), "");  // and a token to predict
-  EXPECT_EQ(words(request, text.substr(0, 32)),
+  EXPECT_EQ(error(request, text.substr(0, 33)), "");  // and a token to predict
+  EXPECT_EQ(error(request, text.substr(0, 32)),
             "text: expected at least 33 tokens, two windows, found 32");
   request.length = 0;  // the context, 32
   EXPECT_EQ(count_windows(checkpoint, text, request), 399 / 32);
-  EXPECT_EQ(words(request, text.substr(0, 65)), "");
-  EXPECT_NE(words(request, text.substr(0, 64)), "");
+  EXPECT_EQ(error(request, text.substr(0, 65)), "");
+  EXPECT_NE(error(request, text.substr(0, 64)), "");
   request.length = 1;
   EXPECT_EQ(count_windows(checkpoint, "", request), 0);
   EXPECT_EQ(count_windows(checkpoint, "a", request), 0);
@@ -343,19 +346,19 @@ TEST(Calibrate, RequiresTwoWindows) {
   // Invalid requests.
   request.length = 16;
   request.max_windows = 2;
-  EXPECT_EQ(words(request, text), "");
+  EXPECT_EQ(error(request, text), "");
   request.max_windows = 1;
-  EXPECT_EQ(words(request, text), "windows: expected at least 2");
+  EXPECT_EQ(error(request, text), "windows: expected at least 2");
   request.max_windows = 5;
   request.length = -1;
-  EXPECT_NE(words(request, text).find("length: "), std::string::npos);
+  EXPECT_NE(error(request, text).find("length: "), std::string::npos);
   request.length = 16;
   for (const auto& thresholds : {std::vector<double>{}, {0.5, 0.6}, {0.9, 0.5, 0.7}}) {
     request.thresholds = thresholds;
-    EXPECT_EQ(words(request, text), "thresholds: expected descending numbers");
+    EXPECT_EQ(error(request, text), "thresholds: expected descending numbers");
   }
   request.thresholds = {0.5, 0.5};
-  EXPECT_EQ(words(request, text), "");
+  EXPECT_EQ(error(request, text), "");
 }
 
 TEST(Calibrate, DefaultsToThePublishedMethodOfEachRule) {
@@ -370,8 +373,7 @@ TEST(Calibrate, DefaultsToThePublishedMethodOfEachRule) {
             (std::vector<double>{1, 0.75, 0.5, 0.25}));
 }
 
-// Both axes range from 0 to 1: the line of the threshold, which spans the whole height, gives the
-// scale.
+// Both axes range from 0 to 1. The heights of the savings, which are known, determine the scale.
 TEST(CalibrationPicture, ShowsCostAndSavings) {
   for (const CalibrationMethod method :
        {CalibrationMethod::LearnThenTest, CalibrationMethod::GridSearch}) {
@@ -401,9 +403,9 @@ TEST(CalibrationPicture, ShowsCostAndSavings) {
     const auto height = [&](double y) { return (y - zero) / (one - zero); };
     EXPECT_LT(one, zero);
     EXPECT_NEAR(height(saved[1].y), 0.25, 1e-6);
-    const bool tests = method == CalibrationMethod::LearnThenTest;
+    const bool is_test = method == CalibrationMethod::LearnThenTest;
     for (std::size_t n = 0; n < 3; ++n) {  // thresholds rise along x
-      EXPECT_NEAR(height(cost[2 - n].y), tests ? differs[n] : losses[n] - 2, 1e-6);
+      EXPECT_NEAR(height(cost[2 - n].y), is_test ? differs[n] : losses[n] - 2, 1e-6);
       EXPECT_EQ(cost[n].x, saved[n].x);
     }
     EXPECT_LT(cost[0].x, cost[1].x);
@@ -411,8 +413,8 @@ TEST(CalibrationPicture, ShowsCostAndSavings) {
   }
 }
 
-TEST(Calibrate, WarnsInAdvanceOfTooFewWindows) {
-  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+TEST(Calibrate, WarnsOfTooFewWindows) {
+  CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.tolerance = 0.1;
   request.level = 0.05;  // 0.9^28 exceeds it, 0.9^29 does not
   EXPECT_NE(too_few_windows(28, request), "");
@@ -422,7 +424,7 @@ TEST(Calibrate, WarnsInAdvanceOfTooFewWindows) {
   EXPECT_NE(too_few_windows(1, request), "");
   const Checkpoint checkpoint = small_checkpoint("response");
   request.length = 16;
-  EXPECT_EQ(count_windows(checkpoint, some_text('A'), request), 399 / 16);
+  EXPECT_EQ(count_windows(checkpoint, sample_text('A'), request), 399 / 16);
   EXPECT_EQ(count_windows(checkpoint, "short", request), 0);
   EXPECT_EQ(count_windows(checkpoint, "", request), 0);
   EXPECT_NE(calibration_refusal(small_checkpoint("multinomial").model.config), "");
@@ -430,9 +432,9 @@ TEST(Calibrate, WarnsInAdvanceOfTooFewWindows) {
 }
 
 TEST(Calibrate, WritesOneLinePerThreshold) {
-  const Calibration found = calibrate(small_checkpoint("response"), some_text('A'), "",
-                                      request_of(CalibrationMethod::LearnThenTest), {});
-  const std::string csv = to_csv(found);
+  const Calibration result = calibrate(small_checkpoint("response"), sample_text('A'), "",
+                                       make_request(CalibrationMethod::LearnThenTest), {});
+  const std::string csv = to_csv(result);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 11);
   EXPECT_TRUE(csv.starts_with("threshold,differs,p,loss,layers,accepted\n"));
 }

@@ -19,11 +19,11 @@ Calibration calibration(CalibrationMethod method) {
   result.tokens = 5120;
   result.full_loss = 1.7;
   for (const double threshold : CalibrationRequest::descending_thresholds(8)) {
-    const double left = 1 - threshold;
-    result.points.push_back(
-        {.effect = {threshold, 0.4 * left * left, 1.7 + 0.5 * left * left, 6 - 4.5 * left},
-         .p = 0.1 * left,
-         .accepted = threshold > 0.4});
+    const double distance = 1 - threshold;
+    result.points.push_back({.effect = {threshold, 0.4 * distance * distance,
+                                        1.7 + 0.5 * distance * distance, 6 - 4.5 * distance},
+                             .p = 0.1 * distance,
+                             .accepted = threshold > 0.4});
   }
   result.threshold = 0.5;
   result.other = ExitEffect{0.5, 0.11, 1.83, 3.7};
@@ -35,10 +35,10 @@ TEST(CalibrationPicture, MatchesGoldenSvg) {
   const testing::PlainMeasure measure;
   for (const CalibrationMethod method :
        {CalibrationMethod::LearnThenTest, CalibrationMethod::GridSearch}) {
-    const Calibration of = calibration(method);
+    const Calibration sample = calibration(method);
     const bool is_small = method == CalibrationMethod::GridSearch;
     EXPECT_TRUE(testing::matches_golden_svg(
-        calibration_picture(of, is_small ? 420 : 900, is_small ? 300 : 560,
+        calibration_picture(sample, is_small ? 420 : 900, is_small ? 300 : 560,
                             is_small ? Theme::dark() : Theme::light(), measure),
         is_small ? "golden/charts/calibration-grid-search.svg"
                  : "golden/charts/calibration-learn-then-test.svg"));

@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Targets equal the token one period before; the second half is counted, except for the one
-// unpredictable token.
+// Tokens repeat those one period before. Targets begin after the first repeated token, which is
+// unpredictable.
 TEST(RepeatedSequences, RepeatSegmentsOfRandomLength) {
   const Index vocabulary = 1000;
   for (const Index length : {8, 9, 40, 128}) {
@@ -66,7 +66,7 @@ TEST(DrawnSequencesScore, RejectsModelsThatSeeLaterTokens) {
   EXPECT_THROW(score_of(model, stream, 1), InputError);
 }
 
-// By the definition: predictions of a model, one row at a time.
+// Compares with the definition, one row at a time.
 TEST(DrawnSequencesScore, AveragesOverTargets) {
   const testing::TemporaryFolder folder;
   ModelConfig config = testing::tiny_plan(folder.path()).model;
@@ -77,7 +77,7 @@ TEST(DrawnSequencesScore, AveragesOverTargets) {
   IntTensor inputs, targets;
   stream.batch(0, count, inputs, targets);
   const Tensor logits = forward(model, inputs).value();
-  double loss = 0, right = 0, counted = 0;
+  double loss = 0, correct = 0, counted = 0;
   for (Index row = 0; row < targets.size(); ++row) {
     if (targets[row] < 0) continue;
     const float* x = logits.data() + row * config.vocabulary;
@@ -88,12 +88,12 @@ TEST(DrawnSequencesScore, AveragesOverTargets) {
       if (x[v] > x[best]) best = v;
     }
     loss += std::log(sum) - static_cast<double>(x[targets[row]]);
-    right += best == targets[row] ? 1 : 0;
+    correct += best == targets[row] ? 1 : 0;
     ++counted;
   }
   const Score score = score_of(model, stream, count);
   EXPECT_NEAR(score.loss, loss / counted, 1e-5);
-  EXPECT_NEAR(score.accuracy, right / counted, 1e-9);
+  EXPECT_NEAR(score.accuracy, correct / counted, 1e-9);
   EXPECT_GT(score.accuracy, 0);
   EXPECT_TRUE(std::isnan(score.bits_per_byte));
 }

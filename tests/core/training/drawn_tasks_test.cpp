@@ -13,43 +13,43 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kSequences = 200;
 
-Batch some_of(const std::string& task_id) {
+Batch make_batch(const std::string& task_id) {
   const testing::TemporaryFolder folder;
   const TrainingPlan plan = testing::plan_of(task_id, folder.path());
   check(plan);
   return task(task_id).make(plan)->batch(0, kSequences);
 }
 
-// Targets are the positions after "?"; the target is the letter after the last "!".
+// The target at each "?" is the letter after the last "!"; other positions have no target.
 TEST(RecallTask, TargetsAreTheRememberedLetters) {
-  const Batch batch = some_of("recall");
-  Index asked = 0, longest = 0;
+  const Batch batch = make_batch("recall");
+  Index questions = 0, longest_delay = 0;
   for (Index b = 0; b < kSequences; ++b) {
-    std::int32_t said = -1;
-    Index since = 0;
-    for (Index i = 0; i < batch.ids.dim(1); ++i, ++since) {
+    std::int32_t letter = -1;
+    Index delay = 0;
+    for (Index i = 0; i < batch.ids.dim(1); ++i, ++delay) {
       const std::int32_t token = batch.ids(b, i);
       if (i > 0 && batch.ids(b, i - 1) == '!') {
-        said = token;
-        since = 0;
+        letter = token;
+        delay = 0;
       }
       if (token != '?') {
         EXPECT_EQ(batch.targets(b, i), -1);
         continue;
       }
-      EXPECT_TRUE(said >= 'a' && said <= 'z');
-      EXPECT_EQ(batch.targets(b, i), said);
-      longest = std::max(longest, since);
-      ++asked;
+      EXPECT_TRUE(letter >= 'a' && letter <= 'z');
+      EXPECT_EQ(batch.targets(b, i), letter);
+      longest_delay = std::max(longest_delay, delay);
+      ++questions;
     }
   }
-  EXPECT_GT(asked, kSequences);
-  EXPECT_TRUE(longest > batch.ids.dim(1) / 3) << longest;
+  EXPECT_GT(questions, kSequences);
+  EXPECT_TRUE(longest_delay > batch.ids.dim(1) / 3) << longest_delay;
 }
 
-// Compared with a stack.
+// Compares with a stack of open brackets.
 TEST(BracketsTask, TargetsAreTheClosingBrackets) {
-  const Batch batch = some_of("brackets");
+  const Batch batch = make_batch("brackets");
   const std::string opening = "([{<", closing = ")]}>";
   std::size_t deepest = 0;
   for (Index b = 0; b < kSequences; ++b) {

@@ -27,8 +27,8 @@ Checkpoint byte_model(Index context) {
   return checkpoint;
 }
 
-// By the definition, one token at a time.
-double by_definition(const Checkpoint& checkpoint, const std::string& text) {
+// Bits per byte by the definition, one token at a time.
+double bits_by_definition(const Checkpoint& checkpoint, const std::string& text) {
   const Index context = checkpoint.model.config.context;
   const Index count = static_cast<Index>(text.size()), length = std::min(context, count - 1);
   double bits = 8;  // the first byte
@@ -55,13 +55,13 @@ TEST(BitsPerByte, MatchesItsDefinition) {
     const Checkpoint checkpoint = byte_model(context);
     for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{9}, text.size()}) {
       const std::string part = text.substr(0, size);
-      EXPECT_NEAR(bits_per_byte(checkpoint, part), by_definition(checkpoint, part), 1e-4)
+      EXPECT_NEAR(bits_per_byte(checkpoint, part), bits_by_definition(checkpoint, part), 1e-4)
           << context << " " << size;
     }
   }
 }
 
-TEST(BitsPerByte, RejectsTextsAndModelsWithoutIt) {
+TEST(BitsPerByte, RejectsEmptyTextsAndModelsWithoutTokenizer) {
   Checkpoint checkpoint = byte_model(8);
   EXPECT_THROW(bits_per_byte(checkpoint, ""), InputError);
   checkpoint.tokenizer = nullptr;
@@ -114,9 +114,9 @@ TEST(EvaluateText, UsesConstantMemoryForSegments) {
     return static_cast<double>(storage_statistics().peak_bytes - before);
   };
   peak(256);
-  const double some = peak(1024);
-  EXPECT_GT(some, 0);
-  EXPECT_LT(peak(8192), 2 * some);  // without segments it would be eight times as much
+  const double short_text_peak = peak(1024);
+  EXPECT_GT(short_text_peak, 0);
+  EXPECT_LT(peak(8192), 2 * short_text_peak);  // eight times as much without segments
 }
 
 TEST(EvaluateText, SupportsEarlyExits) {
@@ -153,10 +153,11 @@ TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
   const auto refusal = [](const auto& evaluate) {
     return testing::message_of<InputError>(evaluate);
   };
-  const std::string words = "expected one with a causal mask";
-  Checkpoint open = byte_model(16);
-  open.model.config.causal = false;
-  EXPECT_NE(refusal([&] { evaluate_text(open, "abc", {}); }).find(words), std::string::npos);
+  const std::string expected = "expected one with a causal mask";
+  Checkpoint non_causal = byte_model(16);
+  non_causal.model.config.causal = false;
+  EXPECT_NE(refusal([&] { evaluate_text(non_causal, "abc", {}); }).find(expected),
+            std::string::npos);
   // The target is a separate text: the encoder need not be causal.
   for (const bool recurrent : {false, true}) {
     Checkpoint pairs;
@@ -170,7 +171,7 @@ TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
     if (recurrent) {  // no self-attention that could leak future tokens
       EXPECT_NO_THROW(evaluate());
     } else {
-      EXPECT_NE(refusal(evaluate).find(words), std::string::npos);
+      EXPECT_NE(refusal(evaluate).find(expected), std::string::npos);
     }
   }
 }
@@ -189,9 +190,9 @@ TEST(EvaluateFile, ReadsLinesOfSourcesAndTargets) {
     EXPECT_EQ(evaluation.bytes, 20);
     EXPECT_NEAR(evaluation.loss(), std::log(257), 0.7);  // fresh weights
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7 sieben\n");
-    const std::string why = testing::message_of<InputError>(
+    const std::string message = testing::message_of<InputError>(
         [&] { evaluate_file(checkpoint, folder.path() / "pairs.txt", {}); });
-    EXPECT_NE(why.find("line 2"), std::string::npos) << why;
+    EXPECT_NE(message.find("line 2"), std::string::npos) << message;
   }
 }
 
@@ -221,7 +222,7 @@ TEST(BitsPerByte, UsesWindowsOfTheRequestedLength) {
     Checkpoint short_context = wide;
     short_context.model.config.context = length;
     if (length > 1) {
-      EXPECT_NEAR(bits_per_byte(wide, text, length), by_definition(short_context, text), 1e-4);
+      EXPECT_NEAR(bits_per_byte(wide, text, length), bits_by_definition(short_context, text), 1e-4);
     }
     EXPECT_EQ(evaluate_text(wide, text, {.length = length}).tally.counted(),
               static_cast<Index>(text.size()) - 1);
@@ -276,29 +277,30 @@ TEST(EvaluateText, CountsLayersOfEveryToken) {
   EXPECT_EQ(none.layers, 36);
 }
 
-// Adjacent windows, the last one shorter; masks are drawn from one random sequence.
+// Windows are adjacent, the last one is shorter; all masks are drawn from one random sequence.
 TEST(EvaluateText, MasksTokensInAdjacentWindows) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint = byte_model(16);
   checkpoint.model = make_model(testing::plan_of("masked", folder.path()).model, 1);
   std::string text;
   for (int n = 0; n < 105; ++n) text += static_cast<char>('a' + n * n % 26);
-  for (const Index asked : {Index{0}, Index{10}, Index{200}}) {
-    const Index length = asked > 0 ? asked : checkpoint.model.config.context;
+  for (const Index length_option : {Index{0}, Index{10}, Index{200}}) {
+    const Index length = length_option > 0 ? length_option : checkpoint.model.config.context;
     Random random(1);
     Tally tally;
     for (Index first = 0; first < 105; first += length) {
-      const Index here = std::min<Index>(length, 105 - first);
+      const Index window_size = std::min<Index>(length, 105 - first);
       std::vector<std::int32_t> ids;
-      for (Index n = 0; n < here; ++n) ids.push_back(text[static_cast<std::size_t>(first + n)]);
+      for (Index n = 0; n < window_size; ++n)
+        ids.push_back(text[static_cast<std::size_t>(first + n)]);
       Batch batch;
-      batch.ids = IntTensor({1, here});
-      batch.targets = IntTensor({1, here});
-      mask_tokens(ids.data(), masking_of(checkpoint.model.config), random, 0, batch);
+      batch.ids = IntTensor({1, window_size});
+      batch.targets = IntTensor({1, window_size});
+      mask_tokens(ids.data(), model_masking(checkpoint.model.config), random, 0, batch);
       tally.add(forward(checkpoint.model, batch.ids).value(), batch.targets);
     }
-    if (asked > 105) checkpoint.model.config.context = 300;
-    const Evaluation found = evaluate_text(checkpoint, text, {.length = asked});
+    if (length_option > 105) checkpoint.model.config.context = 300;
+    const Evaluation found = evaluate_text(checkpoint, text, {.length = length_option});
     EXPECT_EQ(found.tally.counted(), tally.counted());
     EXPECT_NEAR(found.loss(), tally.score().loss, 1e-5);
   }
@@ -324,7 +326,7 @@ TEST(EvaluateFile, ReportsInvalidLines) {
 
 // Sources include the tokenizer's special tokens, targets do not.
 TEST(EvaluateFile, AddsSpecialTokensToSources) {
-  struct Marking : Tokenizer {
+  struct MarkingTokenizer : Tokenizer {
     std::string kind() const override { return bytes_->kind(); }
     std::int32_t vocabulary_size() const override { return bytes_->vocabulary_size(); }
     std::vector<Token> encode(std::string_view text) const override {
@@ -346,7 +348,7 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
       for (float& x : values) x *= 5;
     }
   }
-  checkpoint.tokenizer = std::make_shared<Marking>();
+  checkpoint.tokenizer = std::make_shared<MarkingTokenizer>();
   checkpoint.end_tokens = {7};
   write_file(folder.path() / "pairs.txt", "24\tvi\n");
   const Evaluation found = evaluate_file(checkpoint, folder.path() / "pairs.txt", {});
@@ -360,11 +362,11 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   EXPECT_EQ(found.whole, 0);
   EXPECT_EQ(found.lines, 1);
   // A line counts as exact if every token is the most likely one, including the end.
-  const auto likeliest = [&](Index i) {
+  const auto most_likely_token = [&](Index i) {
     const float* row = logits.data() + i * logits.dim(2);
     return static_cast<std::int32_t>(std::max_element(row, row + logits.dim(2)) - row);
   };
-  const std::int32_t first = likeliest(0);
+  const std::int32_t first = most_likely_token(0);
   batch.ids = IntTensor::from({1, 2}, {256, first});
   const Tensor again = run(checkpoint.model, batch, {}).logits.value();
   const float* row = again.data() + again.dim(2);
@@ -376,7 +378,7 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   }
 }
 
-TEST(EvaluateFile, CountsLayersOfImagesAndRejectsWindowsOfThem) {
+TEST(EvaluateFile, CountsLayersOfImagesAndRejectsWindows) {
   const testing::TemporaryFolder folder;
   Checkpoint checkpoint;
   ModelConfig config = testing::plan_of("image", folder.path()).model;

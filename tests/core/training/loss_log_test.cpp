@@ -58,12 +58,12 @@ TEST(LossLog, RoundTripsThroughItsFile) {
   EXPECT_TRUE(none.rows().empty());
 }
 
-TEST(LossLog, RejectsOtherFiles) {
+TEST(LossLog, RejectsInvalidFiles) {
   const TemporaryFolder folder;
   sample(folder.path(), 3).save();
   const std::string good = read_file(folder.path() / "loss.csv");
   const std::size_t second = good.find('\n') + 1;
-  const auto refused = [&](const std::string& text, const std::string& line) {
+  const auto expect_refusal = [&](const std::string& text, const std::string& line) {
     write_file(folder.path() / "loss.csv", text);
     LossLog log(folder.path());
     try {
@@ -74,17 +74,17 @@ TEST(LossLog, RejectsOtherFiles) {
           << e.what();
     }
   };
-  refused("step,loss\n1,2\n", "1");
-  refused("\xff\xfe", "1");
-  refused(good.substr(0, good.size() - 5), "4");
-  refused(good.substr(0, second) + "1,x,0.001,5,,,\n", "2");
-  refused(good.substr(0, second) + "0,1,0.001,5,,,\n", "2");
-  refused(good + "3,1,0.001,5,,,\n", "5");  // a duplicate step
-  refused(good + "4,1,0.001,5,,,,\n", "5");
-  refused(good.substr(0, second) + "99999999999999999999,1,0.001,5,,,\n", "2");
+  expect_refusal("step,loss\n1,2\n", "1");
+  expect_refusal("\xff\xfe", "1");
+  expect_refusal(good.substr(0, good.size() - 5), "4");
+  expect_refusal(good.substr(0, second) + "1,x,0.001,5,,,\n", "2");
+  expect_refusal(good.substr(0, second) + "0,1,0.001,5,,,\n", "2");
+  expect_refusal(good + "3,1,0.001,5,,,\n", "5");  // a duplicate step
+  expect_refusal(good + "4,1,0.001,5,,,,\n", "5");
+  expect_refusal(good.substr(0, second) + "99999999999999999999,1,0.001,5,,,\n", "2");
 }
 
-const Line* line_of(const DisplayList& list, std::size_t number) {
+const Line* find_line(const DisplayList& list, std::size_t number) {
   for (const Item& item : list.items) {
     const auto* line = std::get_if<Line>(&item);
     if (line != nullptr && line->points.size() > 2 && number-- == 0) return line;
@@ -96,7 +96,8 @@ TEST(LossPicture, ContainsTrainingMeanAndHeldOutCurves) {
   const TemporaryFolder folder;
   const LossLog log = sample(folder.path(), 200);
   const DisplayList list = loss_picture(log.rows(), "Training of x", Theme::light());
-  const Line *steps = line_of(list, 0), *mean = line_of(list, 1), *held_out = line_of(list, 2);
+  const Line *steps = find_line(list, 0), *mean = find_line(list, 1),
+             *held_out = find_line(list, 2);
   ASSERT_TRUE(steps && mean && held_out);
   EXPECT_EQ(steps->points.size(), 200u);
   EXPECT_EQ(held_out->points.size(), 100u);
@@ -104,7 +105,7 @@ TEST(LossPicture, ContainsTrainingMeanAndHeldOutCurves) {
   EXPECT_NEAR(mean->points.front().y, steps->points.front().y, 1e-9);
   EXPECT_NEAR(mean->points.back().y, steps->points.back().y, 1e-9);
   for (const Point& p : held_out->points) EXPECT_LT(p.y, steps->points.back().y);
-  EXPECT_EQ(line_of(loss_picture({log.rows()[0]}, "one", Theme::light()), 0), nullptr);
+  EXPECT_EQ(find_line(loss_picture({log.rows()[0]}, "one", Theme::light()), 0), nullptr);
 }
 
 TEST(LossLog, RejectsInvalidNumbers) {
@@ -127,7 +128,7 @@ TEST(LossLog, RejectsInvalidNumbers) {
   EXPECT_TRUE(empty.rows().empty());
 }
 
-// One step in 50 on either side, symmetrically.
+// The mean covers a fiftieth of all steps on either side, fewer near the ends.
 TEST(LossPicture, RunningMeanIsSymmetric) {
   std::vector<LossRow> rows;
   for (Index step = 1; step <= 230; ++step) {
@@ -137,14 +138,14 @@ TEST(LossPicture, RunningMeanIsSymmetric) {
     rows.push_back(row);
   }
   const DisplayList list = loss_picture(rows, "Training of x", Theme::light());
-  const Line *steps = line_of(list, 0), *mean = line_of(list, 1);
+  const Line *steps = find_line(list, 0), *mean = find_line(list, 1);
   ASSERT_TRUE(steps && mean);
   ASSERT_EQ(mean->points.size(), 230u);
   for (std::size_t i = 0; i < 230; ++i) {
-    const std::size_t reach = std::min({i, 229 - i, std::size_t{4}});
+    const std::size_t half = std::min({i, 229 - i, std::size_t{4}});
     double sum = 0;
-    for (std::size_t n = i - reach; n <= i + reach; ++n) sum += steps->points[n].y;
-    EXPECT_NEAR(mean->points[i].y, sum / static_cast<double>(2 * reach + 1), 1e-6) << i;
+    for (std::size_t n = i - half; n <= i + half; ++n) sum += steps->points[n].y;
+    EXPECT_NEAR(mean->points[i].y, sum / static_cast<double>(2 * half + 1), 1e-6) << i;
     EXPECT_EQ(mean->points[i].x, steps->points[i].x);
   }
 }

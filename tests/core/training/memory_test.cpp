@@ -15,10 +15,11 @@ namespace ATTNSCOPE_FILE {
 
 class TrainingMemory : public ::testing::Test {
  protected:
-  ~TrainingMemory() override { set_memory_budget(usual_); }
+  ~TrainingMemory() override { set_memory_budget(default_budget_); }
 
-  // Compares with the arrays of two steps: the estimate is sufficient, and not much larger.
-  void expect_enough(const std::string& name, const TrainingPlan& plan, double most) {
+  // Expects that the estimate covers the peak memory of two steps, and is at most `max_ratio` times
+  // as large.
+  void expect_sufficient(const std::string& name, const TrainingPlan& plan, double max_ratio) {
     release_cached_storage();
     const auto before = static_cast<double>(storage_statistics().live_bytes);
     reset_peak_storage();
@@ -28,13 +29,13 @@ class TrainingMemory : public ::testing::Test {
     const double peak = static_cast<double>(storage_statistics().peak_bytes) - before;
     const ModelConfig config = trainer.snapshot()->model.config;
     const Index length = sequence_length(plan);
-    const bool two = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
+    const bool has_source = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
     const double need = total_bytes(training_memory_need(
-        config, {.length = {length, two ? length : 0},
+        config, {.length = {length, has_source ? length : 0},
                  .micro_batch = plan.micro_batch > 0 ? plan.micro_batch : plan.batch,
                  .batch = plan.batch}));
     EXPECT_GE(need, peak) << name;
-    EXPECT_LE(need, most * peak + 1e5) << name;
+    EXPECT_LE(need, max_ratio * peak + 1e5) << name;
   }
 
   TrainingPlan plan_of(const std::string& task, const std::string& folder) const {
@@ -43,18 +44,19 @@ class TrainingMemory : public ::testing::Test {
   }
 
   const testing::TemporaryFolder folder_;
-  const std::size_t usual_ = memory_budget();
+  const std::size_t default_budget_ = memory_budget();
 };
 
 TEST_F(TrainingMemory, IsSufficientForEveryTask) {
   for (const TaskInfo& task : tasks()) {
     TrainingPlan plan = plan_of(task.id, task.id);
     plan.batch = 16;
-    const double most = task.id == "numbers" ? 6 : 2.5;  // its words are shorter than the maximum
-    expect_enough(task.id, plan, most);
+    const double max_ratio =
+        task.id == "numbers" ? 6 : 2.5;  // its words are shorter than the maximum
+    expect_sufficient(task.id, plan, max_ratio);
     plan.micro_batch = 4;
     plan.folder = folder_.path() / (task.id + "-parts");
-    expect_enough(task.id + " in parts", plan, most);
+    expect_sufficient(task.id + " in parts", plan, max_ratio);
   }
 }
 
@@ -71,7 +73,7 @@ TEST_F(TrainingMemory, IsSufficientForEveryVariant) {
         plan.folder = folder_.path() / (v.id + "-256");
       }
       plan.model.groups = uniform_groups(plan.model, choice, default_encoding());
-      expect_enough(v.id + " " + std::to_string(features), plan, 3);
+      expect_sufficient(v.id + " " + std::to_string(features), plan, 3);
     }
   }
 }
@@ -84,7 +86,7 @@ TEST_F(TrainingMemory, IsSufficientForReversibleLayers) {
   plan.model.groups = uniform_groups(plan.model, default_variant(), default_encoding());
   plan.model.residual_connection = {"reversible",
                                     default_values(residual_connection("reversible").parameters)};
-  expect_enough("reversible", plan, 3);
+  expect_sufficient("reversible", plan, 3);
 }
 
 std::string refusal(const TrainingPlan& plan) {
@@ -109,10 +111,11 @@ TEST_F(TrainingMemory, RejectsPlansBeyondTheBudget) {
   set_memory_budget(need(60) + 1);
   EXPECT_EQ(refusal(plan), "fits");
   set_memory_budget(need(60) - 1);
-  std::string said = refusal(plan);
-  EXPECT_TRUE(said.starts_with("memory: activations for backpropagation: ")) << said;
-  EXPECT_NE(said.find(" for 60 sequences of 32 tokens; the budget is "), std::string::npos) << said;
-  EXPECT_TRUE(said.ends_with("expected at most 30 sequences at a time")) << said;
+  std::string message = refusal(plan);
+  EXPECT_TRUE(message.starts_with("memory: activations for backpropagation: ")) << message;
+  EXPECT_NE(message.find(" for 60 sequences of 32 tokens; the budget is "), std::string::npos)
+      << message;
+  EXPECT_TRUE(message.ends_with("expected at most 30 sequences at a time")) << message;
   set_memory_budget(need(12));  // divisors of the batch
   EXPECT_TRUE(refusal(plan).ends_with("at most 12 sequences at a time"));
   plan.micro_batch = 12;
@@ -121,9 +124,9 @@ TEST_F(TrainingMemory, RejectsPlansBeyondTheBudget) {
   set_memory_budget(need(12) - 1);
   EXPECT_TRUE(refusal(plan).ends_with("at most 10 sequences at a time"));
   set_memory_budget(need(1) - 1);
-  said = refusal(plan);
-  EXPECT_TRUE(said.ends_with("expected a smaller model, shorter sequences or a larger budget"))
-      << said;
+  message = refusal(plan);
+  EXPECT_TRUE(message.ends_with("expected a smaller model, shorter sequences or a larger budget"))
+      << message;
   EXPECT_FALSE(std::filesystem::exists(plan.folder));
 }
 

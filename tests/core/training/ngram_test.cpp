@@ -72,17 +72,17 @@ TEST(Ngram, MatchesFormulaForEveryOrder) {
       for (std::size_t length = 0; length < static_cast<std::size_t>(order) && length <= i;
            ++length) {
         const std::string context = text.substr(i - length, length);
-        double seen = 0, with = 0;
+        double seen = 0, with_byte = 0;
         std::string kinds;
         for (std::size_t at = length; at < learned.size(); ++at) {
           if (learned.substr(at - length, length) != context) continue;
           ++seen;
-          if (learned[at] == text[i]) ++with;
+          if (learned[at] == text[i]) ++with_byte;
           if (kinds.find(learned[at]) == std::string::npos) kinds += learned[at];
         }
         if (seen == 0) break;
         const auto different = static_cast<double>(kinds.size());
-        p = (with + different * p) / (seen + different);
+        p = (with_byte + different * p) / (seen + different);
       }
       bits -= std::log2(p);
     }

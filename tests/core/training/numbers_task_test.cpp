@@ -22,10 +22,10 @@ TEST(NumbersTask, GeneratesNumbersAndTheirWords) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::plan_of("numbers", folder.path());
   plan.model.context = 55;  // five digits: siebenunddreißigtausendsiebenhundertsiebenunddreißig
-  const auto made = task("numbers").make(plan);
+  const auto instance = task("numbers").make(plan);
   std::set<std::size_t> digits;
   for (std::uint64_t step = 0; step < 60; ++step) {
-    const Batch batch = made->batch(step * 8, 8);
+    const Batch batch = instance->batch(step * 8, 8);
     ASSERT_EQ(batch.ids.shape(), batch.targets.shape());
     EXPECT_LE(batch.ids.dim(1), 55);
     for (Index b = 0; b < 8; ++b) {
@@ -43,24 +43,25 @@ TEST(NumbersTask, GeneratesNumbersAndTheirWords) {
   EXPECT_EQ(digits, (std::set<std::size_t>{1, 2, 3, 4, 5}));
 }
 
-// No number has longer words than the length from which contexts are computed.
+// The contexts computed for a number of digits fit the longest words.
 TEST(NumbersTask, LongestWordsFitTheContext) {
   const testing::TemporaryFolder folder;
-  for (const auto& [context, past] :
+  for (const auto& [context, limit] :
        {std::pair<Index, Index>{7, 10}, {18, 100}, {31, 1000}, {44, 10000}, {55, 100000}}) {
     std::size_t longest = 0;
-    for (Index n = 0; n < past; ++n) longest = std::max(longest, german_number(n).size());
+    for (Index n = 0; n < limit; ++n) longest = std::max(longest, german_number(n).size());
     EXPECT_EQ(static_cast<Index>(longest) + 1, context);
     TrainingPlan plan = testing::plan_of("numbers", folder.path());
     for (const Index spare : {0, 1}) {
       plan.model.context = context - spare;
-      Index most = 0;
+      Index max_digits = 0;
       if (plan.model.context < 7) continue;
-      const auto made = task("numbers").make(plan);
+      const auto instance = task("numbers").make(plan);
       for (std::uint64_t step = 0; step < 80; ++step) {
-        most = std::max(most, made->batch(step * 8, 8).source.dim(1));
+        max_digits = std::max(max_digits, instance->batch(step * 8, 8).source.dim(1));
       }
-      EXPECT_EQ(most, static_cast<Index>(std::to_string(past - 1).size()) - spare) << context;
+      EXPECT_EQ(max_digits, static_cast<Index>(std::to_string(limit - 1).size()) - spare)
+          << context;
     }
   }
 }
@@ -70,22 +71,22 @@ TEST(NumbersTask, HoldsOutNumbers) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::plan_of("numbers", folder.path());
   plan.model.context = 31;  // three digits
-  const auto made = task("numbers").make(plan);
+  const auto instance = task("numbers").make(plan);
   std::set<std::string> seen;
   for (std::uint64_t step = 0; step < 4000; ++step) {
-    const Batch batch = made->batch(step * 8, 8);
+    const Batch batch = instance->batch(step * 8, 8);
     for (Index b = 0; b < 8; ++b) seen.insert(text_of(batch.source, b));
   }
-  Index left = 0;
+  Index held_out = 0;
   for (Index n = 0; n < 1000; ++n) {
     const bool trained = seen.contains(std::to_string(n));
     if (n < 100) {
       EXPECT_TRUE(trained) << n;
     } else if (!trained) {
-      ++left;
+      ++held_out;
     }
   }
-  EXPECT_TRUE(left > 60 && left < 130) << left;
+  EXPECT_TRUE(held_out > 60 && held_out < 130) << held_out;
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -30,14 +30,14 @@ TEST(AdamW, MatchesPublishedUpdate) {
   NamedVars parameters;
   parameters.emplace("x", Var::parameter(start.copy()));
   std::vector<double> x(start.begin(), start.end()), m(6), v(6);
-  double length = 0;
-  for (const float g : slope) length += static_cast<double>(g) * static_cast<double>(g);
-  length = std::sqrt(length);
+  double norm = 0;
+  for (const float g : slope) norm += static_cast<double>(g) * static_cast<double>(g);
+  norm = std::sqrt(norm);
   for (int step = 1; step <= 5; ++step) {
     backward(sum(multiply(parameters.find("x")->second, slope)));
-    EXPECT_NEAR(optimiser.step(parameters, 0.01), length, 1e-5);
+    EXPECT_NEAR(optimiser.step(parameters, 0.01), norm, 1e-5);
     for (std::size_t i = 0; i < 6; ++i) {
-      const double g = static_cast<double>(slope[static_cast<Index>(i)]) * 0.5 / length;
+      const double g = static_cast<double>(slope[static_cast<Index>(i)]) * 0.5 / norm;
       m[i] = 0.9 * m[i] + 0.1 * g;
       v[i] = 0.95 * v[i] + 0.05 * g * g;
       const double unbiased_m = m[i] / (1 - std::pow(0.9, step));
@@ -64,7 +64,7 @@ TEST(AdamW, DoesNotDecayGainsOrUnusedWeights) {
 // Updates of bounded parameters are relative to the bound, and respect it.
 TEST(AdamW, ScalesUpdatesOfBoundedParameters) {
   constexpr double kMax = 200;
-  AdamW bounded({0.9, 0.95, 1e-8, 0, 0}), free({0.9, 0.95, 1e-8, 0, 0});
+  AdamW bounded({0.9, 0.95, 1e-8, 0, 0}), unbounded({0.9, 0.95, 1e-8, 0, 0});
   bounded.set_upper_bounds({{"z", kMax}});
   NamedVars z{{"z", Var::parameter(Tensor::from({3}, {100, 199, 3}))}};
   NamedVars share{{"z", Var::parameter(Tensor::from({3}, {0.5F, 0.995F, 0.015F}))}};
@@ -75,12 +75,12 @@ TEST(AdamW, ScalesUpdatesOfBoundedParameters) {
       backward(sum(multiply(parameters->at("z"), Var(weights))));
     }
     bounded.step(z, 0.01);
-    free.step(share, 0.01);
+    unbounded.step(share, 0.01);
   }
-  const Tensor& found = z.at("z").value();
-  EXPECT_NEAR(found[0], kMax * share.at("z").value()[0], 1e-3);
-  EXPECT_EQ(found[1], kMax);  // at the bound
-  EXPECT_EQ(found[2], 0);
+  const Tensor& values = z.at("z").value();
+  EXPECT_NEAR(values[0], kMax * share.at("z").value()[0], 1e-3);
+  EXPECT_EQ(values[1], kMax);  // at the bound
+  EXPECT_EQ(values[2], 0);
 }
 
 TEST(AdamW, IgnoresNonFiniteGradients) {
@@ -114,23 +114,23 @@ TEST(AdamW, UpdatesEveryEntryOfLongParameters) {
         std::vector<double>{0.05, 0.5, 0.005, 1}[static_cast<std::size_t>(step) - 1];
     const Tensor slope =
         testing::random_tensor({kCount}, 10 + static_cast<std::uint64_t>(step), scale);
-    double length = 0;
-    for (const float g : slope) length += static_cast<double>(g) * static_cast<double>(g);
-    length = std::sqrt(length);
+    double norm = 0;
+    for (const float g : slope) norm += static_cast<double>(g) * static_cast<double>(g);
+    norm = std::sqrt(norm);
     backward(sum(multiply(parameters.at("x"), slope)));
-    EXPECT_NEAR(optimiser.step(parameters, 0.01), length, 1e-4 * length);
-    const double shrink = length > 30 ? 30 / length : 1;
+    EXPECT_NEAR(optimiser.step(parameters, 0.01), norm, 1e-4 * norm);
+    const double clipping = norm > 30 ? 30 / norm : 1;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double g = static_cast<double>(slope[static_cast<Index>(i)]) * shrink;
+      const double g = static_cast<double>(slope[static_cast<Index>(i)]) * clipping;
       m[i] = 0.9 * m[i] + 0.1 * g;
       v[i] = 0.95 * v[i] + 0.05 * g * g;
       x[i] -= 0.01 * (m[i] / (1 - std::pow(0.9, step))) /
               (std::sqrt(v[i] / (1 - std::pow(0.95, step))) + 1e-3);
     }
   }
-  const Tensor& found = parameters.at("x").value();
+  const Tensor& values = parameters.at("x").value();
   for (std::size_t i = 0; i < x.size(); ++i) {
-    ASSERT_NEAR(found[static_cast<Index>(i)], x[i], 1e-5) << i;
+    ASSERT_NEAR(values[static_cast<Index>(i)], x[i], 1e-5) << i;
   }
 }
 

@@ -40,8 +40,7 @@ TEST(Pictures, ReadAllRowsOfATable) {
             (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
 }
 
-// Given files keep their place; a folder's files are sorted by name, without hidden files and
-// subfolders.
+// Files keep their order; a folder's files are sorted by name, without hidden files and subfolders.
 TEST(Pictures, SortFolderContentsAfterPrecedingFiles) {
   const testing::TemporaryFolder folder;
   const auto pictures = folder.path() / "some";

@@ -27,18 +27,18 @@ TEST(TrainingPlan, RoundTripsThroughJson) {
 TEST(TrainingPlan, RejectsUnknownAndInvalidMembers) {
   const testing::TemporaryFolder folder;
   const Json good = to_json(testing::tiny_plan(folder.path()));
-  const auto refused = [&](const std::string& key, const Json& value) {
+  const auto expect_refusal = [&](const std::string& key, const Json& value) {
     Json plan = good;
     plan[key] = value;
     EXPECT_THROW(training_plan_from_json(plan, "plan"), InputError) << key;
   };
-  refused("stepz", 3);
-  refused("steps", 0);
-  refused("rate", -1);
-  refused("rate", "fast");
-  refused("text", "a.txt");
-  refused("held_out_share", 1.0);
-  refused("seed", -1);
+  expect_refusal("stepz", 3);
+  expect_refusal("steps", 0);
+  expect_refusal("rate", -1);
+  expect_refusal("rate", "fast");
+  expect_refusal("text", "a.txt");
+  expect_refusal("held_out_share", 1.0);
+  expect_refusal("seed", -1);
 }
 
 TEST(TrainingPlan, RejectsInconsistentValues) {
@@ -106,20 +106,20 @@ TEST(TrainingPlan, AcceptsValuesAtTheLimits) {
   plan.folder = plan.text[0];  // a file
   EXPECT_FALSE(valid(plan));
   // The shortest sequences of generated tasks.
-  for (const auto& [id, least] :
+  for (const auto& [id, min_length] :
        {std::pair<const char*, Index>{"recall", 16}, {"brackets", 8}, {"repeat", 8}}) {
     TrainingPlan drawn = testing::plan_of(id, folder.path());
-    drawn.sequence = least;
+    drawn.sequence = min_length;
     EXPECT_TRUE(valid(drawn)) << id;
-    EXPECT_EQ(task(id).make(drawn)->batch(0, 1).ids.dim(1), least);
-    drawn.sequence = least - 1;
+    EXPECT_EQ(task(id).make(drawn)->batch(0, 1).ids.dim(1), min_length);
+    drawn.sequence = min_length - 1;
     EXPECT_FALSE(valid(drawn)) << id;
   }
   for (const char* id : {"numbers", "trajectory"}) {
-    TrainingPlan whole = testing::plan_of(id, folder.path());
-    EXPECT_TRUE(valid(whole)) << id;
-    whole.held_out_share = 0.1;
-    EXPECT_FALSE(valid(whole)) << id;
+    TrainingPlan generated = testing::plan_of(id, folder.path());
+    EXPECT_TRUE(valid(generated)) << id;
+    generated.held_out_share = 0.1;
+    EXPECT_FALSE(valid(generated)) << id;
   }
   TrainingPlan walks = testing::plan_of("trajectory", folder.path());
   walks.model.context = 24;  // eight steps of three tokens

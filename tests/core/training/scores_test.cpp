@@ -69,9 +69,9 @@ TEST(TaskBatches, MatchGolden) {
   for (const TaskInfo& info : tasks()) {
     TrainingPlan plan = varied_plan(info.id, folder.path());
     if (info.id == "numbers") plan.model.context = 100;
-    const auto made = info.make(plan);
+    const auto instance = info.make(plan);
     for (const std::uint64_t number : {0, 8, 800}) {
-      const Batch batch = made->batch(number, 3);
+      const Batch batch = instance->batch(number, 3);
       for (Index b = 0; b < 3; ++b) {
         text += info.id + " " + std::to_string(number + static_cast<std::uint64_t>(b)) + "\n";
         const std::pair<const char*, const IntTensor*> parts[] = {{"ids", &batch.ids},
@@ -128,8 +128,8 @@ TEST(TaskScores, MatchRecordedValues) {
     plan.batch = 5;  // does not divide the number of scored sequences
     if (plan.task == "numbers") plan.model.context = 44;  // numbers of four digits are sampled
     if (plan.task == "masked" && c.all) write_file(plan.text[0], random_words(9000, 3));
-    const auto made = task(c.id).make(plan);
-    const Score score = made->score(confident_checkpoint(plan, *made), c.all);
+    const auto instance = task(c.id).make(plan);
+    const Score score = instance->score(confident_checkpoint(plan, *instance), c.all);
     EXPECT_TRUE(near(score.loss, c.loss) && near(score.accuracy, c.accuracy) &&
                 near(score.bits_per_byte, c.bits))
         << "{\"" << c.id << "\", " << (c.all ? "true" : "false") << ", " << score.loss << ", "
@@ -144,10 +144,10 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
   const auto pictures = picture_ids(plan.text[0], plan.model);
   const std::set<std::vector<std::int32_t>> training(pictures.begin(), pictures.begin() + 18);
   ASSERT_EQ(training.size(), 18u);
-  const auto made = task("image").make(plan);
+  const auto instance = task("image").make(plan);
   std::vector<std::vector<std::int32_t>> order;
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
-    const Batch batch = made->batch(epoch * 18, 18);
+    const Batch batch = instance->batch(epoch * 18, 18);
     std::vector<std::vector<std::int32_t>> shown;
     for (Index b = 0; b < 18; ++b) {
       const std::int32_t* row = batch.targets.data() + b * 16;
@@ -157,7 +157,7 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
     EXPECT_NE(shown, order) << "the same order again";
     order = shown;
   }
-  const Checkpoint checkpoint = confident_checkpoint(plan, *made);
+  const Checkpoint checkpoint = confident_checkpoint(plan, *instance);
   // The last images are held out: all of them, or a sample.
   const auto loss_of = [&](std::size_t first, std::size_t last) {
     Tally tally;
@@ -167,7 +167,7 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
     }
     return tally.score().loss;
   };
-  EXPECT_NEAR(made->score(checkpoint, true).loss, loss_of(18, 25), 1e-4);
+  EXPECT_NEAR(instance->score(checkpoint, true).loss, loss_of(18, 25), 1e-4);
   plan.batch = 3;
   plan.score_batches = 1;
   EXPECT_NEAR(task("image").make(plan)->score(checkpoint, false).loss, loss_of(18, 21), 1e-4);
@@ -182,27 +182,27 @@ TEST(MaskedTask, MasksTokensOfEveryRow) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = varied_plan("masked", folder.path());
   const std::string text = read_file(plan.text[0]);
-  const auto made = task("masked").make(plan);
-  const Batch batch = made->batch(0, 30);
+  const auto instance = task("masked").make(plan);
+  const Batch batch = instance->batch(0, 30);
   std::set<std::string> windows;
   double hidden = 0, masks = 0;
   for (Index b = 0; b < 30; ++b) {
-    std::string whole;
+    std::string window;
     for (Index i = 0; i < batch.ids.dim(1); ++i) {
       const std::int32_t target = batch.targets(b, i), shown = batch.ids(b, i);
-      whole += static_cast<char>(target >= 0 ? target : shown);
+      window += static_cast<char>(target >= 0 ? target : shown);
       hidden += target >= 0 ? 1 : 0;
       masks += shown == 256 ? 1 : 0;
     }
-    const std::size_t at = text.find(whole);
-    EXPECT_LE(at + whole.size(), text.size() - text.size() / 10) << whole;  // not held out
-    windows.insert(whole);
+    const std::size_t at = text.find(window);
+    EXPECT_LE(at + window.size(), text.size() - text.size() / 10) << window;  // not held out
+    windows.insert(window);
   }
   EXPECT_EQ(windows.size(), 30u);
   EXPECT_NEAR(hidden / static_cast<double>(batch.ids.size()), 0.2, 0.06);
   EXPECT_NEAR(masks / hidden, 0.8, 0.12);
   // The tokenizer leaves the last id to the mask.
-  EXPECT_EQ(made->tokenizer()->vocabulary_size(), 256);
+  EXPECT_EQ(instance->tokenizer()->vocabulary_size(), 256);
   plan.model.vocabulary = 270;
   plan.model.architecture.values.set("mask", Index{269});
   EXPECT_NO_THROW(check(plan));
@@ -227,8 +227,8 @@ TEST(TextTask, ScoresTextsOfAtLeastTwoTokens) {
     for (const bool two : {false, true}) {
       write_file(plan.held_out[0], two ? "ab" : "a");
       plan.score_batches = 50;  // so that some tokens are masked
-      const auto made = task(id).make(plan);
-      const Score score = made->score(confident_checkpoint(plan, *made), false);
+      const auto instance = task(id).make(plan);
+      const Score score = instance->score(confident_checkpoint(plan, *instance), false);
       EXPECT_EQ(std::isfinite(score.loss), two) << id << " " << score.loss;
     }
   }
@@ -239,10 +239,10 @@ TEST(TextTask, ScoresTextsOfAtLeastTwoTokens) {
   const std::string one = random_words(100, 8), two = random_words(33, 9);
   write_file(plan.held_out[0], one);
   write_file(plan.held_out[1], two);
-  const auto made = task("text").make(plan);
-  const Checkpoint checkpoint = confident_checkpoint(plan, *made);
+  const auto instance = task("text").make(plan);
+  const Checkpoint checkpoint = confident_checkpoint(plan, *instance);
   const double bits = bits_per_byte(checkpoint, one) * 100 + bits_per_byte(checkpoint, two) * 33;
-  EXPECT_NEAR(made->score(checkpoint, true).bits_per_byte, bits / 133, 1e-6);
+  EXPECT_NEAR(instance->score(checkpoint, true).bits_per_byte, bits / 133, 1e-6);
   plan.score_batches = 0;
   const Score none = task("text").make(plan)->score(checkpoint, true);
   EXPECT_TRUE(std::isnan(none.loss));
@@ -255,16 +255,16 @@ TEST(TokenStream, CoversBothEndsOfTheText) {
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(size));
     for (Index n = 0; n < size; ++n) tokens[static_cast<std::size_t>(n)] = static_cast<int>(n);
     TokenStream stream(tokens, 4, 1);
-    std::int32_t least = 1000, most = 0;
+    std::int32_t first_seen = 1000, last_seen = 0;
     for (std::uint64_t n = 0; n < 3000; ++n) {
       IntTensor inputs, targets;
       stream.batch(n, 1, inputs, targets);
       for (Index i = 0; i < 4; ++i) ASSERT_EQ(targets[i], inputs[i] + 1);
-      least = std::min(least, inputs[0]);
-      most = std::max(most, targets[3]);
+      first_seen = std::min(first_seen, inputs[0]);
+      last_seen = std::max(last_seen, targets[3]);
     }
-    EXPECT_EQ(least, 0);
-    EXPECT_EQ(most, size - 1);
+    EXPECT_EQ(first_seen, 0);
+    EXPECT_EQ(last_seen, size - 1);
     IntTensor inputs, targets;
     Random random(1);
     random_windows(tokens, 3000, 4, random, inputs, targets);
@@ -282,11 +282,11 @@ TEST(Trainer, UsesNextSequencesInEachStep) {
     plan.folder = folder.path() / ("model" + std::to_string(part));
     plan.micro_batch = part;
     Trainer trainer(plan);
-    const auto made = task("text").make(plan);
+    const auto instance = task("text").make(plan);
     for (std::uint64_t step = 0; step < 4; ++step) {
       const auto before = trainer.snapshot();
       const double loss = static_cast<double>(
-          run(before->model, made->batch(step * 8, 8), {}).losses[0].value.value()[0]);
+          run(before->model, instance->batch(step * 8, 8), {}).losses[0].value.value()[0]);
       EXPECT_NEAR(trainer.step().loss, loss, 1e-5) << step;
     }
     trainer.save();
@@ -299,11 +299,11 @@ TEST(Train, ReportsRemainingTime) {
   const testing::TemporaryFolder folder;
   TrainingPlan plan = testing::tiny_plan(folder.path());
   plan.steps = 4;
-  std::vector<double> left;
-  train(plan, [&](const TrainingProgress& p) { left.push_back(p.seconds_left); });
-  ASSERT_EQ(left.size(), 4u);
-  for (std::size_t n = 0; n < 3; ++n) EXPECT_GT(left[n], 0);
-  EXPECT_EQ(left[3], 0);
+  std::vector<double> seconds_left;
+  train(plan, [&](const TrainingProgress& p) { seconds_left.push_back(p.seconds_left); });
+  ASSERT_EQ(seconds_left.size(), 4u);
+  for (std::size_t n = 0; n < 3; ++n) EXPECT_GT(seconds_left[n], 0);
+  EXPECT_EQ(seconds_left[3], 0);
 }
 
 }  // namespace ATTNSCOPE_FILE

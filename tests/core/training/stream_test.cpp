@@ -10,14 +10,14 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-std::vector<std::int32_t> counting(std::size_t count) {
+std::vector<std::int32_t> consecutive_tokens(std::size_t count) {
   std::vector<std::int32_t> tokens(count);
   std::iota(tokens.begin(), tokens.end(), 0);
   return tokens;
 }
 
 TEST(TokenStream, TargetsAreTheNextTokens) {
-  TokenStream stream(counting(1000), 16, 1);
+  TokenStream stream(consecutive_tokens(1000), 16, 1);
   IntTensor inputs, targets;
   stream.batch(0, 5, inputs, targets);
   EXPECT_EQ(inputs.shape(), (Shape{5, 16}));
@@ -25,7 +25,7 @@ TEST(TokenStream, TargetsAreTheNextTokens) {
 }
 
 TEST(TokenStream, VisitsEveryWindowOncePerEpoch) {
-  TokenStream stream(counting(1000), 16, 1);
+  TokenStream stream(consecutive_tokens(1000), 16, 1);
   const Index windows = 999 / 16 - 1;
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
     std::set<std::int32_t> firsts;
@@ -37,7 +37,8 @@ TEST(TokenStream, VisitsEveryWindowOncePerEpoch) {
 }
 
 TEST(TokenStream, DoesNotDependOnEarlierCalls) {
-  TokenStream whole(counting(300), 8, 7), parts(counting(300), 8, 7), other(counting(300), 8, 8);
+  TokenStream whole(consecutive_tokens(300), 8, 7), parts(consecutive_tokens(300), 8, 7),
+      other(consecutive_tokens(300), 8, 8);
   IntTensor a, b, c, targets;
   whole.batch(0, 100, a, targets);
   parts.batch(90, 10, b, targets);
@@ -51,8 +52,8 @@ TEST(TokenStream, DoesNotDependOnEarlierCalls) {
 }
 
 TEST(TokenStream, RejectsTooShortTexts) {
-  EXPECT_THROW(TokenStream(counting(8), 8, 1), InputError);
-  TokenStream stream(counting(9), 8, 1);
+  EXPECT_THROW(TokenStream(consecutive_tokens(8), 8, 1), InputError);
+  TokenStream stream(consecutive_tokens(9), 8, 1);
   IntTensor inputs, targets;
   stream.batch(0, 3, inputs, targets);
   EXPECT_EQ(inputs(2, 0), 0);

@@ -75,28 +75,29 @@ TEST(Task, RejectsUnsuitablePlans) {
 // Every model with every task: either they are compatible, or the error names the setting.
 TEST(Task, RejectsIncompatibleModels) {
   const TemporaryFolder folder;
-  int suiting = 0;
-  for (const TaskInfo& of_model : tasks()) {
-    const TrainingPlan good = testing::plan_of(of_model.id, folder.path());
-    EXPECT_EQ(refusal(good), "") << of_model.id;
+  int compatible_count = 0;
+  for (const TaskInfo& model_task : tasks()) {
+    const TrainingPlan good = testing::plan_of(model_task.id, folder.path());
+    EXPECT_EQ(refusal(good), "") << model_task.id;
     for (const TaskInfo& other : tasks()) {
       TrainingPlan plan = testing::plan_of(other.id, folder.path());
       plan.model = good.model;
-      const bool suits = of_model.reads == other.reads && of_model.input == other.input &&
-                         of_model.masks_tokens == other.masks_tokens;
-      if (suits) ++suiting;
-      const std::string why = refusal(plan);
-      EXPECT_EQ(why.empty(), suits) << of_model.id << " for " << other.id << ": " << why;
-      EXPECT_TRUE(suits || why.starts_with("model.")) << why;
+      const bool compatible = model_task.reads == other.reads && model_task.input == other.input &&
+                              model_task.masks_tokens == other.masks_tokens;
+      if (compatible) ++compatible_count;
+      const std::string message = refusal(plan);
+      EXPECT_EQ(message.empty(), compatible)
+          << model_task.id << " for " << other.id << ": " << message;
+      EXPECT_TRUE(compatible || message.starts_with("model.")) << message;
     }
   }
   // text, repeat, recall and brackets are compatible with one another's models.
-  EXPECT_EQ(suiting, static_cast<int>(tasks().size()) + 4 * 3);
+  EXPECT_EQ(compatible_count, static_cast<int>(tasks().size()) + 4 * 3);
   // Without a causal mask the next token is visible; masked tokens are not.
   for (const char* task : {"text", "repeat", "numbers"}) {
-    TrainingPlan open = testing::plan_of(task, folder.path());
-    open.model.causal = false;
-    EXPECT_NE(refusal(open).find("sees its targets"), std::string::npos) << task;
+    TrainingPlan non_causal = testing::plan_of(task, folder.path());
+    non_causal.model.causal = false;
+    EXPECT_NE(refusal(non_causal).find("sees its targets"), std::string::npos) << task;
   }
   TrainingPlan causal = testing::plan_of("masked", folder.path());
   causal.model.architecture.values.set("mask", Index{3});
@@ -115,15 +116,15 @@ TEST(Task, RejectsIncompatibleModels) {
 }
 
 // Within a step, sequences do not depend on earlier calls.
-TEST(Task, GivesSameSequencesInParts) {
+TEST(Task, YieldsSameSequencesInParts) {
   const TemporaryFolder folder;
   for (const TaskInfo& info : tasks()) {
     SCOPED_TRACE(info.id);
     TrainingPlan plan = testing::plan_of(info.id, folder.path());
-    const auto made = info.make(plan);
-    const Batch whole = made->batch(16, 8);
-    made->batch(40, 8);
-    const Batch part = made->batch(20, 4);
+    const auto instance = info.make(plan);
+    const Batch whole = instance->batch(16, 8);
+    instance->batch(40, 8);
+    const Batch part = instance->batch(20, 4);
     const auto last_half = [&](const IntTensor& all, const IntTensor& half) {
       ASSERT_EQ(all.defined(), half.defined());
       if (!all.defined() || all.shape()[1] != half.shape()[1]) return;  // padded to its own length
@@ -181,9 +182,9 @@ TEST(Task, ResumesTrainingExactly) {
 }
 
 // Structural choices of a config.
-std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> choices() {
+std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> structural_choices() {
   const auto values = [](const Info& info) { return default_values(info.parameters); };
-  const auto attends = [values](const char* id) {
+  const auto select_variant = [values](const char* id) {
     return [id, values](ModelConfig& c) {
       c.groups = uniform_groups(c, {id, values(variant(id))}, default_encoding());
     };
@@ -212,17 +213,17 @@ std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> choices()
              c.exits->values.set("training", std::string("mixed"));
            }},
           {"segments",
-           [attends](ModelConfig& c) {
+           [select_variant](ModelConfig& c) {
              c.segment = 8;
-             attends("compressive")(c);
+             select_variant("compressive")(c);
            }},
           {"auxiliary", [](ModelConfig& c) { c.auxiliary = {.layers = true, .future = 2}; }},
-          {"centroids", attends("routing")}};
+          {"centroids", select_variant("routing")}};
 }
 
 TEST(TextTask, TrainsEveryStructuralChoice) {
   const TemporaryFolder folder;
-  for (const auto& [name, choose] : choices()) {
+  for (const auto& [name, choose] : structural_choices()) {
     SCOPED_TRACE(name);
     TrainingPlan plan = testing::plan_of("text", folder.path());
     choose(plan.model);
@@ -282,8 +283,8 @@ TEST(TextTask, HoldsOutShareGivenByPlan) {
   for (int i = 0; i < 900; ++i) text += "ab"[i % 2];
   text += std::string(100, 'z');
   write_file(plan.text[0], text);
-  const auto made = task("text").make(plan);
-  const Batch batch = made->batch(0, 100);
+  const auto instance = task("text").make(plan);
+  const Batch batch = instance->batch(0, 100);
   for (const std::int32_t id : batch.ids) EXPECT_NE(id, 'z');
   for (const std::int32_t id : batch.targets) EXPECT_NE(id, 'z');
 }
@@ -291,16 +292,16 @@ TEST(TextTask, HoldsOutShareGivenByPlan) {
 TEST(TextTask, ScoresHeldOutText) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
-  const auto made = task("text").make(plan);
+  const auto instance = task("text").make(plan);
   Checkpoint checkpoint;
   checkpoint.model = make_model(plan.model, 1);
-  checkpoint.tokenizer = made->tokenizer();
-  const Score score = made->score(checkpoint, true);
+  checkpoint.tokenizer = instance->tokenizer();
+  const Score score = instance->score(checkpoint, true);
   const std::string text = read_file(plan.text[0]);
   EXPECT_NEAR(score.bits_per_byte,
               bits_per_byte(checkpoint, text.substr(text.size() - text.size() / 10)), 1e-9);
-  EXPECT_NEAR(score.loss, std::log(256), 0.5);                // fresh weights
-  EXPECT_EQ(made->score(checkpoint, true).loss, score.loss);  // the same batches
+  EXPECT_NEAR(score.loss, std::log(256), 0.5);                    // fresh weights
+  EXPECT_EQ(instance->score(checkpoint, true).loss, score.loss);  // the same batches
   EXPECT_TRUE(std::isnan(score.accuracy));
   plan.held_out_share = 0;
   EXPECT_TRUE(std::isnan(task("text").make(plan)->score(checkpoint, true).loss));
@@ -312,9 +313,9 @@ TEST(RepeatTask, LearnsItsTokensFromText) {
   EXPECT_EQ(task("repeat").make(plan)->tokenizer()->vocabulary_size(), 256);
   plan.text = tiny_plan(folder.path()).text;
   plan.model.vocabulary = 260;
-  const auto made = task("repeat").make(plan);
-  EXPECT_EQ(made->tokenizer()->vocabulary_size(), 260);
-  const Batch batch = made->batch(0, 100);
+  const auto instance = task("repeat").make(plan);
+  EXPECT_EQ(instance->tokenizer()->vocabulary_size(), 260);
+  const Batch batch = instance->batch(0, 100);
   EXPECT_GT(*std::max_element(batch.ids.begin(), batch.ids.end()), 255);
 }
 

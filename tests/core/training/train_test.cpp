@@ -188,8 +188,8 @@ TEST(Train, RejectsBrokenStates) {
 }
 
 // Expects that a state modified by `change` is rejected with these words.
-void expect_refused(const TrainingPlan& plan, const std::string& words,
-                    const std::function<void(SafetensorsFile&)>& change) {
+void expect_state_refused(const TrainingPlan& plan, const std::string& words,
+                          const std::function<void(SafetensorsFile&)>& change) {
   const auto path = plan.folder / "training.safetensors";
   const std::string whole = read_file(path);
   SafetensorsFile file = read_safetensors(path);
@@ -209,23 +209,23 @@ TEST(Train, RejectsIncompleteStatesAndUnknownEntries) {
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
   train(plan, {});
-  expect_refused(plan, "expected the moments of", [](SafetensorsFile& file) {
+  expect_state_refused(plan, "expected the moments of", [](SafetensorsFile& file) {
     file.tensors.erase("first:embed.weight");
     file.tensors.erase("second:embed.weight");
   });
-  expect_refused(plan, "the moments of embed.weight do not match",
-                 [](SafetensorsFile& file) { file.tensors.erase("second:embed.weight"); });
-  expect_refused(plan, "weight another is none of this model", [](SafetensorsFile& file) {
+  expect_state_refused(plan, "the moments of embed.weight do not match",
+                       [](SafetensorsFile& file) { file.tensors.erase("second:embed.weight"); });
+  expect_state_refused(plan, "weight another is none of this model", [](SafetensorsFile& file) {
     file.tensors.emplace("weight:another", file.tensors.at("weight:embed.weight"));
   });
-  expect_refused(plan, "weight embed.weight: expected", [](SafetensorsFile& file) {
+  expect_state_refused(plan, "weight embed.weight: expected", [](SafetensorsFile& file) {
     for (const char* kind : {"weight:", "first:", "second:"}) {
       file.tensors.erase(std::string(kind) + "embed.weight");
     }
     file.metadata["moments"] = std::to_string(std::stoi(file.metadata["moments"]) - 1);
   });
-  expect_refused(plan, "metadata moments is missing",
-                 [](SafetensorsFile& file) { file.metadata.erase("moments"); });
+  expect_state_refused(plan, "metadata moments is missing",
+                       [](SafetensorsFile& file) { file.metadata.erase("moments"); });
   EXPECT_NO_THROW(train(plan, {}));
 }
 
@@ -236,9 +236,9 @@ TEST(Train, ReportsMissingStepsOfTheLog) {
   const std::size_t notes = train(plan, {}).notes.size();
   const auto log = plan.folder / "loss.csv";
   std::filesystem::remove(log);
-  const std::vector<std::string> said = train(plan, {}).notes;
-  ASSERT_EQ(said.size(), notes + 1);
-  EXPECT_EQ(said.back(), log.string() + ": the rows of steps 1 to 2 are missing");
+  const std::vector<std::string> notes_without_log = train(plan, {}).notes;
+  ASSERT_EQ(notes_without_log.size(), notes + 1);
+  EXPECT_EQ(notes_without_log.back(), log.string() + ": the rows of steps 1 to 2 are missing");
 }
 
 TEST(Train, LocksItsFolder) {
@@ -254,7 +254,7 @@ TEST(Train, LocksItsFolder) {
       EXPECT_EQ(std::string(e.what()), plan.folder.string() + ": in use by another training");
     }
   }
-  EXPECT_FALSE(std::filesystem::exists(plan.folder)) << "it was made, and nothing came into it";
+  EXPECT_FALSE(std::filesystem::exists(plan.folder)) << "an empty folder remains";
   EXPECT_NO_THROW(train(plan, {}));
 }
 

@@ -35,17 +35,17 @@ TEST(Trainer, StepsLikeTrain) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
   train(plan, {});
-  TrainingPlan own = plan;
-  own.folder = folder.path() / "own";
-  Trainer trainer(own);
+  TrainingPlan separate_plan = plan;
+  separate_plan.folder = folder.path() / "own";
+  Trainer trainer(separate_plan);
   Index steps = 0;
   while (!trainer.done()) EXPECT_EQ(trainer.step().step, ++steps);
   EXPECT_EQ(steps, plan.steps);
   // Nothing is written before saving.
-  EXPECT_FALSE(std::filesystem::exists(own.folder));
+  EXPECT_FALSE(std::filesystem::exists(separate_plan.folder));
   expect_same(*trainer.snapshot(), load_checkpoint(plan.folder.string()));
   trainer.save();
-  expect_same(*trainer.snapshot(), load_checkpoint(own.folder.string()));
+  expect_same(*trainer.snapshot(), load_checkpoint(separate_plan.folder.string()));
 }
 
 TEST(Trainer, KeepsSnapshotsUnchanged) {
@@ -69,14 +69,14 @@ TEST(Trainer, KeepsSnapshotsUnchanged) {
 TEST(Trainer, IsUnchangedByInspection) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
-  Trainer watched(plan), alone(plan);
-  while (!watched.done()) {
-    const double loss = watched.step().loss;
-    EXPECT_EQ(loss, alone.step().loss);
-    watched.snapshot();
-    EXPECT_FALSE(std::isnan(watched.score(false).loss));
+  Trainer inspected(plan), undisturbed(plan);
+  while (!inspected.done()) {
+    const double loss = inspected.step().loss;
+    EXPECT_EQ(loss, undisturbed.step().loss);
+    inspected.snapshot();
+    EXPECT_FALSE(std::isnan(inspected.score(false).loss));
   }
-  expect_same(*watched.snapshot(), *alone.snapshot());
+  expect_same(*inspected.snapshot(), *undisturbed.snapshot());
 }
 
 TEST(Trainer, IsUnchangedByAnInterruptedStep) {

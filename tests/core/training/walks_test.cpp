@@ -8,10 +8,10 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 Index cell_at(const Batch& batch, Index b, Index t) {
-  const auto place = [&](Index axis) {
+  const auto coordinate = [&](Index axis) {
     return std::lround((batch.states(b, t, axis) + 1) * static_cast<float>(Grid::kSide / 2));
   };
-  return place(0) * Grid::kSide + place(1);
+  return coordinate(0) * Grid::kSide + coordinate(1);
 }
 
 TEST(Walks, FollowTheGridAndItsReturns) {
@@ -19,7 +19,7 @@ TEST(Walks, FollowTheGridAndItsReturns) {
   const Batch batch = random_walks(3, 0, count, steps);
   Index reached = 0;
   for (Index b = 0; b < count; ++b) {
-    Index at_goal = steps + 1;  // by the definition: -(steps until the goal)
+    Index at_goal = steps + 1;  // the return is -0.1 per step until the goal
     for (Index t = 0; t < steps; ++t) {
       const Index cell = cell_at(batch, b, t), action = batch.actions(b, t);
       if (cell == Grid::kGoal) at_goal = std::min(at_goal, t);
@@ -52,8 +52,8 @@ TEST(Walks, StayWithinTheBorder) {
 
 TEST(Walks, EncodeTheDesiredReturn) {
   const Batch batch = unfinished_walks({{0, 1, 2}, {5, 5, 6}}, {{1, 1}, {3, 1}}, {3, 1});
-  const Index left[] = {3, 2, 1, 1, 0, 0};
-  for (Index n = 0; n < 6; ++n) EXPECT_EQ(batch.returns[n], Grid::return_of(left[n]));
+  const Index remaining_steps[] = {3, 2, 1, 1, 0, 0};
+  for (Index n = 0; n < 6; ++n) EXPECT_EQ(batch.returns[n], Grid::return_of(remaining_steps[n]));
   EXPECT_EQ(std::vector<std::int32_t>(batch.actions.begin(), batch.actions.end()),
             (std::vector<std::int32_t>{1, 1, -1, 3, 1, -1}));
   EXPECT_EQ(cell_at(batch, 1, 2), 6);
