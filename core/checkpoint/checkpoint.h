@@ -32,7 +32,7 @@ struct Checkpoint {
 // Loads a bundled model ("default"), a folder, or a model in the Hugging Face cache (hub.h). Throws
 // InputError, naming the missing or invalid file, key or tensor.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
-// Folder of a model with such a name. Throws InputError if there is none.
+// Folder of a model, by the same names. Throws InputError if there is none.
 std::filesystem::path model_folder(const std::string& name_or_folder);
 
 // Last part of a name that selects one tower (encoder) of a model such as CLIP: "vision_model" for

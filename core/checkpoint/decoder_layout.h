@@ -36,7 +36,7 @@ struct DecoderNames {
   bool by_head = false;
   std::string gate = "mlp.gate_proj", in = "mlp.up_proj", out = "mlp.down_proj";
   std::string gate_in;          // gate and in fused in one matrix
-  std::string router, experts;  // "experts.", followed by the index and a name of the next line
+  std::string router, experts;  // prefix "experts.", before the index and the names below
   std::string expert_gate, expert_in, expert_out;
   std::string fused_experts;  // gpt-oss: all experts in one tensor, gate and in interleaved
 
@@ -76,7 +76,7 @@ DecoderNames gpt2_names();
 // Sizes of a model with layer norms and ungated feed-forward blocks.
 ModelConfig plain_sizes(JsonObject& config, const SizeNames& names);
 
-// Details of hugging_face_rope(), which reads rope_theta with rope_scaling, or rope_parameters.
+// Options of hugging_face_rope(), which reads rope_theta with rope_scaling, or rope_parameters.
 struct RopeSettings {
   double base = 10000;
   double share = 1;  // rotary share of a head's components: partial_rotary_factor
@@ -96,7 +96,7 @@ Choice configured_window_variant(JsonObject& config, const ModelConfig& model);
 // True for layers with a sliding window: by "layer_types", else by fallback(layer, every).
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
                                  bool (*fallback)(Index layer, Index every), Index every = 0);
-// Sets the variants and encodings of all layers; those in `slides` attend to the window.
+// Sets the variants and encodings of all layers; those with slides[layer] use `window`.
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
                 const Choice& position);
 // As above with another position encoding for the sliding layers.

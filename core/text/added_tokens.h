@@ -38,7 +38,7 @@ class AddedTokens {
     std::int32_t id;  // -1: plain text
   };
   // Splits a text into added tokens and plain text; the longest match at a position wins. Matches
-  // the tokens with normalized == `normalized`.
+  // only tokens with this value of `normalized`.
   std::vector<Part> parts(std::string_view text, bool normalized) const;
 
  private:

@@ -52,7 +52,7 @@ struct TaskInfo {
   std::string input = "text";
   bool masks_tokens = false;  // the model predicts masked tokens, and so need not be causal
   std::string files;          // contents of the plan's `text`: "text files"; empty: optional
-  // Tokens per sequence if the task determines their number; otherwise the plan does.
+  // Tokens per sequence; null: the plan determines their number.
   std::function<Index(const TrainingPlan&)> length{};
   void (*check)(const TrainingPlan& plan) = nullptr;  // throws InputError for an unsuitable plan
   std::unique_ptr<Task> (*make)(const TrainingPlan& plan) = nullptr;

@@ -16,7 +16,7 @@ constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // differs from training 
 constexpr Index kTokensPerStep = 3;
 
 // Share of cells from which the model reaches the goal in the fewest steps if it is conditioned on
-// the highest return and takes the most likely actions.
+// the highest return and chooses the most likely actions.
 double shortest_share(const Model& model, Index most_steps) {
   double cells = 0, reached = 0;
   for (Index distance = 1; distance <= Grid::kSide / 2 * 2; ++distance) {

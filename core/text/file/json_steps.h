@@ -16,7 +16,7 @@ Expression read_pattern(const Entry& step);
 void read_normalizers(const Entry& root, PipelineSteps& steps);
 void read_splitters(const Entry& root, PipelineSteps& steps);
 void read_added_tokens(const Entry& list, PipelineSteps& steps);
-void read_model(const Entry& root, PipelineSteps& steps);  // and the added tokens
+void read_model(const Entry& root, PipelineSteps& steps);  // includes the added tokens
 void read_processors(const Entry& root, PipelineSteps& steps);
 void read_decoders(const Entry& root, PipelineSteps& steps);
 

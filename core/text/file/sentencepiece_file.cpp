@@ -161,7 +161,7 @@ void add_model(const SentencePieceModel& model, const std::string& where, Pipeli
   }
 }
 
-// Special tokens of the model, which are never matched in a text.
+// Adds the special tokens, which are never matched in a text.
 void add_marks(const SentencePieceModel& model, PipelineSteps& steps) {
   for (std::size_t n = 0; n < model.pieces.size(); ++n) {
     if (model.types[n] != kControl && model.types[n] != kUnknown) continue;

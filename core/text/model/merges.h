@@ -20,7 +20,7 @@ struct Merge {
 };
 
 // Merges neighbours, lowest rank first and leftmost in a tie, until no neighbours can be merged.
-// find(left, right) returns their const Merge*, null if there is none. O(n log n).
+// find(left, right) returns a const Merge*, null if the two cannot be merged. O(n log n).
 template <class Find>
 void merge_best_pairs(std::vector<Piece>& pieces, const Find& find);
 
@@ -50,7 +50,7 @@ void merge_best_pairs(std::vector<Piece>& pieces, const Find& find) {
   struct Candidate {
     std::int32_t rank;
     std::size_t left, right;         // indices of the pieces
-    std::int32_t left_id, right_id;  // ids when queued; others now: outdated
+    std::int32_t left_id, right_id;  // ids when queued: outdated if they differ now
     std::int32_t result;
     bool operator>(const Candidate& other) const {
       return std::tie(rank, left) > std::tie(other.rank, other.left);

@@ -1,5 +1,5 @@
-// Large 16-bit checkpoints: the model keeps the matrices in 16 bits and computes the same results
-// as with floats.
+// Large 16-bit checkpoints: the model stores matrices in 16 bits and computes the same results as
+// with floats.
 #include "core/checkpoint/format.h"
 
 #include <gtest/gtest.h>

@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Tokens repeat those one period before. Targets begin after the first repeated token, which is
-// unpredictable.
+// Each token repeats the token one period before. Targets begin after the first repeated token,
+// which is unpredictable.
 TEST(RepeatedSequences, RepeatSegmentsOfRandomLength) {
   const Index vocabulary = 1000;
   for (const Index length : {8, 9, 40, 128}) {

@@ -101,7 +101,7 @@ TEST(LossPicture, ContainsTrainingMeanAndHeldOutCurves) {
   ASSERT_TRUE(steps && mean && held_out);
   EXPECT_EQ(steps->points.size(), 200u);
   EXPECT_EQ(held_out->points.size(), 100u);
-  // Both ends of the mean match those of the steps; the held-out curve lies above (y is down).
+  // Both ends of the mean match those of the steps; the held-out curve is above (y points down).
   EXPECT_NEAR(mean->points.front().y, steps->points.front().y, 1e-9);
   EXPECT_NEAR(mean->points.back().y, steps->points.back().y, 1e-9);
   for (const Point& p : held_out->points) EXPECT_LT(p.y, steps->points.back().y);
