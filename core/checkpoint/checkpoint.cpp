@@ -41,12 +41,12 @@ void check_memory_budget(const CheckpointSource& source) {
 const CheckpointFormat& find_format(const Json& config, const std::string& place,
                                     const std::string& tower) {
   const std::string type = format_type(config, place, tower);
-  std::string known;
+  std::string known_types;
   for (const CheckpointFormat& format : checkpoint_formats()) {
     if (format.model_type == type) return format;
-    known += (known.empty() ? "" : ", ") + format.model_type;
+    known_types += (known_types.empty() ? "" : ", ") + format.model_type;
   }
-  throw InputError(place + ": model_type: expected one of " + known + ", found " +
+  throw InputError(place + ": model_type: expected one of " + known_types + ", found " +
                    shortened(config["model_type"]));
 }
 

@@ -268,10 +268,10 @@ void deberta_config(JsonObject& object, ModelConfig& c) {
     object.fail("embedding_size", "hidden_size (nothing else is supported)");
   }
   const Json types = object.has("pos_att_type") ? object.any("pos_att_type") : Json();
-  const bool both = types.is_array()
-                        ? types.size() == 2 && types[0] != types[1]
-                        : types.is_string() && (types == "c2p|p2c" || types == "p2c|c2p");
-  if (!both) object.fail("pos_att_type", "\"c2p|p2c\" (nothing else is supported)");
+  const bool has_both = types.is_array()
+                            ? types.size() == 2 && types[0] != types[1]
+                            : types.is_string() && (types == "c2p|p2c" || types == "p2c|c2p");
+  if (!has_both) object.fail("pos_att_type", "\"c2p|p2c\" (nothing else is supported)");
   const Index max_relative = object.integer_or("max_relative_positions", -1, -1, kMaxModelTokens);
   const Index farthest = max_relative > 0 ? max_relative : c.context;
   const Index buckets = object.integer_or("position_buckets", -1, -1, kMaxModelTokens);
@@ -319,8 +319,8 @@ void longformer_config(JsonObject& object, ModelConfig& c) {
     const Json& list = object.array("attention_window");
     if (list.size() != windows.size()) object.fail("attention_window", "one for each layer");
     for (std::size_t n = 0; n < windows.size(); ++n) {
-      const bool fits = list[n].is_number_integer() && list[n] >= 2 && list[n] <= kMaxWindow;
-      if (!fits) object.fail("attention_window", "even numbers of at least 2");
+      const bool valid = list[n].is_number_integer() && list[n] >= 2 && list[n] <= kMaxWindow;
+      if (!valid) object.fail("attention_window", "even numbers of at least 2");
       windows[n] = list[n].get<Index>();
     }
   }

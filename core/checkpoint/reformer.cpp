@@ -29,10 +29,10 @@ struct ReformerAttention {
 // Reads two positive numbers.
 std::pair<Index, Index> read_pair(JsonObject& object, const char* key) {
   const Json& list = object.array(key);
-  const bool fits = list.size() == 2 && list[0].is_number_integer() &&
-                    list[1].is_number_integer() && list[0] >= 1 && list[1] >= 1 &&
-                    list[0] <= kMaxModelTokens && list[1] <= kMaxModelTokens;
-  if (!fits) object.fail(key, "two numbers of at least 1 (nothing else is supported)");
+  const bool valid = list.size() == 2 && list[0].is_number_integer() &&
+                     list[1].is_number_integer() && list[0] >= 1 && list[1] >= 1 &&
+                     list[0] <= kMaxModelTokens && list[1] <= kMaxModelTokens;
+  if (!valid) object.fail(key, "two numbers of at least 1 (nothing else is supported)");
   return {list[0].get<Index>(), list[1].get<Index>()};
 }
 
@@ -85,17 +85,17 @@ ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
   read_layers(object, c, a);
   a.lsh_chunk = object.integer_or("lsh_attn_chunk_length", 64, 1, kMaxChunk);
   a.local_chunk = object.integer_or("local_attn_chunk_length", 64, 1, kMaxChunk);
-  const bool both = std::ranges::find(a.is_lsh, true) != a.is_lsh.end() &&
-                    std::ranges::find(a.is_lsh, false) != a.is_lsh.end();
+  const bool mixed = std::ranges::find(a.is_lsh, true) != a.is_lsh.end() &&
+                     std::ranges::find(a.is_lsh, false) != a.is_lsh.end();
   const Index multiple = std::lcm(a.lsh_chunk, a.local_chunk);
-  if (both && multiple > kMaxModelTokens) {
+  if (mixed && multiple > kMaxModelTokens) {
     object.fail("lsh_attn_chunk_length", "chunks with a smaller common multiple");
   }
   a.lsh = {"lsh", default_values(variant("lsh").parameters)};
   Values& lsh = a.lsh.values;
   lsh.set("form", std::string("released"));
   lsh.set("chunk", a.lsh_chunk);
-  lsh.set("fill", both ? multiple : a.lsh_chunk);
+  lsh.set("fill", mixed ? multiple : a.lsh_chunk);
   lsh.set("rounds", object.integer_or("num_hashes", 1, 1, 4096));
   lsh.set("before", object.integer_or("lsh_num_chunks_before", 1, 0, 1024));
   lsh.set("after", object.integer_or("lsh_num_chunks_after", 0, 0, 1024));
@@ -103,7 +103,7 @@ ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
   a.local = {"block_local", default_values(variant("block_local").parameters)};
   Values& local = a.local.values;
   local.set("block", a.local_chunk);
-  local.set("fill", both ? multiple : a.local_chunk);
+  local.set("fill", mixed ? multiple : a.local_chunk);
   local.set("before", object.integer_or("local_num_chunks_before", 1, 0, 1024));
   local.set("after", object.integer_or("local_num_chunks_after", 0, 0, 1024));
   local.set("circular", true);

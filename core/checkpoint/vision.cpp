@@ -25,10 +25,10 @@ std::pair<Index, Index> side_lengths(JsonObject& object, const char* key, Index 
     const Index side = object.integer(key, 1, kMaxPixels);
     return {side, side};
   }
-  const auto fits = [](const Json& n) {
+  const auto is_size = [](const Json& n) {
     return n.is_number_integer() && n >= 1 && n <= kMaxPixels;
   };
-  if (sizes.size() != 2 || !fits(sizes[0]) || !fits(sizes[1])) {
+  if (sizes.size() != 2 || !is_size(sizes[0]) || !is_size(sizes[1])) {
     object.fail(key, "a number of pixels, or two");
   }
   return {sizes[0].get<Index>(), sizes[1].get<Index>()};

@@ -42,11 +42,11 @@ void WeightMover::dense(const std::string& theirs, const std::string& ours, Inde
 }
 
 void WeightMover::norm(const std::string& theirs, const std::string& ours, Index size) {
-  const bool older = has(theirs + ".gamma");
-  plain(theirs + (older ? ".gamma" : ".weight"), ours + ".weight", {size});
+  const bool old_names = has(theirs + ".gamma");
+  plain(theirs + (old_names ? ".gamma" : ".weight"), ours + ".weight", {size});
   const bool biases =
       model_.config.norm == Norm::LayerNorm && model_.config.model_options.norm_biases;
-  if (biases) plain(theirs + (older ? ".beta" : ".bias"), ours + ".bias", {size});
+  if (biases) plain(theirs + (old_names ? ".beta" : ".bias"), ours + ".bias", {size});
 }
 
 void WeightMover::feed_forward(const FeedForwardNames& theirs, const std::string& layer) {

@@ -33,7 +33,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens,
       by_id_.insert_or_assign(tokens_[n].id, n);
     }
   }
-  std::set<std::pair<bool, std::string>> known;
+  std::set<std::pair<bool, std::string>> unique;
   for (const std::size_t n : order) {
     std::string content = tokens_[n].content;
     if (tokens_[n].normalized) {
@@ -41,7 +41,7 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens,
       for (const NormalizerPtr& normalizer : normalizers) normalizer->apply(text);
       content = text.text();
     }
-    if (content.empty() || !known.emplace(tokens_[n].normalized, content).second) continue;
+    if (content.empty() || !unique.emplace(tokens_[n].normalized, content).second) continue;
     Matcher& matcher = tokens_[n].normalized ? normalized_ : plain_;
     matcher.starts[static_cast<unsigned char>(content[0])] = true;
     matcher.contents.push_back(std::move(content));

@@ -41,8 +41,8 @@ class Pipeline final : public Tokenizer {
   std::string label(std::int32_t id) const override {
     const std::string token_text = bytes(id);  // checks the id
     const std::string& written = steps_.vocabulary->token(id);
-    const bool shown = steps_.labels_as_written && !written.empty();
-    return visible(shown ? written : token_text);
+    const bool as_written = steps_.labels_as_written && !written.empty();
+    return visible(as_written ? written : token_text);
   }
 
   bool is_special(std::int32_t id) const override {

@@ -80,9 +80,10 @@ std::vector<std::size_t> cluster_starts(std::string_view text) {
   utf8proc_int32_t state = 0;
   for (std::size_t at = 0; at < text.size();) {
     const Character c = character_at(text, at);
-    const bool known = before >= 0 && c.code >= 0;
-    if (!known) state = 0;
-    if (!known || utf8proc_grapheme_break_stateful(before, c.code, &state)) starts.push_back(at);
+    const bool both_valid = before >= 0 && c.code >= 0;
+    if (!both_valid) state = 0;
+    if (!both_valid || utf8proc_grapheme_break_stateful(before, c.code, &state))
+      starts.push_back(at);
     before = c.code;
     at += c.size;
   }

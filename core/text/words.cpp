@@ -12,17 +12,17 @@ namespace {
 
 // Letters of scripts without spaces between words.
 bool is_unspaced(std::int32_t c) {
-  const auto within = [c](std::int32_t first, std::int32_t last) {
+  const auto in_range = [c](std::int32_t first, std::int32_t last) {
     return c >= first && c <= last;
   };
-  return within(0x0e00, 0x0eff) ||  // Thai, Lao
-         within(0x1000, 0x109f) ||  // Myanmar
-         within(0x1780, 0x17ff) ||  // Khmer
-         within(0x3040, 0x30ff) ||  // Hiragana, Katakana
-         within(0x3400, 0x9fff) ||  // Chinese characters
-         within(0xf900, 0xfaff) ||  // CJK compatibility ideographs
-         within(0xff66, 0xff9f) ||  // halfwidth Katakana
-         within(0x20000, 0x3ffff);  // rarer Chinese characters
+  return in_range(0x0e00, 0x0eff) ||  // Thai, Lao
+         in_range(0x1000, 0x109f) ||  // Myanmar
+         in_range(0x1780, 0x17ff) ||  // Khmer
+         in_range(0x3040, 0x30ff) ||  // Hiragana, Katakana
+         in_range(0x3400, 0x9fff) ||  // Chinese characters
+         in_range(0xf900, 0xfaff) ||  // CJK compatibility ideographs
+         in_range(0xff66, 0xff9f) ||  // halfwidth Katakana
+         in_range(0x20000, 0x3ffff);  // rarer Chinese characters
 }
 
 // Role of a grapheme cluster (a character with its accents) in a word.

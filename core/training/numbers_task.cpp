@@ -17,9 +17,9 @@ constexpr Index kHeldOutFrom = 100, kHeldOutOneIn = 10;
 constexpr std::uint64_t kDigitsSeed = 0x646967697473;  // number of digits in each step
 
 Index min_number(Index digits) {  // smallest number with this many digits
-  Index least = 0;
-  for (Index d = 1; d < digits; ++d) least = std::max<Index>(10, 10 * least);
-  return least;
+  Index smallest = 0;
+  for (Index d = 1; d < digits; ++d) smallest = std::max<Index>(10, 10 * smallest);
+  return smallest;
 }
 
 Index end_number(Index digits) {  // smallest number with more digits
@@ -95,13 +95,13 @@ class NumbersTask final : public Task {
     std::vector<Index> numbers;
     for (Index b = 0; b < count; ++b) {
       Random random(derived_seed(seed_, number + static_cast<std::uint64_t>(b)));
-      const Index least = min_number(digits);
-      const auto choices = static_cast<std::uint64_t>(end_number(digits) - least);
-      Index chosen = 0;
+      const Index smallest = min_number(digits);
+      const auto choices = static_cast<std::uint64_t>(end_number(digits) - smallest);
+      Index drawn_number = 0;
       do {
-        chosen = least + static_cast<Index>(random.below(choices));
-      } while (is_held_out(chosen));
-      numbers.push_back(chosen);
+        drawn_number = smallest + static_cast<Index>(random.below(choices));
+      } while (is_held_out(drawn_number));
+      numbers.push_back(drawn_number);
     }
     return make_batch(numbers, kByteIds);
   }

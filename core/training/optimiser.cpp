@@ -81,8 +81,8 @@ double AdamW::step(NamedVars& parameters, double rate) {
       moments.second = Tensor::zeros(gradient.shape());
     }
     const double decay = parameter.rank() >= 2 ? rate * settings_.weight_decay : 0;
-    const auto known = upper_bounds_.find(name);
-    const auto bound = known != upper_bounds_.end() ? static_cast<float>(known->second) : 0.0F;
+    const auto entry = upper_bounds_.find(name);
+    const auto bound = entry != upper_bounds_.end() ? static_cast<float>(entry->second) : 0.0F;
     for (Index at = 0; at < gradient.size(); at += kPiece) {
       pieces.push_back({std::min(kPiece, gradient.size() - at), gradient.data() + at,
                         parameter.mutable_value().data() + at, moments.first.data() + at,

@@ -105,21 +105,21 @@ void check(const TrainingPlan& plan) {
                      ", found " + std::to_string(plan.min_learning_rate));
   }
   check(plan.model, "model");
-  const TaskInfo& chosen = task(plan.task);
-  check_model(chosen, plan.model);
-  if (chosen.length && plan.sequence > 0) {
+  const TaskInfo& info = task(plan.task);
+  check_model(info, plan.model);
+  if (info.length && plan.sequence > 0) {
     throw InputError("sequence: expected 0, the task " + plan.task +
                      " determines the length; found " + std::to_string(plan.sequence));
   }
-  if (!chosen.files.empty() && plan.text.empty()) {
-    throw InputError("text: expected " + chosen.files + " to train on, found none");
+  if (!info.files.empty() && plan.text.empty()) {
+    throw InputError("text: expected " + info.files + " to train on, found none");
   }
-  chosen.check(plan);
+  info.check(plan);
 }
 
 Index sequence_length(const TrainingPlan& plan) {
-  const TaskInfo& chosen = task(plan.task);
-  if (chosen.length) return chosen.length(plan);
+  const TaskInfo& info = task(plan.task);
+  if (info.length) return info.length(plan);
   return plan.sequence > 0 ? plan.sequence : plan.model.context;
 }
 

@@ -56,9 +56,9 @@ void Trainer::resume(const TrainingState& state) {
   }
   // Weights that are trained without gradients are created during training.
   for (const std::string& name : constant_weight_names(checkpoint_.model.config)) {
-    const auto known = state.weights.find(name);
-    if (known != state.weights.end())
-      checkpoint_.model.weights.insert_or_assign(name, known->second);
+    const auto entry = state.weights.find(name);
+    if (entry != state.weights.end())
+      checkpoint_.model.weights.insert_or_assign(name, entry->second);
   }
   for (const auto& [name, weight] : state.weights) {
     if (!checkpoint_.model.weights.contains(name)) {

@@ -91,10 +91,10 @@ void check_trajectory(const TrainingPlan& plan) {
         "text: the task \"trajectory\" generates its walks and held-out ones; expected none");
   }
   const Values& values = plan.model.architecture.values;
-  const auto expect = [&](const char* key, Index wanted) {
-    if (values.integer(key) == wanted) return;
+  const auto expect = [&](const char* key, Index expected) {
+    if (values.integer(key) == expected) return;
     throw InputError("model.architecture." + std::string(key) + ": expected " +
-                     std::to_string(wanted) + " for grid walks, found " +
+                     std::to_string(expected) + " for grid walks, found " +
                      std::to_string(values.integer(key)));
   };
   expect("state_size", Grid::kStateSize);

@@ -79,9 +79,9 @@ std::vector<double> read_scores(const Entry& list, Vocabulary& vocabulary) {
   vocabulary.reserve(list.value.size());
   for (std::size_t n = 0; n < list.value.size(); ++n) {
     const Json& entry = list.value[n];
-    const bool known =
+    const bool valid =
         entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number();
-    if (!known) list.member(n).fail("a token and its score");
+    if (!valid) list.member(n).fail("a token and its score");
     vocabulary.add_or_replace(entry[0].text(), static_cast<std::int32_t>(n));
     scores.push_back(entry[1].get<double>());
     bytes += entry[0].text().size();

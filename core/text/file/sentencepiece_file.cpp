@@ -262,8 +262,8 @@ void read_marian(const Entry& vocabulary, const std::string& bytes, const std::s
   const std::int32_t unknown = config.special_id(steps, "unk_token", "<unk>");
   std::vector<std::int32_t> ids;
   for (std::int32_t id = 0; id < sentencepiece.vocabulary->size(); ++id) {
-    const std::int32_t known = steps.vocabulary->find(sentencepiece.vocabulary->token(id));
-    ids.push_back(known < 0 ? unknown : known);
+    const std::int32_t marian_id = steps.vocabulary->find(sentencepiece.vocabulary->token(id));
+    ids.push_back(marian_id < 0 ? unknown : marian_id);
   }
   steps.normalizers = std::move(sentencepiece.normalizers);
   steps.decoder = std::move(sentencepiece.decoder);

@@ -128,12 +128,12 @@ void TokenizerConfig::apply_flags(PipelineSteps& steps) const {
     const char* flag = begins ? "add_bos_token" : "add_eos_token";
     const char* key = begins ? "bos_token" : "eos_token";
     if (!config.has(flag)) continue;
-    const bool wanted = config.flag_or(flag, false);
+    const bool enabled = config.flag_or(flag, false);
     const std::int32_t id = steps.vocabulary->find(special(key));
-    if (id < 0 && wanted) {
+    if (id < 0 && enabled) {
       throw InputError(where_ + ": " + flag + " without a known " + key);
     }
-    if (id >= 0) (begins ? set_before : set_after)(steps.around, id, wanted);
+    if (id >= 0) (begins ? set_before : set_after)(steps.around, id, enabled);
   }
 }
 

@@ -118,10 +118,10 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& fol
                              "merges.txt", "vocab.txt", "source.spm"}) {
       read_if_present(name);
     }
-    const bool known = files.contains("vocab.txt") ||
-                       (files.contains("vocab.json") &&
-                        (files.contains("merges.txt") || files.contains("source.spm")));
-    if (!known) {
+    const bool has_vocabulary = files.contains("vocab.txt") ||
+                                (files.contains("vocab.json") &&
+                                 (files.contains("merges.txt") || files.contains("source.spm")));
+    if (!has_vocabulary) {
       for (const char* name : kSentencePieceFiles) read_if_present(name);
     }
   }

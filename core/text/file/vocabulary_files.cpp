@@ -13,8 +13,8 @@ namespace {
       .fail(std::string("a class supported with ") + files + " (others need a tokenizer.json)");
 }
 
-bool is_one_of(const std::string& name, std::initializer_list<const char*> known) {
-  return std::ranges::any_of(known, [&](const char* k) { return name == k; });
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::ranges::any_of(names, [&](const char* k) { return name == k; });
 }
 
 // Lines of a text without line ends.
@@ -33,9 +33,9 @@ void add_special(PipelineSteps& steps, const TokenizerConfig& config, const char
                  const char* fallback, bool lstrip = false) {
   const std::string content = config.special(key, fallback);
   const std::int32_t id = steps.vocabulary->find(content);
-  const bool known = std::ranges::any_of(
+  const bool is_added = std::ranges::any_of(
       steps.added, [&](const AddedToken& token) { return token.content == content; });
-  if (id < 0 || known || content.empty()) return;
+  if (id < 0 || is_added || content.empty()) return;
   AddedToken token;
   token.content = content;
   token.id = id;

@@ -57,8 +57,8 @@ class BpeModel final : public TokenModel {
  private:
   std::vector<Piece> merge_piece(std::string_view piece) const {
     if (options_.whole_pieces) {
-      const std::int32_t whole = vocabulary_->find(piece);
-      if (whole >= 0) return {{whole, 0, piece.size()}};
+      const std::int32_t piece_id = vocabulary_->find(piece);
+      if (piece_id >= 0) return {{piece_id, 0, piece.size()}};
     }
     std::vector<Piece> word;
     std::size_t covered = 0;        // bytes covered by `word`
@@ -97,15 +97,15 @@ class BpeModel final : public TokenModel {
   // Token id of the character at [begin, end); -1: none.
   std::int32_t character_id(std::string_view piece, std::size_t begin, std::size_t end,
                             std::int32_t code) const {
-    const bool inner = begin > 0 && !options_.prefix.empty();
-    const bool last = end == piece.size() && !options_.suffix.empty();
-    if (!inner && !last && code < kSingleCodes) {
+    const bool has_prefix = begin > 0 && !options_.prefix.empty();
+    const bool has_suffix = end == piece.size() && !options_.suffix.empty();
+    if (!has_prefix && !has_suffix && code < kSingleCodes) {
       return single_ids_[static_cast<std::size_t>(code)];
     }
     const std::string_view character = piece.substr(begin, end - begin);
-    if (!inner && !last) return vocabulary_->find(character);
-    return vocabulary_->find((inner ? options_.prefix : "") + std::string(character) +
-                             (last ? options_.suffix : ""));
+    if (!has_prefix && !has_suffix) return vocabulary_->find(character);
+    return vocabulary_->find((has_prefix ? options_.prefix : "") + std::string(character) +
+                             (has_suffix ? options_.suffix : ""));
   }
 
   bool all_bytes_known(std::string_view character) const {

@@ -76,8 +76,8 @@ class SentencePieceBpe final : public TokenModel {
 
  private:
   std::int32_t id_if_used(std::int32_t id) const {
-    const bool known = id >= 0 && static_cast<std::size_t>(id) < merges_.size();
-    return known && merges_[static_cast<std::size_t>(id)].rank >= 0 ? id : -1;
+    const bool in_range = id >= 0 && static_cast<std::size_t>(id) < merges_.size();
+    return in_range && merges_[static_cast<std::size_t>(id)].rank >= 0 ? id : -1;
   }
   bool is_whole(std::int32_t id) const {
     return id >= 0 && is_whole_[static_cast<std::size_t>(id)];

@@ -55,9 +55,9 @@ void Vocabulary::add(std::string token, std::int32_t id, const std::string& wher
     throw InputError(where + ": id " + std::to_string(id) + " is used for \"" + tokens_[index] +
                      "\" and \"" + token + "\"");
   }
-  const std::int32_t known = find(token);
-  if (known >= 0 && known != id) {
-    throw InputError(where + ": token \"" + token + "\" has the ids " + std::to_string(known) +
+  const std::int32_t known_id = find(token);
+  if (known_id >= 0 && known_id != id) {
+    throw InputError(where + ": token \"" + token + "\" has the ids " + std::to_string(known_id) +
                      " and " + std::to_string(id));
   }
   add_or_replace(std::move(token), id);

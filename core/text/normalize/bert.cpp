@@ -5,12 +5,12 @@ namespace attnscope {
 namespace {
 
 bool is_chinese(std::int32_t c) {
-  const auto within = [c](std::int32_t first, std::int32_t last) {
+  const auto in_range = [c](std::int32_t first, std::int32_t last) {
     return c >= first && c <= last;
   };
-  return within(0x4e00, 0x9fff) || within(0x3400, 0x4dbf) || within(0x20000, 0x2a6df) ||
-         within(0x2a700, 0x2b81f) || within(0x2b920, 0x2ceaf) || within(0xf900, 0xfaff) ||
-         within(0x2f800, 0x2fa1f);
+  return in_range(0x4e00, 0x9fff) || in_range(0x3400, 0x4dbf) || in_range(0x20000, 0x2a6df) ||
+         in_range(0x2a700, 0x2b81f) || in_range(0x2b920, 0x2ceaf) || in_range(0xf900, 0xfaff) ||
+         in_range(0x2f800, 0x2fa1f);
 }
 
 class BertNormalizer final : public Normalizer {

@@ -19,8 +19,8 @@ void lowercase(AlignedText& text) {
   bool changed = false;
   for (std::size_t at = 0; at < text.text().size();) {
     const std::int32_t code = next_code(text.text(), at);
-    const bool known = code >= 0 && code <= 0x10ffff;
-    lower.push_back({code == kDottedI ? 'i' : known ? utf8proc_tolower(code) : code, 0});
+    const bool valid = code >= 0 && code <= 0x10ffff;
+    lower.push_back({code == kDottedI ? 'i' : valid ? utf8proc_tolower(code) : code, 0});
     changed = changed || lower.back().code != code;
     if (code == kDottedI) lower.push_back({kDot, 1});
   }

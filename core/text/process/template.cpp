@@ -27,10 +27,10 @@ bool is_token(const TemplatePart& part, std::int32_t id) {
 
 }  // namespace
 
-void set_before(Template& all, std::int32_t id, bool wanted) {
+void set_before(Template& all, std::int32_t id, bool enabled) {
   const bool present = !all.single.empty() && is_token(all.single.front(), id);
-  if (present == wanted) return;
-  if (!wanted) {
+  if (present == enabled) return;
+  if (!enabled) {
     all.single.erase(all.single.begin());
     std::erase_if(all.pair, [&](const TemplatePart& part) { return is_token(part, id); });
     return;
@@ -43,10 +43,10 @@ void set_before(Template& all, std::int32_t id, bool wanted) {
   }
 }
 
-void set_after(Template& all, std::int32_t id, bool wanted) {
+void set_after(Template& all, std::int32_t id, bool enabled) {
   const bool present = !all.single.empty() && is_token(all.single.back(), id);
-  if (present == wanted) return;
-  if (!wanted) {
+  if (present == enabled) return;
+  if (!enabled) {
     all.single.pop_back();
     std::erase_if(all.pair, [&](const TemplatePart& part) { return is_token(part, id); });
     return;

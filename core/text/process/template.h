@@ -22,9 +22,9 @@ struct Template {
 // BERT and RoBERTa: "[CLS] A [SEP] B [SEP]", "<s> A </s> </s> B </s>".
 Template bert_template(std::int32_t begin, std::int32_t separator);
 Template roberta_template(std::int32_t begin, std::int32_t separator);
-// Add the special token `id` before (after) each text if `wanted`, else remove it.
-void set_before(Template& all, std::int32_t id, bool wanted);
-void set_after(Template& all, std::int32_t id, bool wanted);
+// Add the special token `id` before (after) each text if `enabled`, else remove it.
+void set_before(Template& all, std::int32_t id, bool enabled);
+void set_after(Template& all, std::int32_t id, bool enabled);
 
 // Tokens of one text and the text's size in bytes.
 struct EncodedText {

@@ -32,8 +32,8 @@ class Metaspace final : public Splitter {
     const Span span = pieces.spans[n];
     const std::size_t begin = to.text.text().size();
     const std::size_t original = pieces.text.origin(span).begin;
-    const bool whole = span == Span{0, pieces.text.text().size()};
-    const std::size_t text_begin = whole ? pieces.text.offset() : original;
+    const bool is_whole = span == Span{0, pieces.text.text().size()};
+    const std::size_t text_begin = is_whole ? pieces.text.offset() : original;
     const bool prepends = options_.prepend == PrependScheme::Always ||
                           (options_.prepend == PrependScheme::First && text_begin == 0);
     if (prepends && !piece.starts_with(' ') && !piece.starts_with(options_.space)) {
