@@ -32,8 +32,8 @@ struct RunLength {
 struct LayerRuns {
   double times = 0;           // how often the whole stack runs
   Index rows = 0, keys = 0;   // L_q, L_k
-  bool is_encoder = false;    // else the decoder's head groups
-  bool has_attention = true;  // else recurrent
+  bool is_encoder = false;    // uses the encoder's head groups, else the decoder's
+  bool has_attention = true;  // false: recurrent
 };
 
 struct Architecture : Info {

@@ -31,7 +31,7 @@ Batch next_token_batch(IntTensor ids);
 struct Loss {
   std::string name;  // "language_model"
   Var value;         // []
-  Var weighted;      // [] as added to the total: terms times their weights
+  Var weighted;      // [] contribution to the total: value times its weight
 };
 Loss weighted_loss(std::string name, const Var& value, double weight = 1);
 
@@ -39,7 +39,7 @@ struct Output {
   Var logits;                // [B, L, vocabulary]; undefined without an output head
   std::vector<Loss> losses;  // if the batch has targets
   IntTensor exits;  // [B, L] exit layer of each token, from 1; undefined without early exits
-  Tensor log_probabilities;  // [n, vocabulary] of a mixture with retrieved tokens; or undefined
+  Tensor log_probabilities;  // [n, vocabulary] with retrieved tokens; undefined without retrieval
 
   // Sum of the weighted losses, []; undefined without losses.
   Var total_loss() const;

@@ -1,7 +1,7 @@
 // Beam search (Sutskever et al., 2014, arXiv:1409.3215).
 //
-// Keeps the `width` most likely continuations at each step. Width 1 is greedy decoding; a width
-// that is never exceeded finds the most likely continuation of all.
+// Keeps the `width` most likely continuations at each step. Width 1 is greedy decoding; the search
+// is exhaustive if no step has more than `width` continuations.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace attnscope {
 struct BeamOptions {
   Index width = 1;                      // continuations kept at each step
   Index max_tokens = 1;                 // maximum number of generated ids
-  std::vector<std::int32_t> end_ids{};  // end ids; a continuation includes the one that ends it
+  std::vector<std::int32_t> end_ids{};  // a continuation ends with the first of them
   std::vector<std::int32_t> source{};   // source of an encoder-decoder
   std::optional<double> exit{};         // early-exit confidence threshold (exits.h)
   Backend* backend = nullptr;           // null: the CPU
@@ -30,7 +30,7 @@ struct Beam {
 
 struct BeamSearch {
   // Continuations after each step, at most `width`, most likely first; ended ones are kept
-  // unchanged. Ties: the one with the better prefix first, then the lower id.
+  // unchanged. Ties: better prefix first, then lower id.
   std::vector<std::vector<Beam>> steps;
   const Beam& best() const { return steps.back().front(); }
   // Rank of the best continuation's prefix after step n (from 0).
@@ -43,6 +43,6 @@ struct BeamSearch {
 // `max_tokens` is below 1.
 BeamSearch beam_search(const Model& model, const std::vector<std::int32_t>& prompt,
                        const BeamOptions& options,
-                       const std::function<void(Index written)>& progress = {});
+                       const std::function<void(Index generated)>& progress = {});
 
 }  // namespace attnscope

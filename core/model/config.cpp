@@ -34,9 +34,9 @@ bool has_attention_norm(const ModelConfig& config, Index layer) {
 
 Index weights_of_layer(const ModelConfig& config, Index layer) {
   if (config.own_layers == 0) return layer;
-  const Index own = layer * config.own_layers / config.layers;
-  return (own * config.layers + config.own_layers - 1) /
-         config.own_layers;  // first layer with these weights
+  const Index set = layer * config.own_layers / config.layers;
+  // First layer of the set.
+  return (set * config.layers + config.own_layers - 1) / config.own_layers;
 }
 
 Choice default_architecture() {
@@ -61,12 +61,13 @@ std::vector<HeadRange> head_ranges(const ModelConfig& config, Index layer) {
 
 std::vector<HeadRange> head_ranges(const ModelConfig& config,
                                    const std::vector<HeadGroup>& groups_of_layer) {
-  const Index shared = config.heads / config.kv_heads;
+  const Index heads_per_kv = config.heads / config.kv_heads;
   std::vector<HeadRange> ranges;
   Index first = 0;
   for (const HeadGroup& group : groups_of_layer) {
     const Index last = first + group.heads - 1;
-    ranges.push_back({first, group.heads, first / shared, last / shared - first / shared + 1});
+    ranges.push_back(
+        {first, group.heads, first / heads_per_kv, last / heads_per_kv - first / heads_per_kv + 1});
     first += group.heads;
   }
   return ranges;
@@ -144,12 +145,12 @@ std::vector<std::vector<HeadGroup>> encoder_groups(const ModelConfig& config) {
 }
 
 bool leaks_future(const ModelConfig& config) {
-  const auto ahead = [](const HeadGroup& group) {
+  const auto leaks = [](const HeadGroup& group) {
     return !variant(group.variant.id).causality.by_definition;
   };
   return !config.causal && architecture(config.architecture.id).has_self_attention &&
          std::ranges::any_of(config.groups,
-                             [&](const auto& layer) { return std::ranges::any_of(layer, ahead); });
+                             [&](const auto& layer) { return std::ranges::any_of(layer, leaks); });
 }
 
 }  // namespace attnscope

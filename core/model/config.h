@@ -18,9 +18,9 @@ Choice default_residual_connection();  // residual
 Choice default_input();                // text
 
 // Neighbouring heads of a layer that share a variant, a position encoding and their parameters.
-// If heads share keys and values, a group contains all query heads of each of its key-value
-// heads, or lies within one. Input encodings (sinusoidal, learned) are added to the embeddings and
-// so affect every head: a model with one names it in all of its groups.
+// With shared key-value heads, a group contains all query heads of each of its key-value heads, or
+// some query heads of a single one. Input encodings (sinusoidal, learned) are added to the
+// embeddings and so affect every head: all groups of a model repeat its input encoding.
 struct HeadGroup {
   Index heads = 0;
   Choice variant = default_variant();
@@ -49,7 +49,7 @@ struct AdaptiveVocabulary {
   bool operator==(const AdaptiveVocabulary&) const = default;
 };
 
-// Token embedding, apart from input position encodings.
+// Token embedding, without positions.
 struct EmbeddingConfig {
   // Width of the token table if it differs from the model width: positions and token types are
   // added and the norm is applied in this width, then the sum is projected (Lan et al., 2019,
@@ -59,7 +59,7 @@ struct EmbeddingConfig {
   // Devlin et al., 2018, arXiv:1810.04805.
   Index types = 0;
   bool norm = false;  // norm after all additions
-  // That norm also replaces the norm before the first layer's attention.
+  // `norm` also replaces the norm before the first layer's attention.
   // Warner et al., 2024, ModernBERT, arXiv:2412.13663.
   bool first_norm = false;
   AdaptiveVocabulary adaptive;
@@ -83,7 +83,7 @@ struct ModelConfig {
   Index vocabulary = 0, context = 0;  // in tokens; context: longest training sequence
   Index width = 0;                    // d
   Index layers = 0, heads = 0;
-  Index kv_heads = 0;   // heads is a multiple of it; query head a uses a / (heads / kv_heads)
+  Index kv_heads = 0;   // divides `heads`; query head a uses a / (heads / kv_heads)
   Index head_size = 0;  // d_k = d_v
   Index hidden = 0;     // width of the feed-forward; 0: attention only
   Norm norm = Norm::RmsNorm;
@@ -94,8 +94,8 @@ struct ModelConfig {
   bool attention_biases = false, feed_forward_biases = false;
   EmbeddingConfig embedding;
   HeadConfig head;
-  // Number of layers with weights of their own; layer n uses the weights number
-  // n * own_layers / layers (ALBERT). 0: every layer has its own.
+  // Number of distinct sets of layer weights; layer n uses set n * own_layers / layers (ALBERT).
+  // 0: one set per layer.
   Index own_layers = 0;
   bool tied_output = true;  // logits = x embed.weight^T
   bool causal = true;
@@ -152,13 +152,12 @@ std::vector<std::vector<HeadGroup>> encoder_groups(const ModelConfig& config);
 const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups);
 const Choice* input_encoding(const ModelConfig& config);
 
-// Placement of an input encoding: in every layer instead of once; also in values, not only in
-// queries and keys; once in the embedding (then in values, too).
-bool in_every_layer(const Choice& encoding);
-bool adds_to_values(const Choice& encoding);
-bool added_to_input(const Choice& encoding);
+// Placement of an input encoding.
+bool in_every_layer(const Choice& encoding);  // added in every layer instead of once
+bool adds_to_values(const Choice& encoding);  // added to values, too, not only queries and keys
+bool added_to_input(const Choice& encoding);  // added once, to the embedding
 
-// True if some heads see later tokens because attention is not causal by setting or definition.
+// True if some heads attend to later tokens: neither the model nor their variant is causal.
 // Next-token losses are then meaningless.
 bool leaks_future(const ModelConfig& config);
 // True for models trained to predict masked tokens.
@@ -166,8 +165,7 @@ bool is_masked_model(const ModelConfig& config);
 // Id of the mask token; -1 if the model has none.
 std::int32_t mask_id(const ModelConfig& config);
 
-// Throws InputError, with `path` in front, for inconsistent sizes or incompatible combinations of
-// variant and encoding.
+// Throws InputError, prefixed with `path`, for inconsistent sizes and incompatible settings.
 void check(const ModelConfig& config, std::string_view path);
 
 // Strict parser: InputError "config.json: width: expected an integer from 1 to 65536, found

@@ -10,22 +10,21 @@
 namespace attnscope {
 namespace {
 
-// Rejects parameters that only segments give a meaning, and encodings that have none for memory.
+// Rejects variant parameters that need segments in a model without segments.
 void check_segments(const ModelConfig& config, const HeadGroup& group, const std::string& at) {
   const Variant& v = variant(group.variant.id);
   if (config.segment > 0) return;
   for (const Parameter& parameter : v.parameters) {
     if (!parameter.scope.segments || !group.variant.values.has(parameter.key)) continue;
     throw InputError(at + "variant." + parameter.key +
-                     ": expected a model with segments "
-                     "(\"segment\"), found one without");
+                     ": expected a model with segments (\"segment\"), found one without");
   }
 }
 
 // Checks the groups of one layer of a stack.
 void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups, Index layer,
                  bool causal, const std::string& at) {
-  const Index shared = config.heads / config.kv_heads;
+  const Index heads_per_kv = config.heads / config.kv_heads;
   Index heads = 0;
   for (const HeadGroup& group : groups) heads += group.heads;
   if (heads != config.heads) {
@@ -35,9 +34,10 @@ void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups
   const std::vector<HeadRange> ranges = head_ranges(config, groups);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const HeadRange& range = ranges[g];
-    if (range.key_heads > 1 && (range.first % shared != 0 || range.count % shared != 0)) {
+    if (range.key_heads > 1 &&
+        (range.first % heads_per_kv != 0 || range.count % heads_per_kv != 0)) {
       throw InputError(at + "groups: layer " + std::to_string(layer) + " has a group of " +
-                       std::to_string(range.count) + " heads, but " + std::to_string(shared) +
+                       std::to_string(range.count) + " heads, but " + std::to_string(heads_per_kv) +
                        " share one key-value head");
     }
     Dimensions dimensions = group_dimensions(config, range);
@@ -66,7 +66,7 @@ void check_encoder(const ModelConfig& config, const std::string& at) {
   }
 }
 
-// Remembered rows have distances, but no absolute positions.
+// Rejects absolute encodings with memory: remembered rows have distances only.
 void check_memory_positions(const ModelConfig& config, const std::string& at) {
   if (config.segment == 0) return;
   for (const auto& layer : config.groups) {
@@ -87,8 +87,9 @@ void check_choice(const Info& info, const Choice& choice, const char* name,
 }
 
 void check_choices(const ModelConfig& config, const std::string& at) {
-  const Architecture& of = architecture(config.architecture.id);
-  check_choice(of, config.architecture, "architecture", of.refusal ? of.refusal(config) : "", at);
+  const Architecture& architecture = attnscope::architecture(config.architecture.id);
+  check_choice(architecture, config.architecture, "architecture",
+               architecture.refusal ? architecture.refusal(config) : "", at);
   const ResidualConnection& residual_connection =
       attnscope::residual_connection(config.residual_connection.id);
   check_choice(residual_connection, config.residual_connection, "join",
@@ -98,8 +99,9 @@ void check_choices(const ModelConfig& config, const std::string& at) {
   if (config.exits) {
     check_choice(exit_rule(config.exits->id), *config.exits, "exits", exits_refusal(config), at);
   }
-  if (config.segment > 0 && !of.has_segments) {
-    throw InputError(at + "segment: " + of.id + " does not support segments; expected no segment");
+  if (config.segment > 0 && !architecture.has_segments) {
+    throw InputError(at + "segment: " + architecture.id +
+                     " does not support segments; expected no segment");
   }
   const std::string auxiliary = auxiliary_refusal(config);
   if (!auxiliary.empty()) throw InputError(at + auxiliary);
@@ -121,57 +123,53 @@ void check_adaptive(const ModelConfig& config, const std::string& at) {
                        "expected a smaller number, found " + std::to_string(adaptive.narrowing));
     }
   }
-  const bool plain = config.architecture.id == default_architecture().id &&
-                     input_kind(config.input.id).is_text && !config.exits &&
-                     config.auxiliary == Auxiliary{} && !config.head.transform &&
-                     !residual_connection(config.residual_connection.id).run_layers;
-  if (plain) return;
+  const bool supported = config.architecture.id == default_architecture().id &&
+                         input_kind(config.input.id).is_text && !config.exits &&
+                         config.auxiliary == Auxiliary{} && !config.head.transform &&
+                         !residual_connection(config.residual_connection.id).run_layers;
+  if (supported) return;
   throw InputError(at +
                    "embedding.cutoffs: expected a text decoder without exits, auxiliary "
                    "losses, head.transform and reversible layers");
 }
 
-// Checks options of the embedding and the output head, and shared layer weights.
-void check_ends(const ModelConfig& config, const std::string& at) {
+// Checks options of the embedding, the output head and shared layer weights.
+void check_embedding_and_head(const ModelConfig& config, const std::string& at) {
   const std::string& type = config.architecture.id;
   const Reads reads = architecture(type).reads;
   const bool is_single_stack = type == default_architecture().id;
-  const bool both = reads == Reads::SourceAndTarget && architecture(type).has_encoder;
-  const bool acts = reads == Reads::Trajectories;
-  const bool text = input_kind(config.input.id).is_text;
-  const bool whole = text || input_kind(config.input.id).uses_patches;
+  const bool is_encoder_decoder = reads == Reads::SourceAndTarget && architecture(type).has_encoder;
+  const bool is_trajectory = reads == Reads::Trajectories;
+  const bool is_text = input_kind(config.input.id).is_text;
+  const bool is_text_or_patches = is_text || input_kind(config.input.id).uses_patches;
   const EmbeddingConfig& embedding = config.embedding;
-  const auto refuse = [&](const std::string& what, const std::string& why) {
-    throw InputError(at + what + ": " + why);
+  const auto refuse = [&](const std::string& key, const std::string& reason) {
+    throw InputError(at + key + ": " + reason);
   };
-  if (embedding.types > 0 && (!is_single_stack || !text)) {
-    refuse("embedding.types",
-           "expected a text decoder "
-           "(or encoder), found " +
-               type);
+  if (embedding.types > 0 && (!is_single_stack || !is_text)) {
+    refuse("embedding.types", "expected a text decoder (or encoder), found " + type);
   }
   if (embedding.types > 0 && config.segment > 0) {
     refuse("embedding.types", "expected no segments, found segments");
   }
-  if (embedding.norm && ((!is_single_stack && !both && !acts) || !whole)) {
+  if (embedding.norm &&
+      ((!is_single_stack && !is_encoder_decoder && !is_trajectory) || !is_text_or_patches)) {
     refuse("embedding.norm",
-           "expected decoder or encoder_decoder, of text or image patches, or trajectory, "
-           "found " +
+           "expected decoder or encoder_decoder, of text or image patches, or trajectory, found " +
                type);
   }
   if (embedding.first_norm && (!is_single_stack || !embedding.norm || !norm_before(config) ||
                                config.model_options.shared_norm ||
                                config.residual_connection != default_residual_connection())) {
     refuse("embedding.first_norm",
-           "expected a decoder (or encoder) with embedding.norm, pre_norm true and join "
-           "residual");
+           "expected a decoder (or encoder) with embedding.norm, pre_norm true and join residual");
   }
   if (embedding.width > 0) {
-    if (!is_single_stack || !text) {
+    if (!is_single_stack || !is_text) {
       refuse("embedding.width", "expected a text decoder (or encoder), found " + type);
     }
-    const Choice* placed = input_encoding(config);
-    if (placed && !added_to_input(*placed)) {
+    const Choice* choice = input_encoding(config);
+    if (choice && !added_to_input(*choice)) {
       refuse("embedding.width",
              "positions added in layers have the model's width; expected input encodings that are "
              "added once, or none");
@@ -183,11 +181,12 @@ void check_ends(const ModelConfig& config, const std::string& at) {
            "the tied token table is not as wide as the model; expected tied_output false, or "
            "head.transform, which converts the width");
   }
-  const bool head = config.head != HeadConfig{};
-  if (head && !is_single_stack && !both && !(acts && !config.head.transform)) {
+  const bool has_head_options = config.head != HeadConfig{};
+  if (has_head_options && !is_single_stack && !is_encoder_decoder &&
+      !(is_trajectory && !config.head.transform)) {
     refuse("head", "expected decoder or encoder_decoder, found " + type);
   }
-  if (head && config.exits && config.exits->values.choice("classifier") == "own") {
+  if (has_head_options && config.exits && config.exits->values.choice("classifier") == "own") {
     refuse("head", "expected exits with shared classifiers (classifier \"shared\")");
   }
   if (config.own_layers > config.layers) {
@@ -215,11 +214,11 @@ void check(const ModelConfig& config, std::string_view path) {
     throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
                      " layers, found " + std::to_string(config.groups.size()));
   }
-  const std::string refused = model_options_refusal(config);
-  if (!refused.empty()) throw InputError(at + refused);
+  const std::string reason = model_options_refusal(config);
+  if (!reason.empty()) throw InputError(at + reason);
   check_choices(config, at);
   input_encoding(config);
-  check_ends(config, at);
+  check_embedding_and_head(config, at);
   check_adaptive(config, at);
   for (Index layer = 0; layer < config.layers; ++layer) {
     check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal, at);

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Further limits, as kMaxModelTokens and kMaxModelWidth.
+// Upper limits, like kMaxModelTokens (config.h).
 constexpr Index kMaxLayers = 1024;
 constexpr Index kMaxHeads = 1024;
 
@@ -21,24 +21,24 @@ const std::vector<std::string> kNorms = {"layer", "rms"};  // in the order of No
 const std::vector<std::string> kActivations = {"relu", "gelu",       "gelu_tanh",
                                                "silu", "quick_gelu", "squared_relu"};
 
-// Reads a variant; sizes that it leaves out are taken from the image.
-Choice variant_of(JsonObject& object, const ModelConfig& config) {
+// Reads a variant; missing size parameters follow from the image.
+Choice read_variant(JsonObject& object, const ModelConfig& config) {
   const std::string path = object.path_of("variant");
-  const Json& given = object.any("variant");
+  const Json& json = object.any("variant");
   const InputKind& input = input_kind(config.input.id);
-  if (!input.pattern_size) return variant_from_json(given, path);
-  Json filled = given;
-  for (const Parameter& parameter : variant(type_of(given, path)).parameters) {
+  if (!input.pattern_size) return variant_from_json(json, path);
+  Json completed = json;
+  for (const Parameter& parameter : variant(type_of(json, path)).parameters) {
     if (parameter.scope.image.empty()) continue;
     const Index size = input.pattern_size(config.input.values, parameter.scope.image);
-    if (!filled.contains(parameter.key)) filled[parameter.key] = size;
-    const bool same = filled[parameter.key] == size;
-    if (parameter.key == parameter.scope.image && !same) {
+    if (!completed.contains(parameter.key)) completed[parameter.key] = size;
+    const bool matches = completed[parameter.key] == size;
+    if (parameter.key == parameter.scope.image && !matches) {
       throw InputError(path + "." + parameter.key + ": expected the image's " +
-                       std::to_string(size) + ", found " + shortened(filled[parameter.key]));
+                       std::to_string(size) + ", found " + shortened(completed[parameter.key]));
     }
   }
-  return variant_from_json(filled, path);
+  return variant_from_json(completed, path);
 }
 
 std::vector<HeadGroup> layer_groups_from_json(const Json& list, const std::string& path,
@@ -49,9 +49,7 @@ std::vector<HeadGroup> layer_groups_from_json(const Json& list, const std::strin
     JsonObject object(list[g], path + "[" + std::to_string(g) + "]");
     HeadGroup group;
     group.heads = object.integer("heads", 1, kMaxHeads);
-    if (object.has("variant")) {
-      group.variant = variant_of(object, config);
-    }
+    if (object.has("variant")) group.variant = read_variant(object, config);
     if (object.has("position")) {
       group.encoding = encoding_from_json(object.any("position"), object.path_of("position"));
     }
@@ -64,9 +62,7 @@ std::vector<HeadGroup> layer_groups_from_json(const Json& list, const std::strin
 void read_groups(JsonObject& object, ModelConfig& config) {
   if (!object.has("groups")) {
     Choice variant = default_variant(), encoding = default_encoding();
-    if (object.has("variant")) {
-      variant = variant_of(object, config);
-    }
+    if (object.has("variant")) variant = read_variant(object, config);
     if (object.has("position")) {
       encoding = encoding_from_json(object.any("position"), object.path_of("position"));
     }
@@ -80,24 +76,24 @@ void read_groups(JsonObject& object, ModelConfig& config) {
   }
 }
 
-// Reads an architecture; its object also holds the encoder's variant and position encoding.
+// Reads an architecture; its object also contains the encoder's variant and position encoding.
 void read_architecture(JsonObject& object, ModelConfig& config) {
   const std::string path = object.path_of("architecture");
   Json value = object.any("architecture");
-  const Architecture& of = architecture(type_of(value, path));
-  const auto taken = [&](const char* key) {
-    Json member = value.contains(key) && of.has_encoder ? value[key] : Json();
-    if (of.has_encoder) value.erase(key);
+  const Architecture& architecture = attnscope::architecture(type_of(value, path));
+  const auto take = [&](const char* key) {
+    Json member = value.contains(key) && architecture.has_encoder ? value[key] : Json();
+    if (architecture.has_encoder) value.erase(key);
     return member;
   };
-  const Json encoder_variant = taken("encoder_variant"), position = taken("encoder_position");
+  const Json encoder_variant = take("encoder_variant"), position = take("encoder_position");
   if (!encoder_variant.is_null()) {
     config.encoder_variant = variant_from_json(encoder_variant, path + ".encoder_variant");
   }
   if (!position.is_null()) {
     config.encoder_encoding = encoding_from_json(position, path + ".encoder_position");
   }
-  config.architecture = choice_from_json(of, value, path);
+  config.architecture = choice_from_json(architecture, value, path);
 }
 
 void read_auxiliary(JsonObject& object, ModelConfig& config) {
@@ -107,7 +103,7 @@ void read_auxiliary(JsonObject& object, ModelConfig& config) {
   auxiliary.finish();
 }
 
-void read_ends(JsonObject& object, ModelConfig& config) {
+void read_embedding_and_head(JsonObject& object, ModelConfig& config) {
   if (object.has("embedding")) {
     JsonObject embedding(object.any("embedding"), object.path_of("embedding"));
     config.embedding.width = embedding.integer_or("width", 0, 0, kMaxModelWidth);
@@ -134,7 +130,7 @@ void read_ends(JsonObject& object, ModelConfig& config) {
   config.own_layers = object.integer_or("own_layers", 0, 0, kMaxLayers);
 }
 
-// Reads the choices from lists with Infos.
+// Reads the options with a `type`, segments and auxiliary losses.
 void read_choices(JsonObject& object, ModelConfig& config) {
   if (object.has("architecture")) read_architecture(object, config);
   config.residual_connection =
@@ -171,7 +167,7 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   config.causal = object.flag_or("causal", config.causal);
   config.dropout = object.number_or("dropout", 0, 0, 0.95);
   read_model_options(object, config.model_options);
-  read_ends(object, config);
+  read_embedding_and_head(object, config);
   read_choices(object, config);
   read_groups(object, config);
   object.finish();
@@ -189,7 +185,7 @@ Json architecture_to_json(const ModelConfig& config) {
 }
 
 // Adds members with non-default values.
-void add_ends(const ModelConfig& config, Json& object) {
+void add_embedding_and_head(const ModelConfig& config, Json& object) {
   const EmbeddingConfig& embedding = config.embedding;
   if (embedding != EmbeddingConfig{}) {
     object["embedding"] = {{"width", embedding.width},
@@ -248,7 +244,7 @@ Json to_json(const ModelConfig& config) {
                  {"causal", config.causal},
                  {"dropout", config.dropout}};
   add_model_options(config.model_options, object);
-  add_ends(config, object);
+  add_embedding_and_head(config, object);
   add_choices(config, object);
   if (is_uniform(config)) {
     object["variant"] = to_json(config.groups[0][0].variant);

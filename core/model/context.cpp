@@ -17,18 +17,18 @@ Model with_context(const Model& model, Index context) {
   WeightBudget weight_budget;
   for (const WeightSpec& spec : weight_specs(result.config)) {
     ++number;
-    const auto had = result.weights.find(spec.name);
-    if (had == result.weights.end() || had->second.shape() == spec.shape) continue;
+    const auto stored = result.weights.find(spec.name);
+    if (stored == result.weights.end() || stored->second.shape() == spec.shape) continue;
     const bool trained = std::ranges::find(model.untrained, spec.name) == model.untrained.end();
     if (trained || !spec.initial) {
       throw InputError("overlong: the " + spec.owner + " of this model has " + spec.name + " of " +
-                       to_string(had->second.shape()) + " for " +
+                       to_string(stored->second.shape()) + " for " +
                        std::to_string(model.config.context) + " positions, found " +
                        std::to_string(context) +
                        " tokens; use the first or last tokens, or another encoding");
     }
     weight_budget.reserve(spec.owner, spec.name, spec.shape);
-    had->second = Var(spec.initial(derived_seed(0, number)));
+    stored->second = Var(spec.initial(derived_seed(0, number)));
   }
   return result;
 }

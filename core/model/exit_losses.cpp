@@ -24,17 +24,18 @@ Var ExitRun::language_model_loss(const IntTensor& targets) const {
     }
     return scale(sum, 1.0f / static_cast<float>(layers_));
   }
-  const Index counted = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
+  const Index target_count = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
   for (Index n = 1; n <= layers_; ++n) {
-    IntTensor own = flat.copy();
+    IntTensor layer_targets = flat.copy();
     Index count = 0;
     for (Index row = 0; row < rows_; ++row) {
-      if (exit_layers_[static_cast<std::size_t>(row)] != n) own[row] = -1;
-      if (own[row] >= 0) ++count;
+      if (exit_layers_[static_cast<std::size_t>(row)] != n) layer_targets[row] = -1;
+      if (layer_targets[row] >= 0) ++count;
     }
     if (count == 0) continue;
-    const Var part = scale(cross_entropy(out(n, states_[static_cast<std::size_t>(n)]), own),
-                           static_cast<float>(count) / static_cast<float>(counted));
+    const Var part =
+        scale(cross_entropy(out(n, states_[static_cast<std::size_t>(n)]), layer_targets),
+              static_cast<float>(count) / static_cast<float>(target_count));
     sum = sum.defined() ? add(sum, part) : part;
   }
   return sum.defined() ? sum : Var(Tensor::zeros({}));
@@ -62,51 +63,51 @@ Var ExitRun::distribution_loss(const IntTensor& targets) const {
   }
   // -log q(n) = -log X^n - sum over earlier m of log(1 - X^m), by softplus of the logits.
   Var sum;
-  const Index counted = std::ranges::count_if(best, [](std::int32_t n) { return n >= 0; });
+  const Index target_count = std::ranges::count_if(best, [](std::int32_t n) { return n >= 0; });
   for (Index n = 1; n < layers_; ++n) {
     const Var x(states_[static_cast<std::size_t>(n)].value());
     const Var logit = chance_logits(pass_, n, x);  // [rows]
-    Tensor leaves = Tensor::zeros({rows_}), stays = Tensor::zeros({rows_});
+    Tensor exits = Tensor::zeros({rows_}), continues = Tensor::zeros({rows_});
     for (Index row = 0; row < rows_; ++row) {
       if (best[row] < 0) continue;
-      if (best[row] == n - 1) leaves[row] = 1;
-      if (best[row] > n - 1) stays[row] = 1;
+      if (best[row] == n - 1) exits[row] = 1;
+      if (best[row] > n - 1) continues[row] = 1;
     }
     const Var cost =
-        add(multiply(softplus(scale(logit, -1)), leaves), multiply(softplus(logit), stays));
+        add(multiply(softplus(scale(logit, -1)), exits), multiply(softplus(logit), continues));
     sum = sum.defined() ? add(sum, attnscope::sum(cost)) : attnscope::sum(cost);
   }
-  return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
+  return scale(sum, target_count > 0 ? 1.0f / static_cast<float>(target_count) : 0.0f);
 }
 
 // Loss of predicting agreement with the last layer; layer n < N has weight n / (sum of n).
 Var ExitRun::imitation_loss(const IntTensor& targets) const {
-  const auto guesses = [&](Index n) {
+  const auto predictions = [&](Index n) {
     const Tensor logits = out(n, Var(states_[static_cast<std::size_t>(n)].value())).value();
     return likeliest_rows(logits);
   };
-  const std::vector<std::int32_t> last = guesses(layers_);
+  const std::vector<std::int32_t> last = predictions(layers_);
   const IntTensor flat = targets.reshaped({rows_});
-  const Index counted = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
+  const Index target_count = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
   Var sum;
   for (Index n = 1; n < layers_; ++n) {
-    const std::vector<std::int32_t> guess = guesses(n);
+    const std::vector<std::int32_t> prediction = predictions(n);
     const Var x(states_[static_cast<std::size_t>(n)].value());
     const Var logit = classifier_logits(pass_, x);  // [rows]
-    Tensor same = Tensor::zeros({rows_}), other = Tensor::zeros({rows_});
+    Tensor agrees = Tensor::zeros({rows_}), differs = Tensor::zeros({rows_});
     for (Index row = 0; row < rows_; ++row) {
       if (flat[row] < 0) continue;
       const auto at = static_cast<std::size_t>(row);
-      (guess[at] == last[at] ? same : other)[row] = 1;
+      (prediction[at] == last[at] ? agrees : differs)[row] = 1;
     }
     const Var cost = attnscope::sum(
-        add(multiply(softplus(scale(logit, -1)), same), multiply(softplus(logit), other)));
-    const double share =
+        add(multiply(softplus(scale(logit, -1)), agrees), multiply(softplus(logit), differs)));
+    const double weight =
         2.0 * static_cast<double>(n) / static_cast<double>(layers_ * (layers_ - 1));
-    const Var weighted = scale(cost, static_cast<float>(share));
+    const Var weighted = scale(cost, static_cast<float>(weight));
     sum = sum.defined() ? add(sum, weighted) : weighted;
   }
-  return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
+  return scale(sum, target_count > 0 ? 1.0f / static_cast<float>(target_count) : 0.0f);
 }
 
 void ExitRun::add_losses(const IntTensor& targets, Output& output) const {

@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace {
 
-// Score of a row: scores of its sequence, weighted by distance.
-double combined(const OracleInput& input, const std::vector<double>& scores, Index row) {
+// Sum of the scores of a row's sequence, weighted by distance to the row or equally.
+double smoothed_score(const OracleInput& input, const std::vector<double>& scores, Index row) {
   if (!input.by_sequence && input.sigma == 0) return scores[static_cast<std::size_t>(row)];
   const Index first = row / input.length * input.length;
   double sum = 0;
@@ -25,7 +25,7 @@ double combined(const OracleInput& input, const std::vector<double>& scores, Ind
   return sum;
 }
 
-Var row_numbers(const Var& product) {
+Var flatten(const Var& product) {
   return reshape(product, {product.dim(0)});
 }
 
@@ -34,15 +34,15 @@ Var row_numbers(const Var& product) {
 void OracleInput::add_layer(const Tensor& logits) {
   const std::vector<std::int32_t> guesses = likeliest_rows(logits);
   const Tensor likelihoods = correctness ? Tensor() : log_softmax(Var(logits)).value();
-  std::vector<double> of_layer(static_cast<std::size_t>(targets.size()), 0.0);
+  std::vector<double> layer_scores(static_cast<std::size_t>(targets.size()), 0.0);
   for (Index row = 0; row < targets.size(); ++row) {
     const std::int32_t target = targets[row];
     if (target < 0) continue;
     const auto at = static_cast<std::size_t>(row);
-    of_layer[at] = correctness ? (guesses[at] == target ? 1.0 : 0.0)
-                               : static_cast<double>(likelihoods(row, target));
+    layer_scores[at] = correctness ? (guesses[at] == target ? 1.0 : 0.0)
+                                   : static_cast<double>(likelihoods(row, target));
   }
-  scores.push_back(std::move(of_layer));
+  scores.push_back(std::move(layer_scores));
 }
 
 IntTensor oracle_layers(const OracleInput& input) {
@@ -50,12 +50,12 @@ IntTensor oracle_layers(const OracleInput& input) {
   for (Index row = 0; row < best.size(); ++row) {
     best[row] = -1;
     if (input.targets[row] < 0) continue;
-    double most = -INFINITY;
+    double best_value = -INFINITY;
     for (std::size_t n = 0; n < input.scores.size(); ++n) {
-      const double worth =
-          combined(input, input.scores[n], row) - input.lambda * static_cast<double>(n);
-      if (worth > most) {
-        most = worth;
+      const double value =
+          smoothed_score(input, input.scores[n], row) - input.lambda * static_cast<double>(n);
+      if (value > best_value) {
+        best_value = value;
         best[row] = static_cast<std::int32_t>(n);
       }
     }
@@ -77,12 +77,12 @@ Var chance_logits(Pass& pass, Index n, const Var& x) {
   const Var w = slice(pass.weight("exit.w"), 0, n - 1, 1);  // [1, d]
   const Var b = slice(pass.weight("exit.b"), 0, n - 1, 1);  // [1]
   pass.count(x.value().size());
-  return add(row_numbers(matmul_transposed(x, w)), b);
+  return add(flatten(matmul_transposed(x, w)), b);
 }
 
 Var classifier_logits(Pass& pass, const Var& x) {
   pass.count(x.value().size());
-  return add(row_numbers(matmul(x, pass.weight("exit.w"))), pass.weight("exit.b"));
+  return add(flatten(matmul(x, pass.weight("exit.w"))), pass.weight("exit.b"));
 }
 
 }  // namespace attnscope

@@ -14,24 +14,24 @@ struct OracleInput {
   IntTensor targets;         // [rows], -1: none
   Index length = 0;          // rows per sequence
   bool by_sequence = false;  // one layer for all tokens of a sequence
-  bool correctness = false;  // score: 1 if the target is the most likely token, not its likelihood
+  bool correctness = false;  // score: 1 if the model predicts the target, else 0; or log-likelihood
   double lambda = 0;         // cost of a layer
   double sigma = 0;          // kernel width (squared distance) of score smoothing; 0: none
   std::vector<std::vector<double>> scores{};  // per layer, [N][rows]; 0 without a target
 
-  // Adds the next layer; keeps one score per row of its logits [rows, vocabulary].
+  // Adds the scores of the next layer, one per row of its logits [rows, vocabulary].
   void add_layer(const Tensor& logits);
 };
 
-// arg max over n of score^n - lambda n, from 0; -1 without a target.  [rows]
+// Layer, from 0: arg max over n of score^n - lambda n; -1 without a target.  [rows]
 IntTensor oracle_layers(const OracleInput& input);
 
 // Index of the largest entry of each row.
 std::vector<std::int32_t> likeliest_rows(const Tensor& logits);
 
-// Logits of the geometric rule's exit probability at layer n, and of the classifier's confidence.
-// x: [rows, d] -> [rows]
+// Logits of the geometric rule's exit probability at layer n, from 1.  [rows, d] -> [rows]
 Var chance_logits(Pass& pass, Index n, const Var& x);
+// Logits of the classifier's confidence.  [rows, d] -> [rows]
 Var classifier_logits(Pass& pass, const Var& x);
 
 }  // namespace attnscope

@@ -28,11 +28,10 @@ const ExitRule& exit_rule(std::string_view id) {
 
 std::string exits_refusal(const ModelConfig& config) {
   if (!config.exits) return "";
-  const Architecture& of = architecture(config.architecture.id);
-  if (!of.has_exits) {
-    return "exits: tokens of " + of.id +
-           " cannot exit early; expected a decoder or an "
-           "encoder-decoder";
+  const Architecture& architecture = attnscope::architecture(config.architecture.id);
+  if (!architecture.has_exits) {
+    return "exits: tokens of " + architecture.id +
+           " cannot exit early; expected a decoder or an encoder-decoder";
   }
   if (config.layers < 2) return "exits: expected at least two layers, found one";
   if (config.segment > 0)
@@ -66,11 +65,11 @@ ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
       encoded_(encoded),
       exit_layers_(static_cast<std::size_t>(x.dim(0)), 0) {
   if (rule_.distribution_at == 0) {
-    const Var& seen = encoded.defined() ? encoded : x;
-    distribution_ = rule_.distribution(pass, mean_rows(Var(seen.value()), pass.batch()));
+    const Var& source = encoded.defined() ? encoded : x;
+    distribution_ = rule_.distribution(pass, mean_rows(Var(source.value()), pass.batch()));
     if (exits_early_) exit_by_distribution();
   }
-  if (mixed_) {  // "left" is drawn: the layer that predicts
+  if (mixed_) {  // draws the layer that predicts each token
     Random random(derived_seed(pass.options().dropout_seed, 0x65786974));
     for (Index& layer : exit_layers_) {
       layer = 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(layers_)));
@@ -84,17 +83,15 @@ void ExitRun::attach_to(LayerStack& stack) {
   };
   // A trace shows the attention of all rows; without one, exited tokens are not computed.
   skips_exited_ = exits_early_ && !pass_.recorder().on() && pass_.batch() == 1;
-  if (skips_exited_) {
-    stack.active_rows = [this](Index) { return active_rows(); };
-  }
+  if (skips_exited_) stack.active_rows = [this](Index) { return active_rows(); };
 }
 
 std::optional<std::vector<std::int32_t>> ExitRun::active_rows() const {
   std::vector<std::int32_t> active;
   const auto next = static_cast<Index>(states_.size());
   for (Index row = 0; row < rows_; ++row) {
-    const Index left = exit_layers_[static_cast<std::size_t>(row)];
-    if (left == 0 || left >= next) active.push_back(static_cast<std::int32_t>(row));
+    const Index exit = exit_layers_[static_cast<std::size_t>(row)];
+    if (exit == 0 || exit >= next) active.push_back(static_cast<std::int32_t>(row));
   }
   if (static_cast<Index>(active.size()) == rows_) return std::nullopt;
   return active;
@@ -109,14 +106,14 @@ Var ExitRun::out(Index n, const Var& x) const {
 }
 
 double ExitRun::threshold(Index row) const {
-  const double given = *pass_.options().exit;
+  const double initial = *pass_.options().exit;
   const double decay = rule_.decays ? values_.real("decay") : 0;
-  if (decay == 0) return given;
+  if (decay == 0) return initial;
   // When tokens arrive one by one, the length is unknown; the context replaces it.
   const State* cache = pass_.options().cache;
   const auto t = static_cast<double>(row % length_ + (cache ? cache->length : 0));
-  const auto all = static_cast<double>(cache ? config_.context : length_);
-  return std::clamp(0.9 * given + 0.1 * std::exp(-decay * t / all), 0.0, 1.0);
+  const auto length = static_cast<double>(cache ? config_.context : length_);
+  return std::clamp(0.9 * initial + 0.1 * std::exp(-decay * t / length), 0.0, 1.0);
 }
 
 void ExitRun::exit_by_distribution() {
@@ -133,26 +130,26 @@ void ExitRun::update_confidence(Index n, const Var& before, const Var& after) {
   Tensor confidence = Tensor::zeros({rows_});
   std::vector<std::int32_t> open;
   for (Index row = 0; row < rows_; ++row) {
-    const Index left = exit_layers_[static_cast<std::size_t>(row)];
-    if (mixed_ || left == 0 || left >= n) open.push_back(static_cast<std::int32_t>(row));
+    const Index exit = exit_layers_[static_cast<std::size_t>(row)];
+    if (mixed_ || exit == 0 || exit >= n) open.push_back(static_cast<std::int32_t>(row));
   }
   if (!open.empty()) {
     const Var x = select_rows(Var(after.value()), open);
     const std::function<Var()> logits = [&] { return out(n, x); };
-    const Tensor sure =
+    const Tensor open_confidence =
         rule_.sure_at_end && n == layers_
             ? Tensor::full({static_cast<Index>(open.size())}, 1)
             : rule_.confidence({pass_, n, select_rows(Var(before.value()), open), x, logits})
                   .value();
     for (std::size_t i = 0; i < open.size(); ++i) {
-      confidence[open[i]] = sure[static_cast<Index>(i)];
+      confidence[open[i]] = open_confidence[static_cast<Index>(i)];
     }
   }
   if (exits_early_) {
     for (const std::int32_t row : open) {
-      Index& left = exit_layers_[static_cast<std::size_t>(row)];
-      const bool sure = static_cast<double>(confidence[row]) >= threshold(row);
-      if (left == 0 && (sure || n == layers_)) left = n;
+      Index& exit = exit_layers_[static_cast<std::size_t>(row)];
+      const bool is_confident = static_cast<double>(confidence[row]) >= threshold(row);
+      if (exit == 0 && (is_confident || n == layers_)) exit = n;
     }
   }
   confidences_.push_back(std::move(confidence));
@@ -161,27 +158,27 @@ void ExitRun::update_confidence(Index n, const Var& before, const Var& after) {
 Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
   Var state = after;
   if (exits_early_ || mixed_) {
-    Tensor goes_on = Tensor::full({rows_}, 1);
-    bool all = true;
+    Tensor continues = Tensor::full({rows_}, 1);
+    bool all_active = true;
     for (Index row = 0; row < rows_; ++row) {
-      const Index left = exit_layers_[static_cast<std::size_t>(row)];
-      if (left == 0 || left >= n) continue;
-      goes_on[row] = 0;
-      all = false;
+      const Index exit = exit_layers_[static_cast<std::size_t>(row)];
+      if (exit == 0 || exit >= n) continue;
+      continues[row] = 0;
+      all_active = false;
     }
-    if (!all && !skips_exited_) state = choose_rows(goes_on, after, before);
+    if (!all_active && !skips_exited_) state = choose_rows(continues, after, before);
   }
   states_.push_back(state);
   if (rule_.distribution_at == n) {
     distribution_ = rule_.distribution(pass_, Var(state.value()));
     if (exits_early_) exit_by_distribution();
   }
-  // In training, only trained terms are computed: distribution_loss() and imitation_loss().
-  const bool shown = pass_.recorder().on();
+  // Training needs no confidences: distribution_loss() and imitation_loss() use states_.
+  const bool records = pass_.recorder().on();
   if (rule_.confidence && exits_early_ && n == layers_ &&
-      !shown) {  // all remaining tokens exit here
+      !records) {  // all remaining tokens exit here
     std::ranges::replace(exit_layers_, Index{0}, layers_);
-  } else if (rule_.confidence && (exits_early_ || shown)) {
+  } else if (rule_.confidence && (exits_early_ || records)) {
     update_confidence(n, before, state);
   }
   return state;
@@ -211,13 +208,13 @@ Var ExitRun::logits(const Var& last) {
 Tensor ExitRun::distribution_of_confidences() const {
   Tensor q({rows_, layers_});
   for (Index row = 0; row < rows_; ++row) {
-    double rest = 1;
-    const Index left = exit_layers_[static_cast<std::size_t>(row)];
+    double remaining = 1;
+    const Index exit = exit_layers_[static_cast<std::size_t>(row)];
     for (Index n = 1; n <= layers_; ++n) {
-      const bool known = left == 0 || left >= n;
-      const auto sure = static_cast<double>(confidences_[static_cast<std::size_t>(n - 1)][row]);
-      q(row, n - 1) = known ? static_cast<float>(rest * sure) : 0;
-      rest *= 1 - sure;
+      const bool is_computed = exit == 0 || exit >= n;
+      const auto p = static_cast<double>(confidences_[static_cast<std::size_t>(n - 1)][row]);
+      q(row, n - 1) = is_computed ? static_cast<float>(remaining * p) : 0;
+      remaining *= 1 - p;
     }
   }
   return q;
@@ -227,24 +224,24 @@ void ExitRun::record() {
   Recorder& recorder = pass_.recorder();
   if (!recorder.on()) return;
   if (rule_.confidence) {
-    Tensor all({layers_, rows_});
+    Tensor confidences({layers_, rows_});
     for (Index n = 0; n < layers_; ++n) {
-      const Tensor& of_layer = confidences_[static_cast<std::size_t>(n)];
-      std::copy_n(of_layer.data(), rows_, all.data() + n * rows_);
+      const Tensor& confidence = confidences_[static_cast<std::size_t>(n)];
+      std::copy_n(confidence.data(), rows_, confidences.data() + n * rows_);
     }
-    recorder.values("exit.confidence", all);
+    recorder.values("exit.confidence", confidences);
     if (rule_.makes_distribution) {
       recorder.values("exit.distribution", distribution_of_confidences());
     }
   }
   if (distribution_.defined()) {
     const Tensor q = softmax(Var(distribution_.value())).value();  // [B or rows, N]
-    Tensor all({rows_, layers_});
+    Tensor distribution({rows_, layers_});
     for (Index row = 0; row < rows_; ++row) {
       const Index from = q.dim(0) == rows_ ? row : row / length_;
-      std::copy_n(q.data() + from * layers_, layers_, all.data() + row * layers_);
+      std::copy_n(q.data() + from * layers_, layers_, distribution.data() + row * layers_);
     }
-    recorder.values("exit.distribution", all);
+    recorder.values("exit.distribution", distribution);
   }
   if (exits_early_) recorder.counts("exit.layer", layers());
 }

@@ -29,8 +29,8 @@ struct ExitView {
 struct ExitRule : Info {
   // Layer after which the exit layers of all tokens are known; -1: decided layer by layer.
   Index distribution_at = -1;
-  // Logits of q over the layers, [rows, N]. At 0 from the mean over positions, [B, d], of the
-  // embedding or of the encoder's output; at 1 from x^1, [rows, d].
+  // Logits of q over the layers. distribution_at 0: [B, N] from the mean over positions [B, d] of
+  // the encoder's output or, without an encoder, of x^0; 1: [rows, N] from x^1 [rows, d].
   std::function<Var(Pass& pass, const Var& x)> distribution;
   // Confidence after layer n, at most 1: [rows]. Empty if `distribution` is set.
   std::function<Var(const ExitView&)> confidence;
@@ -52,7 +52,7 @@ ExitRule classifier_exits();
 
 // Reason why a model cannot have its exits ("exits: ..."); empty: none.
 std::string exits_refusal(const ModelConfig& config);
-// Adds the norm and projection of each layer with its own classifier.
+// Adds the weights of one classifier (norm and projection) per layer if the exits have such.
 void add_exit_classifiers(WeightList& list);
 
 // Parameters shared by rules: classifier, training, exit_weight; oracle, lambda, sigma; decay.
@@ -60,12 +60,12 @@ std::vector<Parameter> exit_parameters();
 std::vector<Parameter> oracle_parameters();
 Parameter decay_parameter();
 // Weights exit.w and exit.b with these shapes.
-std::vector<WeightInfo> exit_weights(Shape (*of_w)(const Dimensions&),
-                                     Shape (*of_b)(const Dimensions&));
+std::vector<WeightInfo> exit_weights(Shape (*w_shape)(const Dimensions&),
+                                     Shape (*b_shape)(const Dimensions&));
 // Base of rules that are trained on the oracle, without label, summary and weights.
 ExitRule oracle_exits();
-// Makes a rule choose the layer once, by logits x W + b after `behind_layer` (distribution_at).
-void choose_layer_once(ExitRule& rule, Index behind_layer);
+// Makes a rule choose the layer once, by logits x W + b after layer `at` (distribution_at).
+void choose_layer_once(ExitRule& rule, Index at);
 
 // Early exits during one pass through a stack.
 class ExitRun {
@@ -100,7 +100,7 @@ class ExitRun {
   const ExitRule& rule_;
   const Values& values_;
   Index layers_, rows_, length_;
-  bool exits_early_;                 // a threshold is given
+  bool exits_early_;                 // the options have a threshold
   bool skips_exited_ = false;        // no computation for tokens that have exited
   bool mixed_;                       // exit layers are drawn at random (training)
   std::vector<Var> states_;          // x^0 .. x^N

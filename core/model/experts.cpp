@@ -13,27 +13,27 @@
 namespace attnscope {
 namespace {
 
-// Experts with the largest logits of each row; ties: lowest index.  [n][chosen], ascending
-std::vector<std::vector<Index>> select_experts(const Tensor& logits, Index chosen) {
+// Experts with the largest logits of each row; ties: lowest index.  [n][per_row], ascending
+std::vector<std::vector<Index>> select_experts(const Tensor& logits, Index per_row) {
   const Index count = logits.dim(1);
-  std::vector<std::vector<Index>> all;
+  std::vector<std::vector<Index>> selected;
   for (Index row = 0; row < logits.dim(0); ++row) {
-    const float* of_row = logits.data() + row * count;
+    const float* scores = logits.data() + row * count;
     std::vector<Index> order(static_cast<std::size_t>(count));
     std::iota(order.begin(), order.end(), Index{0});
-    std::ranges::stable_sort(order, [&](Index a, Index b) { return of_row[a] > of_row[b]; });
-    order.resize(static_cast<std::size_t>(chosen));
+    std::ranges::stable_sort(order, [&](Index a, Index b) { return scores[a] > scores[b]; });
+    order.resize(static_cast<std::size_t>(per_row));
     std::ranges::sort(order);
-    all.push_back(std::move(order));
+    selected.push_back(std::move(order));
   }
-  return all;
+  return selected;
 }
 
 // Weight of each expert for each row, 0 for those not chosen.  [n, experts]
 Var expert_gates(const Var& logits, const std::vector<std::vector<Index>>& chosen,
                  bool renormalised) {
-  const float left_out = renormalised ? -std::numeric_limits<float>::infinity() : 0;
-  Tensor mask = Tensor::full(logits.shape(), left_out);
+  const float excluded = renormalised ? -std::numeric_limits<float>::infinity() : 0;
+  Tensor mask = Tensor::full(logits.shape(), excluded);
   for (Index row = 0; row < logits.dim(0); ++row) {
     for (const Index e : chosen[static_cast<std::size_t>(row)]) mask(row, e) = renormalised ? 0 : 1;
   }
@@ -49,33 +49,34 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
   const auto chosen = select_experts(logits.value(), experts.chosen);
   const Var gates = expert_gates(logits, chosen, experts.renormalised);  // [n, experts]
   if (recorder_.on()) recorder_.located_rows("gate.experts", site.at, gates.value());
-  // Each expert processes the rows that chose it. place[slot][row]: index of the row's output
-  // among the outputs of all experts.
-  std::vector<Var> outputs;  // [rows, d] each
+  // Each expert processes the rows that chose it. output_rows[slot][row]: index of the row's
+  // output for its chosen expert number `slot`, in the concatenation of all outputs.
+  std::vector<Var> outputs;  // [rows of the expert, d] each
   const Index rows = x.dim(0);
-  std::vector<IntTensor> place;
-  for (Index slot = 0; slot < experts.chosen; ++slot) place.emplace_back(Shape{rows});
-  Index done = 0;
+  std::vector<IntTensor> output_rows;
+  for (Index slot = 0; slot < experts.chosen; ++slot) output_rows.emplace_back(Shape{rows});
+  Index output_count = 0;
   for (Index e = 0; e < experts.count; ++e) {
     check_stop();
-    std::vector<std::int32_t> own;
+    std::vector<std::int32_t> expert_rows;
     for (Index row = 0; row < rows; ++row) {
-      const std::vector<Index>& of_row = chosen[static_cast<std::size_t>(row)];
-      const auto found = std::ranges::find(of_row, e);
-      if (found == of_row.end()) continue;
-      place[static_cast<std::size_t>(found - of_row.begin())][row] =
-          static_cast<std::int32_t>(done + static_cast<Index>(own.size()));
-      own.push_back(static_cast<std::int32_t>(row));
+      const std::vector<Index>& row_experts = chosen[static_cast<std::size_t>(row)];
+      const auto found = std::ranges::find(row_experts, e);
+      if (found == row_experts.end()) continue;
+      output_rows[static_cast<std::size_t>(found - row_experts.begin())][row] =
+          static_cast<std::int32_t>(output_count + static_cast<Index>(expert_rows.size()));
+      expert_rows.push_back(static_cast<std::int32_t>(row));
     }
-    if (own.empty()) continue;
-    done += static_cast<Index>(own.size());
+    if (expert_rows.empty()) continue;
+    output_count += static_cast<Index>(expert_rows.size());
     const Var out =
-        apply_feed_forward(select_rows(x, own), at + "experts." + std::to_string(e) + ".");
-    outputs.push_back(multiply(out, select_rows(slice(gates, 1, e, 1), own)));  // [rows, d]
+        apply_feed_forward(select_rows(x, expert_rows), at + "experts." + std::to_string(e) + ".");
+    outputs.push_back(multiply(out, select_rows(slice(gates, 1, e, 1), expert_rows)));  // [rows, d]
   }
-  const Var all = outputs.size() == 1 ? outputs[0] : concat(outputs, 0);  // [n chosen, d]
-  Var sum = gather(all, place[0]);
-  for (std::size_t slot = 1; slot < place.size(); ++slot) sum = add(sum, gather(all, place[slot]));
+  const Var concatenated = outputs.size() == 1 ? outputs[0] : concat(outputs, 0);  // [n chosen, d]
+  Var sum = gather(concatenated, output_rows[0]);
+  for (std::size_t slot = 1; slot < output_rows.size(); ++slot)
+    sum = add(sum, gather(concatenated, output_rows[slot]));
   return sum;  // [n, d]
 }
 

@@ -7,14 +7,14 @@
 namespace attnscope {
 namespace {
 
-// Tokens that are kept when the sequence exceeds the context.
+// Tokens that remain when the context is full: the first `protected_count` and the last ones.
 std::vector<std::int32_t> kept_tokens(const std::vector<std::int32_t>& all, Index context,
-                                      Index kept) {
+                                      Index protected_count) {
   const Index count = static_cast<Index>(all.size());
-  const Index least = std::max<Index>(1, context - context / 2);  // tokens kept
-  const Index first = std::clamp<Index>(kept, 0, least - 1);
-  std::vector<std::int32_t> result(all.begin(), all.begin() + first);
-  result.insert(result.end(), all.begin() + (count - (least - first)), all.end());
+  const Index kept_count = std::max<Index>(1, context - context / 2);
+  const Index prefix = std::clamp<Index>(protected_count, 0, kept_count - 1);
+  std::vector<std::int32_t> result(all.begin(), all.begin() + prefix);
+  result.insert(result.end(), all.begin() + (count - (kept_count - prefix)), all.end());
   return result;
 }
 
@@ -31,17 +31,17 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, Trace* trace) {
   all.insert(all.end(), ids.begin(), ids.end());
   const bool in_segments = model_.config.segment > 0;
   const Index count = static_cast<Index>(all.size()), context = model_.config.context;
-  const bool full = count > context && !in_segments;
-  if (full) all = kept_tokens(all, context, options_.kept);
+  const bool exceeds_context = count > context && !in_segments;
+  if (exceeds_context) all = kept_tokens(all, context, options_.kept);
   const Index dropped = count - static_cast<Index>(all.size());
   const bool caches = recomputes_.empty();
   State cache, memory = memory_;
-  if (!full) cache = cache_;
-  const bool goes_on = caches && cache.length > 0;
+  if (!exceeds_context) cache = cache_;
+  const bool is_incremental = caches && cache.length > 0;
   cache.steps = steps_;
-  const Step made = in_segments
-                        ? read_segments(all, memory, trace)
-                        : run(goes_on ? ids : all, caches ? &cache : nullptr, nullptr, trace);
+  const Step result =
+      in_segments ? read_segments(all, memory, trace)
+                  : run(is_incremental ? ids : all, caches ? &cache : nullptr, nullptr, trace);
   if (trace && !caches) {
     for (AttentionTap& tap : trace->attention) tap.address.step = steps_;
   }
@@ -49,26 +49,26 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, Trace* trace) {
   memory_ = std::move(memory);
   tokens_ = std::move(all);
   forgotten_ += dropped;
-  exit_layer_ = made.exit_layer;
+  exit_layer_ = result.exit_layer;
   ++steps_;
-  return made.logits;
+  return result.logits;
 }
 
-// memory: of the completed segments; extended by segments that become complete.
+// memory: of completed segments; segments that become complete are added.
 Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, State& memory,
                                          Trace* trace) const {
   const Index segment = model_.config.segment, length = static_cast<Index>(all.size());
-  Step made;
+  Step result;
   while (memory.length < length) {
     const Index count = std::min(segment, length - memory.length);
     const auto first = all.begin() + memory.length;
     const bool last = memory.length + count == length;
     State after = memory;
-    made = run({first, first + count}, nullptr, &after, last ? trace : nullptr);
+    result = run({first, first + count}, nullptr, &after, last ? trace : nullptr);
     if (count < segment) break;  // incomplete: processed again with the next tokens
     memory = std::move(after);
   }
-  return made;
+  return result;
 }
 
 Generator::Step Generator::run(const std::vector<std::int32_t>& ids, State* cache, State* memory,
@@ -92,9 +92,9 @@ Generator::Step Generator::run(const std::vector<std::int32_t>& ids, State* cach
   const Tensor all =
       output.log_probabilities.defined() ? output.log_probabilities : output.logits.value();
   const Index rows = all.size() / vocabulary;
-  Step made{all.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary})};
-  if (output.exits.defined()) made.exit_layer = output.exits[output.exits.size() - 1];
-  return made;
+  Step result{all.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary})};
+  if (output.exits.defined()) result.exit_layer = output.exits[output.exits.size() - 1];
+  return result;
 }
 
 }  // namespace attnscope

@@ -27,14 +27,14 @@ Batch pixel_batch(const std::vector<std::int32_t>& ids, const ModelConfig& confi
   }
   Batch batch;
   batch.targets = IntTensor::from({1, length}, ids);
-  std::vector<std::int32_t> seen{levels};
-  seen.insert(seen.end(), ids.begin(), ids.end() - (ids.empty() ? 0 : 1));
-  batch.ids = IntTensor::from({1, length}, seen);
+  std::vector<std::int32_t> input_ids{levels};
+  input_ids.insert(input_ids.end(), ids.begin(), ids.end() - (ids.empty() ? 0 : 1));
+  batch.ids = IntTensor::from({1, length}, input_ids);
   return batch;
 }
 
 // Adds the row and column of the pixel to predict.
-Var with_places(Pass& pass, const Var& x, Index first) {
+Var add_pixel_positions(Pass& pass, const Var& x, Index first) {
   const Index width = pass.config().input.values.integer("width");
   const Index length = x.dim(0) / pass.batch();
   IntTensor rows({x.dim(0)}), columns({x.dim(0)});
@@ -47,7 +47,7 @@ Var with_places(Pass& pass, const Var& x, Index first) {
              gather(pass.weight("embed.column"), columns));
 }
 
-WeightInfo places(const char* name, const char* help, const char* size) {
+WeightInfo position_table(const char* name, const char* help, const char* size) {
   return {.name = name,
           .help = help,
           .shape = [size](const Dimensions& n, const Values& values) -> Shape {
@@ -82,8 +82,8 @@ InputKind image_input() {
   k.parameters = {size_parameter("width", "Width", "Pixels per row.", 8),
                   size_parameter("height", "Height", "Rows.", 8),
                   size_parameter("levels", "Levels", "Number of grey levels.", 16)};
-  k.weights = {places("embed.row", "Vector of each row.", "height"),
-               places("embed.column", "Vector of each column.", "width")};
+  k.weights = {position_table("embed.row", "Vector of each row.", "height"),
+               position_table("embed.column", "Vector of each column.", "width")};
   k.refusal = [](const ModelConfig& config) -> std::string {
     if (config.architecture != default_architecture() || !config.causal) {
       return "input: expected a causal decoder for image, which is predicted pixel by pixel";
@@ -97,19 +97,19 @@ InputKind image_input() {
   };
   k.batch = pixel_batch;
   k.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig& config) {
-    std::vector<std::int32_t> seen{
+    std::vector<std::int32_t> input_ids{
         static_cast<std::int32_t>(config.input.values.integer("levels"))};
-    seen.insert(seen.end(), ids.begin(), ids.end());
-    return seen;
+    input_ids.insert(input_ids.end(), ids.begin(), ids.end());
+    return input_ids;
   };
   k.max_ids = [](const Values& image) { return image.integer("width") * image.integer("height"); };
   k.levels = [](const Values& image) { return image.integer("levels"); };
   k.columns = [](const Values& image) { return image.integer("width"); };
-  k.embed = with_places;
+  k.embed = add_pixel_positions;
   k.pattern_size = [](const Values& image, std::string_view parameter) -> Index {
     if (parameter == "height") return image.integer("height");
-    const bool wide = parameter == "width" || parameter == "stride" || parameter == "block";
-    return wide ? image.integer("width") : -1;
+    const bool is_width = parameter == "width" || parameter == "stride" || parameter == "block";
+    return is_width ? image.integer("width") : -1;
   };
   return k;
 }

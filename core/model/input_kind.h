@@ -16,27 +16,26 @@ class Pass;
 
 struct InputKind : Info {
   bool is_text = false;
-  // The image is given as a whole, in patches, and is not predicted pixel by pixel.
-  bool uses_patches = false;
-  // For such images: pixels of the patches, [1, n, e], from colours [height, width, 3] in [0, 1].
+  bool uses_patches = false;  // reads a whole image as patches and predicts no pixels
+  // With patches: their pixels, [1, n, e], from colours [height, width, 3] in [0, 1].
   std::function<Tensor(const Tensor& colours, const Values& input)> patch_pixels;
-  // ... and the ids of the patches and of the extra tokens before them.
+  // With patches: ids of the extra tokens, then of the patches.
   std::function<std::vector<std::int32_t>(const Values& input)> patch_ids;
-  // Reason why a model cannot have it ("input: ..."); empty: none.
+  // Reason why a model cannot have this input ("input: ..."); empty: none.
   std::function<std::string(const ModelConfig&)> refusal;
-  // Input and targets for the ids of one sequence: [L].
+  // Input and targets of one sequence of ids.  [1, L]
   std::function<Batch(const std::vector<std::int32_t>& ids, const ModelConfig&)> batch;
-  // Ids already processed when generation continues from these.
+  // Ids that the model reads before it generates the continuation of `ids`.
   std::function<std::vector<std::int32_t>(const std::vector<std::int32_t>& ids, const ModelConfig&)>
       generation_prefix;
-  // Maximum number of ids, and upper bound of their values (exclusive); 0: no limit.
+  // Maximum number of ids, and exclusive upper bound of an id; 0: no limit.
   std::function<Index(const Values&input)> max_ids, levels;
   // Row length for displaying the ids of an input; 0: a single row.
   std::function<Index(const Values& input)> columns;
   // Adds to token vectors x [n, d]; the first token of each sequence has position `first`.
   // Empty: adds nothing.
   std::function<Var(Pass&, const Var& x, Index first)> embed;
-  // Value of a pattern parameter that the image size determines, by key; -1: not determined.
+  // Value of a variant's pattern parameter if the image size determines it, else -1.
   std::function<Index(const Values& input, std::string_view variant_parameter)> pattern_size;
 };
 

@@ -32,7 +32,7 @@ class InterventionBackend : public Backend {
   std::string variant_;
   Index length_;
   std::string note_;   // reason why a part ran on the CPU
-  bool used_ = false;  // by at least one part
+  bool used_ = false;  // has run at least one part
 };
 
 }  // namespace attnscope

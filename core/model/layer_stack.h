@@ -18,8 +18,8 @@ struct LayerStack {
   // Receives the state after each layer n, from 1, and may replace it (exits).
   // before, after: [n, d]
   std::function<Var(Index n, const Var& before, const Var& after)> after_layer;
-  // Rows whose states layer n computes, for a single sequence, possibly none; null or nullopt: all.
-  // The other rows are unchanged, but keys and values are computed wherever later rows need them.
+  // Rows whose states layer n computes, for a single sequence; may be empty. Null or nullopt: all.
+  // Other rows keep their states; their keys and values are computed if later rows need them.
   std::function<std::optional<std::vector<std::int32_t>>(Index n)> active_rows;
 };
 

@@ -17,14 +17,14 @@ namespace {
 constexpr Index kMultiplicationsPerBlock = 600'000'000;
 constexpr Index kMinRows = 16;
 
-// `together`: in one product, for gradients.
+// product(x), computed in blocks of rows unless `in_one_block` (for gradients). out: columns.
 template <class Product>
-Var in_blocks(const Var& x, Index out, bool together, const Product& product) {
+Var multiply_in_blocks(const Var& x, Index out, bool in_one_block, const Product& product) {
   check_stop();
   const Index rows = x.dim(0);
   const Index block =
       std::max(kMinRows, kMultiplicationsPerBlock / std::max<Index>(1, x.dim(1) * out));
-  if (rows <= block || together) return product(x);
+  if (rows <= block || in_one_block) return product(x);
   Tensor result({rows, out});
   for (Index first = 0; first < rows; first += block) {
     const Tensor part = product(x.value().slice(first, std::min(block, rows - first))).value();
@@ -38,7 +38,7 @@ bool requires_gradient(const Var& x, const Var& w) {
   return x.requires_gradient() || w.requires_gradient();
 }
 
-Var plus(const Var& product, const Var& bias) {
+Var add_bias(const Var& product, const Var& bias) {
   return bias.defined() ? add(product, bias) : product;
 }
 
@@ -49,27 +49,28 @@ const Var& weight(const Model& model, const std::string& name) {
 }  // namespace
 
 Var linear(const Var& x, const Var& w, const Var& bias) {
-  return plus(in_blocks(x, w.dim(1), requires_gradient(x, w),
-                        [&](const Var& rows) { return matmul(rows, w); }),  // [n, out]
-              bias);
+  return add_bias(multiply_in_blocks(x, w.dim(1), requires_gradient(x, w),
+                                     [&](const Var& rows) { return matmul(rows, w); }),  // [n, out]
+                  bias);
 }
 
 Var linear(const Var& x, const NarrowMatrix& w, const Var& bias) {
   if (x.requires_gradient()) return linear(x, Var(w.to_tensor()), bias);
-  return plus(in_blocks(x, w.columns, false,
-                        [&](const Var& rows) {
-                          const Tensor& a = rows.value();
-                          Tensor product({a.dim(0), w.columns});  // [n, out]
-                          multiply_matrices({a.data(), a.dim(0), w.rows, w.rows}, w, product.data(),
-                                            w.columns, false);
-                          return Var(product);
-                        }),
-              bias);
+  return add_bias(multiply_in_blocks(x, w.columns, false,
+                                     [&](const Var& rows) {
+                                       const Tensor& a = rows.value();
+                                       Tensor product({a.dim(0), w.columns});  // [n, out]
+                                       multiply_matrices({a.data(), a.dim(0), w.rows, w.rows}, w,
+                                                         product.data(), w.columns, false);
+                                       return Var(product);
+                                     }),
+                  bias);
 }
 
 Var linear_transposed(const Var& x, const Var& w) {
-  return in_blocks(x, w.dim(0), requires_gradient(x, w),
-                   [&](const Var& rows) { return matmul_transposed(rows, w); });  // [n, out]
+  return multiply_in_blocks(x, w.dim(0), requires_gradient(x, w), [&](const Var& rows) {
+    return matmul_transposed(rows, w);
+  });  // [n, out]
 }
 
 Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias) {
@@ -105,45 +106,45 @@ namespace {
 // Token vectors of an adaptive vocabulary, cluster by cluster.  [B, L] -> [B, L, d]
 Var embed_by_cluster(const Model& model, const IntTensor& ids) {
   const auto clusters = vocabulary_clusters(model.config);
-  Var all;  // [n, d]
+  Var result;  // [n, d]
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     const std::string at = "embed.cluster." + std::to_string(c) + ".";
-    IntTensor within({ids.size()});
-    Tensor mine({ids.size()});
+    IntTensor local_ids({ids.size()});
+    Tensor in_cluster({ids.size()});
     for (Index n = 0; n < ids.size(); ++n) {
       const Index local = ids[n] - clusters[c].first;
-      const bool here = local >= 0 && local < clusters[c].count;
-      within[n] = here ? static_cast<std::int32_t>(local) : 0;
-      mine[n] = here ? 1 : 0;
+      const bool is_member = local >= 0 && local < clusters[c].count;
+      local_ids[n] = is_member ? static_cast<std::int32_t>(local) : 0;
+      in_cluster[n] = is_member ? 1 : 0;
     }
     const auto narrow = model.narrow.find(at + "table");
     Var rows;  // [n, e]
     if (narrow == model.narrow.end()) {
-      rows = gather(weight(model, at + "table"), within);
+      rows = gather(weight(model, at + "table"), local_ids);
     } else {
-      Tensor read({ids.size(), clusters[c].width});
+      Tensor vectors({ids.size(), clusters[c].width});
       for (Index n = 0; n < ids.size(); ++n) {
-        narrow->second.row(within[n], read.data() + n * clusters[c].width);
+        narrow->second.row(local_ids[n], vectors.data() + n * clusters[c].width);
       }
-      rows = read;
+      rows = vectors;
     }
     rows = linear(model, rows, at + "project", "");
-    all = c == 0 ? rows : choose_rows(mine, rows, all);
+    result = c == 0 ? rows : choose_rows(in_cluster, rows, result);
   }
-  return reshape(all, {ids.dim(0), ids.dim(1), model.config.width});
+  return reshape(result, {ids.dim(0), ids.dim(1), model.config.width});
 }
 
 // log p(token) = log p(cluster) + log p(token | cluster); tokens of the first cluster compete with
 // the other clusters.  [n, d] -> [n, vocabulary]
 Var adaptive_logits(const Model& model, const Var& x) {
   const auto clusters = vocabulary_clusters(model.config);
-  const std::string of_tables = model.config.tied_output ? "embed.cluster." : "output.cluster.";
+  const std::string table_prefix = model.config.tied_output ? "embed.cluster." : "output.cluster.";
   const bool has_bias = model.config.head.bias;
   std::vector<Var> parts;
-  Var choice;  // log p of the clusters after the first  [n, clusters - 1]
+  Var choice;  // log p of the clusters after the first, [n, clusters - 1]
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     const std::string number = std::to_string(c);
-    const std::string table = of_tables + number + ".table";
+    const std::string table = table_prefix + number + ".table";
     const Var y = linear(model, x, "output.cluster." + number + ".project", "");  // [n, e]
     const auto narrow = model.narrow.find(table);
     Var logits = narrow == model.narrow.end() ? linear_transposed(y, weight(model, table))
@@ -154,8 +155,8 @@ Var adaptive_logits(const Model& model, const Var& x) {
     }
     if (c == 0) {
       const auto others = static_cast<Index>(clusters.size()) - 1;
-      const Var of_clusters = linear(model, y, "output.choice.w", "output.choice.b");
-      const Var head = log_softmax(concat({logits, of_clusters}, 1));
+      const Var cluster_logits = linear(model, y, "output.choice.w", "output.choice.b");
+      const Var head = log_softmax(concat({logits, cluster_logits}, 1));
       parts.push_back(slice(head, 1, 0, clusters[0].count));
       choice = slice(head, 1, clusters[0].count, others);
     } else {
@@ -212,11 +213,11 @@ Var plain_logits(const Model& model, const Var& x) {
 }  // namespace
 
 Var output_logits(const Model& model, const Var& x) {
-  const ModelOptions& i = model.config.model_options;
+  const ModelOptions& options = model.config.model_options;
   Var logits = plain_logits(model, x);
-  if (i.logit_scale != 1) logits = scale(logits, static_cast<float>(i.logit_scale));
-  if (i.logit_cap == 0) return logits;
-  const auto cap = static_cast<float>(i.logit_cap);
+  if (options.logit_scale != 1) logits = scale(logits, static_cast<float>(options.logit_scale));
+  if (options.logit_cap == 0) return logits;
+  const auto cap = static_cast<float>(options.logit_cap);
   return scale(tanh(scale(logits, 1 / cap)), cap);
 }
 

@@ -24,18 +24,18 @@ const Tensor& tap(const Trace& trace, const std::string& name) {
   return found->second;
 }
 
-// Final norm and output projection of the model or, with own exit classifiers, of the layer.
-// layer: from 0.  x: [n, d], returns [n, vocabulary]
-Var read_out(const Model& model, Index layer, const Tensor& x) {
+// Applies the final norm and output projection of the model or, if it has one, of the exit
+// classifier of `layer` (from 0).  x: [n, d] -> [n, vocabulary]
+Var layer_prediction(const Model& model, Index layer, const Tensor& x) {
   const ModelConfig& config = model.config;
-  const bool own = config.exits && config.exits->values.choice("classifier") == "own";
+  const bool has_classifier = config.exits && config.exits->values.choice("classifier") == "own";
   const std::string exit = "exits." + std::to_string(layer + 1) + ".";
   Var state = x;
   if (config.pre_norm) {
-    const std::string norm = own ? exit + "norm" : "final_norm";
+    const std::string norm = has_classifier ? exit + "norm" : "final_norm";
     state = apply_norm(model, state, norm);
   }
-  return own ? linear(model, state, exit + "weight", "") : output_logits(model, state);
+  return has_classifier ? linear(model, state, exit + "weight", "") : output_logits(model, state);
 }
 
 double cosine(const float* a, const float* b, Index count) {
@@ -49,9 +49,9 @@ double cosine(const float* a, const float* b, Index count) {
   return aa > 0 && bb > 0 ? product / std::sqrt(aa * bb) : 0;
 }
 
-// Evaluates one row of logits; final_guess: of the last layer.
-void read_row(const float* logits, Index vocabulary, std::int32_t final_guess, LogitLens& lens,
-              Index at) {
+// Fills entry `at` of `lens` from a row of logits; final_guess: id that the last layer predicts.
+void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_guess, LogitLens& lens,
+                  Index at) {
   const float* best = std::max_element(logits, logits + vocabulary);
   double sum = 0;
   float second = -INFINITY;
@@ -68,7 +68,7 @@ void read_row(const float* logits, Index vocabulary, std::int32_t final_guess, L
   lens.final_guess[at] = probability(logits[final_guess]);
 }
 
-// State after each layer; of a recurrence over depth, after each layer of each step.
+// Tap with the state after a layer; in a recurrence over depth, after a layer of a step.
 struct LayerState {
   std::string tap;
   Index step = 0;
@@ -90,8 +90,7 @@ std::vector<LayerState> layer_states(const Model& model, const Trace& trace) {
 }
 
 // Restores the previous states of halted positions.
-Tensor kept_where_halted(const Tensor& after, const Tensor& before, Index step,
-                         const Trace& trace) {
+Tensor restore_halted(const Tensor& after, const Tensor& before, Index step, const Trace& trace) {
   const auto steps = trace.counts.find("halting.steps");
   if (steps == trace.counts.end()) return after;
   Tensor state = after.copy();  // [L, d]
@@ -117,21 +116,21 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
     final_guess.push_back(static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
   }
   Tensor before = tap(trace, "embed");
-  if (before.dim(1) < width) before = concat({Var(before), Var(before)}, 1).value();  // streams
+  if (before.dim(1) < width) before = concat({Var(before), Var(before)}, 1).value();  // two streams
   for (Index layer = 0; layer < layers; ++layer) {
     const LayerState& at = states[static_cast<std::size_t>(layer)];
-    const Tensor state = kept_where_halted(tap(trace, at.tap), before, at.step, trace);  // [L, d]
+    const Tensor state = restore_halted(tap(trace, at.tap), before, at.step, trace);  // [L, d]
     for (Index first = 0; first < length; first += kRowsAtATime) {
       check_stop();
       const Index count = std::min(kRowsAtATime, length - first);
       // The last layer's logits are those of the run.
       const Tensor logits = layer + 1 == layers
                                 ? trace.logits.slice(first, count)
-                                : read_out(model, layer, state.slice(first, count)).value();
+                                : layer_prediction(model, layer, state.slice(first, count)).value();
       for (Index r = 0; r < count; ++r) {
         const Index i = first + r;
-        read_row(logits.data() + r * vocabulary, vocabulary,
-                 final_guess[static_cast<std::size_t>(i)], lens, layer * length + i);
+        evaluate_row(logits.data() + r * vocabulary, vocabulary,
+                     final_guess[static_cast<std::size_t>(i)], lens, layer * length + i);
         lens.saturation(layer, i) =
             static_cast<float>(cosine(state.data() + i * width, before.data() + i * width, width));
       }
@@ -143,7 +142,7 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
 
 Tensor layer_logits(const Model& model, const Trace& trace, Index layer) {
   if (layer + 1 == model.config.layers) return trace.logits;
-  return read_out(model, layer, tap(trace, layer_prefix(layer) + "residual")).value();
+  return layer_prediction(model, layer, tap(trace, layer_prefix(layer) + "residual")).value();
 }
 
 std::vector<Index> exit_layers(const LogitLens& lens, Confidence measure, double threshold) {
@@ -164,14 +163,14 @@ ExitSummary exit_summary(const LogitLens& lens, const std::vector<Index>& exits)
   ExitSummary summary;
   const Index layers = lens.guess.dim(0), length = lens.guess.dim(1);
   if (length == 0 || layers == 0) return summary;
-  Index run = 0, agreed = 0;
+  Index layers_run = 0, agreeing = 0;
   for (Index i = 0; i < length; ++i) {
     const Index exit = exits[static_cast<std::size_t>(i)];
-    run += exit + 1;
-    if (lens.guess(exit, i) == lens.guess(layers - 1, i)) ++agreed;
+    layers_run += exit + 1;
+    if (lens.guess(exit, i) == lens.guess(layers - 1, i)) ++agreeing;
   }
-  summary.saved = 1 - static_cast<double>(run) / static_cast<double>(layers * length);
-  summary.agreement = static_cast<double>(agreed) / static_cast<double>(length);
+  summary.saved = 1 - static_cast<double>(layers_run) / static_cast<double>(layers * length);
+  summary.agreement = static_cast<double>(agreeing) / static_cast<double>(length);
   return summary;
 }
 

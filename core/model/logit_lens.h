@@ -12,18 +12,18 @@
 
 namespace attnscope {
 
-// One number per layer and position: [layers, L]. A recurrence over depth has the layers of all
-// steps, one after the other.
+// One number per layer and position: [layers, L]. In a recurrence over depth, layers
+// are counted on through all steps.
 struct LogitLens {
   IntTensor guess;     // most likely next token
   Tensor probability;  // of the guess
-  Tensor margin;       // to the second most likely token: the softmax response of CALM
+  Tensor margin;       // to the second most likely token (softmax response in CALM)
   Tensor final_guess;  // probability of the last layer's guess
   Tensor saturation;   // cosine of the layer's output and input state
 };
 
-// Logits of one layer, from 0, from the taps of a run without early exits; not for recurrences over
-// depth.  [L, vocabulary]
+// Logits of a layer (from 0), computed from the taps of a run without early exits or recurrence
+// over depth.  [L, vocabulary]
 Tensor layer_logits(const Model& model, const Trace& trace, Index layer);
 
 // Uses the taps of a run of this model; throws WorkError if they are missing. Processes one layer
@@ -36,7 +36,7 @@ enum class Confidence { Margin, Probability, Saturation };
 std::vector<Index> exit_layers(const LogitLens& lens, Confidence measure, double threshold);
 
 struct ExitSummary {
-  double saved = 0;      // share of layers that need not run, 0..1
+  double saved = 0;      // share of layers that are skipped, 0..1
   double agreement = 0;  // share of positions with the last layer's guess
 };
 ExitSummary exit_summary(const LogitLens& lens, const std::vector<Index>& exits);

@@ -13,7 +13,7 @@ class WeightList;
 struct ModelConfig;
 
 // Mean negative log-likelihood in nats over positions with a target; 0 without targets.
-// logits: [n, vocabulary], targets: n of them.
+// logits: [n, vocabulary]; targets: n ids in any shape, -1: none.
 Var language_model_loss(const Var& logits, const IntTensor& targets);
 
 // Output with logits for all rows and, if there are targets, their loss.

@@ -9,27 +9,27 @@ namespace attnscope {
 void record_memory(Pass& pass, const State& state) {
   Recorder& recorder = pass.recorder();
   if (!recorder.on()) return;
-  const auto unbatched = [](const Tensor& rows) {  // of size 1
+  const auto unbatched = [](const Tensor& rows) {  // batch size 1
     return rows.reshaped({rows.dim(1), rows.dim(2)});
   };
   for (const auto& [at, remembered] : state.groups) {
     const std::size_t groups = pass.config().groups[static_cast<std::size_t>(at.layer)].size();
-    const std::string place = ".layer=" + std::to_string(at.layer) +
-                              (groups > 1 ? ".group=" + std::to_string(at.group) : "");
-    if (remembered.row_count() > 0) recorder.values("memory" + place, unbatched(remembered.rows));
+    const std::string suffix = ".layer=" + std::to_string(at.layer) +
+                               (groups > 1 ? ".group=" + std::to_string(at.group) : "");
+    if (remembered.row_count() > 0) recorder.values("memory" + suffix, unbatched(remembered.rows));
     if (remembered.compressed_count() > 0) {
-      recorder.values("compressed" + place, unbatched(remembered.compressed));
+      recorder.values("compressed" + suffix, unbatched(remembered.compressed));
     }
     if (remembered.stored_count() > 0) {
-      recorder.values("memory" + place + ".keys", remembered.keys);
-      recorder.values("memory" + place + ".values", remembered.values);
+      recorder.values("memory" + suffix + ".keys", remembered.keys);
+      recorder.values("memory" + suffix + ".values", remembered.values);
     }
   }
 }
 
 Index max_keys(const ModelConfig& config, Index length) {
   if (config.segment == 0) return length;
-  Index most = 0;
+  Index max_remembered = 0;
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
       Index remembered = 0;
@@ -39,10 +39,10 @@ Index max_keys(const ModelConfig& config, Index length) {
           remembered += values.has(key) ? values.integer(key) : config.segment;
         }
       }
-      most = std::max(most, remembered);
+      max_remembered = std::max(max_remembered, remembered);
     }
   }
-  return std::min(length, config.segment + most);
+  return std::min(length, config.segment + max_remembered);
 }
 
 }  // namespace attnscope

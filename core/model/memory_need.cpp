@@ -14,23 +14,23 @@
 namespace attnscope {
 namespace {
 
-constexpr double kNumber = sizeof(float);
+constexpr double kFloatSize = sizeof(float);
 constexpr double kMaxMapBytes = 512.0 * 1024 * 1024;
 
 double real(Index n) {
   return static_cast<double>(n);
 }
 
-double product(const Shape& shape) {  // also of sizes that no array can have
+double product(const Shape& shape) {  // in double: may exceed the range of Index
   double count = 1;
   for (const Index n : shape) count *= real(n);
   return count;
 }
 
-// Workspace of an operation of a group: parts that grow with the length are recorded for every
-// layer; parts that do not, such as random matrices, are created again in each layer.
+// Workspace of a head group's operation: `growing` depends on the length and is recorded for every
+// layer; `fixed`, such as random matrices, is allocated for one layer at a time.
 struct OperationBytes {
-  double of_length = 0, of_layer = 0;
+  double growing = 0, fixed = 0;
 };
 
 OperationBytes operation_bytes(const ModelConfig& config, const HeadGroup& group,
@@ -47,14 +47,14 @@ OperationBytes operation_bytes(const ModelConfig& config, const HeadGroup& group
                          .maps = maps});
   };
   const bool in_segments = config.segment > 0 && config.segment < runs.rows;
-  const double of_layer = bytes(0, 0);
-  const double all = bytes(in_segments ? config.segment : runs.rows, runs.keys);
-  return {all - of_layer, of_layer};
+  const double fixed = bytes(0, 0);
+  const double total = bytes(in_segments ? config.segment : runs.rows, runs.keys);
+  return {total - fixed, fixed};
 }
 
 // Mean number of recorded keys per row: each segment records its keys together with the remembered
 // ones.
-double keys_to_row(const ModelConfig& config, const LayerRuns& runs) {
+double keys_per_row(const ModelConfig& config, const LayerRuns& runs) {
   if (config.segment == 0 || runs.rows <= config.segment) return 1;
   double keys = 0;
   for (Index first = 0; first < runs.rows; first += config.segment) {
@@ -63,7 +63,7 @@ double keys_to_row(const ModelConfig& config, const LayerRuns& runs) {
   return keys / real(runs.rows);
 }
 
-// The largest integer parameter, which determines the size.
+// Largest integer parameter: it determines the size.
 const Parameter* largest_integer(const Variant& v, const Values& values) {
   const Parameter* largest = nullptr;
   for (const Parameter& parameter : v.parameters) {
@@ -76,7 +76,7 @@ const Parameter* largest_integer(const Variant& v, const Values& values) {
   return largest;
 }
 
-MemoryUser user_of(const HeadGroup& group) {
+MemoryUser memory_user(const HeadGroup& group) {
   const Variant& v = variant(group.variant.id);
   const Parameter* parameter = largest_integer(v, group.variant.values);
   if (parameter == nullptr) return {v.label};
@@ -88,11 +88,11 @@ double created_weight_bytes(const Model& stored, const ModelConfig& config) {
   double numbers = 0;
   for (const WeightSpec& spec : weight_specs(config)) {
     if (spec.optional) continue;  // variants count their own replacements
-    const auto had = stored.weights.find(spec.name);
-    const bool there = had != stored.weights.end() && had->second.shape() == spec.shape;
-    if (!there && !stored.narrow.contains(spec.name)) numbers += product(spec.shape);
+    const auto found = stored.weights.find(spec.name);
+    const bool is_stored = found != stored.weights.end() && found->second.shape() == spec.shape;
+    if (!is_stored && !stored.narrow.contains(spec.name)) numbers += product(spec.shape);
   }
-  return kNumber * numbers;
+  return kFloatSize * numbers;
 }
 
 // All layers, once, on all tokens, unless the architecture defines otherwise.
@@ -104,11 +104,11 @@ std::vector<LayerRuns> layer_runs(const ModelConfig& config, RunLength length) {
 
 using Groups = std::vector<std::vector<HeadGroup>>;
 
-Groups groups_of(const ModelConfig& config, const LayerRuns& runs) {
+Groups head_groups(const ModelConfig& config, const LayerRuns& runs) {
   return runs.is_encoder ? encoder_groups(config) : config.groups;
 }
 
-double columns_of(const HeadGroup& group, Index keys) {
+double map_columns(const HeadGroup& group, Index keys) {
   const Variant& v = variant(group.variant.id);
   return real(v.cost.columns ? v.cost.columns(group.variant.values, keys) : keys);
 }
@@ -117,13 +117,13 @@ double map_bytes(const ModelConfig& config, RunLength length) {
   double numbers = 0;
   for (const LayerRuns& runs : layer_runs(config, length)) {
     if (!runs.has_attention) continue;
-    for (const auto& layer : groups_of(config, runs)) {
+    for (const auto& layer : head_groups(config, runs)) {
       for (const HeadGroup& group : layer) {
-        numbers += runs.times * real(group.heads) * real(runs.rows) * columns_of(group, runs.keys);
+        numbers += runs.times * real(group.heads) * real(runs.rows) * map_columns(group, runs.keys);
       }
     }
   }
-  return kNumber * numbers;
+  return kFloatSize * numbers;
 }
 
 // Recorded numbers per row and layer: five taps; queries, keys, values and output, before and after
@@ -131,19 +131,19 @@ double map_bytes(const ModelConfig& config, RunLength length) {
 double recorded_numbers(const ModelConfig& config, const LayerRuns& runs) {
   const double width = real(config.width), heads = real(config.heads * config.head_size);
   if (!runs.has_attention) return 2 * width;
-  return 5 * width + (3 + 5 * keys_to_row(config, runs)) * heads;
+  return 5 * width + (3 + 5 * keys_per_row(config, runs)) * heads;
 }
 
 // Numbers per row and layer that backpropagation needs.
 double backward_numbers(const ModelConfig& config, const LayerRuns& runs) {
   const double width = real(config.width), heads = real(config.heads * config.head_size);
   if (!runs.has_attention) return 40 * width;  // gates, step by step
-  return 12 * width + 12 * keys_to_row(config, runs) * heads + 6 * real(config.hidden);
+  return 12 * width + 12 * keys_per_row(config, runs) * heads + 6 * real(config.hidden);
 }
 
 double layer_count(const ModelConfig& config, const LayerRuns& runs) {
   if (!runs.has_attention) return 1;
-  return runs.times * real(static_cast<Index>(groups_of(config, runs).size()));
+  return runs.times * real(static_cast<Index>(head_groups(config, runs).size()));
 }
 
 // Gradients of all weights, and activations for backpropagation.
@@ -155,35 +155,35 @@ double gradient_bytes(const Model& stored, const ModelConfig& config, RunLength 
   for (const LayerRuns& runs : layer_runs(config, length)) {
     numbers += layer_count(config, runs) * real(runs.rows) * backward_numbers(config, runs);
   }
-  return kNumber * numbers;
+  return kFloatSize * numbers;
 }
 
-// Workspace of the variants, for each kind of head group.
+// Workspace of the variants by variant and size parameter.
 std::map<MemoryUser, OperationBytes> variant_bytes(const ModelConfig& config, RunLength length,
                                                    bool maps) {
-  std::map<MemoryUser, OperationBytes> of_variants;
+  std::map<MemoryUser, OperationBytes> result;
   for (const LayerRuns& runs : layer_runs(config, length)) {
     if (!runs.has_attention) continue;
-    for (const auto& layer : groups_of(config, runs)) {
-      std::map<MemoryUser, double> of_layer;
+    for (const auto& layer : head_groups(config, runs)) {
+      std::map<MemoryUser, double> fixed;
       for (const HeadGroup& group : layer) {
         const OperationBytes bytes = operation_bytes(config, group, runs, maps);
-        of_variants[user_of(group)].of_length += runs.times * bytes.of_length;
-        of_layer[user_of(group)] += bytes.of_layer;
+        result[memory_user(group)].growing += runs.times * bytes.growing;
+        fixed[memory_user(group)] += bytes.fixed;
       }
-      for (const auto& [user, bytes] : of_layer) {
-        of_variants[user].of_layer = std::max(of_variants[user].of_layer, bytes);
+      for (const auto& [user, bytes] : fixed) {
+        result[user].fixed = std::max(result[user].fixed, bytes);
       }
     }
   }
-  return of_variants;
+  return result;
 }
 
 double logits_bytes(const ModelConfig& config, RunLength length, bool gradients) {
-  const double written = real(length.target > 0 ? length.target : length.tokens);
+  const double rows = real(length.target > 0 ? length.target : length.tokens);
   // Exits compute logits for each layer.
   const double times = (config.exits ? real(config.layers) + 1 : 2) + (gradients ? 2 : 0);
-  return kNumber * times * written * real(config.vocabulary);
+  return kFloatSize * times * rows * real(config.vocabulary);
 }
 
 std::vector<MemoryItem> largest_first(std::vector<MemoryItem> items) {
@@ -194,47 +194,48 @@ std::vector<MemoryItem> largest_first(std::vector<MemoryItem> items) {
 }  // namespace
 
 std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& config,
-                                    const RunMemoryRequest& of) {
-  ModelConfig longer = config;
-  longer.context = std::max(config.context, of.length.tokens);
+                                    const RunMemoryRequest& request) {
+  ModelConfig extended = config;
+  extended.context = std::max(config.context, request.length.tokens);
   double recorded = 0, most_rows = 0;
-  for (const LayerRuns& runs : layer_runs(config, of.length)) {
+  for (const LayerRuns& runs : layer_runs(config, request.length)) {
     recorded += layer_count(config, runs) * real(runs.rows) * recorded_numbers(config, runs);
     most_rows = std::max(most_rows, real(std::max(runs.rows, runs.keys)));
   }
   const double work = 8 * real(config.width) + 3 * real(config.hidden);
   std::vector<MemoryItem> items;
-  items.push_back({{"newly created weights"}, created_weight_bytes(stored, longer)});
-  items.push_back({{"recorded activations"}, kNumber * recorded});
-  items.push_back({{"workspace of one layer"}, kNumber * most_rows * work});
-  items.push_back({{"logits"}, logits_bytes(config, of.length, of.gradients)});
-  if (of.maps) items.push_back({{"attention maps"}, map_bytes(config, of.length)});
-  if (of.gradients) items.push_back({{"gradients"}, gradient_bytes(stored, config, of.length)});
-  for (const auto& [user, bytes] : variant_bytes(config, of.length, of.maps)) {
-    items.push_back({user, bytes.of_length + bytes.of_layer});
+  items.push_back({{"newly created weights"}, created_weight_bytes(stored, extended)});
+  items.push_back({{"recorded activations"}, kFloatSize * recorded});
+  items.push_back({{"workspace of one layer"}, kFloatSize * most_rows * work});
+  items.push_back({{"logits"}, logits_bytes(config, request.length, request.gradients)});
+  if (request.maps) items.push_back({{"attention maps"}, map_bytes(config, request.length)});
+  if (request.gradients)
+    items.push_back({{"gradients"}, gradient_bytes(stored, config, request.length)});
+  for (const auto& [user, bytes] : variant_bytes(config, request.length, request.maps)) {
+    items.push_back({user, bytes.growing + bytes.fixed});
   }
   return largest_first(std::move(items));
 }
 
 std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
-                                             const TrainingMemoryRequest& of) {
+                                             const TrainingMemoryRequest& request) {
   double weights = 0, layers = 0;
   for (const WeightSpec& spec : weight_specs(config)) weights += product(spec.shape);
   // Residual connections that run layers themselves recompute each layer in the backward pass.
-  const bool one_at_a_time =
+  const bool recomputes_layers =
       static_cast<bool>(residual_connection(config.residual_connection.id).run_layers);
-  for (const LayerRuns& runs : layer_runs(config, of.length)) {
-    layers += (one_at_a_time ? 1 : layer_count(config, runs)) * real(runs.rows) *
+  for (const LayerRuns& runs : layer_runs(config, request.length)) {
+    layers += (recomputes_layers ? 1 : layer_count(config, runs)) * real(runs.rows) *
               (recorded_numbers(config, runs) + backward_numbers(config, runs));
   }
-  const double sequences = real(of.micro_batch);
+  const double sequences = real(request.micro_batch);
   std::vector<MemoryItem> items;
-  items.push_back({{"weights, gradients and optimiser state"}, kNumber * 4 * weights});
-  items.push_back({{"activations for backpropagation"}, kNumber * sequences * layers});
-  items.push_back({{"logits"}, sequences * logits_bytes(config, of.length, true)});
-  for (const auto& [user, bytes] : variant_bytes(config, of.length, false)) {
+  items.push_back({{"weights, gradients and optimiser state"}, kFloatSize * 4 * weights});
+  items.push_back({{"activations for backpropagation"}, kFloatSize * sequences * layers});
+  items.push_back({{"logits"}, sequences * logits_bytes(config, request.length, true)});
+  for (const auto& [user, bytes] : variant_bytes(config, request.length, false)) {
     // Half as much again for the backward pass.
-    items.push_back({user, sequences * 1.5 * bytes.of_length + bytes.of_layer});
+    items.push_back({user, sequences * 1.5 * bytes.growing + bytes.fixed});
   }
   return largest_first(std::move(items));
 }
@@ -252,23 +253,24 @@ bool keeps_attention(const ModelConfig& config, RunLength length) {
 
 namespace {
 
-// A memory check, with the parameters that may still change.
+// Memory check of a run whose configuration and length may still change.
 struct MemoryCheck {
   const Model& stored;
   RunLength length;
   bool gradients;
 
-  std::vector<MemoryItem> items(const ModelConfig& config, RunLength of) const {
-    return memory_need(stored, config,
-                       {.length = of, .maps = keeps_attention(config, of), .gradients = gradients});
+  std::vector<MemoryItem> items(const ModelConfig& config, RunLength run) const {
+    return memory_need(
+        stored, config,
+        {.length = run, .maps = keeps_attention(config, run), .gradients = gradients});
   }
-  bool fits(const ModelConfig& config, RunLength of) const {
-    return total_bytes(items(config, of)) <= static_cast<double>(memory_budget());
+  bool fits(const ModelConfig& config, RunLength run) const {
+    return total_bytes(items(config, run)) <= static_cast<double>(memory_budget());
   }
 };
 
-// Largest number from `least` to `most` for which `good` holds, assuming that it holds up to some
-// number; less than `least`: none.
+// Largest number in [least, most] for which `good` holds; least - 1: none. `good` must hold for all
+// numbers below one for which it holds.
 template <class Good>
 Index largest_satisfying(Index least, Index most, const Good& good) {
   Index low = least - 1, high = most;
@@ -283,7 +285,7 @@ Index largest_satisfying(Index least, Index most, const Good& good) {
   return low;
 }
 
-// Limits the parameter `key` of all groups with this variant.
+// Limits the parameter `key` of all groups with variant `id` to `most`.
 ModelConfig limit_parameter(ModelConfig config, const std::string& id, const std::string& key,
                             Index most) {
   for (auto& layer : config.groups) {
@@ -328,7 +330,7 @@ MemoryRemedy suggest_fitting_size(const MemoryCheck& check, const ModelConfig& c
                          .remedy = remedy});
 }
 
-std::string text_of(const MemoryRemedy& remedy, const MemoryControls& controls) {
+std::string remedy_text(const MemoryRemedy& remedy, const MemoryControls& controls) {
   using Of = MemoryRemedy::Of;
   const std::string most = std::to_string(remedy.most);
   if (remedy.of == Of::Other) return remedy.other;
@@ -338,11 +340,11 @@ std::string text_of(const MemoryRemedy& remedy, const MemoryControls& controls) 
   return "at most " + most + " sequences at a time" + in_parentheses(controls.micro_batch);
 }
 
-std::string text_of(const MemoryNeed& need, const MemoryControls& controls) {
+std::string need_text(const MemoryNeed& need, const MemoryControls& controls) {
   return "memory: " + describe(need.largest.user) + ": " + memory_text(need.largest.bytes) +
          " of " + memory_text(need.bytes) + " for " + need.length + "; the budget is " +
          memory_text(need.budget) + in_parentheses(controls.budget) + "; expected " +
-         text_of(need.remedy, controls);
+         remedy_text(need.remedy, controls);
 }
 
 }  // namespace
@@ -352,10 +354,11 @@ std::string describe(const MemoryUser& user) {
   return user.name + " with " + user.parameter->key + "=" + std::to_string(user.value);
 }
 
-MemoryNeedError::MemoryNeedError(const MemoryNeed& of) : InputError(text_of(of, {})), need(of) {}
+MemoryNeedError::MemoryNeedError(const MemoryNeed& memory)
+    : InputError(need_text(memory, {})), need(memory) {}
 
 std::string MemoryNeedError::text(const MemoryControls& controls) const {
-  return text_of(need, controls);
+  return need_text(need, controls);
 }
 
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
@@ -366,20 +369,22 @@ void check_memory(const Model& stored, const ModelConfig& config, RunLength leng
          suggest_fitting_size(check, config));
 }
 
-void check_training_memory(const ModelConfig& config, const TrainingMemoryRequest& of) {
-  const auto fits = [&](const TrainingMemoryRequest& wanted) {
-    return total_bytes(training_memory_need(config, wanted)) <=
+void check_training_memory(const ModelConfig& config, const TrainingMemoryRequest& request) {
+  const auto fits = [&](const TrainingMemoryRequest& candidate) {
+    return total_bytes(training_memory_need(config, candidate)) <=
            static_cast<double>(memory_budget());
   };
-  if (fits(of)) return;
+  if (fits(request)) return;
   MemoryRemedy remedy{.other = "a smaller model, shorter sequences or a larger budget"};
-  for (TrainingMemoryRequest fewer = of; --fewer.micro_batch > 0;) {  // divisors of the batch
-    if (of.batch % fewer.micro_batch != 0 || !fits(fewer)) continue;
-    remedy = {MemoryRemedy::Of::Sequences, fewer.micro_batch};
+  for (TrainingMemoryRequest smaller = request;
+       --smaller.micro_batch > 0;) {  // divisors of the batch
+    if (request.batch % smaller.micro_batch != 0 || !fits(smaller)) continue;
+    remedy = {MemoryRemedy::Of::Sequences, smaller.micro_batch};
     break;
   }
-  refuse(training_memory_need(config, of),
-         std::to_string(of.micro_batch) + " sequences of " + grouped(of.length.tokens) + " tokens",
+  refuse(training_memory_need(config, request),
+         std::to_string(request.micro_batch) + " sequences of " + grouped(request.length.tokens) +
+             " tokens",
          remedy);
 }
 
@@ -390,8 +395,8 @@ void check_memory(const OperationInput& input, bool maps) {
   const double pairs = real(input.batch * input.heads);
   const HeadGroup group{input.heads, input.variant, input.encoding};
   const auto items = [&](const Values& values) {
-    HeadGroup of = group;
-    of.variant.values = values;
+    HeadGroup candidate = group;
+    candidate.variant.values = values;
     const double rows =
         pairs * (real(queries) * (real(std::max<Index>(sizes.value, 0)) + 2) +
                  2 * real(keys) * real(sizes.key + std::max<Index>(sizes.value, 0)));
@@ -403,10 +408,11 @@ void check_memory(const OperationInput& input, bool maps) {
                          .key_size = sizes.key,
                          .causal = input.causal,
                          .maps = maps};
-    std::vector<MemoryItem> list{{{"output, keys and values of each head"}, kNumber * rows}};
+    std::vector<MemoryItem> list{{{"output, keys and values of each head"}, kFloatSize * rows}};
     if (maps)
-      list.push_back({{"attention maps"}, kNumber * pairs * real(queries) * columns_of(of, keys)});
-    if (v.cost.bytes) list.push_back({user_of(of), v.cost.bytes(in)});
+      list.push_back(
+          {{"attention maps"}, kFloatSize * pairs * real(queries) * map_columns(candidate, keys)});
+    if (v.cost.bytes) list.push_back({memory_user(candidate), v.cost.bytes(in)});
     std::ranges::sort(list, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
     return list;
   };

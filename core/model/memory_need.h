@@ -13,8 +13,8 @@ namespace attnscope {
 // Consumer of memory.
 struct MemoryUser {
   std::string name;                      // "Performer", "recorded activations"
-  const Parameter* parameter = nullptr;  // of a variant: the one that determines its size ...
-  Index value = 0;                       // ... and its value
+  const Parameter* parameter = nullptr;  // variant parameter that determines the size; or null
+  Index value = 0;                       // value of the parameter
   auto operator<=>(const MemoryUser&) const = default;
 };
 std::string describe(const MemoryUser& user);  // "Performer with features=1000000"
@@ -27,7 +27,7 @@ struct MemoryItem {
 // Change that makes a run or plan fit into the budget.
 struct MemoryRemedy {
   enum class Of { Parameter, Tokens, Sequences, Other } of = Of::Other;
-  Index most = 0;                        // largest value, or number, that fits
+  Index most = 0;                        // largest parameter value or count that fits
   const Parameter* parameter = nullptr;  // Of::Parameter
   std::string other{};                   // Of::Other: "a smaller model or a larger budget"
 };
@@ -41,7 +41,7 @@ struct MemoryNeed {
 };
 
 struct MemoryNeedError : InputError, MemoryHint {
-  explicit MemoryNeedError(const MemoryNeed& of);
+  explicit MemoryNeedError(const MemoryNeed& memory);
   std::string text(const MemoryControls& controls) const override;
   MemoryNeed need;
 };
@@ -57,14 +57,14 @@ struct RunMemoryRequest {
 // activations, attention maps if kept, and workspace of the variants; largest first. stored: the
 // checkpoint's model.
 std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& config,
-                                    const RunMemoryRequest& of);
+                                    const RunMemoryRequest& request);
 double total_bytes(const std::vector<MemoryItem>& items);
 
-// Throws MemoryNeedError if that exceeds the budget (core/base/memory_budget.h). Maps are counted
-// if keeps_attention() is true.
+// Throws MemoryNeedError if memory_need() exceeds the budget (core/base/memory_budget.h). Counts
+// maps if keeps_attention() is true.
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
                   bool gradients = false);
-// The same for a single operation, beyond its input.
+// Throws MemoryNeedError if one operation, without its input, exceeds the budget. maps: with maps.
 void check_memory(const OperationInput& input, bool maps);
 
 // Training step whose memory is estimated.
@@ -75,9 +75,9 @@ struct TrainingMemoryRequest {
 };
 // Peak memory of training a model of `config`, including its weights.
 std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
-                                             const TrainingMemoryRequest& of);
-// Throws MemoryNeedError if that exceeds the budget.
-void check_training_memory(const ModelConfig& config, const TrainingMemoryRequest& of);
+                                             const TrainingMemoryRequest& request);
+// Throws MemoryNeedError if training_memory_need() exceeds the budget.
+void check_training_memory(const ModelConfig& config, const TrainingMemoryRequest& request);
 
 // True if the attention maps of all heads fit in 512 MB and an eighth of the budget, so that they
 // are kept; otherwise they are recomputed from queries and keys on demand.

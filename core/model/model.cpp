@@ -31,13 +31,13 @@ Model make_model(const ModelConfig& config, std::uint64_t seed) {
 }
 
 std::string cache_refusal(const ModelConfig& config, bool exits_early) {
-  const Architecture& of = architecture(config.architecture.id);
-  if (!of.can_cache) return of.label + ": earlier tokens are recomputed";
+  const Architecture& architecture = attnscope::architecture(config.architecture.id);
+  if (!architecture.can_cache) return architecture.label + ": earlier tokens are recomputed";
   if (config.segment > 0) return "segments: memory grows by whole segments";
   if (residual_connection(config.residual_connection.id).run_layers)
     return residual_connection(config.residual_connection.id).label + ": keys are not stored";
-  const bool by_text = config.exits && exit_rule(config.exits->id).distribution_at == 0;
-  if (exits_early && by_text && !of.has_encoder) {
+  const bool has_common_exit = config.exits && exit_rule(config.exits->id).distribution_at == 0;
+  if (exits_early && has_common_exit && !architecture.has_encoder) {
     return exit_rule(config.exits->id).label + ": the common exit layer depends on all tokens";
   }
   for (const auto& layer : config.groups) {
@@ -67,9 +67,9 @@ std::vector<std::string> future_leak_notes(const Model& model) {
       if (!v.causality.leaks_future || !(model.config.causal || v.causality.by_definition))
         continue;
       const std::string prefix = group_prefix(static_cast<Index>(layer), static_cast<Index>(group));
-      const std::string why =
+      const std::string reason =
           v.causality.leaks_future(chosen.values, weights_below(model.weights, prefix));
-      if (!why.empty()) notes.insert(v.label + " leaks future tokens: " + why);
+      if (!reason.empty()) notes.insert(v.label + " leaks future tokens: " + reason);
     }
   }
   return {notes.begin(), notes.end()};

@@ -45,12 +45,12 @@ struct State {
 };
 
 // Reason why keys and values cannot be cached because earlier rows change as the text grows
-// ("Sinkhorn: ..."); empty: none. leaves: with an early-exit threshold.
+// ("Sinkhorn: ..."); empty: none. exits_early: with an early-exit threshold.
 std::string cache_refusal(const ModelConfig& config, bool exits_early = false);
 
-// "Routing leaks future tokens: ..." for each variant of a causal model whose rows depend on later
-// tokens in spite of the causal mask, with the current weights: part of each prediction was
-// visible.
+// "Routing leaks future tokens: ..." for each variant of a causal model whose rows, with the
+// current weights, depend on later tokens despite the causal mask: the model then sees what it
+// predicts.
 std::vector<std::string> future_leak_notes(const Model& model);
 
 // Returns the model with a longer context than it was trained on. Weights whose shape depends on
@@ -69,24 +69,23 @@ struct Work {
 
 struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
-  Trace* trace = nullptr;      // filled with taps if given (batch size 1 only)
+  Trace* trace = nullptr;      // receives the taps (batch size 1 only); null: none
   bool keep_attention = true;  // keeps attention maps in the trace, on host or device
-  // Cache of earlier tokens; the new ones are appended. The trace has only the new rows, over all
-  // keys so far. Throws InputError if cache_refusal() gives a reason.
+  // Keys and values of earlier tokens; those of the new tokens are appended. The trace has only the
+  // new rows, over all keys so far. Throws InputError if cache_refusal() gives a reason.
   State* cache = nullptr;
   // Memory of earlier segments, updated by the pass. Null: none.
   State* memory = nullptr;
-  // Interventions by the user, validated by check(interventions, ...); null: none. Not with a
-  // cache.
+  // Validated by check(interventions, ...); not supported with a cache. Null: none.
   const std::vector<Intervention>* interventions = nullptr;
-  bool last_logits = false;    // only for the last token of each sequence
+  bool last_logits = false;    // computes logits of the last token of each sequence only
   std::optional<double> exit;  // early-exit confidence threshold (exits.h)
   const Retrieval* retrieval = nullptr;
   std::uint64_t dropout_seed = 0;  // seed of all random numbers in training
   bool training = false;
   Work* work = nullptr;          // incremented; null: not counted
   Progress* progress = nullptr;  // receives the current layer
-  // Called when a layer of a stack is in the trace, with the number of recorded layers.
+  // Called after each recorded layer of a stack, with the number of recorded layers.
   std::function<void(Stack stack, Index layers)> layer_recorded{};
   // Receives new values, by name, of weights that are trained without gradients (centroids).
   std::map<std::string, Tensor>* adapted = nullptr;

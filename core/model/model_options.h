@@ -16,8 +16,8 @@ struct ModelConfig;
 // Norm of a block's output, for models with norms before their blocks.
 enum class OutputNorm {
   None,
-  Also,     // and before the block: Gemma 2 (Gemma team, 2024, arXiv:2408.00118)
-  Instead,  // instead of before the block: OLMo 2 (OLMo team, 2024, arXiv:2501.00656)
+  Also,     // before and after the block: Gemma 2 (Gemma team, 2024, arXiv:2408.00118)
+  Instead,  // after the block instead of before: OLMo 2 (OLMo team, 2024, arXiv:2501.00656)
 };
 
 // Norm of queries and keys, before rotation (Henry et al., 2020, arXiv:2010.04245; Dehghani et
@@ -46,20 +46,20 @@ struct ModelOptions {
   OutputNorm output_norm = OutputNorm::None;
   // x + Attn(x) + FF(x), both from the layer's input: GPT-J, GPT-NeoX
   bool parallel = false;
-  bool shared_norm = false;                   // ... and from one shared norm
+  bool shared_norm = false;                   // parallel: Attn and FF share one norm of x
   std::optional<bool> attention_output_bias;  // empty: as attention_biases
   QueryKeyNorm query_key_norm = QueryKeyNorm::None;
   std::optional<double> attention_scale;  // factor of query-key products; empty: 1/sqrt(d_k)
   double score_cap = 0;                   // c: scores become c tanh(s / c) (Gemma 2); 0: no cap
-  // A learned score per head that takes part in the softmax but has no value, so that weights sum
-  // to less than 1 (gpt-oss; Xiao et al., 2023, arXiv:2309.17453).
+  // Adds a learned score per head to the softmax, but no value, so that weights sum to less than 1
+  // (gpt-oss; Xiao et al., 2023, arXiv:2309.17453).
   bool attention_sinks = false;
   double residual_scale = 1;  // factor of block outputs: Granite
   Experts experts;
-  // Gated feed-forwards: upper limit of the gate's input, and limit of the other factor's absolute
-  // value (0: none); then the offset is added to the other factor (gpt-oss: 7 and 1).
+  // Gated feed-forwards: gate_limit bounds the gate's input from above and the absolute value of
+  // the other factor (0: no limit); gate_offset is added to that factor (gpt-oss: 7 and 1).
   double gate_limit = 0, gate_offset = 0;
-  double logit_scale = 1, logit_cap = 0;  // of the output logits; the cap is as score_cap
+  double logit_scale = 1, logit_cap = 0;  // of the output logits; capped like scores
   bool output_head = true;                // else attention and states only, no logits
   bool operator==(const ModelOptions&) const = default;
 };

@@ -78,9 +78,9 @@ Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
   if (factor != 1) rows = scale(rows, factor);
   const auto groups = stack.empty() ? config().groups : encoder_groups(config());
   const Choice* input = input_encoding(groups);
-  const bool places = input && added_to_input(*input);
-  return finish_embedding(places ? with_positions(rows, *input, stack + "embed.", first) : rows,
-                          stack, first);
+  const bool adds_positions = input && added_to_input(*input);
+  return finish_embedding(
+      adds_positions ? with_positions(rows, *input, stack + "embed.", first) : rows, stack, first);
 }
 
 Var Pass::finish_embedding(const Var& x, const std::string& stack, Index first) {
@@ -106,21 +106,21 @@ Var Pass::with_positions(const Var& x, const Choice& chosen, const std::string& 
       chosen.values, below, group_dimensions(config(), {0, config().heads, 0, config().kv_heads}),
       config().causal, std::nullopt};
   const Index length = x.dim(0) / batch_;
-  const Var placed =
+  const Var result =
       encoding(chosen.id).embed(sequences(x), positions(length, first), context);  // [B, L, d]
-  return reshape(placed, x.shape());
+  return reshape(result, x.shape());
 }
 
 const Choice* Pass::positions_in_layer(const Site& site) const {
   const Choice& chosen = site.groups->front().encoding;
-  const bool of_input = static_cast<bool>(encoding(chosen.id).embed);
-  if (!of_input || added_to_input(chosen)) return nullptr;
+  const bool is_input_encoding = static_cast<bool>(encoding(chosen.id).embed);
+  if (!is_input_encoding || added_to_input(chosen)) return nullptr;
   const bool first = site.at.layer == 0 && site.at.step <= 1;
   return in_every_layer(chosen) || first ? &chosen : nullptr;
 }
 
 Var Pass::add_layer_positions(const Site& site, const Var& x) const {
-  return with_positions(x, site.groups->front().encoding, positions_weights(site),
+  return with_positions(x, site.groups->front().encoding, positions_prefix(site),
                         first_position(site));
 }
 
@@ -155,9 +155,9 @@ Var Pass::apply_residual(const Site& site, const char* place, const Var& x, cons
 // Pre-norm: J(x, f(norm(x))); post-norm: norm(x + f(x)).
 Var Pass::sublayer(const Site& site, const char* norm_name, const char* place, const char* tap_name,
                    const Var& x, const std::function<Var(const Var&)>& function) {
-  const Var added = dropout(function(x));  // [n, d]
-  tap(tap_prefix(site) + tap_name, added, site.at.segment);
-  const Var sum = apply_residual(site, place, x, added);
+  const Var output = dropout(function(x));  // [n, d]
+  tap(tap_prefix(site) + tap_name, output, site.at.segment);
+  const Var sum = apply_residual(site, place, x, output);
   return config().pre_norm ? sum : norm(sum, site.prefix + norm_name);
 }
 
@@ -165,12 +165,13 @@ Var Pass::self_attention(const Site& site, const Var& x) {
   return block_output(site, "attn", attend(site, attention_rows(site, x)));
 }
 
-// Output of a block as it is added to the residual stream.
+// Applies the output norm and the residual scale to the output y of a block.
 Var Pass::block_output(const Site& site, const char* place, const Var& y) const {
-  const ModelOptions& i = config().model_options;
+  const ModelOptions& options = config().model_options;
   const Var normed =
-      i.output_norm == OutputNorm::None ? y : norm(y, site.prefix + place + "_output_norm");
-  return i.residual_scale == 1 ? normed : scale(normed, static_cast<float>(i.residual_scale));
+      options.output_norm == OutputNorm::None ? y : norm(y, site.prefix + place + "_output_norm");
+  return options.residual_scale == 1 ? normed
+                                     : scale(normed, static_cast<float>(options.residual_scale));
 }
 
 Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
@@ -194,17 +195,17 @@ Var Pass::feed_forward(const Site& site, const Var& x) {
 }
 
 Var Pass::apply_feed_forward(const Var& x, const std::string& at) const {
-  const ModelOptions& i = config().model_options;
+  const ModelOptions& options = config().model_options;
   Var hidden = linear(x, at + "w_in", at + "b_in");  // [n, hidden]
   if (config().gated) {
     Var gate = linear(x, at + "w_gate", at + "b_gate");  // [n, hidden]
-    if (i.gate_limit > 0) {
-      const auto limit = static_cast<float>(i.gate_limit);
+    if (options.gate_limit > 0) {
+      const auto limit = static_cast<float>(options.gate_limit);
       gate = clamp(gate, -std::numeric_limits<float>::infinity(), limit);
       hidden = clamp(hidden, -limit, limit);
     }
-    if (i.gate_offset != 0) {
-      hidden = add(hidden, Tensor::full({1}, static_cast<float>(i.gate_offset)));
+    if (options.gate_offset != 0) {
+      hidden = add(hidden, Tensor::full({1}, static_cast<float>(options.gate_offset)));
     }
     hidden = multiply(apply_activation(gate), hidden);
   } else {
@@ -215,43 +216,43 @@ Var Pass::apply_feed_forward(const Var& x, const std::string& at) const {
 
 Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows) {
   active_rows_ = rows.value_or(std::vector<std::int32_t>{});
-  const bool off = is_off(site.at.layer) && site.at.stack == Stack::Decoder;
-  const Choice* placed = positions_in_layer(site);
-  const bool to_all = placed && adds_to_values(*placed);
-  const Var entered = to_all ? this->add_layer_positions(site, x) : x;
-  if (rows && rows->empty()) {  // all have exited, but later tokens attend to them in this layer
-    if (options_.cache) cache_keys(site, entered);
+  const bool is_disabled = is_off(site.at.layer) && site.at.stack == Stack::Decoder;
+  const Choice* choice = positions_in_layer(site);
+  const bool adds_to_all = choice && adds_to_values(*choice);
+  const Var input = adds_to_all ? this->add_layer_positions(site, x) : x;
+  if (rows && rows->empty()) {  // all tokens have exited, but later ones attend to this layer
+    if (options_.cache) cache_keys(site, input);
     return x;
   }
-  Var state = rows ? select_rows(entered, *rows) : entered;
+  Var state = rows ? select_rows(input, *rows) : input;
   if (config().model_options.parallel) {
-    state = parallel_branches(
-        site, state, rows ? attention_of(site, entered, *rows) : self_attention(site, entered));
-    if (off) return x;
+    state = parallel_branches(site, state,
+                              rows ? attend_rows(site, input, *rows) : self_attention(site, input));
+    if (is_disabled) return x;
     return rows ? replace_rows(x, state, *rows) : state;
   }
   state = sublayer(site, "attn_norm", "attn", "attention", state, [&](const Var&) {
-    return rows ? attention_of(site, entered, *rows) : self_attention(site, entered);
+    return rows ? attend_rows(site, input, *rows) : self_attention(site, input);
   });
   if (source.defined()) {
     state = sublayer(site, "cross_norm", "cross", "cross", state,
-                     [&](const Var& now) { return cross_attention(site, now, source); });
+                     [&](const Var& y) { return cross_attention(site, y, source); });
   }
   if (config().hidden > 0) {
     state = sublayer(site, "ffn_norm", "ffn", "feed_forward", state,
-                     [&](const Var& now) { return feed_forward(site, now); });
+                     [&](const Var& y) { return feed_forward(site, y); });
   }
-  if (off) return x;  // the block outputs are still in the taps
+  if (is_disabled) return x;  // the block outputs are still in the taps
   return rows ? replace_rows(x, state, *rows) : state;
 }
 
 // x + Attn(x) + FF(x).
 Var Pass::parallel_branches(const Site& site, const Var& x, const Var& attended) {
-  const Var of_attention = dropout(attended);
-  tap(tap_prefix(site) + "attention", of_attention, site.at.segment);
-  const Var of_feed_forward = dropout(feed_forward(site, x));
-  tap(tap_prefix(site) + "feed_forward", of_feed_forward, site.at.segment);
-  return add(x, add(of_attention, of_feed_forward));
+  const Var attention_output = dropout(attended);
+  tap(tap_prefix(site) + "attention", attention_output, site.at.segment);
+  const Var feed_forward_output = dropout(feed_forward(site, x));
+  tap(tap_prefix(site) + "feed_forward", feed_forward_output, site.at.segment);
+  return add(x, add(attention_output, feed_forward_output));
 }
 
 Var Pass::final_norm(const Var& x, const std::string& stack) {
@@ -277,12 +278,12 @@ void Pass::begin_stage(std::string words, double from, double to) {
 }
 
 void Pass::add_loss(const std::string& name, const Var& value, double weight) {
-  const auto known = std::ranges::find(losses_, name, &Loss::name);
-  if (known == losses_.end()) {
+  const auto loss = std::ranges::find(losses_, name, &Loss::name);
+  if (loss == losses_.end()) {
     losses_.push_back(weighted_loss(name, value, weight));
   } else {
-    known->value = add(known->value, value);
-    known->weighted = add(known->weighted, weighted_loss(name, value, weight).weighted);
+    loss->value = add(loss->value, value);
+    loss->weighted = add(loss->weighted, weighted_loss(name, value, weight).weighted);
   }
 }
 

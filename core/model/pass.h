@@ -25,9 +25,9 @@ class Pass {
   const ForwardOptions& options() const { return options_; }
   Index batch() const { return batch_; }
   Recorder& recorder() { return recorder_; }
-  bool is_off(Index layer) const;
+  bool is_off(Index layer) const;  // disabled by an intervention
 
-  // Weights by name; weights below a prefix by the rest of their names.
+  // Weights by name; weights_below() removes the prefix from the names.
   bool has(const std::string& name) const { return model_.weights.contains(name); }
   const Var& weight(const std::string& name) const;
   NamedVars weights_below(const std::string& prefix) const;
@@ -41,7 +41,7 @@ class Pass {
   // [n, d] -> [B, L, d]
   Var sequences(const Var& x) const;
 
-  Var token_vectors(const IntTensor& ids) const;  // of tokens, [ids.., d]
+  Var token_vectors(const IntTensor& ids) const;  // without positions, [ids.., d]
   // Token vectors plus positions, if an input encoding is added once; `first` is the position of
   // the first token. stack: "" or "encoder.".  [B, L] -> [n, d]
   Var embed(const IntTensor& ids, const std::string& stack, Index first = 0);
@@ -60,11 +60,11 @@ class Pass {
   // Rows of a single sequence, ascending; nullopt: all rows of all sequences.
   using ActiveRows = std::optional<std::vector<std::int32_t>>;
   // One layer: self-attention, cross-attention if there is a source, feed-forward. rows: rows whose
-  // state is computed; for the others only keys and values are.  [n, d] -> [n, d]
+  // states are computed; the others only provide keys and values.  [n, d] -> [n, d]
   Var block(const Site& site, const Var& x, const Var& source,
             const ActiveRows& rows = std::nullopt);
-  // The parts of a layer, for residual connections that run layers themselves; each with the norms
-  // before it and of its output, but not those after the sum.
+  // Blocks of a layer, for residual connections that run layers themselves. Include the norms of
+  // input and output, but not the norm after the residual sum.
   Var self_attention(const Site& site, const Var& x);
   Var feed_forward(const Site& site, const Var& x);
 
@@ -85,14 +85,14 @@ class Pass {
   // Names the current stage ("segment 3 of 40, ") and its share of the run's progress, from `from`
   // to `to` in [0, 1]. Initially the whole run.
   void begin_stage(std::string words, double from, double to);
-  // Adds to the loss of this name.
+  // Adds value and weight * value to the loss of this name.
   void add_loss(const std::string& name, const Var& value, double weight);
   std::vector<Loss> take_losses() { return std::move(losses_); }
-  // True if layers of this model add losses, so that their tape is needed.
+  // True if layers of this model add losses, which need the tape of the layers.
   bool layers_add_losses() const;
   void forget_losses() { losses_.clear(); }
-  // Takes over the saved feed-forward input of a pass over the same batch with other weights.
-  void adopt(const Pass& other) { feed_forward_input_ = other.feed_forward_input_; }
+  // Copies last_feed_forward_input() from a pass over the same batch with other weights.
+  void copy_ffn_input(const Pass& other) { feed_forward_input_ = other.feed_forward_input_; }
 
   // Input of retrieval: input of the decoder's last feed-forward after its norm, and the final
   // state; all rows in text order.  [n, d] each
@@ -116,14 +116,14 @@ class Pass {
   // Input of an attention, each [n, d].
   struct Rows {
     Var q, k, v;        // after the norm; q and k may include positions
-    Var entered;        // input of the layer, kept in memory
+    Var layer_input;    // kept in memory
     Index skipped = 0;  // rows of the sequence before the first row of q
   };
-  Var attention_of(const Site& site, const Var& x, const std::vector<std::int32_t>& rows);
+  Var attend_rows(const Site& site, const Var& x, const std::vector<std::int32_t>& rows);
   void cache_keys(const Site& site, const Var& x);
   Var projection(const Var& x, const std::string& prefix, const char* letter) const;
-  Var query_key_normed(const Var& x, const Var& gain, const Var& bias) const;
-  std::string positions_weights(const Site& site) const;
+  Var norm_queries_or_keys(const Var& x, const Var& gain, const Var& bias) const;
+  std::string positions_prefix(const Site& site) const;
   Rows attention_rows(const Site& site, const Var& x) const;
   // Contribution of position vectors to q and k, [B, L, h d_k]; undefined if unknown.
   struct Shares {
@@ -133,16 +133,17 @@ class Pass {
   Var attend(const Site& site, const Rows& rows);
   void report_layer(const Site& site, Index group, Index groups) const;
   Var group_attention(const Site& site, Index group, const HeadRange& range, OperationInput input,
-                      const Var& entered);
+                      const Var& layer_input);
   OperationResult evaluate_operation(const Site& site, const OperationInput& input,
                                      const Wanted& wanted);
-  // Keys and values of rows of the layer's input [B, n, d] for the heads of `range`.
+  // Keys and values of rows [B, n, d] of the layer's input, for the heads of `range`. constant:
+  // without gradients of the weights.
   std::pair<Var, Var> project_rows(const Site& site, const HeadRange& range, const Var& rows,
                                    bool constant) const;
   void add_score_options(const Site& site, const HeadRange& range, OperationInput& input) const;
   void recall_memory(const Site& site, const HeadRange& range, OperationInput& input);
   void remember(const Site& site, const HeadRange& range, const OperationInput& input,
-                const OperationResult& result, const Var& entered);
+                const OperationResult& result, const Var& layer_input);
   Remembered& stored_rows(State& state, const Site& site, Index group) const;
   void add_cached(const Site& site, Index group, OperationInput& input);
   std::pair<StreamRows, StreamRows> stream_rows(const Site& site) const;
@@ -153,7 +154,7 @@ class Pass {
   void add_quantities(const HeadGroup& group, const OperationResult& result);
   Wanted wanted(const HeadGroup& group) const;
   Var zero_disabled_heads(const Var& x, const Site& site, Index first_head, Index heads) const;
-  Var heads_of(const Var& projection, Index first, Index count) const;
+  Var select_heads(const Var& projection, Index first, Index count) const;
   Var cross_attention(const Site& site, const Var& x, const Var& source);
   Var apply_activation(const Var& x) const;
   Var block_output(const Site& site, const char* place, const Var& y) const;

@@ -24,16 +24,16 @@ std::string attention_prefix(const Site& site) {
 }
 
 std::string weights_prefix(const Site& site, Index group) {
-  return site.place() + "groups." + std::to_string(group) + ".";
+  return site.own_prefix() + "groups." + std::to_string(group) + ".";
 }
 
-// Values in the order of the columns of the attention weights: those of stored rows first where
-// several parts are combined.  [h_kv, columns, d_v]
+// Values in the order of the columns of the attention weights: if the operation combines several
+// parts, values of stored rows come first.  [h_kv, columns, d_v]
 Tensor values_of_columns(const OperationInput& input, const OperationResult& result) {
   const Var* stored = result.part ? nullptr : find_weight(input.weights, "mem.v");
-  const bool together = stored != nullptr && input.v.defined() && stored->rank() == 3 &&
-                        stored->dim(0) == input.v.dim(0) && stored->dim(2) == input.v.dim(2);
-  if (!together) return input.v.value();
+  const bool prepends_stored = stored != nullptr && input.v.defined() && stored->rank() == 3 &&
+                               stored->dim(0) == input.v.dim(0) && stored->dim(2) == input.v.dim(2);
+  if (!prepends_stored) return input.v.value();
   return concat({Var(stored->value()), Var(input.v.value())}, 1).value();
 }
 
@@ -44,8 +44,8 @@ bool supports_interventions(const Site& site) {
 
 }  // namespace
 
-std::string Pass::positions_weights(const Site& site) const {
-  if (in_every_layer(site.groups->front().encoding)) return site.place() + "embed.";
+std::string Pass::positions_prefix(const Site& site) const {
+  if (in_every_layer(site.groups->front().encoding)) return site.own_prefix() + "embed.";
   return site.at.stack == Stack::Encoder ? "encoder.embed." : "embed.";
 }
 
@@ -65,19 +65,19 @@ Remembered& Pass::stored_rows(State& state, const Site& site, Index group) const
 Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
   const Var normed =
       has_attention_norm(config(), site.at.layer) ? norm(x, site.prefix + "attn_norm") : x;
-  const Choice* placed = positions_in_layer(site);
-  if (!placed || adds_to_values(*placed)) return {normed, normed, normed, x};
-  const Var seen = this->add_layer_positions(site, normed);  // [n, d]
-  return {seen, seen, normed, x};
+  const Choice* choice = positions_in_layer(site);
+  if (!choice || adds_to_values(*choice)) return {normed, normed, normed, x};
+  const Var positioned = this->add_layer_positions(site, normed);  // [n, d]
+  return {positioned, positioned, normed, x};
 }
 
-Var Pass::heads_of(const Var& projection, Index first, Index count) const {
+Var Pass::select_heads(const Var& projection, Index first, Index count) const {
   const Index size = config().head_size;
-  const bool all = projection.dim(2) == count * size;
-  return split_heads(all ? projection : slice(projection, 2, first * size, count * size), count);
+  const bool whole = projection.dim(2) == count * size;
+  return split_heads(whole ? projection : slice(projection, 2, first * size, count * size), count);
 }
 
-// For traces only, and only if an input encoding was added once and was scaled by norms only.
+// Only for traces, and only if positions are added once and then scaled by norms alone.
 Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std::string& prefix) {
   if (!recorder_.on() || options_.cache || site.at.kind == AttentionKind::Cross) return {};
   const Choice& chosen = site.groups->front().encoding;
@@ -85,39 +85,39 @@ Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std
   if (embedding.norm || embedding.width > 0) return {};
   const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
   if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
-  const ModelOptions& i = config().model_options;
-  if (i.output_norm == OutputNorm::Instead || i.query_key_norm != QueryKeyNorm::None ||
+  const ModelOptions& options = config().model_options;
+  if (options.output_norm == OutputNorm::Instead || options.query_key_norm != QueryKeyNorm::None ||
       config().embedding != EmbeddingConfig{}) {
     return {};
   }
   const Index first = first_position(site);
-  AddedPositions& added = added_positions_[positions_weights(site)];
-  if (added.first != first || added.rows.shape() != rows.entered.shape()) {
-    const Var zeros{Tensor::zeros(rows.entered.shape())};
-    added = {first, with_positions(zeros, chosen, positions_weights(site), first).value()};
+  AddedPositions& cached = added_positions_[positions_prefix(site)];
+  if (cached.first != first || cached.rows.shape() != rows.layer_input.shape()) {
+    const Var zeros{Tensor::zeros(rows.layer_input.shape())};
+    cached = {first, with_positions(zeros, chosen, positions_prefix(site), first).value()};
   }
-  Tensor place = added.rows;
+  Tensor share = cached.rows;
   if (config().pre_norm) {
-    place =
-        normed_share(place, rows.entered.value(), weight(site.prefix + "attn_norm.weight").value(),
-                     config().norm, config().norm_epsilon);
+    share = normed_share(share, rows.layer_input.value(),
+                         weight(site.prefix + "attn_norm.weight").value(), config().norm,
+                         config().norm_epsilon);
   }
   const auto projection = [&](const char* letter) {
-    return sequences(linear(Var(place), prefix + "w" + letter, ""));
+    return sequences(linear(Var(share), prefix + "w" + letter, ""));
   };
   return {projection("q"), projection("k")};
 }
 
 Var Pass::projection(const Var& x, const std::string& prefix, const char* letter) const {
-  const Var all = linear(x, prefix + "w" + letter, prefix + "b" + letter);  // [n, h d_k]
+  const Var projected = linear(x, prefix + "w" + letter, prefix + "b" + letter);  // [n, h d_k]
   const std::string name = prefix + letter + "_norm";
-  if (!has(name + ".weight")) return sequences(all);
+  if (!has(name + ".weight")) return sequences(projected);
   const Var bias = has(name + ".bias") ? weight(name + ".bias") : Var();
-  return sequences(query_key_normed(all, weight(name + ".weight"), bias));
+  return sequences(norm_queries_or_keys(projected, weight(name + ".weight"), bias));
 }
 
 // Norm per head or over all heads.  [n, h d_k]
-Var Pass::query_key_normed(const Var& x, const Var& gain, const Var& bias) const {
+Var Pass::norm_queries_or_keys(const Var& x, const Var& gain, const Var& bias) const {
   const Var parts = reshape(x, {x.value().size() / gain.dim(0), gain.dim(0)});
   const double epsilon = config().norm_epsilon;
   return reshape(config().norm == Norm::RmsNorm ? rms_norm(parts, gain, epsilon)
@@ -125,17 +125,17 @@ Var Pass::query_key_normed(const Var& x, const Var& gain, const Var& bias) const
                  x.shape());
 }
 
-// Computes queries from the first of `rows` on if keys and values suffice for earlier rows,
-// otherwise for all rows.  [rows, d]
-Var Pass::attention_of(const Site& site, const Var& x, const std::vector<std::int32_t>& rows) {
-  Rows all = attention_rows(site, x);
+// Returns the attention block's output for `rows` only, [rows, d]. Computes queries from the first
+// of `rows` on if earlier rows need only keys and values, otherwise for all rows.
+Var Pass::attend_rows(const Site& site, const Var& x, const std::vector<std::int32_t>& rows) {
+  Rows inputs = attention_rows(site, x);
   if (rows.front() > 0 && cache_refusal(config()).empty()) {
-    all.skipped = rows.front();
-    all.q = slice(all.q, 0, all.skipped, x.dim(0) - all.skipped);
+    inputs.skipped = rows.front();
+    inputs.q = slice(inputs.q, 0, inputs.skipped, x.dim(0) - inputs.skipped);
   }
-  std::vector<std::int32_t> within = rows;
-  for (std::int32_t& row : within) row -= static_cast<std::int32_t>(all.skipped);
-  return block_output(site, "attn", select_rows(attend(site, all), within));
+  std::vector<std::int32_t> relative_rows = rows;
+  for (std::int32_t& row : relative_rows) row -= static_cast<std::int32_t>(inputs.skipped);
+  return block_output(site, "attn", select_rows(attend(site, inputs), relative_rows));
 }
 
 // Caches keys and values of tokens whose own attention is not needed.
@@ -147,8 +147,8 @@ void Pass::cache_keys(const Site& site, const Var& x) {
   Index group = 0;
   for (const HeadRange& range : head_ranges(config(), *site.groups)) {
     OperationInput input;
-    input.k = heads_of(k, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
-    input.v = heads_of(v, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
+    input.k = select_heads(k, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
+    input.v = select_heads(v, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
     add_cached(site, group++, input);
   }
 }
@@ -156,22 +156,23 @@ void Pass::cache_keys(const Site& site, const Var& x) {
 // Attention dominates the run time, so the groups of a layer share the layer's progress equally.
 void Pass::report_layer(const Site& site, Index group, Index groups) const {
   if (options_.progress == nullptr) return;
-  const bool encodes = site.at.stack == Stack::Encoder;
+  const bool in_encoder = site.at.stack == Stack::Encoder;
   const auto layers =
-      static_cast<Index>(encodes ? encoder_groups(config()).size() : config().groups.size());
+      static_cast<Index>(in_encoder ? encoder_groups(config()).size() : config().groups.size());
   // In layers with cross-attention, self-attention is the first half.
-  const bool second = site.at.kind == AttentionKind::Cross;
-  const bool halves = second || (!encodes && architecture(config().architecture.id).reads ==
-                                                 Reads::SourceAndTarget);
-  const auto share = [&](Index done) {
-    const double of_layer = static_cast<double>(done) / static_cast<double>(groups);
+  const bool is_second_half = site.at.kind == AttentionKind::Cross;
+  const bool has_halves =
+      is_second_half ||
+      (!in_encoder && architecture(config().architecture.id).reads == Reads::SourceAndTarget);
+  const auto progress_at = [&](Index finished) {
+    const double fraction = static_cast<double>(finished) / static_cast<double>(groups);
     const double layer = static_cast<double>(site.at.layer) +
-                         (halves ? (second ? 0.5 : 0) + of_layer / 2 : of_layer);
+                         (has_halves ? (is_second_half ? 0.5 : 0) + fraction / 2 : fraction);
     return stage_.from + (stage_.to - stage_.from) * layer / static_cast<double>(layers);
   };
   options_.progress->begin_stage(
       stage_.words + "layer " + std::to_string(site.at.layer + 1) + " of " + std::to_string(layers),
-      share(group), share(group + 1));
+      progress_at(group), progress_at(group + 1));
 }
 
 Var Pass::attend(const Site& site, const Rows& rows) {
@@ -192,25 +193,25 @@ Var Pass::attend(const Site& site, const Rows& rows) {
     input.kv_heads = range.key_heads;
     input.first_head = range.first;
     input.layer_heads = config().heads;
-    // Input of queries and keys is that of the values; for cross-attention only that of queries.
+    // Rows without positions: those of the values; in cross-attention, those of the queries.
     input.x = sequences(site.at.kind == AttentionKind::Cross ? rows.q : rows.v);  // [B, L_q, d]
     if (rows.skipped > 0) {
       input.x = slice(input.x, 1, rows.skipped, queries);
       input.positions = positions(queries, first_position(site) + rows.skipped);
     }
-    input.q = heads_of(q, range.first, range.count);               // [B h, L_q, d_k]
-    input.k = heads_of(k, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
-    input.v = heads_of(v, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
+    input.q = select_heads(q, range.first, range.count);               // [B h, L_q, d_k]
+    input.k = select_heads(k, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
+    input.v = select_heads(v, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
     if (shares.q.defined()) {
-      const auto parts = [&](const Var& all, const Var& place, Index first, Index count) {
+      const auto parts = [&](const Var& whole, const Var& share, Index first, Index count) {
         return Addends{
-            repeat_heads(heads_of(subtract(all, place), first, count), range.count, count),
-            repeat_heads(heads_of(place, first, count), range.count, count)};
+            repeat_heads(select_heads(subtract(whole, share), first, count), range.count, count),
+            repeat_heads(select_heads(share, first, count), range.count, count)};
       };
       input.split = split_products(parts(q, shares.q, range.first, range.count),
                                    parts(k, shares.k, range.first_key_head, range.key_heads));
     }
-    outputs.push_back(group_attention(site, group, range, std::move(input), rows.entered));
+    outputs.push_back(group_attention(site, group, range, std::move(input), rows.layer_input));
   }
   const Var joined = outputs.size() == 1 ? outputs[0] : concat(outputs, -1);  // [B, L_q, h d_k]
   return linear(reshape(joined, {rows.q.dim(0), config().heads * config().head_size}),
@@ -218,7 +219,7 @@ Var Pass::attend(const Site& site, const Rows& rows) {
 }
 
 Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
-                          OperationInput input, const Var& entered) {
+                          OperationInput input, const Var& layer_input) {
   const HeadGroup& chosen = (*site.groups)[static_cast<std::size_t>(group)];
   input.variant = chosen.variant;
   // Input encodings are already included in q, k and v.
@@ -226,13 +227,13 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
   input.causal = site.causal;
   input.layer = site.at.layer;
   add_score_options(site, range, input);
-  Site of_group = site;
-  of_group.at.group = group;
+  Site group_site = site;
+  group_site.at.group = group;
   if (site.at.kind == AttentionKind::Self) {
     input.weights = weights_below(weights_prefix(site, group));
     if (options_.cache && site.at.stack == Stack::Decoder) add_cached(site, group, input);
     if (memory_ && site.at.stack == Stack::Decoder) {
-      recall_memory(of_group, range, input);
+      recall_memory(group_site, range, input);
       const Encoding& position = encoding(input.encoding.id);
       const bool places = position.absolute || position.rotate;
       if (places && !variant(chosen.variant.id).memory.remember) input.origin = memory_->length;
@@ -247,14 +248,14 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
   std::vector<RowSource> sources;  // before the segment itself is added to memory
   if (memory_ && recorder_.on() && site.at.kind == AttentionKind::Self &&
       site.at.stack == Stack::Decoder && variant(chosen.variant.id).memory.remember) {
-    sources = sources_of(stored_rows(*memory_, of_group, group), memory_->length);
+    sources = sources_of(stored_rows(*memory_, group_site, group), memory_->length);
   }
   OperationResult result = evaluate_operation(site, input, wanted(chosen));
   if (options_.work && result.pattern) {  // scores and weighted sums
     count(batch_ * result.pattern->pair_count(chosen.heads) * 2 * config().head_size);
   }
   if (memory_ && site.at.kind == AttentionKind::Self) {
-    remember(of_group, range, input, result, entered);
+    remember(group_site, range, input, result, layer_input);
   }
   add_quantities(chosen, result);
   const Var output = zero_disabled_heads(merge_heads(result.output, chosen.heads), site,
@@ -267,10 +268,10 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
 
 void Pass::add_score_options(const Site& site, const HeadRange& range,
                              OperationInput& input) const {
-  const ModelOptions& i = config().model_options;
-  if (i.attention_scale) input.scale = static_cast<float>(*i.attention_scale);
-  input.score_cap = static_cast<float>(i.score_cap);
-  if (i.attention_sinks) {
+  const ModelOptions& options = config().model_options;
+  if (options.attention_scale) input.scale = static_cast<float>(*options.attention_scale);
+  input.score_cap = static_cast<float>(options.score_cap);
+  if (options.attention_sinks) {
     input.sinks = slice(weight(attention_prefix(site) + "sinks"), 0, range.first, range.count);
   }
 }
@@ -293,21 +294,21 @@ Wanted Pass::wanted(const HeadGroup& group) const {
   return wanted;
 }
 
-// Evaluates an operation, with fewer pairs if interventions remove some.
+// Evaluates an operation with the pattern that results from the interventions.
 OperationResult Pass::evaluate_operation(const Site& site, const OperationInput& input,
                                          const Wanted& wanted) {
   const Index first_head = input.first_head, layer = site.at.layer;
   if (!supports_interventions(site) || !changes_pattern(changes_, layer, first_head, input.heads)) {
     return evaluate(input, backend_, wanted);
   }
-  InterventionBackend changed(
+  InterventionBackend intervention_backend(
       backend_,
       [&](const Pattern& pattern) {
         return changed_pattern(pattern, changes_, layer, first_head, input.heads);
       },
       variant(input.variant.id).label, input.q.dim(1));
-  OperationResult result = evaluate(input, changed, wanted);
-  changed.finish(result);
+  OperationResult result = evaluate(input, intervention_backend, wanted);
+  intervention_backend.finish(result);
   return result;
 }
 
@@ -315,14 +316,14 @@ OperationResult Pass::evaluate_operation(const Site& site, const OperationInput&
 Var Pass::zero_disabled_heads(const Var& x, const Site& site, Index first_head, Index heads) const {
   if (!supports_interventions(site)) return x;
   const Index size = x.dim(2) / heads;
-  Tensor share = Tensor::full({x.dim(2)}, 1);  // [h d_v]
-  bool any = false;
+  Tensor mask = Tensor::full({x.dim(2)}, 1);  // [h d_v]
+  bool any_disabled = false;
   for (Index a = 0; a < heads; ++a) {
     if (!attnscope::is_off(changes_, site.at.layer, first_head + a)) continue;
-    std::fill_n(share.data() + a * size, size, 0.0f);
-    any = true;
+    std::fill_n(mask.data() + a * size, size, 0.0f);
+    any_disabled = true;
   }
-  return any ? multiply(x, share) : x;
+  return any_disabled ? multiply(x, mask) : x;
 }
 
 // Prepends cached keys and values to the new ones.
@@ -343,30 +344,32 @@ std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range,
                                        bool constant) const {
   const Index batch = rows.dim(0), count = rows.dim(1);
   Var x = reshape(rows, {batch * count, rows.dim(2)});
-  const auto own = [&](const Var& w) { return constant ? Var(w.value()) : w; };
-  const auto own_or_none = [&](const std::string& name) {
-    return has(name) ? own(weight(name)) : Var();
+  const auto detach = [&](const Var& w) { return constant ? Var(w.value()) : w; };
+  const auto detach_if_any = [&](const std::string& name) {
+    return has(name) ? detach(weight(name)) : Var();
   };
   if (has_attention_norm(config(), site.at.layer)) {
     const std::string name = site.prefix + "attn_norm";
-    const Var gain = own(weight(name + ".weight"));
+    const Var gain = detach(weight(name + ".weight"));
     x = config().norm == Norm::RmsNorm
             ? rms_norm(x, gain, config().norm_epsilon)
-            : layer_norm(x, gain, own_or_none(name + ".bias"), config().norm_epsilon);
+            : layer_norm(x, gain, detach_if_any(name + ".bias"), config().norm_epsilon);
   }
   const auto heads = [&](const char* letter) {
     const std::string matrix = site.prefix + "attn.w" + letter,
                       bias = site.prefix + "attn.b" + letter;
     const auto narrow = model_.narrow.find(matrix);
-    const Var offset = has(bias) ? own(weight(bias)) : Var();
-    Var all = narrow != model_.narrow.end() ? attnscope::linear(x, narrow->second, offset)
-                                            : attnscope::linear(x, own(weight(matrix)), offset);
-    const std::string normed = site.prefix + "attn." + letter + "_norm";
-    if (has(normed + ".weight")) {
-      all = query_key_normed(all, own(weight(normed + ".weight")), own_or_none(normed + ".bias"));
+    const Var offset = has(bias) ? detach(weight(bias)) : Var();
+    Var projected = narrow != model_.narrow.end()
+                        ? attnscope::linear(x, narrow->second, offset)
+                        : attnscope::linear(x, detach(weight(matrix)), offset);
+    const std::string norm_name = site.prefix + "attn." + letter + "_norm";
+    if (has(norm_name + ".weight")) {
+      projected = norm_queries_or_keys(projected, detach(weight(norm_name + ".weight")),
+                                       detach_if_any(norm_name + ".bias"));
     }
-    return heads_of(reshape(all, {batch, count, all.dim(1)}), range.first_key_head,
-                    range.key_heads);  // [B h_kv, n, d_k]
+    return select_heads(reshape(projected, {batch, count, projected.dim(1)}), range.first_key_head,
+                        range.key_heads);  // [B h_kv, n, d_k]
   };
   return {heads("k"), heads("v")};
 }
@@ -379,7 +382,7 @@ void Pass::recall_memory(const Site& site, const HeadRange& range, OperationInpu
 }
 
 void Pass::remember(const Site& site, const HeadRange& range, const OperationInput& input,
-                    const OperationResult& result, const Var& entered) {
+                    const OperationResult& result, const Var& layer_input) {
   const Variant& v = variant(input.variant.id);
   if (!v.memory.remember || site.at.stack != Stack::Decoder) return;
   SegmentRead read{.values = input.variant.values, .weights = input.weights};
@@ -388,7 +391,7 @@ void Pass::remember(const Site& site, const HeadRange& range, const OperationInp
   read.kv_heads = input.kv_heads;
   read.first = memory_->length;
   read.segment_length = config().segment;
-  read.x = sequences(entered).value();
+  read.x = sequences(layer_input).value();
   read.input = values_of(input);
   read.attention = result.attention;
   read.project = [&](const Var& rows) { return project_rows(site, range, rows, true); };
@@ -420,11 +423,11 @@ void Pass::add_quantities(const HeadGroup& group, const OperationResult& result)
 std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
   const StreamRows source{kSourceStream, 0};
   if (site.at.stack == Stack::Encoder) return {source, source};
-  const StreamRows own{"", first_position(site)};
+  const StreamRows target{"", first_position(site)};
   if (site.at.kind == AttentionKind::Cross) {
-    return {{own.stream, own.first, active_rows_}, source};
+    return {{target.stream, target.first, active_rows_}, source};
   }
-  return {own, {own.stream, options_.cache ? 0 : own.first}};  // including cached keys
+  return {target, {target.stream, options_.cache ? 0 : target.first}};  // including cached keys
 }
 
 // Depends on the weights only, so that a trace can outlive its pass.
@@ -461,7 +464,7 @@ void Pass::record_attention(const Site& site, Index group, const HeadGroup& chos
   tap.combine_heads = output_projection(site);
   const Encoding& position = encoding(chosen.encoding.id);
   const NamedVars weights =
-      weights_below(position.embed ? positions_weights(site) : weights_prefix(site, group));
+      weights_below(position.embed ? positions_prefix(site) : weights_prefix(site, group));
   for (const WeightInfo& info : position.weights) {
     if (const Var* weight = find_weight(weights, info.name)) {
       tap.encoding_weights.emplace(info.name, *weight);
@@ -469,9 +472,7 @@ void Pass::record_attention(const Site& site, Index group, const HeadGroup& chos
   }
   tap.causal = input.causal || variant(chosen.variant.id).causality.by_definition;
   const auto state = result.extra.find("state");
-  if (state != result.extra.end()) {
-    recorder_.located_heads("state", tap.address, state->second);
-  }
+  if (state != result.extra.end()) recorder_.located_heads("state", tap.address, state->second);
   tap.result = std::move(result);
   recorder_.attention(std::move(tap));
 }

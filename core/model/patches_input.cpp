@@ -1,4 +1,4 @@
-// patches: an image seen as a whole, cut into square patches. Dosovitskiy et al., 2020.
+// patches: a whole image, split into square patches. Dosovitskiy et al., 2020.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
@@ -20,55 +20,53 @@ Index patch_count(const Values& image) {
 }
 
 // Ids below `extra` are tokens without a patch; `extra` itself represents any patch.
-std::vector<std::int32_t> ids_of_patches(const Values& image) {
+std::vector<std::int32_t> ids_of_extra_and_patches(const Values& image) {
   const Index extra = image.integer("extra");
   std::vector<std::int32_t> ids(static_cast<std::size_t>(extra + patch_count(image)),
                                 static_cast<std::int32_t>(extra));
-  for (Index n = 0; n < extra; ++n) {
-    ids[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(n);
-  }
+  for (Index n = 0; n < extra; ++n) ids[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(n);
   return ids;
 }
 
 // Pixels of each patch, by colour, row and column.  [1, n, 3 patch patch]
 Tensor extract_patches(const Tensor& colours, const Values& image) {
   const Index width = image.integer("width"), height = image.integer("height"),
-              side = image.integer("patch"), across = patches_per_row(image);
+              side = image.integer("patch"), per_row = patches_per_row(image);
   if (colours.shape() != Shape{height, width, kColours}) {
     throw InputError("input: expected an image " + to_string(Shape{height, width, kColours}) +
                      ", found " + to_string(colours.shape()));
   }
   const auto& mean = image.get<std::vector<double>>("mean");
   const auto& deviation = image.get<std::vector<double>>("deviation");
-  Tensor pieces({1, patch_count(image), kColours * side * side});
-  float* to = pieces.data();
-  for (Index piece = 0; piece < pieces.dim(1); ++piece) {
-    const Index top = piece / across * side, left = piece % across * side;
+  Tensor patches({1, patch_count(image), kColours * side * side});
+  float* out = patches.data();
+  for (Index patch = 0; patch < patches.dim(1); ++patch) {
+    const Index top = patch / per_row * side, left = patch % per_row * side;
     for (Index c = 0; c < kColours; ++c) {
       const auto n = static_cast<std::size_t>(c);
       for (Index pixel = 0; pixel < side * side; ++pixel) {
         const Index row = top + pixel / side, column = left + pixel % side;
-        const auto shade = static_cast<double>(colours[(row * width + column) * kColours + c]);
-        *to++ = static_cast<float>((shade - mean[n]) / deviation[n]);
+        const auto level = static_cast<double>(colours[(row * width + column) * kColours + c]);
+        *out++ = static_cast<float>((level - mean[n]) / deviation[n]);
       }
     }
   }
-  return pieces;
+  return patches;
 }
 
 // Adds the projected pixels of each patch; tokens without a patch are unchanged.
 Var add_patches(Pass& pass, const Var& x, Index first) {
-  const Tensor& pieces = pass.patches();
+  const Tensor& patches = pass.patches();
   const Index extra = pass.config().input.values.integer("extra");
   const Index length = x.dim(0) / pass.batch();
-  if (!pieces.defined() || first != 0 || pieces.dim(1) + extra != length) {
+  if (!patches.defined() || first != 0 || patches.dim(1) + extra != length) {
     throw InputError("input: expected an image, found none");
   }
-  const Var of_pixels = matmul(Var(pieces.reshaped({pass.batch() * pieces.dim(1), pieces.dim(2)})),
-                               pass.weight("embed.patch"));  // [B n, d]
+  const Var vectors = matmul(Var(patches.reshaped({pass.batch() * patches.dim(1), patches.dim(2)})),
+                             pass.weight("embed.patch"));  // [B n, d]
   const Index width = x.dim(1);
   const Var rows = concat({Var(Tensor::zeros({pass.batch(), extra, width})),
-                           reshape(of_pixels, {pass.batch(), pieces.dim(1), width})},
+                           reshape(vectors, {pass.batch(), patches.dim(1), width})},
                           1);  // [B, L, d]
   return add(x, reshape(rows, x.shape()));
 }
@@ -103,11 +101,11 @@ std::string patches_refusal(const ModelConfig& config) {
   }
   for (const char* key : {"mean", "deviation"}) {
     const auto& numbers = image.get<std::vector<double>>(key);
-    const bool divides = std::string_view(key) == "deviation";
-    bool zero = false;
-    for (const double number : numbers) zero = zero || (divides && !(number > 0));
-    if (numbers.size() == kColours && !zero) continue;
-    return std::string("input.") + key + ": expected a number " + (divides ? "above 0 " : "") +
+    const bool is_divisor = std::string_view(key) == "deviation";
+    bool invalid = false;
+    for (const double number : numbers) invalid = invalid || (is_divisor && !(number > 0));
+    if (numbers.size() == kColours && !invalid) continue;
+    return std::string("input.") + key + ": expected a number " + (is_divisor ? "above 0 " : "") +
            "for each of the " + std::to_string(kColours) + " colours, found " +
            to_text(Value(numbers));
   }
@@ -173,7 +171,7 @@ InputKind patches_input() {
   k.columns = patches_per_row;
   k.embed = add_patches;
   k.patch_pixels = extract_patches;
-  k.patch_ids = ids_of_patches;
+  k.patch_ids = ids_of_extra_and_patches;
   return k;
 }
 

@@ -15,7 +15,7 @@ namespace {
 struct HeadAxis {
   Index axis = -1;    // -1: all heads share the weight
   Index unit = 1;     // entries of the axis per head
-  bool keys = false;  // by key-value heads
+  bool keys = false;  // counts key-value heads
 };
 
 HeadAxis head_axis(const WeightInfo& weight, const Values& values, Dimensions dimensions) {
@@ -37,13 +37,13 @@ class Regrouping {
   Regrouping(const Model& from, Model& to, Index tokens) : from_(from), to_(to), tokens_(tokens) {}
 
   void run() {
-    shared_weights();
+    add_shared_weights();
     for (Index layer = 0; layer < to_.config.layers; ++layer) {
       const auto& groups = to_.config.groups[static_cast<std::size_t>(layer)];
       for (std::size_t g = 0; g < groups.size(); ++g) {
         const Encoding& position = encoding(groups[g].encoding.id);
-        group_weights(layer, g, &HeadGroup::variant, variant(groups[g].variant.id));
-        if (!position.embed) group_weights(layer, g, &HeadGroup::encoding, position);
+        add_group_weights(layer, g, &HeadGroup::variant, variant(groups[g].variant.id));
+        if (!position.embed) add_group_weights(layer, g, &HeadGroup::encoding, position);
       }
     }
     std::ranges::sort(to_.untrained);
@@ -55,7 +55,7 @@ class Regrouping {
   // Source of a head's share of a weight.
   struct Origin {
     const Var* weight = nullptr;  // null: initial values
-    Index at = 0;                 // index of the head in it
+    Index at = 0;                 // index of the head in `weight`
     bool untrained = true;
     bool operator==(const Origin&) const = default;
   };
@@ -64,27 +64,27 @@ class Regrouping {
     return std::ranges::find(from_.untrained, name) != from_.untrained.end();
   }
 
-  // Copies weights outside of head groups. An input encoding may be new.
-  void shared_weights() {
+  // Copies weights outside of head groups, and creates those of a new input encoding.
+  void add_shared_weights() {
     to_.narrow = from_.narrow;
     const Choice* before = input_encoding(from_.config);
     const Choice* after = input_encoding(to_.config);
     std::uint64_t number = 0;
     for (const WeightSpec& spec : weight_specs(to_.config)) {
       ++number;
-      const bool of_group =
+      const bool is_in_group =
           spec.name.starts_with("layers.") && spec.name.find(".groups.") != std::string::npos;
-      if (of_group || to_.narrow.contains(spec.name)) continue;
-      const auto had = from_.weights.find(spec.name);
-      const bool of_encoding = after && after->id == spec.owner;
-      const bool same = !of_encoding || (before && before->id == spec.owner);
-      if (same && had != from_.weights.end() && had->second.shape() == spec.shape) {
-        to_.weights.emplace(*had);
+      if (is_in_group || to_.narrow.contains(spec.name)) continue;
+      const auto stored = from_.weights.find(spec.name);
+      const bool is_of_encoding = after && after->id == spec.owner;
+      const bool is_kept = !is_of_encoding || (before && before->id == spec.owner);
+      if (is_kept && stored != from_.weights.end() && stored->second.shape() == spec.shape) {
+        to_.weights.emplace(*stored);
         if (is_untrained(spec.name)) to_.untrained.push_back(spec.name);
-      } else if (spec.initial && !(same && had == from_.weights.end() && spec.optional)) {
-        allowance_.reserve(spec.owner, spec.name, spec.shape);
+      } else if (spec.initial && !(is_kept && stored == from_.weights.end() && spec.optional)) {
+        budget_.reserve(spec.owner, spec.name, spec.shape);
         const IllustrativeWeights* illustrative =
-            of_encoding ? shown_of(*after, spec.name) : nullptr;
+            is_of_encoding ? find_illustrative(*after, spec.name) : nullptr;
         to_.weights.emplace(
             spec.name, Var(illustrative ? (*illustrative)(spec.shape, situation(), after->values)
                                         : spec.initial(derived_seed(0, number))));
@@ -94,7 +94,8 @@ class Regrouping {
   }
 
   // Illustrative value of an untrained weight of an input encoding; null: its initial value.
-  static const IllustrativeWeights* shown_of(const Choice& choice, const std::string& name) {
+  static const IllustrativeWeights* find_illustrative(const Choice& choice,
+                                                      const std::string& name) {
     for (const WeightInfo& weight : encoding(choice.id).weights) {
       if (name.ends_with("." + weight.name) && weight.illustrative) return &weight.illustrative;
     }
@@ -107,19 +108,19 @@ class Regrouping {
     return {group_dimensions(c, {0, c.heads, 0, c.kv_heads}), tokens_, tokens_, c.causal};
   }
 
-  void group_weights(Index layer, std::size_t group, Kind kind, const Info& info) {
+  void add_group_weights(Index layer, std::size_t group, Kind kind, const Info& info) {
     const Values& values = (to_.config.groups[static_cast<std::size_t>(layer)][group].*kind).values;
     for (std::size_t n = 0; n < info.weights.size(); ++n) {
       if (info.uses(info.weights[n], values) && info.weights[n].scope != WeightScope::Operation) {
         const std::uint64_t seed =
             derived_seed(derived_seed(0, static_cast<std::uint64_t>(layer)), n);
-        group_weight(layer, group, kind, info, info.weights[n], seed);
+        add_group_weight(layer, group, kind, info, info.weights[n], seed);
       }
     }
   }
 
-  void group_weight(Index layer, std::size_t group, Kind kind, const Info& info,
-                    const WeightInfo& weight, std::uint64_t seed) {
+  void add_group_weight(Index layer, std::size_t group, Kind kind, const Info& info,
+                        const WeightInfo& weight, std::uint64_t seed) {
     const Values& values = (to_.config.groups[static_cast<std::size_t>(layer)][group].*kind).values;
     const HeadRange range = head_ranges(to_.config, layer)[group];
     const Dimensions dimensions = group_dimensions(to_.config, range);
@@ -127,10 +128,10 @@ class Regrouping {
     const Shape shape = weight.shape(dimensions, values);
     const std::string name = group_prefix(layer, static_cast<Index>(group)) + weight.name;
 
-    bool left_out = false;  // absent for all heads already
+    bool is_absent = false;  // from_ has no such weight for any head
     std::vector<Origin> origins =
-        origins_of(layer, range, kind, info, weight, axis, shape, left_out);
-    if (left_out && weight.file.optional) return;
+        find_origins(layer, range, kind, info, weight, axis, shape, is_absent);
+    if (is_absent && weight.file.optional) return;
     if (axis.axis < 0 && !std::ranges::all_of(origins, [&](const Origin& o) {
           return o.weight && o.weight->value().data() == origins[0].weight->value().data();
         })) {
@@ -140,19 +141,19 @@ class Regrouping {
         std::ranges::any_of(origins, [](const Origin& o) { return o.weight == nullptr; });
     if (any_new && !weight.initial) return;
     Var initial;
-    if (any_new) initial = initial_of_layer(info, weight, values, axis, shape, seed);
-    to_.weights.emplace(name, gathered(origins, initial, axis, range));
+    if (any_new) initial = initial_layer_weight(info, weight, values, axis, shape, seed);
+    to_.weights.emplace(name, assemble(origins, initial, axis, range));
     if (std::ranges::any_of(origins, &Origin::untrained)) to_.untrained.push_back(name);
   }
 
-  // For each head of the group, or each key-value head that it uses.
-  std::vector<Origin> origins_of(Index layer, const HeadRange& range, Kind kind, const Info& info,
-                                 const WeightInfo& weight, const HeadAxis& axis, const Shape& shape,
-                                 bool& left_out) const {
+  // Origin of each head of the group, or of each key-value head that it uses.
+  std::vector<Origin> find_origins(Index layer, const HeadRange& range, Kind kind, const Info& info,
+                                   const WeightInfo& weight, const HeadAxis& axis,
+                                   const Shape& shape, bool& is_absent) const {
     const auto& groups = from_.config.groups[static_cast<std::size_t>(layer)];
     const std::vector<HeadRange> ranges = head_ranges(from_.config, layer);
     std::vector<Origin> origins;
-    left_out = true;
+    is_absent = true;
     const Index first = axis.keys ? range.first_key_head : range.first;
     const Index count = axis.keys ? range.key_heads : range.count;
     for (Index head = first; head < first + count; ++head) {
@@ -163,55 +164,55 @@ class Regrouping {
         if (head < begin || head >= begin + size) continue;
         const Choice& choice = groups[g].*kind;
         if (choice.id != info.id || !info.uses(weight, choice.values)) {
-          left_out = false;
+          is_absent = false;
           continue;
         }
         const std::string name = group_prefix(layer, static_cast<Index>(g)) + weight.name;
-        const auto had = from_.weights.find(name);
-        if (had == from_.weights.end()) continue;
-        left_out = false;
-        Shape fitting = shape;
-        if (axis.axis >= 0) fitting[static_cast<std::size_t>(axis.axis)] = size * axis.unit;
-        if (had->second.shape() != fitting) continue;
-        origin = {&had->second, head - begin, is_untrained(name)};
+        const auto stored = from_.weights.find(name);
+        if (stored == from_.weights.end()) continue;
+        is_absent = false;
+        Shape expected = shape;
+        if (axis.axis >= 0) expected[static_cast<std::size_t>(axis.axis)] = size * axis.unit;
+        if (stored->second.shape() != expected) continue;
+        origin = {&stored->second, head - begin, is_untrained(name)};
       }
       origins.push_back(origin);
     }
     return origins;
   }
 
-  // Initial values for all heads of the layer; a group selects its own.
-  Var initial_of_layer(const Info& info, const WeightInfo& weight, const Values& values,
-                       const HeadAxis& axis, const Shape& of_group, std::uint64_t seed) {
+  // Initial values for all heads of the layer; a group selects those of its heads.
+  Var initial_layer_weight(const Info& info, const WeightInfo& weight, const Values& values,
+                           const HeadAxis& axis, const Shape& group_shape, std::uint64_t seed) {
     const Situation all_heads = situation();
-    const Dimensions& all = all_heads.dimensions;
-    const Shape shape = axis.axis < 0 ? of_group : weight.shape(all, values);
-    allowance_.reserve(info.id, weight.name, shape);
-    if (!weight.illustrative) return Var(weight.initial(shape, all, values, seed));
+    const Dimensions& dimensions = all_heads.dimensions;
+    const Shape shape = axis.axis < 0 ? group_shape : weight.shape(dimensions, values);
+    budget_.reserve(info.id, weight.name, shape);
+    if (!weight.illustrative) return Var(weight.initial(shape, dimensions, values, seed));
     return Var(weight.illustrative(shape, all_heads, values));
   }
 
-  // Concatenates runs of neighbouring heads from the same tensor.
-  static Var gathered(const std::vector<Origin>& origins, const Var& initial, const HeadAxis& axis,
+  // Concatenates the slices of neighbouring heads from the same tensor.
+  static Var assemble(const std::vector<Origin>& origins, const Var& initial, const HeadAxis& axis,
                       const HeadRange& range) {
     if (axis.axis < 0) return origins[0].weight ? *origins[0].weight : initial;
     const Index first = axis.keys ? range.first_key_head : range.first;
     const auto tensor = [&](std::size_t n) { return origins[n].weight; };
-    const auto place = [&](std::size_t n) {
+    const auto head_index = [&](std::size_t n) {
       return tensor(n) ? origins[n].at : first + static_cast<Index>(n);
     };
     std::vector<Var> parts;
     for (std::size_t n = 0; n < origins.size();) {
       std::size_t end = n + 1;
       while (end < origins.size() && tensor(end) == tensor(n) &&
-             place(end) == place(n) + static_cast<Index>(end - n)) {
+             head_index(end) == head_index(n) + static_cast<Index>(end - n)) {
         ++end;
       }
       const Var& whole = tensor(n) ? *tensor(n) : initial;
       const Index count = static_cast<Index>(end - n) * axis.unit;
       parts.push_back(whole.dim(axis.axis) == count
                           ? whole
-                          : slice(whole, axis.axis, place(n) * axis.unit, count));
+                          : slice(whole, axis.axis, head_index(n) * axis.unit, count));
       n = end;
     }
     return parts.size() == 1 ? parts[0] : concat(parts, axis.axis);
@@ -220,7 +221,7 @@ class Regrouping {
   const Model& from_;
   Model& to_;
   Index tokens_;  // number of tokens to process, 0: unknown
-  WeightBudget allowance_;
+  WeightBudget budget_;
 };
 
 }  // namespace

@@ -30,11 +30,8 @@ Parameter neighbours_parameter() {
 
 std::string retrieval_refusal(const ModelConfig& config) {
   const std::string expected =
-      "retrieval: expected a causal text decoder with a feed-forward and "
-      "without exits, found ";
-  if (config.architecture.id != default_architecture().id) {
-    return expected + config.architecture.id;
-  }
+      "retrieval: expected a causal text decoder with a feed-forward and without exits, found ";
+  if (config.architecture.id != default_architecture().id) return expected + config.architecture.id;
   if (!config.causal) return expected + "a model that sees later tokens";
   if (!input_kind(config.input.id).is_text) return expected + "input " + config.input.id;
   if (config.hidden == 0) return expected + "hidden 0";
@@ -51,9 +48,9 @@ std::string retrieval_refusal(const ModelConfig& config, const RetrievalHead& re
 Retrieval::Retrieval(const RetrievalChoice& choice, std::shared_ptr<const Store> store,
                      const ModelConfig& config)
     : choice_(choice.retrieval_head), store_(std::move(store)) {
-  const RetrievalHead& of = retrieval_head(choice_.id);
-  check_values(of, choice_.values, "retrieval");
-  const std::string reason = retrieval_refusal(config, of);
+  const RetrievalHead& head = retrieval_head(choice_.id);
+  check_values(head, choice_.values, "retrieval");
+  const std::string reason = retrieval_refusal(config, head);
   if (!reason.empty()) throw InputError(reason);
   const Index count = store_->keys.dim(0), width = store_->keys.dim(1);
   if (width != config.width) {
@@ -83,24 +80,24 @@ void Retrieval::mix(Pass& pass, const Batch& batch, Output& output) const {
                            reshape(output.logits, {rows, pass.config().vocabulary}),
                            IntTensor()};
   if (batch.targets.defined()) retrieved.targets = batch.targets.reshaped({rows});
-  const RetrievalOutput mixed = retrieval_head(choice_.id).mix(pass, choice_.values, retrieved);
+  const RetrievalOutput mixture = retrieval_head(choice_.id).mix(pass, choice_.values, retrieved);
   Recorder& recorder = pass.recorder();
   if (recorder.on()) {
-    recorder.values("log_probabilities", mixed.log_probabilities);
+    recorder.values("log_probabilities", mixture.log_probabilities);
     recorder.counts("retrieval.index", neighbours.index);
     recorder.values("retrieval.distance", neighbours.distance);
-    if (mixed.gate.defined()) recorder.values("retrieval.gate", mixed.gate);
+    if (mixture.gate.defined()) recorder.values("retrieval.gate", mixture.gate);
   }
-  output.log_probabilities = mixed.log_probabilities;
+  output.log_probabilities = mixture.log_probabilities;
   for (Loss& loss : output.losses) {
-    if (loss.name == "language_model") loss = weighted_loss(loss.name, mixed.loss);
+    if (loss.name == "language_model") loss = weighted_loss(loss.name, mixture.loss);
   }
 }
 
 void add_retrieval_weights(WeightList& list) {
-  for (const RetrievalHead& of : retrieval_heads()) {
-    if (!retrieval_refusal(list.config(), of).empty()) continue;
-    list.add_model_info(of, default_choice(of).values);
+  for (const RetrievalHead& head : retrieval_heads()) {
+    if (!retrieval_refusal(list.config(), head).empty()) continue;
+    list.add_model_info(head, default_choice(head).values);
   }
 }
 

@@ -28,14 +28,14 @@ struct Store {
   IntTensor places;  // [n, 2] text and position of the key
 };
 
-// Reads and writes safetensors with tensors of these names; keys as F32 or F16. InputErrors begin
-// with the file name.
+// Reads and writes safetensors with the tensors "keys" (F32 or F16), "values" and "places".
+// InputErrors begin with the file name.
 Store load_store(const std::filesystem::path& path);
 SafetensorsFile store_file(const Store& store, bool half);
-// Path of a store: the bundled one (assets/stores/NAME.safetensors) if there is one of this name,
-// otherwise the given path.
+// Path of the bundled store assets/stores/NAME.safetensors if it exists, otherwise `name` as a
+// path.
 std::filesystem::path store_path(const std::string& name);
-// True if a file has tensors of these names; does not check their contents.
+// True if a file has the tensors of a store; does not check their contents.
 bool is_store(const std::filesystem::path& path);
 
 // Nearest keys of each row.
@@ -62,7 +62,7 @@ struct RetrievalOutput {
 };
 
 struct RetrievalHead : Info {
-  // Reason why a model cannot have it ("retrieval: ..."); empty: none.
+  // Reason why a model cannot have this head ("retrieval: ..."); empty: none.
   std::function<std::string(const ModelConfig&)> refusal;
   std::function<RetrievalOutput(Pass&, const Values&, const RetrievalInput&)> mix;
 };
@@ -83,7 +83,7 @@ struct RetrievalChoice {
 
 // Reason why a model supports neither datastores nor retrieval; empty: none.
 std::string retrieval_refusal(const ModelConfig& config);
-// Reason why it cannot have this retrieval head.
+// Reason why a model cannot have this retrieval head; empty: none.
 std::string retrieval_refusal(const ModelConfig& config, const RetrievalHead& retrieval_head);
 
 class Retrieval {

@@ -24,9 +24,9 @@ Var replace_rows(const Var& x, const Var& part, const std::vector<std::int32_t>&
 
 Var choose_rows(const Tensor& first, const Var& a, const Var& b) {
   const Tensor mask = first.reshaped({first.size(), 1});
-  Tensor rest(mask.shape());
-  std::ranges::transform(mask, rest.begin(), [](float m) { return 1 - m; });
-  return add(multiply(a, mask), multiply(b, rest));
+  Tensor inverse(mask.shape());
+  std::ranges::transform(mask, inverse.begin(), [](float m) { return 1 - m; });
+  return add(multiply(a, mask), multiply(b, inverse));
 }
 
 Var mean_rows(const Var& x, Index batch) {

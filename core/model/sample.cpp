@@ -17,7 +17,7 @@ namespace {
   throw InputError(std::string(name) + ": expected " + expected + ", found " + text);
 }
 
-// The `count` greatest first, best first; the lowest index first among equals.
+// Indices of the `count` greatest weights, best first; ties: lowest index first.
 std::vector<std::int32_t> best_first(const std::vector<double>& weights, std::size_t count) {
   std::vector<std::int32_t> order(weights.size());
   std::iota(order.begin(), order.end(), 0);
@@ -31,7 +31,6 @@ std::vector<std::int32_t> best_first(const std::vector<double>& weights, std::si
   return order;
 }
 
-// Divides by the sum.
 void normalise(std::vector<double>& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight /= sum;
@@ -76,9 +75,9 @@ void check(const Sampling& sampling) {
 std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling) {
   check(sampling);
   const float* best = std::max_element(logits.begin(), logits.end());
-  const bool numbers =
+  const bool has_numbers =
       std::none_of(logits.begin(), logits.end(), [](float x) { return std::isnan(x); });
-  if (logits.empty() || !numbers || !std::isfinite(*best)) {
+  if (logits.empty() || !has_numbers || !std::isfinite(*best)) {
     throw WorkError("the model's logits are not finite");
   }
   const auto size = static_cast<std::size_t>(logits.size());
@@ -87,9 +86,9 @@ std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling
     weights[static_cast<std::size_t>(best - logits.begin())] = 1;
     return weights;
   }
-  const auto most = static_cast<double>(*best);
+  const auto maximum = static_cast<double>(*best);
   std::transform(logits.begin(), logits.end(), weights.begin(), [&](float x) {
-    return std::exp((static_cast<double>(x) - most) / sampling.temperature);
+    return std::exp((static_cast<double>(x) - maximum) / sampling.temperature);
   });
   normalise(weights);
   if (sampling.top_k > 0 && static_cast<std::size_t>(sampling.top_k) < size) {
@@ -112,21 +111,21 @@ std::int32_t sample_at(const std::vector<double>& probabilities, Index position,
 std::int32_t sample(const std::vector<double>& probabilities, Random& random) {
   const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
   const double point = random.uniform() * sum;
-  double passed = 0;
-  std::size_t possible = 0;  // last token with a probability
+  double cumulative = 0;
+  std::size_t last_possible = 0;  // last token with probability above 0
   for (std::size_t id = 0; id < probabilities.size(); ++id) {
     if (probabilities[id] <= 0) continue;
-    passed += probabilities[id];
-    possible = id;
-    if (point < passed) break;
+    cumulative += probabilities[id];
+    last_possible = id;
+    if (point < cumulative) break;
   }
-  return static_cast<std::int32_t>(possible);
+  return static_cast<std::int32_t>(last_possible);
 }
 
 std::vector<Candidate> likeliest(const std::vector<double>& probabilities, Index count) {
-  const auto most = std::min(probabilities.size(), static_cast<std::size_t>(count));
+  const auto limit = std::min(probabilities.size(), static_cast<std::size_t>(count));
   std::vector<Candidate> result;
-  for (const std::int32_t id : best_first(probabilities, most)) {
+  for (const std::int32_t id : best_first(probabilities, limit)) {
     const double probability = probabilities[static_cast<std::size_t>(id)];
     if (probability > 0) result.push_back({id, probability});
   }

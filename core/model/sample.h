@@ -12,7 +12,7 @@ namespace attnscope {
 struct Sampling {
   double temperature = 1;  // divisor of the logits; 0: always the most likely token
   Index top_k = 0;         // number of most likely tokens kept; 0: all
-  double top_p = 1;        // then the fewest most likely tokens that reach this probability
+  double top_p = 1;        // then keeps the fewest tokens that together reach this probability
   bool operator==(const Sampling&) const = default;
 };
 

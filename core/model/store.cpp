@@ -42,7 +42,7 @@ struct NearContext {
 
 // The k nearest keys of a row. Single-precision distances select candidates; double-precision ones
 // decide.
-std::vector<NearContext> nearest_of(const Store& store, const float* x, Index k) {
+std::vector<NearContext> nearest_contexts(const Store& store, const float* x, Index k) {
   const Index count = store.keys.dim(0), size = store.keys.dim(1);
   std::vector<float> quick(static_cast<std::size_t>(count));
   for (Index n = 0; n < count; ++n) {
@@ -76,11 +76,11 @@ Store load_store(const std::filesystem::path& path) {
   }
   store.keys = keys.floats();
   const Index count = store.keys.dim(0);
-  const auto integers = [&](const char* of, const Shape& shape) {
-    const StoredTensor& stored = tensor(file, name, of);
+  const auto integers = [&](const char* tensor_name, const Shape& shape) {
+    const StoredTensor& stored = tensor(file, name, tensor_name);
     if (stored.shape != shape || stored.dtype != DType::I32) {
-      throw InputError(name + ": " + of + ": expected " + to_string(shape) + " as I32, found " +
-                       to_string(stored.shape));
+      throw InputError(name + ": " + tensor_name + ": expected " + to_string(shape) +
+                       " as I32, found " + to_string(stored.shape));
     }
     return stored.integers();
   };
@@ -127,9 +127,9 @@ Neighbours nearest_keys(const Store& store, const Tensor& x, Index k) {
   parallel_for(rows, 1, [&](Index first, Index last) {
     for (Index row = first; row < last && !is_stopping(); ++row) {
       Index n = row * k;
-      for (const NearContext& one : nearest_of(store, x.data() + row * size, k)) {
-        result.index[n] = one.index;
-        result.distance[n++] = static_cast<float>(one.distance);
+      for (const NearContext& context : nearest_contexts(store, x.data() + row * size, k)) {
+        result.index[n] = context.index;
+        result.distance[n++] = static_cast<float>(context.distance);
       }
     }
   });

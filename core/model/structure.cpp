@@ -34,8 +34,8 @@ ModelConfig apply_structure(const ModelConfig& config, const Structure& structur
   ModelConfig result = config;
   if (structure.architecture && *structure.architecture != config.architecture) {
     result.architecture = *structure.architecture;
-    const Architecture& of = architecture(result.architecture.id);
-    if (of.adapt && result.architecture.id != config.architecture.id) of.adapt(result);
+    const Architecture& type = attnscope::architecture(result.architecture.id);
+    if (type.adapt && result.architecture.id != config.architecture.id) type.adapt(result);
   }
   if (structure.residual_connection) result.residual_connection = *structure.residual_connection;
   if (structure.exits) {
@@ -55,13 +55,11 @@ Model with_structure(const Model& model, const Structure& structure) {
   WeightBudget weight_budget;
   for (const WeightSpec& spec : weight_specs(result.config)) {
     ++number;
-    const auto had = model.weights.find(spec.name);
+    const auto stored = model.weights.find(spec.name);
     const auto narrow = model.narrow.find(spec.name);
-    if (had != model.weights.end() && had->second.shape() == spec.shape) {
-      result.weights.emplace(*had);
-      if (std::ranges::count(model.untrained, spec.name) > 0) {
-        result.untrained.push_back(spec.name);
-      }
+    if (stored != model.weights.end() && stored->second.shape() == spec.shape) {
+      result.weights.emplace(*stored);
+      if (std::ranges::count(model.untrained, spec.name) > 0) result.untrained.push_back(spec.name);
     } else if (narrow != model.narrow.end() &&
                Shape{narrow->second.rows, narrow->second.columns} == spec.shape) {
       result.narrow.emplace(*narrow);

@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-// Counts the elements of weights that are created for a user's choice of structure. Throws
-// InputError before they exceed a fixed limit, so that no click can fill the memory.
+// Counts the elements of newly created weights. reserve() throws InputError before their number
+// exceeds a fixed limit, so that no selection of the user exhausts memory.
 class WeightBudget {
  public:
   void reserve(const std::string& owner, const std::string& name, const Shape& shape) {

@@ -106,35 +106,35 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const Index width = config_.width;
   const Index queries = config_.heads * config_.head_size;
   const Index keys = config_.kv_heads * config_.head_size;
-  const std::string around = help_;
+  const std::string previous_help = help_;
   if (name == "cross") help_ = "Cross-attention.";
-  const ModelOptions& i = config_.model_options;
+  const ModelOptions& options = config_.model_options;
   const bool earlier = config_.embedding.first_norm && prefix == layer_prefix(0);
-  if (i.output_norm != OutputNorm::Instead && !earlier) norm(prefix + name + "_norm");
+  if (options.output_norm != OutputNorm::Instead && !earlier) norm(prefix + name + "_norm");
   const std::string at = prefix + name + ".";
   linear(at, "q", width, queries, config_.attention_biases);
   linear(at, "k", width, keys, config_.attention_biases);
   linear(at, "v", width, keys, config_.attention_biases);
-  if (i.query_key_norm != QueryKeyNorm::None) {
-    const bool by_head = i.query_key_norm == QueryKeyNorm::Head;
+  if (options.query_key_norm != QueryKeyNorm::None) {
+    const bool by_head = options.query_key_norm == QueryKeyNorm::Head;
     norm(at + "q_norm", by_head ? config_.head_size : queries);
     norm(at + "k_norm", by_head ? config_.head_size : keys);
   }
   linear(at, "o", queries, width, has_output_bias(config_), true);
-  if (i.attention_sinks) constant(at + "sinks", {config_.heads}, 0);
-  if (i.output_norm != OutputNorm::None) norm(prefix + name + "_output_norm");
-  help_ = around;
+  if (options.attention_sinks) constant(at + "sinks", {config_.heads}, 0);
+  if (options.output_norm != OutputNorm::None) norm(prefix + name + "_output_norm");
+  help_ = previous_help;
 }
 
 void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
-                       bool own) {
+                       bool owns_weights) {
   const ResidualConnection& residual_connection =
       attnscope::residual_connection(config_.residual_connection.id);
-  const auto joined = [&](const char* place) {
+  const auto add_residual_weights = [&](const char* place) {
     add_info(residual_connection, config_.residual_connection.values, model_dimensions(config_),
              prefix + place);
   };
-  if (own) attention(prefix, "attn");
+  if (owns_weights) attention(prefix, "attn");
   const std::vector<HeadRange> ranges = head_ranges(config_, groups);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Dimensions dimensions = group_dimensions(config_, ranges[g]);
@@ -144,27 +144,27 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
     const Encoding& position = encoding(chosen.id);
     if (!position.embed) add_info(position, chosen.values, dimensions, group_name);
   }
-  if (!own) return;
-  joined("attn_join.");
+  if (!owns_weights) return;
+  add_residual_weights("attn_join.");
   if (cross) {
     attention(prefix, "cross");
-    joined("cross_join.");
+    add_residual_weights("cross_join.");
   }
   if (config_.hidden == 0) return;
-  const ModelOptions& i = config_.model_options;
-  if (i.output_norm != OutputNorm::Instead && !i.shared_norm) norm(prefix + "ffn_norm");
+  const ModelOptions& options = config_.model_options;
+  if (options.output_norm != OutputNorm::Instead && !options.shared_norm) norm(prefix + "ffn_norm");
   const std::string ffn = prefix + "ffn.";
-  if (i.experts.count > 0) {
-    matrix(ffn + "router", {config_.width, i.experts.count});
-    if (i.experts.router_bias) constant(ffn + "router_bias", {i.experts.count}, 0);
-    for (Index e = 0; e < i.experts.count; ++e) {
+  if (options.experts.count > 0) {
+    matrix(ffn + "router", {config_.width, options.experts.count});
+    if (options.experts.router_bias) constant(ffn + "router_bias", {options.experts.count}, 0);
+    for (Index e = 0; e < options.experts.count; ++e) {
       feed_forward(ffn + "experts." + std::to_string(e) + ".");
     }
   } else {
     feed_forward(ffn);
   }
-  if (i.output_norm != OutputNorm::None) norm(prefix + "ffn_output_norm");
-  joined("ffn_join.");
+  if (options.output_norm != OutputNorm::None) norm(prefix + "ffn_output_norm");
+  add_residual_weights("ffn_join.");
 }
 
 void WeightList::feed_forward(const std::string& prefix) {
@@ -177,26 +177,26 @@ void WeightList::feed_forward(const std::string& prefix) {
 // embed.cluster.N.table [n, e], .project [e, d], or output.cluster.N.project [d, e] and, if untied,
 // .table.
 void WeightList::clusters(const std::string& stack, bool tables) {
-  const bool out = stack == "output.";
-  const auto all = vocabulary_clusters(config_);
-  for (std::size_t n = 0; n < all.size(); ++n) {
+  const bool is_output = stack == "output.";
+  const auto ranges = vocabulary_clusters(config_);
+  for (std::size_t n = 0; n < ranges.size(); ++n) {
     const std::string at = stack + "cluster." + std::to_string(n) + ".";
-    const Index width = all[n].width;
-    if (tables) random(at + "table", {all[n].count, width}, kDeviation);
-    random(at + "project", out ? Shape{config_.width, width} : Shape{width, config_.width},
-           1 / std::sqrt(static_cast<double>(out ? config_.width : width)));
+    const Index width = ranges[n].width;
+    if (tables) random(at + "table", {ranges[n].count, width}, kDeviation);
+    random(at + "project", is_output ? Shape{config_.width, width} : Shape{width, config_.width},
+           1 / std::sqrt(static_cast<double>(is_output ? config_.width : width)));
   }
 }
 
 void WeightList::embedding() {
   if (!config_.embedding.adaptive.cutoffs.empty()) return clusters("embed.", true);
   const Choice* input = input_encoding(config_);
-  const bool waves =
+  const bool is_sinusoidal =
       input && std::ranges::all_of(encoding(input->id).weights, [](const WeightInfo& weight) {
         return weight.training.constant;
       });
   random("embed.weight", {config_.vocabulary, table_width(config_)},
-         waves ? kDeviationWithSinusoids : kDeviation);
+         is_sinusoidal ? kDeviationWithSinusoids : kDeviation);
 }
 
 void WeightList::positions(const std::string& stack,
@@ -230,8 +230,8 @@ void WeightList::stack(const std::string& stack, const std::vector<std::vector<H
   if (!stack.empty()) help_ = "The encoder.";
   for (std::size_t n = 0; n < groups.size(); ++n) {
     const auto number = static_cast<Index>(n);
-    const bool own = !stack.empty() || weights_of_layer(config_, number) == number;
-    layer(stack + layer_prefix(number), groups[n], cross, own);
+    const bool owns_weights = !stack.empty() || weights_of_layer(config_, number) == number;
+    layer(stack + layer_prefix(number), groups[n], cross, owns_weights);
   }
   if (config_.pre_norm) norm(stack + "final_norm", state_width(config_));
   help_.clear();
@@ -306,11 +306,11 @@ std::set<std::string> constant_weight_names(const ModelConfig& config) {
 }
 
 std::map<std::string, double> weight_upper_bounds(const ModelConfig& config) {
-  std::map<std::string, double> most;
+  std::map<std::string, double> bounds;
   for (const WeightSpec& spec : weight_specs(config)) {
-    if (spec.most > 0) most.emplace(spec.name, spec.most);
+    if (spec.most > 0) bounds.emplace(spec.name, spec.most);
   }
-  return most;
+  return bounds;
 }
 
 }  // namespace attnscope

@@ -5,7 +5,7 @@
 //   embed.NAME                      of an input encoding, as in its Info
 //   embed.type                      [types, d]       token types
 //   embed.norm.weight               [d]              (.bias) after all additions
-//   embed.project.w, .b             [e, d], [d]      of a table of width e; those above are [.., e]
+//   embed.project.w, .b             [e, d], [d]      with a table of width e; the above are [.., e]
 //   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
 //   layers.N.attn.wq, wk, wv        [d, h d_k], [d, h_kv d_k] twice  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
@@ -17,12 +17,12 @@
 //   layers.N.ffn.w_gate, w_in       [d, hidden]      (b_gate, b_in)
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
 //   layers.N.ffn.router             [d, experts]     (router_bias); the three above are then
-//                                                    those of layers.N.ffn.experts.E
+//                                                    in layers.N.ffn.experts.E
 //   final_norm.weight               [d]              (.bias), pre-norm only
 //   output.transform.w, .b, .norm   [d, e], [e]      before the token table (e: d or its width)
 //   output.weight                   [d, vocabulary], unless tied
 //   output.bias                     [vocabulary]     if the head has one
-// An adaptive vocabulary, with clusters of n tokens and vectors of width e, has instead of
+// With an adaptive vocabulary, whose clusters have n tokens and vectors of width e, these replace
 // embed.weight and output.weight:
 //   embed.cluster.C.table, .project     [n, e], [e, d]
 //   output.cluster.C.project, .table    [d, e], [n, e] unless tied
@@ -53,8 +53,8 @@ struct WeightSpec {
   std::function<Tensor(std::uint64_t seed)> initial{};
   bool optional = false;
   std::string owner{};    // id of the variant, architecture, ... that requires it; empty: the block
-  bool constant = false;  // not trained, see WeightInfo
-  double most = 0;        // upper bound, updates are relative to it; 0: see WeightTraining::max
+  bool constant = false;  // not trained (WeightInfo)
+  double most = 0;        // upper bound and unit of updates; 0: none (WeightTraining::max)
   std::string help{};     // text of its Info: "The span of each head."
 };
 
@@ -86,23 +86,22 @@ class WeightList {
                 const std::string& prefix);
   void add_model_info(const Info& info, const Values& values);
   // Adds a layer's norm, projections, group weights and feed-forward. prefix: "layers.3.".
-  // own: false if it shares projections, norms and feed-forward with another layer.
+  // owns_weights: false if it shares projections, norms and feed-forward with another layer.
   void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
-             bool own = true);
+             bool owns_weights = true);
   // Adds norm and projections of an attention: `name` is "attn" or "cross".
   void attention(const std::string& prefix, const std::string& name);
-  void feed_forward(const std::string& prefix);  // prefix: "layers.3.ffn."
-  // Adds token vectors and ...
-  void embedding();
+  void feed_forward(const std::string& prefix);          // prefix: "layers.3.ffn."
+  void embedding();                                      // token vectors
   void clusters(const std::string& stack, bool tables);  // of an adaptive vocabulary
-  // ... the weights of an input encoding, for this stack: "" or "encoder." ...
+  // Adds the weights of a stack's input encoding. stack: "" or "encoder.".
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
-  // ... and those of the later steps: token types, norm, projection.
+  // Adds the weights of the embedding after positions: token types, norm, projection.
   void after_positions(const std::string& stack);
   // Adds layers "layers.N." below `stack`, and the final norm.
   void stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
              bool cross);
-  void output();  // the projection to logits, unless tied, and the rest of the head
+  void output();  // projection to logits, unless tied; transform and bias of the head
 
  private:
   void add(WeightSpec spec);
@@ -119,7 +118,7 @@ std::map<std::string, double> weight_upper_bounds(const ModelConfig& config);
 // "layers.3.groups.0."
 std::string group_prefix(Index layer, Index group);
 std::string layer_prefix(Index layer);  // "layers.3."
-// Weights whose names begin with `prefix`, by the rest of their names.
+// Weights whose names begin with `prefix`, by name without the prefix.
 NamedVars weights_below(const NamedVars& weights, const std::string& prefix);
 
 }  // namespace attnscope

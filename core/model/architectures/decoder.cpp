@@ -28,7 +28,7 @@ struct SegmentResult {
   Pass::Readout readout;    // for retrieval
 };
 
-// Processes a segment that begins at position `first`, using memory of earlier ones if available.
+// Processes a segment that begins at position `first`, with the memory of earlier segments, if any.
 SegmentResult process_segment(Pass& pass, const IntTensor& ids, Index first, Index segment,
                               std::optional<ExitRun>& exits) {
   const ModelConfig& config = pass.config();
@@ -37,41 +37,41 @@ SegmentResult process_segment(Pass& pass, const IntTensor& ids, Index first, Ind
   pass.tap("embed", x, segment);
   LayerStack stack = layer_stack("", config.groups, {.segment = segment}, config.causal,
                                  [&](Index layer) { return weights_of_layer(config, layer); });
-  SegmentResult piece;
+  SegmentResult result;
   if (config.exits) {
     exits.emplace(pass, x, Var());
     exits->attach_to(stack);
   } else if (config.auxiliary.layers || config.auxiliary.future > 0) {
-    stack.after_layer = [&piece](Index, const Var&, const Var& after) {
-      piece.states.push_back(after);
+    stack.after_layer = [&result](Index, const Var&, const Var& after) {
+      result.states.push_back(after);
       return after;
     };
   }
   x = run_layers(pass, stack, x);
   const Var state = pass.final_norm(x, "");
   pass.tap("final", state, segment);
-  piece.readout = {pass.last_feed_forward_input(), state};
+  result.readout = {pass.last_feed_forward_input(), state};
   const bool last = pass.options().last_logits;
-  piece.logits = exits ? exits->logits(x) : pass.logits(last ? last_tokens(pass, state) : state);
-  if (exits && last) piece.logits = last_tokens(pass, piece.logits);
-  if (piece.logits.defined()) pass.recorder().logits(piece.logits.value(), segment);
-  return piece;
+  result.logits = exits ? exits->logits(x) : pass.logits(last ? last_tokens(pass, state) : state);
+  if (exits && last) result.logits = last_tokens(pass, result.logits);
+  if (result.logits.defined()) pass.recorder().logits(result.logits.value(), segment);
+  return result;
 }
 
-// Concatenates rows of segments [B rows, e] in text order.
-Var in_order(const Pass& pass, const std::vector<Var>& pieces) {
-  if (!pieces[0].defined()) return {};  // no output head
-  if (pieces.size() == 1) return pieces[0];
+// Concatenates the rows [B rows, e] of successive segments.
+Var concat_rows(const Pass& pass, const std::vector<Var>& segments) {
+  if (!segments[0].defined()) return {};  // no output head
+  if (segments.size() == 1) return segments[0];
   std::vector<Var> parts;
-  for (const Var& piece : pieces) parts.push_back(pass.sequences(piece));
-  const Var all = concat(parts, 1);  // [B, L, e]
-  return reshape(all, {all.dim(0) * all.dim(1), all.dim(2)});
+  for (const Var& segment : segments) parts.push_back(pass.sequences(segment));
+  const Var result = concat(parts, 1);  // [B, L, e]
+  return reshape(result, {result.dim(0) * result.dim(1), result.dim(2)});
 }
 
 SegmentResult read_segments(Pass& pass, const IntTensor& ids) {
   const Index length = ids.dim(1), segment = pass.config().segment;
-  State own;
-  if (!pass.memory()) pass.set_memory(&own);
+  State local_memory;
+  if (!pass.memory()) pass.set_memory(&local_memory);
   State& memory = *pass.memory();
   std::vector<Var> logits, queries, finals;
   std::vector<std::vector<Var>> states;
@@ -79,35 +79,36 @@ SegmentResult read_segments(Pass& pass, const IntTensor& ids) {
   Index number = 0;
   for (Index first = 0; first < length; first += segment, ++number) {
     const Index count = std::min(segment, length - first);
-    const auto share = [&](Index tokens) {
+    const auto fraction = [&](Index tokens) {
       return static_cast<double>(tokens) / static_cast<double>(length);
     };
     pass.begin_stage("segment " + std::to_string(number + 1) + " of " +
                          std::to_string((length + segment - 1) / segment) + ", ",
-                     share(first), share(first + count));
-    IntTensor part({ids.dim(0), count});
+                     fraction(first), fraction(first + count));
+    IntTensor segment_ids({ids.dim(0), count});
     for (Index b = 0; b < ids.dim(0); ++b) {
-      std::copy_n(ids.data() + b * length + first, count, part.data() + b * count);
+      std::copy_n(ids.data() + b * length + first, count, segment_ids.data() + b * count);
     }
-    SegmentResult piece = process_segment(pass, part, memory.length, number, no_exits);
+    SegmentResult result = process_segment(pass, segment_ids, memory.length, number, no_exits);
     memory.length += count;
     ++memory.steps;
-    logits.push_back(piece.logits);
-    queries.push_back(piece.readout.query);
-    finals.push_back(piece.readout.state);
-    states.resize(piece.states.size());
-    for (std::size_t n = 0; n < states.size(); ++n) states[n].push_back(piece.states[n]);
+    logits.push_back(result.logits);
+    queries.push_back(result.readout.query);
+    finals.push_back(result.readout.state);
+    states.resize(result.states.size());
+    for (std::size_t n = 0; n < states.size(); ++n) states[n].push_back(result.states[n]);
   }
-  SegmentResult all{pass.options().last_logits ? logits.back() : in_order(pass, logits), {}, {}};
+  SegmentResult text{
+      pass.options().last_logits ? logits.back() : concat_rows(pass, logits), {}, {}};
   if (queries.back().defined()) {
-    all.readout = {in_order(pass, queries), in_order(pass, finals)};
+    text.readout = {concat_rows(pass, queries), concat_rows(pass, finals)};
   }
-  for (const std::vector<Var>& of_layer : states) all.states.push_back(in_order(pass, of_layer));
-  if (pass.memory() == &own) {
-    record_memory(pass, own);
+  for (const std::vector<Var>& layer : states) text.states.push_back(concat_rows(pass, layer));
+  if (pass.memory() == &local_memory) {
+    record_memory(pass, local_memory);
     pass.set_memory(nullptr);
   }
-  return all;
+  return text;
 }
 
 Output run_decoder(Pass& pass, const Batch& batch) {
@@ -116,10 +117,10 @@ Output run_decoder(Pass& pass, const Batch& batch) {
   State* cache = pass.options().cache;
   const State before = cache ? *cache : State{};
   std::optional<ExitRun> exits;
-  SegmentResult piece;
+  SegmentResult result;
   try {
-    piece = in_segments ? read_segments(pass, batch.ids)
-                        : process_segment(pass, batch.ids, before.length, 0, exits);
+    result = in_segments ? read_segments(pass, batch.ids)
+                         : process_segment(pass, batch.ids, before.length, 0, exits);
   } catch (...) {
     if (cache) *cache = before;  // restores the state of an interrupted pass
     throw;
@@ -129,10 +130,10 @@ Output run_decoder(Pass& pass, const Batch& batch) {
     ++cache->steps;
   }
   if (exits) exits->record();
-  pass.set_readout(piece.readout);
-  if (exits) return exits->output(piece.logits, batch);
-  Output output = language_model_output(pass, piece.logits, batch);
-  if (batch.targets.defined()) add_auxiliary_losses(pass, piece.states, batch, output);
+  pass.set_readout(result.readout);
+  if (exits) return exits->output(result.logits, batch);
+  Output output = language_model_output(pass, result.logits, batch);
+  if (batch.targets.defined()) add_auxiliary_losses(pass, result.states, batch, output);
   return output;
 }
 
@@ -169,8 +170,7 @@ Architecture decoder_architecture() {
   a.parameters = {{.key = "masked",
                    .symbol = "",
                    .label = "Masked share",
-                   .help = "Share of tokens that are masked in training; 0: next-token "
-                           "prediction.",
+                   .help = "Share of tokens that are masked in training; 0: next-token prediction.",
                    .kind = Parameter::Kind::Real,
                    .scope = {.training = true},
                    .initial = 0.0,

@@ -10,8 +10,8 @@
 namespace attnscope {
 namespace {
 
-// Output of the encoder.  [B L_source, d]
-Var encoded(Pass& pass, const IntTensor& source) {
+// Returns the output of the encoder.  [B L_source, d]
+Var run_encoder(Pass& pass, const IntTensor& source) {
   const ModelConfig& config = pass.config();
   const auto groups = encoder_groups(config);
   pass.begin_stage("encoder, ", 0, 0.5);
@@ -23,17 +23,17 @@ Var encoded(Pass& pass, const IntTensor& source) {
   return x;
 }
 
-// Encodes the source once if the target is generated token by token.
-Var encode_once(Pass& pass, const IntTensor& source) {
+// Encodes the source; with a cache, only in the first step.
+Var encode_source(Pass& pass, const IntTensor& source) {
   State* cache = pass.options().cache;
-  if (!cache) return encoded(pass, source);
-  if (!cache->encoded.defined()) cache->encoded = encoded(pass, source).value();
+  if (!cache) return run_encoder(pass, source);
+  if (!cache->encoded.defined()) cache->encoded = run_encoder(pass, source).value();
   return cache->encoded;
 }
 
-Output run_both(Pass& pass, const Batch& batch) {
+Output run_stacks(Pass& pass, const Batch& batch) {
   const ModelConfig& config = pass.config();
-  const Var source = encode_once(pass, batch.source);
+  const Var source = encode_source(pass, batch.source);
   pass.begin_stage("decoder, ", 0.5, 1);
   const State* cache = pass.options().cache;
   Var x = pass.dropout(pass.embed(batch.ids, "", cache ? cache->length : 0));  // [n, d]
@@ -58,7 +58,7 @@ Output run_encoder_decoder(Pass& pass, const Batch& batch) {
   State* cache = pass.options().cache;
   const State before = cache ? *cache : State{};
   try {
-    Output output = run_both(pass, batch);
+    Output output = run_stacks(pass, batch);
     if (cache) {
       cache->length += batch.ids.dim(1);
       ++cache->steps;
@@ -79,8 +79,7 @@ Architecture encoder_decoder_architecture() {
   a.group = "Architectures";
   a.equation = "m = encoder(source),   xⁿ = block(xⁿ⁻¹, m),   logits = norm(xᴺ) W";
   a.summary =
-      "A bidirectional encoder reads the whole source. A decoder generates the target token "
-      "by "
+      "A bidirectional encoder reads the whole source. A decoder generates the target token by "
       "token; in each of its layers a second attention, cross-attention, attends to the encoder's "
       "output.";
   a.source = "Vaswani et al., 2017, Attention is all you need, arXiv:1706.03762";
@@ -109,9 +108,9 @@ Architecture encoder_decoder_architecture() {
     list.output();
   };
   a.run = run_encoder_decoder;
-  a.layer_runs = [](const ModelConfig&, RunLength of) {
+  a.layer_runs = [](const ModelConfig&, RunLength n) {
     return std::vector<LayerRuns>{
-        {1, of.tokens, of.tokens, true}, {1, of.target, of.target}, {1, of.target, of.tokens}};
+        {1, n.tokens, n.tokens, true}, {1, n.target, n.target}, {1, n.target, n.tokens}};
   };
   a.parts = [](const ModelConfig&) { return AddressParts{.stack = true, .kind = true}; };
   return a;

@@ -63,8 +63,8 @@ Output run_rnn(Pass& pass, const Batch& batch) {
   const Var s = gru_states(pass, "decoder.rnn.", vectors(batch.ids), last);  // [B, L, d]
   Var o = s;
   if (config.architecture.values.choice("score") != "none") {
-    const Var both = concat({attend_to_encoder(pass, s, h), s}, 2);  // [B, L, 2 d]
-    o = tanh(add(matmul(both, pass.weight("combine.w")), pass.weight("combine.b")));
+    const Var concatenated = concat({attend_to_encoder(pass, s, h), s}, 2);  // [B, L, 2 d]
+    o = tanh(add(matmul(concatenated, pass.weight("combine.w")), pass.weight("combine.b")));
   }
   const Var rows = reshape(o, {items * o.dim(1), width});  // [n, d]
   pass.tap("final", rows);
@@ -132,9 +132,8 @@ Architecture rnn_attention_architecture() {
       "o_t = tanh([c_t ; s_t] W + b)";
   a.summary =
       "The predecessor of the transformer: one recurrent network reads the source, another "
-      "generates "
-      "the target, and at each step attention weights the states of the first, so that the source "
-      "need not be compressed into one vector. The weights align target and source.";
+      "generates the target, and at each step attention weights the states of the first, so that "
+      "the source need not be compressed into one vector. The weights align target and source.";
   a.source =
       "Bahdanau et al., 2014, arXiv:1409.0473 (additive); Luong et al., 2015, arXiv:1508.04025 "
       "(dot)";
@@ -168,15 +167,15 @@ Architecture rnn_attention_architecture() {
   a.adapt = adapt_to_rnn;
   a.add_weights = [](WeightList& list) {
     list.embedding();
-    const Choice& own = list.config().architecture;
-    list.add_model_info(architecture(own.id), own.values);
+    const Choice& type = list.config().architecture;
+    list.add_model_info(architecture(type.id), type.values);
     list.output();
   };
   a.run = run_rnn;
-  a.layer_runs = [](const ModelConfig&, RunLength of) {
-    return std::vector<LayerRuns>{{1, of.tokens, of.tokens, false, false},
-                                  {1, of.target, of.target, false, false},
-                                  {1, of.target, of.tokens}};
+  a.layer_runs = [](const ModelConfig&, RunLength length) {
+    return std::vector<LayerRuns>{{1, length.tokens, length.tokens, false, false},
+                                  {1, length.target, length.target, false, false},
+                                  {1, length.target, length.tokens}};
   };
   a.parts = [](const ModelConfig&) { return AddressParts{.kind = true}; };
   return a;

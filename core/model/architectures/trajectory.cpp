@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kPerStep = 3;  // return to go, state, action
+constexpr Index kTokensPerStep = 3;  // return to go, state, action
 
 void check_batch(const Batch& batch, const ModelConfig& config) {
   const Values& values = config.architecture.values;
@@ -40,7 +40,7 @@ void check_batch(const Batch& batch, const ModelConfig& config) {
   }
 }
 
-// True if the last action of all sequences is still to be taken: its token is absent.
+// True if the last action of every sequence is -1 (not taken yet); then it has no token.
 bool last_action_is_open(const Batch& batch) {
   const Index items = batch.actions.dim(0), steps = batch.actions.dim(1);
   Index open = 0;
@@ -69,14 +69,15 @@ Var step_tokens(Pass& pass, const Batch& batch) {
   }
   const Var time = gather(pass.weight("embed.time"), times);  // [B, T, d]
   const auto token = [&](const Var& x) { return reshape(add(x, time), {items, steps, 1, width}); };
-  const Var of_return =
+  const Var return_vectors =
       add(matmul(Var(batch.returns.reshaped({items, steps, 1})), pass.weight("embed.return.w")),
           pass.weight("embed.return.b"));
-  const Var of_state =
+  const Var state_vectors =
       add(matmul(Var(batch.states), pass.weight("embed.state.w")), pass.weight("embed.state.b"));
-  const Var of_action = gather(pass.weight("embed.action"), actions);
-  const Var all = concat({token(of_return), token(of_state), token(of_action)}, 2);
-  return reshape(all, {items * steps * kPerStep, width});
+  const Var action_vectors = gather(pass.weight("embed.action"), actions);
+  const Var tokens =
+      concat({token(return_vectors), token(state_vectors), token(action_vectors)}, 2);
+  return reshape(tokens, {items * steps * kTokensPerStep, width});
 }
 
 Output run_trajectory(Pass& pass, const Batch& batch) {
@@ -84,24 +85,22 @@ Output run_trajectory(Pass& pass, const Batch& batch) {
   check_batch(batch, config);
   const Index items = pass.batch(), steps = batch.returns.dim(1), width = config.width;
   Var x = step_tokens(pass, batch);  // [B 3 T, d]
-  const bool open = last_action_is_open(batch);
-  const Index length = kPerStep * steps - (open ? 1 : 0);
-  if (open) {
-    x = reshape(slice(pass.sequences(x), 1, 0, length), {items * length, width});
-  }
-  const Choice* placed = input_encoding(config);
-  if (placed && added_to_input(*placed)) x = pass.with_positions(x, *placed, "embed.", 0);
+  const bool lacks_action = last_action_is_open(batch);
+  const Index length = kTokensPerStep * steps - (lacks_action ? 1 : 0);
+  if (lacks_action) x = reshape(slice(pass.sequences(x), 1, 0, length), {items * length, width});
+  const Choice* choice = input_encoding(config);
+  if (choice && added_to_input(*choice)) x = pass.with_positions(x, *choice, "embed.", 0);
   x = pass.dropout(pass.finish_embedding(x, "", 0));
   pass.tap("embed", x);
   x = run_layers(pass, layer_stack("", config.groups, {}, true), x);
   x = pass.final_norm(x, "");
   pass.tap("final", x);
-  IntTensor of_states({items * steps});  // rows that predict the actions
-  for (Index n = 0; n < of_states.size(); ++n) {
-    of_states[n] = static_cast<std::int32_t>(n / steps * length + n % steps * kPerStep + 1);
+  IntTensor state_rows({items * steps});  // rows that predict the actions
+  for (Index n = 0; n < state_rows.size(); ++n) {
+    state_rows[n] = static_cast<std::int32_t>(n / steps * length + n % steps * kTokensPerStep + 1);
   }
-  const Var logits = pass.logits(gather(x, of_states));  // [B T, actions]
-  if (!logits.defined()) return {};                      // no output head
+  const Var logits = pass.logits(gather(x, state_rows));  // [B T, actions]
+  if (!logits.defined()) return {};                       // no output head
   pass.recorder().logits(logits.value(), 0);
   Output output;
   output.logits = reshape(logits, {items, steps, config.vocabulary});
@@ -139,9 +138,9 @@ WeightInfo token_weight(const char* name, const char* help, const char* rows) {
   return {.name = name,
           .help = help,
           .shape = [rows](const Dimensions& n, const Values& values) -> Shape {
-            const std::string_view of = rows;
-            if (of.empty()) return {n.model};
-            return {of == "1" ? 1 : values.integer(of), n.model};
+            const std::string_view row_count = rows;
+            if (row_count.empty()) return {n.model};
+            return {row_count == "1" ? 1 : values.integer(row_count), n.model};
           },
           .initial = *rows == '\0' ? initial_zeros() : initial_normal(0.02)};
 }

@@ -24,37 +24,38 @@ class Halting {
         threshold_(1 - pass.config().architecture.values.real("epsilon")),
         running_(Tensor::full({rows}, 1)),
         steps_(IntTensor::full({rows}, 0)),
-        spent_(Tensor::zeros({rows})),
+        accumulated_(Tensor::zeros({rows})),
         remainder_(Tensor::zeros({rows})),
         sums_(static_cast<std::size_t>(rows), 0.0) {}
 
   const Tensor& running() const { return running_; }
-  bool all_done() const {
+  bool all_halted() const {
     return std::ranges::none_of(running_, [](float r) { return r != 0; });
   }
 
-  // Updates with the state after a step, halted positions copied; last: all positions halt.
+  // Adds the state x [n, d] after a step; rows of halted positions have no effect.
+  // last: all positions halt.
   void step(const Var& x, bool last) {
     const Var h = reshape(sigmoid(add(matmul(x, pass_.weight("halt.w")), pass_.weight("halt.b"))),
                           {x.dim(0)});  // [n]
-    Tensor ends = Tensor::zeros(running_.shape()), goes_on = Tensor::zeros(running_.shape());
-    Tensor shown = Tensor::zeros(running_.shape());
+    Tensor halts = Tensor::zeros(running_.shape()), continues = Tensor::zeros(running_.shape());
+    Tensor probabilities = Tensor::zeros(running_.shape());
     for (Index i = 0; i < running_.size(); ++i) {
       if (running_[i] == 0) continue;
       ++steps_[i];
-      shown[i] = h.value()[i];
+      probabilities[i] = h.value()[i];
       double& sum = sums_[static_cast<std::size_t>(i)];
       sum += static_cast<double>(h.value()[i]);
-      (sum >= threshold_ || last ? ends : goes_on)[i] = 1;
+      (sum >= threshold_ || last ? halts : continues)[i] = 1;
     }
-    probabilities_.push_back(shown);
-    const Var rest = subtract(Var(Tensor::full(spent_.shape(), 1)), spent_);  // R
-    const Var share = add(multiply(h, goes_on), multiply(rest, ends));        // [n]
-    const Var added = multiply(x, reshape(share, {x.dim(0), 1}));
-    output_ = output_.defined() ? add(output_, added) : added;
-    remainder_ = add(remainder_, multiply(rest, ends));
-    spent_ = add(spent_, multiply(h, goes_on));
-    running_ = goes_on;
+    probabilities_.push_back(probabilities);
+    const Var remainder = subtract(Var(Tensor::full(accumulated_.shape(), 1)), accumulated_);  // R
+    const Var weight = add(multiply(h, continues), multiply(remainder, halts));  // [n]
+    const Var contribution = multiply(x, reshape(weight, {x.dim(0), 1}));
+    output_ = output_.defined() ? add(output_, contribution) : contribution;
+    remainder_ = add(remainder_, multiply(remainder, halts));
+    accumulated_ = add(accumulated_, multiply(h, continues));
+    running_ = continues;
   }
 
   const Var& output() const { return output_; }
@@ -69,10 +70,10 @@ class Halting {
   void record() const {
     Recorder& recorder = pass_.recorder();
     if (!recorder.on()) return;
-    Tensor all({static_cast<Index>(probabilities_.size()), running_.size()});
-    float* to = all.data();
-    for (const Tensor& h : probabilities_) to = std::copy_n(h.data(), h.size(), to);
-    recorder.values("halting.probability", all);
+    Tensor probabilities({static_cast<Index>(probabilities_.size()), running_.size()});
+    float* out = probabilities.data();
+    for (const Tensor& h : probabilities_) out = std::copy_n(h.data(), h.size(), out);
+    recorder.values("halting.probability", probabilities);
     recorder.values("halting.remainder", remainder_.value());
     recorder.counts("halting.steps", steps_);
   }
@@ -80,20 +81,20 @@ class Halting {
  private:
   Pass& pass_;
   double threshold_;
-  Tensor running_;  // [n] 1 for active positions
+  Tensor running_;  // [n] 1 for active positions, 0 for halted ones
   IntTensor steps_;
-  Var spent_, remainder_, output_;
+  Var accumulated_, remainder_, output_;
   std::vector<double> sums_;
   std::vector<Tensor> probabilities_;
 };
 
-// Adds the step encoding before step t.
+// Adds the encoding of step t (from 1), if the model has one.
 Var add_step_encoding(Pass& pass, const Var& x, Index t) {
-  const Choice* placed = input_encoding(pass.config());
-  if (!placed || !encoding(placed->id).uses_step) return x;
-  Choice of_step = *placed;
-  of_step.values.set("step", t);
-  return pass.with_positions(x, of_step, "embed.", 0);
+  const Choice* choice = input_encoding(pass.config());
+  if (!choice || !encoding(choice->id).uses_step) return x;
+  Choice step_choice = *choice;
+  step_choice.values.set("step", t);
+  return pass.with_positions(x, step_choice, "embed.", 0);
 }
 
 Output run_universal(Pass& pass, const Batch& batch) {
@@ -101,8 +102,8 @@ Output run_universal(Pass& pass, const Batch& batch) {
   const Values& values = config.architecture.values;
   const Index steps = values.integer("steps");
   const bool halts = values.choice("halting") == "act";
-  const Choice* placed = input_encoding(config);
-  const bool at_each_step = placed && encoding(placed->id).uses_step;
+  const Choice* choice = input_encoding(config);
+  const bool at_each_step = choice && encoding(choice->id).uses_step;
   Var x = at_each_step ? reshape(pass.token_vectors(batch.ids), {batch.ids.size(), config.width})
                        : pass.embed(batch.ids, "");  // [n, d]
   x = pass.dropout(x);
@@ -120,7 +121,7 @@ Output run_universal(Pass& pass, const Batch& batch) {
     }
     x = t == 1 ? after : choose_rows(halting.running(), after, x);
     halting.step(x, t == steps);
-    if (halting.all_done()) break;
+    if (halting.all_halted()) break;
   }
   if (halts) {
     halting.record();
@@ -137,7 +138,7 @@ Output run_universal(Pass& pass, const Batch& batch) {
   return output;
 }
 
-bool has_act(const Values& values) {
+bool uses_act(const Values& values) {
   return values.choice("halting") == "act";
 }
 
@@ -196,12 +197,12 @@ Architecture universal_architecture() {
                   return {n.model, 1};
                 },
                 .initial = initial_normal(0.02),
-                .used = has_act},
+                .used = uses_act},
                {.name = "halt.b",
                 .help = "Bias of the halting probability.",
                 .shape = [](const Dimensions&, const Values&) -> Shape { return {1}; },
                 .initial = initial_ones(),
-                .used = has_act}};
+                .used = uses_act}};
   a.add_weights = [](WeightList& list) {
     list.embedding();
     list.positions("", list.config().groups);
@@ -210,9 +211,9 @@ Architecture universal_architecture() {
     list.add_model_info(architecture("universal"), list.config().architecture.values);
   };
   a.run = run_universal;
-  a.layer_runs = [](const ModelConfig& config, RunLength of) {
+  a.layer_runs = [](const ModelConfig& config, RunLength length) {
     const auto steps = static_cast<double>(config.architecture.values.integer("steps"));
-    return std::vector<LayerRuns>{{steps, of.tokens, of.tokens}};
+    return std::vector<LayerRuns>{{steps, length.tokens, length.tokens}};
   };
   a.parts = [](const ModelConfig&) { return AddressParts{.step = true}; };
   return a;

@@ -76,15 +76,15 @@ Parameter decay_parameter() {
           .slider = {.max = 8}};
 }
 
-std::vector<WeightInfo> exit_weights(Shape (*of_w)(const Dimensions&),
-                                     Shape (*of_b)(const Dimensions&)) {
+std::vector<WeightInfo> exit_weights(Shape (*w_shape)(const Dimensions&),
+                                     Shape (*b_shape)(const Dimensions&)) {
   return {{.name = "exit.w",
            .help = "Weights of the exit decision.",
-           .shape = [of_w](const Dimensions& n, const Values&) { return of_w(n); },
+           .shape = [w_shape](const Dimensions& n, const Values&) { return w_shape(n); },
            .initial = initial_normal(0.02)},
           {.name = "exit.b",
            .help = "Bias of the exit decision.",
-           .shape = [of_b](const Dimensions& n, const Values&) { return of_b(n); },
+           .shape = [b_shape](const Dimensions& n, const Values&) { return b_shape(n); },
            .initial = initial_zeros()}};
 }
 
@@ -98,13 +98,13 @@ ExitRule oracle_exits() {
   return e;
 }
 
-void choose_layer_once(ExitRule& rule, Index behind_layer) {
+void choose_layer_once(ExitRule& rule, Index at) {
   rule.weights = exit_weights(
       [](const Dimensions& n) -> Shape {
         return {n.model, n.layers};
       },
       [](const Dimensions& n) -> Shape { return {n.layers}; });
-  rule.distribution_at = behind_layer;
+  rule.distribution_at = at;
   rule.distribution = [](Pass& pass, const Var& x) {
     pass.count(x.value().size() * pass.config().layers);
     return add(matmul(x, pass.weight("exit.w")), pass.weight("exit.b"));  // [rows, N]

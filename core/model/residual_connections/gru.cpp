@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-WeightInfo square(const char* name, const char* help) {
+WeightInfo square_weight(const char* name, const char* help) {
   return {.name = name,
           .help = help,
           .shape = [](const Dimensions& n, const Values&) -> Shape {
@@ -15,15 +15,15 @@ WeightInfo square(const char* name, const char* help) {
           .initial = initial_projection()};
 }
 
-ResidualOutput gated(const Var& x, const Var& y, const NamedVars& weights) {
-  const Var added = relu(y);  // [n, d]
+ResidualOutput apply_gate(const Var& x, const Var& y, const NamedVars& weights) {
+  const Var activated = relu(y);  // [n, d]
   const auto sum = [&](const char* w, const char* u, const Var& state) {
-    return add(matmul(added, weight(weights, w)), matmul(state, weight(weights, u)));
+    return add(matmul(activated, weight(weights, w)), matmul(state, weight(weights, u)));
   };
   const Var r = sigmoid(sum("wr", "ur", x));                                  // [n, d]
   const Var z = sigmoid(subtract(sum("wz", "uz", x), weight(weights, "b")));  // [n, d]
-  const Var fresh = tanh(sum("wg", "ug", multiply(r, x)));                    // [n, d]
-  return {add(x, multiply(z, subtract(fresh, x))), z};
+  const Var candidate = tanh(sum("wg", "ug", multiply(r, x)));                // [n, d]
+  return {add(x, multiply(z, subtract(candidate, x))), z};
 }
 
 }  // namespace
@@ -50,12 +50,12 @@ ResidualConnection gated_residual_connection() {
                    .initial = 2.0,
                    .limits = {.min = -Parameter::kMaxReal, .max = Parameter::kMaxReal},
                    .slider = {.min = -2, .max = 5}}};
-  j.weights = {square("wr", "Block output to reset gate."),
-               square("ur", "State to reset gate."),
-               square("wz", "Block output to update gate."),
-               square("uz", "State to update gate."),
-               square("wg", "Block output to candidate."),
-               square("ug", "State to candidate."),
+  j.weights = {square_weight("wr", "Block output to reset gate."),
+               square_weight("ur", "State to reset gate."),
+               square_weight("wz", "Block output to update gate."),
+               square_weight("uz", "State to update gate."),
+               square_weight("wg", "Block output to candidate."),
+               square_weight("ug", "State to candidate."),
                {.name = "b",
                 .help = "Bias that closes the gate.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
@@ -65,10 +65,9 @@ ResidualConnection gated_residual_connection() {
                     }}};
   j.refusal = [](const ModelConfig& config) -> std::string {
     if (config.pre_norm) return "";
-    return "join: gru: expected pre_norm true, "
-           "found false";
+    return "join: gru: expected pre_norm true, found false";
   };
-  j.apply = gated;
+  j.apply = apply_gate;
   return j;
 }
 

@@ -22,9 +22,9 @@ struct Streams {
   Var x1, x2;  // [n, d]
 };
 
-Var attention_of(Pass& pass, const Site& site, const Var& x2) {
-  const Choice* placed = pass.positions_in_layer(site);
-  const bool to_all = placed && adds_to_values(*placed);
+Var apply_attention(Pass& pass, const Site& site, const Var& x2) {
+  const Choice* choice = pass.positions_in_layer(site);
+  const bool to_all = choice && adds_to_values(*choice);
   return pass.dropout(pass.self_attention(site, to_all ? pass.add_layer_positions(site, x2) : x2));
 }
 
@@ -34,41 +34,39 @@ struct Chunk {
 };
 
 std::vector<Chunk> split_into_chunks(const Pass& pass, Index rows) {
-  const Index chunks = std::min(rows, pass.config().residual_connection.values.integer("chunks"));
-  std::vector<Chunk> pieces;
-  for (Index c = 0; c < chunks; ++c) {
-    const Index first = rows * c / chunks, last = rows * (c + 1) / chunks;
-    pieces.push_back({first, last - first});
+  const Index count = std::min(rows, pass.config().residual_connection.values.integer("chunks"));
+  std::vector<Chunk> chunks;
+  for (Index c = 0; c < count; ++c) {
+    const Index first = rows * c / count, last = rows * (c + 1) / count;
+    chunks.push_back({first, last - first});
   }
-  return pieces;
+  return chunks;
 }
 
-// Processes positions in chunks, so that peak memory decreases with their number.
-Var feed_forward_of(Pass& pass, const Site& site, const Var& x1) {
-  const std::vector<Chunk> pieces = split_into_chunks(pass, x1.dim(0));
-  if (pieces.size() == 1) return pass.dropout(pass.feed_forward(site, x1));
+// Processes positions in chunks; peak memory decreases with the number of chunks.
+Var apply_feed_forward(Pass& pass, const Site& site, const Var& x1) {
+  const std::vector<Chunk> chunks = split_into_chunks(pass, x1.dim(0));
+  if (chunks.size() == 1) return pass.dropout(pass.feed_forward(site, x1));
   std::vector<Var> parts;
-  for (const Chunk& piece : pieces) {
-    parts.push_back(pass.feed_forward(site, slice(x1, 0, piece.first, piece.count)));
+  for (const Chunk& chunk : chunks) {
+    parts.push_back(pass.feed_forward(site, slice(x1, 0, chunk.first, chunk.count)));
   }
   pass.set_last_feed_forward_input(pass.norm(x1, site.prefix + "ffn_norm"));
   return pass.dropout(concat(parts, 0));
 }
 
 Streams layer_forward(Pass& pass, const Site& site, const Streams& in) {
-  const Var attended = attention_of(pass, site, in.x2);
-  pass.tap(tap_prefix(site) + "attention", attended);
-  const Var x1 = add(in.x1, attended);
-  const Var fed = feed_forward_of(pass, site, x1);
-  pass.tap(tap_prefix(site) + "feed_forward", fed);
-  return pass.is_off(site.at.layer) ? in : Streams{x1, add(in.x2, fed)};
+  const Var attention_output = apply_attention(pass, site, in.x2);
+  pass.tap(tap_prefix(site) + "attention", attention_output);
+  const Var x1 = add(in.x1, attention_output);
+  const Var ffn_output = apply_feed_forward(pass, site, x1);
+  pass.tap(tap_prefix(site) + "feed_forward", ffn_output);
+  return pass.is_off(site.at.layer) ? in : Streams{x1, add(in.x2, ffn_output)};
 }
 
 // Combines the streams: mean [n, d], or both [n, 2 d].
 Var read_streams(const Pass& pass, const Streams& streams) {
-  if (state_width(pass.config()) > pass.config().width) {
-    return concat({streams.x1, streams.x2}, 1);
-  }
+  if (state_width(pass.config()) > pass.config().width) return concat({streams.x1, streams.x2}, 1);
   return scale(add(streams.x1, streams.x2), 0.5f);
 }
 
@@ -76,37 +74,36 @@ void tap_residual(Pass& pass, const Site& site, const Streams& streams) {
   pass.tap(tap_prefix(site) + "residual", read_streams(pass, streams));
 }
 
-// Backpropagates through one layer's function y = f(x) at x: accumulates gradients of the weights,
-// which are parameters, and returns that of x.
+// Backpropagates through y = f(x): accumulates the gradients of the weights and returns that of x.
 template <class Function>
-Tensor pulled_back(const Function& function, const Tensor& x, const Tensor& gradient, Tensor& y) {
+Tensor backpropagate(const Function& function, const Tensor& x, const Tensor& gradient, Tensor& y) {
   const Var input = Var::parameter(x);
   const Var output = function(input);
   y = output.value();
   backward(sum(multiply(output, gradient)));
-  const Tensor of_input = input.gradient();
-  return of_input.defined() ? of_input : Tensor::zeros(x.shape());
+  const Tensor input_gradient = input.gradient();
+  return input_gradient.defined() ? input_gradient : Tensor::zeros(x.shape());
 }
 
-// The same for the feed-forward, with a tape for one chunk at a time. Dropout is linear and draws
-// the same mask every time, so gradients pass through it as values do.
+// Backpropagates through the feed-forward, with a tape for one chunk at a time. Dropout multiplies
+// values and gradients by the same mask, drawn again from the same seed.
 Tensor backpropagate_feed_forward(Pass& pass, const Site& site, const Tensor& x1,
-                                  const Tensor& gradient, Tensor& fed) {
+                                  const Tensor& gradient, Tensor& ffn_output) {
   const std::uint64_t dropouts = pass.dropouts();
-  const Tensor kept = pass.dropout(Var(gradient)).value();
-  Tensor all(x1.shape()), of_input(x1.shape());
+  const Tensor masked_gradient = pass.dropout(Var(gradient)).value();
+  Tensor outputs(x1.shape()), input_gradient(x1.shape());
   const Index width = x1.dim(1);
-  for (const Chunk& piece : split_into_chunks(pass, x1.dim(0))) {
+  for (const Chunk& chunk : split_into_chunks(pass, x1.dim(0))) {
     Tensor y;
-    const Tensor pulled =
-        pulled_back([&](const Var& in) { return pass.feed_forward(site, in); },
-                    x1.slice(piece.first, piece.count), kept.slice(piece.first, piece.count), y);
-    std::copy_n(y.data(), y.size(), all.data() + piece.first * width);
-    std::copy_n(pulled.data(), pulled.size(), of_input.data() + piece.first * width);
+    const Tensor part = backpropagate([&](const Var& in) { return pass.feed_forward(site, in); },
+                                      x1.slice(chunk.first, chunk.count),
+                                      masked_gradient.slice(chunk.first, chunk.count), y);
+    std::copy_n(y.data(), y.size(), outputs.data() + chunk.first * width);
+    std::copy_n(part.data(), part.size(), input_gradient.data() + chunk.first * width);
   }
   pass.set_dropouts(dropouts);
-  fed = pass.dropout(Var(all)).value();
-  return of_input;
+  ffn_output = pass.dropout(Var(outputs)).value();
+  return input_gradient;
 }
 
 Tensor plus(const Tensor& a, const Tensor& b) {
@@ -122,7 +119,7 @@ struct Recomputation {
   ForwardOptions options;
   Index batch;
   LayerStack stack;
-  std::vector<std::uint64_t> dropouts;  // count before each layer
+  std::vector<std::uint64_t> dropouts;  // Pass::dropouts() before each layer
   Tensor x1, x2;                        // of the last layer
 
   void run(Tensor g1, Tensor g2, const Var& x) {
@@ -130,14 +127,14 @@ struct Recomputation {
     for (std::size_t n = stack.sites.size(); n-- > 0;) {
       const Site& site = stack.sites[n];
       pass.set_dropouts(dropouts[n] + (model.config.dropout > 0 && options.training ? 1 : 0));
-      Tensor fed;
-      g1 = plus(g1, backpropagate_feed_forward(pass, site, x1, g2, fed));
-      x2 = minus(x2, fed);
+      Tensor ffn_output;
+      g1 = plus(g1, backpropagate_feed_forward(pass, site, x1, g2, ffn_output));
+      x2 = minus(x2, ffn_output);
       pass.set_dropouts(dropouts[n]);
-      Tensor attended;
-      g2 = plus(g2, pulled_back([&](const Var& in) { return attention_of(pass, site, in); }, x2, g1,
-                                attended));
-      x1 = minus(x1, attended);
+      Tensor attention_output;
+      g2 = plus(g2, backpropagate([&](const Var& in) { return apply_attention(pass, site, in); },
+                                  x2, g1, attention_output));
+      x1 = minus(x1, attention_output);
       pass.forget_losses();
     }
     accumulate(x, plus(g1, g2));  // both streams begin as the embedding
@@ -154,41 +151,42 @@ std::vector<Var> all_weights(const Pass& pass, const Var& x) {
 
 // Runs the layers without recording a tape.
 Var run_without_tape(Pass& pass, const LayerStack& stack, const Var& x) {
-  auto again = std::make_shared<Recomputation>();
-  again->model = pass.model();
-  again->options = pass.options();
-  again->options.trace = nullptr;
-  again->batch = pass.batch();
-  again->stack = stack;
-  for (std::size_t n = 0; n < stack.sites.size(); ++n) {  // of its own model, which outlives it
-    again->stack.sites[n].groups = &again->model.config.groups[n];
+  auto backward_pass = std::make_shared<Recomputation>();
+  backward_pass->model = pass.model();
+  backward_pass->options = pass.options();
+  backward_pass->options.trace = nullptr;
+  backward_pass->batch = pass.batch();
+  backward_pass->stack = stack;
+  for (std::size_t n = 0; n < stack.sites.size(); ++n) {  // groups of the copied model
+    backward_pass->stack.sites[n].groups = &backward_pass->model.config.groups[n];
   }
   Model constants = pass.model();
   for (auto& [name, weight] : constants.weights) weight = Var(weight.value());
-  Pass quiet(constants, pass.options(), pass.batch());
-  quiet.set_dropouts(pass.dropouts());
+  Pass untaped(constants, pass.options(), pass.batch());
+  untaped.set_dropouts(pass.dropouts());
   Streams streams{Var(x.value()), Var(x.value())};
   for (const Site& site : stack.sites) {
-    again->dropouts.push_back(quiet.dropouts());
-    streams = layer_forward(quiet, site, streams);
-    tap_residual(quiet, site, streams);
+    backward_pass->dropouts.push_back(untaped.dropouts());
+    streams = layer_forward(untaped, site, streams);
+    tap_residual(untaped, site, streams);
   }
-  pass.set_dropouts(quiet.dropouts());
-  pass.adopt(quiet);
-  again->x1 = streams.x1.value();
-  again->x2 = streams.x2.value();
+  pass.set_dropouts(untaped.dropouts());
+  pass.copy_ffn_input(untaped);
+  backward_pass->x1 = streams.x1.value();
+  backward_pass->x2 = streams.x2.value();
   return record("reversible", read_streams(pass, streams).value(), all_weights(pass, x),
-                [again](const Tensor& gradient, const std::vector<Var>& inputs) {
+                [backward_pass](const Tensor& gradient, const std::vector<Var>& inputs) {
                   const Index width = inputs[0].dim(1);
-                  const bool both = gradient.dim(1) > width;
-                  const Var half = both ? Var(gradient) : scale(Var(gradient), 0.5f);
-                  again->run(slice(half, 1, 0, width).value(),
-                             slice(half, 1, both ? width : 0, width).value(), inputs[0]);
+                  const bool has_both = gradient.dim(1) > width;
+                  const Var scaled = has_both ? Var(gradient) : scale(Var(gradient), 0.5f);
+                  backward_pass->run(slice(scaled, 1, 0, width).value(),
+                                     slice(scaled, 1, has_both ? width : 0, width).value(),
+                                     inputs[0]);
                 });
 }
 
 Var run_reversible(Pass& pass, const LayerStack& stack, const Var& x) {
-  // Losses of layers (spans) and retrieval need the inner tape, so all of it is kept.
+  // Losses of layers (spans) and retrieval need the tape of all layers.
   const bool needs_tape = pass.layers_add_losses() || pass.options().retrieval;
   if (requires_tape("reversible", all_weights(pass, x)) && !needs_tape) {
     return run_without_tape(pass, stack, x);
@@ -208,8 +206,8 @@ std::string reversible_refusal(const ModelConfig& config) {
   if (config.segment > 0) return expected + "does not support segments; expected no segment";
   if (config.exits) return expected + "does not support exits; expected no exits";
   if (state_width(config) > config.width) {
-    const bool plain = !config.tied_output && !config.head.transform;
-    if (config.model_options.output_head && !plain) {
+    const bool has_plain_output = !config.tied_output && !config.head.transform;
+    if (config.model_options.output_head && !has_plain_output) {
       return "join.end: both streams exceed the width of the token table; expected tied_output "
              "false and no head.transform";
     }
@@ -221,11 +219,11 @@ std::string reversible_refusal(const ModelConfig& config) {
     }
   }
   if (architecture(config.architecture.id).is_single_stack) return "";
-  std::string known;
-  for (const Architecture& of : architectures()) {
-    if (of.is_single_stack) known += (known.empty() ? "" : " and ") + of.id;
+  std::string supported;
+  for (const Architecture& candidate : architectures()) {
+    if (candidate.is_single_stack) supported += (supported.empty() ? "" : " and ") + candidate.id;
   }
-  return expected + "supports " + known + ", found " + config.architecture.id;
+  return expected + "supports " + supported + ", found " + config.architecture.id;
 }
 
 }  // namespace

@@ -18,12 +18,12 @@ Var distances(const RetrievalInput& retrieved) {
   const Index rows = retrieved.query.dim(0), width = retrieved.query.dim(1);
   const Index k = retrieved.neighbours.index.dim(1);
   const Var keys = gather(Var(retrieved.store.keys), retrieved.neighbours.index);  // [n, k, d]
-  const Var apart = subtract(reshape(retrieved.query, {rows, 1, width}), keys);
-  return reshape(sum_axis(multiply(apart, apart), 2), {rows, k});
+  const Var difference = subtract(reshape(retrieved.query, {rows, 1, width}), keys);
+  return reshape(sum_axis(multiply(difference, difference), 2), {rows, k});
 }
 
-// 1 where a neighbour's value is the target, and one-hot targets, for rows with a target.
-Tensor hits_of(const RetrievalInput& retrieved) {
+// 1 where a neighbour's value is the target, else 0.  [n, k]
+Tensor target_hits(const RetrievalInput& retrieved) {
   const IntTensor& index = retrieved.neighbours.index;
   Tensor hits = Tensor::zeros(index.shape());
   for (Index n = 0; n < index.size(); ++n) {
@@ -37,57 +37,57 @@ Tensor hits_of(const RetrievalInput& retrieved) {
 Var mixture_loss(const RetrievalInput& retrieved, const Var& shares, double lambda) {
   const Index rows = retrieved.logits.dim(0), vocabulary = retrieved.logits.dim(1);
   Tensor at_target = Tensor::zeros({rows, vocabulary});
-  Index counted = 0;
+  Index target_count = 0;
   for (Index row = 0; row < rows; ++row) {
     if (retrieved.targets[row] < 0) continue;
     at_target(row, retrieved.targets[row]) = 1;
-    ++counted;
+    ++target_count;
   }
-  if (counted == 0) return Tensor::zeros({});
-  const Var of_model = sum_axis(multiply(log_softmax(retrieved.logits), at_target), 1);  // [n]
-  const Var of_store = sum_axis(multiply(shares, hits_of(retrieved)), 1);                // [n]
+  if (target_count == 0) return Tensor::zeros({});
+  const Var log_p = sum_axis(multiply(log_softmax(retrieved.logits), at_target), 1);  // [n]
+  const Var store_p = sum_axis(multiply(shares, target_hits(retrieved)), 1);          // [n]
   // If no neighbour has the target: log(1 - λ) + log p_LM, which cannot underflow.
-  Tensor found(of_store.shape()), missed(of_store.shape());
+  Tensor hit_mask(store_p.shape()), miss_mask(store_p.shape());
   for (Index row = 0; row < rows; ++row) {
-    const bool counts = retrieved.targets[row] >= 0, hit = of_store.value()[row] > 0;
-    found[row] = counts && hit ? 1 : 0;
-    missed[row] = counts && !hit ? 1 : 0;
+    const bool has_target = retrieved.targets[row] >= 0, hit = store_p.value()[row] > 0;
+    hit_mask[row] = has_target && hit ? 1 : 0;
+    miss_mask[row] = has_target && !hit ? 1 : 0;
   }
-  const Var sum_of_both = add(scale(of_store, static_cast<float>(lambda)),
-                              scale(exp(of_model), static_cast<float>(1 - lambda)));
-  Tensor rest(found.shape());  // rows whose logarithm is masked
-  std::ranges::transform(found, rest.begin(), [](float f) { return 1 - f; });
-  const Var mixed = log(add(multiply(sum_of_both, found), rest));
-  const Var plain = add(of_model, Var(Tensor::full({1}, static_cast<float>(std::log(1 - lambda)))));
-  const Var likelihood = add(mixed, multiply(plain, missed));  // [n]
-  return scale(sum(likelihood), -1.0f / static_cast<float>(counted));
+  const Var sum_of_both = add(scale(store_p, static_cast<float>(lambda)),
+                              scale(exp(log_p), static_cast<float>(1 - lambda)));
+  Tensor filler(hit_mask.shape());  // 1 in rows without a hit, so that log() is finite
+  std::ranges::transform(hit_mask, filler.begin(), [](float f) { return 1 - f; });
+  const Var mixture_term = log(add(multiply(sum_of_both, hit_mask), filler));
+  const Var plain = add(log_p, Var(Tensor::full({1}, static_cast<float>(std::log(1 - lambda)))));
+  const Var likelihood = add(mixture_term, multiply(plain, miss_mask));  // [n]
+  return scale(sum(likelihood), -1.0f / static_cast<float>(target_count));
 }
 
 RetrievalOutput mix_knn(Pass&, const Values& values, const RetrievalInput& retrieved) {
   const double lambda = values.real("lambda");
   const Var shares = softmax(
       scale(distances(retrieved), static_cast<float>(-1 / values.real("temperature"))));  // [n, k]
-  const Tensor of_model = log_softmax(Var(retrieved.logits.value())).value();
-  const Index rows = of_model.dim(0), vocabulary = of_model.dim(1);
+  const Tensor log_p = log_softmax(Var(retrieved.logits.value())).value();
+  const Index rows = log_p.dim(0), vocabulary = log_p.dim(1);
   const Index k = retrieved.neighbours.index.dim(1);
-  RetrievalOutput mixed{Tensor(of_model.shape()), Var(), Tensor()};
-  std::vector<double> of_store(static_cast<std::size_t>(vocabulary));
+  RetrievalOutput mixture{Tensor(log_p.shape()), Var(), Tensor()};
+  std::vector<double> store_p(static_cast<std::size_t>(vocabulary));
   for (Index row = 0; row < rows; ++row) {
-    std::ranges::fill(of_store, 0.0);
+    std::ranges::fill(store_p, 0.0);
     for (Index n = 0; n < k; ++n) {
       const std::int32_t value = retrieved.store.values[retrieved.neighbours.index(row, n)];
-      of_store[static_cast<std::size_t>(value)] += static_cast<double>(shares.value()(row, n));
+      store_p[static_cast<std::size_t>(value)] += static_cast<double>(shares.value()(row, n));
     }
     for (Index y = 0; y < vocabulary; ++y) {
-      const double plain = std::log1p(-lambda) + static_cast<double>(of_model(row, y));
-      const double found = lambda * of_store[static_cast<std::size_t>(y)];
-      const double high = std::max(plain, std::log(found)), low = std::min(plain, std::log(found));
-      mixed.log_probabilities(row, y) =
-          static_cast<float>(found > 0 ? high + std::log1p(std::exp(low - high)) : plain);
+      const double lm = std::log1p(-lambda) + static_cast<double>(log_p(row, y));
+      const double knn = lambda * store_p[static_cast<std::size_t>(y)];
+      const double high = std::max(lm, std::log(knn)), low = std::min(lm, std::log(knn));
+      mixture.log_probabilities(row, y) =
+          static_cast<float>(knn > 0 ? high + std::log1p(std::exp(low - high)) : lm);
     }
   }
-  if (retrieved.targets.defined()) mixed.loss = mixture_loss(retrieved, shares, lambda);
-  return mixed;
+  if (retrieved.targets.defined()) mixture.loss = mixture_loss(retrieved, shares, lambda);
+  return mixture;
 }
 
 Parameter real_parameter(const char* key, const char* symbol, const char* label, const char* help,

@@ -27,11 +27,11 @@ RetrievalOutput mix_spalm(Pass& pass, const Values&, const RetrievalInput& retri
   const Var g = sigmoid(matmul(r, reshape(w, {width, 1})));  // [n, 1]
   const Var z = add(m, multiply(g, subtract(r, m)));         // [n, d]
   const Var logits = pass.logits(z);                         // [n, vocabulary]
-  RetrievalOutput mixed;
-  mixed.log_probabilities = log_softmax(Var(logits.value())).value();
-  mixed.gate = g.value().reshaped({rows});
-  if (retrieved.targets.defined()) mixed.loss = language_model_loss(logits, retrieved.targets);
-  return mixed;
+  RetrievalOutput mixture;
+  mixture.log_probabilities = log_softmax(Var(logits.value())).value();
+  mixture.gate = g.value().reshaped({rows});
+  if (retrieved.targets.defined()) mixture.loss = language_model_loss(logits, retrieved.targets);
+  return mixture;
 }
 
 }  // namespace
