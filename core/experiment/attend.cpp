@@ -33,26 +33,26 @@ Spec parse_spec(const SafetensorsFile& tensors, const std::optional<std::string>
   }
   const Json json = parse_json(spec_json ? *spec_json : stored_spec->second, "spec");
   JsonObject object(json, "spec");
-  constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr Index kMaxInteger = std::numeric_limits<std::int32_t>::max();
   Spec spec;
   spec.variant = variant_from_json(object.any("variant"), "variant");
   spec.encoding = object.has("position") ? encoding_from_json(object.any("position"), "position")
                                          : default_encoding();
   spec.causal = object.flag_or("causal", false);
   if (object.has("scale")) {
-    constexpr double kLargest = std::numeric_limits<float>::max();
-    spec.scale = static_cast<float>(object.number("scale", -kLargest, kLargest));
+    constexpr double kMaxFloat = std::numeric_limits<float>::max();
+    spec.scale = static_cast<float>(object.number("scale", -kMaxFloat, kMaxFloat));
   }
-  spec.layer = object.integer_or("layer", 0, 0, kMost);
-  if (object.has("heads")) spec.heads = object.integer("heads", 1, kMost);
+  spec.layer = object.integer_or("layer", 0, 0, kMaxInteger);
+  if (object.has("heads")) spec.heads = object.integer("heads", 1, kMaxInteger);
   object.finish();
   return spec;
 }
 
-// Tensors of a case; records which ones are used.
-class Case {
+// Tensors of the input file, with checks of dtype, shape and values.
+class InputTensors {
  public:
-  explicit Case(const SafetensorsFile& file) : file_(file) {}
+  explicit InputTensors(const SafetensorsFile& file) : file_(file) {}
 
   bool has(const std::string& name) const { return file_.tensors.contains(name); }
 
@@ -70,16 +70,16 @@ class Case {
     Tensor tensor = found.floats();
     for (Index i = 0; i < tensor.size(); ++i) {
       if (std::isfinite(tensor[i])) continue;
-      const bool rounded = found.dtype == DType::F64 && std::isinf(tensor[i]);
+      const bool overflows = found.dtype == DType::F64 && std::isinf(tensor[i]);
       throw InputError(name + ": expected finite numbers" +
-                       (rounded ? " within the range of float32" : "") + ", found " +
-                       (rounded ? "a larger one" : std::to_string(tensor[i])) + " as number " +
+                       (overflows ? " within the range of float32" : "") + ", found " +
+                       (overflows ? "a larger one" : std::to_string(tensor[i])) + " as number " +
                        std::to_string(i));
     }
     return tensor;
   }
 
-  // Tensor of a shape in which some sizes are free. No axis may be empty.
+  // Tensor of a shape, in which kAny stands for any size above 0.
   Tensor floats(const std::string& name, const Shape& shape) const {
     Tensor tensor = floats(name);
     bool fits = tensor.rank() == static_cast<Index>(shape.size());
@@ -93,7 +93,7 @@ class Case {
   }
 
   // Masks and graphs as zeros and ones.
-  Tensor ones_where_set(const std::string& name) const {
+  Tensor binary_floats(const std::string& name) const {
     const ByteTensor bytes = stored(name, DType::U8).byte_values();
     Tensor tensor(bytes.shape());
     for (Index i = 0; i < bytes.size(); ++i) tensor[i] = bytes[i] != 0 ? 1.0f : 0.0f;
@@ -117,11 +117,12 @@ class Case {
 
 constexpr Index kAny = kFreeModel;
 
-void load_weights(const Case& given, const Info& info, const Values& values, NamedVars& weights) {
+void load_weights(const InputTensors& tensors, const Info& info, const Values& values,
+                  NamedVars& weights) {
   for (const WeightInfo& entry : info.weights) {
-    if (!info.uses(entry, values) || !given.has(entry.name)) continue;
-    weights.insert_or_assign(
-        entry.name, entry.file.bytes ? given.ones_where_set(entry.name) : given.floats(entry.name));
+    if (!info.uses(entry, values) || !tensors.has(entry.name)) continue;
+    weights.insert_or_assign(entry.name, entry.file.bytes ? tensors.binary_floats(entry.name)
+                                                          : tensors.floats(entry.name));
   }
 }
 
@@ -136,11 +137,11 @@ Var with_batch(const Tensor& x) {
   return x.reshaped({1, x.dim(0), x.dim(1)});  // [1, L, d]
 }
 
-// Builds one operation from either form of a case.
+// Builds one operation, either from q, k and v or from x and projections.
 class OperationBuilder {
  public:
-  OperationBuilder(const Case& given, const Spec& spec)
-      : given_(given),
+  OperationBuilder(const InputTensors& tensors, const Spec& spec)
+      : tensors_(tensors),
         spec_(spec),
         variant_(variant(spec.variant.id)),
         encoding_(encoding(spec.encoding.id)),
@@ -153,26 +154,26 @@ class OperationBuilder {
     input_.scale = spec_.scale;
     input_.layer = spec_.layer;
     const bool from_input = is_input_form();
-    if (given_.has("y") && !variant_.inputs.cross) {
+    if (tensors_.has("y") && !variant_.inputs.cross) {
       throw InputError("y: " + variant_.id + " supports self-attention only");
     }
-    load_weights(given_, variant_, spec_.variant.values, input_.weights);
-    load_weights(given_, encoding_, spec_.encoding.values, input_.weights);
-    from_input ? take_input(terms) : take_heads();
+    load_weights(tensors_, variant_, spec_.variant.values, input_.weights);
+    load_weights(tensors_, encoding_, spec_.encoding.values, input_.weights);
+    from_input ? read_input(terms) : read_heads();
     check();
     return std::move(input_);
   }
 
  private:
-  // True if the case holds x and projections instead of q, k, v.
+  // True if the file has x and projections instead of q, k, v.
   bool is_input_form() const {
-    const auto first_of = [this](std::initializer_list<const char*> names) {
+    const auto find_first = [this](std::initializer_list<const char*> names) {
       const auto found = std::find_if(names.begin(), names.end(),
-                                      [this](const char* name) { return given_.has(name); });
+                                      [this](const char* name) { return tensors_.has(name); });
       return std::string(found == names.end() ? "" : *found);
     };
-    const std::string head = first_of({"q", "k", "v"});
-    const std::string input = first_of({"x", "y", "wq", "wk", "wv"});
+    const std::string head = find_first({"q", "k", "v"});
+    const std::string input = find_first({"x", "y", "wq", "wk", "wv"});
     if (!head.empty() && !input.empty()) {
       throw InputError(input + ": expected either q, k, v or x, wq, wk, wv, found it with " + head);
     }
@@ -180,23 +181,23 @@ class OperationBuilder {
   }
 
   // q, k, v: [h, L, ...]
-  void take_heads() {
+  void read_heads() {
     if (needs_.input) throw InputError("x: missing, " + variant_.id + " uses the input itself");
     if (encoding_.embed) {
       throw InputError("x: missing, position.type " + encoding_.id + " is added to the input");
     }
     Index heads = kAny, keys = kAny;
     if (needs_.queries) {
-      const Tensor q = given_.floats("q", {kAny, kAny, kAny});
+      const Tensor q = tensors_.floats("q", {kAny, kAny, kAny});
       input_.q = q;
       heads = q.dim(0);
     }
     if (needs_.keys) {
-      const Tensor k = given_.floats("k", {heads, kAny, needs_.queries ? input_.q.dim(2) : kAny});
+      const Tensor k = tensors_.floats("k", {heads, kAny, needs_.queries ? input_.q.dim(2) : kAny});
       input_.k = k;
       keys = k.dim(1);
     }
-    input_.v = given_.floats("v", {heads, keys, kAny});
+    input_.v = tensors_.floats("v", {heads, keys, kAny});
     set_heads(input_.v.dim(0));
     if (spec_.heads != 0 && spec_.heads != input_.heads) {
       throw InputError("heads: expected the " + std::to_string(input_.heads) +
@@ -205,8 +206,8 @@ class OperationBuilder {
   }
 
   // x: [L, d], y: [L_k, d] and the projections.
-  void take_input(bool terms) {
-    const Tensor x = given_.floats("x", {kAny, kAny});
+  void read_input(bool terms) {
+    const Tensor x = tensors_.floats("x", {kAny, kAny});
     const Index d = x.dim(1);
     const bool projects = needs_.queries || needs_.keys || needs_.values;
     if (projects && spec_.heads == 0) {
@@ -217,27 +218,27 @@ class OperationBuilder {
                        std::to_string(spec_.heads));
     }
     set_heads(std::max<Index>(1, spec_.heads));
-    const Tensor y = given_.has("y") ? given_.floats("y", {kAny, d}) : x;
+    const Tensor y = tensors_.has("y") ? tensors_.floats("y", {kAny, d}) : x;
     check_input_encoding(d);
-    input_.x = embedded(with_batch(x));  // [1, L, d]
-    if (given_.has("y")) input_.y = embedded(with_batch(y));
+    input_.x = embed(with_batch(x));  // [1, L, d]
+    if (tensors_.has("y")) input_.y = embed(with_batch(y));
     const Var source = input_.y.defined() ? input_.y : input_.x;
 
     Tensor wq, wk;
     if (needs_.queries) {
-      wq = given_.floats("wq", {d, kAny});
+      wq = tensors_.floats("wq", {d, kAny});
       check_heads("wq", wq, input_.heads);
-      input_.q = projected(input_.x, wq);  // [h, L, d_k]
+      input_.q = project(input_.x, wq);  // [h, L, d_k]
     }
     if (needs_.keys) {
-      wk = given_.floats("wk", {d, needs_.queries ? wq.dim(1) : kAny});
+      wk = tensors_.floats("wk", {d, needs_.queries ? wq.dim(1) : kAny});
       check_heads("wk", wk, input_.heads);
-      input_.k = projected(source, wk);  // [h, L_k, d_k]
+      input_.k = project(source, wk);  // [h, L_k, d_k]
     }
     if (needs_.values) {
-      const Tensor wv = given_.floats("wv", {d, kAny});
+      const Tensor wv = tensors_.floats("wv", {d, kAny});
       check_heads("wv", wv, input_.heads);
-      input_.v = projected(source, wv);  // [h, L_k, d_v]
+      input_.v = project(source, wv);  // [h, L_k, d_v]
       project_memory(d, wk, wv);
     }
     if (terms && encoding_.embed) {
@@ -247,11 +248,11 @@ class OperationBuilder {
 
   void set_heads(Index heads) { input_.heads = input_.kv_heads = heads; }
 
-  Var projected(const Var& x, const Tensor& projection) const {
+  Var project(const Var& x, const Tensor& projection) const {
     return split_heads(matmul(x, projection), input_.heads);  // [h, L, columns / h]
   }
 
-  // An encoding of the input is applied before evaluate() could check it.
+  // Checks an input encoding, which is applied before evaluate() checks the operation.
   void check_input_encoding(Index d) const {
     if (!encoding_.embed) return;
     Dimensions dimensions = free_dimensions(input_.heads, input_.heads, kAny, kAny);
@@ -262,7 +263,7 @@ class OperationBuilder {
     check_weights(encoding_, spec_.encoding.values, dimensions, input_.weights);
   }
 
-  Var embedded(const Var& x) const {
+  Var embed(const Var& x) const {
     if (!encoding_.embed) return x;
     return encoding_.embed(x, first_positions(x.dim(1)),
                            {.values = spec_.encoding.values,
@@ -276,7 +277,7 @@ class OperationBuilder {
   void project_memory(Index d, const Tensor& wk, const Tensor& wv) {
     const Var* memory = find_weight(input_.weights, "mem.x");
     if (!memory) return;
-    if (given_.has("mem.k") || given_.has("mem.v")) {
+    if (tensors_.has("mem.k") || tensors_.has("mem.v")) {
       throw InputError("mem.x: expected either mem.x or mem.k and mem.v, found both");
     }
     if (memory->rank() != 2 || memory->dim(1) != d) {
@@ -284,17 +285,17 @@ class OperationBuilder {
                        to_string(memory->shape()));
     }
     const Var rows = reshape(*memory, {1, memory->dim(0), d});  // [1, M, d]
-    input_.weights.insert_or_assign("mem.k", projected(rows, wk));
-    input_.weights.insert_or_assign("mem.v", projected(rows, wv));
+    input_.weights.insert_or_assign("mem.k", project(rows, wk));
+    input_.weights.insert_or_assign("mem.v", project(rows, wv));
     input_.weights.erase("mem.x");
   }
 
   // Expands ((x_i + p_i) wq) . ((y_j + p_j) wk).
   void split_terms(const Var& x, const Var& y, const Tensor& wq, const Tensor& wk) {
-    const Var positions_q = embedded(Var(Tensor::zeros(x.shape())));
-    const Var positions_k = embedded(Var(Tensor::zeros(y.shape())));
-    input_.split = split_products({projected(x, wq), projected(positions_q, wq)},
-                                  {projected(y, wk), projected(positions_k, wk)});
+    const Var positions_q = embed(Var(Tensor::zeros(x.shape())));
+    const Var positions_k = embed(Var(Tensor::zeros(y.shape())));
+    input_.split = split_products({project(x, wq), project(positions_q, wq)},
+                                  {project(y, wk), project(positions_k, wk)});
   }
 
   // Checks names, values and shapes again, now against the exact sizes.
@@ -321,7 +322,7 @@ class OperationBuilder {
     check_weights(encoding_, spec_.encoding.values, dimensions, input_.weights, true);
   }
 
-  const Case& given_;
+  const InputTensors& tensors_;
   const Spec& spec_;
   const Variant& variant_;
   const Encoding& encoding_;
@@ -329,7 +330,7 @@ class OperationBuilder {
   OperationInput input_;
 };
 
-// Rejects numbers that are not finite: products beyond float32 are caused by the input.
+// Throws InputError if a number is not finite: the products of the input exceed float32.
 void add_floats(SafetensorsFile& out, const std::string& name, const Tensor& tensor) {
   for (const float x : tensor) {
     if (std::isfinite(x)) continue;
@@ -342,18 +343,18 @@ void add_floats(SafetensorsFile& out, const std::string& name, const Tensor& ten
 void refuse_model_choices(const Parameter& parameter, const Values& values,
                           const std::string& path) {
   if (parameter.kind != Parameter::Kind::Choice) return;
-  const std::string& chosen = values.choice(parameter.key);
-  bool refused = false;
-  std::string known;
+  const std::string& selected = values.choice(parameter.key);
+  bool is_refused = false;
+  std::string allowed;
   for (const ParameterChoice& choice : parameter.choices) {
     if (choice.models) {
-      refused |= choice.id == chosen;
+      is_refused |= choice.id == selected;
     } else {
-      known += (known.empty() ? "" : ", ") + choice.id;
+      allowed += (allowed.empty() ? "" : ", ") + choice.id;
     }
   }
-  if (!refused) return;
-  throw InputError(path + parameter.key + ": expected one of " + known + ", found \"" + chosen +
+  if (!is_refused) return;
+  throw InputError(path + parameter.key + ": expected one of " + allowed + ", found \"" + selected +
                    "\", which applies to whole models only");
 }
 
@@ -378,15 +379,15 @@ Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>
   refuse_model_parameters(variant(spec.variant.id), spec.variant.values, "variant.");
   refuse_model_parameters(encoding(spec.encoding.id), spec.encoding.values, "position.");
   const Variant& v = variant(spec.variant.id);
-  const Case given(tensors);
+  const InputTensors inputs(tensors);
   if (v.defaults.from_weights) {
     v.defaults.from_weights(spec.variant.values,
-                            [&given](const std::string& name) { return given.has(name); });
+                            [&inputs](const std::string& name) { return inputs.has(name); });
   }
   if (terms && !v.scores.has_terms(spec.variant.values)) {
     throw InputError("terms: " + v.id + " has no separate score terms");
   }
-  const OperationInput input = OperationBuilder(given, spec).build(terms);
+  const OperationInput input = OperationBuilder(inputs, spec).build(terms);
   const bool scores = v.scores.has_softmax(spec.variant.values);
   check_memory(input, true);
   const OperationResult result =
@@ -401,9 +402,7 @@ Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>
       result.mask.defined() ? result.mask : result.pattern->mask(result.attention.dim(0));
   out.tensors.emplace("mask", stored(mask));
   for (const auto& [name, tensor] : result.extra) add_floats(out, name, tensor);
-  for (const auto& [name, counts] : result.extra_counts) {
-    out.tensors.emplace(name, stored(counts));
-  }
+  for (const auto& [name, counts] : result.extra_counts) out.tensors.emplace(name, stored(counts));
   if (terms) {
     for (const auto& [term, tensor] : score_terms(*result.part)) {
       add_floats(out, "term." + std::string(to_string(term)), tensor);

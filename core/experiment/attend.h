@@ -11,7 +11,7 @@ namespace attnscope {
 
 struct Attended {
   SafetensorsFile out;               // contents of OUT
-  std::string note;                  // reason for not using the given backend; empty if it was used
+  std::string note;                  // reason for not using `backend`; empty if it was used
   std::vector<std::string> remarks;  // further remarks on `out`
 };
 

@@ -20,7 +20,7 @@ constexpr Index kSegments = 4;  // segments of a text for layers with memory
 
 // Change to another setting that a selection may need.
 struct Change {
-  std::string words;
+  std::string description;
   std::function<void(RunView&)> set;
 };
 
@@ -34,17 +34,17 @@ std::string find_refusal(const RunSpec& spec, const ModelConfig& stored, Index t
   for (const auto& layer : config.groups) {
     const std::vector<HeadRange> ranges = head_ranges(config, layer);
     for (std::size_t g = 0; g < layer.size(); ++g) {
-      const std::string why =
+      const std::string conflict =
           refusal(layer[g].variant, layer[g].encoding, spec.causal.value_or(config.causal),
                   group_dimensions(config, ranges[g]), length, length);
-      if (!why.empty()) return why;
+      if (!conflict.empty()) return conflict;
     }
   }
   return "";
 }
 
-// Applies the steps whose bits are set, in order.
-RunView with_changes(const RunView& selected, const std::vector<Change>& changes, unsigned set) {
+// Applies the changes whose bits are set in `set`, in order.
+RunView apply_changes(const RunView& selected, const std::vector<Change>& changes, unsigned set) {
   RunView next = selected;
   for (std::size_t n = 0; n < changes.size(); ++n) {
     if ((set >> n & 1U) != 0) changes[n].set(next);
@@ -52,23 +52,23 @@ RunView with_changes(const RunView& selected, const std::vector<Change>& changes
   return next;
 }
 
-// Applies the smallest set of steps that makes the selection valid.
+// Applies the smallest set of changes that makes the selection valid.
 CompatibleChoice with_fewest_changes(const RunView& selected, const std::vector<Change>& changes,
                                      const ModelConfig& stored, Index tokens) {
-  const auto refused = [&](unsigned set) {
-    return find_refusal(with_changes(selected, changes, set).run, stored, tokens);
+  const auto reason = [&](unsigned set) {
+    return find_refusal(apply_changes(selected, changes, set).run, stored, tokens);
   };
   std::vector<unsigned> sets;
   for (unsigned set = 0; set < 1U << changes.size(); ++set) sets.push_back(set);
   std::ranges::stable_sort(sets, {}, [](unsigned set) { return std::popcount(set); });
-  const auto works = std::ranges::find_if(sets, [&](unsigned set) { return refused(set).empty(); });
-  if (works == sets.end()) return {selected, {}, refused(0)};
-  CompatibleChoice result{with_changes(selected, changes, *works), {}, ""};
+  const auto valid = std::ranges::find_if(sets, [&](unsigned set) { return reason(set).empty(); });
+  if (valid == sets.end()) return {selected, {}, reason(0)};
+  CompatibleChoice result{apply_changes(selected, changes, *valid), {}, ""};
   for (std::size_t n = 0; n < changes.size(); ++n) {
-    if ((*works >> n & 1U) == 0) continue;
-    result.implied.push_back(changes[n].words);
-    const std::string why = refusal_in_words(refused(*works & ~(1U << n)));  // without this step
-    result.reason += (result.reason.empty() ? "" : ". ") + why;
+    if ((*valid >> n & 1U) == 0) continue;
+    result.implied.push_back(changes[n].description);
+    const std::string cause = refusal_in_words(reason(*valid & ~(1U << n)));  // without change n
+    result.reason += (result.reason.empty() ? "" : ". ") + cause;
   }
   return result;
 }
@@ -90,10 +90,10 @@ bool is_causal(const RunSpec& spec, const ModelConfig& stored) {
   return spec.causal.value_or(stored.causal);
 }
 
-CompatibleChoice prepend_changes(std::vector<std::string> words, CompatibleChoice rest) {
-  words.insert(words.end(), rest.implied.begin(), rest.implied.end());
-  rest.implied = std::move(words);
-  return rest;
+CompatibleChoice prepend_changes(std::vector<std::string> words, CompatibleChoice choice) {
+  words.insert(words.end(), choice.implied.begin(), choice.implied.end());
+  choice.implied = std::move(words);
+  return choice;
 }
 
 }  // namespace
@@ -103,14 +103,14 @@ std::string refusal_in_words(const std::string& refusal) {
     return std::islower(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
   };
   std::string text = refusal;
-  bool of_choice = false;
+  bool names_choice = false;
   for (std::size_t end; (end = text.find(": ")) != std::string::npos;) {
-    const std::string place = text.substr(0, end);
-    if (!std::ranges::all_of(place, is_path_character)) break;
-    of_choice |= place.starts_with("position") || place.starts_with("variant") || place == "causal";
+    const std::string path = text.substr(0, end);
+    if (!std::ranges::all_of(path, is_path_character)) break;
+    names_choice |= path.starts_with("position") || path.starts_with("variant") || path == "causal";
     text.erase(0, end + 2);
   }
-  if (!of_choice) return refusal;
+  if (!names_choice) return refusal;
   text = text.substr(0, text.find("; expected"));
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
@@ -127,16 +127,16 @@ HeadScope for_all_heads() {
           }};
 }
 
-CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, const Variant& selected,
-                                const ModelConfig& stored, Index tokens) {
-  RunView next = now;
+CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
+                                const Variant& selected, const ModelConfig& stored, Index tokens) {
+  RunView next = current;
   std::vector<std::string> implied;
   Index length = tokens;
-  const Index fitting =
+  const Index usable =
       selected.defaults.length && tokens > 0 ? selected.defaults.length(tokens) : tokens;
-  if (fitting != tokens) {
-    next.run.max_tokens = length = fitting;
-    implied.push_back("the first " + std::to_string(fitting) + " of " + std::to_string(tokens) +
+  if (usable != tokens) {
+    next.run.max_tokens = length = usable;
+    implied.push_back("the first " + std::to_string(usable) + " of " + std::to_string(tokens) +
                       " tokens");
   }
   const Index segment = next.run.structure.segment.value_or(stored.segment);
@@ -149,11 +149,11 @@ CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, cons
     length = std::min(length, segment);
   }
   if (selected.defaults.bidirectional && is_causal(next.run, stored)) {
-    RunView both = next;
-    direction(false).set(both);
-    if (find_refusal(both.run, stored, tokens).empty()) {
-      next = both;
-      implied.push_back(direction(false).words);
+    RunView bidirectional = next;
+    direction(false).set(bidirectional);
+    if (find_refusal(bidirectional.run, stored, tokens).empty()) {
+      next = bidirectional;
+      implied.push_back(direction(false).description);
     }
   }
   Choice choice{selected.id, illustrative_values(selected.parameters, length)};
@@ -166,35 +166,35 @@ CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, cons
   return prepend_changes(std::move(implied), select_variant(next, heads, choice, stored, tokens));
 }
 
-CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, const Choice& selected,
-                                const ModelConfig& stored, Index tokens) {
-  RunView next = now;
+CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
+                                const Choice& selected, const ModelConfig& stored, Index tokens) {
+  RunView next = current;
   heads.variant(next, selected);
-  const bool causal = is_causal(now.run, stored);
+  const bool causal = is_causal(current.run, stored);
   return with_fewest_changes(next, {no_positions(heads), direction(!causal)}, stored, tokens);
 }
 
-CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads,
+CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
                                  const Encoding& selected, const ModelConfig& stored,
                                  Index tokens) {
   const Choice choice{selected.id, illustrative_values(selected.parameters, tokens)};
-  return select_encoding(now, heads, choice, stored, tokens);
+  return select_encoding(current, heads, choice, stored, tokens);
 }
 
-CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads, const Choice& selected,
-                                 const ModelConfig& stored, Index tokens) {
-  RunView next = now;
+CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
+                                 const Choice& selected, const ModelConfig& stored, Index tokens) {
+  RunView next = current;
   heads.encoding(next, selected);
-  const bool causal = is_causal(now.run, stored);
+  const bool causal = is_causal(current.run, stored);
   return with_fewest_changes(next, {full_attention(heads), direction(!causal)}, stored, tokens);
 }
 
-CompatibleChoice select_direction(const RunView& now, bool causal, const ModelConfig& stored,
+CompatibleChoice select_direction(const RunView& current, bool causal, const ModelConfig& stored,
                                   Index tokens) {
-  RunView next = now;
+  RunView next = current;
   next.run.causal = causal;
-  const HeadScope all = for_all_heads();
-  return with_fewest_changes(next, {full_attention(all), no_positions(all)}, stored, tokens);
+  const HeadScope heads = for_all_heads();
+  return with_fewest_changes(next, {full_attention(heads), no_positions(heads)}, stored, tokens);
 }
 
 namespace {
@@ -202,26 +202,26 @@ namespace {
 // Visits all variants and encodings of a run.
 template <class Visit>
 void for_each_choice(RunSpec& spec, const Visit& visit) {
-  const auto both = [&](std::optional<Choice>& chosen_variant,
-                        std::optional<Choice>& chosen_encoding) {
+  const auto visit_pair = [&](std::optional<Choice>& chosen_variant,
+                              std::optional<Choice>& chosen_encoding) {
     if (chosen_variant) visit(variant(chosen_variant->id), *chosen_variant);
     if (chosen_encoding) visit(encoding(chosen_encoding->id), *chosen_encoding);
   };
-  both(spec.variant, spec.encoding);
-  for (GroupChoice& group : spec.groups) both(group.variant, group.encoding);
+  visit_pair(spec.variant, spec.encoding);
+  for (GroupChoice& group : spec.groups) visit_pair(group.variant, group.encoding);
 }
 
 }  // namespace
 
 bool has_unset_parameters(const RunSpec& spec) {
-  bool open = false;
+  bool any_unset = false;
   RunSpec copy = spec;
   for_each_choice(copy, [&](const Info& info, const Choice& choice) {
-    open |= std::ranges::any_of(info.parameters, [&](const Parameter& parameter) {
+    any_unset |= std::ranges::any_of(info.parameters, [&](const Parameter& parameter) {
       return parameter.required && !choice.values.has(parameter.key);
     });
   });
-  return open;
+  return any_unset;
 }
 
 void fill_unset_parameters(RunSpec& spec, Index tokens) {
@@ -248,9 +248,9 @@ void fill_unset_parameters(RunSpec& spec) {
   const std::vector<TraceToken> tokens = tokens_to_read(config, *checkpoint, spec, notes);
   const auto length = static_cast<Index>(tokens.size());
   // Values derived from the text take precedence over illustrative values.
-  RunSpec read = with_text_parameters(spec, tokens);
+  RunSpec filled = with_text_parameters(spec, tokens);
   std::vector<Values> text_values;
-  for_each_choice(read, [&](const Info&, const Choice& c) { text_values.push_back(c.values); });
+  for_each_choice(filled, [&](const Info&, const Choice& c) { text_values.push_back(c.values); });
   auto derived = text_values.begin();
   for_each_choice(spec, [&](const Info& info, Choice& choice) {
     for (const Parameter& parameter : info.parameters) {

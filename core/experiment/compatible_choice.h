@@ -22,7 +22,7 @@ struct CompatibleChoice {
   std::string reason{};              // why the implied changes were necessary; empty if none
 };
 
-// A refusal without its leading path and its list of expected values: "Linear never forms scores of
+// Refusal without its leading path and its list of expected values: "Linear never forms scores of
 // pairs, so ALiBi has nothing to change". Other errors are returned unchanged.
 std::string refusal_in_words(const std::string& refusal);
 
@@ -35,17 +35,17 @@ HeadScope for_all_heads();
 // Selects a variant, encoding or direction, with illustrative parameters for a text of `tokens`
 // tokens (0: unknown) and the checkpoint's config `stored`. A variant may imply other positions,
 // another direction, segments or fewer tokens; an encoding or a direction may imply full attention.
-CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, const Variant& selected,
-                                const ModelConfig& stored, Index tokens);
-CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads,
+CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
+                                const Variant& selected, const ModelConfig& stored, Index tokens);
+CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
                                  const Encoding& selected, const ModelConfig& stored, Index tokens);
-CompatibleChoice select_direction(const RunView& now, bool causal, const ModelConfig& stored,
+CompatibleChoice select_direction(const RunView& current, bool causal, const ModelConfig& stored,
                                   Index tokens);
-// Selects a choice with its given parameters.
-CompatibleChoice select_variant(const RunView& now, const HeadScope& heads, const Choice& selected,
-                                const ModelConfig& stored, Index tokens);
-CompatibleChoice select_encoding(const RunView& now, const HeadScope& heads, const Choice& selected,
-                                 const ModelConfig& stored, Index tokens);
+// Select a choice with the parameters of `selected`.
+CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
+                                const Choice& selected, const ModelConfig& stored, Index tokens);
+CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
+                                 const Choice& selected, const ModelConfig& stored, Index tokens);
 
 // True if a parameter without a default has no value yet.
 bool has_unset_parameters(const RunSpec& spec);

@@ -11,8 +11,9 @@
 namespace attnscope {
 namespace {
 
-std::vector<std::int32_t> ids_of_text(const Checkpoint& checkpoint, const RunSpec& spec,
-                                      Index* leading) {
+// leading: receives the number of special tokens before the text; null: not needed.
+std::vector<std::int32_t> text_ids(const Checkpoint& checkpoint, const RunSpec& spec,
+                                   Index* leading) {
   const std::vector<TraceToken> tokens = tokenised_input(checkpoint, spec);
   const auto text = std::ranges::find_if(tokens, [](const auto& t) { return !t.special; });
   if (leading) *leading = text - tokens.begin();
@@ -21,18 +22,18 @@ std::vector<std::int32_t> ids_of_text(const Checkpoint& checkpoint, const RunSpe
   return ids;
 }
 
-// Leading rows of the image, or the given ids.
-std::vector<std::int32_t> pixels_to_go_on(const Checkpoint& checkpoint, const ModelConfig& config,
-                                          const RunSpec& spec, Index rows) {
-  if (spec.input.empty()) return ids_of_text(checkpoint, spec, nullptr);
+// Pixels of the leading rows of the image, or the ids of `spec`.
+std::vector<std::int32_t> prompt_pixels(const Checkpoint& checkpoint, const ModelConfig& config,
+                                        const RunSpec& spec, Index rows) {
+  if (spec.input.empty()) return text_ids(checkpoint, spec, nullptr);
   const Index height = config.input.values.integer("height");
   if (rows > height) {
     throw InputError("rows: expected at most the " + std::to_string(height) +
                      " of the image, found " + std::to_string(rows));
   }
   std::vector<std::int32_t> ids = pixel_ids(config, spec.input);
-  const Index kept = rows < 0 ? height / 2 : rows;
-  ids.resize(static_cast<std::size_t>(kept * config.input.values.integer("width")));
+  const Index kept_rows = rows < 0 ? height / 2 : rows;
+  ids.resize(static_cast<std::size_t>(kept_rows * config.input.values.integer("width")));
   return ids;
 }
 
@@ -47,7 +48,7 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
   Continuation c;
   c.ends = checkpoint.end_tokens;
   if (architecture(config.architecture.id).reads == Reads::SourceAndTarget) {
-    c.source = ids_of_text(checkpoint, spec, nullptr);
+    c.source = text_ids(checkpoint, spec, nullptr);
     c.prompt = target_so_far(config, checkpoint, spec);
     c.kept = 1;
     c.room = std::max<Index>(1, config.context + 1 - static_cast<Index>(c.prompt.size()));
@@ -60,13 +61,13 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
   const InputKind& kind = input_kind(config.input.id);
   const Values& values = config.input.values;
   const std::vector<std::int32_t> ids = kind.is_text
-                                            ? ids_of_text(checkpoint, spec, &c.kept)
-                                            : pixels_to_go_on(checkpoint, config, spec, rows);
-  const Index most = kind.max_ids(values);
-  if (most > 0) {
-    c.room = most - static_cast<Index>(ids.size());
+                                            ? text_ids(checkpoint, spec, &c.kept)
+                                            : prompt_pixels(checkpoint, config, spec, rows);
+  const Index max_ids = kind.max_ids(values);
+  if (max_ids > 0) {
+    c.room = max_ids - static_cast<Index>(ids.size());
     if (c.room < 1) {
-      throw InputError("ids: expected fewer than the " + std::to_string(most) +
+      throw InputError("ids: expected fewer than the " + std::to_string(max_ids) +
                        " of the complete input, found " + std::to_string(ids.size()));
     }
   }

@@ -16,15 +16,15 @@ struct Continuation {
   std::vector<std::int32_t> ends;    // end-of-sequence ids
 };
 
-// rows: given rows of the run's image; -1: half of them. Throws InputError if the model does
-// not generate: masked models and models that act.
+// rows: leading rows of the run's image in the prompt; -1: half of them. Throws InputError for
+// masked and trajectory models, which generate no tokens.
 Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& config,
                           const RunSpec& spec, Index rows);
 
 // Retrieval with its datastore in memory; nullopt if the run has none.
 std::optional<Retrieval> make_retrieval(const RunSpec& spec, const ModelConfig& config);
 
-// Logits of the next action, [actions], for a trajectory whose last action is open. Throws
+// Logits of the next action, [actions], for a trajectory whose last action is -1. Throws
 // InputError otherwise, since the following state is unknown.
 Tensor action_logits(const Checkpoint& checkpoint, const Model& model, const RunSpec& spec,
                      Backend& backend);

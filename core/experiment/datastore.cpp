@@ -8,19 +8,19 @@
 namespace attnscope {
 namespace {
 
-// Window of rows [first, end) that are read together; keys from row `fresh` on are kept.
+// Window of rows [first, end) that are read together; keys from row `first_key` on are stored.
 struct Window {
-  Index first = 0, end = 0, fresh = 0;
+  Index first = 0, end = 0, first_key = 0;
 };
 
-// length: number of predicted tokens; room: context length of the model.
-std::vector<Window> windows(Index length, Index room) {
+// Splits `length` tokens into windows of at most `context` tokens.
+std::vector<Window> windows(Index length, Index context) {
   std::vector<Window> result;
-  const Index step = std::max<Index>(1, room / 2);
-  for (Index first = 0, done = 0; done < length; first += step) {
-    const Index end = std::min(length, first + room);
-    result.push_back({first, end, done});
-    done = end;
+  const Index step = std::max<Index>(1, context / 2);
+  for (Index first = 0, covered = 0; covered < length; first += step) {
+    const Index end = std::min(length, first + context);
+    result.push_back({first, end, covered});
+    covered = end;
   }
   return result;
 }
@@ -38,25 +38,25 @@ Store make_store(const Model& model, const std::vector<std::vector<std::int32_t>
   Store store{Tensor({count, config.width}), IntTensor({count}), IntTensor({count, 2})};
   ForwardOptions options;
   options.backend = &backend;
-  Index row = 0, number = 0;
+  Index row = 0, text_index = 0;
   for (const auto& text : texts) {
     const Index length = static_cast<Index>(text.size()) - 1;
-    const Index room = config.segment > 0 ? std::max<Index>(length, 1) : config.context;
-    for (const Window& window : windows(length, room)) {
+    const Index context = config.segment > 0 ? std::max<Index>(length, 1) : config.context;
+    for (const Window& window : windows(length, context)) {
       Batch batch;
       batch.ids = IntTensor::from({1, window.end - window.first},
                                   {text.begin() + window.first, text.begin() + window.end});
       const Tensor keys = context_keys(model, batch, options);  // [rows, d]
-      for (Index i = window.fresh; i < window.end; ++i, ++row) {
+      for (Index i = window.first_key; i < window.end; ++i, ++row) {
         std::copy_n(keys.data() + (i - window.first) * config.width, config.width,
                     store.keys.data() + row * config.width);
         store.values[row] = text[static_cast<std::size_t>(i + 1)];
-        store.places(row, 0) = static_cast<std::int32_t>(number);
+        store.places(row, 0) = static_cast<std::int32_t>(text_index);
         store.places(row, 1) = static_cast<std::int32_t>(i);
       }
       if (progress) progress(row, count);
     }
-    ++number;
+    ++text_index;
   }
   return store;
 }

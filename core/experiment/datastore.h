@@ -9,9 +9,9 @@
 
 namespace attnscope {
 
-using StoreProgress = std::function<void(Index done, Index all)>;  // tokens
+using StoreProgress = std::function<void(Index done, Index total)>;  // tokens
 
-// Makes a key for every token of every text except its last. Texts longer than the model's context
+// Creates a key for every token but the last of each text. Texts longer than the model's context
 // are read in windows that overlap by half, so that each key has at least half a context before it.
 // Throws InputError if the model does not support retrieval or no text has two tokens.
 Store make_store(const Model& model, const std::vector<std::vector<std::int32_t>>& texts,

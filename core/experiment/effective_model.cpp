@@ -10,8 +10,8 @@
 namespace attnscope {
 namespace {
 
-// Choices of neighbouring heads. Points into a config and a RunSpec, which outlive it, since
-// lists of edges are long and heads are many.
+// Choices of neighbouring heads. Points into a config and a RunSpec, which must outlive it, to
+// avoid a copy of long parameters (edge lists) per head.
 struct HeadChoice {
   const Choice* variant = nullptr;
   const Choice* encoding = nullptr;
@@ -35,10 +35,10 @@ std::vector<std::vector<HeadChoice>> head_choices(const ModelConfig& config) {
   return heads;
 }
 
-// Given numbers, or all from 0 to count - 1 if none are given.
-std::vector<Index> numbers(const std::vector<Index>& given, Index count, const std::string& path) {
-  std::vector<Index> result = given;
-  if (given.empty()) {
+// Chosen numbers, or 0 to count - 1 if empty. Throws InputError for others.
+std::vector<Index> indices(const std::vector<Index>& chosen, Index count, const std::string& path) {
+  std::vector<Index> result = chosen;
+  if (chosen.empty()) {
     for (Index n = 0; n < count; ++n) result.push_back(n);
   }
   for (const Index n : result) {
@@ -51,8 +51,8 @@ std::vector<Index> numbers(const std::vector<Index>& given, Index count, const s
 
 // Groups neighbouring heads with equal choices. A group contains either whole sets of heads that
 // share keys, or some heads of a single set.
-std::vector<HeadGroup> in_groups(const std::vector<HeadChoice>& heads, Index shared) {
-  std::vector<HeadChoice> within;  // groups within one key-value head
+std::vector<HeadGroup> group_heads(const std::vector<HeadChoice>& heads, Index heads_per_kv) {
+  std::vector<HeadChoice> kv_groups;  // groups within one key-value head
   std::vector<HeadChoice> groups;
   const auto append = [](std::vector<HeadChoice>& list, const HeadChoice& next) {
     if (!list.empty() && list.back().is_same(next)) {
@@ -62,17 +62,18 @@ std::vector<HeadGroup> in_groups(const std::vector<HeadChoice>& heads, Index sha
     }
   };
   bool is_whole = false;  // the last group consists of whole key-value heads
-  for (std::size_t first = 0; first < heads.size(); first += static_cast<std::size_t>(shared)) {
-    within.clear();
-    for (std::size_t head = first; head < first + static_cast<std::size_t>(shared); ++head) {
-      append(within, heads[head]);
+  for (std::size_t first = 0; first < heads.size();
+       first += static_cast<std::size_t>(heads_per_kv)) {
+    kv_groups.clear();
+    for (std::size_t head = first; head < first + static_cast<std::size_t>(heads_per_kv); ++head) {
+      append(kv_groups, heads[head]);
     }
-    if (within.size() == 1 && is_whole) {
-      append(groups, within[0]);
+    if (kv_groups.size() == 1 && is_whole) {
+      append(groups, kv_groups[0]);
     } else {
-      groups.insert(groups.end(), within.begin(), within.end());
+      groups.insert(groups.end(), kv_groups.begin(), kv_groups.end());
     }
-    is_whole = within.size() == 1;
+    is_whole = kv_groups.size() == 1;
   }
   std::vector<HeadGroup> result;
   for (const HeadChoice& group : groups) {
@@ -85,9 +86,7 @@ std::vector<HeadGroup> in_groups(const std::vector<HeadChoice>& heads, Index sha
 
 std::vector<std::vector<HeadGroup>> effective_groups(const ModelConfig& stored,
                                                      const RunSpec& spec) {
-  if (!spec.variant && !spec.encoding && spec.groups.empty()) {
-    return stored.groups;
-  }
+  if (!spec.variant && !spec.encoding && spec.groups.empty()) return stored.groups;
   auto heads = head_choices(stored);
   const auto apply = [&](HeadChoice& head, const auto& choice) {
     if (choice.variant) head.variant = &*choice.variant;
@@ -99,15 +98,15 @@ std::vector<std::vector<HeadGroup>> effective_groups(const ModelConfig& stored,
   for (std::size_t n = 0; n < spec.groups.size(); ++n) {
     const GroupChoice& choice = spec.groups[n];
     const std::string path = "groups[" + std::to_string(n) + "]";
-    for (const Index layer : numbers(choice.layers, stored.layers, path + ".layers")) {
-      for (const Index head : numbers(choice.heads, stored.heads, path + ".heads")) {
+    for (const Index layer : indices(choice.layers, stored.layers, path + ".layers")) {
+      for (const Index head : indices(choice.heads, stored.heads, path + ".heads")) {
         apply(heads[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)], choice);
       }
     }
   }
   std::vector<std::vector<HeadGroup>> groups;
   for (const auto& layer : heads) {
-    groups.push_back(in_groups(layer, stored.heads / stored.kv_heads));
+    groups.push_back(group_heads(layer, stored.heads / stored.kv_heads));
   }
   return groups;
 }
@@ -119,21 +118,21 @@ Model effective_model(const Model& stored, const RunSpec& spec, Index tokens) {
 }
 
 RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens, Index segment) {
-  std::vector<Choice*> readers;
-  const auto visit = [&](std::optional<Choice>& choice) {
-    if (choice && variant(choice->id).defaults.from_text) readers.push_back(&*choice);
+  std::vector<Choice*> text_choices;
+  const auto visit = [&](std::optional<Choice>& candidate) {
+    if (candidate && variant(candidate->id).defaults.from_text) text_choices.push_back(&*candidate);
   };
   visit(spec.variant);
   for (GroupChoice& group : spec.groups) visit(group.variant);
-  if (readers.empty()) return spec;
+  if (text_choices.empty()) return spec;
   std::vector<std::string> bytes;
   for (const TraceToken& token : tokens) bytes.push_back(token.special ? "" : token.bytes);
-  const TextStructure shape = text_structure(bytes);
-  for (Choice* reader : readers) {
-    const Values before = reader->values;
-    variant(reader->id).defaults.from_text(reader->values, shape);
-    if (segment > 0 && !(reader->values == before)) {
-      throw InputError("variant " + reader->id +
+  const TextStructure structure = text_structure(bytes);
+  for (Choice* choice : text_choices) {
+    const Values before = choice->values;
+    variant(choice->id).defaults.from_text(choice->values, structure);
+    if (segment > 0 && !(choice->values == before)) {
+      throw InputError("variant " + choice->id +
                        ": uses brackets or sentences of the whole text; expected "
                        "segment length 0, found " +
                        std::to_string(segment));
@@ -157,11 +156,11 @@ std::string structure_refusal(const ModelConfig& stored, const RunSpec& spec) {
   return "";
 }
 
-TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool written) {
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool generated) {
   TraceToken token;
   token.id = id;
   const Tokenizer* tokenizer =
-      written ? checkpoint.output_tokenizer().get() : checkpoint.tokenizer.get();
+      generated ? checkpoint.output_tokenizer().get() : checkpoint.tokenizer.get();
   if (tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size()) {
     token.bytes = tokenizer->bytes(id);
     token.label = tokenizer->label(id);
@@ -174,18 +173,18 @@ TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool writt
 
 namespace {
 
-// Positions of "[mask]" in a text, each with the preceding space, which belongs to the hidden word.
-// Tokenizers find their own mask tokens ("[MASK]", "<mask>") themselves.
-std::vector<std::pair<std::size_t, std::size_t>> hidden_places(const std::string& text,
-                                                               const Checkpoint& checkpoint) {
+// Byte ranges of "[mask]" in a text, each with the preceding space, which belongs to the hidden
+// word. Empty if the tokenizer itself recognises "[mask]".
+std::vector<std::pair<std::size_t, std::size_t>> mask_ranges(const std::string& text,
+                                                             const Checkpoint& checkpoint) {
   const std::string mask = kMask;
   if (mask_id(checkpoint.model.config) < 0 || checkpoint.tokenizer->id_of(mask) >= 0) return {};
-  std::vector<std::pair<std::size_t, std::size_t>> places;
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
   for (std::size_t at = text.find(mask); at != std::string::npos;
        at = text.find(mask, at + mask.size())) {
-    places.emplace_back(at > 0 && text[at - 1] == ' ' ? at - 1 : at, at + mask.size());
+    ranges.emplace_back(at > 0 && text[at - 1] == ' ' ? at - 1 : at, at + mask.size());
   }
-  return places;
+  return ranges;
 }
 
 // Throws InputError if the model reads no text or the text is too long.
@@ -200,42 +199,43 @@ void check_text(const std::string& text, const Checkpoint& checkpoint) {
   }
 }
 
-std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint& checkpoint) {
+std::vector<TraceToken> tokenise_text(const std::string& text, const Checkpoint& checkpoint) {
   check_text(text, checkpoint);
   std::vector<TraceToken> tokens;
   // A tokenizer adds special tokens at the ends of the whole text only.
   const auto encode = [&](std::size_t begin, std::size_t end) {
-    std::vector<Token> all = checkpoint.tokenizer->encode(text.substr(begin, end - begin));
+    std::vector<Token> encoded = checkpoint.tokenizer->encode(text.substr(begin, end - begin));
     if (end < text.size()) {
-      while (!all.empty() && all.back().special) all.pop_back();
+      while (!encoded.empty() && encoded.back().special) encoded.pop_back();
     }
-    const auto first = begin == 0 ? all.begin() : std::ranges::find(all, false, &Token::special);
-    for (const Token& token : std::ranges::subrange(first, all.end())) {
+    const auto first =
+        begin == 0 ? encoded.begin() : std::ranges::find(encoded, false, &Token::special);
+    for (const Token& token : std::ranges::subrange(first, encoded.end())) {
       const std::string bytes = checkpoint.tokenizer->bytes(token.id);
       tokens.push_back({token.id, bytes, checkpoint.tokenizer->label(token.id), begin + token.begin,
                         begin + token.end, token.special});
     }
   };
-  std::size_t read = 0;
-  for (const auto& [begin, end] : hidden_places(text, checkpoint)) {
-    encode(read, begin);
+  std::size_t encoded_end = 0;
+  for (const auto& [begin, end] : mask_ranges(text, checkpoint)) {
+    encode(encoded_end, begin);
     tokens.push_back(trace_token(mask_id(checkpoint.model.config), checkpoint));
     tokens.back().begin = begin;
     tokens.back().end = end;
     tokens.back().special = true;
-    read = end;
+    encoded_end = end;
   }
-  if (read < text.size() || read == 0) encode(read, text.size());
+  if (encoded_end < text.size() || encoded_end == 0) encode(encoded_end, text.size());
   return tokens;
 }
 
-// Two sentences as an encoder reads them, with the special tokens around and between them.
-std::vector<TraceToken> tokens_of_pair(const std::string& first, const std::string& second,
-                                       const Checkpoint& checkpoint) {
+// Tokenises two sentences, with the special tokens around and between them.
+std::vector<TraceToken> tokenise_pair(const std::string& first, const std::string& second,
+                                      const Checkpoint& checkpoint) {
   check_text(first, checkpoint);
   check_text(second, checkpoint);
   for (const std::string& text : {first, second}) {
-    if (hidden_places(text, checkpoint).empty()) continue;
+    if (mask_ranges(text, checkpoint).empty()) continue;
     throw InputError("second sentence: " + checkpoint.name +
                      " supports masked words in a single text only");
   }
@@ -254,8 +254,8 @@ std::vector<TraceToken> tokenised_input(const Checkpoint& checkpoint, const RunS
   std::vector<TraceToken> tokens;
   for (const std::int32_t id : spec.ids) tokens.push_back(trace_token(id, checkpoint));
   if (spec.ids.empty()) {
-    tokens = spec.second.empty() ? tokens_of_text(spec.text, checkpoint)
-                                 : tokens_of_pair(spec.text, spec.second, checkpoint);
+    tokens = spec.second.empty() ? tokenise_text(spec.text, checkpoint)
+                                 : tokenise_pair(spec.text, spec.second, checkpoint);
   }
   if (tokens.empty()) throw InputError("text: expected at least one token, found none");
   return tokens;

@@ -18,13 +18,13 @@ struct ExitStudy {
   Tensor confidence;          // [N, L]; undefined if the rule decides once per token
   Tensor distribution;        // [L, N] q; undefined if the rule has none
   bool has_oracle = false;    // the rule was trained with an oracle
-  std::vector<Index> oracle;  // [L] layer preferred by q*; -1 without a next token in the text
+  std::vector<Index> oracle;  // [L] exit layer by the oracle; -1 without a next token in the text
   IntTensor guess;            // [N, L] most likely next token by each layer's own classifier
   Tensor probability;         // [N, L] probability of that guess
   Index layers() const { return guess.dim(0); }
   Index length() const { return guess.dim(1); }
   // Exit layer of each token for a threshold and decay, from the recorded confidences. Actual exits
-  // change the states of later tokens; ExitWork holds the measured layers.
+  // change the states of later tokens; ExitWork contains the actual layers.
   std::vector<Index> exit_layers_at(double threshold, double decay) const;
   // Threshold T, or T_t with decay, of a token; for rules that decide after each layer.
   double threshold_of(Index token, double threshold, double decay) const;

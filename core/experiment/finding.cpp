@@ -7,28 +7,28 @@
 namespace attnscope {
 
 void Findings::add(const Findings& others) {
-  for (const auto& [id, known] : others.known_) known_.insert_or_assign(id, known);
+  for (const auto& [id, entry] : others.entries_) entries_.insert_or_assign(id, entry);
 }
 
 Findings Findings::with(const Findings& others) const {
-  Findings all = *this;
-  all.add(others);
-  return all;
+  Findings result = *this;
+  result.add(others);
+  return result;
 }
 
 void Findings::remove(std::string_view id) {
-  if (const auto known = known_.find(id); known != known_.end()) known_.erase(known);
+  if (const auto entry = entries_.find(id); entry != entries_.end()) entries_.erase(entry);
 }
 
 Findings Findings::only(std::string_view id) const {
-  Findings one;
-  if (const auto known = known_.find(id); known != known_.end()) one.known_.insert(*known);
-  return one;
+  Findings result;
+  if (const auto entry = entries_.find(id); entry != entries_.end()) result.entries_.insert(*entry);
+  return result;
 }
 
-Traces::Traces(std::shared_ptr<const Trace> of, std::shared_ptr<const Trace> beside_it)
-    : trace(std::move(of)) {
-  if (beside_it != nullptr) findings = reference_findings(std::move(beside_it));
+Traces::Traces(std::shared_ptr<const Trace> run, std::shared_ptr<const Trace> reference_run)
+    : trace(std::move(run)) {
+  if (reference_run != nullptr) findings = reference_findings(std::move(reference_run));
 }
 
 std::shared_ptr<const Trace> Traces::reference() const {
@@ -36,15 +36,15 @@ std::shared_ptr<const Trace> Traces::reference() const {
 }
 
 Findings reference_findings(std::shared_ptr<const Trace> reference) {
-  Findings found;
-  found.set(Findings::reference, std::move(reference));
-  return found;
+  Findings result;
+  result.set(Findings::reference, std::move(reference));
+  return result;
 }
 
 Findings findings_of_reference(const Findings& findings) {
-  Findings own;
-  if (const auto lens = findings.get(Findings::reference_lens)) own.set(Findings::lens, lens);
-  return own;
+  Findings result;
+  if (const auto lens = findings.get(Findings::reference_lens)) result.set(Findings::lens, lens);
+  return result;
 }
 
 const std::vector<Finding>& findings() {
@@ -62,21 +62,21 @@ const Finding& finding(std::string_view id) {
 Findings compute_background_findings(const Session& session,
                                      const std::vector<FindingRequest>& requests,
                                      ExperimentRun& run, const FindingProgress& progress) {
-  Findings found;
-  for (const Finding& one : findings()) {
-    const auto request = std::ranges::find(requests, one.id, &FindingRequest::id);
-    if (request == requests.end() || !one.in_background || !one.exists(session)) continue;
-    one.in_background(session.run, request->settings, run, progress, found);
+  Findings result;
+  for (const Finding& finding : findings()) {
+    const auto request = std::ranges::find(requests, finding.id, &FindingRequest::id);
+    if (request == requests.end() || !finding.in_background || !finding.exists(session)) continue;
+    finding.in_background(session.run, request->settings, run, progress, result);
   }
-  return found;
+  return result;
 }
 
 Findings live_findings(const std::function<void()>& wake) {
-  Findings found;
-  for (const Finding& one : findings()) {
-    if (one.live) one.live(wake, found);
+  Findings result;
+  for (const Finding& finding : findings()) {
+    if (finding.live) finding.live(wake, result);
   }
-  return found;
+  return result;
 }
 
 }  // namespace attnscope

@@ -61,40 +61,40 @@ class Findings {
   // Null if the finding is not computed (yet) or does not exist.
   template <class T>
   std::shared_ptr<T> get(const FindingName<T>& name) const {
-    const auto known = known_.find(name.id);
-    if (known == known_.end()) return nullptr;
-    if (*known->second.type != typeid(T*)) {
+    const auto entry = entries_.find(name.id);
+    if (entry == entries_.end()) return nullptr;
+    if (*entry->second.type != typeid(T*)) {
       throw std::logic_error("finding " + std::string(name.id) + " is of another type");
     }
-    return std::static_pointer_cast<T>(known->second.object);
+    return std::static_pointer_cast<T>(entry->second.object);
   }
   template <class T>
   void set(const FindingName<T>& name, std::shared_ptr<T> object) {
-    known_[name.id] = {std::const_pointer_cast<std::remove_const_t<T>>(object), &typeid(T*)};
+    entries_[name.id] = {std::const_pointer_cast<std::remove_const_t<T>>(object), &typeid(T*)};
   }
-  bool has(std::string_view id) const { return known_.contains(id); }
-  // Adds findings; those with the same name are replaced.
+  bool has(std::string_view id) const { return entries_.contains(id); }
+  // Adds findings; replaces those with the same id.
   void add(const Findings& others);
   Findings with(const Findings& others) const;
   void remove(std::string_view id);
-  // The finding with this id alone.
+  // Only the finding with this id; empty if there is none.
   Findings only(std::string_view id) const;
   bool operator==(const Findings&) const = default;  // the same objects
 
  private:
-  struct Known {
+  struct Entry {
     std::shared_ptr<void> object;
     const std::type_info* type = nullptr;
-    bool operator==(const Known&) const = default;
+    bool operator==(const Entry&) const = default;
   };
-  std::map<std::string, Known, std::less<>> known_;
+  std::map<std::string, Entry, std::less<>> entries_;
 };
 
 // Results of a session: its trace and findings. The reference run (reference_of()) is one of
 // the findings.
 struct Traces {
   Traces() = default;
-  Traces(std::shared_ptr<const Trace> of, std::shared_ptr<const Trace> beside = nullptr);
+  Traces(std::shared_ptr<const Trace> run, std::shared_ptr<const Trace> reference_run = nullptr);
 
   std::shared_ptr<const Trace> trace;
   Findings findings;
@@ -110,12 +110,12 @@ struct FinishedRun {
   const Session& session;
   std::shared_ptr<const Trace> trace;
   const Checkpoint* checkpoint = nullptr;  // null if the attention was imported
-  // Performs another run in the same way; it is cached, and timed if times are compared.
-  // `alone`: include the findings of the run, since the view may show it by itself.
+  // Performs another run in the same way: cached, and timed if times are compared.
+  // `alone`: include the findings of that run, since the view may show it by itself.
   std::function<Traces(const Session&, bool alone)> observe;
 };
 
-using FindingProgress = std::function<void(std::size_t done, std::size_t all)>;
+using FindingProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 struct Finding {
   std::string id;       // "lens"; views refer to it
@@ -125,15 +125,15 @@ struct Finding {
   // True if the finding of one run, with the same settings, is valid for another.
   std::function<bool(const RunSpec& before, const RunSpec& now)> is_reusable =
       std::equal_to<RunSpec>();
-  // True if a window continues to compute and keep it while other views are shown.
+  // True if a window continues to compute the finding while it shows other views.
   bool outlives_view = false;
 
   // Ways of computing a finding; exactly one is set.
   //
   // During the run: available together with the trace and cached with it.
   std::function<void(const FinishedRun&, Findings&)> with_run{};
-  // In the background: takes long and is shared by many runs, which do not wait for it. The window
-  // has a worker for each; commands compute it before drawing. `run` is exclusive to the callee.
+  // In the background: slow, and not awaited by the run. The window has a worker per finding;
+  // commands compute it before drawing. The callee has exclusive use of `run`.
   std::function<void(const RunSpec&, const FindingSettings&, ExperimentRun& run,
                      const FindingProgress&, Findings&)>
       in_background{};
@@ -146,7 +146,7 @@ struct Finding {
 const std::vector<Finding>& findings();       // in order of computation
 const Finding& finding(std::string_view id);  // InputError
 
-// Computes those of the requested findings that are computed in the background.
+// Computes the requested background findings (Finding::in_background).
 Findings compute_background_findings(const Session& session,
                                      const std::vector<FindingRequest>& requests,
                                      ExperimentRun& run, const FindingProgress& progress);

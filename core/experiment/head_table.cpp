@@ -38,7 +38,7 @@ std::vector<std::int32_t> known_ids(const Trace& trace, const AttentionTap& tap)
   return ids;
 }
 
-// Texts differ in their number of segments: over several texts a head has one row.
+// Rows per segment, or one row per head: several texts differ in their number of segments.
 enum class Segments { Apart, Together };
 
 void add(const Trace& trace, Segments segments, Sums& sums,
@@ -48,23 +48,23 @@ void add(const Trace& trace, Segments segments, Sums& sums,
     const std::vector<std::int32_t> ids = known_ids(trace, tap);
     TracePart part = part_of(tap.address);
     if (segments == Segments::Together) part.segment = 0;
-    std::vector<HeadStatisticsSum*> of_heads;
-    for (const Index head : tap.heads) of_heads.push_back(&sums[{tap.address.layer, head, part}]);
+    std::vector<HeadStatisticsSum*> head_sums;
+    for (const Index head : tap.heads) head_sums.push_back(&sums[{tap.address.layer, head, part}]);
     const auto add_heads = [&](Index first, Index last) {
       for (Index n = first; n < last; ++n) {
-        of_heads[static_cast<std::size_t>(n)]->add(tap.attention(n), ids, distance_origin(tap));
+        head_sums[static_cast<std::size_t>(n)]->add(tap.attention(n), ids, distance_origin(tap));
       }
     };
     // The first head is measured alone, so that lazy computation uses all cores.
     const auto count = static_cast<Index>(tap.heads.size());
-    const Index least = tap.result.attention.defined()
+    const Index grain = tap.result.attention.defined()
                             ? 1 + kGrain / std::max<Index>(1, tap.queries() * tap.keys())
                             : count;
-    parallel_for(count, least, add_heads);
+    parallel_for(count, grain, add_heads);
   }
 }
 
-HeadTable table_of(const Sums& sums) {
+HeadTable to_table(const Sums& sums) {
   HeadTable table;
   for (const auto& [at, sum] : sums) table.rows.push_back({at, sum.means()});
   std::ranges::stable_sort(table.rows, {}, [](const HeadTable::Row& row) { return row.at.part; });
@@ -77,7 +77,7 @@ bool is_space(char c) {
 
 // Paragraphs between blank lines, each with its byte offset.
 std::vector<std::pair<std::size_t, std::string_view>> paragraphs(std::string_view text) {
-  std::vector<std::pair<std::size_t, std::string_view>> pieces;
+  std::vector<std::pair<std::size_t, std::string_view>> result;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
     while (end < text.size()) {  // to the end of a line that is followed by a blank one
@@ -88,18 +88,18 @@ std::vector<std::pair<std::size_t, std::string_view>> paragraphs(std::string_vie
       ++end;
     }
     const std::string_view piece = text.substr(at, end - at);
-    if (!std::all_of(piece.begin(), piece.end(), is_space)) pieces.emplace_back(at, piece);
+    if (!std::all_of(piece.begin(), piece.end(), is_space)) result.emplace_back(at, piece);
     at = end;
     while (at < text.size() && is_space(text[at])) ++at;
   }
-  return pieces;
+  return result;
 }
 
-// Prefix of at most `most` bytes that one run could use, cut between words if possible.
-std::string_view beginning(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  const std::size_t space = text.rfind(' ', most);
-  return text.substr(0, space == std::string_view::npos || space == 0 ? most : space);
+// Prefix of at most `max_bytes` bytes, cut between words if possible.
+std::string_view prefix(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  const std::size_t space = text.rfind(' ', max_bytes);
+  return text.substr(0, space == std::string_view::npos || space == 0 ? max_bytes : space);
 }
 
 }  // namespace
@@ -125,9 +125,9 @@ const std::vector<HeadMeasure>& head_measures() {
 }
 
 const HeadStatistics* HeadTable::find(const HeadRef& at) const {
-  HeadRef row_at = at;
-  if (segments_together) row_at.part.segment = 0;
-  const auto row = std::ranges::find(rows, row_at, &Row::at);
+  HeadRef row_ref = at;
+  if (segments_together) row_ref.part.segment = 0;
+  const auto row = std::ranges::find(rows, row_ref, &Row::at);
   return row != rows.end() ? &row->statistics : nullptr;
 }
 
@@ -148,7 +148,7 @@ HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Inde
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
   Sums sums;
   add(trace, Segments::Apart, sums, only);
-  HeadTable table = table_of(sums);
+  HeadTable table = to_table(sums);
   table.parts = trace.parts;
   table.words = has_merged_words(trace);
   table.texts = 1;
@@ -158,31 +158,32 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
 
 HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_words,
                      ExperimentRun& run, const TextProgress& progress) {
-  constexpr std::size_t kBytesOfToken = 16, kFirst = 4096;  // tokens are rarely longer
+  constexpr std::size_t kMaxBytesPerToken = 16,
+                        kFirstBytes = 4096;  // before the context is known
   Sums sums;
   Index count = 0, tokens = 0;
   AddressParts parts;
-  std::size_t most = kFirst;
-  bool merged = false;  // a word of several tokens was found
-  RunSpec one = spec;
-  one.ids.clear();
-  one.tensors = {};
-  one.overlong = Overlong::First;
+  std::size_t max_bytes = kFirstBytes;
+  bool has_merged_word = false;  // of several tokens
+  RunSpec text_spec = spec;
+  text_spec.ids.clear();
+  text_spec.tensors = {};
+  text_spec.overlong = Overlong::First;
   for (const auto& [begin, paragraph] : paragraphs(texts)) {
     for (std::size_t at = 0; at < paragraph.size();) {
       check_stop();
-      const std::string_view piece = beginning(paragraph.substr(at), most);
-      one.text = piece;
-      const auto trace = run.run(one);
-      most = kBytesOfToken * static_cast<std::size_t>(trace->config->context);
+      const std::string_view excerpt = prefix(paragraph.substr(at), max_bytes);
+      text_spec.text = excerpt;
+      const auto trace = run.run(text_spec);
+      max_bytes = kMaxBytesPerToken * static_cast<std::size_t>(trace->config->context);
       const std::size_t used = trace->text_tokens().back().end;
-      at += used > 0 ? used : piece.size();
+      at += used > 0 ? used : excerpt.size();
       if (progress) progress(begin + at, texts.size());
       if (trace->tokens.size() < 2) continue;
       std::shared_ptr<const WordTrace> words;
       if (in_words) words = attnscope::merge_words(*trace);
       const Trace& measured = words != nullptr ? words->trace : *trace;
-      merged |= measured.tokens.size() < trace->tokens.size();
+      has_merged_word |= measured.tokens.size() < trace->tokens.size();
       add(measured, Segments::Together, sums);
       parts = trace->parts;
       ++count;
@@ -190,11 +191,11 @@ HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_word
     }
   }
   if (count == 0) throw InputError("statistics: expected texts of at least two tokens, found none");
-  if (in_words && !merged) {
+  if (in_words && !has_merged_word) {
     throw InputError("words: expected texts with words of several tokens, found none");
   }
   if (progress) progress(texts.size(), texts.size());
-  HeadTable table = table_of(sums);
+  HeadTable table = to_table(sums);
   table.parts = parts;
   table.parts.segment = false;
   table.segments_together = true;

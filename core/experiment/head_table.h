@@ -15,7 +15,7 @@ namespace attnscope {
 
 class ExperimentRun;
 
-// Head statistics by name, in the order of listing.
+// A head statistic with its names.
 struct HeadMeasure {
   std::string id;     // "previous_token": name on the command line and in CSV files
   std::string label;  // "share on the previous token"
@@ -25,7 +25,7 @@ struct HeadMeasure {
   std::string word_id;              // "previous_word"
   std::string word_label;           // "share on the previous word"
   std::string unit{}, word_unit{};  // "tokens", "words"; empty for shares
-  std::string requires_text{};  // property of a text without which it is undefined; may be empty
+  std::string requires_text{};      // text property that the statistic needs; empty: none
 };
 const std::vector<HeadMeasure>& head_measures();
 
@@ -36,7 +36,7 @@ struct HeadTable {
   };
   std::vector<Row> rows;           // by layer and head
   AddressParts parts{};            // further address components that distinguish the rows
-  bool segments_together = false;  // rows are means over all segments, which are then 0
+  bool segments_together = false;  // rows are means over all segments; HeadRef has segment 0
   bool words = false;              // statistics between words; `tokens` counts words
   Index texts = 0, tokens = 0;     // number of measured texts and tokens
   const HeadStatistics* find(const HeadRef& at) const;  // null if there is none
@@ -53,7 +53,7 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = 
 // are split. Each text is run with the settings of `spec`; `words`: measured between words. Texts
 // of a single token are skipped. `progress` receives bytes. Throws InputError if no text is left,
 // or if there are no words to merge.
-using TextProgress = std::function<void(std::size_t done, std::size_t all)>;
+using TextProgress = std::function<void(std::size_t done, std::size_t total)>;
 HeadTable head_table(const RunSpec& spec, const std::string& texts, bool words, ExperimentRun& run,
                      const TextProgress& progress);
 

@@ -10,19 +10,19 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxRadius = 2;  // radius in pixels
+constexpr Index kMaxRadius = 2;  // in pixels
 constexpr Index kSurroundings = (2 * kMaxRadius + 1) * (2 * kMaxRadius + 1);
 constexpr Index kNumbers = 3 * kSurroundings;  // values of the largest neighbourhood
 constexpr Index kWidth = kNumbers + 1;         // d_k
 
-// Colours around a pixel, minus medium grey so that squares stay small; edge pixels are repeated
-// outside the image. Returns the number of values.
-Index surroundings(const Tensor& colours, Index row, Index column, Index around, double* out) {
+// Writes the colours around a pixel, minus medium grey so that squares stay small; edge pixels are
+// repeated outside the image. Returns the number of values.
+Index read_surroundings(const Tensor& colours, Index row, Index column, Index radius, double* out) {
   Index count = 0;
-  for (Index down = -around; down <= around; ++down) {
-    for (Index across = -around; across <= around; ++across) {
-      const Index r = std::clamp<Index>(row + down, 0, colours.dim(0) - 1);
-      const Index c = std::clamp<Index>(column + across, 0, colours.dim(1) - 1);
+  for (Index row_offset = -radius; row_offset <= radius; ++row_offset) {
+    for (Index column_offset = -radius; column_offset <= radius; ++column_offset) {
+      const Index r = std::clamp<Index>(row + row_offset, 0, colours.dim(0) - 1);
+      const Index c = std::clamp<Index>(column + column_offset, 0, colours.dim(1) - 1);
       for (Index channel = 0; channel < 3; ++channel) {
         out[count++] = static_cast<double>(colours(r, c, channel)) - 0.5;
       }
@@ -42,15 +42,15 @@ std::pair<Index, Index> image_grid(const TensorFiles& files) {
   }
   if (width > 0 && height > 0) return {width, height};
   const auto [stored_width, stored_height] = image_size(files.file);
-  const double shape = static_cast<double>(stored_height) / static_cast<double>(stored_width);
+  const double aspect = static_cast<double>(stored_height) / static_cast<double>(stored_width);
   const auto side = [](double pixels) {
     return std::clamp<Index>(std::lround(pixels), 1, kMaxGridSide);
   };
-  const auto usual = static_cast<double>(kDefaultGridSide);
-  if (height > 0) return {side(static_cast<double>(height) / shape), height};
-  if (width == 0 && shape > 1) return {side(usual / shape), kDefaultGridSide};
+  const auto default_side = static_cast<double>(kDefaultGridSide);
+  if (height > 0) return {side(static_cast<double>(height) / aspect), height};
+  if (width == 0 && aspect > 1) return {side(default_side / aspect), kDefaultGridSide};
   if (width == 0) width = kDefaultGridSide;
-  return {width, side(static_cast<double>(width) * shape)};
+  return {width, side(static_cast<double>(width) * aspect)};
 }
 
 ImportedTensors similarity_tensors(const Tensor& colours) {
@@ -66,7 +66,7 @@ ImportedTensors similarity_tensors(const Tensor& colours) {
     for (Index i = 0; i < length; ++i) {
       for (Index c = 0; c < 3; ++c) v(head, i, c) = colours[3 * i + c];
       if (head > kMaxRadius) continue;  // the head that compares nothing
-      const Index count = surroundings(colours, i / width, i % width, head, p.data());
+      const Index count = read_surroundings(colours, i / width, i % width, head, p.data());
       double square = 0;
       for (Index n = 0; n < count; ++n) {
         const double number = p[static_cast<std::size_t>(n)];
@@ -78,11 +78,11 @@ ImportedTensors similarity_tensors(const Tensor& colours) {
       k(head, i, kNumbers) = static_cast<float>(-square / 2);
     }
   }
-  ImportedTensors own;
-  own.q = {q};
-  own.k = {k};
-  own.v = {v};
-  return own;
+  ImportedTensors tensors;
+  tensors.q = {q};
+  tensors.k = {k};
+  tensors.v = {v};
+  return tensors;
 }
 
 ImportedTensors image_tensors(const TensorFiles& files) {
@@ -94,12 +94,12 @@ ImportedTensors image_tensors(const TensorFiles& files) {
   grid->width = width;
   grid->height = height;
   grid->colours = image_colours(files.file, width, height);
-  ImportedTensors own = similarity_tensors(grid->colours);
+  ImportedTensors tensors = similarity_tensors(grid->colours);
   for (Index i = 0; i < width * height; ++i) {
-    own.tokens.push_back(std::to_string(i / width) + "," + std::to_string(i % width));
+    tensors.tokens.push_back(std::to_string(i / width) + "," + std::to_string(i % width));
   }
-  own.pixels = std::move(grid);
-  return own;
+  tensors.pixels = std::move(grid);
+  return tensors;
 }
 
 std::filesystem::path sample_image() {

@@ -19,22 +19,22 @@ inline constexpr Index kMaxGridSide = 64;        // maximum side of the grid
 inline constexpr Index kDefaultGridSide = 32;    // default longer side
 inline constexpr double kSimilaritySigma = 0.1;  // for colours in [0, 1]
 
-// Heads compare 1 x 1, 3 x 3 and 5 x 5 pixels around each pixel; the last compares nothing, so that
-// all keys are equal and only the pattern matters.
+// Heads compare 1 x 1, 3 x 3 and 5 x 5 pixels around each pixel; the last head compares nothing:
+// all its scores are equal, so that only the pattern matters.
 inline constexpr Index kImageHeads = 4;
 
-// [width, height] of the grid: as requested; a missing side keeps the aspect ratio. Throws
+// [width, height] of the grid: as requested; a side of 0 follows from the aspect ratio. Throws
 // InputError if the file is not an image.
 std::pair<Index, Index> image_grid(const TensorFiles& files);
 
-// q and k [1 layer][heads, L, d], v [.., 3]: the colours. Throws InputError as above, or if a side
-// exceeds kMaxGridSide.
+// q and k [1 layer][heads, L, d], v [.., 3]: the colours. Throws InputError if the file is not an
+// image, has token lists, or a side exceeds kMaxGridSide.
 ImportedTensors image_tensors(const TensorFiles& files);
 
 // As image_tensors(), for colours [height, width, 3].
 ImportedTensors similarity_tensors(const Tensor& colours);
 
-// The bundled image, and a suitable grid.
+// The bundled image, and its default grid side.
 std::filesystem::path sample_image();
 inline constexpr Index kSampleGrid = 32;
 

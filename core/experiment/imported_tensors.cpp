@@ -31,10 +31,10 @@ struct FileContents {
   std::string file;  // prefix of error messages
   std::map<std::string, StoredTensor> arrays;
   std::map<std::string, std::vector<std::string>> texts;
-  std::map<std::string, std::string> refused;  // reasons why arrays cannot be read
+  std::map<std::string, std::string> unreadable;  // reasons why arrays cannot be read
 };
 
-std::vector<std::string> texts_of_json(const Json& list, const std::string& name) {
+std::vector<std::string> read_json_texts(const Json& list, const std::string& name) {
   std::vector<std::string> texts;
   if (!list.is_array()) {
     throw InputError(name + ": expected a list of texts, found " + shortened(list));
@@ -49,56 +49,56 @@ std::vector<std::string> texts_of_json(const Json& list, const std::string& name
 }
 
 FileContents read_npz(const fs::path& path) {
-  FileContents named{path.string(), {}, {}, {}};
-  const auto name_of = [](std::string member) {
+  FileContents contents{path.string(), {}, {}, {}};
+  const auto array_name = [](std::string member) {
     if (member.ends_with(".npy")) member.resize(member.size() - 4);
     return member;
   };
-  const auto is_whole = [&](const std::string& member, std::string_view begin, std::size_t bytes) {
-    const std::string name = name_of(member);
+  const auto is_valid = [&](const std::string& member, std::string_view begin, std::size_t bytes) {
+    const std::string name = array_name(member);
     try {
-      check_npy(begin, bytes, named.file + ": " + name);
+      check_npy(begin, bytes, contents.file + ": " + name);
     } catch (const InputError& e) {
-      named.refused.emplace(name, e.what());
+      contents.unreadable.emplace(name, e.what());
       return false;
     }
     return true;
   };
-  for (auto& [member, bytes] : read_zip(path, limits::kMaxUnpacked, is_whole)) {
-    const std::string name = name_of(member), label = named.file + ": " + name;
+  for (auto& [member, bytes] : read_zip(path, limits::kMaxUnpacked, is_valid)) {
+    const std::string name = array_name(member), label = contents.file + ": " + name;
     try {
       if (auto texts = parse_npy_texts(bytes, label)) {
-        named.texts.emplace(name, std::move(*texts));
+        contents.texts.emplace(name, std::move(*texts));
       } else {
-        named.arrays.emplace(name, parse_npy(std::move(bytes), label));
+        contents.arrays.emplace(name, parse_npy(std::move(bytes), label));
       }
     } catch (const InputError& e) {  // reported only if this array is needed
-      named.refused.emplace(name, e.what());
+      contents.unreadable.emplace(name, e.what());
     }
   }
-  return named;
+  return contents;
 }
 
 FileContents read_safetensors_file(const fs::path& path) {
   SafetensorsFile file = read_safetensors(path);
-  FileContents named{path.string(), std::move(file.tensors), {}, {}};
+  FileContents contents{path.string(), std::move(file.tensors), {}, {}};
   for (const char* key : {"tokens", "key_tokens"}) {
     const auto found = file.metadata.find(key);
     if (found == file.metadata.end()) continue;
-    const std::string label = named.file + ": metadata \"" + key + "\"";
-    named.texts.emplace(key, texts_of_json(parse_json(found->second, label), label));
+    const std::string label = contents.file + ": metadata \"" + key + "\"";
+    contents.texts.emplace(key, read_json_texts(parse_json(found->second, label), label));
   }
-  return named;
+  return contents;
 }
 
-std::string ending(const fs::path& path) {
+std::string lower_extension(const fs::path& path) {
   std::string text = path.extension().string();
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
 
-FileContents read_named(const fs::path& path) {
-  const std::string format = ending(path);
+FileContents read_contents(const fs::path& path) {
+  const std::string format = lower_extension(path);
   if (format == ".npz") return read_npz(path);
   if (format == ".safetensors") return read_safetensors_file(path);
   if (format == ".npy") return {path.string(), {{"attention", read_npy(path)}}, {}, {}};
@@ -111,11 +111,11 @@ bool is_floating(const StoredTensor& array) {
 }
 
 // "attention [12, 8, 8], ids [8]".
-std::string contents(const FileContents& named) {
+std::string list_arrays(const FileContents& contents) {
   constexpr std::size_t kMaxNamed = 6;
   std::string text;
   std::size_t count = 0;
-  for (const auto& [name, array] : named.arrays) {
+  for (const auto& [name, array] : contents.arrays) {
     if (++count > kMaxNamed) return text + ", ...";
     text += (text.empty() ? "" : ", ") + name + " " + to_string(array.shape) + " of " +
             std::string(to_string(array.dtype));
@@ -123,7 +123,7 @@ std::string contents(const FileContents& named) {
   return text.empty() ? "no arrays" : text;
 }
 
-std::string place_of(const Tensor& numbers, Index at) {
+std::string indices(const Tensor& numbers, Index at) {
   std::vector<Index> index(static_cast<std::size_t>(numbers.rank()));
   for (Index axis = numbers.rank(); axis-- > 0;) {
     index[static_cast<std::size_t>(axis)] = at % numbers.dim(axis);
@@ -145,14 +145,14 @@ Tensor finite_floats(const StoredTensor& array, const std::string& label) {
   for (Index i = 0; i < numbers.size(); ++i) {
     if (std::isfinite(numbers[i])) continue;
     throw InputError(label + ": expected finite numbers, found " +
-                     (std::isnan(numbers[i]) ? "NaN" : "infinity") + " at " + place_of(numbers, i));
+                     (std::isnan(numbers[i]) ? "NaN" : "infinity") + " at " + indices(numbers, i));
   }
   return numbers;
 }
 
 // Reshapes 2 to 5 axes to [layers, h, rows, columns]; a batch axis of size 1 before the heads is
 // dropped.
-Tensor with_all_axes(const Tensor& numbers, const std::string& label) {
+Tensor to_four_axes(const Tensor& numbers, const std::string& label) {
   Shape shape = numbers.shape();
   if (shape.size() == 5 && shape[1] == 1) shape.erase(shape.begin() + 1);
   if (shape.size() < 2 || shape.size() > 4) {
@@ -167,55 +167,56 @@ Tensor with_all_axes(const Tensor& numbers, const std::string& label) {
 void append_layers(const StoredTensor& array, const std::string& label,
                    std::vector<Tensor>& layers) {
   const Tensor all =
-      with_all_axes(finite_floats(array, label), label);  // [layers, h, rows, columns]
+      to_four_axes(finite_floats(array, label), label);  // [layers, h, rows, columns]
   for (Index layer = 0; layer < all.dim(0); ++layer) {
     layers.push_back(all.slice(layer, 1).reshaped({all.dim(1), all.dim(2), all.dim(3)}));
   }
 }
 
-const StoredTensor* find(const FileContents& named, const std::string& name) {
-  if (const auto why = named.refused.find(name); why != named.refused.end()) {
-    throw InputError(why->second);
+const StoredTensor* find(const FileContents& contents, const std::string& name) {
+  if (const auto reason = contents.unreadable.find(name); reason != contents.unreadable.end()) {
+    throw InputError(reason->second);
   }
-  const auto found = named.arrays.find(name);
-  return found != named.arrays.end() ? &found->second : nullptr;
+  const auto found = contents.arrays.find(name);
+  return found != contents.arrays.end() ? &found->second : nullptr;
 }
 
-std::optional<Index> number_between(std::string_view name, std::string_view before,
-                                    std::string_view after) {
-  if (!name.starts_with(before) || !name.ends_with(after) ||
-      name.size() <= before.size() + after.size()) {
+// Layer number in an array name "prefix17suffix"; nullopt for other names.
+std::optional<Index> number_between(std::string_view name, std::string_view prefix,
+                                    std::string_view suffix) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix) ||
+      name.size() <= prefix.size() + suffix.size()) {
     return std::nullopt;
   }
-  name = name.substr(before.size(), name.size() - before.size() - after.size());
+  name = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
   Index number = 0;
-  const auto read = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (read.ec != std::errc() || read.ptr != name.data() + name.size() || number < 0) {
+  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size() || number < 0) {
     return std::nullopt;
   }
   return number;
 }
 
 // Arrays by layer number; empty if they are not named by layer.
-std::map<Index, std::string> numbered_layers(const FileContents& named) {
+std::map<Index, std::string> numbered_layers(const FileContents& contents) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"attention.", ""}, {"attentions.", ""}, {"layers.", ".attention"}, {"arr_", ""}};
-  for (const auto& [before, after] : kNames) {
+  for (const auto& [prefix, suffix] : kNames) {
     std::map<Index, std::string> layers;
-    for (const auto& [name, array] : named.arrays) {
-      const auto number = number_between(name, before, after);
+    for (const auto& [name, array] : contents.arrays) {
+      const auto number = number_between(name, prefix, suffix);
       if (!number) continue;
       const auto [at, is_new] = layers.emplace(*number, name);
       if (!is_new)
-        throw InputError(named.file + ": " + name + ": expected one array per layer, found " +
+        throw InputError(contents.file + ": " + name + ": expected one array per layer, found " +
                          at->second + " as well");
     }
     Index expected = 0;
     for (const auto& [number, name] : layers) {
       if (number != expected) {
-        throw InputError(named.file + ": " + name +
+        throw InputError(contents.file + ": " + name +
                          ": expected layers without gaps from 0 on, found no " +
-                         std::string(before) + std::to_string(expected) + std::string(after));
+                         std::string(prefix) + std::to_string(expected) + std::string(suffix));
       }
       ++expected;
     }
@@ -224,35 +225,35 @@ std::map<Index, std::string> numbered_layers(const FileContents& named) {
   return {};
 }
 
-std::vector<Tensor> read_attention(const FileContents& named) {
+std::vector<Tensor> read_attention(const FileContents& contents) {
   std::vector<Tensor> layers;
   for (const char* name : {"attention", "attentions"}) {
-    if (const StoredTensor* array = find(named, name)) {
-      append_layers(*array, named.file + ": " + name, layers);
+    if (const StoredTensor* array = find(contents, name)) {
+      append_layers(*array, contents.file + ": " + name, layers);
       return layers;
     }
   }
-  if (named.arrays.contains("q") || named.arrays.contains("k")) return {};
-  for (const auto& [number, name] : numbered_layers(named)) {
-    append_layers(named.arrays.at(name), named.file + ": " + name, layers);
+  if (contents.arrays.contains("q") || contents.arrays.contains("k")) return {};
+  for (const auto& [number, name] : numbered_layers(contents)) {
+    append_layers(contents.arrays.at(name), contents.file + ": " + name, layers);
   }
   if (!layers.empty()) return layers;
   std::vector<const std::string*> candidates;
-  for (const auto& [name, array] : named.arrays) {
+  for (const auto& [name, array] : contents.arrays) {
     if (is_floating(array) && array.shape.size() >= 2) candidates.push_back(&name);
   }
   if (candidates.size() != 1) {
-    if (named.arrays.empty() && !named.refused.empty()) {
-      throw InputError(named.refused.begin()->second);
+    if (contents.arrays.empty() && !contents.unreadable.empty()) {
+      throw InputError(contents.unreadable.begin()->second);
     }
-    throw InputError(named.file + ": " + kExpected + ", found " + contents(named));
+    throw InputError(contents.file + ": " + kExpected + ", found " + list_arrays(contents));
   }
-  append_layers(named.arrays.at(*candidates.front()), named.file + ": " + *candidates.front(),
+  append_layers(contents.arrays.at(*candidates.front()), contents.file + ": " + *candidates.front(),
                 layers);
   return layers;
 }
 
-void check_alike(const std::vector<Tensor>& layers, const std::string& label) {
+void check_equal_shapes(const std::vector<Tensor>& layers, const std::string& label) {
   for (std::size_t n = 1; n < layers.size(); ++n) {
     if (layers[n].dim(1) == layers[0].dim(1) && layers[n].dim(2) == layers[0].dim(2)) continue;
     throw InputError(label + ": layer " + std::to_string(n) + ": expected rows and columns as in " +
@@ -262,52 +263,53 @@ void check_alike(const std::vector<Tensor>& layers, const std::string& label) {
 }
 
 // Checks that layers, rows, columns and heads of k and v match those of q.
-void check_vectors(const ImportedTensors& own, const std::string& file) {
+void check_vectors(const ImportedTensors& tensors, const std::string& file) {
   const auto fail = [&](const char* name, std::size_t layer, const std::string& expected,
                         const Tensor& found) {
     throw InputError(file + ": " + name + ": layer " + std::to_string(layer) + ": expected " +
                      expected + ", found " + to_string(found.shape()));
   };
   const auto check_layers = [&](const char* name, const std::vector<Tensor>& layers) {
-    if (layers.size() == own.q.size()) return;
+    if (layers.size() == tensors.q.size()) return;
     throw InputError(file + ": " + name + ": expected as many layers as q, " +
-                     std::to_string(own.q.size()) + ", found " + std::to_string(layers.size()));
+                     std::to_string(tensors.q.size()) + ", found " + std::to_string(layers.size()));
   };
-  check_layers("k", own.k);
-  if (!own.v.empty()) check_layers("v", own.v);
-  for (std::size_t n = 0; n < own.q.size(); ++n) {
-    const Tensor &q = own.q[n], &k = own.k[n];
+  check_layers("k", tensors.k);
+  if (!tensors.v.empty()) check_layers("v", tensors.v);
+  for (std::size_t n = 0; n < tensors.q.size(); ++n) {
+    const Tensor &q = tensors.q[n], &k = tensors.k[n];
     if (k.dim(2) != q.dim(2)) fail("k", n, "d_k = " + std::to_string(q.dim(2)), k);
     if (q.dim(0) % k.dim(0) != 0) {
       fail("k", n, "a number of heads that divides q's " + std::to_string(q.dim(0)), k);
     }
-    if (own.v.empty()) continue;
-    const Tensor& v = own.v[n];
+    if (tensors.v.empty()) continue;
+    const Tensor& v = tensors.v[n];
     if (v.dim(0) != k.dim(0) || v.dim(1) != k.dim(1)) {
       fail("v", n, "heads and rows as k has them, " + to_string({k.dim(0), k.dim(1)}), v);
     }
   }
 }
 
-void read_vectors(const FileContents& named, ImportedTensors& own) {
+void read_vectors(const FileContents& contents, ImportedTensors& tensors) {
   for (const auto& [name, layers] :
-       {std::pair{"q", &own.q}, std::pair{"k", &own.k}, std::pair{"v", &own.v}}) {
-    const StoredTensor* array = find(named, name);
+       {std::pair{"q", &tensors.q}, std::pair{"k", &tensors.k}, std::pair{"v", &tensors.v}}) {
+    const StoredTensor* array = find(contents, name);
     if (array != nullptr) {
-      append_layers(*array, named.file + ": " + name, *layers);
-      check_alike(*layers, named.file + ": " + name);
-    } else if (layers != &own.v) {
-      throw InputError(named.file + ": " + name + ": missing; " + kExpected);
+      append_layers(*array, contents.file + ": " + name, *layers);
+      check_equal_shapes(*layers, contents.file + ": " + name);
+    } else if (layers != &tensors.v) {
+      throw InputError(contents.file + ": " + name + ": missing; " + kExpected);
     }
   }
-  check_vectors(own, named.file);
-  for (const auto& [name, array] : named.arrays) {
+  check_vectors(tensors, contents.file);
+  for (const auto& [name, array] : contents.arrays) {
     if (name == "q" || name == "k" || name == "v" || !is_floating(array)) continue;
-    own.weights.emplace(name, finite_floats(array, named.file + ": " + name));
+    tensors.weights.emplace(name, finite_floats(array, contents.file + ": " + name));
   }
 }
 
-std::vector<std::string> lines_of(const std::string& bytes) {
+// Tokens, one per line, or separated by spaces on a single line.
+std::vector<std::string> split_tokens(const std::string& bytes) {
   std::vector<std::string> lines;
   std::istringstream text(bytes);
   for (std::string line; std::getline(text, line);) {
@@ -321,21 +323,21 @@ std::vector<std::string> lines_of(const std::string& bytes) {
   return lines;
 }
 
-// Tokens from their own file, otherwise from the tensors' file; may be empty.
-std::vector<std::string> read_tokens(const std::string& path, const FileContents& named,
+// Tokens from the file `path` or, if empty, from `key` of the tensors' file; may be empty.
+std::vector<std::string> read_tokens(const std::string& path, const FileContents& contents,
                                      const std::string& key, Index expected) {
   std::vector<std::string> tokens;
-  std::string label = named.file + ": " + key;
+  std::string label = contents.file + ": " + key;
   if (!path.empty()) {
     const std::string bytes = read_file(path, limits::kMaxTokenList);
     label = path;
-    tokens =
-        ending(path) == ".json" ? texts_of_json(parse_json(bytes, path), path) : lines_of(bytes);
-  } else if (const auto found = named.texts.find(key); found != named.texts.end()) {
+    tokens = lower_extension(path) == ".json" ? read_json_texts(parse_json(bytes, path), path)
+                                              : split_tokens(bytes);
+  } else if (const auto found = contents.texts.find(key); found != contents.texts.end()) {
     tokens = found->second;
   } else {
-    if (const auto why = named.refused.find(key); why != named.refused.end()) {
-      throw InputError(why->second);
+    if (const auto reason = contents.unreadable.find(key); reason != contents.unreadable.end()) {
+      throw InputError(reason->second);
     }
     return {};
   }
@@ -347,7 +349,7 @@ std::vector<std::string> read_tokens(const std::string& path, const FileContents
 }  // namespace
 
 bool is_tensor_file(const fs::path& path) {
-  const std::string format = ending(path);
+  const std::string format = lower_extension(path);
   return format == ".npy" || format == ".npz" || format == ".safetensors";
 }
 
@@ -361,14 +363,14 @@ Index ImportedTensors::keys() const {
 
 ImportedTensors read_imported_tensors(const TensorFiles& files) {
   if (is_image_file(files.file)) return image_tensors(files);
-  const FileContents named = read_named(files.file);
-  ImportedTensors own;
-  own.attention = read_attention(named);
-  check_alike(own.attention, named.file + ": attention");
-  if (own.attention.empty()) read_vectors(named, own);
-  own.tokens = read_tokens(files.tokens, named, "tokens", own.queries());
-  own.key_tokens = read_tokens(files.key_tokens, named, "key_tokens", own.keys());
-  return own;
+  const FileContents contents = read_contents(files.file);
+  ImportedTensors tensors;
+  tensors.attention = read_attention(contents);
+  check_equal_shapes(tensors.attention, contents.file + ": attention");
+  if (tensors.attention.empty()) read_vectors(contents, tensors);
+  tensors.tokens = read_tokens(files.tokens, contents, "tokens", tensors.queries());
+  tensors.key_tokens = read_tokens(files.key_tokens, contents, "key_tokens", tensors.keys());
+  return tensors;
 }
 
 }  // namespace attnscope

@@ -1,6 +1,6 @@
 // Traces of imported tensors: attention, or queries and keys, computed by another program.
 //
-// A file (.npy, .npz, .safetensors; floats of 16, 32 or 64 bits) holds one of
+// A file (.npy, .npz, .safetensors; floats of 16, 32 or 64 bits) contains one of
 //   attention       [L, L], [h, L_q, L_k] or [layers, h, L_q, L_k]; in a .npy file the only array
 //   attention.N     one per layer (also attentions.N, layers.N.attention, and arr_N, the name that
 //                   np.savez gives to unnamed arrays)
@@ -19,9 +19,7 @@
 
 namespace attnscope {
 
-// An image (core/input/image_file.h) is converted to q, k and v: image_tensors.h.
-//
-// True if the extension is that of a file of tensors or an image.
+// True for .npy, .npz and .safetensors. Images are converted to q, k and v (image_tensors.h).
 bool is_tensor_file(const std::filesystem::path& path);
 
 // Contents of a file before computation on a backend: imported attention, or the unrotated vectors

@@ -1,4 +1,4 @@
-// Trace of imported tensors, with substitutes for the tokens, patterns and notes of a run.
+// Trace of imported tensors: tokens, patterns and notes that a model would provide are derived.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxKeptAttention = Index{1} << 27;  // computed weights to keep: 512 MiB
+constexpr Index kMaxKeptAttention = Index{1} << 27;  // computed weights: 512 MiB
 constexpr double kRowSlack = 0.02;                   // rounding error of row sums in half precision
 
 // Byte of a SentencePiece token such as "<0xE4>"; -1 for other tokens.
@@ -30,14 +30,14 @@ int named_byte(const std::string& token) {
   return error == std::errc() && end == digits + 2 ? byte : -1;
 }
 
-bool contains(const std::vector<std::string>& tokens, std::string_view part) {
+bool contains(const std::vector<std::string>& tokens, std::string_view substring) {
   return std::ranges::any_of(
-      tokens, [&](const std::string& t) { return t.find(part) != std::string::npos; });
+      tokens, [&](const std::string& t) { return t.find(substring) != std::string::npos; });
 }
 
 // Decodes token lists in the notation of vocabularies: byte-level BPE ("Ġthe", "Ã©") and
 // SentencePiece spaces and bytes ("▁the", "<0xE4>"). Special tokens are unchanged.
-std::vector<std::string> decoded(std::vector<std::string> tokens) {
+std::vector<std::string> decode(std::vector<std::string> tokens) {
   if (contains(tokens, "Ġ") || contains(tokens, "Ċ")) {
     for (std::string& token : tokens) {
       if (const auto bytes = from_byte_alphabet(token)) token = *bytes;
@@ -59,8 +59,8 @@ std::vector<std::string> decoded(std::vector<std::string> tokens) {
 }
 
 // Equal texts receive equal ids; without texts, tokens are unknown (-1) and labelled by number.
-std::vector<TraceToken> trace_tokens(const std::vector<std::string>& written, Index count) {
-  const std::vector<std::string> texts = decoded(written);
+std::vector<TraceToken> trace_tokens(const std::vector<std::string>& notation, Index count) {
+  const std::vector<std::string> texts = decode(notation);
   std::vector<TraceToken> tokens;
   std::map<std::string, std::int32_t> ids;
   for (Index i = 0; i < count; ++i) {
@@ -82,20 +82,20 @@ std::vector<TraceToken> trace_tokens(const std::vector<std::string>& written, In
 // the pairs with non-zero weight.
 Pattern pattern_of(const Tensor& attention) {
   const Index heads = attention.dim(0), queries = attention.dim(1), keys = attention.dim(2);
-  bool above = false, below_missing = false, hole = false;
-  const Index before = keys - queries;  // keys before the first query's own
+  bool is_non_causal = false, lacks_causal = false, has_zero = false;
+  const Index offset = keys - queries;  // key of the first query
   for (Index row = 0; row < heads * queries; ++row) {
     const Index i = row % queries;
     const float* weights = attention.data() + row * keys;
     for (Index j = 0; j < keys; ++j) {
-      const bool later = j > i + before;
-      above |= later && weights[j] != 0;
-      below_missing |= !later && weights[j] == 0;
-      hole |= weights[j] == 0;
+      const bool later = j > i + offset;
+      is_non_causal |= later && weights[j] != 0;
+      lacks_causal |= !later && weights[j] == 0;
+      has_zero |= weights[j] == 0;
     }
   }
-  if (!hole) return Pattern::all(queries, keys);
-  if (before >= 0 && !above && !below_missing) return Pattern::causal(queries, keys, before);
+  if (!has_zero) return Pattern::all(queries, keys);
+  if (offset >= 0 && !is_non_causal && !lacks_causal) return Pattern::causal(queries, keys, offset);
   PatternBuilder builder(heads, queries, keys, {"has a weight"});
   for (Index row = 0; row < heads * queries; ++row) {
     const float* weights = attention.data() + row * keys;
@@ -111,21 +111,21 @@ Pattern pattern_of(const Tensor& attention) {
 }
 
 void note_rows(const std::vector<Tensor>& layers, std::vector<std::string>& notes) {
-  bool negative = false, other_sums = false;
+  bool has_negative = false, bad_sums = false;
   for (const Tensor& layer : layers) {
     const Index keys = layer.dim(2);
     for (Index row = 0; row < layer.size() / keys; ++row) {
       const float* weights = layer.data() + row * keys;
       const double sum = std::accumulate(weights, weights + keys, 0.0);
-      negative |= std::any_of(weights, weights + keys, [](float w) { return w < 0; });
-      other_sums |= sum != 0 && !(std::abs(sum - 1) <= kRowSlack);
+      has_negative |= std::any_of(weights, weights + keys, [](float w) { return w < 0; });
+      bad_sums |= sum != 0 && !(std::abs(sum - 1) <= kRowSlack);
     }
   }
-  if (negative) notes.push_back("some weights are negative");
-  if (other_sums) notes.push_back("rows do not sum to 1; they are shown without normalisation");
+  if (has_negative) notes.push_back("some weights are negative");
+  if (bad_sums) notes.push_back("rows do not sum to 1; they are shown without normalisation");
 }
 
-AttentionTap tap_of(Index layer, Index heads) {
+AttentionTap make_tap(Index layer, Index heads) {
   AttentionTap tap;
   tap.address.layer = layer;
   tap.heads.resize(static_cast<std::size_t>(heads));
@@ -135,20 +135,20 @@ AttentionTap tap_of(Index layer, Index heads) {
   return tap;
 }
 
-void add_imported(const ImportedTensors& own, Trace& trace) {
+void add_imported(const ImportedTensors& tensors, Trace& trace) {
   trace.is_imported = true;
-  for (const Tensor& attention : own.attention) {
-    AttentionTap tap = tap_of(static_cast<Index>(trace.attention.size()), attention.dim(0));
+  for (const Tensor& attention : tensors.attention) {
+    AttentionTap tap = make_tap(static_cast<Index>(trace.attention.size()), attention.dim(0));
     tap.result.attention = attention;
     tap.result.pattern = std::make_shared<const Pattern>(pattern_of(attention));
     trace.attention.push_back(std::move(tap));
   }
-  note_rows(own.attention, trace.notes);
+  note_rows(tensors.attention, trace.notes);
 }
 
-// Without v only the attention can be computed.
-void check_values(const ImportedTensors& own, const OperationInput& input) {
-  if (!own.v.empty()) return;
+// Throws InputError if v is missing and the variant needs values to compute attention.
+void check_values(const ImportedTensors& tensors, const OperationInput& input) {
+  if (!tensors.v.empty()) return;
   const Variant& v = variant(input.variant.id);
   if (v.pattern || input.variant == default_variant()) return;
   throw InputError("v: missing, " + v.id + " needs values as well as queries and keys");
@@ -167,9 +167,9 @@ void add_missing_weights(OperationInput& input, Trace& trace) {
   sizes.inner = 0;
   const auto add = [&](const Info& info, const Values& values) {
     for (const WeightInfo& w : info.weights) {
-      const bool ours = info.uses(w, values) && w.scope != WeightScope::Operation &&
-                        w.scope != WeightScope::Model && !w.file.state;
-      if (!ours || w.file.optional || input.weights.contains(w.name)) continue;
+      const bool is_needed = info.uses(w, values) && w.scope != WeightScope::Operation &&
+                             w.scope != WeightScope::Model && !w.file.state;
+      if (!is_needed || w.file.optional || input.weights.contains(w.name)) continue;
       if (!w.illustrative && !w.initial) continue;  // evaluate() rejects it by name
       const Shape shape = w.shape(sizes, values);
       input.weights.emplace(
@@ -184,34 +184,35 @@ void add_missing_weights(OperationInput& input, Trace& trace) {
   add(encoding(input.encoding.id), input.encoding.values);
 }
 
-void add_computed(const ImportedTensors& own, const RunSpec& spec, Backend& backend, Trace& trace) {
+void add_computed(const ImportedTensors& tensors, const RunSpec& spec, Backend& backend,
+                  Trace& trace) {
   Index cells = 0;
-  for (const Tensor& q : own.q) cells += q.dim(0) * own.queries() * own.keys();
-  for (std::size_t layer = 0; layer < own.q.size(); ++layer) {
+  for (const Tensor& q : tensors.q) cells += q.dim(0) * tensors.queries() * tensors.keys();
+  for (std::size_t layer = 0; layer < tensors.q.size(); ++layer) {
     OperationInput input;
-    input.heads = own.q[layer].dim(0);
-    input.kv_heads = own.k[layer].dim(0);
-    input.q = own.q[layer];
-    input.k = own.k[layer];
-    if (!own.v.empty()) input.v = own.v[layer];
-    for (const auto& [name, tensor] : own.weights) input.weights.emplace(name, tensor);
+    input.heads = tensors.q[layer].dim(0);
+    input.kv_heads = tensors.k[layer].dim(0);
+    input.q = tensors.q[layer];
+    input.k = tensors.k[layer];
+    if (!tensors.v.empty()) input.v = tensors.v[layer];
+    for (const auto& [name, tensor] : tensors.weights) input.weights.emplace(name, tensor);
     input.variant = spec.variant.value_or(default_variant());
     input.encoding = spec.encoding.value_or(default_encoding());
     input.causal = spec.causal.value_or(false);
     input.layer = static_cast<Index>(layer);
-    check_values(own, input);
-    if (own.pixels) add_missing_weights(input, trace);
+    check_values(tensors, input);
+    if (tensors.pixels) add_missing_weights(input, trace);
     Wanted wanted;
-    wanted.output = !own.v.empty();
+    wanted.output = !tensors.v.empty();
     wanted.attention = cells <= kMaxKeptAttention;
     wanted.log_sum_exp = true;
     check_memory(input, wanted.attention);
-    AttentionTap tap = tap_of(static_cast<Index>(layer), input.heads);
+    AttentionTap tap = make_tap(static_cast<Index>(layer), input.heads);
     tap.variant = input.variant;
     tap.encoding = input.encoding;
-    tap.input.q = own.q[layer];
-    tap.input.k = own.k[layer];
-    if (!own.v.empty()) tap.input.v = own.v[layer];
+    tap.input.q = tensors.q[layer];
+    tap.input.k = tensors.k[layer];
+    if (!tensors.v.empty()) tap.input.v = tensors.v[layer];
     tap.result = evaluate(input, backend, wanted);
     trace.attention.push_back(std::move(tap));
   }
@@ -219,15 +220,15 @@ void add_computed(const ImportedTensors& own, const RunSpec& spec, Backend& back
 }
 
 // Sizes that panels display.
-ModelConfig config_of(const ImportedTensors& own, bool causal) {
+ModelConfig make_config(const ImportedTensors& tensors, bool causal) {
   ModelConfig config;
-  const std::vector<Tensor>& layers = own.attention.empty() ? own.q : own.attention;
+  const std::vector<Tensor>& layers = tensors.attention.empty() ? tensors.q : tensors.attention;
   config.layers = static_cast<Index>(layers.size());
   for (const Tensor& layer : layers) config.heads = std::max(config.heads, layer.dim(0));
-  config.kv_heads = own.k.empty() ? config.heads : own.k.front().dim(0);
-  config.head_size = own.q.empty() ? 0 : own.q.front().dim(2);
+  config.kv_heads = tensors.k.empty() ? config.heads : tensors.k.front().dim(0);
+  config.head_size = tensors.q.empty() ? 0 : tensors.q.front().dim(2);
   config.width = config.heads * config.head_size;
-  config.context = std::max(own.queries(), own.keys());
+  config.context = std::max(tensors.queries(), tensors.keys());
   config.causal = causal;
   config.groups = uniform_groups(config, default_variant(), default_encoding());
   return config;
@@ -237,16 +238,16 @@ ModelConfig config_of(const ImportedTensors& own, bool causal) {
 
 Trace trace_of_tensors(const RunSpec& spec, Backend& backend) {
   Trace trace;
-  const ImportedTensors own = read_imported_tensors(spec.tensors);
+  const ImportedTensors tensors = read_imported_tensors(spec.tensors);
   check_stop();
   trace.model = std::filesystem::path(spec.tensors.file).filename().string();
-  trace.tokens = trace_tokens(own.tokens, own.queries());
-  if (own.queries() != own.keys() || !own.key_tokens.empty()) {
-    trace.streams.push_back({"keys", trace_tokens(own.key_tokens, own.keys())});
+  trace.tokens = trace_tokens(tensors.tokens, tensors.queries());
+  if (tensors.queries() != tensors.keys() || !tensors.key_tokens.empty()) {
+    trace.streams.push_back({"keys", trace_tokens(tensors.key_tokens, tensors.keys())});
   }
-  if (own.queries() != own.keys() && own.key_tokens.empty() && !own.pixels) {
+  if (tensors.queries() != tensors.keys() && tensors.key_tokens.empty() && !tensors.pixels) {
     trace.notes.push_back(
-        std::to_string(own.queries()) + " queries and " + std::to_string(own.keys()) +
+        std::to_string(tensors.queries()) + " queries and " + std::to_string(tensors.keys()) +
         " keys without key_tokens: columns are numbered in storage order, even if they form a "
         "band next to the diagonal");
   }
@@ -259,13 +260,13 @@ Trace trace_of_tensors(const RunSpec& spec, Backend& backend) {
     throw InputError("groups: expected none with imported tensors, found " +
                      std::to_string(spec.groups.size()));
   }
-  if (own.attention.empty()) {
-    add_computed(own, with_text_parameters(spec, trace.tokens), backend, trace);
+  if (tensors.attention.empty()) {
+    add_computed(tensors, with_text_parameters(spec, trace.tokens), backend, trace);
   } else {
-    add_imported(own, trace);
+    add_imported(tensors, trace);
   }
-  if (own.pixels) {
-    trace.pixels = own.pixels;
+  if (tensors.pixels) {
+    trace.pixels = tensors.pixels;
     trace.notes.push_back(image_note());
     std::string untrained;
     for (const std::string& name : trace.untrained) {
@@ -278,7 +279,8 @@ Trace trace_of_tensors(const RunSpec& spec, Backend& backend) {
     if (!trace.streams.empty()) tap.key_rows.stream = trace.streams.front().id;
   }
   if (!trace.is_imported) trace.milliseconds = time.count();
-  trace.config = std::make_shared<const ModelConfig>(config_of(own, spec.causal.value_or(false)));
+  trace.config =
+      std::make_shared<const ModelConfig>(make_config(tensors, spec.causal.value_or(false)));
   trace.trained = trace.config;
   for (std::string& note : notes_on_attention(trace)) trace.notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(trace)) trace.notes.push_back(std::move(note));

@@ -13,25 +13,25 @@
 namespace attnscope {
 namespace {
 
-IntTensor row_of(const std::vector<std::int32_t>& ids) {
+IntTensor batch_row(const std::vector<std::int32_t>& ids) {
   return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
 }
 
-std::vector<std::int32_t> ids_of(const std::vector<TraceToken>& tokens) {
+std::vector<std::int32_t> token_ids(const std::vector<TraceToken>& tokens) {
   std::vector<std::int32_t> ids;
   for (const TraceToken& token : tokens) ids.push_back(token.id);
   return ids;
 }
 
-std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids,
-                                  const Checkpoint& checkpoint, bool written = false) {
+std::vector<TraceToken> to_trace_tokens(const std::vector<std::int32_t>& ids,
+                                        const Checkpoint& checkpoint, bool generated = false) {
   std::vector<TraceToken> tokens;
-  for (const std::int32_t id : ids) tokens.push_back(trace_token(id, checkpoint, written));
+  for (const std::int32_t id : ids) tokens.push_back(trace_token(id, checkpoint, generated));
   return tokens;
 }
 
-[[noreturn]] void refuse_target(const std::string& why) {
-  throw InputError("target ids: expected none, " + why);
+[[noreturn]] void refuse_target(const std::string& reason) {
+  throw InputError("target ids: expected none, " + reason);
 }
 
 ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkpoint,
@@ -41,10 +41,10 @@ ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkp
     throw InputError("target ids: expected token ids of at least 0, found a negative one");
   }
   ModelInput input;
-  input.batch = next_token_batch(row_of(target));
+  input.batch = next_token_batch(batch_row(target));
   if (!losses) input.batch.targets = IntTensor();
-  input.batch.source = row_of(ids_of(tokens));
-  input.tokens = tokens_of(target, checkpoint, true);
+  input.batch.source = batch_row(token_ids(tokens));
+  input.tokens = to_trace_tokens(target, checkpoint, true);
   input.streams.push_back({kSourceStream, std::move(tokens)});
   return input;
 }
@@ -88,20 +88,20 @@ ModelInput trajectory_input(const ModelConfig& config, const RunSpec& spec, bool
 
 // Marks the second sentence in "[CLS] first [SEP] second [SEP]": the tokens after the separator,
 // which is the token that the tokenizer appends to a text.
-void find_sentences(std::vector<TraceToken>& tokens) {
+void mark_second_sentence(std::vector<TraceToken>& tokens) {
   if (tokens.size() < 2 || !tokens.back().special || tokens.back().id == tokens.front().id) return;
-  const auto separates = [&](const TraceToken& t) { return t.id == tokens.back().id; };
-  const auto first = std::ranges::find_if(tokens, separates);
-  // Some models put two separators between the sentences: both belong to the first one.
-  const auto second = std::find_if_not(first, tokens.end(), separates);
+  const auto is_separator = [&](const TraceToken& t) { return t.id == tokens.back().id; };
+  const auto first = std::ranges::find_if(tokens, is_separator);
+  // Some models put two separators between the sentences; both belong to the first sentence.
+  const auto second = std::find_if_not(first, tokens.end(), is_separator);
   for (auto token = second; token != tokens.end(); ++token) token->sentence = token->segment = 1;
 }
 
-IntTensor segments_of(const std::vector<TraceToken>& tokens, Index most) {
+IntTensor segment_ids(const std::vector<TraceToken>& tokens, Index type_count) {
   IntTensor segments = IntTensor::zeros({1, static_cast<Index>(tokens.size())});
   for (std::size_t n = 0; n < tokens.size(); ++n) {
     segments[static_cast<Index>(n)] =
-        std::min(tokens[n].segment, static_cast<std::int32_t>(most) - 1);
+        std::min(tokens[n].segment, static_cast<std::int32_t>(type_count) - 1);
   }
   return segments;
 }
@@ -124,11 +124,11 @@ IntTensor masked_targets(const ModelConfig& config, const RunSpec& spec, Index l
     throw InputError("target ids: expected numbers from -1 to " +
                      std::to_string(config.vocabulary - 1) + ", found " + std::to_string(id));
   }
-  return row_of(targets);
+  return batch_row(targets);
 }
 
 // Colours of the image that a vision model reads.  [height, width, 3]
-Tensor image_of(const ModelConfig& config, const RunSpec& spec) {
+Tensor read_image(const ModelConfig& config, const RunSpec& spec) {
   const Values& image = config.input.values;
   if (!is_image_file(spec.input)) {
     throw InputError("input: expected an image (PNG, JPEG, ...) for a vision model, found " +
@@ -139,18 +139,18 @@ Tensor image_of(const ModelConfig& config, const RunSpec& spec) {
 
 // Patch tokens are labelled by row and column, other tokens by number.
 std::vector<TraceToken> patch_tokens(const ModelConfig& config, const RunSpec& spec) {
-  if (!spec.ids.empty() || spec.input.empty()) image_of(config, {});
+  if (!spec.ids.empty() || spec.input.empty()) read_image(config, {});
   const InputKind& kind = input_kind(config.input.id);
   const Index extra = config.input.values.integer("extra");
-  const Index across = kind.columns(config.input.values);
+  const Index width = kind.columns(config.input.values);
   std::vector<TraceToken> tokens;
   for (const std::int32_t id : kind.patch_ids(config.input.values)) {
     TraceToken token;
     token.id = id;
-    const Index piece = static_cast<Index>(tokens.size()) - extra;
-    token.special = piece < 0;
-    token.label = piece < 0 ? id_label(&config, id)
-                            : std::to_string(piece / across) + "," + std::to_string(piece % across);
+    const Index patch = static_cast<Index>(tokens.size()) - extra;
+    token.special = patch < 0;
+    token.label = patch < 0 ? id_label(&config, id)
+                            : std::to_string(patch / width) + "," + std::to_string(patch % width);
     tokens.push_back(std::move(token));
   }
   return tokens;
@@ -168,13 +168,13 @@ std::shared_ptr<const PixelGrid> patch_grid(const ModelConfig& config, const Ten
   grid->colours = Tensor::zeros({grid->height, grid->width, 3});
   grid->picture = Tensor({grid->height * side, grid->width * side, 3});
   float* pixel = grid->picture.data();
-  const float share = 1 / static_cast<float>(side * side);
+  const float weight = 1 / static_cast<float>(side * side);
   for (Index row = 0; row < grid->height * side; ++row) {
     for (Index column = 0; column < grid->width * side; ++column) {
-      float* to = grid->colours.data() + (row / side * grid->width + column / side) * 3;
+      float* mean = grid->colours.data() + (row / side * grid->width + column / side) * 3;
       for (Index c = 0; c < 3; ++c) {
         *pixel = colours[(row * width + column) * 3 + c];
-        to[c] += share * *pixel++;
+        mean[c] += weight * *pixel++;
       }
     }
   }
@@ -188,15 +188,15 @@ void truncate(std::vector<TraceToken>& tokens, Index context, Overlong policy,
               std::vector<std::string>& notes) {
   const Index count = static_cast<Index>(tokens.size());
   if (count <= context) return;
-  const Index room = policy == Overlong::All ? std::max(context, kMaxExtendedTokens) : context;
-  if (count > room) {
+  const Index limit = policy == Overlong::All ? std::max(context, kMaxExtendedTokens) : context;
+  if (count > limit) {
     if (policy == Overlong::Last) {
-      tokens.erase(tokens.begin(), tokens.end() - room);
+      tokens.erase(tokens.begin(), tokens.end() - limit);
     } else {
-      tokens.resize(static_cast<std::size_t>(room));
+      tokens.resize(static_cast<std::size_t>(limit));
     }
     notes.push_back("the text has " + std::to_string(count) + " tokens; the " +
-                    (policy == Overlong::Last ? "last " : "first ") + std::to_string(room) +
+                    (policy == Overlong::Last ? "last " : "first ") + std::to_string(limit) +
                     " are used");
   }
   if (policy == Overlong::All) {
@@ -217,14 +217,14 @@ std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoi
   }
   if (!reads_tokens(config)) return {};
   if (input_kind(config.input.id).uses_patches) return patch_tokens(config, spec);
-  RunSpec given = spec;
-  if (!spec.input.empty()) given.ids = pixel_ids(config, spec.input);
-  std::vector<TraceToken> tokens = tokenised_input(checkpoint, given);
-  const Index count = static_cast<Index>(tokens.size()), most = spec.max_tokens;
-  if (most > 0 && count > most) {
+  RunSpec input_spec = spec;
+  if (!spec.input.empty()) input_spec.ids = pixel_ids(config, spec.input);
+  std::vector<TraceToken> tokens = tokenised_input(checkpoint, input_spec);
+  const Index count = static_cast<Index>(tokens.size()), max_tokens = spec.max_tokens;
+  if (max_tokens > 0 && count > max_tokens) {
     notes.push_back("the text has " + std::to_string(count) + " tokens; the first " +
-                    std::to_string(most) + " are used");
-    tokens.resize(static_cast<std::size_t>(most));
+                    std::to_string(max_tokens) + " are used");
+    tokens.resize(static_cast<std::size_t>(max_tokens));
   }
   const bool in_segments = config.segment > 0;
   truncate(tokens, in_segments ? kMaxExtendedTokens : config.context, spec.overlong, notes);
@@ -233,11 +233,11 @@ std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoi
 
 ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
                          const RunSpec& spec, Index tokens) {
-  const Architecture& of = architecture(config.architecture.id);
+  const Architecture& architecture = attnscope::architecture(config.architecture.id);
   ModelExtent extent{config.layers, config.heads, config.vocabulary, tokens};
-  extent.self_attention = of.has_self_attention;
+  extent.self_attention = architecture.has_self_attention;
   extent.segments = config.segment > 0;
-  if (of.reads == Reads::SourceAndTarget && !spec.interventions.empty()) {
+  if (architecture.reads == Reads::SourceAndTarget && !spec.interventions.empty()) {
     extent.attended = static_cast<Index>(target_so_far(config, checkpoint, spec).size());
   }
   return extent;
@@ -314,25 +314,25 @@ ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, 
     if (has_target) refuse_target("since those of a trajectory are its actions");
     return trajectory_input(config, spec, losses);
   }
-  const bool masked = is_masked_model(config);
-  if (has_target && !masked)
+  const bool is_masked = is_masked_model(config);
+  if (has_target && !is_masked)
     refuse_target("since those of " + config.architecture.id + " are its own ids");
   ModelInput input;
   const InputKind& kind = input_kind(config.input.id);
-  input.batch = kind.batch(ids_of(tokens), config);
-  if (reads_sentences(config) && spec.second.empty()) find_sentences(tokens);
-  if (config.embedding.types > 1) input.batch.types = segments_of(tokens, config.embedding.types);
+  input.batch = kind.batch(token_ids(tokens), config);
+  if (reads_sentences(config) && spec.second.empty()) mark_second_sentence(tokens);
+  if (config.embedding.types > 1) input.batch.types = segment_ids(tokens, config.embedding.types);
   input.tokens = std::move(tokens);
   if (kind.uses_patches) {
-    const Tensor colours = image_of(config, spec);
+    const Tensor colours = read_image(config, spec);
     input.batch.patches = kind.patch_pixels(colours, config.input.values);
     input.pixels = patch_grid(config, colours);
     return input;
   }
-  if (!kind.is_text) {  // tokens that are read rather than predicted
-    input.tokens = tokens_of({input.batch.ids.begin(), input.batch.ids.end()}, checkpoint);
+  if (!kind.is_text) {  // labels the input pixels instead of the predicted ones
+    input.tokens = to_trace_tokens({input.batch.ids.begin(), input.batch.ids.end()}, checkpoint);
   }
-  if (masked && (losses || has_target)) {
+  if (is_masked && (losses || has_target)) {
     input.batch.targets = masked_targets(config, spec, input.batch.ids.dim(1));
   }
   if (!losses) input.batch.targets = IntTensor();

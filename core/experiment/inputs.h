@@ -14,12 +14,11 @@ struct ModelInput {
   Batch batch;                                // one sequence; with targets if losses are needed
   std::vector<TraceToken> tokens;             // of the (decoder) stack
   std::vector<Stream> streams{};              // of the encoder, if any
-  std::shared_ptr<const PixelGrid> pixels{};  // of an image that is read as a whole; otherwise null
+  std::shared_ptr<const PixelGrid> pixels{};  // of an image that is read in patches; else null
 };
 
-// config: the model with the choices of `spec`. tokens: from its ids or text, cut to the model's
-// context; empty for trajectories. Throws InputError if `spec` lacks the input that the model
-// needs.
+// config: the model with the choices of `spec`. tokens: those of tokens_to_read(). Throws
+// InputError if `spec` lacks the input that the model needs.
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
                        std::vector<TraceToken> tokens, bool losses);
 
@@ -28,15 +27,15 @@ ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, 
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
                                        const RunSpec& spec, std::vector<std::string>& notes);
 
-// Valid indices of interventions. tokens: number of tokens read.
+// Valid indices of interventions. tokens: number of input tokens.
 ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
                          const RunSpec& spec, Index tokens);
 
 // True if the model reads tokens rather than a file.
 bool reads_tokens(const ModelConfig& config);
 
-// Image read by a model of pixels; null for other models or if some tokens are not levels.
-// tokens: as the model receives them, starting with the start token.
+// Image that a pixel model reads; null for other models.
+// tokens: input of the model, with the start token first.
 std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
                                            const std::vector<TraceToken>& tokens);
 

@@ -12,8 +12,8 @@ Choice mask_choice(const MaskRows& rows) {
 
 Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool one_way,
                     const std::optional<Choice>& before) {
-  const bool goes_on = before && before->id == kGraph;
-  Choice choice = goes_on ? *before : default_choice(variant(kGraph));
+  const bool is_graph = before && before->id == kGraph;
+  Choice choice = is_graph ? *before : default_choice(variant(kGraph));
   choice.values.set("from", std::string("edges"));
   choice.values.set("edges", edges);
   choice.values.set("one_way", one_way);
@@ -21,12 +21,12 @@ Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool one_way,
 }
 
 std::optional<Choice>& governing_variant(RunView& viewed) {
-  const auto holds = [](const std::vector<Index>& numbers, Index number) {
+  const auto includes = [](const std::vector<Index>& numbers, Index number) {
     return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
   };
   for (auto group = viewed.run.groups.rbegin(); group != viewed.run.groups.rend(); ++group) {
-    if (group->variant && holds(group->layers, viewed.view.layer) &&
-        holds(group->heads, viewed.view.head)) {
+    if (group->variant && includes(group->layers, viewed.view.layer) &&
+        includes(group->heads, viewed.view.head)) {
       return group->variant;
     }
   }

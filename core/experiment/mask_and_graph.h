@@ -13,16 +13,16 @@ namespace attnscope {
 inline constexpr const char* kCustomMask = "custom";
 inline constexpr const char* kGraph = "graph";
 
-// `custom` with the given rows.
+// `custom` with these rows.
 Choice mask_choice(const MaskRows& rows);
 
-// `graph` with the given edges (pairs of tokens); other parameters are copied from `before` if that
-// is a graph.
+// `graph` with these edges (pairs of tokens); copies other parameters from `before` if its variant
+// is `graph`.
 Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool one_way,
                     const std::optional<Choice>& before = std::nullopt);
 
-// Variant choice that governs the view's layer and head: that of the last group containing them,
-// otherwise that of all heads.
+// Variant choice that applies to the view's layer and head: that of the last group with this head,
+// or else that of all heads.
 std::optional<Choice>& governing_variant(RunView& viewed);
 
 }  // namespace attnscope

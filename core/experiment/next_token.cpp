@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-bool writes_target(const Trace& trace) {
+bool generates_target(const Trace& trace) {
   return trace.config != nullptr &&
          architecture(trace.config->architecture.id).reads == Reads::SourceAndTarget;
 }
@@ -26,12 +26,12 @@ bool append(std::vector<std::int32_t>& ids, std::string& text, std::int32_t id,
 }  // namespace
 
 Tensor logits_at(const Trace& trace, Index position) {
-  const Tensor& all = predictions(trace);  // [L, vocabulary]
-  if (!all.defined() || position < 0 || position >= all.dim(0)) {
+  const Tensor& logits = predictions(trace);  // [L, vocabulary]
+  if (!logits.defined() || position < 0 || position >= logits.dim(0)) {
     throw InputError("next token: expected logits of position " + std::to_string(position) +
                      ", found none");
   }
-  return all.slice(position, 1).reshaped({all.dim(1)});
+  return logits.slice(position, 1).reshaped({logits.dim(1)});
 }
 
 std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& drawing) {
@@ -40,7 +40,7 @@ std::int32_t sample_next_token(const Trace& trace, Index position, const SeededS
 }
 
 bool shows_end(const Trace& trace, const RunSpec& spec) {
-  if (writes_target(trace)) return true;
+  if (generates_target(trace)) return true;
   if (spec.overlong == Overlong::Last || trace.tokens.empty()) return true;
   if (!spec.ids.empty()) return trace.tokens.size() == spec.ids.size();
   return trace.tokens.back().end >= spec.text.size();
@@ -49,15 +49,13 @@ bool shows_end(const Trace& trace, const RunSpec& spec) {
 bool append_token(RunSpec& spec, const Trace& trace, std::int32_t id) {
   if (!spec.input.empty()) return false;  // images, trajectories
   const Tokenizer* tokenizer = trace.tokenizer.get();
-  const bool known = tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size();
-  if (known && tokenizer->is_special(id)) return false;
-  const std::string bytes = known ? tokenizer->bytes(id) : "";
-  if (writes_target(trace)) return append(spec.target_ids, spec.target, id, bytes);
+  const bool in_vocabulary = tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size();
+  if (in_vocabulary && tokenizer->is_special(id)) return false;
+  const std::string bytes = in_vocabulary ? tokenizer->bytes(id) : "";
+  if (generates_target(trace)) return append(spec.target_ids, spec.target, id, bytes);
   if (!append(spec.ids, spec.text, id, bytes)) return false;
-  const bool full = static_cast<Index>(trace.tokens.size()) >= trace.config->context;
-  if (full && spec.overlong == Overlong::First) {
-    spec.overlong = Overlong::Last;
-  }
+  const bool is_full = static_cast<Index>(trace.tokens.size()) >= trace.config->context;
+  if (is_full && spec.overlong == Overlong::First) spec.overlong = Overlong::Last;
   return true;
 }
 

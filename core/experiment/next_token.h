@@ -17,8 +17,8 @@ Tensor logits_at(const Trace& trace, Index position);
 // Throws InputError without logits.
 std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& drawing);
 
-// True if the trace ends at the end of the run's text: false if only the first part of a
-// longer text is used. Targets of encoder-decoders are never cut.
+// True if the trace includes the end of the run's text, which may be longer than the context.
+// Targets of encoder-decoders are never cut.
 bool shows_end(const Trace& trace, const RunSpec& spec);
 
 // Appends a token to the text (or ids), or to the target of an encoder-decoder. Once the context is

@@ -21,10 +21,10 @@ constexpr const char* kSeparator = "; ";  // names may contain commas
 
 // Shortens "encoder.layers.3.groups.0.pos.bias" to "pos.bias".
 std::string short_name(std::string name) {
-  const auto drop = [&](std::string_view before, bool number) {
-    if (!name.starts_with(before)) return;
-    name.erase(0, before.size());
-    if (number) name.erase(0, name.find('.') + 1);
+  const auto drop = [&](std::string_view prefix, bool has_number) {
+    if (!name.starts_with(prefix)) return;
+    name.erase(0, prefix.size());
+    if (has_number) name.erase(0, name.find('.') + 1);
   };
   drop("embed.", false);
   drop("encoder.", false);
@@ -34,37 +34,37 @@ std::string short_name(std::string name) {
 }
 
 // Converts a sentence, "The span of each head.", to a phrase, "the span of each head".
-std::string as_phrase(std::string words) {
-  if (words.ends_with('.')) words.pop_back();
+std::string to_phrase(std::string phrase) {
+  if (phrase.ends_with('.')) phrase.pop_back();
   const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
-  if (words.size() > 1 && words[0] >= 'A' && words[0] <= 'Z' &&
-      (is_lower(words[1]) || words[1] == ' ')) {
-    words[0] = static_cast<char>(words[0] - 'A' + 'a');
+  if (phrase.size() > 1 && phrase[0] >= 'A' && phrase[0] <= 'Z' &&
+      (is_lower(phrase[1]) || phrase[1] == ' ')) {
+    phrase[0] = static_cast<char>(phrase[0] - 'A' + 'a');
   }
-  return words;
+  return phrase;
 }
 
 // Descriptions of the untrained weights, "the span of each head (span.z)"; one for all layers.
 std::set<std::string> untrained_weights(const Model& model) {
   const std::set<std::string> untrained(model.untrained.begin(), model.untrained.end());
-  std::map<std::string, std::set<std::string>> named;  // weight names by description
+  std::map<std::string, std::set<std::string>> names_by_help;
   for (const WeightSpec& spec : weight_specs(model.config)) {
-    if (untrained.contains(spec.name)) named[spec.help].insert(short_name(spec.name));
+    if (untrained.contains(spec.name)) names_by_help[spec.help].insert(short_name(spec.name));
   }
   std::set<std::string> result;
-  for (const auto& [help, names] : named) {
+  for (const auto& [help, names] : names_by_help) {
     std::string list;
     for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-    result.insert(help.empty() ? list : as_phrase(help) + " (" + list + ")");
+    result.insert(help.empty() ? list : to_phrase(help) + " (" + list + ")");
   }
   return result;
 }
 
-std::set<std::string> names(const ModelConfig& config,
-                            const std::string& (*name_of)(const HeadGroup&)) {
+std::set<std::string> collect_labels(const ModelConfig& config,
+                                     const std::string& (*label)(const HeadGroup&)) {
   std::set<std::string> result;
   for (const auto& layer : config.groups) {
-    for (const HeadGroup& group : layer) result.insert(name_of(group));
+    for (const HeadGroup& group : layer) result.insert(label(group));
   }
   return result;
 }
@@ -77,16 +77,16 @@ const std::string& encoding_label(const HeadGroup& group) {
 }
 
 void note_change(const std::set<std::string>& stored, const std::set<std::string>& used,
-                 const std::string& what, std::vector<std::string>& notes) {
+                 const std::string& subject, std::vector<std::string>& notes) {
   if (stored == used) return;
-  std::set<std::string> others;
-  std::ranges::set_difference(used, stored, std::inserter(others, others.end()));
+  std::set<std::string> added;
+  std::ranges::set_difference(used, stored, std::inserter(added, added.end()));
   if (std::ranges::includes(used, stored)) {
-    notes.push_back("some heads have the " + what + " \"" + join_words(others, kSeparator) +
+    notes.push_back("some heads have the " + subject + " \"" + join_words(added, kSeparator) +
                     "\"; the model was trained with \"" + join_words(stored, kSeparator) + "\"");
     return;
   }
-  notes.push_back("the model was trained with the " + what + " \"" +
+  notes.push_back("the model was trained with the " + subject + " \"" +
                   join_words(stored, kSeparator) + "\", not \"" + join_words(used, kSeparator) +
                   "\"");
 }
@@ -94,19 +94,19 @@ void note_change(const std::set<std::string>& stored, const std::set<std::string
 // Notes such as: the model was trained with the exits "none", not "Saturation".
 void note_structure(const ModelConfig& stored, const ModelConfig& used,
                     std::vector<std::string>& notes) {
-  const auto note = [&](const std::string& before, const std::string& now, const char* with) {
-    if (before == now) return;
-    notes.push_back(std::string("the model was trained ") + with + " \"" + before + "\", not \"" +
-                    now + "\"");
+  const auto note = [&](const std::string& trained, const std::string& chosen, const char* phrase) {
+    if (trained == chosen) return;
+    notes.push_back(std::string("the model was trained ") + phrase + " \"" + trained +
+                    "\", not \"" + chosen + "\"");
   };
-  const auto exits_of = [](const ModelConfig& config) {
+  const auto exits_label = [](const ModelConfig& config) {
     return config.exits ? exit_rule(config.exits->id).label : std::string("none");
   };
   note(architecture(stored.architecture.id).label, architecture(used.architecture.id).label,
        "with the architecture");
   note(residual_connection(stored.residual_connection.id).label,
        residual_connection(used.residual_connection.id).label, "with the residual connection");
-  note(exits_of(stored), exits_of(used), "with the exits");
+  note(exits_label(stored), exits_label(used), "with the exits");
   if (stored.segment != used.segment) {
     notes.push_back(stored.segment == 0 ? "the model was trained on whole texts, not in segments"
                                         : "the model was trained in segments of " +
@@ -122,10 +122,10 @@ std::vector<std::string> notes_on_model(const Model& stored, const Model& used) 
     notes.push_back("untrained: " + join_words(untrained_weights(used), kSeparator));
   }
   note_structure(stored.config, used.config, notes);
-  note_change(names(stored.config, variant_label), names(used.config, variant_label), "attention",
-              notes);
-  note_change(names(stored.config, encoding_label), names(used.config, encoding_label),
-              "positional encoding", notes);
+  note_change(collect_labels(stored.config, variant_label),
+              collect_labels(used.config, variant_label), "attention", notes);
+  note_change(collect_labels(stored.config, encoding_label),
+              collect_labels(used.config, encoding_label), "positional encoding", notes);
   if (stored.config.causal != used.config.causal) {
     notes.push_back(stored.config.causal ? "the model was trained with a causal mask"
                                          : "the model was trained without a causal mask");
@@ -155,8 +155,8 @@ bool remembers(const Variant& variant) {
 }
 
 bool has_memory(const OperationResult& result) {
-  return std::ranges::any_of(result.columns, [](const auto& run) {
-    return (run.first == KeyKind::Memory || run.first == KeyKind::Compressed) && run.second > 0;
+  return std::ranges::any_of(result.columns, [](const auto& keys) {
+    return (keys.first == KeyKind::Memory || keys.first == KeyKind::Compressed) && keys.second > 0;
   });
 }
 
@@ -164,7 +164,7 @@ bool has_memory(const OperationResult& result) {
 
 std::string note_on_bytes(const Trace& trace) {
   constexpr double kMinByteShare = 0.4;             // of all tokens
-  constexpr Index kMinBytes = 8;                    // so that short foreign names do not count
+  constexpr Index kMinBytes = 8;                    // ignores short foreign names
   constexpr std::int32_t kMinVocabulary = 2 * 256;  // smaller: mostly bytes in any language
   if (!trace.tokenizer || trace.tokenizer->vocabulary_size() < kMinVocabulary) return "";
   const std::vector<TraceToken>& tokens = trace.text_tokens();
@@ -173,8 +173,8 @@ std::string note_on_bytes(const Trace& trace) {
     const bool ascii = token.bytes.size() == 1 && static_cast<unsigned char>(token.bytes[0]) < 0x80;
     if (token.bytes.size() == 1 && !ascii) ++bytes;
   }
-  const auto all = static_cast<double>(tokens.size());
-  if (bytes < kMinBytes || static_cast<double>(bytes) < kMinByteShare * all) return "";
+  const auto count = static_cast<double>(tokens.size());
+  if (bytes < kMinBytes || static_cast<double>(bytes) < kMinByteShare * count) return "";
   return "most of this text is split into single bytes: this model's vocabulary and training "
          "data are of another language (the bundled models read English only)";
 }
@@ -210,7 +210,7 @@ std::vector<std::string> notes_on_attention(const Trace& trace) {
 
 std::vector<std::string> notes_on_patterns(const Trace& trace) {
   std::set<std::string> without_effect;
-  Index empty_rows = 0, rows = 0;  // over all heads and layers
+  Index empty_rows = 0, rows = 0;  // in all heads and layers
   for (const AttentionTap& tap : trace.attention) {
     if (!tap.result.pattern) continue;
     const Pattern& pattern = *tap.result.pattern;

@@ -15,10 +15,10 @@ namespace attnscope {
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used);
 
 // Note on a text that is mostly split into bytes because the vocabulary is of another language;
-// empty otherwise.
+// else empty.
 std::string note_on_bytes(const Trace& trace);
 
-// Notes on rows that leak future tokens in spite of a causal mask, on empty memories and on omitted
+// Notes on rows that leak future tokens despite a causal mask, on empty memories and on omitted
 // data.
 std::vector<std::string> notes_on_attention(const Trace& trace);
 

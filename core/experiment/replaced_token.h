@@ -1,4 +1,4 @@
-// Pair of runs that differ in one token, for showing which numbers depend on it.
+// Two runs that differ in one token, to show which numbers depend on that token.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 namespace attnscope {
 
 struct ReplacedToken {
-  std::string problem{};  // reason for a missing run; empty on success
-  Index position = 0;     // among the tokens that are run
-  std::int32_t before = 0, after = 0;
+  std::string problem{};                       // reason for a missing run; empty on success
+  Index position = 0;                          // of the replaced token in the input
+  std::int32_t before = 0, after = 0;          // ids at this position
   std::shared_ptr<const Trace> without, with;  // on the same device
 };
 

@@ -1,5 +1,5 @@
-// Retrieved contexts of a run, for pictures: more neighbours than the run used, and the words of
-// their contexts.
+// Retrieved contexts of a run for display: usually more neighbours than the run used, with the
+// words of their contexts.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ struct RetrievedContexts {
   Neighbours neighbours;  // [L, k]
 };
 
-// A stored context as tokens. A store keeps the token after each key; if its rows are in text
-// order, it therefore contains the text itself (without the first token).
+// A stored context as tokens. A store contains the token after each key, so rows in text order
+// contain the text itself (without its first token).
 struct ContextWords {
   std::vector<std::int32_t> before;  // last ids of the context, ending with the key's token
   std::int32_t value = 0;            // token after the key

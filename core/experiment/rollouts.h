@@ -15,8 +15,8 @@ struct Rollout {
   std::vector<Index> cells;           // [steps + 1] visited cells, the start first
   std::vector<Index> actions;         // [steps]
   Tensor probabilities;               // [steps, actions] probability of each action
-  // Attention of each layer in the last step's run over all tokens (return, state and action of
-  // each step except the last action).  [layers][heads, L, L]
+  // Attention in the last step over all tokens: return, state and action of each step, without the
+  // last action.  [layers][heads, L, L]
   std::vector<Tensor> attention;
   bool reached = false;
 
@@ -43,7 +43,7 @@ struct Rollouts {
     Index reached = 0, of = 0;
   };
   Share within_target(Index target_steps) const;  // goal reached within the target steps
-  Share shortest() const;                         // shortest path requested and taken
+  Share shortest() const;                         // shortest path, requested and achieved
 };
 
 }  // namespace attnscope

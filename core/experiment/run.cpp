@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Id of a text that is a single token.
+// Id of a text that is a single token; throws InputError for other texts.
 std::int32_t token_of_text(const std::string& text, const Checkpoint& checkpoint) {
   std::vector<std::int32_t> ids;
   if (checkpoint.tokenizer) {
@@ -41,12 +41,12 @@ void replace_tokens(const Interventions& interventions, const Checkpoint& checkp
     if (i.kind != Intervention::Kind::Replace) continue;
     TraceToken& token = tokens[static_cast<std::size_t>(i.position)];
     const std::int32_t id = i.token >= 0 ? i.token : token_of_text(i.text, checkpoint);
-    TraceToken other = trace_token(id, checkpoint);
-    other.begin = token.begin;
-    other.end = token.end;
-    other.sentence = token.sentence;
-    other.segment = token.segment;
-    token = std::move(other);
+    TraceToken replacement = trace_token(id, checkpoint);
+    replacement.begin = token.begin;
+    replacement.end = token.end;
+    replacement.sentence = token.sentence;
+    replacement.segment = token.segment;
+    token = std::move(replacement);
   }
 }
 
@@ -68,7 +68,7 @@ struct ExperimentRun::State {
     bool operator==(const Sources&) const = default;
   };
   // Cached run of the last request, reused if only the other run or the findings change.
-  struct Kept {
+  struct CachedRun {
     Session session;
     Sources sources;
     std::shared_ptr<const Trace> trace;
@@ -78,13 +78,13 @@ struct ExperimentRun::State {
 
   BackendProvider backends;
   std::shared_ptr<ModelStore> models;
-  std::vector<Kept> kept{};  // runs of the last request
+  std::vector<CachedRun> cache{};  // runs of the last request
   std::shared_ptr<Progress> progress{};
   std::shared_ptr<LayerWatch> watch{};
 
-  // Starts a progress stage without a known share of the whole, or after all of it.
-  void enter(const std::string& what, double share) const {
-    if (progress != nullptr) progress->begin_stage(what, share, share);
+  // Starts a progress stage of unknown duration at `share` of the whole.
+  void begin_stage(const std::string& name, double share) const {
+    if (progress != nullptr) progress->begin_stage(name, share, share);
   }
 
   Sources sources_of(const RunSpec& spec) const {
@@ -125,14 +125,14 @@ void ExperimentRun::watch(std::shared_ptr<LayerWatch> watch) {
 bool shows_layers(const ModelConfig& config, Index from) {
   const Architecture& a = architecture(config.architecture.id);
   const bool stacks = a.is_single_stack || (a.has_encoder && a.has_self_attention);
-  const bool once = stacks && config.segment == 0 && !config.exits && config.own_layers == 0 &&
-                    config.residual_connection.id == "residual";
-  return once && parameter_count(config) >= from;
+  const bool runs_once = stacks && config.segment == 0 && !config.exits && config.own_layers == 0 &&
+                         config.residual_connection.id == "residual";
+  return runs_once && parameter_count(config) >= from;
 }
 
-std::string first_layers_label(Index layers, Index all) {
+std::string first_layers_label(Index layers, Index total) {
   return (layers == 1 ? "layer 1" : "layers 1 to " + std::to_string(layers)) + " of " +
-         std::to_string(all);
+         std::to_string(total);
 }
 
 namespace {
@@ -156,15 +156,15 @@ std::shared_ptr<const Trace> first_layers(const Trace& trace, const Model& model
 std::function<void(Stack, Index)> layer_reporter(const ExperimentRun::LayerWatch& watch,
                                                  Trace& trace, const Model& model) {
   using Clock = std::chrono::steady_clock;
-  const auto in = [](double seconds) {
+  const auto span = [](double seconds) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   };
-  const Clock::time_point began = Clock::now();
-  return [&, in, began, due = began + in(watch.after)](Stack stack, Index layers) mutable {
+  const Clock::time_point start = Clock::now();
+  return [&, span, start, due = start + span(watch.after)](Stack stack, Index layers) mutable {
     const Clock::time_point now = Clock::now();
     if (stack == Stack::Encoder || layers == trace.config->layers || now < due) return;
-    due = now + in(watch.between);
-    trace.milliseconds = std::chrono::duration<double, std::milli>(now - began).count();
+    due = now + span(watch.between);
+    trace.milliseconds = std::chrono::duration<double, std::milli>(now - start).count();
     watch.on_layers(first_layers(trace, model, layers), trace.config->layers);
   };
 }
@@ -258,16 +258,16 @@ std::shared_ptr<const Trace> run_tensors(const RunSpec& spec, Backend& backend,
 }
 
 // Model and input of a run. Notes and names go into the trace.
-struct Prepared {
+struct PreparedRun {
   Model model;
   ModelInput input;
   RunLength length;
   std::optional<Retrieval> retrieval;
 };
 
-Prepared prepared(const RunSpec& spec, const std::shared_ptr<const Checkpoint>& checkpoint,
-                  const std::shared_ptr<const Store>& contexts, ExperimentRun::Training training,
-                  Trace& trace) {
+PreparedRun prepare(const RunSpec& spec, const std::shared_ptr<const Checkpoint>& checkpoint,
+                    const std::shared_ptr<const Store>& contexts, ExperimentRun::Training training,
+                    Trace& trace) {
   trace.model = checkpoint->name;
   trace.trained = {checkpoint, &checkpoint->model.config};
   trace.config = std::make_shared<const ModelConfig>(
@@ -275,9 +275,9 @@ Prepared prepared(const RunSpec& spec, const std::shared_ptr<const Checkpoint>& 
   trace.tokenizer = checkpoint->output_tokenizer();
   std::vector<TraceToken> tokens = tokens_to_read(*trace.config, *checkpoint, spec, trace.notes);
   const auto length = static_cast<Index>(tokens.size());
-  const RunSpec read = with_text_parameters(spec, tokens, trace.config->segment);
+  const RunSpec text_spec = with_text_parameters(spec, tokens, trace.config->segment);
   ModelConfig chosen = *trace.config;
-  chosen.groups = effective_groups(chosen, read);
+  chosen.groups = effective_groups(chosen, text_spec);
   chosen.causal = spec.causal.value_or(chosen.causal);
   check(chosen, "model");
   RunLength lengths{length};
@@ -285,12 +285,12 @@ Prepared prepared(const RunSpec& spec, const std::shared_ptr<const Checkpoint>& 
     lengths.target = static_cast<Index>(target_so_far(chosen, *checkpoint, spec).size());
   }
   check_memory(checkpoint->model, chosen, lengths, training.gradients);
-  Prepared result{.model = effective_model(checkpoint->model, read, length),
-                  .input = {},
-                  .length = lengths,
-                  .retrieval = {}};
-  const bool beyond = length > result.model.config.context && result.model.config.segment == 0;
-  if (beyond) result.model = with_context(result.model, length);
+  PreparedRun result{.model = effective_model(checkpoint->model, text_spec, length),
+                     .input = {},
+                     .length = lengths,
+                     .retrieval = {}};
+  const bool is_longer = length > result.model.config.context && result.model.config.segment == 0;
+  if (is_longer) result.model = with_context(result.model, length);
   const ModelConfig& config = result.model.config;
   check(spec.interventions, model_extent(*checkpoint, config, spec, length));
   replace_tokens(spec.interventions, *checkpoint, tokens);
@@ -304,25 +304,23 @@ Prepared prepared(const RunSpec& spec, const std::shared_ptr<const Checkpoint>& 
 std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training training) {
   auto trace = std::make_shared<Trace>();
   if (!spec.tensors.file.empty()) {
-    state_->enter("reading the file", 0);
+    state_->begin_stage("reading the file", 0);
     Backend& backend = state_->backend(spec.backend, *trace);
     return run_tensors(spec, backend, trace->notes);
   }
-  state_->enter("reading the model", 0);
+  state_->begin_stage("reading the model", 0);
   const State::Sources sources = state_->sources_of(spec);
   const std::shared_ptr<const Checkpoint>& checkpoint = sources.model.checkpoint;
   check_stop();
-  state_->enter("tokenising the text", 0);
-  Prepared prepared_run = prepared(spec, checkpoint, sources.contexts, training, *trace);
+  state_->begin_stage("tokenising the text", 0);
+  PreparedRun prepared_run = prepare(spec, checkpoint, sources.contexts, training, *trace);
   const Model& model = prepared_run.model;
   trace->tokens = std::move(prepared_run.input.tokens);
   trace->streams = std::move(prepared_run.input.streams);
   trace->pixels = prepared_run.input.pixels ? prepared_run.input.pixels
                                             : pixels_of(model.config, trace->tokens);
   check_stop();
-  if (state_->watch != nullptr) {
-    state_->watch->on = shows_layers(model.config, state_->watch->from);
-  }
+  if (state_->watch != nullptr) state_->watch->on = shows_layers(model.config, state_->watch->from);
   if (state_->progress != nullptr) {
     state_->progress->set_tokens(static_cast<long long>(trace->text_tokens().size()));
   }
@@ -330,15 +328,13 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
   run_forward(model, prepared_run.input, prepared_run.length,
               prepared_run.retrieval ? &*prepared_run.retrieval : nullptr, backend, spec, training,
               state_->progress.get(), state_->watch.get(), *trace);
-  state_->enter("collecting notes", 1);
+  state_->begin_stage("collecting notes", 1);
   note_fallbacks(spec.backend, *trace);
   trace->untrained = model.untrained;
   for (std::string& note : notes_on_model(checkpoint->model, model)) {
     trace->notes.push_back(std::move(note));
   }
-  if (spec.retrieval) {
-    trace->notes.push_back(note_on_retrieval(*spec.retrieval, *sources.contexts));
-  }
+  if (spec.retrieval) trace->notes.push_back(note_on_retrieval(*spec.retrieval, *sources.contexts));
   if (const std::string note = note_on_bytes(*trace); !note.empty()) trace->notes.push_back(note);
   for (std::string& note : notes_on_attention(*trace)) trace->notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));
@@ -347,9 +343,9 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
 
 ExperimentRun::InferenceOnly ExperimentRun::run_inference_only(const RunSpec& spec) {
   const State::Sources sources = state_->sources_of(spec);
-  Trace names;  // the run itself is not recorded
-  const Prepared prepared_run =
-      prepared(spec, sources.model.checkpoint, sources.contexts, {}, names);
+  Trace unused_trace;  // receives notes only
+  const PreparedRun prepared_run =
+      prepare(spec, sources.model.checkpoint, sources.contexts, {}, unused_trace);
   InferenceOnly result;
   ForwardOptions options;
   options.interventions = &spec.interventions;
@@ -372,10 +368,10 @@ std::shared_ptr<const Store> ExperimentRun::contexts(const RunSpec& spec) const 
 }
 
 Index warm_runs_after(double milliseconds) {
-  constexpr double kTogether = 250;  // milliseconds
-  constexpr Index kMin = 3, kMost = 9;
-  if (kMin * milliseconds > kTogether) return 0;
-  return std::clamp(static_cast<Index>(kTogether / std::max(milliseconds, 1e-3)), kMin, kMost);
+  constexpr double kTotalTime = 250;  // milliseconds of all warm runs
+  constexpr Index kMin = 3, kMax = 9;
+  if (kMin * milliseconds > kTotalTime) return 0;
+  return std::clamp(static_cast<Index>(kTotalTime / std::max(milliseconds, 1e-3)), kMin, kMax);
 }
 
 namespace {
@@ -383,11 +379,11 @@ namespace {
 // Reports the median time of warm runs after a first one with cold caches.
 std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const RunSpec& spec) {
   const std::shared_ptr<const Trace> first = run.run(spec);
-  const Index wanted = warm_runs_after(first->milliseconds);
-  if (wanted == 0) return first;
+  const Index run_count = warm_runs_after(first->milliseconds);
+  if (run_count == 0) return first;
   std::vector<double> times;
   std::shared_ptr<const Trace> last;
-  for (Index n = 0; n < wanted; ++n) {
+  for (Index n = 0; n < run_count; ++n) {
     last.reset();
     last = run.run(spec);
     times.push_back(last->milliseconds);
@@ -400,18 +396,18 @@ std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const RunSpec& spe
   return timed;
 }
 
-// Findings that are still valid, and the missing ones of `requests`.
+// Findings of the earlier run `session_before` that are still valid, and the others in `requests`.
 Findings valid_findings(const FinishedRun& run, const std::vector<FindingRequest>& requests,
-                        const Findings& before, const Session& of_before) {
+                        const Findings& before, const Session& session_before) {
   Findings result;
-  for (const Finding& one : findings()) {
-    if (!one.with_run) continue;
+  for (const Finding& finding : findings()) {
+    if (!finding.with_run) continue;
     const bool requested =
-        std::ranges::find(requests, one.id, &FindingRequest::id) != requests.end();
-    if (before.has(one.id) && one.is_reusable(of_before.run, run.session.run)) {
-      result.add(before.only(one.id));
-    } else if (requested && one.exists(run.session)) {
-      one.with_run(run, result);
+        std::ranges::find(requests, finding.id, &FindingRequest::id) != requests.end();
+    if (before.has(finding.id) && finding.is_reusable(session_before.run, run.session.run)) {
+      result.add(before.only(finding.id));
+    } else if (requested && finding.exists(run.session)) {
+      finding.with_run(run, result);
     }
   }
   return result;
@@ -420,39 +416,40 @@ Findings valid_findings(const FinishedRun& run, const std::vector<FindingRequest
 }  // namespace
 
 Traces ExperimentRun::observe(const Session& session, const std::vector<FindingRequest>& requests) {
-  std::vector<State::Kept> now;  // runs of this request
-  const auto run_unless_kept = [&](const Session& one) {
-    // Imported attention was not computed here.
-    const bool timed = session.b && one.run.tensors.file.empty();
-    State::Sources sources = state_->sources_of(one.run);
-    const auto before = std::ranges::find_if(state_->kept, [&](const State::Kept& k) {
-      return k.session.run == one.run && k.sources == sources && (k.timed || !timed);
+  std::vector<State::CachedRun> next_cache;  // runs of this request
+  const auto cached_or_new_run = [&](const Session& single) {
+    // Times of imported attention are unknown.
+    const bool timed = session.b && single.run.tensors.file.empty();
+    State::Sources sources = state_->sources_of(single.run);
+    const auto cached = std::ranges::find_if(state_->cache, [&](const State::CachedRun& entry) {
+      return entry.session.run == single.run && entry.sources == sources && (entry.timed || !timed);
     });
-    if (before != state_->kept.end()) return *before;
-    const auto trace = timed ? run_for_time(*this, one.run) : run(one.run);
-    return State::Kept{one, std::move(sources), trace, {}, timed};
+    if (cached != state_->cache.end()) return *cached;
+    const auto trace = timed ? run_for_time(*this, single.run) : run(single.run);
+    return State::CachedRun{single, std::move(sources), trace, {}, timed};
   };
   using Requests = std::vector<FindingRequest>;
-  const std::function<Traces(const Session&, const Requests&)> observed =
-      [&](const Session& whole, const Requests& wanted) {
-        State::Kept kept = run_unless_kept(whole);
-        const auto beside = [&](const Session& other, bool alone) {
-          Requests of_other = alone ? wanted : Requests();
-          std::erase_if(of_other, [](const FindingRequest& one) {
-            return one.id == Findings::reference.id;  // already the reference of this run
+  const std::function<Traces(const Session&, const Requests&)> observe_run =
+      [&](const Session& observed, const Requests& run_requests) {
+        State::CachedRun entry = cached_or_new_run(observed);
+        const auto observe_other = [&](const Session& other, bool alone) {
+          Requests other_requests = alone ? run_requests : Requests();
+          std::erase_if(other_requests, [](const FindingRequest& request) {
+            return request.id == Findings::reference.id;  // already the reference of this run
           });
-          return observed(other, of_other);
+          return observe_run(other, other_requests);
         };
-        const FinishedRun run{whole, kept.trace, kept.sources.model.checkpoint.get(), beside};
-        if (!wanted.empty()) state_->enter("computing findings", 1);
-        kept.findings = valid_findings(run, wanted, kept.findings, kept.session);
-        Traces traces(kept.trace);
-        traces.findings = kept.findings;
-        now.push_back(std::move(kept));
+        const FinishedRun run{observed, entry.trace, entry.sources.model.checkpoint.get(),
+                              observe_other};
+        if (!run_requests.empty()) state_->begin_stage("computing findings", 1);
+        entry.findings = valid_findings(run, run_requests, entry.findings, entry.session);
+        Traces traces(entry.trace);
+        traces.findings = entry.findings;
+        next_cache.push_back(std::move(entry));
         return traces;
       };
-  Traces traces = observed(session, requests);
-  state_->kept = std::move(now);
+  Traces traces = observe_run(session, requests);
+  state_->cache = std::move(next_cache);
   return traces;
 }
 

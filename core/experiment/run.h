@@ -23,8 +23,8 @@ struct BackendOffer {
 using BackendProvider = std::function<BackendOffer(BackendChoice)>;
 BackendProvider cpu_only();
 
-// From this number of parameters, layers are shown as they are computed instead of a preview: a run
-// of fewer tokens would take nearly as long, since it reads all weights.
+// From this number of parameters on, a run shows its layers as they are computed instead of a
+// preview of fewer tokens, which would cost nearly the same time: it reads all weights, too.
 inline constexpr Index kShowLayersFrom = 250'000'000;
 // Seconds before a run shows intermediate results, and between two updates of layers.
 inline constexpr double kPreviewAfter = 0.4, kBetweenLayers = 0.2;
@@ -38,14 +38,14 @@ class ExperimentRun {
   ~ExperimentRun();
   // Reports the progress of subsequent runs; null: no reports.
   void report_to(std::shared_ptr<Progress> progress);
-  // Receiver of the first layers of large models during a run.
+  // Receiver of the layers of large models during a run.
   struct LayerWatch {
-    // Receives the trace of the first layers, as of a model without further layers or predictions,
+    // Receives the trace of the layers computed so far, as of a smaller model without output head,
     // and the total number of layers.
     std::function<void(std::shared_ptr<const Trace>, Index layers)> on_layers;
-    Index from = kShowLayersFrom;                            // parameters
+    Index from = kShowLayersFrom;                            // minimum number of parameters
     double after = kPreviewAfter, between = kBetweenLayers;  // seconds
-    // Set if the model's layers are reported, before Progress has the number of tokens.
+    // True if the run reports layers; set before Progress has the number of tokens.
     std::atomic<bool> on{false};
   };
   void watch(std::shared_ptr<LayerWatch> watch);  // null: none
@@ -56,8 +56,8 @@ class ExperimentRun {
     bool losses = false, gradients = false;
   };
   std::shared_ptr<const Trace> run(const RunSpec& spec, Training training);
-  // Output, time and work of a run on the CPU without recording. Tokens that exit early are not
-  // computed further. Not available for imported tensors.
+  // Output, time and work of a run on the CPU without recording. Tokens that exit early skip later
+  // layers. Not available for imported tensors.
   struct InferenceOnly {
     Output output;
     double milliseconds = 0;
@@ -75,10 +75,10 @@ class ExperimentRun {
   std::unique_ptr<State> state_;
 };
 
-// True if layers are shown as they are computed: a large model that passes its layers once.
+// True if layers are shown as they are computed: in large models that run each layer once.
 bool shows_layers(const ModelConfig& config, Index from = kShowLayersFrom);
 // "layers 1 to 3 of 22"
-std::string first_layers_label(Index layers, Index all);
+std::string first_layers_label(Index layers, Index total);
 // Number of warm runs whose median time is reported after a first run of this duration; 0: the
 // first run is used because it took too long.
 Index warm_runs_after(double milliseconds);

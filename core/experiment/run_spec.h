@@ -22,7 +22,7 @@ enum class Overlong { First, Last, All };
 struct GroupChoice {
   std::vector<Index> layers;  // empty: all
   std::vector<Index> heads;   // numbers within the layer; empty: all
-  // At least one of the two is set; an unset one is left unchanged.
+  // At least one of the two is set; the other may be empty: unchanged.
   std::optional<Choice> variant;
   std::optional<Choice> encoding;
   bool operator==(const GroupChoice&) const = default;
@@ -51,11 +51,11 @@ struct RunSpec {
   std::string input;   // file with an image or trajectory that replaces the text: input_file.h
   std::string model = "default";  // a bundled name or a folder
   Structure structure;            // overrides the checkpoint's architecture, residuals and exits
-  // Override the checkpoint for all layers and heads; empty: as in the checkpoint.
+  // Override the checkpoint in all layers and heads; empty: as in the checkpoint.
   std::optional<Choice> variant;
   std::optional<Choice> encoding;
   std::optional<bool> causal;
-  std::vector<GroupChoice> groups;  // applied after the above, in order: later ones win
+  std::vector<GroupChoice> groups;  // override the above; later groups override earlier ones
   BackendChoice backend = BackendChoice::Auto;
   Overlong overlong = Overlong::First;
   Index max_tokens = 0;                      // number of leading tokens to use; 0: all

@@ -14,8 +14,8 @@ namespace attnscope {
 using Clock = std::chrono::steady_clock;
 
 Index preview_tokens(Index tokens) {
-  constexpr Index kShare = 8, kMin = 16, kMost = 512;
-  const Index first = std::min(tokens / kShare, kMost);
+  constexpr Index kShare = 8, kMin = 16, kMax = 512;
+  const Index first = std::min(tokens / kShare, kMax);
   return first >= kMin ? first : 0;
 }
 
@@ -23,11 +23,11 @@ std::optional<Session> preview_of(const Session& session, Index tokens) {
   const Index first = preview_tokens(tokens);
   const RunSpec& run = session.run;
   const ViewSettings& view = session.view;
-  const bool of_text = run.tensors.file.empty() && run.input.empty();
-  const bool whole = view.row == 0 && view.column == 0 && view.height == 0 && view.width == 0;
-  const bool in_it = view.pinned_query < first && view.pinned_key < first;
+  const bool is_text = run.tensors.file.empty() && run.input.empty();
+  const bool shows_all = view.row == 0 && view.column == 0 && view.height == 0 && view.width == 0;
+  const bool contains_pin = view.pinned_query < first && view.pinned_key < first;
   const bool from_start = run.overlong != Overlong::Last && !view.part.segment;
-  if (first == 0 || !of_text || !whole || !in_it || !from_start || session.b ||
+  if (first == 0 || !is_text || !shows_all || !contains_pin || !from_start || session.b ||
       !run.interventions.empty() || !run.target_ids.empty()) {
     return std::nullopt;
   }
@@ -61,40 +61,40 @@ struct Runner::State {
 
   mutable std::mutex mutex;  // guards the members below
   std::condition_variable changed;
-  std::optional<Request> waiting;  // newest request only
+  std::optional<Request> pending;  // newest request only
   std::optional<Running> running;
   std::optional<Outcome> finished;  // not yet polled
-  bool ending = false;
+  bool is_ending = false;
   std::thread worker, previewer;
 
   void work() {
     ExperimentRun run(backends);
     for (;;) {
-      Running now;
+      Running current;
       {
         std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return ending || waiting; });
-        if (ending) return;
-        now.request = std::move(*waiting);
-        waiting.reset();
-        now.started = Clock::now();
-        now.layers->on_layers = [this, session = now.request.session](
-                                    std::shared_ptr<const Trace> trace, Index layers) {
+        changed.wait(lock, [&] { return is_ending || pending; });
+        if (is_ending) return;
+        current.request = std::move(*pending);
+        pending.reset();
+        current.started = Clock::now();
+        current.layers->on_layers = [this, session = current.request.session](
+                                        std::shared_ptr<const Trace> trace, Index layers) {
           show_layers(session, std::move(trace), layers);
         };
-        running = now;
+        running = current;
       }
       changed.notify_all();
-      run.report_to(now.progress);
-      run.watch(now.layers);
-      std::optional<Outcome> outcome = carry_out(run, now.request, now.stop);
+      run.report_to(current.progress);
+      run.watch(current.layers);
+      std::optional<Outcome> outcome = execute(run, current.request, current.stop);
       {
         const std::scoped_lock lock(mutex);
         running.reset();
         // Results of cancelled or superseded requests are discarded.
-        if (now.stop.requested()) outcome.reset();
+        if (current.stop.requested()) outcome.reset();
         if (outcome) finished = std::move(outcome);
-        now.stop.request();  // cancels its preview
+        current.stop.request();  // cancels the preview of this run
       }
       changed.notify_all();
       wake();
@@ -119,7 +119,7 @@ struct Runner::State {
   void preview() {
     ExperimentRun run(cpu_only());  // the GL context belongs to the worker
     std::unique_lock lock(mutex);
-    while (!ending) {
+    while (!is_ending) {
       if (!running || running->has_preview) {
         changed.wait(lock);
         continue;
@@ -127,19 +127,19 @@ struct Runner::State {
       const Clock::time_point due =
           running->started +
           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPreviewAfter));
-      const bool read = running->progress->tokens() > 0;
-      if (Clock::now() < due || !read) {
-        constexpr auto kAgain = std::chrono::milliseconds(100);  // reading a model can be slow
-        changed.wait_until(lock, std::max(due, Clock::now() + kAgain));
+      const bool is_tokenised = running->progress->tokens() > 0;
+      if (Clock::now() < due || !is_tokenised) {
+        constexpr auto kPollInterval = std::chrono::milliseconds(100);  // while the model is read
+        changed.wait_until(lock, std::max(due, Clock::now() + kPollInterval));
         continue;
       }
       running->has_preview = true;
       if (running->layers->on) continue;
-      const Running of = *running;
+      const Running current = *running;
       lock.unlock();
-      std::optional<Outcome> outcome = compute_preview(run, of);
+      std::optional<Outcome> outcome = compute_preview(run, current);
       lock.lock();
-      if (!outcome || of.stop.requested()) continue;
+      if (!outcome || current.stop.requested()) continue;
       finished = std::move(outcome);
       lock.unlock();
       wake();
@@ -148,20 +148,20 @@ struct Runner::State {
   }
 
   // Nullopt if no preview is available.
-  static std::optional<Outcome> compute_preview(ExperimentRun& run, const Running& of) {
-    const auto tokens = static_cast<Index>(of.progress->tokens());
-    const std::optional<Session> first = preview_of(*of.request.session, tokens);
+  static std::optional<Outcome> compute_preview(ExperimentRun& run, const Running& current) {
+    const auto tokens = static_cast<Index>(current.progress->tokens());
+    const std::optional<Session> first = preview_of(*current.request.session, tokens);
     if (!first) return std::nullopt;
-    std::optional<Outcome> outcome =
-        carry_out(run, {std::make_shared<const Session>(*first), of.request.findings}, of.stop);
+    std::optional<Outcome> outcome = execute(
+        run, {std::make_shared<const Session>(*first), current.request.findings}, current.stop);
     if (!outcome || outcome->trace == nullptr) return std::nullopt;
     outcome->preview_of = tokens;
     return outcome;
   }
 
   // Nullopt if cancelled.
-  static std::optional<Outcome> carry_out(ExperimentRun& run, const Request& request,
-                                          const Stop& stop) {
+  static std::optional<Outcome> execute(ExperimentRun& run, const Request& request,
+                                        const Stop& stop) {
     const StopScope scope(stop);
     Outcome outcome;
     outcome.session = request.session;
@@ -190,7 +190,7 @@ Runner::Runner(BackendProvider backends, std::function<void()> wake)
 Runner::~Runner() {
   {
     const std::scoped_lock lock(state_->mutex);
-    state_->ending = true;
+    state_->is_ending = true;
     if (state_->running) state_->running->stop.request();
   }
   state_->changed.notify_all();
@@ -201,7 +201,7 @@ Runner::~Runner() {
 void Runner::request(std::shared_ptr<const Session> session, std::vector<FindingRequest> findings) {
   {
     const std::scoped_lock lock(state_->mutex);
-    state_->waiting = State::Request{std::move(session), std::move(findings)};
+    state_->pending = State::Request{std::move(session), std::move(findings)};
     if (state_->running) state_->running->stop.request();
   }
   state_->changed.notify_all();
@@ -209,14 +209,14 @@ void Runner::request(std::shared_ptr<const Session> session, std::vector<Finding
 
 void Runner::cancel() {
   const std::scoped_lock lock(state_->mutex);
-  state_->waiting.reset();
+  state_->pending.reset();
   state_->finished.reset();  // not polled yet
   if (state_->running) state_->running->stop.request();
 }
 
 bool Runner::busy() const {
   const std::scoped_lock lock(state_->mutex);
-  return state_->running || state_->waiting;
+  return state_->running || state_->pending;
 }
 
 double Runner::busy_seconds() const {

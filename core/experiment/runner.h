@@ -13,18 +13,18 @@
 namespace attnscope {
 
 // Number of leading tokens in the preview of a run longer than kPreviewAfter; 0: no preview, since
-// too few tokens would be omitted. The first rows of a causal model do not depend on later tokens.
+// the run is short. The first rows of a causal model do not depend on later tokens.
 Index preview_tokens(Index tokens);
-// Session of the preview; nullopt if it would not show the same content, or other tokens.
+// Session of the preview; nullopt if its picture would not be a part of the complete picture.
 std::optional<Session> preview_of(const Session& session, Index tokens);
 
 class Runner {
  public:
   struct Outcome {
     std::shared_ptr<const Session> session;  // of a preview, with fewer tokens than requested
-    // Total number of tokens of which this preview has the first ones; 0 for a final result.
+    // Preview of the first tokens: total number of tokens; otherwise 0.
     Index preview_of = 0;
-    Index layers_of = 0;                 // likewise for layers
+    Index layers_of = 0;                 // trace of the first layers: total number; otherwise 0
     std::shared_ptr<const Trace> trace;  // null on failure, see `error`
     Findings findings;                   // see Traces
     std::exception_ptr error;
@@ -34,11 +34,11 @@ class Runner {
   Runner(BackendProvider backends, std::function<void()> wake);
   ~Runner();  // cancels and joins
 
-  // Cancels the running request; only the newest one waits. findings: see observe().
+  // Cancels the running request and replaces a pending one. findings: see ExperimentRun::observe().
   void request(std::shared_ptr<const Session> session, std::vector<FindingRequest> findings = {});
   void cancel();
   bool busy() const;
-  double busy_seconds() const;          // since the running request started
+  double busy_seconds() const;          // since the running request started; 0: none
   Progress::Snapshot progress() const;  // of that request
   bool poll(Outcome& outcome);          // returns each newest result once; never blocks
 

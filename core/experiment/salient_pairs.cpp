@@ -66,27 +66,27 @@ class Search {
 
   void add_pairs(const AttentionTap& tap) {
     tokens_ = &trace_.tokens_of(tap.query_rows);
-    predicted_ = tap.query_rows.stream.empty() && surprisals_.size() == tokens_->size();
-    const WordPairs& pieces = words_.of(tap);
+    has_surprisals_ = tap.query_rows.stream.empty() && surprisals_.size() == tokens_->size();
+    const WordPairs& word_ranges = words_.of(tap);
     for (std::size_t n = 0; n < tap.heads.size(); ++n) {
       check_stop();
       const HeadRef at{tap.address.layer, tap.heads[n], part_of(tap.address)};
-      std::vector<SalientPair> best = best_of_head(tap, static_cast<Index>(n));
+      std::vector<SalientPair> best = find_best(tap, static_cast<Index>(n));
       for (SalientPair& pair : best) {
         pair.at = at;
-        pair.query = pieces.queries.begin(pair.query);
-        pair.key = pieces.keys.begin(pair.key);
-        found_.push_back(std::move(pair));
+        pair.query = word_ranges.queries.begin(pair.query);
+        pair.key = word_ranges.keys.begin(pair.key);
+        pairs_.push_back(std::move(pair));
       }
     }
   }
 
-  const std::vector<SalientPair>& found() const { return found_; }
+  const std::vector<SalientPair>& pairs() const { return pairs_; }
 
  private:
   const TraceToken& word(Index at) const { return (*tokens_)[static_cast<std::size_t>(at)]; }
 
-  std::vector<SalientPair> best_of_head(const AttentionTap& tap, Index head) const {
+  std::vector<SalientPair> find_best(const AttentionTap& tap, Index head) const {
     const Tensor weights = tap.attention(head);  // [words, keys]
     std::vector<Index> key_words;                // word of each column; -1 if outside the text
     for (Index c = 0; c < weights.dim(1); ++c) {
@@ -153,11 +153,11 @@ class Search {
   }
 
   double surprisal_of(Index word) const {
-    return predicted_ ? surprisals_[static_cast<std::size_t>(word)] : 1;
+    return has_surprisals_ ? surprisals_[static_cast<std::size_t>(word)] : 1;
   }
   double kind_factor(Index query, Index key) const {
-    const PairKind found = kind(query, key);
-    return found == PairKind::Induction || found == PairKind::Pronoun ? kKindFactor : 1;
+    const PairKind pair_kind = kind(query, key);
+    return pair_kind == PairKind::Induction || pair_kind == PairKind::Pronoun ? kKindFactor : 1;
   }
 
   // Equal texts have equal ids; unknown ids are -1. The key is not the first word.
@@ -174,29 +174,29 @@ class Search {
   const Trace& trace_;
   const std::vector<double> surprisals_;
   const std::vector<TraceToken>* tokens_ = nullptr;
-  bool predicted_ = false;  // surprisals_ are those of tokens_
-  std::vector<SalientPair> found_;
+  bool has_surprisals_ = false;  // surprisals_ belong to tokens_
+  std::vector<SalientPair> pairs_;
 };
 
 bool is_within_text(const AttentionTap& tap) {
   return tap.address.kind == AttentionKind::Self && tap.query_rows.stream == tap.key_rows.stream;
 }
 
-// Selects pairs one by one; each halves the scores of the rest with its head, query or key.
-std::vector<SalientPair> select_diverse(std::vector<SalientPair> pairs, std::size_t most) {
-  std::vector<SalientPair> taken;
-  while (!pairs.empty() && taken.size() < most) {
+// Selects pairs by score; each halves the scores of remaining pairs with its head, query or key.
+std::vector<SalientPair> select_diverse(std::vector<SalientPair> pairs, std::size_t count) {
+  std::vector<SalientPair> chosen;
+  while (!pairs.empty() && chosen.size() < count) {
     const auto next = std::ranges::max_element(pairs, {}, &SalientPair::score);
-    taken.push_back(*next);
+    chosen.push_back(*next);
     pairs.erase(next);
     for (SalientPair& pair : pairs) {
-      for (const bool alike : {pair.at == taken.back().at, pair.query == taken.back().query,
-                               pair.key == taken.back().key}) {
+      for (const bool alike : {pair.at == chosen.back().at, pair.query == chosen.back().query,
+                               pair.key == chosen.back().key}) {
         if (alike) pair.score /= 2;
       }
     }
   }
-  return taken;
+  return chosen;
 }
 
 }  // namespace
@@ -234,13 +234,13 @@ std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most
   Search search(trace, *words);
   const std::vector<AttentionTap>& taps = words->trace.attention;
   if (progress != nullptr) progress->begin_stage("searching for pairs of words", 0, 1);
-  double done = 0;
+  double finished = 0;
   for (const AttentionTap& tap : taps) {
     if (is_within_text(tap)) search.add_pairs(tap);
-    done += 1 / static_cast<double>(taps.size());
-    if (progress != nullptr) progress->set_stage_share(done);
+    finished += 1 / static_cast<double>(taps.size());
+    if (progress != nullptr) progress->set_stage_share(finished);
   }
-  return select_diverse(search.found(), most);
+  return select_diverse(search.pairs(), most);
 }
 
 void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings) {
@@ -262,9 +262,9 @@ std::string sentence(const SalientPair& pair) {
   if (!std::isnan(pair.other_weight)) {
     share += " (other words: " + percent(pair.other_weight) + " on average)";
   }
-  const std::string way = pair.words > 0 ? " back" : " ahead";
-  const std::string far = grouped(words) + (words == 1 ? " word" : " words") + way;
-  const std::string query = "“" + pair.query_word + "” attends " + far;
+  const std::string direction = pair.words > 0 ? " back" : " ahead";
+  const std::string distance = grouped(words) + (words == 1 ? " word" : " words") + direction;
+  const std::string query = "“" + pair.query_word + "” attends " + distance;
   if (pair.kind == PairKind::SameWord) return query + " to the same word" + share;
   const std::string key = " to “" + pair.key_word + "”";
   if (pair.kind == PairKind::Induction) {

@@ -36,21 +36,22 @@ Sample sample_from_json(const Json& json, const fs::path& folder, const std::str
 
 std::vector<Sample> read_samples() {
   const fs::path folder = home_folder() / "assets" / "samples", file = folder / "samples.json";
-  std::vector<Sample> found;
-  if (!file_exists(file)) return found;
+  std::vector<Sample> result;
+  if (!file_exists(file)) return result;
   const Json list = parse_json(read_file(file, kMaxTextBytes), file.string());
   for (const Json& entry : list) {
-    found.push_back(
-        sample_from_json(entry, folder, file.string() + "[" + std::to_string(found.size()) + "]"));
+    result.push_back(
+        sample_from_json(entry, folder, file.string() + "[" + std::to_string(result.size()) + "]"));
   }
-  return found;
+  return result;
 }
 
-// Alphabet of a task whose models only read these characters.
-struct Letters {
-  std::string_view task, all;
+// Characters that the models of a task read.
+struct Alphabet {
+  std::string_view task, characters;
 };
-constexpr std::array kLetters = {Letters{"brackets", "()[]{}<>"}, Letters{"numbers", "0123456789"}};
+constexpr std::array kAlphabets = {Alphabet{"brackets", "()[]{}<>"},
+                                   Alphabet{"numbers", "0123456789"}};
 
 // True if short texts show little of the model: with memory or long-range heads.
 bool prefers_long_text(const ModelCard& card) {
@@ -62,8 +63,8 @@ bool prefers_long_text(const ModelCard& card) {
 }  // namespace
 
 const std::vector<Sample>& samples() {
-  static const std::vector<Sample> all = read_samples();
-  return all;
+  static const std::vector<Sample> list = read_samples();
+  return list;
 }
 
 std::string reading_task(const ModelCard& card) {
@@ -72,34 +73,34 @@ std::string reading_task(const ModelCard& card) {
 
 std::vector<const Sample*> samples_for(const ModelCard& card) {
   const std::string task = reading_task(card);
-  const bool far = prefers_long_text(card);
-  std::vector<const Sample*> found;
+  const bool prefers_long = prefers_long_text(card);
+  std::vector<const Sample*> result;
   for (const Sample& sample : samples()) {
-    if (sample.task == task) found.push_back(&sample);
+    if (sample.task == task) result.push_back(&sample);
   }
-  std::ranges::stable_sort(found, {}, [&](const Sample* sample) {
-    return std::pair(sample->id != card.sample, far && !sample->is_long);
+  std::ranges::stable_sort(result, {}, [&](const Sample* sample) {
+    return std::pair(sample->id != card.sample, prefers_long && !sample->is_long);
   });
-  return found;
+  return result;
 }
 
 const Sample* current_sample(const RunSpec& spec) {
   const auto found = std::ranges::find_if(samples(), [&](const Sample& sample) {
     return sample.text == spec.text && sample.input == spec.input;
   });
-  const bool other = found == samples().end() || !spec.ids.empty();
-  return other ? nullptr : &*found;
+  const bool is_other_input = found == samples().end() || !spec.ids.empty();
+  return is_other_input ? nullptr : &*found;
 }
 
-bool prefers_other_sample(const ModelCard& card, const Sample& read) {
-  if (!card.sample.empty()) return card.sample != read.id;
-  return prefers_long_text(card) && !read.is_long;
+bool prefers_other_sample(const ModelCard& card, const Sample& current) {
+  if (!card.sample.empty()) return card.sample != current.id;
+  return prefers_long_text(card) && !current.is_long;
 }
 
 bool fits_task(std::string_view task, const std::string& text) {
-  const auto letters = std::ranges::find(kLetters, task, &Letters::task);
-  return letters != kLetters.end() && !text.empty() &&
-         text.find_first_not_of(letters->all) == std::string::npos;
+  const auto alphabet = std::ranges::find(kAlphabets, task, &Alphabet::task);
+  return alphabet != kAlphabets.end() && !text.empty() &&
+         text.find_first_not_of(alphabet->characters) == std::string::npos;
 }
 
 void copy_input(RunSpec& spec, const RunSpec& other) {
@@ -112,10 +113,10 @@ void copy_input(RunSpec& spec, const RunSpec& other) {
 }
 
 void use_sample(RunSpec& spec, const Sample& sample) {
-  RunSpec alone;
-  alone.text = sample.text;
-  alone.input = sample.input;
-  copy_input(spec, alone);
+  RunSpec sample_spec;
+  sample_spec.text = sample.text;
+  sample_spec.input = sample.input;
+  copy_input(spec, sample_spec);
 }
 
 }  // namespace attnscope

@@ -16,9 +16,9 @@ namespace attnscope {
 
 struct Sample {
   std::string id, title, shows;
-  std::string task;      // task of the models that read it
-  std::string text;      // text, or ...
-  std::string input;     // ... path of a file
+  std::string task;      // training task of the models that read it
+  std::string text;      // empty if `input` is set
+  std::string input;     // path of a file: RunSpec::input
   bool is_long = false;  // longer than a segment and than short spans
   Index segment = 1;     // segment to show; the first one has no memory yet
 };
@@ -32,9 +32,9 @@ std::string reading_task(const ModelCard& card);
 std::vector<const Sample*> samples_for(const ModelCard& card);
 // Sample used as the run's input; null if it is another input.
 const Sample* current_sample(const RunSpec& spec);
-// True if a sample that was chosen for another model is unsuitable for this one, such as a text of
-// one segment for a model with memory.
-bool prefers_other_sample(const ModelCard& card, const Sample& read);
+// True if `current`, a sample for another model, is unsuitable for this one, such as a text of one
+// segment for a model with memory.
+bool prefers_other_sample(const ModelCard& card, const Sample& current);
 // True if a text written for another task is meaningful to models of this task.
 bool fits_task(std::string_view task, const std::string& text);
 

@@ -10,9 +10,9 @@ bool same_run(const Session& x, const Session& y) {
 std::optional<Session> reference_of(const Session& session) {
   if (session.b) return Session{*session.b};
   if (session.run.interventions.empty()) return std::nullopt;
-  Session untouched = session;
-  untouched.run.interventions.clear();
-  return untouched;
+  Session original = session;
+  original.run.interventions.clear();
+  return original;
 }
 
 }  // namespace attnscope

@@ -19,7 +19,7 @@ struct RunView {
 
 // Run A, and run B if there is one to compare with.
 struct Session : RunView {
-  std::optional<RunView> b{};  // of its view, only layer, head and part are used
+  std::optional<RunView> b{};  // only layer, head and part of its view are used
   bool operator==(const Session&) const = default;
 };
 

@@ -11,19 +11,19 @@ namespace {
 
 // ".0.1" for layer 0, head group 1, after further address components: ".encoder", ".cross",
 // ".segment.2", ".step.1".
-std::string place_of(const Address& at, const AddressParts& parts) {
-  std::string place;
-  if (parts.stack && at.stack == Stack::Encoder) place += ".encoder";
-  if (at.kind == AttentionKind::Cross) place += ".cross";
-  if (parts.segment) place += ".segment." + std::to_string(at.segment);
-  if (parts.step) place += ".step." + std::to_string(at.step);
-  return place + "." + std::to_string(at.layer) + "." + std::to_string(at.group);
+std::string name_suffix(const Address& at, const AddressParts& parts) {
+  std::string suffix;
+  if (parts.stack && at.stack == Stack::Encoder) suffix += ".encoder";
+  if (at.kind == AttentionKind::Cross) suffix += ".cross";
+  if (parts.segment) suffix += ".segment." + std::to_string(at.segment);
+  if (parts.step) suffix += ".step." + std::to_string(at.step);
+  return suffix + "." + std::to_string(at.layer) + "." + std::to_string(at.group);
 }
 
 void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile& file) {
-  const std::string at = place_of(tap.address, parts);
+  const std::string suffix = name_suffix(tap.address, parts);
   const auto add = [&](const std::string& name, const Tensor& tensor) {
-    if (tensor.defined()) file.tensors.emplace(name + at, stored(tensor));
+    if (tensor.defined()) file.tensors.emplace(name + suffix, stored(tensor));
   };
   add("log_sum_exp", tap.result.log_sum_exp);
   if (tap.result.part) {
@@ -35,26 +35,26 @@ void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile
   add("k_plain", tap.input.k);
   add("output", tap.result.output.value());
   for (const auto& [name, tensor] : tap.result.extra) {
-    file.tensors.emplace("extra" + at + "." + name, stored(tensor));
+    file.tensors.emplace("extra" + suffix + "." + name, stored(tensor));
   }
   for (const auto& [name, tensor] : tap.result.extra_counts) {
-    file.tensors.emplace("extra" + at + "." + name, stored(tensor));
+    file.tensors.emplace("extra" + suffix + "." + name, stored(tensor));
   }
 }
 
 }  // namespace
 
 std::string omitted_attention_note(const Trace& trace) {
-  // 4 GiB, and within the memory limit while the parts are joined.
-  const Index most_numbers =
+  // 4 GiB, and within the memory limit while heads are concatenated.
+  const Index max_numbers =
       std::min(Index{1} << 30, static_cast<Index>(memory_budget() / (4 * sizeof(float))));
   Index numbers = 0;
   for (const AttentionTap& tap : trace.attention) {
     numbers += static_cast<Index>(tap.heads.size()) * tap.queries() * tap.keys();
   }
-  if (numbers <= most_numbers) return "";
+  if (numbers <= max_numbers) return "";
   return "attention is omitted from the file: " + std::to_string(numbers) + " weights, more than " +
-         std::to_string(most_numbers) + "; log_sum_exp of the rows is included instead";
+         std::to_string(max_numbers) + "; log_sum_exp of the rows is included instead";
 }
 
 SafetensorsFile trace_file(const Trace& trace) {
@@ -62,15 +62,15 @@ SafetensorsFile trace_file(const Trace& trace) {
   IntTensor ids({static_cast<Index>(trace.tokens.size())});
   std::ranges::transform(trace.tokens, ids.begin(), &TraceToken::id);
   file.tensors.emplace("ids", stored(ids));
-  const std::string left_out = omitted_attention_note(trace);
-  if (left_out.empty()) {
-    for (const NamedTensor& joined : joined_attention(trace)) {
-      file.tensors.emplace(joined.name, stored(joined.values));
+  const std::string omission_note = omitted_attention_note(trace);
+  if (omission_note.empty()) {
+    for (const NamedTensor& tensor : joined_attention(trace)) {
+      file.tensors.emplace(tensor.name, stored(tensor.values));
     }
   }
   for (const AttentionTap& tap : trace.attention) add_tap(tap, trace.parts, file);
-  for (const NamedTensor& joined : joined_located(trace)) {
-    file.tensors.emplace(joined.name, stored(joined.values));
+  for (const NamedTensor& tensor : joined_located(trace)) {
+    file.tensors.emplace(tensor.name, stored(tensor.values));
   }
   if (trace.logits.defined()) file.tensors.emplace("logits", stored(trace.logits));
   for (const auto& [name, tensor] : trace.taps) file.tensors.emplace(name, stored(tensor));
@@ -80,7 +80,7 @@ SafetensorsFile trace_file(const Trace& trace) {
   file.metadata["model"] = trace.model;
   file.metadata["backend"] = trace.backend;
   std::vector<std::string> notes = trace.notes;
-  if (!left_out.empty()) notes.push_back(left_out);
+  if (!omission_note.empty()) notes.push_back(omission_note);
   file.metadata["notes"] = Json(notes).dump();
   file.metadata["tokens"] = labels.dump();
   return file;

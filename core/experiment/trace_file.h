@@ -19,8 +19,8 @@ namespace attnscope {
 //                         with ".encoder", ".cross", ".segment.S", ".step.T" before N if applicable
 //   and the other taps of the trace by name ("embed", "layers.0.residual", ...).
 // Metadata: model, backend, notes (JSON list of texts), tokens (JSON list of labels).
-// Derives attention that the trace did not keep, unless it is too large for a file: then it is
-// omitted with a note.
+// Computes attention that the trace did not keep. Attention too large for a file is omitted with a
+// note.
 SafetensorsFile trace_file(const Trace& trace);
 // The note on omitted attention; empty if the file contains it.
 std::string omitted_attention_note(const Trace& trace);

@@ -18,38 +18,38 @@
 namespace attnscope {
 
 double Completion::mean_error() const {
-  const auto made = ids.size() - static_cast<std::size_t>(given);
-  if (whole.size() != ids.size() || made == 0) return std::numeric_limits<double>::quiet_NaN();
+  const auto generated = ids.size() - static_cast<std::size_t>(given);
+  if (whole.size() != ids.size() || generated == 0) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
   for (auto n = static_cast<std::size_t>(given); n < ids.size(); ++n) {
     sum += std::abs(static_cast<double>(ids[n] - whole[n]));
   }
-  return sum / static_cast<double>(made);
+  return sum / static_cast<double>(generated);
 }
 
 namespace {
 
-// Logits of one pixel after another. Models with patterns over the whole image receive an image
-// whose remaining pixels are black, which no earlier pixel attends to; others only the prefix.
+// Predicts pixels one by one. Models with patterns over the whole image read an image padded with
+// black pixels, which no earlier pixel attends to; other models read only the prefix.
 class PixelByPixel {
  public:
-  PixelByPixel(const Model& model, const Continuation& from)
-      : model_(model), generator_(model, {.kept = from.kept}) {
+  PixelByPixel(const Model& model, const Continuation& start)
+      : model_(model), generator_(model, {.kept = start.kept}) {
     try {
-      next_ = generator_.step(from.prompt);
+      next_ = generator_.step(start.prompt);
     } catch (const InputError&) {
-      whole_ = true;
+      pads_image_ = true;
     }
   }
 
   // Logits of the pixel after `ids`.  [levels]
   Tensor logits(const std::vector<std::int32_t>& ids, Index levels) {
     const auto pixel = static_cast<Index>(ids.size());
-    if (!whole_) return next_.slice(0, levels);  // excludes the start token
+    if (!pads_image_) return next_.slice(0, levels);  // excludes the start token
     const InputKind& kind = input_kind(model_.config.input.id);
-    std::vector<std::int32_t> all = ids;
-    all.resize(static_cast<std::size_t>(kind.max_ids(model_.config.input.values)), 0);
-    Batch batch = kind.batch(all, model_.config);
+    std::vector<std::int32_t> padded = ids;
+    padded.resize(static_cast<std::size_t>(kind.max_ids(model_.config.input.values)), 0);
+    Batch batch = kind.batch(padded, model_.config);
     batch.targets = IntTensor();
     ForwardOptions options;
     const Tensor rows = run(model_, batch, options).logits.value();  // [1, L, vocabulary]
@@ -60,20 +60,20 @@ class PixelByPixel {
   }
 
   void add(std::int32_t id) {
-    if (!whole_) next_ = generator_.step({id});
+    if (!pads_image_) next_ = generator_.step({id});
   }
 
  private:
   const Model& model_;
   Generator generator_;
   Tensor next_;
-  bool whole_ = false;
+  bool pads_image_ = false;
 };
 
-// Completes an image pixel by pixel after the given ones.
-void complete(Completion& c, const Model& model, const Continuation& from,
-              const CompletionSettings& settings, const FindingProgress& progress) {
-  PixelByPixel pixels(model, from);
+// Appends the missing pixels of the image one by one.
+void generate_pixels(Completion& c, const Model& model, const Continuation& start,
+                     const CompletionSettings& settings, const FindingProgress& progress) {
+  PixelByPixel pixels(model, start);
   const Index count = c.width * c.height;
   for (Index pixel = c.given; pixel < count; ++pixel) {
     const std::vector<double> chances = probabilities(pixels.logits(c.ids, c.levels), {});
@@ -91,8 +91,8 @@ void complete(Completion& c, const Model& model, const Continuation& from,
   }
 }
 
-Completion completion_of(const RunSpec& spec, const CompletionSettings& settings,
-                         const FindingProgress& progress) {
+Completion complete_image(const RunSpec& spec, const CompletionSettings& settings,
+                          const FindingProgress& progress) {
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   Model model = effective_model(checkpoint->model, spec);
   Completion c;
@@ -108,25 +108,23 @@ Completion completion_of(const RunSpec& spec, const CompletionSettings& settings
     c.width = kind.columns(values);
     c.height = kind.max_ids(values) / c.width;
     c.levels = kind.levels(values);
-    RunSpec half = spec;
+    RunSpec prefix = spec;
     if (spec.input.empty()) {  // ids of a whole image: use the first rows
       const Index rows = settings.rows >= 0 ? std::min(settings.rows, c.height) : c.height / 2;
-      if (static_cast<Index>(half.ids.size()) == kind.max_ids(values)) c.whole = half.ids;
-      if (static_cast<Index>(half.ids.size()) > rows * c.width) {
-        half.ids.resize(static_cast<std::size_t>(rows * c.width));
+      if (static_cast<Index>(prefix.ids.size()) == kind.max_ids(values)) c.whole = prefix.ids;
+      if (static_cast<Index>(prefix.ids.size()) > rows * c.width) {
+        prefix.ids.resize(static_cast<std::size_t>(rows * c.width));
       }
     } else {
       c.whole = pixel_ids(model.config, spec.input);
     }
     const Index rows = std::min(settings.rows, c.height - 1);
-    const Continuation from = continuation(*checkpoint, model.config, half, rows);
-    c.ids.assign(from.prompt.begin() + 1, from.prompt.end());  // without the start token
+    const Continuation start = continuation(*checkpoint, model.config, prefix, rows);
+    c.ids.assign(start.prompt.begin() + 1, start.prompt.end());  // without the start token
     c.given = static_cast<Index>(c.ids.size());
     c.probabilities = Tensor::zeros({c.width * c.height, c.levels});
-    if (c.width * c.height > model.config.context) {
-      model = with_context(model, c.width * c.height);
-    }
-    complete(c, model, from, settings, progress);
+    if (c.width * c.height > model.config.context) model = with_context(model, c.width * c.height);
+    generate_pixels(c, model, start, settings, progress);
   } catch (const InputError& e) {
     c = {};
     c.problem = e.what();
@@ -145,8 +143,8 @@ Finding completion_finding() {
           [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun&,
              const FindingProgress& progress, Findings& results) {
             results.set(Findings::completion,
-                        std::make_shared<const Completion>(
-                            completion_of(spec, std::get<CompletionSettings>(settings), progress)));
+                        std::make_shared<const Completion>(complete_image(
+                            spec, std::get<CompletionSettings>(settings), progress)));
           }};
 }
 

@@ -14,10 +14,11 @@ Finding errors_finding() {
       .in_background =
           [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
              const FindingProgress& progress, Findings& results) {
-            const auto& of = std::get<ErrorStudySettings>(settings);
+            const auto& selected = std::get<ErrorStudySettings>(settings);
             const std::shared_ptr<const Trace> trace = run.run(spec);
             Index head = 0;
-            const AttentionTap* tap = trace->find({of.layer, of.head, trace->part(of.part)}, &head);
+            const AttentionTap* tap =
+                trace->find({selected.layer, selected.head, trace->part(selected.part)}, &head);
             if (tap == nullptr || !error_study_refusal(*tap).empty()) return;  // the view explains
             const Index width = trace->config ? trace->config->width : 0;
             results.set(Findings::errors, std::make_shared<const ErrorStudy>(

@@ -19,13 +19,13 @@
 namespace attnscope {
 namespace {
 
-// The run with every token passing all layers; nullopt if the model has no exits.
+// The run without early exits; nullopt if the model has none.
 std::optional<RunSpec> with_all_layers(const RunSpec& spec, ExperimentRun& run) {
-  RunSpec all = spec;
-  all.exit.reset();
+  RunSpec result = spec;
+  result.exit.reset();
   const ModelConfig config = apply_structure(run.checkpoint(spec)->model.config, spec.structure);
   if (!config.exits) return std::nullopt;
-  return all;
+  return result;
 }
 
 // Ids of the next tokens, -1 for the last.
@@ -37,8 +37,8 @@ IntTensor next_ids(const std::vector<TraceToken>& tokens) {
   return next;
 }
 
-// Input of the oracle with the trained rule's parameters, still without layers.
-OracleInput oracle_of(const Choice& rule, const IntTensor& targets) {
+// Input of the oracle with the trained rule's parameters, before any layer is added.
+OracleInput make_oracle_input(const Choice& rule, const IntTensor& targets) {
   OracleInput input{.targets = targets, .length = targets.size()};
   input.by_sequence = exit_rule(rule.id).distribution_at == 0;
   input.correctness = rule.values.choice("oracle") == "correctness";
@@ -47,12 +47,12 @@ OracleInput oracle_of(const Choice& rule, const IntTensor& targets) {
   return input;
 }
 
-ExitStudy study_of(const Model& model, const Trace& trace) {
+ExitStudy study_exits(const Model& model, const Trace& trace) {
   ExitStudy study;
   study.rule = *model.config.exits;
   const ExitRule& rule = exit_rule(study.rule.id);
-  if (const auto sure = trace.taps.find("exit.confidence"); sure != trace.taps.end()) {
-    study.confidence = sure->second;
+  if (const auto tap = trace.taps.find("exit.confidence"); tap != trace.taps.end()) {
+    study.confidence = tap->second;
   }
   if (const auto q = trace.taps.find("exit.distribution"); q != trace.taps.end()) {
     study.distribution = q->second;
@@ -62,16 +62,16 @@ ExitStudy study_of(const Model& model, const Trace& trace) {
   study.probability = Tensor({layers, length});
   study.has_oracle = rule.distribution_at >= 0 || rule.makes_distribution;
   OracleInput oracle;
-  if (study.has_oracle) oracle = oracle_of(study.rule, next_ids(trace.tokens));
+  if (study.has_oracle) oracle = make_oracle_input(study.rule, next_ids(trace.tokens));
   for (Index n = 0; n < layers; ++n) {
     check_stop();
     const Tensor logits = layer_logits(model, trace, n);  // [L, vocabulary]
-    const Tensor logs = log_softmax(Var(logits)).value();
+    const Tensor log_p = log_softmax(Var(logits)).value();
     const std::vector<std::int32_t> guesses = likeliest_rows(logits);
     for (Index i = 0; i < length; ++i) {
       const std::int32_t guess = guesses[static_cast<std::size_t>(i)];
       study.guess(n, i) = guess;
-      study.probability(n, i) = std::exp(logs(i, guess));
+      study.probability(n, i) = std::exp(log_p(i, guess));
     }
     if (study.has_oracle) oracle.add_layer(logits);
   }
@@ -83,51 +83,52 @@ ExitStudy study_of(const Model& model, const Trace& trace) {
 }
 
 // Mean bits per token of the text.  logits: [1, L, vocabulary]
-double bits_of(const Tensor& logits, const IntTensor& targets) {
+double bits_per_token(const Tensor& logits, const IntTensor& targets) {
   const Index length = logits.dim(1), vocabulary = logits.dim(2);
-  const Tensor logs = log_softmax(Var(logits.reshaped({length, vocabulary}))).value();
+  const Tensor log_p = log_softmax(Var(logits.reshaped({length, vocabulary}))).value();
   double sum = 0;
   Index count = 0;
   for (Index i = 0; i < length; ++i) {
     if (targets[i] < 0) continue;
-    sum -= static_cast<double>(logs(i, targets[i])) / std::log(2.0);
+    sum -= static_cast<double>(log_p(i, targets[i])) / std::log(2.0);
     ++count;
   }
   return count > 0 ? sum / static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Alternates the runs, since the speed of a machine varies, and reports the minimum time, which is
-// least disturbed.
-ExitWork work_of(const RunSpec& all, const RunSpec& early, ExperimentRun& run,
-                 const FindingProgress& progress) {
+// Alternates the runs, since the speed of a machine varies, and reports minimum times, which other
+// processes disturb least.
+ExitWork measure_work(const RunSpec& full_spec, const RunSpec& early_spec, ExperimentRun& run,
+                      const FindingProgress& progress) {
   constexpr int kMinRuns = 5, kMaxRuns = 15;
   constexpr double kEnoughTime = 250;  // total milliseconds of both
   ExitWork work;
   ExperimentRun::InferenceOnly all_result, early_result;
-  double spent = 0;
+  double total_time = 0;
   work.all.milliseconds = work.early.milliseconds = std::numeric_limits<double>::infinity();
-  for (int n = 0; n < kMaxRuns && (n < kMinRuns || spent < kEnoughTime); ++n) {
-    all_result = run.run_inference_only(all);
-    early_result = run.run_inference_only(early);
-    spent += all_result.milliseconds + early_result.milliseconds;
+  for (int n = 0; n < kMaxRuns && (n < kMinRuns || total_time < kEnoughTime); ++n) {
+    all_result = run.run_inference_only(full_spec);
+    early_result = run.run_inference_only(early_spec);
+    total_time += all_result.milliseconds + early_result.milliseconds;
     work.all.milliseconds = std::min(work.all.milliseconds, all_result.milliseconds);
     work.early.milliseconds = std::min(work.early.milliseconds, early_result.milliseconds);
     if (progress) progress(static_cast<std::size_t>(n + 1), static_cast<std::size_t>(kMaxRuns));
   }
   work.all.multiply_adds = all_result.work.multiply_adds;
   work.early.multiply_adds = early_result.work.multiply_adds;
-  const Tensor &full = all_result.output.logits.value(), &cut = early_result.output.logits.value();
-  const Index length = full.dim(1), vocabulary = full.dim(2);
-  const auto last = likeliest_rows(full.reshaped({length, vocabulary}));
-  const auto then = likeliest_rows(cut.reshaped({length, vocabulary}));
+  const Tensor &full_logits = all_result.output.logits.value(),
+               &early_logits = early_result.output.logits.value();
+  const Index length = full_logits.dim(1), vocabulary = full_logits.dim(2);
+  const auto full_guesses = likeliest_rows(full_logits.reshaped({length, vocabulary}));
+  const auto early_guesses = likeliest_rows(early_logits.reshaped({length, vocabulary}));
   for (Index i = 0; i < length; ++i) {
     const auto at = static_cast<std::size_t>(i);
     work.exit_layers.push_back(early_result.output.exits[i] - 1);
-    work.agrees.push_back(then[at] == last[at]);
+    work.agrees.push_back(early_guesses[at] == full_guesses[at]);
   }
-  const IntTensor targets = next_ids(run.run(all)->tokens);
-  work.all.bits = bits_of(full, targets);
-  work.early.bits = bits_of(cut, targets);
+  const IntTensor targets = next_ids(run.run(full_spec)->tokens);
+  work.all.bits = bits_per_token(full_logits, targets);
+  work.early.bits = bits_per_token(early_logits, targets);
   return work;
 }
 
@@ -147,27 +148,27 @@ double decay_of(const Choice& rule) {
 
 double ExitStudy::threshold_of(Index token, double threshold, double decay) const {
   if (decay == 0 || !exit_rule(rule.id).decays) return threshold;
-  const auto t = static_cast<double>(token), all = static_cast<double>(length());
-  return std::clamp(0.9 * threshold + 0.1 * std::exp(-decay * t / all), 0.0, 1.0);
+  const auto t = static_cast<double>(token), count = static_cast<double>(length());
+  return std::clamp(0.9 * threshold + 0.1 * std::exp(-decay * t / count), 0.0, 1.0);
 }
 
 std::vector<Index> ExitStudy::exit_layers_at(double threshold, double decay) const {
-  std::vector<Index> left(static_cast<std::size_t>(length()), layers() - 1);
+  std::vector<Index> exits(static_cast<std::size_t>(length()), layers() - 1);
   for (Index i = 0; i < length(); ++i) {
-    Index& at = left[static_cast<std::size_t>(i)];
-    if (!has_threshold()) {  // the most likely by q, the first of equals
+    Index& at = exits[static_cast<std::size_t>(i)];
+    if (!has_threshold()) {  // arg max of q; ties: lowest layer
       at = 0;
       for (Index n = 1; n < layers(); ++n) {
         if (distribution(i, n) > distribution(i, at)) at = n;
       }
       continue;
     }
-    const double needed = threshold_of(i, threshold, decay);
+    const double required = threshold_of(i, threshold, decay);
     for (Index n = layers() - 2; n >= 0; --n) {
-      if (static_cast<double>(confidence(n, i)) >= needed) at = n;
+      if (static_cast<double>(confidence(n, i)) >= required) at = n;
     }
   }
-  return left;
+  return exits;
 }
 
 double ExitWork::agreement() const {
@@ -186,11 +187,11 @@ bool has_model(const Session& e) {
   return e.run.tensors.file.empty();
 }
 
-// True if runs differ only in the threshold: all layers are computed in any case.
-bool same_but_for_exit(const RunSpec& before, const RunSpec& now) {
-  RunSpec one = before;
-  one.exit = now.exit;
-  return one == now;
+// True if runs differ at most in the threshold, which the findings replace.
+bool differs_in_exit_only(const RunSpec& before, const RunSpec& now) {
+  RunSpec adapted = before;
+  adapted.exit = now.exit;
+  return adapted == now;
 }
 
 }  // namespace
@@ -199,7 +200,7 @@ Finding exits_finding() {
   return {.id = Findings::exits.id,
           .summary = "Early-exit confidence after each layer, and the oracle's exit layers.",
           .exists = has_model,
-          .is_reusable = same_but_for_exit,
+          .is_reusable = differs_in_exit_only,
           .in_background = [](const RunSpec& spec, const FindingSettings&, ExperimentRun& run,
                               const FindingProgress&, Findings& results) {
             const std::optional<RunSpec> all = with_all_layers(spec, run);
@@ -208,7 +209,7 @@ Finding exits_finding() {
             const Model model = effective_model(run.checkpoint(*all)->model, *all,
                                                 static_cast<Index>(trace->tokens.size()));
             results.set(Findings::exits,
-                        std::make_shared<const ExitStudy>(study_of(model, *trace)));
+                        std::make_shared<const ExitStudy>(study_exits(model, *trace)));
           }};
 }
 
@@ -217,7 +218,7 @@ Finding exit_work_finding() {
       .id = Findings::exit_work.id,
       .summary = "Measured savings of early exits: two runs.",
       .exists = has_model,
-      .is_reusable = same_but_for_exit,
+      .is_reusable = differs_in_exit_only,
       .in_background = [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
                           const FindingProgress& progress, Findings& results) {
         const std::optional<RunSpec> all = with_all_layers(spec, run);
@@ -228,7 +229,7 @@ Finding exit_work_finding() {
         RunSpec early = *all;
         early.exit = threshold;
         if (const auto rule = with_decay(config, decay)) early.structure.exits = rule;
-        ExitWork work = work_of(*all, early, run, progress);
+        ExitWork work = measure_work(*all, early, run, progress);
         work.threshold = threshold;
         work.decay = decay.value_or(decay_of(*config.exits));
         results.set(Findings::exit_work, std::make_shared<const ExitWork>(std::move(work)));

@@ -7,14 +7,14 @@
 namespace attnscope {
 namespace {
 
-// True if both measure the same heads: the texts of the runs are not measured.
+// True if both runs have equal statistics, which do not depend on the text of the run.
 bool same_heads(const RunSpec& before, const RunSpec& now) {
-  RunSpec other = before;
-  other.text = now.text;
-  other.ids = now.ids;
-  other.overlong = now.overlong;
-  other.backend = now.backend;  // statistics do not depend on the device
-  return other == now;
+  RunSpec adapted = before;
+  adapted.text = now.text;
+  adapted.ids = now.ids;
+  adapted.overlong = now.overlong;
+  adapted.backend = now.backend;  // statistics do not depend on the device
+  return adapted == now;
 }
 
 }  // namespace

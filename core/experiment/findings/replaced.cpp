@@ -9,12 +9,12 @@
 namespace attnscope {
 namespace {
 
-// A whole word rather than a word piece, near the middle.
+// Position near the middle with a whole word rather than a word piece.
 Index default_position(const std::vector<TraceToken>& tokens) {
   constexpr std::size_t kWord = 4;  // bytes, with the space before it
   const auto count = static_cast<Index>(tokens.size());
-  for (Index away = 0; away < count; ++away) {
-    const Index n = count / 2 + (away % 2 == 0 ? away / 2 : -(away + 1) / 2);
+  for (Index step = 0; step < count; ++step) {
+    const Index n = count / 2 + (step % 2 == 0 ? step / 2 : -(step + 1) / 2);
     if (n < 0 || n >= count) continue;
     const std::string& bytes = tokens[static_cast<std::size_t>(n)].bytes;
     if (bytes.size() >= kWord && bytes.front() == ' ') return n;
@@ -22,8 +22,8 @@ Index default_position(const std::vector<TraceToken>& tokens) {
   return count / 2;
 }
 
-ReplacedToken with_other_token(RunSpec spec, const ReplacementSettings& settings,
-                               ExperimentRun& run, const FindingProgress& progress) {
+ReplacedToken run_with_replacement(RunSpec spec, const ReplacementSettings& settings,
+                                   ExperimentRun& run, const FindingProgress& progress) {
   ReplacedToken result;
   try {
     result.without = run.run(spec);
@@ -60,7 +60,7 @@ Finding replaced_finding() {
               [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
                  const FindingProgress& progress, Findings& results) {
                 results.set(Findings::replaced,
-                            std::make_shared<const ReplacedToken>(with_other_token(
+                            std::make_shared<const ReplacedToken>(run_with_replacement(
                                 spec, std::get<ReplacementSettings>(settings), run, progress)));
               }};
 }

@@ -19,14 +19,14 @@ constexpr Index kMaxSteps = 64;
 // Reason why this model does not act on the grid; empty if it does.
 std::string rollout_refusal(const ModelConfig& config) {
   const Values& values = config.architecture.values;
-  const bool grid = values.integer("state_size") == Grid::kStateSize &&
-                    values.integer("actions") == Grid::kActions;
-  if (grid && values.integer("most_steps") > kMaxSteps) {
+  const bool acts_on_grid = values.integer("state_size") == Grid::kStateSize &&
+                            values.integer("actions") == Grid::kActions;
+  if (acts_on_grid && values.integer("most_steps") > kMaxSteps) {
     return "paths of up to " + std::to_string(values.integer("most_steps")) +
            " steps: expected at most " + std::to_string(kMaxSteps) +
            " for rollouts from every cell";
   }
-  if (grid) return "";
+  if (acts_on_grid) return "";
   return "the model acts in another environment than the grid of " + std::to_string(Grid::kSide) +
          " by " + std::to_string(Grid::kSide) + " cells: expected states of " +
          std::to_string(Grid::kStateSize) + " numbers and " + std::to_string(Grid::kActions) +
@@ -34,8 +34,8 @@ std::string rollout_refusal(const ModelConfig& config) {
          std::to_string(values.integer("actions"));
 }
 
-// Attention before the last action of a rollout.  [layers][heads, L, L]
-std::vector<Tensor> attention_of(const Model& model, const Rollout& walk) {
+// Attention of the model when it chooses the last action of a rollout.  [layers][heads, L, L]
+std::vector<Tensor> final_attention(const Model& model, const Rollout& walk) {
   std::vector<Index> cells(walk.cells.begin(), walk.cells.end() - 1);
   std::vector<Index> actions(walk.actions.begin(), walk.actions.end() - 1);
   Trace trace;
@@ -46,23 +46,23 @@ std::vector<Tensor> attention_of(const Model& model, const Rollout& walk) {
   const TracePart part = trace.part({});
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
     const Index heads = trace.head_count(part, layer);
-    Tensor all;
+    Tensor maps;
     for (Index head = 0; head < heads; ++head) {
       Index in_group = 0;
       const Tensor weights = trace.find({layer, head, part}, &in_group)->attention(in_group);
-      if (!all.defined()) all = Tensor({heads, weights.dim(0), weights.dim(1)});
-      std::ranges::copy(weights, all.data() + head * weights.size());
+      if (!maps.defined()) maps = Tensor({heads, weights.dim(0), weights.dim(1)});
+      std::ranges::copy(weights, maps.data() + head * weights.size());
     }
-    layers.push_back(all);
+    layers.push_back(maps);
   }
   return layers;
 }
 
 // Advances the unfinished rollouts by one step.
-void step(const Model& model, std::vector<Rollout*>& walking) {
+void step(const Model& model, std::vector<Rollout*>& unfinished) {
   std::vector<std::vector<Index>> cells, actions;
   std::vector<Index> target_steps;
-  for (const Rollout* walk : walking) {
+  for (const Rollout* walk : unfinished) {
     cells.push_back(walk->cells);
     actions.push_back(walk->actions);
     target_steps.push_back(walk->target_steps);
@@ -71,8 +71,8 @@ void step(const Model& model, std::vector<Rollout*>& walking) {
   const Tensor logits =
       run(model, unfinished_walks(cells, actions, target_steps), options).logits.value();
   const Index steps = logits.dim(1);  // logits: [B, T, actions]
-  for (std::size_t b = 0; b < walking.size(); ++b) {
-    Rollout& walk = *walking[b];
+  for (std::size_t b = 0; b < unfinished.size(); ++b) {
+    Rollout& walk = *unfinished[b];
     const float* last =
         logits.data() + (static_cast<Index>(b) * steps + steps - 1) * Grid::kActions;
     Tensor row({Grid::kActions});
@@ -86,43 +86,43 @@ void step(const Model& model, std::vector<Rollout*>& walking) {
     walk.cells.push_back(Grid::after(walk.cells.back(), action));
     walk.reached = walk.cells.back() == Grid::kGoal;
   }
-  std::erase_if(walking, [](const Rollout* walk) { return walk->reached; });
+  std::erase_if(unfinished, [](const Rollout* walk) { return walk->reached; });
 }
 
 Rollouts roll_out(const Model& model, const FindingProgress& progress) {
   Rollouts rollouts;
   rollouts.problem = rollout_refusal(model.config);
   if (!rollouts.problem.empty()) return rollouts;
-  const Index most = model.config.architecture.values.integer("most_steps");
-  rollouts.max_steps = most;
+  const Index max_steps = model.config.architecture.values.integer("most_steps");
+  rollouts.max_steps = max_steps;
   for (Index start = 0; start < Grid::kCells; ++start) {
     if (start == Grid::kGoal) continue;
-    for (Index target_steps = 1; target_steps <= most; ++target_steps) {
+    for (Index target_steps = 1; target_steps <= max_steps; ++target_steps) {
       Rollout walk;
       walk.start = start;
       walk.target_steps = target_steps;
       walk.cells = {start};
-      walk.probabilities = Tensor::zeros({most, Grid::kActions});
+      walk.probabilities = Tensor::zeros({max_steps, Grid::kActions});
       rollouts.all.push_back(std::move(walk));
     }
   }
-  std::vector<Rollout*> walking;
-  for (Rollout& walk : rollouts.all) walking.push_back(&walk);
-  const std::size_t parts = static_cast<std::size_t>(most) + rollouts.all.size();
-  for (Index t = 0; t < most && !walking.empty(); ++t) {
-    step(model, walking);
-    if (progress) progress(static_cast<std::size_t>(t), parts);
+  std::vector<Rollout*> unfinished;
+  for (Rollout& walk : rollouts.all) unfinished.push_back(&walk);
+  const std::size_t total = static_cast<std::size_t>(max_steps) + rollouts.all.size();
+  for (Index t = 0; t < max_steps && !unfinished.empty(); ++t) {
+    step(model, unfinished);
+    if (progress) progress(static_cast<std::size_t>(t), total);
   }
-  std::size_t done = static_cast<std::size_t>(most);
+  std::size_t finished = static_cast<std::size_t>(max_steps);
   for (Rollout& walk : rollouts.all) {
     walk.probabilities = walk.probabilities.slice(0, walk.steps());
-    walk.attention = attention_of(model, walk);
-    if (progress) progress(++done, parts);
+    walk.attention = final_attention(model, walk);
+    if (progress) progress(++finished, total);
   }
   return rollouts;
 }
 
-Rollouts rollouts_of(const RunSpec& spec, const FindingProgress& progress) {
+Rollouts compute_rollouts(const RunSpec& spec, const FindingProgress& progress) {
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   const Model model = effective_model(checkpoint->model, spec);
   if (architecture(model.config.architecture.id).reads != Reads::Trajectories) {
@@ -144,11 +144,11 @@ Rollouts rollouts_of(const RunSpec& spec, const FindingProgress& progress) {
   }
 }
 
-// True for the same model: rollouts do not depend on the trajectory that is read.
+// True if both runs have the same model: rollouts do not depend on the input trajectory.
 bool same_model(const RunSpec& before, const RunSpec& now) {
-  RunSpec other = before;
-  other.input = now.input;
-  return other == now;
+  RunSpec adapted = before;
+  adapted.input = now.input;
+  return adapted == now;
 }
 
 }  // namespace
@@ -199,7 +199,7 @@ Finding rollouts_finding() {
           [](const RunSpec& spec, const FindingSettings&, ExperimentRun&,
              const FindingProgress& progress, Findings& results) {
             results.set(Findings::rollouts,
-                        std::make_shared<const Rollouts>(rollouts_of(spec, progress)));
+                        std::make_shared<const Rollouts>(compute_rollouts(spec, progress)));
           }};
 }
 
