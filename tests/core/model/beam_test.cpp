@@ -18,11 +18,12 @@ namespace ATTNSCOPE_FILE {
 const std::vector<std::int32_t> kSource{5, 14, 12, 2};
 constexpr std::int32_t kEnd = 3;
 
-Checkpoint small(const std::string& name) {
+Checkpoint load_case(const std::string& name) {
   return load_checkpoint((testing::source_folder() / "tests" / "model-cases" / name).string());
 }
 
-std::vector<double> log_softmax(const Model& model, const std::vector<std::int32_t>& ids) {
+std::vector<double> next_log_probabilities(const Model& model,
+                                           const std::vector<std::int32_t>& ids) {
   Batch batch;
   batch.ids = IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
   batch.source = IntTensor::from({1, static_cast<Index>(kSource.size())}, kSource);
@@ -37,28 +38,29 @@ std::vector<double> log_softmax(const Model& model, const std::vector<std::int32
   return result;
 }
 
-// Enumerates all continuations of up to `most` ids, each until its end.
+// Appends all continuations of `so_far` with at most `max_ids` ids to `all`; kEnd ends a
+// continuation.
 void enumerate_all(const Model& model, const std::vector<std::int32_t>& prompt, const Beam& so_far,
-                   std::size_t most, std::vector<Beam>& all) {
-  if (so_far.ended || so_far.ids.size() == most) {
+                   std::size_t max_ids, std::vector<Beam>& all) {
+  if (so_far.ended || so_far.ids.size() == max_ids) {
     all.push_back(so_far);
     return;
   }
   std::vector<std::int32_t> ids = prompt;
   ids.insert(ids.end(), so_far.ids.begin(), so_far.ids.end());
-  const std::vector<double> next = log_softmax(model, ids);
+  const std::vector<double> next = next_log_probabilities(model, ids);
   for (std::size_t id = 0; id < next.size(); ++id) {
-    Beam longer = so_far;
-    longer.ids.push_back(static_cast<std::int32_t>(id));
-    longer.log_probability += next[id];
-    longer.ended = longer.ids.back() == kEnd;
-    enumerate_all(model, prompt, longer, most, all);
+    Beam extended = so_far;
+    extended.ids.push_back(static_cast<std::int32_t>(id));
+    extended.log_probability += next[id];
+    extended.ended = extended.ids.back() == kEnd;
+    enumerate_all(model, prompt, extended, max_ids, all);
   }
 }
 
 TEST(BeamSearch, FindsGlobalOptimumIfNoBeamIsDropped) {
   for (const char* name : {"encoder_decoder-sinusoidal", "rnn_attention-additive"}) {
-    const Checkpoint checkpoint = small(name);
+    const Checkpoint checkpoint = load_case(name);
     const std::vector<std::int32_t> prompt{1};
     std::vector<Beam> all;
     enumerate_all(checkpoint.model, prompt, {}, 2, all);
@@ -83,7 +85,7 @@ TEST(BeamSearch, FindsGlobalOptimumIfNoBeamIsDropped) {
 }
 
 TEST(BeamSearch, EqualsGreedyDecodingForWidthOne) {
-  const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
+  const Checkpoint checkpoint = load_case("encoder_decoder-sinusoidal");
   BeamOptions options;
   options.max_tokens = 6;
   options.source = kSource;
@@ -91,20 +93,20 @@ TEST(BeamSearch, EqualsGreedyDecodingForWidthOne) {
   ASSERT_EQ(found.best().ids.size(), 6u);
   std::vector<std::int32_t> ids{1};
   double sum = 0;
-  for (const std::int32_t written : found.best().ids) {
-    const std::vector<double> next = log_softmax(checkpoint.model, ids);
+  for (const std::int32_t id : found.best().ids) {
+    const std::vector<double> next = next_log_probabilities(checkpoint.model, ids);
     const auto best = std::ranges::max_element(next) - next.begin();
-    EXPECT_EQ(written, best);
+    EXPECT_EQ(id, best);
     sum += next[static_cast<std::size_t>(best)];
-    ids.push_back(written);
+    ids.push_back(id);
   }
   EXPECT_NEAR(found.best().log_probability, sum, 1e-4);
 }
 
-// A larger width never finds a less likely result.
+// Also checks that a larger width never finds a less likely result.
 TEST(BeamSearch, KeepsWidthBeamsInOrderOfLikelihood) {
-  const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
-  double before = -1e9;
+  const Checkpoint checkpoint = load_case("encoder_decoder-sinusoidal");
+  double previous = -1e9;
   for (const Index width : {1, 3, 50}) {
     BeamOptions options;
     options.width = width;
@@ -117,19 +119,19 @@ TEST(BeamSearch, KeepsWidthBeamsInOrderOfLikelihood) {
       EXPECT_TRUE(std::ranges::is_sorted(beams, [](const Beam& a, const Beam& b) {
         return a.log_probability > b.log_probability;
       }));
-      const Index at = found.best_at(step);
-      ASSERT_LT(at, static_cast<Index>(beams.size()));
-      EXPECT_TRUE(std::equal(beams[static_cast<std::size_t>(at)].ids.begin(),
-                             beams[static_cast<std::size_t>(at)].ids.end(),
+      const Index rank = found.best_at(step);
+      ASSERT_LT(rank, static_cast<Index>(beams.size()));
+      EXPECT_TRUE(std::equal(beams[static_cast<std::size_t>(rank)].ids.begin(),
+                             beams[static_cast<std::size_t>(rank)].ids.end(),
                              found.best().ids.begin()));
     }
-    EXPECT_GE(found.best().log_probability, before - 1e-6);
-    before = found.best().log_probability;
+    EXPECT_GE(found.best().log_probability, previous - 1e-6);
+    previous = found.best().log_probability;
   }
 }
 
 TEST(BeamSearch, RejectsInvalidOptions) {
-  const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
+  const Checkpoint checkpoint = load_case("encoder_decoder-sinusoidal");
   BeamOptions options;
   options.source = kSource;
   EXPECT_THROW(beam_search(checkpoint.model, {}, options), InputError);

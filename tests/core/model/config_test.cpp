@@ -9,13 +9,13 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-ModelConfig read(const std::string& text) {
+ModelConfig parse_config(const std::string& text) {
   return model_config_from_json(parse_json(text, "config.json"), "config.json");
 }
 
 std::string error_of(const std::string& text) {
   try {
-    read(text);
+    parse_config(text);
   } catch (const InputError& e) {
     return e.what();
   }
@@ -26,7 +26,7 @@ const std::string kSizes =
     R"("vocabulary": 50, "context": 16, "width": 24, "layers": 2, "heads": 4, "hidden": 32)";
 
 TEST(ModelConfig, FillsInDefaults) {
-  const ModelConfig config = read("{" + kSizes + "}");
+  const ModelConfig config = parse_config("{" + kSizes + "}");
   EXPECT_EQ(config.kv_heads, 4);
   EXPECT_EQ(config.head_size, 6);
   EXPECT_EQ(config.groups.size(), 2u);
@@ -36,13 +36,13 @@ TEST(ModelConfig, FillsInDefaults) {
 }
 
 TEST(ModelConfig, RoundTripsThroughJson) {
-  const ModelConfig uniform = read("{" + kSizes + R"(, "kv_heads": 2, "norm": "layer",
+  const ModelConfig uniform = parse_config("{" + kSizes + R"(, "kv_heads": 2, "norm": "layer",
       "activation": "gelu_tanh", "gated": false, "attention_biases": true, "tied_output": false,
       "pre_norm": false, "causal": false, "dropout": 0.25,
       "variant": {"type": "local", "window": 3}, "position": {"type": "alibi"}})");
   EXPECT_EQ(model_config_from_json(to_json(uniform), "again"), uniform);
   EXPECT_TRUE(to_json(uniform).contains("variant"));
-  const ModelConfig mixed = read("{" + kSizes + R"(, "groups": [
+  const ModelConfig mixed = parse_config("{" + kSizes + R"(, "groups": [
       [{"heads": 4}],
       [{"heads": 1, "position": {"type": "rope", "base": 500}},
        {"heads": 3, "variant": {"type": "local", "window": 2, "dilation": 2}}]]})");

@@ -17,17 +17,18 @@ const std::string kSizes =
     R"("vocabulary": 11, "context": 6, "width": 8, "layers": 3, "heads": 2, "hidden": 12,
        "norm": "layer", "pre_norm": false, "gated": false, "activation": "gelu", "causal": false,
        "attention_biases": true, "feed_forward_biases": true, "position": {"type": "learned"})";
-const std::string kEnds =
+const std::string kOptions =
     R"(, "embedding": {"width": 6, "types": 2, "norm": true}, "own_layers": 2,
        "head": {"transform": true, "activation": "gelu_tanh", "bias": true})";
 
-ModelConfig read(const std::string& more, const std::string& sizes = kSizes) {
-  return model_config_from_json(parse_json("{" + sizes + more + "}", "config.json"), "config.json");
+ModelConfig parse_config(const std::string& members, const std::string& sizes = kSizes) {
+  return model_config_from_json(parse_json("{" + sizes + members + "}", "config.json"),
+                                "config.json");
 }
 
-std::string error_of(const std::string& more, const std::string& sizes = kSizes) {
+std::string error_of(const std::string& members, const std::string& sizes = kSizes) {
   try {
-    read(more, sizes);
+    parse_config(members, sizes);
   } catch (const InputError& e) {
     return e.what();
   }
@@ -38,15 +39,15 @@ Model make_random_model(const ModelConfig& config) {
   Model model = make_model(config, 5);
   std::uint64_t seed = 40;
   for (auto& [name, weight] : model.weights) {
-    const Tensor more = testing::random_tensor(weight.shape(), ++seed, 0.4);
+    const Tensor noise = testing::random_tensor(weight.shape(), ++seed, 0.4);
     Tensor sum(weight.shape());
-    for (Index i = 0; i < sum.size(); ++i) sum[i] = weight.value()[i] + more[i];
+    for (Index i = 0; i < sum.size(); ++i) sum[i] = weight.value()[i] + noise[i];
     weight = Var(sum);
   }
   return model;
 }
 
-Batch some_batch() {
+Batch make_batch() {
   Batch batch;
   batch.ids = IntTensor::from({1, 6}, {1, 7, 3, 9, 0, 2});
   batch.types = IntTensor::from({1, 6}, {0, 0, 0, 1, 1, 1});
@@ -55,42 +56,42 @@ Batch some_batch() {
 }
 
 double loss_of(const Model& model) {
-  return static_cast<double>(run(model, some_batch(), {}).total_loss().value()[0]);
+  return static_cast<double>(run(model, make_batch(), {}).total_loss().value()[0]);
 }
 
 // Compares the gradient of each weight with central differences along a random direction.
 void expect_gradients(const Model& start) {
   Model model = start;
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
-  backward(run(model, some_batch(), {}).total_loss());
+  backward(run(model, make_batch(), {}).total_loss());
   std::uint64_t seed = 400;
   for (const auto& [name, weight] : model.weights) {
-    const Tensor along = testing::random_tensor(weight.shape(), ++seed, 1);
+    const Tensor direction = testing::random_tensor(weight.shape(), ++seed, 1);
     const Tensor gradient = weight.gradient();
     ASSERT_TRUE(gradient.defined()) << name;
     double slope = 0;
-    for (Index i = 0; i < along.size(); ++i) {
-      slope += static_cast<double>(gradient[i]) * static_cast<double>(along[i]);
+    for (Index i = 0; i < direction.size(); ++i) {
+      slope += static_cast<double>(gradient[i]) * static_cast<double>(direction[i]);
     }
     constexpr double kStep = 1e-3;
-    const auto moved = [&](double by) {
-      Model other = start;
-      Tensor sum(along.shape());
+    const auto loss_at = [&](double offset) {
+      Model shifted = start;
+      Tensor sum(direction.shape());
       for (Index i = 0; i < sum.size(); ++i) {
         sum[i] = static_cast<float>(static_cast<double>(weight.value()[i]) +
-                                    by * static_cast<double>(along[i]));
+                                    offset * static_cast<double>(direction[i]));
       }
-      other.weights[name] = Var(sum);
-      return loss_of(other);
+      shifted.weights[name] = Var(sum);
+      return loss_of(shifted);
     };
-    const double expected = (moved(kStep) - moved(-kStep)) / (2 * kStep);
+    const double expected = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
     EXPECT_NEAR(slope, expected, 5e-3 * std::max(1.0, std::abs(expected)))
         << name << ": " << slope << " and " << expected;
   }
 }
 
 TEST(EmbeddingAndHead, RoundTripThroughJson) {
-  const ModelConfig config = read(kEnds);
+  const ModelConfig config = parse_config(kOptions);
   EXPECT_EQ(config.embedding.width, 6);
   EXPECT_EQ(config.embedding.types, 2);
   EXPECT_TRUE(config.embedding.norm);
@@ -116,7 +117,7 @@ TEST(EmbeddingAndHead, RejectInvalidCombinations) {
 }
 
 TEST(EmbeddingAndHead, HaveCorrectGradients) {
-  expect_gradients(make_random_model(read(kEnds)));
+  expect_gradients(make_random_model(parse_config(kOptions)));
 }
 
 TEST(EmbeddingAndHead, HaveCorrectGradientsForSharedFirstNorm) {
@@ -124,7 +125,7 @@ TEST(EmbeddingAndHead, HaveCorrectGradientsForSharedFirstNorm) {
       R"("vocabulary": 11, "context": 6, "width": 8, "layers": 2, "heads": 2, "hidden": 12,
          "norm": "layer", "causal": false, "position": {"type": "rope"})";
   const ModelConfig config =
-      read(R"(, "embedding": {"norm": true, "types": 2, "first_norm": true})", sizes);
+      parse_config(R"(, "embedding": {"norm": true, "types": 2, "first_norm": true})", sizes);
   const Model model = make_random_model(config);
   EXPECT_FALSE(model.weights.contains("layers.0.attn_norm.weight"));
   EXPECT_TRUE(model.weights.contains("layers.1.attn_norm.weight"));
@@ -132,27 +133,27 @@ TEST(EmbeddingAndHead, HaveCorrectGradientsForSharedFirstNorm) {
 }
 
 TEST(EmbeddingAndHead, UseFirstLayersWeightsInSharingLayers) {
-  const Model model = make_random_model(read(kEnds));
+  const Model model = make_random_model(parse_config(kOptions));
   EXPECT_TRUE(model.weights.contains("layers.0.attn.wq"));
-  EXPECT_FALSE(model.weights.contains("layers.1.attn.wq"));  // 0, 0, 1 of 2
+  EXPECT_FALSE(model.weights.contains("layers.1.attn.wq"));  // layers use weight sets 0, 0, 1
   EXPECT_TRUE(model.weights.contains("layers.2.attn.wq"));
-  Model apart = model;  // the same weights, copied to each layer
-  apart.config.own_layers = 0;
+  Model unshared = model;  // the same weights, copied to each layer
+  unshared.config.own_layers = 0;
   for (const auto& [name, weight] : model.weights) {
     const std::string first = "layers.0.";
-    if (name.starts_with(first)) apart.weights.emplace("layers.1." + name.substr(9), weight);
+    if (name.starts_with(first)) unshared.weights.emplace("layers.1." + name.substr(9), weight);
   }
-  Batch batch = some_batch();
+  Batch batch = make_batch();
   EXPECT_TRUE(testing::close(run(model, batch, {}).logits.value(),
-                             run(apart, batch, {}).logits.value(), 1e-6));
+                             run(unshared, batch, {}).logits.value(), 1e-6));
 }
 
 TEST(EmbeddingAndHead, DistinguishSentencesByTokenType) {
-  const Model model = make_random_model(read(kEnds));
-  Batch batch = some_batch();
-  const Tensor two = run(model, batch, {}).logits.value();
+  const Model model = make_random_model(parse_config(kOptions));
+  Batch batch = make_batch();
+  const Tensor with_types = run(model, batch, {}).logits.value();
   batch.types = IntTensor();
-  EXPECT_TRUE(testing::differs(two, run(model, batch, {}).logits.value(), 1e-3));
+  EXPECT_TRUE(testing::differs(with_types, run(model, batch, {}).logits.value(), 1e-3));
   batch.types = IntTensor::from({1, 6}, {0, 0, 0, 1, 1, 2});
   EXPECT_THROW(run(model, batch, {}), InputError);
 }
@@ -166,11 +167,11 @@ TEST(Patches, ContainColoursRowsAndColumns) {
   image.set("deviation", std::vector<double>{1, 2, 1});
   Tensor colours({2, 4, 3});
   for (Index n = 0; n < colours.size(); ++n) colours[n] = static_cast<float>(n);
-  const Tensor pieces = input_kind("patches").patch_pixels(colours, image);
-  ASSERT_EQ(pieces.shape(), (Shape{1, 2, 12}));
+  const Tensor patches = input_kind("patches").patch_pixels(colours, image);
+  ASSERT_EQ(patches.shape(), (Shape{1, 2, 12}));
   // The second patch: columns 2 and 3; red minus 1, green halved.
   const float expected[] = {5, 8, 17, 20, 3.5f, 5, 9.5f, 11, 8, 11, 20, 23};
-  for (Index n = 0; n < 12; ++n) EXPECT_EQ(pieces[12 + n], expected[n]) << n;
+  for (Index n = 0; n < 12; ++n) EXPECT_EQ(patches[12 + n], expected[n]) << n;
 }
 
 TEST(Patches, RequireAnImage) {

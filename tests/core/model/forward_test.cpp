@@ -48,7 +48,7 @@ Model make_random_model(const ModelConfig& config, std::uint64_t seed) {
   return model;
 }
 
-const Tensor& w(const Model& model, const std::string& name) {
+const Tensor& weight_of(const Model& model, const std::string& name) {
   const auto found = model.weights.find(name);
   if (found == model.weights.end()) throw std::runtime_error("no weight " + name);
   return found->second.value();
@@ -64,14 +64,14 @@ Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
   const ModelConfig& c = model.config;
   const auto norm = [&](const Rows& x, const std::string& name) {
     return c.norm == Norm::RmsNorm
-               ? testing::rms_norm_rows(x, w(model, name + ".weight"), c.norm_epsilon)
-               : testing::layer_norm_rows(x, w(model, name + ".weight"), w(model, name + ".bias"),
-                                          c.norm_epsilon);
+               ? testing::rms_norm_rows(x, weight_of(model, name + ".weight"), c.norm_epsilon)
+               : testing::layer_norm_rows(x, weight_of(model, name + ".weight"),
+                                          weight_of(model, name + ".bias"), c.norm_epsilon);
   };
   const auto linear = [&](const Rows& x, const std::string& prefix, const std::string& letter,
                           bool biased) {
-    return testing::times(x, w(model, prefix + "w" + letter),
-                          biased ? &w(model, prefix + "b" + letter) : nullptr);
+    return testing::times(x, weight_of(model, prefix + "w" + letter),
+                          biased ? &weight_of(model, prefix + "b" + letter) : nullptr);
   };
   const auto activation = [&](double x) {
     switch (c.activation) {
@@ -91,7 +91,7 @@ Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
     return std::nan("");
   };
   Reference result;
-  const Rows table = testing::rows_of(w(model, "embed.weight"));
+  const Rows table = testing::rows_of(weight_of(model, "embed.weight"));
   Rows x;
   for (const std::int32_t id : ids) x.push_back(table[static_cast<std::size_t>(id)]);
   for (Index l = 0; l < c.layers; ++l) {
@@ -127,23 +127,23 @@ Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
     }
   }
   if (c.pre_norm) x = norm(x, "final_norm");
-  result.logits = c.tied_output ? testing::times_transposed(x, w(model, "embed.weight"))
-                                : testing::times(x, w(model, "output.weight"));
+  result.logits = c.tied_output ? testing::times_transposed(x, weight_of(model, "embed.weight"))
+                                : testing::times(x, weight_of(model, "output.weight"));
   return result;
 }
 
-IntTensor ids_of(const std::vector<std::int32_t>& ids) {
+IntTensor one_sequence(const std::vector<std::int32_t>& ids) {
   return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
 }
 
 const std::vector<std::int32_t> kIds = {3, 0, 12, 7, 7, 1, 5};
 
-void expect_as_reference(const ModelConfig& config) {
+void expect_matches_reference(const ModelConfig& config) {
   const Model model = make_random_model(config, 5);
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
-  const Var logits = forward(model, ids_of(kIds), options);
+  const Var logits = forward(model, one_sequence(kIds), options);
   const Reference expected = reference(model, kIds);
   EXPECT_EQ(logits.shape(), (Shape{1, 7, 13}));
   EXPECT_TRUE(close(trace.logits, testing::tensor_of(expected.logits)));
@@ -161,14 +161,14 @@ void expect_as_reference(const ModelConfig& config) {
 }
 
 TEST(Forward, MatchesDecoderEquations) {
-  expect_as_reference(small_config());
+  expect_matches_reference(small_config());
 }
 
 TEST(Forward, RotatesQueriesAndKeys) {
   ModelConfig config = small_config();
   config.groups = uniform_groups(config, default_variant(),
                                  {"rope", default_values(encoding("rope").parameters)});
-  expect_as_reference(config);
+  expect_matches_reference(config);
 }
 
 TEST(Forward, SupportsEveryBlockType) {
@@ -180,14 +180,14 @@ TEST(Forward, SupportsEveryBlockType) {
   for (const Activation activation :
        {Activation::Relu, Activation::Gelu, Activation::GeluTanh, Activation::Silu}) {
     config.activation = activation;
-    expect_as_reference(config);
+    expect_matches_reference(config);
   }
   config.pre_norm = false;
-  expect_as_reference(config);
+  expect_matches_reference(config);
   config.causal = false;
-  expect_as_reference(config);
+  expect_matches_reference(config);
   config.hidden = 0;
-  expect_as_reference(config);
+  expect_matches_reference(config);
 }
 
 TEST(Forward, GivesSameResultForEqualGroupsAndOneGroup) {
@@ -198,9 +198,9 @@ TEST(Forward, GivesSameResultForEqualGroupsAndOneGroup) {
   Trace one, two;
   ForwardOptions options;
   options.trace = &one;
-  forward(model, ids_of(kIds), options);
+  forward(model, one_sequence(kIds), options);
   options.trace = &two;
-  forward(with_groups(model, groups, true), ids_of(kIds), options);
+  forward(with_groups(model, groups, true), one_sequence(kIds), options);
   EXPECT_TRUE(close(two.logits, one.logits, 1e-6));
   EXPECT_EQ(two.attention.size(), 3u);
   Index in_group = -1;
@@ -215,10 +215,10 @@ TEST(Forward, RecomputesAttentionThatWasNotKept) {
   Trace kept, derived;
   ForwardOptions options;
   options.trace = &kept;
-  forward(model, ids_of(kIds), options);
+  forward(model, one_sequence(kIds), options);
   options.trace = &derived;
   options.keep_attention = false;
-  forward(model, ids_of(kIds), options);
+  forward(model, one_sequence(kIds), options);
   ASSERT_FALSE(derived.attention[0].result.attention.defined());
   for (Index h = 0; h < 6; ++h) {
     EXPECT_TRUE(close(derived.attention[1].attention(h), kept.attention[1].attention(h), 1e-5));
@@ -227,18 +227,18 @@ TEST(Forward, RecomputesAttentionThatWasNotKept) {
 
 TEST(Forward, ProcessesBatchItemsIndependently) {
   const Model model = make_random_model(small_config(), 2);
-  const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Tensor together = forward(model, both).value();
+  const IntTensor ids = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor batched = forward(model, ids).value();
   for (Index b = 0; b < 2; ++b) {
-    const Tensor alone = forward(model, both.slice(b, 1)).value();
-    EXPECT_TRUE(close(together.slice(b, 1), alone, 1e-6));
+    const Tensor single = forward(model, ids.slice(b, 1)).value();
+    EXPECT_TRUE(close(batched.slice(b, 1), single, 1e-6));
   }
 }
 
 TEST(Forward, RejectsInvalidIds) {
   const Model model = make_model(small_config(), 1);
-  EXPECT_THROW(forward(model, ids_of({13})), InputError);
-  EXPECT_THROW(forward(model, ids_of({-1})), InputError);
+  EXPECT_THROW(forward(model, one_sequence({13})), InputError);
+  EXPECT_THROW(forward(model, one_sequence({-1})), InputError);
   EXPECT_THROW(forward(model, IntTensor({1, 0})), InputError);
   EXPECT_THROW(forward(model, IntTensor::from({2}, {1, 2})), InputError);
 }
@@ -258,13 +258,15 @@ TEST(Forward, GradientMatchesFiniteDifferences) {
   const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
   backward(loss());
   const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
-  const testing::Differences how{{1e-2f, 3e-3f}, 5e-3, 5};
+  const testing::Differences settings{{1e-2f, 3e-3f}, 5e-3, 5};
   for (auto& [name, weight] : model.weights) {
     if (name == "layers.0.attn.bk") {  // without positions it shifts all scores of a row equally
-      EXPECT_TRUE(testing::has_no_gradient(weight.gradient(), weight.value(), loss_now, 1e-4, how));
+      EXPECT_TRUE(
+          testing::has_no_gradient(weight.gradient(), weight.value(), loss_now, 1e-4, settings));
       continue;
     }
-    EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now, how)) << name;
+    EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now, settings))
+        << name;
   }
 }
 
@@ -273,29 +275,28 @@ TEST(Forward, AppliesDropoutOnlyInTraining) {
   config.dropout = 0.5;
   const Model model = make_random_model(config, 2);
   ForwardOptions options;
-  const Tensor plain = forward(model, ids_of(kIds), options).value();
+  const Tensor plain = forward(model, one_sequence(kIds), options).value();
   options.dropout_seed = 5;
-  EXPECT_TRUE(close(forward(model, ids_of(kIds), options).value(), plain, 0));
+  EXPECT_TRUE(close(forward(model, one_sequence(kIds), options).value(), plain, 0));
   options.training = true;
-  const Tensor dropped = forward(model, ids_of(kIds), options).value();
+  const Tensor dropped = forward(model, one_sequence(kIds), options).value();
   EXPECT_TRUE(testing::differs(dropped, plain, 1e-3));
-  EXPECT_TRUE(close(forward(model, ids_of(kIds), options).value(), dropped, 0));
+  EXPECT_TRUE(close(forward(model, one_sequence(kIds), options).value(), dropped, 0));
 }
 
-// Nothing is kept for gradients that are not needed, and a pass reuses the memory of the previous
-// one.
+// Without gradients, no activations are kept, and a pass reuses the memory of the previous pass.
 TEST(Forward, ReusesBuffers) {
   Model model = make_random_model(small_config(), 2);
-  for (int n = 0; n < 3; ++n) forward(model, ids_of(kIds));
+  for (int n = 0; n < 3; ++n) forward(model, one_sequence(kIds));
   const StorageStatistics before = storage_statistics();
   if (before.cached_bytes == 0) GTEST_SKIP() << "with AddressSanitizer every block is fresh";
-  std::size_t kept = 0;
+  std::size_t live_bytes = 0;
   {
-    const Var logits = forward(model, ids_of(kIds));
+    const Var logits = forward(model, one_sequence(kIds));
     EXPECT_FALSE(logits.requires_gradient());
-    kept = storage_statistics().live_bytes - before.live_bytes;
-    EXPECT_GE(kept, static_cast<std::size_t>(logits.value().size()) * sizeof(float));
-    EXPECT_LE(kept, static_cast<std::size_t>(logits.value().size()) * sizeof(float) * 2);
+    live_bytes = storage_statistics().live_bytes - before.live_bytes;
+    EXPECT_GE(live_bytes, static_cast<std::size_t>(logits.value().size()) * sizeof(float));
+    EXPECT_LE(live_bytes, static_cast<std::size_t>(logits.value().size()) * sizeof(float) * 2);
   }
   const StorageStatistics after = storage_statistics();
   EXPECT_EQ(after.fresh_blocks, before.fresh_blocks);
@@ -304,8 +305,8 @@ TEST(Forward, ReusesBuffers) {
   // With gradients, activations are kept.
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
   const std::size_t without = storage_statistics().live_bytes;
-  const Var logits = forward(model, ids_of(kIds));
-  EXPECT_GT(storage_statistics().live_bytes - without, 10 * kept);
+  const Var logits = forward(model, one_sequence(kIds));
+  EXPECT_GT(storage_statistics().live_bytes - without, 10 * live_bytes);
 }
 
 TEST(Forward, StopsSoonAfterARequest) {
@@ -322,18 +323,19 @@ TEST(Forward, StopsSoonAfterARequest) {
   const IntTensor ids = IntTensor::zeros({1, 1024});
   const Stop stop;
   const StopScope scope(stop);
-  std::chrono::steady_clock::time_point asked;
-  std::thread asking([&] {
+  std::chrono::steady_clock::time_point requested_at;
+  std::thread requester([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    asked = std::chrono::steady_clock::now();
+    requested_at = std::chrono::steady_clock::now();
     stop.request();
   });
   EXPECT_THROW(forward(model, ids), Stopped);
-  asking.join();
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - asked;
-  // The limit is 50 ms, plus the time taken by other processes.
-  RecordProperty("milliseconds", std::to_string(took.count()));
-  EXPECT_LT(took.count(), 200);
+  requester.join();
+  const std::chrono::duration<double, std::milli> delay =
+      std::chrono::steady_clock::now() - requested_at;
+  // The specified limit is 50 ms; the rest allows for other processes.
+  RecordProperty("milliseconds", std::to_string(delay.count()));
+  EXPECT_LT(delay.count(), 200);
 }
 
 }  // namespace ATTNSCOPE_FILE

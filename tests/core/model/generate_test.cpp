@@ -53,7 +53,7 @@ Model make_random_model(const ModelConfig& config, double deviation = 0.4) {
 const std::vector<std::int32_t> kIds = {3, 0, 12, 7, 7, 1, 5, 9, 2, 2, 11, 4, 6, 10, 8, 1, 3, 0};
 
 // Logits after the last token, [vocabulary], computed from the whole sequence.
-Tensor whole(const Model& model, std::size_t count, Trace* trace = nullptr) {
+Tensor whole_pass_logits(const Model& model, std::size_t count, Trace* trace = nullptr) {
   ForwardOptions options;
   options.trace = trace;
   const std::vector<std::int32_t> ids(kIds.begin(),
@@ -66,7 +66,7 @@ Tensor whole(const Model& model, std::size_t count, Trace* trace = nullptr) {
       .reshaped({vocabulary});
 }
 
-// Checks a prompt of seven tokens, then single tokens, then three at once, against whole passes.
+// Compares steps of different lengths (first a prompt of seven tokens) with whole passes.
 void expect_matches_whole_pass(const Model& model) {
   Generator generator(model);
   std::size_t count = 0;
@@ -75,12 +75,12 @@ void expect_matches_whole_pass(const Model& model) {
     count += step;
     const Tensor logits =
         generator.step({first, kIds.begin() + static_cast<std::ptrdiff_t>(count)});
-    ASSERT_TRUE(close(logits, whole(model, count), 1e-5)) << count << " tokens";
+    ASSERT_TRUE(close(logits, whole_pass_logits(model, count), 1e-5)) << count << " tokens";
   }
   EXPECT_EQ(generator.tokens(), kIds);
 }
 
-bool works(const ModelConfig& config) {
+bool is_supported(const ModelConfig& config) {
   const auto& group = config.groups[0][0];
   return refusal(group.variant, group.encoding, config.causal,
                  group_dimensions(config, head_ranges(config, 0)[0]), 7, 7)
@@ -93,7 +93,7 @@ TEST(Generate, CachedStepsMatchWholeSequence) {
   for (const Variant& v : variants()) {
     for (const Encoding& e : encodings()) {
       const ModelConfig config = small_config(variant_choice(v.id), encoding_choice(e.id));
-      if (!v.causality.incremental(default_values(v.parameters)) || !works(config)) continue;
+      if (!v.causality.incremental(default_values(v.parameters)) || !is_supported(config)) continue;
       SCOPED_TRACE(v.id + " " + e.id);
       const Model model = make_random_model(config);
       EXPECT_EQ(cache_refusal(config), "");
@@ -115,7 +115,7 @@ TEST(Generate, CachesEveryModeOfAVariant) {
         // Modes that depend on the text's structure are unavailable during generation.
         if (mode == "sentences" || mode == "brackets") continue;
         const ModelConfig config = small_config(choice, default_encoding());
-        if (!works(config)) continue;
+        if (!is_supported(config)) continue;
         SCOPED_TRACE(v.id + " " + mode);
         // Small weights, or cancellation in trigonometric features amplifies rounding errors.
         expect_matches_whole_pass(make_random_model(config, 0.2));
@@ -138,7 +138,7 @@ TEST(Generate, CachesInputDependentSpans) {
   expect_matches_whole_pass(model);
 }
 
-TEST(Generate, RecomputesGatedModels) {
+TEST(Generate, CannotCacheGatedModels) {
   Choice gated = variant_choice("rfa");
   EXPECT_EQ(cache_refusal(small_config(gated, default_encoding())), "");
   gated.values.set("gate", true);
@@ -151,7 +151,7 @@ TEST(Generate, RecomputesModelsThatCannotBeCached) {
   for (const Variant& v : variants()) {
     ModelConfig config = small_config(variant_choice(v.id), default_encoding());
     if (!v.causality.refusal.empty()) config.causal = false;
-    if (!works(config) || cache_refusal(config).empty()) continue;
+    if (!is_supported(config) || cache_refusal(config).empty()) continue;
     SCOPED_TRACE(v.id);
     const Model model = make_random_model(config);
     Generator generator(model);
@@ -161,23 +161,24 @@ TEST(Generate, RecomputesModelsThatCannotBeCached) {
                                        kIds.begin() + static_cast<std::ptrdiff_t>(count));
     };
     try {
-      whole(model, 8);
+      whole_pass_logits(model, 8);
     } catch (const InputError&) {
       EXPECT_THROW(generator.step(tokens(8)), InputError);
       continue;
     }
-    EXPECT_TRUE(close(generator.step(tokens(7)), whole(model, 7), 1e-6));
-    EXPECT_TRUE(close(generator.step({kIds[7]}), whole(model, 8), 1e-6));
+    EXPECT_TRUE(close(generator.step(tokens(7)), whole_pass_logits(model, 7), 1e-6));
+    EXPECT_TRUE(close(generator.step({kIds[7]}), whole_pass_logits(model, 8), 1e-6));
     ++recomputed;
   }
   EXPECT_GT(recomputed, 3);
-  ModelConfig open = small_config(default_variant(), default_encoding());
-  open.causal = false;
-  EXPECT_NE(cache_refusal(open), "");
+  ModelConfig bidirectional = small_config(default_variant(), default_encoding());
+  bidirectional.causal = false;
+  EXPECT_NE(cache_refusal(bidirectional), "");
   State cache;
   ForwardOptions options;
   options.cache = &cache;
-  EXPECT_THROW(forward(make_model(open, 1), IntTensor::from({1, 2}, {1, 2}), options), InputError);
+  EXPECT_THROW(forward(make_model(bidirectional, 1), IntTensor::from({1, 2}, {1, 2}), options),
+               InputError);
 }
 
 TEST(Generate, CachesLayersOfSeveralGroups) {
@@ -194,12 +195,12 @@ TEST(Generate, KeepsBatchItemsSeparate) {
   ForwardOptions options;
   options.cache = &cache;
   const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Tensor at_once = forward(model, both).value();
+  const Tensor whole_pass = forward(model, both).value();
   forward(model, IntTensor::from({2, 2}, {1, 2, 4, 5}), options);
   const Tensor last = forward(model, IntTensor::from({2, 1}, {3, 6}), options).value();
   for (Index b = 0; b < 2; ++b) {
     EXPECT_TRUE(close(last.slice(b, 1).reshaped({13}),
-                      at_once.slice(b, 1).reshaped({3, 13}).slice(2, 1).reshaped({13}), 1e-5));
+                      whole_pass.slice(b, 1).reshaped({3, 13}).slice(2, 1).reshaped({13}), 1e-5));
   }
 }
 
@@ -207,16 +208,16 @@ TEST(Generate, FillsATraceOfEachStep) {
   const Model model = make_random_model(small_config(default_variant(), encoding_choice("rope")));
   Generator generator(model);
   generator.step({kIds.begin(), kIds.begin() + 7});
-  Trace step, all;
+  Trace step, whole_pass;
   generator.step({kIds[7]}, &step);
-  whole(model, 8, &all);
+  whole_pass_logits(model, 8, &whole_pass);
   ASSERT_EQ(step.attention.size(), 2u);
   EXPECT_EQ(step.attention[0].address.step, 1);
   for (Index layer = 0; layer < 2; ++layer) {
     for (Index head = 0; head < 6; ++head) {
       const Tensor row = step.attention[static_cast<std::size_t>(layer)].attention(head);
       ASSERT_EQ(row.shape(), (Shape{1, 8}));
-      const Tensor expected = all.attention[static_cast<std::size_t>(layer)].attention(head);
+      const Tensor expected = whole_pass.attention[static_cast<std::size_t>(layer)].attention(head);
       EXPECT_TRUE(close(row, expected.slice(7, 1), 1e-5)) << layer << " " << head;
     }
   }
@@ -250,7 +251,8 @@ TEST(Generate, WorksWithSmallestContext) {
   config.context = 1;
   const Model model = make_random_model(config);
   Generator generator(model, {.backend = nullptr, .kept = 3});
-  for (int n = 0; n < 4; ++n) EXPECT_TRUE(close(generator.step({3}), whole(model, 1), 1e-6));
+  for (int n = 0; n < 4; ++n)
+    EXPECT_TRUE(close(generator.step({3}), whole_pass_logits(model, 1), 1e-6));
   EXPECT_EQ(generator.forgotten(), 3);
 }
 
@@ -267,17 +269,17 @@ TEST(Generate, IsUnchangedAfterAFailure) {
     EXPECT_THROW(generator.step({kIds[7]}), Stopped);
   }
   EXPECT_EQ(generator.tokens().size(), 7u);
-  EXPECT_TRUE(close(generator.step({kIds[7]}), whole(model, 8), 1e-5));
+  EXPECT_TRUE(close(generator.step({kIds[7]}), whole_pass_logits(model, 8), 1e-5));
 }
 
-// One step of a model, computed by a whole pass.
-Tensor at_once(const Model& model, const Batch& batch, const ForwardOptions& options = {}) {
+// Logits after the last token of a batch, [vocabulary], from a whole pass.
+Tensor last_logits(const Model& model, const Batch& batch, const ForwardOptions& options = {}) {
   const Tensor all = run(model, batch, options).logits.value();
   const Index vocabulary = model.config.vocabulary, rows = all.size() / vocabulary;
   return all.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary});
 }
 
-IntTensor row_of(const std::vector<std::int32_t>& ids) {
+IntTensor one_sequence(const std::vector<std::int32_t>& ids) {
   return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
 }
 
@@ -287,13 +289,13 @@ Choice architecture_choice(const std::string& id) {
 
 // Covers every architecture that generates tokens.
 TEST(Generate, ContinuesInEveryArchitecture) {
-  int written = 0;
-  for (const Architecture& of : architectures()) {
-    if (of.reads == Reads::Trajectories) continue;
-    SCOPED_TRACE(of.id);
+  int count = 0;
+  for (const Architecture& type : architectures()) {
+    if (type.reads == Reads::Trajectories) continue;
+    SCOPED_TRACE(type.id);
     ModelConfig config = small_config(default_variant(), encoding_choice("rope"));
-    config.architecture = architecture_choice(of.id);
-    if (of.id == "rnn_attention") {
+    config.architecture = architecture_choice(type.id);
+    if (type.id == "rnn_attention") {
       config.layers = config.heads = config.kv_heads = 1;
       config.hidden = 0;
       config.groups = uniform_groups(config, default_variant(), default_encoding());
@@ -301,20 +303,20 @@ TEST(Generate, ContinuesInEveryArchitecture) {
     const Model model = make_random_model(config);
     GeneratorOptions options;
     Batch batch;
-    if (of.reads == Reads::SourceAndTarget) options.source = {5, 6, 7};
-    if (of.reads == Reads::SourceAndTarget) batch.source = row_of(options.source);
+    if (type.reads == Reads::SourceAndTarget) options.source = {5, 6, 7};
+    if (type.reads == Reads::SourceAndTarget) batch.source = one_sequence(options.source);
     Generator generator(model, options);
     for (const std::size_t step : {3, 1, 1}) {
       const std::size_t before = generator.tokens().size();
       const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(before);
       const Tensor logits = generator.step({first, first + static_cast<std::ptrdiff_t>(step)});
-      batch.ids = row_of(generator.tokens());
-      EXPECT_TRUE(close(logits, at_once(model, batch), 1e-5));
+      batch.ids = one_sequence(generator.tokens());
+      EXPECT_TRUE(close(logits, last_logits(model, batch), 1e-5));
     }
-    EXPECT_EQ(generator.recomputes().empty(), of.can_cache);
-    ++written;
+    EXPECT_EQ(generator.recomputes().empty(), type.can_cache);
+    ++count;
   }
-  EXPECT_GE(written, 4);
+  EXPECT_GE(count, 4);
 }
 
 // Earlier segments stay in memory, and only the current one is processed again.
@@ -333,7 +335,7 @@ TEST(Generate, RecomputesOnlyTheCurrentSegment) {
       Trace trace;
       const Tensor logits =
           generator.step({first, kIds.begin() + static_cast<std::ptrdiff_t>(count)}, &trace);
-      EXPECT_TRUE(close(logits, whole(model, count), 1e-5)) << count;
+      EXPECT_TRUE(close(logits, whole_pass_logits(model, count), 1e-5)) << count;
       EXPECT_LE(trace.attention.at(0).queries(), 4);
     }
     EXPECT_EQ(generator.forgotten(), 0);
@@ -349,8 +351,8 @@ ModelConfig with_exits(const ExitRule& rule, const char* variant = "full") {
   return config;
 }
 
-// Compares steps with a threshold with whole passes; those record a trace, so that they skip
-// nothing. Returns the exit layers.
+// Compares generation steps at a threshold with whole passes, which record a trace and therefore
+// skip no rows. Returns the exit layers.
 std::set<Index> expect_exits_match_whole_pass(const Model& model, double threshold,
                                               const std::vector<std::int32_t>& source) {
   GeneratorOptions options;
@@ -365,54 +367,55 @@ std::set<Index> expect_exits_match_whole_pass(const Model& model, double thresho
     const auto last = kIds.begin() + static_cast<std::ptrdiff_t>(count);
     const Tensor logits = generator.step({first, last});
     Batch batch;
-    batch.ids = row_of({kIds.begin(), last});
-    if (!source.empty()) batch.source = row_of(source);
+    batch.ids = one_sequence({kIds.begin(), last});
+    if (!source.empty()) batch.source = one_sequence(source);
     ForwardOptions whole_pass;
     Trace trace;
     whole_pass.trace = &trace;
     whole_pass.exit = threshold;
-    EXPECT_TRUE(close(logits, at_once(model, batch, whole_pass), 1e-4)) << count;
-    const IntTensor& left = trace.counts.at("exit.layer");
-    EXPECT_EQ(generator.exit_layer(), left[left.size() - 1]);
+    EXPECT_TRUE(close(logits, last_logits(model, batch, whole_pass), 1e-4)) << count;
+    const IntTensor& exit_layers = trace.counts.at("exit.layer");
+    EXPECT_EQ(generator.exit_layer(), exit_layers[exit_layers.size() - 1]);
     layers.insert(generator.exit_layer());
   }
   return layers;
 }
 
-// Tokens exit at different layers; skipping changes nothing, with or without a cache.
+// Tokens exit at different layers; skipping their rows does not change logits, with or without
+// cache.
 TEST(Generate, ExitsMatchWholePass) {
   for (const ExitRule& rule : exit_rules()) {
     for (const char* id : {"decoder", "encoder_decoder"}) {
       SCOPED_TRACE(rule.id + " " + id);
       ModelConfig config = with_exits(rule);
       config.architecture = architecture_choice(id);
-      const bool encodes = architecture(id).has_encoder;
+      const bool has_encoder = architecture(id).has_encoder;
       const Model model = make_random_model(config);
-      EXPECT_EQ(cache_refusal(config, true).empty(), rule.distribution_at != 0 || encodes);
+      EXPECT_EQ(cache_refusal(config, true).empty(), rule.distribution_at != 0 || has_encoder);
       std::set<Index> layers;
       for (const double threshold : {0.2, 0.5, 0.8}) {
         layers.merge(expect_exits_match_whole_pass(
             model, threshold,
-            encodes ? std::vector<std::int32_t>{4, 5, 6} : std::vector<std::int32_t>{}));
+            has_encoder ? std::vector<std::int32_t>{4, 5, 6} : std::vector<std::int32_t>{}));
       }
       EXPECT_TRUE(rule.distribution_at == 0 || layers.size() > 1);
     }
   }
 }
 
-// Active rows in the middle are computed, whichever rows the variant would skip.
+// Skipping the rows of exited tokens does not change the logits of any variant.
 TEST(Generate, SkipsRowsInEveryVariant) {
-  int walked = 0;
+  int compared = 0;
   for (const Variant& v : variants()) {
     ModelConfig config = small_config(variant_choice(v.id), default_encoding());
     config.layers = 4;
     config.groups = uniform_groups(config, variant_choice(v.id), default_encoding());
     config.exits = Choice{"geometric", default_values(exit_rule("geometric").parameters)};
-    if (!works(config)) continue;
+    if (!is_supported(config)) continue;
     SCOPED_TRACE(v.id);
     const Model model = make_random_model(config);
     Batch batch;
-    batch.ids = row_of(kIds);
+    batch.ids = one_sequence(kIds);
     ForwardOptions skipping, recorded;
     Trace trace;
     skipping.exit = recorded.exit = 0.5;
@@ -421,13 +424,13 @@ TEST(Generate, SkipsRowsInEveryVariant) {
       const Tensor all = run(model, batch, recorded).logits.value();
       const Output skipped = run(model, batch, skipping);
       EXPECT_TRUE(close(skipped.logits.value(), all, 1e-4));
-      const IntTensor& left = trace.counts.at("exit.layer");
-      EXPECT_TRUE(std::equal(left.begin(), left.end(), skipped.exits.begin()));
-      ++walked;
+      const IntTensor& exit_layers = trace.counts.at("exit.layer");
+      EXPECT_TRUE(std::equal(exit_layers.begin(), exit_layers.end(), skipped.exits.begin()));
+      ++compared;
     } catch (const InputError&) {  // invalid length for this variant
     }
   }
-  EXPECT_GT(walked, 15);
+  EXPECT_GT(compared, 15);
 }
 
 // When tokens arrive one by one, thresholds decay along the context.
@@ -437,13 +440,13 @@ TEST(Generate, ThresholdsDecayAlongTheContext) {
   const Model model = make_random_model(config);
   GeneratorOptions options;
   options.exit = 0.6;
-  Generator one_by_one(model, options), some(model, options);
+  Generator one_by_one(model, options), all_at_once(model, options);
   for (const std::int32_t id : kIds) {
     const Tensor logits = one_by_one.step({id});
     if (one_by_one.tokens().size() < kIds.size()) continue;
-    EXPECT_TRUE(close(some.step(kIds), logits, 1e-4));
+    EXPECT_TRUE(close(all_at_once.step(kIds), logits, 1e-4));
   }
-  EXPECT_EQ(one_by_one.exit_layer(), some.exit_layer());
+  EXPECT_EQ(one_by_one.exit_layer(), all_at_once.exit_layer());
 }
 
 }  // namespace ATTNSCOPE_FILE

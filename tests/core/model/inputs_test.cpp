@@ -31,8 +31,8 @@ ModelConfig config_of(const std::string& members) {
   Json config = parse_json(R"({"vocabulary": 5, "context": 12, "width": 8, "layers": 1, "heads": 2,
       "hidden": 6})",
                            "sizes");
-  const Json other = parse_json("{" + members + "}", "members");
-  for (const auto& [key, value] : other.items()) config[key] = value;
+  const Json changes = parse_json("{" + members + "}", "members");
+  for (const auto& [key, value] : changes.items()) config[key] = value;
   return model_config_from_json(config, "config");
 }
 
@@ -65,13 +65,12 @@ TEST(ImageInput, AcceptsPixelsUpToItsSizeAndLevels) {
   EXPECT_EQ(kind.levels(image), 4);
   EXPECT_EQ(kind.columns(image), 4);
   EXPECT_EQ(kind.pattern_size(image, "height"), 3);
-  for (const char* wide : {"width", "stride", "block"})
-    EXPECT_EQ(kind.pattern_size(image, wide), 4);
+  for (const char* key : {"width", "stride", "block"}) EXPECT_EQ(kind.pattern_size(image, key), 4);
   EXPECT_EQ(kind.pattern_size(image, "window"), -1);
   EXPECT_EQ(kind.generation_prefix({1, 2}, config), (std::vector<std::int32_t>{4, 1, 2}));
 }
 
-// Row and column are added to the vector of the preceding pixel, whatever comes before.
+// Row and column of the next pixel are added to the vector of the preceding pixel or start token.
 TEST(ImageInput, AddsPositionOfTheNextPixel) {
   const ModelConfig config =
       config_of(R"("input": {"type": "image", "width": 4, "height": 3, "levels": 4})");
@@ -105,22 +104,23 @@ TEST(PatchesInput, CutsPatchesOfEveryBatchItem) {
   EXPECT_EQ(kind.levels(image), 0);
   EXPECT_EQ(kind.patch_ids(image), (std::vector<std::int32_t>{0, 1, 2, 2, 2, 2, 2, 2}));
   const Tensor colours = testing::random_tensor({4, 6, 3}, 1);
-  const Tensor pieces = kind.patch_pixels(colours, image);
-  ASSERT_EQ(pieces.shape(), (Shape{1, 6, 12}));
+  const Tensor pixels = kind.patch_pixels(colours, image);
+  ASSERT_EQ(pixels.shape(), (Shape{1, 6, 12}));
   const double mean[] = {0.5, 0, 1}, deviation[] = {2, 1, 0.5};
-  for (Index piece = 0; piece < 6; ++piece) {
+  for (Index patch_index = 0; patch_index < 6; ++patch_index) {
     for (Index c = 0; c < 3; ++c) {
       for (Index pixel = 0; pixel < 4; ++pixel) {
-        const Index row = piece / 3 * 2 + pixel / 2, column = piece % 3 * 2 + pixel % 2;
-        const double shade = static_cast<double>(colours(row, column, c));
-        EXPECT_NEAR(pieces(Index{0}, piece, c * 4 + pixel), (shade - mean[c]) / deviation[c], 1e-5);
+        const Index row = patch_index / 3 * 2 + pixel / 2, column = patch_index % 3 * 2 + pixel % 2;
+        const double level = static_cast<double>(colours(row, column, c));
+        EXPECT_NEAR(pixels(Index{0}, patch_index, c * 4 + pixel), (level - mean[c]) / deviation[c],
+                    1e-5);
       }
     }
   }
-  // Two images in a batch give the same results as each alone.
+  // Token vectors are the table rows plus the projected pixels.
   const Model model = make_model(config, 3);
   const Tensor other = kind.patch_pixels(testing::random_tensor({4, 6, 3}, 2), image);
-  const auto embedded = [&](const Tensor& patches) {
+  const auto embed = [&](const Tensor& patches) {
     Batch batch;
     batch.ids = IntTensor::from({1, 8}, kind.patch_ids(image));
     batch.patches = patches;
@@ -132,7 +132,7 @@ TEST(PatchesInput, CutsPatchesOfEveryBatchItem) {
   };
   const Tensor& table = model.weights.at("embed.weight").value();
   const Tensor& patch = model.weights.at("embed.patch").value();
-  const Tensor found = embedded(other);
+  const Tensor found = embed(other);
   for (Index n = 0; n < 8; ++n) {
     for (Index i = 0; i < 8; ++i) {
       double sum = static_cast<double>(table(std::min<Index>(n, 2), i));
@@ -145,37 +145,42 @@ TEST(PatchesInput, CutsPatchesOfEveryBatchItem) {
 }
 
 TEST(PatchesInput, RejectsInvalidSettings) {
-  const std::string piece = R"("input": {"type": "patches", "width": 6, "height": 4, "patch": 2,
+  const std::string input_members =
+      R"("input": {"type": "patches", "width": 6, "height": 4, "patch": 2,
       "extra": 2)";
-  const std::string rest =
+  const std::string sizes =
       R"("vocabulary": 3, "context": 8, "causal": false, "output_head": false)";
-  const auto words = [&](const std::string& input, const std::string& others) {
+  const auto error_for = [&](const std::string& input, const std::string& others) {
     return refusal_of([&] { config_of(input + ", " + others); });
   };
-  EXPECT_EQ(words(piece + "}", rest), "");
-  const auto expect = [&](const std::string& found, const char* named) {
-    EXPECT_NE(found.find(named), std::string::npos) << found;
+  EXPECT_EQ(error_for(input_members + "}", sizes), "");
+  const auto expect_error = [&](const std::string& found, const char* expected) {
+    EXPECT_NE(found.find(expected), std::string::npos) << found;
   };
-  expect(words(piece + R"(, "deviation": [1, 0, 1]})", rest),
-         "input.deviation: expected a number above 0");
-  expect(words(piece + R"(, "deviation": [1, 1]})", rest), "input.deviation");
-  expect(words(piece + R"(, "mean": [1, 1, 1, 1]})", rest), "input.mean");
-  EXPECT_EQ(words(piece + R"(, "mean": [0, 0, 0]})", rest), "");
-  expect(words(R"("input": {"type": "patches", "width": 7, "height": 4, "patch": 2, "extra": 2})",
-               rest),
-         "input.patch");
-  expect(words(R"("input": {"type": "patches", "width": 6, "height": 5, "patch": 2, "extra": 2})",
-               rest),
-         "input.patch");
-  expect(
-      words(piece + "}", R"("vocabulary": 4, "context": 8, "causal": false, "output_head": false)"),
-      "vocabulary: expected 3");
-  expect(
-      words(piece + "}", R"("vocabulary": 3, "context": 9, "causal": false, "output_head": false)"),
-      "context: expected 8");
-  expect(words(piece + "}", R"("vocabulary": 3, "context": 8, "output_head": false)"),
-         "seen at once");
-  expect(words(piece + "}", R"("vocabulary": 3, "context": 8, "causal": false)"), "not predicted");
+  expect_error(error_for(input_members + R"(, "deviation": [1, 0, 1]})", sizes),
+               "input.deviation: expected a number above 0");
+  expect_error(error_for(input_members + R"(, "deviation": [1, 1]})", sizes), "input.deviation");
+  expect_error(error_for(input_members + R"(, "mean": [1, 1, 1, 1]})", sizes), "input.mean");
+  EXPECT_EQ(error_for(input_members + R"(, "mean": [0, 0, 0]})", sizes), "");
+  expect_error(
+      error_for(R"("input": {"type": "patches", "width": 7, "height": 4, "patch": 2, "extra": 2})",
+                sizes),
+      "input.patch");
+  expect_error(
+      error_for(R"("input": {"type": "patches", "width": 6, "height": 5, "patch": 2, "extra": 2})",
+                sizes),
+      "input.patch");
+  expect_error(error_for(input_members + "}",
+                         R"("vocabulary": 4, "context": 8, "causal": false, "output_head": false)"),
+               "vocabulary: expected 3");
+  expect_error(error_for(input_members + "}",
+                         R"("vocabulary": 3, "context": 9, "causal": false, "output_head": false)"),
+               "context: expected 8");
+  expect_error(
+      error_for(input_members + "}", R"("vocabulary": 3, "context": 8, "output_head": false)"),
+      "seen at once");
+  expect_error(error_for(input_members + "}", R"("vocabulary": 3, "context": 8, "causal": false)"),
+               "not predicted");
 }
 
 TEST(IdLabel, NamesModelSpecificIds) {
@@ -198,17 +203,17 @@ TEST(IdLabel, NamesModelSpecificIds) {
   EXPECT_EQ(id_label(&image, 3), "3");
   EXPECT_EQ(id_label(&image, 4), kBoundary);
   EXPECT_EQ(id_label(&image, -1), "#-1");
-  const ModelConfig pieces = config_of(
+  const ModelConfig patches = config_of(
       R"("input": {"type": "patches", "width": 6, "height": 4, "patch": 2, "extra": 3},
           "vocabulary": 4, "context": 9, "causal": false, "output_head": false)");
-  EXPECT_EQ(id_label(&pieces, 0), "[class]");
-  EXPECT_EQ(id_label(&pieces, 1), "[teacher]");
-  EXPECT_EQ(id_label(&pieces, 2), "[2]");
-  EXPECT_EQ(id_label(&pieces, 3), "patch");
-  EXPECT_EQ(id_label(&pieces, -1), "patch");
+  EXPECT_EQ(id_label(&patches, 0), "[class]");
+  EXPECT_EQ(id_label(&patches, 1), "[teacher]");
+  EXPECT_EQ(id_label(&patches, 2), "[2]");
+  EXPECT_EQ(id_label(&patches, 3), "patch");
+  EXPECT_EQ(id_label(&patches, -1), "patch");
 }
 
-Batch walk(Index items, Index steps) {
+Batch trajectory_batch(Index items, Index steps) {
   Batch batch;
   batch.returns = testing::random_tensor({items, steps}, 1);
   batch.states = testing::random_tensor({items, steps, 2}, 2);
@@ -222,44 +227,46 @@ TEST(Trajectory, AcceptsStepsUpToTheMaximum) {
       R"("architecture": {"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 4},
           "vocabulary": 4, "tied_output": false)");
   const Model model = make_model(config, 3);
-  const auto words = [&](const Batch& batch) { return refusal_of([&] { run(model, batch, {}); }); };
-  EXPECT_EQ(words(walk(2, 1)), "");
-  EXPECT_EQ(words(walk(2, 4)), "");
-  EXPECT_NE(words(walk(2, 5)).find("expected 1 to 4 steps"), std::string::npos);
-  EXPECT_NE(words(walk(2, 0)), "");
-  Batch batch = walk(2, 3);
+  const auto error_for = [&](const Batch& batch) {
+    return refusal_of([&] { run(model, batch, {}); });
+  };
+  EXPECT_EQ(error_for(trajectory_batch(2, 1)), "");
+  EXPECT_EQ(error_for(trajectory_batch(2, 4)), "");
+  EXPECT_NE(error_for(trajectory_batch(2, 5)).find("expected 1 to 4 steps"), std::string::npos);
+  EXPECT_NE(error_for(trajectory_batch(2, 0)), "");
+  Batch batch = trajectory_batch(2, 3);
   batch.states = Tensor::zeros({2, 3, 3});
-  EXPECT_NE(words(batch).find("states: expected [2, 3, 2]"), std::string::npos);
-  batch = walk(2, 3);
+  EXPECT_NE(error_for(batch).find("states: expected [2, 3, 2]"), std::string::npos);
+  batch = trajectory_batch(2, 3);
   batch.actions = IntTensor({2, 2});
-  EXPECT_NE(words(batch).find("actions: expected [2, 3]"), std::string::npos);
+  EXPECT_NE(error_for(batch).find("actions: expected [2, 3]"), std::string::npos);
   for (const std::int32_t wrong : {-2, 4}) {
-    batch = walk(2, 3);
+    batch = trajectory_batch(2, 3);
     batch.actions[1] = wrong;
-    EXPECT_NE(words(batch).find("actions: expected -1 to 3"), std::string::npos) << wrong;
+    EXPECT_NE(error_for(batch).find("actions: expected -1 to 3"), std::string::npos) << wrong;
   }
-  batch = walk(2, 3);
+  batch = trajectory_batch(2, 3);
   batch.actions[1] = -1;
-  EXPECT_NE(words(batch).find("only at the last step, found it at 1"), std::string::npos);
-  batch = walk(2, 3);
+  EXPECT_NE(error_for(batch).find("only at the last step, found it at 1"), std::string::npos);
+  batch = trajectory_batch(2, 3);
   batch.actions[2] = -1;
-  EXPECT_NE(words(batch).find("of all sequences or of none"), std::string::npos);
+  EXPECT_NE(error_for(batch).find("of all sequences or of none"), std::string::npos);
   batch.actions[5] = -1;
-  EXPECT_EQ(words(batch), "");
-  // An open action changes none of the existing results, in any sequence.
-  const Tensor open = run(model, batch, {}).logits.value();
-  const Tensor taken = run(model, walk(2, 3), {}).logits.value();
-  ASSERT_EQ(open.shape(), (Shape{2, 3, 4}));
-  EXPECT_TRUE(testing::close(open, taken, 1e-5));
-  Batch one = walk(2, 3);
-  one.returns = one.returns.slice(1, 1);
-  one.states = one.states.slice(1, 1);
-  one.actions = one.actions.slice(1, 1);
-  EXPECT_TRUE(testing::close(run(model, one, {}).logits.value(), taken.slice(1, 1), 1e-5));
+  EXPECT_EQ(error_for(batch), "");
+  // A missing last action does not change the logits of any sequence.
+  const Tensor without_action = run(model, batch, {}).logits.value();
+  const Tensor with_action = run(model, trajectory_batch(2, 3), {}).logits.value();
+  ASSERT_EQ(without_action.shape(), (Shape{2, 3, 4}));
+  EXPECT_TRUE(testing::close(without_action, with_action, 1e-5));
+  Batch second = trajectory_batch(2, 3);
+  second.returns = second.returns.slice(1, 1);
+  second.states = second.states.slice(1, 1);
+  second.actions = second.actions.slice(1, 1);
+  EXPECT_TRUE(testing::close(run(model, second, {}).logits.value(), with_action.slice(1, 1), 1e-5));
 }
 
-// By the definition: scores of the neighbours weighted by exp(-distance²/sigma), minus lambda per
-// layer; ties: first layer.
+// Expected by definition: scores of the neighbours weighted by exp(-distance²/sigma), minus lambda
+// per layer; ties: first layer.
 TEST(ExitOracle, ChoosesLayerWithHighestScore) {
   const Index rows = 6, vocabulary = 4;
   for (const bool by_sequence : {false, true}) {
@@ -295,22 +302,22 @@ TEST(ExitOracle, ChoosesLayerWithHighestScore) {
               EXPECT_EQ(found[row], -1);
               continue;
             }
-            double most = -1e300;
+            double best_value = -1e300;
             std::int32_t chosen = -1;
             for (std::size_t n = 0; n < 3; ++n) {
-              double worth = 0;
+              double value = 0;
               for (Index other = row / 3 * 3; other < row / 3 * 3 + 3; ++other) {
-                const auto apart = static_cast<double>(row - other);
+                const auto distance = static_cast<double>(row - other);
                 double weight = other == row ? 1 : 0;
                 if (by_sequence)
                   weight = 1;
                 else if (sigma > 0)
-                  weight = std::exp(-apart * apart / sigma);
-                worth += weight * scores[n][static_cast<std::size_t>(other)];
+                  weight = std::exp(-distance * distance / sigma);
+                value += weight * scores[n][static_cast<std::size_t>(other)];
               }
-              worth -= lambda * static_cast<double>(n);
-              if (worth > most + 1e-9) {
-                most = worth;
+              value -= lambda * static_cast<double>(n);
+              if (value > best_value + 1e-9) {
+                best_value = value;
                 chosen = static_cast<std::int32_t>(n);
               }
             }

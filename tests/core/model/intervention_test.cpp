@@ -53,7 +53,7 @@ Trace run(const Model& model, const Interventions& interventions) {
   return trace;
 }
 
-Interventions lines(const std::vector<std::string>& texts) {
+Interventions parse_all(const std::vector<std::string>& texts) {
   Interventions result;
   for (const std::string& text : texts) result.push_back(intervention_from_text(text));
   return result;
@@ -68,13 +68,13 @@ TEST(Interventions, DisabledHeadEqualsZeroRowsOfOutputProjection) {
     std::fill_n(wo.data() + head * 4 * wo.dim(1), 4 * wo.dim(1), 0.0f);
     zeroed.weights[name] = Var(wo);
   }
-  const Trace off =
-      run(model, lines({"off layer=0 head=2", "off layer=1 head=0", "off layer=1 head=3"}));
-  EXPECT_TRUE(testing::close(off.logits, run(zeroed, {}).logits, 1e-6));
-  EXPECT_TRUE(testing::differs(off.logits, run(model, {}).logits, 1e-3));
+  const Trace disabled =
+      run(model, parse_all({"off layer=0 head=2", "off layer=1 head=0", "off layer=1 head=3"}));
+  EXPECT_TRUE(testing::close(disabled.logits, run(zeroed, {}).logits, 1e-6));
+  EXPECT_TRUE(testing::differs(disabled.logits, run(model, {}).logits, 1e-3));
 }
 
-// Each of two groups in a layer has its own heads.
+// Head numbers count within the layer, across its groups.
 TEST(Interventions, DisabledHeadLeavesOtherGroupUnchanged) {
   ModelConfig config = config_with(default_variant(), true);
   HeadGroup first = config.groups.front().front();
@@ -87,26 +87,26 @@ TEST(Interventions, DisabledHeadLeavesOtherGroupUnchanged) {
   Tensor wo = zeroed.weights.at("layers.1.attn.wo").value().copy();  // [h d_k, d]
   std::fill_n(wo.data() + 3 * 4 * wo.dim(1), 4 * wo.dim(1), 0.0f);
   zeroed.weights["layers.1.attn.wo"] = Var(wo);
-  const Trace off = run(model, lines({"off layer=1 head=3"}));
-  EXPECT_TRUE(testing::close(off.logits, run(zeroed, {}).logits, 1e-6));
+  const Trace disabled = run(model, parse_all({"off layer=1 head=3"}));
+  EXPECT_TRUE(testing::close(disabled.logits, run(zeroed, {}).logits, 1e-6));
 }
 
 TEST(Interventions, DisabledLayerPassesItsInputThrough) {
   const Model model = make_random_model(config_with(default_variant(), true));
-  const Trace off = run(model, lines({"off layer=0"}));
-  EXPECT_TRUE(testing::close(off.taps.at("layers.0.residual"), off.taps.at("embed"), 0));
-  EXPECT_EQ(off.layer_count({}), 2);  // its attention can still be inspected
+  const Trace disabled = run(model, parse_all({"off layer=0"}));
+  EXPECT_TRUE(testing::close(disabled.taps.at("layers.0.residual"), disabled.taps.at("embed"), 0));
+  EXPECT_EQ(disabled.layer_count({}), 2);  // its attention can still be inspected
   // Equals a model that consists of the other layer only.
   ModelConfig one = config_with(default_variant(), true);
   one.layers = 1;
   one.groups.resize(1);
-  Model rest = make_model(one, 1);
-  for (auto& [name, weight] : rest.weights) {
+  Model remaining = make_model(one, 1);
+  for (auto& [name, weight] : remaining.weights) {
     std::string source = name;
     if (source.starts_with("layers.0.")) source.replace(7, 1, "1");
     weight = model.weights.at(source);
   }
-  EXPECT_TRUE(testing::close(off.logits, run(rest, {}).logits, 1e-6));
+  EXPECT_TRUE(testing::close(disabled.logits, run(remaining, {}).logits, 1e-6));
 }
 
 // Rows of a softmax sum to 1 unless all of their pairs are forbidden.
@@ -126,7 +126,7 @@ void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
 }
 
 TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
-  int worked = 0, refused = 0;
+  int supported = 0, refused = 0;
   for (const Variant& v : variants()) {
     Values values = default_values(v.parameters);
     if (values.has("height")) {
@@ -143,8 +143,8 @@ TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
       continue;  // requires input that a language model lacks
     }
     try {
-      const Trace trace = run(model, lines({"forbid key=2", "forbid query=9 key=9 layer=0"}));
-      ++worked;
+      const Trace trace = run(model, parse_all({"forbid key=2", "forbid query=9 key=9 layer=0"}));
+      ++supported;
       for (const AttentionTap& tap : trace.attention) {
         for (Index a = 0; a < 4; ++a) {
           const Tensor weights = tap.attention(a);
@@ -161,27 +161,27 @@ TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
           << v.id << ": " << e.what();
     }
   }
-  EXPECT_GE(worked, 18);
+  EXPECT_GE(supported, 18);
   EXPECT_GE(refused, 1);  // variants whose keys are not tokens
 }
 
 TEST(Interventions, ForcedColumnHasAllTheWeight) {
   const Model model = make_random_model(config_with(default_variant(), true));
   const Trace trace =
-      run(model, lines({"force key=3 layer=1 head=2", "force query=7 key=5 layer=0"}));
+      run(model, parse_all({"force key=3 layer=1 head=2", "force query=7 key=5 layer=0"}));
   const Tensor forced = trace.attention[1].attention(2);
   for (Index i = 0; i < 16; ++i) EXPECT_EQ(forced(i, 3), i >= 3 ? 1 : 0) << i;
-  const Tensor untouched = trace.attention[1].attention(1);
-  EXPECT_LT(untouched(10, 3), 1);
+  const Tensor other_head = trace.attention[1].attention(1);
+  EXPECT_LT(other_head(10, 3), 1);
   for (Index a = 0; a < 4; ++a) EXPECT_EQ(trace.attention[0].attention(a)(7, 5), 1);
   expect_rows_sum_to_one(trace.attention[1], "forced");
-  EXPECT_THROW(run(model, lines({"force query=3 key=5"})), InputError);
+  EXPECT_THROW(run(model, parse_all({"force query=3 key=5"})), InputError);
 }
 
 TEST(Interventions, ForbiddenPairsChangeNothingElseInTheirLayer) {
   const Model model = make_random_model(config_with(default_variant(), true));
   const Trace before = run(model, {}),
-              after = run(model, lines({"forbid query=8 key=4 layer=0 head=1"}));
+              after = run(model, parse_all({"forbid query=8 key=4 layer=0 head=1"}));
   for (const Index head : {0, 2, 3}) {
     EXPECT_TRUE(testing::close(after.attention[0].attention(head),
                                before.attention[0].attention(head), 1e-7));

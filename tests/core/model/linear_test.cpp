@@ -26,7 +26,7 @@ TEST(Linear, ComputesProductPlusBias) {
                     testing::tensor_of(testing::times_transposed(testing::rows_of(x), wt))));
 }
 
-// Large enough for blocks of rows, the last of them short; one block with gradients.
+// Large enough for several blocks of rows, the last of them shorter; with gradients, one block.
 TEST(Linear, GivesSameResultInBlocks) {
   const Tensor x = random_tensor({301, 1000}, 1), w = random_tensor({1000, 1100}, 2);
   const Tensor whole = linear(x, Var::parameter(w), Var()).value();
@@ -40,18 +40,18 @@ TEST(Linear, ThrowsStoppedOnRequest) {
   EXPECT_THROW(linear(random_tensor({2, 2}, 1), random_tensor({2, 2}, 2), Var()), Stopped);
 }
 
-// Products of models with billions of parameters take long and check the stop meanwhile. Measures
-// the shortest of several waits, since other processes also use the processor.
+// Products of models with billions of parameters are slow and therefore check for a stop. Measures
+// the shortest of several delays, since other processes use the processor, too.
 TEST(Linear, StopsWithinAHundredMilliseconds) {
   const Tensor x = random_tensor({512, 2048}, 1), w = random_tensor({2048, 5632}, 2);
-  double least = 1e9;
-  for (int round = 0; round < 5 && least > 100; ++round) {
+  double shortest = 1e9;
+  for (int round = 0; round < 5 && shortest > 100; ++round) {
     const Stop stop;
     const StopScope scope(stop);
-    std::chrono::steady_clock::time_point asked;
-    std::thread asks([&] {
+    std::chrono::steady_clock::time_point requested_at;
+    std::thread requester([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      asked = std::chrono::steady_clock::now();
+      requested_at = std::chrono::steady_clock::now();
       stop.request();
     });
     bool stopped = false;
@@ -60,15 +60,16 @@ TEST(Linear, StopsWithinAHundredMilliseconds) {
     } catch (const Stopped&) {
       stopped = true;
     }
-    const std::chrono::duration<double, std::milli> wait = std::chrono::steady_clock::now() - asked;
-    asks.join();
+    const std::chrono::duration<double, std::milli> delay =
+        std::chrono::steady_clock::now() - requested_at;
+    requester.join();
     ASSERT_TRUE(stopped);
-    least = std::min(least, wait.count());
+    shortest = std::min(shortest, delay.count());
   }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  EXPECT_LT(least, 1000);  // generous: guards against uninterruptible products only
+  EXPECT_LT(shortest, 1000);  // generous: guards against uninterruptible products only
 #else
-  EXPECT_LT(least, 100);
+  EXPECT_LT(shortest, 100);
 #endif
 }
 

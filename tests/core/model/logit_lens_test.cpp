@@ -68,8 +68,8 @@ Rows probabilities(const Model& model, const Tensor& state) {
   Rows p = c.tied_output ? testing::times_transposed(x, w("embed.weight"))
                          : testing::times(x, w("output.weight"));
   for (auto& row : p) {
-    const double most = *std::max_element(row.begin(), row.end());
-    for (double& l : row) l = std::exp(l - most);
+    const double maximum = *std::max_element(row.begin(), row.end());
+    for (double& l : row) l = std::exp(l - maximum);
     const double sum = std::accumulate(row.begin(), row.end(), 0.0);
     for (double& l : row) l /= sum;
   }
@@ -119,7 +119,7 @@ TEST(LogitLens, SaturationIsCosineOfSuccessiveStates) {
   EXPECT_NEAR(lens.saturation(0, 3), product / std::sqrt(a * b), 1e-5);
 }
 
-// The layers of a recurrence over depth are repeated in every step.
+// A recurrence over depth has one entry per step and layer.
 TEST(LogitLens, CoversLayersOfEveryStep) {
   ModelConfig config = config_of(Norm::RmsNorm, false, true);
   config.architecture = {"universal", default_values(architecture("universal").parameters)};
@@ -161,7 +161,7 @@ TEST(LogitLens, StopsOnRequest) {
   EXPECT_THROW(logit_lens(model, trace), Stopped);
 }
 
-LogitLens by_hand() {
+LogitLens handmade_lens() {
   LogitLens lens;
   lens.guess = IntTensor::from({3, 2}, {1, 4, 2, 5, 2, 5});
   lens.margin = Tensor::from({3, 2}, {0.9f, 0.1f, 0.2f, 0.6f, 0.3f, 0.2f});
@@ -170,7 +170,7 @@ LogitLens by_hand() {
 }
 
 TEST(ExitLayers, AreFirstConfidentLayers) {
-  const LogitLens lens = by_hand();
+  const LogitLens lens = handmade_lens();
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 0.5), (std::vector<Index>{0, 1}));
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 0), (std::vector<Index>{0, 0}));
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 1), (std::vector<Index>{2, 2}));

@@ -1,5 +1,5 @@
-// Golden memory estimates: estimates that miss a layer, a head or a tap are still large enough for
-// most runs, so that only exact comparison detects the error.
+// Golden memory estimates. An estimate that misses a layer, a head or a tap is still large enough
+// for most runs, so that only an exact comparison detects the error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,32 +17,33 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-std::string word(double bytes) {
+std::string number_text(double bytes) {
   char text[40];
   std::snprintf(text, sizeof(text), "%.8g", bytes);
   return text;
 }
 
 std::string need_text(const std::string& name, const Model& stored, const ModelConfig& config,
-                      const RunMemoryRequest& of) {
-  std::string text = name + ", " + std::to_string(of.length.tokens) + " tokens" +
-                     (of.length.target > 0 ? " to " + std::to_string(of.length.target) : "") +
-                     testing::describe({{"maps", of.maps}, {"gradients", of.gradients}}) + "\n";
+                      const RunMemoryRequest& request) {
+  std::string text =
+      name + ", " + std::to_string(request.length.tokens) + " tokens" +
+      (request.length.target > 0 ? " to " + std::to_string(request.length.target) : "") +
+      testing::describe({{"maps", request.maps}, {"gradients", request.gradients}}) + "\n";
   double total = 0;
   std::vector<std::string> entries;
-  for (const MemoryItem& item : memory_need(stored, config, of)) {
-    entries.push_back(word(item.bytes) + " " + describe(item.user));
+  for (const MemoryItem& item : memory_need(stored, config, request)) {
+    entries.push_back(number_text(item.bytes) + " " + describe(item.user));
     total += item.bytes;
   }
-  EXPECT_NEAR(total_bytes(memory_need(stored, config, of)), total, 1e-6 * total) << name;
+  EXPECT_NEAR(total_bytes(memory_need(stored, config, request)), total, 1e-6 * total) << name;
   return text + testing::wrapped_entries(entries);
 }
 
-std::string training_text(const ModelConfig& config, const TrainingMemoryRequest& of) {
-  std::string text = "trained, " + std::to_string(of.micro_batch) + " at once\n";
+std::string training_text(const ModelConfig& config, const TrainingMemoryRequest& request) {
+  std::string text = "trained, " + std::to_string(request.micro_batch) + " at once\n";
   std::vector<std::string> entries;
-  for (const MemoryItem& item : training_memory_need(config, of)) {
-    entries.push_back(word(item.bytes) + " " + describe(item.user));
+  for (const MemoryItem& item : training_memory_need(config, request)) {
+    entries.push_back(number_text(item.bytes) + " " + describe(item.user));
   }
   return text + testing::wrapped_entries(entries);
 }
@@ -62,19 +63,20 @@ TEST(MemoryNeed, MatchesGoldenForEveryModelKind) {
   std::string text;
   for (const std::filesystem::path& folder : model_cases()) {
     const Model stored = load_checkpoint(folder).model;
-    const bool two = architecture(stored.config.architecture.id).reads == Reads::SourceAndTarget;
+    const bool has_target =
+        architecture(stored.config.architecture.id).reads == Reads::SourceAndTarget;
     for (const Index tokens : {7, 50}) {
-      const RunLength length{tokens, two ? tokens + 3 : 0};
+      const RunLength length{tokens, has_target ? tokens + 3 : 0};
       text += need_text(folder.filename().string(), stored, stored.config,
                         {.length = length, .maps = true, .gradients = tokens > 7});
     }
-    text +=
-        training_text(stored.config, {.length = {11, two ? 11 : 0}, .micro_batch = 3, .batch = 6});
+    text += training_text(stored.config,
+                          {.length = {11, has_target ? 11 : 0}, .micro_batch = 3, .batch = 6});
   }
   EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_models.txt"));
 }
 
-// Each variant in one group of heads of the first layer and in both of the second.
+// Each variant in one head group of the first layer and in both head groups of the second.
 TEST(MemoryNeed, MatchesGoldenForEveryVariant) {
   std::string text;
   const ModelConfig plain = testing::small_config({.context = 64, .layers = 2, .heads = 3});
@@ -83,11 +85,12 @@ TEST(MemoryNeed, MatchesGoldenForEveryVariant) {
     for (const bool causal : {true, false}) {
       ModelConfig config = plain;
       config.causal = causal;
-      const HeadGroup of{1, {v.id, illustrative_values(v.parameters, 40)}, default_encoding()};
-      HeadGroup two = of;
-      two.heads = 2;
+      const HeadGroup one_head{
+          1, {v.id, illustrative_values(v.parameters, 40)}, default_encoding()};
+      HeadGroup two_heads = one_head;
+      two_heads.heads = 2;
       const HeadGroup full{2, default_variant(), default_encoding()};
-      config.groups = {{of, full}, {of, two}};
+      config.groups = {{one_head, full}, {one_head, two_heads}};
       text +=
           need_text(v.id, stored, config, {.length = {.tokens = causal ? 40 : 90}, .maps = true});
     }
@@ -98,7 +101,7 @@ TEST(MemoryNeed, MatchesGoldenForEveryVariant) {
 class MemoryRefusals : public ::testing::Test {
  protected:
   MemoryRefusals() { set_memory_budget(kMinMemoryBudget); }
-  ~MemoryRefusals() override { set_memory_budget(usual_); }
+  ~MemoryRefusals() override { set_memory_budget(previous_budget_); }
   template <class Check>
   static std::string refusal(const Check& check) {
     try {
@@ -112,7 +115,7 @@ class MemoryRefusals : public ::testing::Test {
   static bool fits(const Check& check) {
     return refusal(check).starts_with("fits");
   }
-  const std::size_t usual_ = memory_budget();
+  const std::size_t previous_budget_ = memory_budget();
 };
 
 TEST_F(MemoryRefusals, MatchGolden) {
@@ -137,9 +140,9 @@ TEST_F(MemoryRefusals, MatchGolden) {
 TEST_F(MemoryRefusals, SuggestLargestSettingThatFits) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
   const Model stored = make_model(config, 1);
-  const std::string said = refusal([&] { check_memory(stored, config, {.tokens = 200000}); });
+  const std::string message = refusal([&] { check_memory(stored, config, {.tokens = 200000}); });
   const std::string at_most = "at most ";
-  const Index most = std::stol(said.substr(said.find(at_most) + at_most.size()));
+  const Index most = std::stol(message.substr(message.find(at_most) + at_most.size()));
   EXPECT_GT(most, 1000);
   EXPECT_TRUE(fits([&] { check_memory(stored, config, {.tokens = most}); }));
   EXPECT_FALSE(fits([&] { check_memory(stored, config, {.tokens = most + 1}); }));
@@ -170,7 +173,7 @@ TEST_F(MemoryRefusals, AllowUsingTheWholeBudget) {
 
 TEST_F(MemoryRefusals, OfOperationsMatchGolden) {
   std::string text;
-  const auto of = [&](const char* id, Index queries, Index keys, Index features) {
+  const auto add_refusals = [&](const char* id, Index queries, Index keys, Index features) {
     OperationInput input;
     input.heads = input.kv_heads = 2;
     input.q = Var(Tensor::zeros({2, queries, 8}));
@@ -183,21 +186,21 @@ TEST_F(MemoryRefusals, OfOperationsMatchGolden) {
               (maps ? " with maps\n" : "\n") + refusal([&] { check_memory(input, maps); });
     }
   };
-  of("full", 2000, 30000, 0);
-  of("performer", 6000, 5000, 0);
-  of("performer", 100, 100, 2000000);
-  of("performer", 9000, 9000, 200000);
+  add_refusals("full", 2000, 30000, 0);
+  add_refusals("performer", 6000, 5000, 0);
+  add_refusals("performer", 100, 100, 2000000);
+  add_refusals("performer", 9000, 9000, 200000);
   EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_operations.txt"));
 }
 
-// 16-bit matrices exist already, and their gradients are computed from floats.
+// 16-bit matrices are not created again, and gradients need their conversion to floats.
 TEST(MemoryNeed, CountsSixteenBitMatrices) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = 2});
   const Model plain = make_model(config, 1);
-  const auto bytes = [&](const Model& stored, const std::string& what) {
-    const RunMemoryRequest of{.length = {.tokens = 9}, .gradients = true};
-    for (const MemoryItem& item : memory_need(stored, config, of)) {
-      if (item.user.name == what) return item.bytes;
+  const auto bytes = [&](const Model& stored, const std::string& user) {
+    const RunMemoryRequest request{.length = {.tokens = 9}, .gradients = true};
+    for (const MemoryItem& item : memory_need(stored, config, request)) {
+      if (item.user.name == user) return item.bytes;
     }
     return -1.0;
   };

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Compared with the widest segment of a long text.
+// Compares with the number of keys in the widest segment of a long text.
 TEST(MaxKeys, CoverSegmentAndMemory) {
   const ModelConfig plain = testing::small_config({});
   EXPECT_EQ(max_keys(plain, 1000), 1000);

@@ -27,15 +27,15 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-constexpr double kTolerance = 3e-3;         // summation order differs between processors ...
-constexpr double kHaltingTolerance = 2e-2;  // ... and halting amplifies this in gradients
+constexpr double kTolerance = 3e-3;         // summation order differs between processors
+constexpr double kHaltingTolerance = 2e-2;  // halting amplifies the differences in gradients
 
 struct Kind {
   const char* name;
-  const char* members;  // of the config, replacing those below
+  const char* members;  // of the config, replacing those of kBaseConfig
 };
 
-constexpr const char* kUsual = R"({"vocabulary": 11, "context": 16, "width": 12, "layers": 3,
+constexpr const char* kBaseConfig = R"({"vocabulary": 11, "context": 16, "width": 12, "layers": 3,
     "heads": 4, "kv_heads": 2, "head_size": 4, "hidden": 10})";
 
 const std::vector<Kind>& shapes() {
@@ -134,12 +134,12 @@ const std::vector<Kind>& choices() {
   return list;
 }
 
-// Replaces nested members as a whole.
+// Base configuration with these members replaced, nested members as a whole.
 Json config_of(std::initializer_list<const char*> members) {
-  Json config = parse_json(kUsual, "usual");
-  for (const char* some : members) {
-    const Json other = parse_json(some, "members");
-    for (const auto& [key, value] : other.items()) config[key] = value;
+  Json config = parse_json(kBaseConfig, "usual");
+  for (const char* text : members) {
+    const Json changes = parse_json(text, "members");
+    for (const auto& [key, value] : changes.items()) config[key] = value;
   }
   return config;
 }
@@ -168,10 +168,10 @@ TEST(ModelKinds, RefusalsMatchGolden) {
     for (std::size_t a = 0; a < choices().size(); ++a) {
       for (std::size_t b = 0; b < choices().size(); ++b) {
         if (a == b || !alone[a].empty() || !alone[b].empty()) continue;
-        const std::string why =
+        const std::string reason =
             refusal(config_of({shape.members, choices()[a].members, choices()[b].members}));
-        if (why.empty()) continue;
-        results.add(" " + why, std::string(choices()[a].name) + " then " + choices()[b].name);
+        if (reason.empty()) continue;
+        results.add(" " + reason, std::string(choices()[a].name) + " then " + choices()[b].name);
       }
     }
     text += results.text();
@@ -179,19 +179,19 @@ TEST(ModelKinds, RefusalsMatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/model/refusals.txt"));
 }
 
-Model lively_model(const ModelConfig& config) {
+Model make_random_model(const ModelConfig& config) {
   Model model = make_model(config, 11);
   std::uint64_t seed = 100;
   for (auto& [name, weight] : model.weights) {
-    const Tensor more = testing::random_tensor(weight.shape(), ++seed, 0.4);
+    const Tensor noise = testing::random_tensor(weight.shape(), ++seed, 0.4);
     Tensor sum(weight.shape());
-    for (Index i = 0; i < sum.size(); ++i) sum[i] = weight.value()[i] + more[i];
+    for (Index i = 0; i < sum.size(); ++i) sum[i] = weight.value()[i] + noise[i];
     weight = Var::parameter(sum);
   }
   return model;
 }
 
-IntTensor some_ids(Index items, Index count, Index below, Index step) {
+IntTensor make_ids(Index items, Index count, Index below, Index step) {
   IntTensor ids({items, count});
   for (Index i = 0; i < ids.size(); ++i) {
     ids[i] = static_cast<std::int32_t>((i * step + i * i / 3 + 1) % below);
@@ -205,7 +205,7 @@ Batch batch_of(const ModelConfig& c, Index items) {
   if (reads == Reads::Trajectories) {
     batch.returns = testing::random_tensor({items, 4}, 5);
     batch.states = testing::random_tensor({items, 4, 2}, 6);
-    batch.actions = some_ids(items, 4, c.vocabulary, 3);
+    batch.actions = make_ids(items, 4, c.vocabulary, 3);
     if (c.model_options.output_head) batch.targets = batch.actions;
     return batch;
   }
@@ -224,19 +224,19 @@ Batch batch_of(const ModelConfig& c, Index items) {
     }
     return batch;
   }
-  batch = next_token_batch(some_ids(items, 12, std::min<Index>(c.vocabulary, 10), 3));
+  batch = next_token_batch(make_ids(items, 12, std::min<Index>(c.vocabulary, 10), 3));
   if (!kind.is_text) {
     std::vector<std::int32_t> ids(batch.ids.begin(), batch.ids.begin() + 12);
     batch = kind.batch(ids, c);
   }
-  if (reads == Reads::SourceAndTarget) batch.source = some_ids(items, 7, c.vocabulary, 5);
-  if (c.embedding.types > 0) batch.types = some_ids(items, 12, c.embedding.types, 1);
+  if (reads == Reads::SourceAndTarget) batch.source = make_ids(items, 7, c.vocabulary, 5);
+  if (c.embedding.types > 0) batch.types = make_ids(items, 12, c.embedding.types, 1);
   if (!c.model_options.output_head) batch.targets = {};
   return batch;
 }
 
 // A single number that depends on all elements of an array and their order.
-double summed(const float* numbers, Index count) {
+double fingerprint(const float* numbers, Index count) {
   double sum = 0;
   for (Index n = 0; n < count; ++n) {
     sum += static_cast<double>(numbers[n]) * std::cos(1.3 * static_cast<double>(n));
@@ -246,10 +246,12 @@ double summed(const float* numbers, Index count) {
 
 class Numbers {
  public:
-  explicit Numbers(std::string of) : of_(std::move(of)) {}
-  void add(const std::string& name, double value) { all_.emplace_back(of_ + ": " + name, value); }
+  explicit Numbers(std::string prefix) : prefix_(std::move(prefix)) {}
+  void add(const std::string& name, double value) {
+    entries_.emplace_back(prefix_ + ": " + name, value);
+  }
   void add(const std::string& name, const Tensor& t) {
-    add(name + " " + to_string(t.shape()), t.defined() ? summed(t.data(), t.size()) : 0);
+    add(name + " " + to_string(t.shape()), t.defined() ? fingerprint(t.data(), t.size()) : 0);
   }
   void add(const std::string& name, const IntTensor& t) {
     Tensor numbers(t.shape());
@@ -257,16 +259,16 @@ class Numbers {
     add(name, numbers);
   }
   void append_to(testing::NamedNumbers& all) const {
-    all.insert(all.end(), all_.begin(), all_.end());
+    all.insert(all.end(), entries_.begin(), entries_.end());
   }
 
  private:
-  std::string of_;
-  testing::NamedNumbers all_;
+  std::string prefix_;
+  testing::NamedNumbers entries_;
 };
 
 // An address as a single number.
-double place(const Address& at) {
+double address_number(const Address& at) {
   return static_cast<double>(static_cast<int>(at.stack)) +
          3.0 * static_cast<double>(static_cast<int>(at.kind)) +
          0.7 * static_cast<double>(at.segment) + 0.11 * static_cast<double>(at.step) +
@@ -276,69 +278,69 @@ double place(const Address& at) {
 // Number of records of each type, and one number that depends on all of them.
 class RecordTotals {
  public:
-  void add(const std::string& sort, double value) {
-    auto& [count, sum] = all_[sort];
+  void add(const std::string& kind, double value) {
+    auto& [count, sum] = totals_[kind];
     sum += value * std::cos(0.7 * count);
     ++count;
   }
-  void add(const std::string& sort, const Tensor& t) {
-    if (t.defined()) add(sort, summed(t.data(), t.size()));
+  void add(const std::string& kind, const Tensor& t) {
+    if (t.defined()) add(kind, fingerprint(t.data(), t.size()));
   }
   void add_to(Numbers& numbers) const {
-    for (const auto& [sort, found] : all_) {
-      numbers.add(std::to_string(static_cast<int>(found.first)) + " " + sort, found.second);
+    for (const auto& [kind, total] : totals_) {
+      numbers.add(std::to_string(static_cast<int>(total.first)) + " " + kind, total.second);
     }
   }
 
  private:
-  std::map<std::string, std::pair<double, double>> all_;
+  std::map<std::string, std::pair<double, double>> totals_;
 };
 
 void add_trace(const Trace& trace, Numbers& numbers) {
-  RecordTotals sorts;
-  for (const auto& [name, tap] : trace.taps) sorts.add("taps", tap);
+  RecordTotals totals;
+  for (const auto& [name, tap] : trace.taps) totals.add("taps", tap);
   for (const auto& [name, counts] : trace.counts) {
     Tensor all(counts.shape());
     std::ranges::copy(counts, all.begin());
-    sorts.add("counts", all);
+    totals.add("counts", all);
   }
   for (const auto& located : trace.located) {
-    sorts.add(located.name, located.values);
-    sorts.add("places of " + located.name, place(located.address));
+    totals.add(located.name, located.values);
+    totals.add("places of " + located.name, address_number(located.address));
   }
   for (const AttentionTap& tap : trace.attention) {
-    sorts.add("places of attention", place(tap.address));
-    sorts.add("rows", static_cast<double>(tap.query_rows.first));
-    sorts.add("columns", static_cast<double>(tap.key_rows.first));
-    sorts.add("causal", tap.causal ? 1 : 0);
-    sorts.add("attention", tap.result.attention);
-    sorts.add("queries", tap.input.q);
-    sorts.add("keys", tap.input.k);
-    sorts.add("values", tap.input.v);
+    totals.add("places of attention", address_number(tap.address));
+    totals.add("rows", static_cast<double>(tap.query_rows.first));
+    totals.add("columns", static_cast<double>(tap.key_rows.first));
+    totals.add("causal", tap.causal ? 1 : 0);
+    totals.add("attention", tap.result.attention);
+    totals.add("queries", tap.input.q);
+    totals.add("keys", tap.input.k);
+    totals.add("values", tap.input.v);
     for (const RowSource& source : tap.remembered) {
-      sorts.add("remembered",
-                static_cast<double>(source.first + 100 * source.count + 1000 * source.step));
+      totals.add("remembered",
+                 static_cast<double>(source.first + 100 * source.count + 1000 * source.step));
     }
   }
-  sorts.add_to(numbers);
+  totals.add_to(numbers);
 }
 
 // Adds the logit lens, and the resulting early exits.
 void add_lens(const Model& model, const Trace& trace, Numbers& numbers) {
   const LogitLens lens = logit_lens(model, trace);
-  RecordTotals sorts;
+  RecordTotals totals;
   for (const Tensor& t : {lens.probability, lens.margin, lens.final_guess, lens.saturation}) {
-    sorts.add("lenses", t);
+    totals.add("lenses", t);
   }
-  for (const Confidence by :
+  for (const Confidence measure :
        {Confidence::Margin, Confidence::Probability, Confidence::Saturation}) {
     for (const double threshold : {0.15, 0.3, 0.6}) {
-      const ExitSummary summary = exit_summary(lens, exit_layers(lens, by, threshold));
-      sorts.add("saved", summary.saved);
-      sorts.add("agreement", summary.agreement);
+      const ExitSummary summary = exit_summary(lens, exit_layers(lens, measure, threshold));
+      totals.add("saved", summary.saved);
+      totals.add("agreement", summary.agreement);
     }
   }
-  sorts.add_to(numbers);
+  totals.add_to(numbers);
 }
 
 // Adds generation beyond the context, and beam search.
@@ -355,27 +357,27 @@ void add_continuations(const Model& model, Numbers& numbers) {
     Generator generator(model, {.kept = 2, .source = source, .exit = exit});
     const std::string name = exit ? "leaving " : "";
     numbers.add(name + "recomputes", generator.recomputes().empty() ? 0 : 1);
-    RecordTotals sorts;
+    RecordTotals totals;
     std::vector<std::int32_t> next{1, 7, 2};
     for (int n = 0; n < 22; ++n) {
-      sorts.add(name + "steps", generator.step(next));
-      sorts.add(name + "leaves", static_cast<double>(generator.exit_layer()));
+      totals.add(name + "steps", generator.step(next));
+      totals.add(name + "leaves", static_cast<double>(generator.exit_layer()));
       next = {static_cast<std::int32_t>((n * 5 + n * n) % 10)};
     }
-    sorts.add(name + "forgotten", static_cast<double>(generator.forgotten()));
-    sorts.add(name + "remembered", static_cast<double>(generator.tokens().size()));
+    totals.add(name + "forgotten", static_cast<double>(generator.forgotten()));
+    totals.add(name + "remembered", static_cast<double>(generator.tokens().size()));
     const BeamSearch found =
         beam_search(model, {1, 7, 2},
                     {.width = 3, .max_tokens = 5, .end_ids = {4}, .source = source, .exit = exit});
     for (std::size_t n = 0; n < found.steps.size(); ++n) {
       for (const Beam& beam : found.steps[n]) {
-        sorts.add(name + "beams", beam.log_probability);
-        sorts.add(name + "written", static_cast<double>(beam.ids.size()));
-        sorts.add(name + "last", static_cast<double>(beam.ids.back()));
+        totals.add(name + "beams", beam.log_probability);
+        totals.add(name + "written", static_cast<double>(beam.ids.size()));
+        totals.add(name + "last", static_cast<double>(beam.ids.back()));
       }
-      sorts.add(name + "best", static_cast<double>(found.best_at(n)));
+      totals.add(name + "best", static_cast<double>(found.best_at(n)));
     }
-    sorts.add_to(numbers);
+    totals.add_to(numbers);
   }
 }
 
@@ -402,23 +404,23 @@ class ProgressRecorder : public Backend {
 void add_progress(const std::string& name, const Model& model, const Batch& batch,
                   Numbers& numbers) {
   Progress progress;
-  ProgressRecorder watching(progress);
+  ProgressRecorder recorder(progress);
   ForwardOptions options;
   options.progress = &progress;
-  options.backend = &watching;
+  options.backend = &recorder;
   run(model, batch, options);
   double sum = 0;
-  for (std::size_t n = 0; n < watching.shares.size(); ++n) {
-    EXPECT_GE(watching.shares[n], n == 0 ? 0 : watching.shares[n - 1]) << name << " " << n;
-    EXPECT_LT(watching.shares[n], 1) << name << " " << n;
-    sum += watching.shares[n] * static_cast<double>(n + 1);
+  for (std::size_t n = 0; n < recorder.shares.size(); ++n) {
+    EXPECT_GE(recorder.shares[n], n == 0 ? 0 : recorder.shares[n - 1]) << name << " " << n;
+    EXPECT_LT(recorder.shares[n], 1) << name << " " << n;
+    sum += recorder.shares[n] * static_cast<double>(n + 1);
   }
   numbers.add("progress", sum);
 }
 
 void add_model(const std::string& name, const ModelConfig& config, testing::NamedNumbers& all) {
   Numbers numbers(name);
-  Model model = lively_model(config);
+  Model model = make_random_model(config);
   numbers.add("parameters", static_cast<double>(parameter_count(config)));
   Work work;
   ForwardOptions options;
@@ -438,18 +440,18 @@ void add_model(const std::string& name, const ModelConfig& config, testing::Name
     training.dropout_seed = 5;
     Model trained = model;
     trained.config.dropout = 0.2;
-    Batch some = batch;
-    some.progress = 0.3;
-    const Output dropped = run(trained, some, training);
+    Batch part_batch = batch;
+    part_batch.progress = 0.3;
+    const Output dropped = run(trained, part_batch, training);
     numbers.add("loss in training", static_cast<double>(dropped.total_loss().value()[0]));
     backward(dropped.total_loss());
     double gradients = 0;
-    Index place = 0;
+    Index index = 0;
     for (const auto& [weight, value] : model.weights) {
       const Tensor gradient = value.gradient();
       if (gradient.defined()) {
-        ++place;
-        gradients += summed(gradient.data(), gradient.size()) * static_cast<double>(place);
+        ++index;
+        gradients += fingerprint(gradient.data(), gradient.size()) * static_cast<double>(index);
       }
     }
     numbers.add("gradients", gradients);
@@ -457,32 +459,32 @@ void add_model(const std::string& name, const ModelConfig& config, testing::Name
   Trace trace;
   ForwardOptions recorded;
   recorded.trace = &trace;
-  Batch one = batch_of(config, 1);
-  run(model, one, recorded);
+  Batch single = batch_of(config, 1);
+  run(model, single, recorded);
   add_trace(trace, numbers);
-  add_progress(name, model, one, numbers);
+  add_progress(name, model, single, numbers);
   if (trace.logits.defined() && architecture(config.architecture.id).has_self_attention &&
       config.architecture.id != "trajectory") {
     add_lens(model, trace, numbers);
   }
   add_continuations(model, numbers);
   if (config.exits) {
-    one.targets = {};
+    single.targets = {};
     for (const double threshold : {0.2, 0.5, 0.9, 1.0}) {
-      ForwardOptions leaving;
-      leaving.exit = threshold;
-      const Output left = run(model, one, leaving);
+      ForwardOptions exiting;
+      exiting.exit = threshold;
+      const Output exited = run(model, single, exiting);
       const std::string at = "leaving at " + std::to_string(threshold);
-      numbers.add(at, left.exits);
-      numbers.add(at + " logits", left.logits.value());
-      Batch both = batch_of(config, 2);
-      both.targets = {};
-      const Output of_both = run(model, both, leaving);
-      numbers.add(at + " of two", of_both.exits);
-      numbers.add(at + " logits of two", of_both.logits.value());
+      numbers.add(at, exited.exits);
+      numbers.add(at + " logits", exited.logits.value());
+      Batch pair = batch_of(config, 2);
+      pair.targets = {};
+      const Output pair_output = run(model, pair, exiting);
+      numbers.add(at + " of two", pair_output.exits);
+      numbers.add(at + " logits of two", pair_output.logits.value());
       Trace record;
-      leaving.trace = &record;
-      run(model, one, leaving);
+      exiting.trace = &record;
+      run(model, single, exiting);
       for (const char* tap : {"exit.confidence", "exit.distribution"}) {
         if (record.taps.contains(tap)) numbers.add(at + " " + tap, record.taps.at(tap));
       }
@@ -521,9 +523,9 @@ TEST(ModelKinds, CachesMatchGolden) {
     const ModelConfig config = model_config_from_json(json, "config");
     const std::string reason = cache_refusal(config);
     std::string text = reason.empty() ? "has a cache" : "no cache: " + reason;
-    const std::string leaving = cache_refusal(config, true);
-    if (leaving != reason) text += "; with early exit: " + leaving;
-    for (const std::string& note : future_leak_notes(lively_model(config))) {
+    const std::string exit_reason = cache_refusal(config, true);
+    if (exit_reason != reason) text += "; with early exit: " + exit_reason;
+    for (const std::string& note : future_leak_notes(make_random_model(config))) {
       text += "; note: " + note;
     }
     results.add(text, name);

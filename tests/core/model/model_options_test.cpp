@@ -29,52 +29,53 @@ ModelConfig base_config() {
   return config;
 }
 
-// As many options as are compatible; the second configuration has the others.
-ModelConfig many() {
+// As many options as are compatible; other_options() has most of the remaining ones.
+ModelConfig many_options() {
   ModelConfig config = base_config();
-  ModelOptions& i = config.model_options;
-  i.embedding_scale = 3;
-  i.output_norm = OutputNorm::Also;
-  i.attention_output_bias = true;
-  i.query_key_norm = QueryKeyNorm::Head;
-  i.attention_scale = 0.8;
-  i.score_cap = 2;
-  i.attention_sinks = true;
-  i.residual_scale = 0.7;
-  i.experts = {.count = 3, .chosen = 2, .renormalised = true, .router_bias = true};
-  i.gate_limit = 1.2;
-  i.gate_offset = 1;
-  i.logit_scale = 0.5;
-  i.logit_cap = 4;
+  ModelOptions& options = config.model_options;
+  options.embedding_scale = 3;
+  options.output_norm = OutputNorm::Also;
+  options.attention_output_bias = true;
+  options.query_key_norm = QueryKeyNorm::Head;
+  options.attention_scale = 0.8;
+  options.score_cap = 2;
+  options.attention_sinks = true;
+  options.residual_scale = 0.7;
+  options.experts = {.count = 3, .chosen = 2, .renormalised = true, .router_bias = true};
+  options.gate_limit = 1.2;
+  options.gate_offset = 1;
+  options.logit_scale = 0.5;
+  options.logit_cap = 4;
   config.activation = Activation::QuickGelu;
   return config;
 }
 
-ModelConfig others() {
+ModelConfig other_options() {
   ModelConfig config = base_config();
   config.norm = Norm::LayerNorm;
   config.activation = Activation::SquaredRelu;
-  ModelOptions& i = config.model_options;
-  i.norm_biases = false;
-  i.parallel = i.shared_norm = true;
-  i.query_key_norm = QueryKeyNorm::Projection;
-  i.experts = {.count = 4, .chosen = 2, .renormalised = false, .router_bias = false};
+  ModelOptions& options = config.model_options;
+  options.norm_biases = false;
+  options.parallel = options.shared_norm = true;
+  options.query_key_norm = QueryKeyNorm::Projection;
+  options.experts = {.count = 4, .chosen = 2, .renormalised = false, .router_bias = false};
   return config;
 }
 
-ModelConfig instead() {
+ModelConfig output_norm_instead() {
   ModelConfig config = base_config();
   config.model_options.output_norm = OutputNorm::Instead;
   config.model_options.query_key_norm = QueryKeyNorm::Projection;
   return config;
 }
 
-const std::vector<ModelConfig>& all() {
-  static const std::vector<ModelConfig> configs{many(), others(), instead()};
+const std::vector<ModelConfig>& all_configs() {
+  static const std::vector<ModelConfig> configs{many_options(), other_options(),
+                                                output_norm_instead()};
   return configs;
 }
 
-Model lively_model(const ModelConfig& config, std::uint64_t seed) {
+Model make_random_model(const ModelConfig& config, std::uint64_t seed) {
   Model model = make_model(config, seed);
   for (auto& [name, weight] : model.weights) {
     Tensor values = testing::random_tensor(weight.shape(), ++seed, 0.5);
@@ -87,7 +88,7 @@ Model lively_model(const ModelConfig& config, std::uint64_t seed) {
 }
 
 TEST(ModelOptions, RoundTripThroughJson) {
-  for (const ModelConfig& config : all()) {
+  for (const ModelConfig& config : all_configs()) {
     EXPECT_EQ(model_config_from_json(to_json(config), "config.json"), config);
   }
   ModelConfig headless = base_config();
@@ -99,19 +100,21 @@ TEST(ModelOptions, RoundTripThroughJson) {
   }
 }
 
-TEST(ModelOptions, MatchFiniteDifferences) {
-  for (const ModelConfig& config : all()) {
-    Model model = lively_model(config, 21);
+TEST(ModelOptions, GradientsMatchFiniteDifferences) {
+  for (const ModelConfig& config : all_configs()) {
+    Model model = make_random_model(config, 21);
     for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
     const IntTensor ids = IntTensor::from({2, 5}, {1, 2, 3, 4, 9, 5, 6, 7, 0, 8});
     const IntTensor targets = IntTensor::from({2, 5}, {2, 3, 4, 5, 1, 6, 7, 0, 1, 12});
     const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
     backward(loss());
     const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
-    const testing::Differences how{{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4};
+    const testing::Differences settings{{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4};
     for (auto& [name, weight] : model.weights) {
-      if (name.find(".router") != std::string::npos) continue;  // routing may change
-      EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now, how)) << name;
+      if (name.find(".router") != std::string::npos)
+        continue;  // a step may change the selected experts
+      EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now, settings))
+          << name;
     }
   }
 }
@@ -121,7 +124,7 @@ TEST(ModelOptions, TrainRouters) {
   for (const bool renormalised : {true, false}) {
     ModelConfig config = base_config();
     config.model_options.experts = {.count = 3, .chosen = 3, .renormalised = renormalised};
-    Model model = lively_model(config, 5);
+    Model model = make_random_model(config, 5);
     for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
     const IntTensor ids = IntTensor::from({1, 5}, {1, 2, 3, 4, 9});
     const IntTensor targets = IntTensor::from({1, 5}, {2, 3, 4, 9, 1});
@@ -135,19 +138,19 @@ TEST(ModelOptions, TrainRouters) {
 }
 
 TEST(ModelOptions, DecodeEquallyWithAndWithoutCache) {
-  for (const ModelConfig& config : all()) {
-    const Model model = lively_model(config, 8);
+  for (const ModelConfig& config : all_configs()) {
+    const Model model = make_random_model(config, 8);
     const std::vector<std::int32_t> ids{1, 5, 3, 12, 0, 7, 7, 2};
     Generator generator(model, {});
     Tensor last;
     for (const std::int32_t id : ids) last = generator.step({id});
-    const Tensor whole = forward(model, IntTensor::from({1, 8}, ids)).value();
-    EXPECT_TRUE(testing::close(last, whole.reshaped({8, 13}).slice(7, 1).reshaped({13})));
+    const Tensor whole_pass = forward(model, IntTensor::from({1, 8}, ids)).value();
+    EXPECT_TRUE(testing::close(last, whole_pass.reshaped({8, 13}).slice(7, 1).reshaped({13})));
   }
 }
 
 TEST(ModelOptions, RecordGatesThatSumToOne) {
-  const Model model = lively_model(many(), 3);
+  const Model model = make_random_model(many_options(), 3);
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
@@ -174,7 +177,7 @@ TEST(ModelOptions, RecordGatesThatSumToOne) {
 TEST(ModelOptions, GiveStatesButNoPredictionsIfHeadIsDisabled) {
   ModelConfig config = base_config();
   config.model_options.output_head = false;
-  const Model model = lively_model(config, 3);
+  const Model model = make_random_model(config, 3);
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
@@ -200,32 +203,33 @@ std::string refusal_of(const std::function<void(ModelConfig&)>& change) {
 }
 
 TEST(ModelOptions, RejectIncompatibleCombinations) {
-  const auto refuses = [](const std::string& what, const std::function<void(ModelConfig&)>& by) {
-    const std::string words = refusal_of(by);
-    EXPECT_NE(words.find(what), std::string::npos) << words;
+  const auto expect_refusal = [](const std::string& expected,
+                                 const std::function<void(ModelConfig&)>& change) {
+    const std::string error = refusal_of(change);
+    EXPECT_NE(error.find(expected), std::string::npos) << error;
   };
-  refuses("output_norm", [](ModelConfig& c) {
+  expect_refusal("output_norm", [](ModelConfig& c) {
     c.pre_norm = false;
     c.model_options.output_norm = OutputNorm::Also;
   });
-  refuses("shared_norm", [](ModelConfig& c) { c.model_options.shared_norm = true; });
-  refuses("parallel", [](ModelConfig& c) {
+  expect_refusal("shared_norm", [](ModelConfig& c) { c.model_options.shared_norm = true; });
+  expect_refusal("parallel", [](ModelConfig& c) {
     c.model_options.parallel = true;
     c.hidden = 0;
   });
-  refuses("norm_biases", [](ModelConfig& c) { c.model_options.norm_biases = false; });
-  refuses("experts.chosen",
-          [](ModelConfig& c) { c.model_options.experts = {.count = 2, .chosen = 3}; });
-  refuses("gate_limit", [](ModelConfig& c) {
+  expect_refusal("norm_biases", [](ModelConfig& c) { c.model_options.norm_biases = false; });
+  expect_refusal("experts.chosen",
+                 [](ModelConfig& c) { c.model_options.experts = {.count = 2, .chosen = 3}; });
+  expect_refusal("gate_limit", [](ModelConfig& c) {
     c.gated = false;
     c.model_options.gate_limit = 1;
   });
-  refuses("score_cap", [](ModelConfig& c) {
+  expect_refusal("score_cap", [](ModelConfig& c) {
     c.model_options.score_cap = 1;
     const Choice linear{"linear", default_values(variant("linear").parameters)};
     c.groups = uniform_groups(c, linear, default_encoding());
   });
-  refuses("original", [](ModelConfig& c) {
+  expect_refusal("original", [](ModelConfig& c) {
     for (auto& layer : c.groups) {
       layer[0].encoding.values.set("scaling", std::string("llama3"));
     }

@@ -99,7 +99,7 @@ TEST(Model, RejectsGroupsWithTooManyWeights) {
   }
 }
 
-// Covers every registered encoding: those with weights of their own start untrained.
+// Covers every registered encoding: encodings with weights start untrained.
 TEST(Model, ListsUntrainedWeightsOfNewGroups) {
   const Model model = make_model(small_config(), 1);
   int with_weights = 0;
@@ -110,9 +110,9 @@ TEST(Model, ListsUntrainedWeightsOfNewGroups) {
     }
     const Model other =
         with_groups(model, uniform_groups(model.config, default_variant(), choice), true);
-    const std::size_t own = other.weights.size() - model.weights.size();
-    EXPECT_EQ(other.untrained.size(), own) << candidate.id;
-    if (own == 0) continue;
+    const std::size_t added = other.weights.size() - model.weights.size();
+    EXPECT_EQ(other.untrained.size(), added) << candidate.id;
+    if (added == 0) continue;
     ++with_weights;
     // With the same encoding they remain untrained; with another one they are removed.
     EXPECT_EQ(with_groups(other, other.config.groups, true).untrained, other.untrained);
@@ -121,7 +121,7 @@ TEST(Model, ListsUntrainedWeightsOfNewGroups) {
   EXPECT_GT(with_weights, 0);
 }
 
-struct Mixed {
+struct MixedModel {
   ModelConfig config;
   Model model;
 };
@@ -144,8 +144,8 @@ Mixed mixed_model(const Choice& variant, const Choice& encoding, bool causal = t
   return {config, model};
 }
 
-std::vector<std::vector<HeadGroup>> split(const ModelConfig& config,
-                                          const std::vector<Index>& heads) {
+std::vector<std::vector<HeadGroup>> split_groups(const ModelConfig& config,
+                                                 const std::vector<Index>& heads) {
   auto groups = config.groups;
   for (auto& layer : groups) {
     const HeadGroup all = layer[0];
@@ -176,7 +176,7 @@ TEST(Model, GivesSameResultForEqualGroupsAndOneGroup) {
         continue;
       }
       SCOPED_TRACE(v.id + " " + e.id);
-      // Trained weights move along; initial ones of a model that lacks them are the same.
+      // Trained weights move with their heads; initial weights do not depend on the grouping.
       const Model trained =
           with_groups(mixed_model(choice, encoding_choice(e.id), sizes.causal).model, sizes.groups,
                       sizes.causal);
@@ -191,15 +191,15 @@ TEST(Model, GivesSameResultForEqualGroupsAndOneGroup) {
       }
       for (const std::vector<Index>& heads :
            {std::vector<Index>{3, 3}, {1, 2, 1, 1, 1}, {1, 1, 1, 1, 1, 1}}) {
-        const Model apart = with_groups(trained, split(sizes, heads), sizes.causal);
-        EXPECT_TRUE(apart.untrained.empty());
-        ASSERT_TRUE(testing::close(logits(apart), expected, 1e-5));
-        const Model again = with_groups(apart, sizes.groups, sizes.causal);
-        EXPECT_TRUE(again.untrained.empty());
-        ASSERT_TRUE(testing::close(logits(again), expected, 1e-6));
-        const Model fresh = with_groups(plain, split(sizes, heads), sizes.causal);
-        EXPECT_EQ(fresh.untrained.empty(), untrained.untrained.empty());
-        ASSERT_TRUE(testing::close(logits(fresh), expected_untrained, 1e-5));
+        const Model separate = with_groups(trained, split_groups(sizes, heads), sizes.causal);
+        EXPECT_TRUE(separate.untrained.empty());
+        ASSERT_TRUE(testing::close(logits(separate), expected, 1e-5));
+        const Model regrouped = with_groups(separate, sizes.groups, sizes.causal);
+        EXPECT_TRUE(regrouped.untrained.empty());
+        ASSERT_TRUE(testing::close(logits(regrouped), expected, 1e-6));
+        const Model from_plain = with_groups(plain, split_groups(sizes, heads), sizes.causal);
+        EXPECT_EQ(from_plain.untrained.empty(), untrained.untrained.empty());
+        ASSERT_TRUE(testing::close(logits(from_plain), expected_untrained, 1e-5));
       }
       ++compared;
     }
@@ -209,7 +209,7 @@ TEST(Model, GivesSameResultForEqualGroupsAndOneGroup) {
 
 TEST(Model, HeadWithNewVariantKeepsWeightsOfItsEncoding) {
   const auto [config, model] = mixed_model(default_variant(), encoding_choice("t5"));
-  auto groups = split(config, {2, 1, 3});
+  auto groups = split_groups(config, {2, 1, 3});
   groups[0][1].variant = {"local", default_values(variant("local").parameters)};
   groups[1][2].encoding = default_encoding();
   const Model other = with_groups(model, groups, true);
@@ -225,20 +225,21 @@ TEST(Model, HeadWithNewVariantKeepsWeightsOfItsEncoding) {
 
 TEST(Model, MarksOnlyNewHeadsOfAnEncodingAsUntrained) {
   auto [config, model] = mixed_model(default_variant(), encoding_choice("t5"));
-  auto groups = split(config, {3, 3});
+  auto groups = split_groups(config, {3, 3});
   groups[0][1].encoding = groups[1][1].encoding = default_encoding();
-  const Model half = with_groups(model, groups, true);
-  const Model all = with_groups(half, config.groups, true);
+  const Model partly = with_groups(model, groups, true);
+  const Model all = with_groups(partly, config.groups, true);
   EXPECT_EQ(all.untrained,
             (std::vector<std::string>{"layers.0.groups.0.pos.bias", "layers.1.groups.0.pos.bias"}));
   const Tensor& before = model.weights.at("layers.0.groups.0.pos.bias").value();
   const Tensor& after = all.weights.at("layers.0.groups.0.pos.bias").value();
   const Model plain = mixed_model(default_variant(), default_encoding()).model;
   const Model all_new = with_groups(plain, config.groups, true);
-  const Tensor& shown = all_new.weights.at("layers.0.groups.0.pos.bias").value();
+  const Tensor& illustrative = all_new.weights.at("layers.0.groups.0.pos.bias").value();
   for (Index bucket = 0; bucket < before.dim(0); ++bucket) {
     for (Index head = 0; head < 6; ++head) {
-      EXPECT_EQ(after(bucket, head), (head < 3 ? before : shown)(bucket, head)) << bucket << head;
+      EXPECT_EQ(after(bucket, head), (head < 3 ? before : illustrative)(bucket, head))
+          << bucket << head;
     }
   }
 }
@@ -246,14 +247,14 @@ TEST(Model, MarksOnlyNewHeadsOfAnEncodingAsUntrained) {
 // Untrained weights have illustrative values; training starts from the usual initial ones.
 TEST(Model, GivesUntrainedWeightsIllustrativeValues) {
   const Model plain = mixed_model(default_variant(), default_encoding()).model;
-  const auto shown = [&](const Choice& variant, const Choice& encoding, bool causal, Index tokens,
-                         const char* name) {
+  const auto illustrative = [&](const Choice& variant, const Choice& encoding, bool causal,
+                                Index tokens, const char* name) {
     const auto groups = uniform_groups(plain.config, variant, encoding);
     const Model model = with_groups(plain, groups, causal, tokens);
     return model.weights.at(std::string("layers.0.groups.0.") + name).value();
   };
   const Tensor t5 =
-      shown(default_variant(), encoding_choice("t5"), true, 0, "pos.bias");  // [buckets, h]
+      illustrative(default_variant(), encoding_choice("t5"), true, 0, "pos.bias");  // [buckets, h]
   EXPECT_EQ(t5(0, 0), 0);
   for (Index bucket = 1; bucket < t5.dim(0); ++bucket) {
     EXPECT_LT(t5(bucket, 0), t5(bucket - 1, 0)) << bucket;
@@ -261,12 +262,13 @@ TEST(Model, GivesUntrainedWeightsIllustrativeValues) {
   }
   Choice linformer{"linformer", default_values(variant("linformer").parameters)};
   linformer.values.set("k", Index{4});
-  const Tensor pooling = shown(linformer, default_encoding(), false, 8, "lin.e");  // [k, context]
+  const Tensor pooling =
+      illustrative(linformer, default_encoding(), false, 8, "lin.e");  // [k, context]
   for (Index row = 0; row < 4; ++row) {
     for (Index j = 0; j < 8; ++j) EXPECT_EQ(pooling(row, j), j / 2 == row ? 0.5f : 0.0f);
   }
   const Choice custom{"custom", {}};
-  const Tensor mask = shown(custom, default_encoding(), true, 0, "pattern.mask");  // [L, L]
+  const Tensor mask = illustrative(custom, default_encoding(), true, 0, "pattern.mask");  // [L, L]
   EXPECT_EQ(mask(9, 8), 1);
   EXPECT_EQ(mask(9, 7), 1);
   EXPECT_EQ(mask(9, 6), 0);
@@ -280,9 +282,9 @@ TEST(Model, GivesUntrainedWeightsIllustrativeValues) {
 
 TEST(Model, RequiresGroupsToMatchKeyValueHeads) {
   const auto [config, model] = mixed_model(default_variant(), default_encoding());
-  EXPECT_NO_THROW(with_groups(model, split(config, {1, 2, 3}), true));
-  EXPECT_THROW(with_groups(model, split(config, {2, 2, 2}), true), InputError);
-  EXPECT_THROW(with_groups(model, split(config, {4, 2}), true), InputError);
+  EXPECT_NO_THROW(with_groups(model, split_groups(config, {1, 2, 3}), true));
+  EXPECT_THROW(with_groups(model, split_groups(config, {2, 2, 2}), true), InputError);
+  EXPECT_THROW(with_groups(model, split_groups(config, {4, 2}), true), InputError);
 }
 
 // Centroids and random features have no gradient; gates have one.
@@ -311,7 +313,7 @@ Choice with_values(const char* id, std::initializer_list<std::pair<const char*, 
   return choice;
 }
 
-TEST(FutureLeakNotes, ListVariantsThatLeakInSpiteOfTheMask) {
+TEST(FutureLeakNotes, ListVariantsThatLeakDespiteTheMask) {
   const auto notes = [](const Choice& choice, bool causal, bool centroids = false) {
     ModelConfig config = small_config();
     config.causal = causal;
@@ -338,31 +340,31 @@ TEST(FutureLeakNotes, ListVariantsThatLeakInSpiteOfTheMask) {
   EXPECT_TRUE(notes(default_variant(), true).empty());
 }
 
-// Weights per position exist for these positions; untrained ones are created again.
+// Trained weights per position cannot be extended; untrained ones are created again.
 TEST(Model, ExtendsContextUnlessTrainedWeightsDependOnIt) {
   ModelConfig config = testing::small_config({.context = 8, .encoding = "rope"});
-  const Model turned = with_context(make_model(config, 1), 40);
-  EXPECT_EQ(turned.config.context, 40);
-  EXPECT_EQ(forward(turned, IntTensor::full({1, 40}, 3)).dim(1), 40);
+  const Model rotary = with_context(make_model(config, 1), 40);
+  EXPECT_EQ(rotary.config.context, 40);
+  EXPECT_EQ(forward(rotary, IntTensor::full({1, 40}, 3)).dim(1), 40);
   config = testing::small_config({.context = 8, .encoding = "learned"});
-  Model placed = make_model(config, 1);
+  Model learned = make_model(config, 1);
   const std::string table = "embed.pos.embedding";
-  ASSERT_EQ(placed.weights.at(table).dim(0), 8);
-  EXPECT_EQ(with_context(placed, 8).weights.at(table).value().data(),
-            placed.weights.at(table).value().data());
+  ASSERT_EQ(learned.weights.at(table).dim(0), 8);
+  EXPECT_EQ(with_context(learned, 8).weights.at(table).value().data(),
+            learned.weights.at(table).value().data());
   try {
-    with_context(placed, 9);
-    ADD_FAILURE() << "there are no vectors of the places beyond";
+    with_context(learned, 9);
+    ADD_FAILURE() << "accepted 9 tokens with 8 trained position vectors";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("overlong: the learned of this model"), std::string::npos)
         << e.what();
   }
-  placed.untrained = {"another"};
-  EXPECT_THROW(with_context(placed, 9), InputError);
-  placed.untrained.push_back(table);
-  const Model longer = with_context(placed, 9);
+  learned.untrained = {"another"};
+  EXPECT_THROW(with_context(learned, 9), InputError);
+  learned.untrained.push_back(table);
+  const Model longer = with_context(learned, 9);
   EXPECT_EQ(longer.weights.at(table).dim(0), 9);
-  EXPECT_EQ(longer.weights.size(), placed.weights.size());
+  EXPECT_EQ(longer.weights.size(), learned.weights.size());
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -13,12 +13,12 @@ using testing::close;
 using testing::random_tensor;
 
 TEST(PositionShare, AddsUpToTheNorm) {
-  const Tensor content = random_tensor({5, 6}, 1), place = random_tensor({5, 6}, 2);
+  const Tensor content = random_tensor({5, 6}, 1), position = random_tensor({5, 6}, 2);
   const Tensor gain = random_tensor({6}, 3), none = Tensor::zeros({6});
-  const Tensor x = add(Var(content), Var(place)).value();
+  const Tensor x = add(Var(content), Var(position)).value();
   const auto sum = [&](Norm norm) {
     return add(Var(normed_share(content, x, gain, norm, 1e-5)),
-               Var(normed_share(place, x, gain, norm, 1e-5)))
+               Var(normed_share(position, x, gain, norm, 1e-5)))
         .value();
   };
   EXPECT_TRUE(close(sum(Norm::RmsNorm), rms_norm(Var(x), Var(gain), 1e-5).value(), 1e-5));
@@ -27,10 +27,11 @@ TEST(PositionShare, AddsUpToTheNorm) {
 }
 
 TEST(PositionShare, IsLinearInPosition) {
-  const Tensor x = random_tensor({3, 4}, 1), place = random_tensor({3, 4}, 2);
+  const Tensor x = random_tensor({3, 4}, 1), position = random_tensor({3, 4}, 2);
   const Tensor gain = random_tensor({4}, 3);
-  const Tensor once = normed_share(place, x, gain, Norm::LayerNorm, 1e-5);
-  const Tensor twice = normed_share(scale(Var(place), 2).value(), x, gain, Norm::LayerNorm, 1e-5);
+  const Tensor once = normed_share(position, x, gain, Norm::LayerNorm, 1e-5);
+  const Tensor twice =
+      normed_share(scale(Var(position), 2).value(), x, gain, Norm::LayerNorm, 1e-5);
   EXPECT_TRUE(close(twice, scale(Var(once), 2).value(), 1e-6));
 }
 

@@ -7,7 +7,7 @@
 namespace attnscope::testing {
 namespace {
 
-std::size_t u(Index i) {
+std::size_t unsigned_index(Index i) {
   return static_cast<std::size_t>(i);
 }
 
@@ -15,9 +15,10 @@ std::size_t u(Index i) {
 
 Rows rows_of(const Tensor& matrix) {
   const Index width = matrix.dim(-1), count = matrix.size() / width;
-  Rows rows(u(count), Row(u(width)));
+  Rows rows(unsigned_index(count), Row(unsigned_index(width)));
   for (Index r = 0; r < count; ++r) {
-    for (Index c = 0; c < width; ++c) rows[u(r)][u(c)] = matrix[r * width + c];
+    for (Index c = 0; c < width; ++c)
+      rows[unsigned_index(r)][unsigned_index(c)] = matrix[r * width + c];
   }
   return rows;
 }
@@ -32,7 +33,7 @@ Tensor tensor_of(const Rows& rows) {
 }
 
 Rows times(const Rows& x, const Tensor& w, const Tensor* bias) {
-  const std::size_t in = u(w.dim(0)), out = u(w.dim(1));
+  const std::size_t in = unsigned_index(w.dim(0)), out = unsigned_index(w.dim(1));
   Rows result;
   for (const Row& row : x) {
     Row y(out, 0.0);
@@ -48,7 +49,7 @@ Rows times(const Rows& x, const Tensor& w, const Tensor* bias) {
 }
 
 Rows times_transposed(const Rows& x, const Tensor& w) {
-  const std::size_t in = u(w.dim(1)), out = u(w.dim(0));
+  const std::size_t in = unsigned_index(w.dim(1)), out = unsigned_index(w.dim(0));
   Rows result;
   for (const Row& row : x) {
     Row y(out, 0.0);
@@ -128,8 +129,8 @@ double gelu_tanh(double x) {
 Rows rotated(const Rows& x, Index heads, double base, bool half) {
   Rows result = x;
   for (std::size_t position = 0; position < x.size(); ++position) {
-    const std::size_t size = x[position].size() / u(heads);
-    for (std::size_t head = 0; head < u(heads); ++head) {
+    const std::size_t size = x[position].size() / unsigned_index(heads);
+    for (std::size_t head = 0; head < unsigned_index(heads); ++head) {
       for (std::size_t t = 0; t < size / 2; ++t) {
         const std::size_t first = head * size + (half ? t : 2 * t);
         const std::size_t second = first + (half ? size / 2 : 1);
@@ -147,22 +148,23 @@ Rows rotated(const Rows& x, Index heads, double base, bool half) {
 
 ReferenceAttention reference_attention(const Rows& q, const Rows& k, const Rows& v, Index heads,
                                        Index kv_heads, bool causal) {
-  const std::size_t length = q.size(), size = q[0].size() / u(heads);
-  ReferenceAttention result{Rows(length, Row(u(heads) * size, 0.0)),
-                            std::vector<Rows>(u(heads), Rows(length, Row(length, 0.0)))};
-  for (std::size_t head = 0; head < u(heads); ++head) {
-    const std::size_t kv = head / u(heads / kv_heads);
+  const std::size_t length = q.size(), size = q[0].size() / unsigned_index(heads);
+  ReferenceAttention result{
+      Rows(length, Row(unsigned_index(heads) * size, 0.0)),
+      std::vector<Rows>(unsigned_index(heads), Rows(length, Row(length, 0.0)))};
+  for (std::size_t head = 0; head < unsigned_index(heads); ++head) {
+    const std::size_t kv = head / unsigned_index(heads / kv_heads);
     for (std::size_t i = 0; i < length; ++i) {
       Row& p = result.probability[head][i];
-      const std::size_t seen = causal ? i + 1 : length;
-      double largest = -1e300, total = 0;
-      for (std::size_t j = 0; j < seen; ++j) {
+      const std::size_t key_count = causal ? i + 1 : length;
+      double maximum = -1e300, total = 0;
+      for (std::size_t j = 0; j < key_count; ++j) {
         for (std::size_t c = 0; c < size; ++c) p[j] += q[i][head * size + c] * k[j][kv * size + c];
         p[j] /= std::sqrt(static_cast<double>(size));
-        largest = std::max(largest, p[j]);
+        maximum = std::max(maximum, p[j]);
       }
-      for (std::size_t j = 0; j < seen; ++j) total += p[j] = std::exp(p[j] - largest);
-      for (std::size_t j = 0; j < seen; ++j) {
+      for (std::size_t j = 0; j < key_count; ++j) total += p[j] = std::exp(p[j] - maximum);
+      for (std::size_t j = 0; j < key_count; ++j) {
         p[j] /= total;
         for (std::size_t c = 0; c < size; ++c) {
           result.output[i][head * size + c] += p[j] * v[j][kv * size + c];

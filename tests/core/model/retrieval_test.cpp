@@ -27,50 +27,50 @@ Model small_model() {
   return model;
 }
 
-IntTensor some_ids() {
+IntTensor make_ids() {
   IntTensor ids({2, kLength});
   for (Index n = 0; n < ids.size(); ++n) ids[n] = static_cast<std::int32_t>(n * n % kVocabulary);
   return ids;
 }
 
 // Keys near the model's queries; no entry has the values 2 or 8.
-std::shared_ptr<Store> some_store(const Model& model) {
+std::shared_ptr<Store> make_store(const Model& model) {
   auto store = std::make_shared<Store>();
   Batch batch;
-  batch.ids = some_ids();
+  batch.ids = make_ids();
   const Tensor queries = context_keys(model, batch, {});
   const Index rows = queries.dim(0), width = queries.dim(1);
   store->keys = Tensor({rows, width});
-  const Tensor more = testing::random_tensor({rows, width}, 9, 0.3);
+  const Tensor noise = testing::random_tensor({rows, width}, 9, 0.3);
   store->values = IntTensor({rows});
   store->places = IntTensor({rows, 2});
-  for (Index n = 0; n < rows * width; ++n) store->keys[n] = queries[n] + more[n];
+  for (Index n = 0; n < rows * width; ++n) store->keys[n] = queries[n] + noise[n];
   for (Index n = 0; n < rows; ++n) {
     store->values[n] = static_cast<std::int32_t>(n % 8 == 2 ? 3 : n % 8);
   }
   return store;
 }
 
-RetrievalChoice choice_of(const char* id, Index k) {
+RetrievalChoice retrieval_choice(const char* id, Index k) {
   RetrievalChoice choice{{id, default_values(retrieval_head(id).parameters)}, "here"};
   choice.retrieval_head.values.set("k", k);
   return choice;
 }
 
 // Probability from a log-probability.
-double at(const Tensor& log_probabilities, Index row, Index y) {
+double probability(const Tensor& log_probabilities, Index row, Index y) {
   return std::exp(static_cast<double>(log_probabilities(row, y)));
 }
 
 TEST(Retrieval, InterpolatesWithNearestNeighbours) {
   const Model model = small_model();
-  const auto store = some_store(model);
+  const auto store = make_store(model);
   Batch batch;
-  batch.ids = some_ids();
+  batch.ids = make_ids();
   const Tensor queries = context_keys(model, batch, {});
   const Tensor plain = forward(model, batch.ids).value();  // [2, L, vocabulary]
   for (const Index k : {1, 3, 14}) {
-    RetrievalChoice choice = choice_of("knn", k);
+    RetrievalChoice choice = retrieval_choice("knn", k);
     choice.retrieval_head.values.set("lambda", 0.3);
     choice.retrieval_head.values.set("temperature", 2.0);
     const Retrieval retrieval(choice, store, model.config);
@@ -82,50 +82,53 @@ TEST(Retrieval, InterpolatesWithNearestNeighbours) {
     }
     const Output output = run(model, batch, options);
     ASSERT_EQ(output.log_probabilities.shape(), (Shape{2 * kLength, kVocabulary}));
-    double loss = 0, counted = 0;
+    double loss = 0, count = 0;
     for (Index row = 0; row < 2 * kLength; ++row) {
-      std::vector<std::pair<double, Index>> near;
+      std::vector<std::pair<double, Index>> nearest;
       for (Index n = 0; n < store->keys.dim(0); ++n) {
-        double apart = 0;
+        double distance = 0;
         for (Index i = 0; i < queries.dim(1); ++i) {
-          apart += std::pow(
+          distance += std::pow(
               static_cast<double>(queries(row, i)) - static_cast<double>(store->keys(n, i)), 2);
         }
-        near.emplace_back(apart, n);
+        nearest.emplace_back(distance, n);
       }
-      std::ranges::sort(near);
+      std::ranges::sort(nearest);
       std::vector<double> p(kVocabulary);
-      double all = 0, of_model = 0;
+      double weight_sum = 0, model_sum = 0;
       for (Index n = 0; n < k; ++n) {
-        all += std::exp(-near[static_cast<std::size_t>(n)].first / 2);
+        weight_sum += std::exp(-nearest[static_cast<std::size_t>(n)].first / 2);
       }
       for (Index n = 0; n < k; ++n) {
-        const auto& [apart, index] = near[static_cast<std::size_t>(n)];
-        p[static_cast<std::size_t>(store->values[index])] += 0.3 * std::exp(-apart / 2) / all;
+        const auto& [distance, index] = nearest[static_cast<std::size_t>(n)];
+        p[static_cast<std::size_t>(store->values[index])] +=
+            0.3 * std::exp(-distance / 2) / weight_sum;
       }
       const float* logits = plain.data() + row * kVocabulary;
-      for (Index y = 0; y < kVocabulary; ++y) of_model += std::exp(static_cast<double>(logits[y]));
+      for (Index y = 0; y < kVocabulary; ++y) model_sum += std::exp(static_cast<double>(logits[y]));
       for (Index y = 0; y < kVocabulary; ++y) {
-        p[static_cast<std::size_t>(y)] += 0.7 * std::exp(static_cast<double>(logits[y])) / of_model;
-        EXPECT_NEAR(at(output.log_probabilities, row, y), p[static_cast<std::size_t>(y)], 1e-5);
+        p[static_cast<std::size_t>(y)] +=
+            0.7 * std::exp(static_cast<double>(logits[y])) / model_sum;
+        EXPECT_NEAR(probability(output.log_probabilities, row, y), p[static_cast<std::size_t>(y)],
+                    1e-5);
       }
       const std::int32_t target = batch.targets[row];
       if (target < 0) continue;
       loss -= std::log(p[static_cast<std::size_t>(target)]);
-      ++counted;
+      ++count;
     }
     ASSERT_EQ(output.losses.size(), 1u);
-    EXPECT_NEAR(output.losses[0].value.value()[0], loss / counted, 1e-5);
-    // The loss has the gradient of its equation.
-    Model moved = model;
+    EXPECT_NEAR(output.losses[0].value.value()[0], loss / count, 1e-5);
+    // The gradient of the loss matches finite differences.
+    Model copy = model;
     const auto loss_now = [&] {
-      return static_cast<double>(run(moved, batch, options).losses[0].value.value()[0]);
+      return static_cast<double>(run(copy, batch, options).losses[0].value.value()[0]);
     };
-    backward(run(moved, batch, options).losses[0].value);
-    const Var& wv = moved.weights.at("layers.0.attn.wv");
+    backward(run(copy, batch, options).losses[0].value);
+    const Var& wv = copy.weights.at("layers.0.attn.wv");
     EXPECT_TRUE(testing::is_gradient(wv.gradient(), wv.value(), loss_now,
                                      {{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4}));
-    for (auto& [name, weight] : moved.weights) weight.clear_gradient();
+    for (auto& [name, weight] : copy.weights) weight.clear_gradient();
     batch.targets = IntTensor::full({2, kLength}, -1);
     EXPECT_EQ(run(model, batch, options).losses[0].value.value()[0], 0);
   }
@@ -133,11 +136,11 @@ TEST(Retrieval, InterpolatesWithNearestNeighbours) {
 
 TEST(Retrieval, GatesTokensOfNearestContexts) {
   Model model = small_model();
-  const auto store = some_store(model);
+  const auto store = make_store(model);
   Batch batch;
-  batch.ids = some_ids();
-  batch.targets = some_ids();
-  const Retrieval retrieval(choice_of("spalm", 3), store, model.config);
+  batch.ids = make_ids();
+  batch.targets = make_ids();
+  const Retrieval retrieval(retrieval_choice("spalm", 3), store, model.config);
   ForwardOptions options;
   options.retrieval = &retrieval;
   const Index width = model.config.width;
@@ -153,25 +156,25 @@ TEST(Retrieval, GatesTokensOfNearestContexts) {
     recorded.trace = &trace;
     run(model, one, recorded);
     const Tensor& r = trace.taps.at("final");
-    const Neighbours near = nearest_keys(*store, context_keys(model, one, {}), 3);
+    const Neighbours nearest = nearest_keys(*store, context_keys(model, one, {}), 3);
     const Tensor& embedding = model.weights.at("embed.weight").value();
     for (Index row = 0; row < kLength; ++row) {
       std::vector<double> m(static_cast<std::size_t>(width)), scores(3);
-      double all = 0, gate = 0;
+      double weight_sum = 0, gate = 0;
       for (Index n = 0; n < 3; ++n) {
         double score = 0;
         for (Index i = 0; i < width; ++i) {
           score += static_cast<double>(r(row, i)) *
-                   static_cast<double>(embedding(store->values[near.index(row, n)], i));
+                   static_cast<double>(embedding(store->values[nearest.index(row, n)], i));
         }
         scores[static_cast<std::size_t>(n)] = std::exp(score);
-        all += std::exp(score);
+        weight_sum += std::exp(score);
       }
       for (Index i = 0; i < width; ++i) {
         for (Index n = 0; n < 3; ++n) {
           m[static_cast<std::size_t>(i)] +=
-              scores[static_cast<std::size_t>(n)] / all *
-              static_cast<double>(embedding(store->values[near.index(row, n)], i));
+              scores[static_cast<std::size_t>(n)] / weight_sum *
+              static_cast<double>(embedding(store->values[nearest.index(row, n)], i));
         }
         if (trained) {
           gate += static_cast<double>(r(row, i)) *
@@ -193,7 +196,7 @@ TEST(Retrieval, GatesTokensOfNearestContexts) {
         sum += std::exp(logit);
       }
       for (Index y = 0; y < kVocabulary; ++y) {
-        EXPECT_NEAR(at(trace.taps.at("log_probabilities"), row, y),
+        EXPECT_NEAR(probability(trace.taps.at("log_probabilities"), row, y),
                     logits[static_cast<std::size_t>(y)] / sum, 1e-4);
       }
     }
@@ -208,9 +211,9 @@ TEST(Retrieval, GatesTokensOfNearestContexts) {
 
 TEST(Retrieval, RejectsMismatchedStoresAndModels) {
   const Model model = small_model();
-  const auto good = some_store(model);
-  const auto refused = [&](const RetrievalChoice& choice, const Store& store,
-                           const ModelConfig& config) {
+  const auto matching_store = make_store(model);
+  const auto refusal_of = [&](const RetrievalChoice& choice, const Store& store,
+                              const ModelConfig& config) {
     try {
       Retrieval(choice, std::make_shared<const Store>(store), config);
     } catch (const InputError& e) {
@@ -218,40 +221,43 @@ TEST(Retrieval, RejectsMismatchedStoresAndModels) {
     }
     return std::string();
   };
-  EXPECT_EQ(refused(choice_of("knn", 14), *good, model.config), "");
-  EXPECT_EQ(refused(choice_of("knn", 15), *good, model.config),
+  EXPECT_EQ(refusal_of(retrieval_choice("knn", 14), *matching_store, model.config), "");
+  EXPECT_EQ(refusal_of(retrieval_choice("knn", 15), *matching_store, model.config),
             "retrieval.k: expected at most the 14 keys of the store, found 15");
   for (const std::int32_t value : {-1, 9}) {
-    Store store = *good;
+    Store store = *matching_store;
     store.values = store.values.copy();
     store.values[13] = value;
-    EXPECT_EQ(refused(choice_of("knn", 1), store, model.config),
+    EXPECT_EQ(refusal_of(retrieval_choice("knn", 1), store, model.config),
               "here: values: expected ids below 9, found " + std::to_string(value));
   }
-  Store narrow = *good;
+  Store narrow = *matching_store;
   narrow.keys = Tensor::zeros({14, 3});
-  EXPECT_NE(refused(choice_of("knn", 1), narrow, model.config).find("width 16, found 3"),
+  EXPECT_NE(refusal_of(retrieval_choice("knn", 1), narrow, model.config).find("width 16, found 3"),
             std::string::npos);
-  const auto with = [&](const std::function<void(ModelConfig&)>& change) {
+  const auto refusal_with = [&](const std::function<void(ModelConfig&)>& change) {
     ModelConfig config = model.config;
     change(config);
-    return refused(choice_of("spalm", 1), *good, config);
+    return refusal_of(retrieval_choice("spalm", 1), *matching_store, config);
   };
-  EXPECT_NE(with([](ModelConfig& c) { c.hidden = 0; }).find("found hidden 0"), std::string::npos);
-  EXPECT_NE(with([](ModelConfig& c) { c.causal = false; }).find("sees later"), std::string::npos);
-  EXPECT_NE(with([](ModelConfig& c) { c.tied_output = false; }).find("tied_output"),
+  EXPECT_NE(refusal_with([](ModelConfig& c) { c.hidden = 0; }).find("found hidden 0"),
             std::string::npos);
-  EXPECT_NE(with([](ModelConfig& c) { c.architecture.id = "universal"; }).find("found universal"),
+  EXPECT_NE(refusal_with([](ModelConfig& c) { c.causal = false; }).find("sees later"),
             std::string::npos);
+  EXPECT_NE(refusal_with([](ModelConfig& c) { c.tied_output = false; }).find("tied_output"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal_with([](ModelConfig& c) { c.architecture.id = "universal"; }).find("found universal"),
+      std::string::npos);
   ModelConfig untied = model.config;
   untied.tied_output = false;
-  EXPECT_EQ(refused(choice_of("knn", 1), *good, untied), "");
+  EXPECT_EQ(refusal_of(retrieval_choice("knn", 1), *matching_store, untied), "");
 }
 
 TEST(Store, RoundTripsAndRejectsInvalidFiles) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "store.safetensors";
-  const Store store = *some_store(small_model());
+  const Store store = *make_store(small_model());
   for (const bool half : {false, true}) {
     write_safetensors(path, store_file(store, half));
     EXPECT_TRUE(is_store(path));
@@ -259,7 +265,7 @@ TEST(Store, RoundTripsAndRejectsInvalidFiles) {
     EXPECT_TRUE(testing::close(again.keys, store.keys, half ? 1e-3 : 0));
     EXPECT_TRUE(std::equal(again.values.begin(), again.values.end(), store.values.begin()));
   }
-  const auto refused = [&](const std::function<void(SafetensorsFile&)>& change) {
+  const auto refusal_of = [&](const std::function<void(SafetensorsFile&)>& change) {
     SafetensorsFile file = store_file(store, false);
     change(file);
     write_safetensors(path, file);
@@ -270,24 +276,25 @@ TEST(Store, RoundTripsAndRejectsInvalidFiles) {
     }
     return std::string();
   };
-  const auto put = [](const char* name, const auto& array) {
+  const auto replace = [](const char* name, const auto& array) {
     return [=](SafetensorsFile& file) { file.tensors.insert_or_assign(name, stored(array)); };
   };
-  EXPECT_NE(refused(put("keys", Tensor::zeros({14}))).find("keys: expected [n, d]"),
+  EXPECT_NE(refusal_of(replace("keys", Tensor::zeros({14}))).find("keys: expected [n, d]"),
             std::string::npos);
-  EXPECT_NE(refused(put("keys", IntTensor({14, 16}))).find("keys: expected [n, d]"),
+  EXPECT_NE(refusal_of(replace("keys", IntTensor({14, 16}))).find("keys: expected [n, d]"),
             std::string::npos);
-  EXPECT_NE(refused(put("values", IntTensor({13}))).find("values: expected [14] as I32"),
+  EXPECT_NE(refusal_of(replace("values", IntTensor({13}))).find("values: expected [14] as I32"),
             std::string::npos);
-  EXPECT_NE(refused(put("values", Tensor::zeros({14}))).find("values: expected [14] as I32"),
+  EXPECT_NE(refusal_of(replace("values", Tensor::zeros({14}))).find("values: expected [14] as I32"),
             std::string::npos);
-  EXPECT_NE(refused(put("places", IntTensor({14, 3}))).find("places: expected [14, 2] as I32"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of(replace("places", IntTensor({14, 3}))).find("places: expected [14, 2] as I32"),
+      std::string::npos);
   Tensor broken = store.keys.copy();
   broken[broken.size() - 1] = std::nanf("");
-  EXPECT_NE(refused(put("keys", broken)).find("finite numbers"), std::string::npos);
+  EXPECT_NE(refusal_of(replace("keys", broken)).find("finite numbers"), std::string::npos);
   for (const char* name : {"keys", "values", "places"}) {
-    EXPECT_NE(refused([&](SafetensorsFile& file) { file.tensors.erase(name); }), "") << name;
+    EXPECT_NE(refusal_of([&](SafetensorsFile& file) { file.tensors.erase(name); }), "") << name;
     EXPECT_FALSE(is_store(path)) << name;
   }
   EXPECT_FALSE(is_store(folder.path() / "store.txt"));

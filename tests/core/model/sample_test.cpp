@@ -17,9 +17,9 @@ Tensor logits_of(const std::vector<float>& values) {
   return Tensor::from({static_cast<Index>(values.size())}, values);
 }
 
-void expect_near(const std::vector<double>& got, const std::vector<double>& expected) {
-  ASSERT_EQ(got.size(), expected.size());
-  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-9) << i;
+void expect_near(const std::vector<double>& actual, const std::vector<double>& expected) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], 1e-9) << i;
 }
 
 // Logarithms of 0.1, 0.4, 0.2, 0.3, plus a constant that cancels.
@@ -70,11 +70,11 @@ TEST(Sample, HandlesExtremeLogits) {
 }
 
 TEST(Sample, RejectsInvalidSettings) {
-  for (const Sampling& wrong :
+  for (const Sampling& invalid :
        {Sampling{.temperature = -1}, Sampling{.temperature = std::nan("")},
         Sampling{.temperature = std::numeric_limits<double>::infinity()}, Sampling{.top_k = -1},
         Sampling{.top_p = 0}, Sampling{.top_p = 1.01}, Sampling{.top_p = std::nan("")}}) {
-    EXPECT_THROW(probabilities(kLogits, wrong), InputError);
+    EXPECT_THROW(probabilities(kLogits, invalid), InputError);
   }
 }
 

@@ -1,4 +1,4 @@
-// Datastores by name.
+// Paths of datastores by name.
 #include <gtest/gtest.h>
 
 #include "core/base/home.h"
@@ -17,7 +17,6 @@ TEST(StorePath, FindsBundledStoresByName) {
   EXPECT_EQ(store_path(""), "");
 }
 
-// The datastore of a lesson.
 TEST(StorePath, BundledStoreMatchesItsModel) {
   const Store store = load_store(store_path("lighthouse"));
   const Checkpoint twin = load_checkpoint("twin-rope");

@@ -18,7 +18,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::small_config;
 
-Batch some_batch() {
+Batch make_batch() {
   return next_token_batch(IntTensor::from({1, 6}, {3, 1, 4, 1, 5, 9}));
 }
 
@@ -32,9 +32,9 @@ bool is_untrained(const Model& model, const std::string& name) {
 
 TEST(Structure, EmptyStructureKeepsTheModel) {
   const Model model = make_model(small_config({.layers = 2}), 1);
-  const Model same = with_structure(model, {});
-  EXPECT_EQ(same.config, model.config);
-  EXPECT_TRUE(close(logits_of(same, some_batch()), logits_of(model, some_batch()), 0));
+  const Model unchanged = with_structure(model, {});
+  EXPECT_EQ(unchanged.config, model.config);
+  EXPECT_TRUE(close(logits_of(unchanged, make_batch()), logits_of(model, make_batch()), 0));
 }
 
 TEST(Structure, KeepsWeightsOfTheSameName) {
@@ -59,21 +59,21 @@ TEST(Structure, UniversalWithOneStepEqualsDecoder) {
   structure.architecture = default_choice(architecture("universal"));
   structure.architecture->values.set("steps", Index{1});
   structure.architecture->values.set("halting", std::string("none"));
-  const Model once = with_structure(model, structure);
-  EXPECT_TRUE(close(logits_of(once, some_batch()), logits_of(model, some_batch())));
+  const Model one_step = with_structure(model, structure);
+  EXPECT_TRUE(close(logits_of(one_step, make_batch()), logits_of(model, make_batch())));
   structure.architecture->values.set("steps", Index{3});
-  EXPECT_TRUE(testing::differs(logits_of(with_structure(model, structure), some_batch()),
-                               logits_of(model, some_batch()), 1e-4));
+  EXPECT_TRUE(testing::differs(logits_of(with_structure(model, structure), make_batch()),
+                               logits_of(model, make_batch()), 1e-4));
 }
 
 TEST(Structure, AdaptsModelToEveryArchitecture) {
   const Model model = make_model(small_config({.layers = 2, .heads = 4}), 1);
-  for (const Architecture& of : architectures()) {
+  for (const Architecture& type : architectures()) {
     Structure structure;
-    structure.architecture = default_choice(of);
+    structure.architecture = default_choice(type);
     const Model other = with_structure(model, structure);
-    EXPECT_EQ(other.config.architecture.id, of.id);
-    EXPECT_NO_THROW(check(other.config, "other")) << of.id;
+    EXPECT_EQ(other.config.architecture.id, type.id);
+    EXPECT_NO_THROW(check(other.config, "other")) << type.id;
   }
 }
 
@@ -81,10 +81,10 @@ TEST(Structure, AddsAndRemovesExits) {
   const Model model = make_model(small_config({.layers = 2}), 1);
   Structure structure;
   structure.exits = default_choice(exit_rule("saturation"));
-  const Model leaves = with_structure(model, structure);
-  ASSERT_TRUE(leaves.config.exits.has_value());
+  const Model with_exits = with_structure(model, structure);
+  ASSERT_TRUE(with_exits.config.exits.has_value());
   structure.exits = no_exits();
-  EXPECT_EQ(with_structure(leaves, structure).config, model.config);
+  EXPECT_EQ(with_structure(with_exits, structure).config, model.config);
 }
 
 TEST(Structure, RejectsInvalidChoices) {
@@ -93,7 +93,7 @@ TEST(Structure, RejectsInvalidChoices) {
   structure.exits = default_choice(exit_rule("saturation"));
   try {
     with_structure(model, structure);
-    FAIL() << "one layer has no place to leave early";
+    FAIL() << "accepted exits in a model of one layer";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("two layers"), std::string::npos) << e.what();
   }
@@ -110,9 +110,9 @@ TEST(Structure, RoundTripsThroughJson) {
   JsonObject members(json, "session");
   EXPECT_EQ(structure_from_json(members), structure);
   members.finish();
-  const Json wrong = {{"segment", -1}};
-  JsonObject refused(wrong, "");
-  EXPECT_THROW(structure_from_json(refused), InputError);
+  const Json invalid = {{"segment", -1}};
+  JsonObject invalid_members(invalid, "");
+  EXPECT_THROW(structure_from_json(invalid_members), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -22,32 +22,32 @@ using Direction = std::map<std::string, Tensor>;
 // smooth losses.
 constexpr double kTolerance = 2e-3;
 constexpr double kStep = 2e-4;
-constexpr double kLean =
-    2;  // weight of the gradient in directions; their random part along it is about 1
-// If hash buckets, clusters, top-k choices or many kinks lie within a step, narrower steps at
-// other points decide. Their slopes have larger rounding errors.
+// Weight of the normalised gradient in directions, whose random component along it is about 1.
+constexpr double kGradientShare = 2;
+// If hash buckets, clusters, top-k choices or kinks change within a step, the check is repeated
+// with narrower steps at other points, whose slopes have larger rounding errors.
 constexpr double kToleranceElsewhere = 5e-3;
 constexpr double kStepsElsewhere[] = {1e-4, 3e-5};
 constexpr std::uint64_t kMaxElsewhere = 12, kSufficientElsewhere = 2;  // points
 
-bool finite(const Tensor& numbers) {
+bool is_finite(const Tensor& numbers) {
   return std::ranges::all_of(numbers, [](float x) { return std::isfinite(x); });
 }
 
-double squares(const Tensor& numbers) {
+double sum_of_squares(const Tensor& numbers) {
   double sum = 0;
   for (const float x : numbers) sum += static_cast<double>(x) * static_cast<double>(x);
   return sum;
 }
 
 // Moves weights along a direction.
-Model moved(const Model& model, const Direction& direction, double by) {
+Model move_weights(const Model& model, const Direction& direction, double distance) {
   Model result = model;
-  for (const auto& [name, along] : direction) {
-    Tensor sum(along.shape());
+  for (const auto& [name, component] : direction) {
+    Tensor sum(component.shape());
     for (Index i = 0; i < sum.size(); ++i) {
       sum[i] = static_cast<float>(static_cast<double>(model.weights.at(name).value()[i]) +
-                                  by * static_cast<double>(along[i]));
+                                  distance * static_cast<double>(component[i]));
     }
     result.weights[name] = Var(sum);
   }
@@ -68,7 +68,8 @@ struct PredictedSlope {
 // Factor of a weight's gradient, by name: 1, or an error that the check should detect.
 using Distortion = std::function<double(const std::string&)>;
 
-PredictedSlope claim_of(const SweptModel& swept, std::uint64_t seed, const Distortion& factor) {
+PredictedSlope predict_slope(const SweptModel& swept, std::uint64_t seed,
+                             const Distortion& factor) {
   Model model = swept.model;
   const std::set<std::string> constant = constant_weight_names(model.config);
   for (auto& [name, weight] : model.weights) {
@@ -76,90 +77,95 @@ PredictedSlope claim_of(const SweptModel& swept, std::uint64_t seed, const Disto
   }
   const Var loss = run(model, swept.batch, {}).total_loss();
   backward(loss);
-  PredictedSlope claim;
-  claim.loss = static_cast<double>(loss.value()[0]);
+  PredictedSlope prediction;
+  prediction.loss = static_cast<double>(loss.value()[0]);
   for (const auto& [name, weight] : model.weights) {
     if (!weight.requires_gradient()) continue;
-    claim.direction.emplace(name, testing::random_tensor(weight.shape(), ++seed));
+    prediction.direction.emplace(name, testing::random_tensor(weight.shape(), ++seed));
     if (!weight.gradient().defined()) continue;
-    EXPECT_TRUE(finite(weight.gradient())) << swept.name << ": " << name;
-    claim.length += squares(weight.gradient());
+    EXPECT_TRUE(is_finite(weight.gradient())) << swept.name << ": " << name;
+    prediction.length += sum_of_squares(weight.gradient());
   }
-  claim.length = std::sqrt(claim.length);
-  for (auto& [name, along] : claim.direction) {
+  prediction.length = std::sqrt(prediction.length);
+  for (auto& [name, component] : prediction.direction) {
     const Tensor gradient = model.weights.at(name).gradient();
     if (!gradient.defined()) continue;
-    for (Index i = 0; i < along.size(); ++i) {
+    for (Index i = 0; i < component.size(); ++i) {
       const auto g = static_cast<double>(gradient[i]);
-      along[i] += static_cast<float>(kLean * g / claim.length);
-      claim.slope += factor(name) * g * static_cast<double>(along[i]);
+      component[i] += static_cast<float>(kGradientShare * g / prediction.length);
+      prediction.slope += factor(name) * g * static_cast<double>(component[i]);
     }
   }
-  return claim;
+  return prediction;
 }
 
 struct Slopes {
   double forward, backward;
   double central() const { return (forward + backward) / 2; }
-  double bend() const { return forward - backward; }
+  double curvature() const { return forward - backward; }
 };
 
-Slopes slopes(const SweptModel& swept, const PredictedSlope& claim, double step) {
-  const double above = loss_of(moved(swept.model, claim.direction, step), swept.batch);
-  const double below = loss_of(moved(swept.model, claim.direction, -step), swept.batch);
-  return {(above - claim.loss) / step, (claim.loss - below) / step};
+Slopes slopes(const SweptModel& swept, const PredictedSlope& prediction, double step) {
+  const double above = loss_of(move_weights(swept.model, prediction.direction, step), swept.batch);
+  const double below = loss_of(move_weights(swept.model, prediction.direction, -step), swept.batch);
+  return {(above - prediction.loss) / step, (prediction.loss - below) / step};
 }
 
-double error_of(const PredictedSlope& claim, double slope) {
-  return std::abs(slope - claim.slope) / claim.length;
+double error_of(const PredictedSlope& prediction, double slope) {
+  return std::abs(slope - prediction.slope) / prediction.length;
 }
 
 // True if finite differences do not converge at this step: a smooth loss has the same slope over
 // twice and half the step, and half the curvature over half the step.
-bool is_rough(const SweptModel& swept, const PredictedSlope& claim, const Slopes& at_step) {
-  const Slopes wide = slopes(swept, claim, 2 * kStep), narrow = slopes(swept, claim, kStep / 2);
-  const double most = std::max({std::abs(wide.central() - at_step.central()),
-                                std::abs(at_step.central() - narrow.central()),
-                                std::abs(wide.bend() - 2 * at_step.bend())});
-  return most > kTolerance / 2 * claim.length;
+bool is_rough(const SweptModel& swept, const PredictedSlope& prediction, const Slopes& at_step) {
+  const Slopes wide = slopes(swept, prediction, 2 * kStep),
+               narrow = slopes(swept, prediction, kStep / 2);
+  const double max_difference = std::max({std::abs(wide.central() - at_step.central()),
+                                          std::abs(at_step.central() - narrow.central()),
+                                          std::abs(wide.curvature() - 2 * at_step.curvature())});
+  return max_difference > kTolerance / 2 * prediction.length;
 }
 
 // Repeats the check at points nearby, each with its own gradient and direction.
-bool fits_elsewhere(const SweptModel& swept, const Distortion& factor) {
-  constexpr double kAway = 0.01;
-  std::uint64_t fitting = 0;
-  for (std::uint64_t n = 1; n <= kMaxElsewhere && fitting < kSufficientElsewhere; ++n) {
-    SweptModel there = swept;
-    there.model = moved(swept.model, claim_of(swept, 10000 * n, factor).direction, kAway);
-    const PredictedSlope claim = claim_of(there, 20000 * n, factor);
+bool matches_elsewhere(const SweptModel& swept, const Distortion& factor) {
+  constexpr double kDistance = 0.01;
+  std::uint64_t match_count = 0;
+  for (std::uint64_t n = 1; n <= kMaxElsewhere && match_count < kSufficientElsewhere; ++n) {
+    SweptModel shifted = swept;
+    shifted.model =
+        move_weights(swept.model, predict_slope(swept, 10000 * n, factor).direction, kDistance);
+    const PredictedSlope prediction = predict_slope(shifted, 20000 * n, factor);
     for (const double step : kStepsElsewhere) {
-      if (!(error_of(claim, slopes(there, claim, step).central()) <= kToleranceElsewhere)) continue;
-      ++fitting;
+      if (!(error_of(prediction, slopes(shifted, prediction, step).central()) <=
+            kToleranceElsewhere))
+        continue;
+      ++match_count;
       break;
     }
   }
-  return fitting == kSufficientElsewhere;
+  return match_count == kSufficientElsewhere;
 }
 
 struct Verdict {
-  bool right = false;
+  bool is_correct = false;
   bool rough = false, elsewhere = false;  // differences do not converge; other points decided
-  std::string words{};
+  std::string message{};
 };
 
 // Finite differences include the effect on segment memory, which gradients treat as constant, so
 // models with segments are not checked.
 Verdict judge_gradient(const SweptModel& swept, const Distortion& factor) {
-  const PredictedSlope claim = claim_of(swept, 1000, factor);
-  if (!(claim.length > 0)) return {.words = "no gradient"};
-  const Slopes found = slopes(swept, claim, kStep);
-  Verdict verdict{.right = error_of(claim, found.central()) <= kTolerance,
-                  .rough = is_rough(swept, claim, found)};
-  verdict.words = "a slope of " + std::to_string(found.central()) + ", the gradient says " +
-                  std::to_string(claim.slope) + ", of a length of " + std::to_string(claim.length);
-  if (!verdict.right && verdict.rough) {
+  const PredictedSlope prediction = predict_slope(swept, 1000, factor);
+  if (!(prediction.length > 0)) return {.message = "no gradient"};
+  const Slopes measured = slopes(swept, prediction, kStep);
+  Verdict verdict{.is_correct = error_of(prediction, measured.central()) <= kTolerance,
+                  .rough = is_rough(swept, prediction, measured)};
+  verdict.message = "a slope of " + std::to_string(measured.central()) + ", the gradient says " +
+                    std::to_string(prediction.slope) + ", of a length of " +
+                    std::to_string(prediction.length);
+  if (!verdict.is_correct && verdict.rough) {
     verdict.elsewhere = true;
-    verdict.right = fits_elsewhere(swept, factor);
+    verdict.is_correct = matches_elsewhere(swept, factor);
   }
   return verdict;
 }
@@ -170,10 +176,10 @@ double undistorted(const std::string&) {
 
 struct Count {
   int models = 0, rough = 0, elsewhere = 0;
-  void operator+=(const Count& more) {
-    models += more.models;
-    rough += more.rough;
-    elsewhere += more.elsewhere;
+  void operator+=(const Count& other) {
+    models += other.models;
+    rough += other.rough;
+    elsewhere += other.elsewhere;
   }
 };
 
@@ -184,13 +190,13 @@ TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
   const int swept = testing::sweep_models(GetParam(), [&](const SweptModel& one) {
     try {
       const Output output = run(one.model, one.batch, {});
-      EXPECT_TRUE(finite(output.logits.value())) << one.name;
+      EXPECT_TRUE(is_finite(output.logits.value())) << one.name;
       EXPECT_TRUE(std::isfinite(output.total_loss().value()[0])) << one.name;
       if (one.model.config.segment != 0) return;
       const Verdict verdict = judge_gradient(one, undistorted);
-      EXPECT_TRUE(verdict.right) << one.name << ", " << one.batch.length() << " tokens"
-                                 << (verdict.elsewhere ? ", at no other points either: " : ": ")
-                                 << verdict.words;
+      EXPECT_TRUE(verdict.is_correct)
+          << one.name << ", " << one.batch.length() << " tokens"
+          << (verdict.elsewhere ? ", at no other points either: " : ": ") << verdict.message;
       counts[one.model.config.groups[0][0].variant.id] += {1, verdict.rough, verdict.elsewhere};
     } catch (const std::exception& e) {
       ADD_FAILURE() << one.name << ": " << e.what();
@@ -217,23 +223,23 @@ INSTANTIATE_TEST_SUITE_P(All, ModelSweep, ::testing::ValuesIn(testing::swept_pai
 // in every model, but in most.
 TEST(ModelSweepCheck, DetectsSlightlyWrongGradients) {
   int checked = 0;
-  std::map<std::string, int> seen{
+  std::map<std::string, int> detected{
       {"embed.weight", 0}, {"layers.0.attn.wv", 0}, {"layers.1.ffn.w_in", 0}};
   testing::sweep_models({"decoder", "residual"}, [&](const SweptModel& one) {
     if (one.model.config.groups[0][0].variant.id != default_variant().id) return;
     const Verdict verdict = judge_gradient(one, undistorted);
     if (verdict.rough) return;
     ++checked;
-    EXPECT_TRUE(verdict.right) << one.name << ": " << verdict.words;
-    const auto longer = [](const std::string&) { return 1.01; };
-    EXPECT_FALSE(judge_gradient(one, longer).right) << one.name;
-    for (auto& [name, count] : seen) {
-      const auto one_longer = [&](const std::string& of) { return of == name ? 1.1 : 1.0; };
-      count += judge_gradient(one, one_longer).right ? 0 : 1;
+    EXPECT_TRUE(verdict.is_correct) << one.name << ": " << verdict.message;
+    const auto scaled = [](const std::string&) { return 1.01; };
+    EXPECT_FALSE(judge_gradient(one, scaled).is_correct) << one.name;
+    for (auto& [name, count] : detected) {
+      const auto one_scaled = [&](const std::string& weight) { return weight == name ? 1.1 : 1.0; };
+      count += judge_gradient(one, one_scaled).is_correct ? 0 : 1;
     }
   });
   EXPECT_GT(checked, 5);
-  for (const auto& [name, count] : seen) EXPECT_GT(2 * count, checked) << name;
+  for (const auto& [name, count] : detected) EXPECT_GT(2 * count, checked) << name;
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,5 +1,5 @@
-// Peak memory of training with residual connections that keep all activations and with one that
-// recomputes them.
+// Peak memory of training with residual connections that keep all activations, and with reversible
+// layers, which recompute them.
 #include <gtest/gtest.h>
 
 #include "core/model/model.h"
@@ -48,21 +48,21 @@ TEST(Reversible, TrainingMemoryDoesNotGrowWithDepth) {
   EXPECT_LT(twelve, peak_of_step("residual", {.layers = 12}) / 3);
 }
 
-// A wide feed-forward in chunks: peak memory decreases with their number.
+// A wide feed-forward in chunks: peak memory decreases with the number of chunks.
 TEST(Reversible, ChunksReduceMemory) {
   const double whole = peak_of_step("reversible", {.chunks = 1, .hidden = 1024});
-  const double pieces = peak_of_step("reversible", {.chunks = 8, .hidden = 1024});
-  EXPECT_LT(pieces, whole / 2);
+  const double chunked = peak_of_step("reversible", {.chunks = 8, .hidden = 1024});
+  EXPECT_LT(chunked, whole / 2);
 }
 
-// Gradients match those of ordinary recording, with or without chunks, also with dropout.
+// Gradients with chunks match those without, also with dropout.
 TEST(Reversible, GradientsDoNotDependOnChunks) {
-  const auto gradients = [](Index chunks, double dropped) {
+  const auto gradients = [](Index chunks, double dropout) {
     ModelConfig config = testing::small_config({.context = 16, .layers = 3});
     config.residual_connection = {"reversible",
                                   default_values(residual_connection("reversible").parameters)};
     config.residual_connection.values.set("chunks", chunks);
-    config.dropout = dropped;
+    config.dropout = dropout;
     Model model = make_model(config, 1);
     for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
     ForwardOptions options;
@@ -73,10 +73,10 @@ TEST(Reversible, GradientsDoNotDependOnChunks) {
     backward(run(model, next_token_batch(ids), options).total_loss());
     return model.weights;
   };
-  for (const double dropped : {0.0, 0.3}) {
-    const NamedVars whole = gradients(1, dropped);
+  for (const double dropout : {0.0, 0.3}) {
+    const NamedVars whole = gradients(1, dropout);
     for (const Index chunks : {2, 5, 100}) {
-      for (const auto& [name, weight] : gradients(chunks, dropped)) {
+      for (const auto& [name, weight] : gradients(chunks, dropout)) {
         EXPECT_TRUE(testing::same_gradient(weight.gradient(), whole.at(name).gradient(), 1e-4))
             << name;
       }
