@@ -44,8 +44,8 @@ std::string refusal_of(const SafetensorsFile& file, const std::string& spec, boo
   return "accepted";
 }
 
-// Constant tensor; floats of 8 bytes for F64, zeros otherwise.
-StoredTensor numbers_of(DType dtype, Shape shape, double number) {
+// Tensor with all elements equal to `number` for F64, and 0 for other types.
+StoredTensor constant_tensor(DType dtype, Shape shape, double number) {
   const Index count = element_count(shape);
   const auto bytes = std::make_shared<ByteTensor>(ByteTensor::zeros({count * byte_size(dtype)}));
   for (Index i = 0; dtype == DType::F64 && i < count; ++i) {
@@ -80,9 +80,9 @@ TEST(Attend, RejectsInvalidSpecs) {
       {R"({"variant": {"type": "full"}, "heads": 3})", "heads: "},
       {R"({"variant": {"type": "full"}, "masks": 3})", "spec: "},
   };
-  for (const auto& [spec, begins] : cases) {
+  for (const auto& [spec, prefix] : cases) {
     const std::string reason = refusal_of(heads_form(), spec);
-    EXPECT_TRUE(reason.starts_with(begins)) << spec << ": " << reason;
+    EXPECT_TRUE(reason.starts_with(prefix)) << spec << ": " << reason;
     EXPECT_EQ(reason.find('\n'), std::string::npos);
   }
   EXPECT_THROW(attend(heads_form(), std::nullopt, false, cpu_backend()), InputError);
@@ -101,7 +101,7 @@ TEST(Attend, RejectsInvalidTensors) {
   struct Case {
     const char* name;
     StoredTensor tensor;
-    const char* begins;
+    const char* prefix;
   };
   Tensor infinite = random_tensor({2, 6, 4}, 1);
   infinite[7] = std::numeric_limits<float>::infinity();
@@ -115,11 +115,11 @@ TEST(Attend, RejectsInvalidTensors) {
       {"q", stored(Tensor({2, 0, 4})), "q: expected shape"},
       {"v", stored(random_tensor({2, 5, 3}, 1)), "v: expected shape [2, 6, at least 1]"},
       {"v", stored(Tensor({2, 6, 0})), "v: expected shape"},
-      {"q", numbers_of(DType::F64, {2, 6, 4}, 1e300),
+      {"q", constant_tensor(DType::F64, {2, 6, 4}, 1e300),
        "q: expected finite numbers within the range of float32"},
-      {"q", numbers_of(DType::F64, {2, 6, 4}, std::nan("")),
+      {"q", constant_tensor(DType::F64, {2, 6, 4}, std::nan("")),
        "q: expected finite numbers, found nan as number 0"},
-      {"q", numbers_of(DType::I16, {2, 6, 4}, 0), "q: expected dtype F32, found I16"},
+      {"q", constant_tensor(DType::I16, {2, 6, 4}, 0), "q: expected dtype F32, found I16"},
       {"x", stored(random_tensor({6, 8}, 1)), "x: expected either"},
       {"wq", stored(random_tensor({8, 8}, 1)), "wq: expected either"},
       {"y", stored(random_tensor({6, 8}, 1)), "y: expected either"},
@@ -128,7 +128,7 @@ TEST(Attend, RejectsInvalidTensors) {
     SafetensorsFile file = heads_form();
     file.tensors[c.name] = c.tensor;
     const std::string reason = refusal_of(file, kFull);
-    EXPECT_TRUE(reason.starts_with(c.begins)) << c.begins << ": " << reason;
+    EXPECT_TRUE(reason.starts_with(c.prefix)) << c.prefix << ": " << reason;
   }
   for (const char* name : {"q", "k", "v"}) {
     SafetensorsFile file = heads_form();
@@ -140,9 +140,9 @@ TEST(Attend, RejectsInvalidTensors) {
   EXPECT_EQ(refusal_of(heads_form(6, 7), kFull), "accepted");
 }
 
-TEST(Attend, AcceptsWiderNumbers) {
+TEST(Attend, AcceptsDoublePrecision) {
   SafetensorsFile wide = heads_form(), narrow = heads_form();
-  wide.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, 0.125);
+  wide.tensors["q"] = constant_tensor(DType::F64, {2, 6, 4}, 0.125);
   narrow.tensors["q"] = stored(Tensor::full({2, 6, 4}, 0.125f));
   EXPECT_TRUE(testing::close(run(wide, kFull).out.tensors.at("attention").floats(),
                              run(narrow, kFull).out.tensors.at("attention").floats(), 0));
@@ -152,7 +152,7 @@ TEST(Attend, IgnoresTensorsThatItDoesNotUse) {
   SafetensorsFile file = heads_form();
   for (const DType dtype :
        {DType::I8, DType::I16, DType::U16, DType::U32, DType::U64, DType::F8E4M3, DType::F8E5M2}) {
-    file.tensors[std::string(to_string(dtype))] = numbers_of(dtype, {3}, 0);
+    file.tensors[std::string(to_string(dtype))] = constant_tensor(dtype, {3}, 0);
   }
   EXPECT_EQ(refusal_of(file, kFull), "accepted");
 }
@@ -176,9 +176,9 @@ TEST(Attend, ErrorsNameTensorAndPlace) {
        "variant"},
   };
   for (const auto& [spec, reason] : cases) EXPECT_EQ(refusal_of(heads_form(), spec), reason);
-  SafetensorsFile odd = input_form();
-  odd.tensors["x"] = stored(random_tensor({6, 7}, 1));
-  EXPECT_EQ(refusal_of(odd, R"({"variant": {"type": "full"}, "heads": 2,
+  SafetensorsFile odd_width = input_form();
+  odd_width.tensors["x"] = stored(random_tensor({6, 7}, 1));
+  EXPECT_EQ(refusal_of(odd_width, R"({"variant": {"type": "full"}, "heads": 2,
                                 "position": {"type": "sinusoidal"}})"),
             "x: expected an even size d for sine and cosine, found 7");
   SafetensorsFile without = input_form();
@@ -190,7 +190,7 @@ TEST(Attend, RejectsInvalidInputForm) {
   struct Case {
     const char* name;
     Shape shape;  // empty: the tensor is missing
-    const char* begins;
+    const char* prefix;
   };
   const Case cases[] = {{"wq", {}, "wq: missing"},
                         {"wk", {}, "wk: missing"},
@@ -206,7 +206,7 @@ TEST(Attend, RejectsInvalidInputForm) {
     file.tensors.erase(c.name);
     if (!c.shape.empty()) file.tensors[c.name] = stored(random_tensor(c.shape, 1));
     const std::string reason = refusal_of(file, kFullOfX);
-    EXPECT_TRUE(reason.starts_with(c.begins)) << c.begins << ": " << reason;
+    EXPECT_TRUE(reason.starts_with(c.prefix)) << c.prefix << ": " << reason;
   }
   EXPECT_TRUE(refusal_of(input_form(), kFull).starts_with("heads: missing"));
   SafetensorsFile cross = input_form();
@@ -294,19 +294,19 @@ TEST(Attend, TensorsDecideWhetherSpansAreDynamic) {
   dynamic.tensors["span.b"] = stored(random_tensor({2}, 6));
   both.tensors = dynamic.tensors;
   both.tensors["span.z"] = fixed.tensors["span.z"];
-  const auto attention = [](const SafetensorsFile& file, const std::string& of) {
-    return run(file, of).out.tensors.at("attention").floats();
+  const auto attention = [](const SafetensorsFile& file, const std::string& with_spec) {
+    return run(file, with_spec).out.tensors.at("attention").floats();
   };
-  const std::string asked =
+  const std::string requested =
       R"({"variant": {"type": "adaptive_span", "span": 4, "ramp": 2, "dynamic": true},
           "heads": 2})";
   EXPECT_TRUE(testing::differs(attention(fixed, spec), attention(dynamic, spec), 1e-3));
-  EXPECT_TRUE(testing::close(attention(dynamic, spec), attention(dynamic, asked), 0));
-  EXPECT_TRUE(testing::close(attention(fixed, spec), attention(fixed, asked), 0));
+  EXPECT_TRUE(testing::close(attention(dynamic, spec), attention(dynamic, requested), 0));
+  EXPECT_TRUE(testing::close(attention(fixed, spec), attention(fixed, requested), 0));
   EXPECT_TRUE(testing::close(attention(both, spec), attention(fixed, spec), 0));
-  EXPECT_TRUE(testing::close(attention(both, asked), attention(dynamic, spec), 0));
+  EXPECT_TRUE(testing::close(attention(both, requested), attention(dynamic, spec), 0));
   EXPECT_TRUE(refusal_of(input_form(), spec).starts_with("span.z: missing"));
-  EXPECT_TRUE(refusal_of(input_form(), asked).starts_with("span.v: missing"));
+  EXPECT_TRUE(refusal_of(input_form(), requested).starts_with("span.v: missing"));
   dynamic.tensors.erase("span.b");
   EXPECT_TRUE(refusal_of(dynamic, spec).starts_with("span.b: missing"));
 }
@@ -335,7 +335,7 @@ TEST(Attend, GatesRequireInput) {
           .starts_with("variant.gate: "));
 }
 
-// Queries that also serve as keys have terms, too.
+// Score terms also exist if the queries serve as keys.
 TEST(Attend, SharedQueriesHaveTerms) {
   SafetensorsFile file = input_form();
   file.tensors.erase("wk");
@@ -354,8 +354,8 @@ TEST(Attend, SharedQueriesHaveTerms) {
 }
 
 TEST(Attend, RejectsMissingTerms) {
-  EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "linear"}})", true)
-                  .starts_with("terms: "));
+  EXPECT_TRUE(
+      refusal_of(heads_form(), R"({"variant": {"type": "linear"}})", true).starts_with("terms: "));
   EXPECT_TRUE(run(heads_form(), kFull, true).out.tensors.contains("term.content"));
 }
 
@@ -373,18 +373,18 @@ TEST(Attend, NumbersBeyondFloat32AreNeverNan) {
   }
 }
 
-// The number of heads follows the tensors, or the variant if it has one head for all.
+// The number of heads follows from the tensors, or is 1 for variants with a single head.
 TEST(Attend, HeadCountMatchesTensors) {
   EXPECT_EQ(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 2})"), "accepted");
   EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 3})")
                   .starts_with("heads: expected the 2 heads of v, found 3"));
   SafetensorsFile no_heads;
   no_heads.tensors["x"] = stored(random_tensor({6, 8}, 1));
-  for (const auto& [heads, begins] :
+  for (const auto& [heads, prefix] :
        {std::pair<int, const char*>{2, "heads: expected 1"}, {3, "heads: expected 1"}}) {
     const std::string reason = refusal_of(
         no_heads, R"({"variant": {"type": "gmlp"}, "heads": )" + std::to_string(heads) + "}");
-    EXPECT_TRUE(reason.starts_with(begins)) << reason;
+    EXPECT_TRUE(reason.starts_with(prefix)) << reason;
   }
   const std::string one = refusal_of(no_heads, R"({"variant": {"type": "gmlp"}, "heads": 1})");
   EXPECT_FALSE(one.starts_with("heads:")) << one;
@@ -393,11 +393,11 @@ TEST(Attend, HeadCountMatchesTensors) {
 // Doubles that overflow float32 are reported as too large.
 TEST(Attend, RejectsInfiniteNumbers) {
   SafetensorsFile file = heads_form();
-  file.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, 1e300);
+  file.tensors["q"] = constant_tensor(DType::F64, {2, 6, 4}, 1e300);
   EXPECT_EQ(refusal_of(file, kFull),
             "q: expected finite numbers within the range of float32, found a larger one as number "
             "0");
-  file.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, std::nan(""));
+  file.tensors["q"] = constant_tensor(DType::F64, {2, 6, 4}, std::nan(""));
   EXPECT_TRUE(refusal_of(file, kFull).starts_with("q: expected finite numbers, found"));
   Tensor q = Tensor::full({2, 6, 4}, 0.5F);
   q[47] = INFINITY;

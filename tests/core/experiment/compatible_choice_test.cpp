@@ -22,7 +22,7 @@ const ModelConfig& stored() {
   return model_store()->checkpoint("default")->model.config;
 }
 
-RunView reading(const std::string& text) {
+RunView view_of_text(const std::string& text) {
   RunView e;
   e.run.text = text;
   return e;
@@ -34,10 +34,10 @@ std::shared_ptr<const Trace> run(const RunView& viewed) {
 }
 
 Index token_count(const std::string& text) {
-  return static_cast<Index>(run(reading(text))->tokens.size());
+  return static_cast<Index>(run(view_of_text(text))->tokens.size());
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string join(const std::vector<std::string>& words) {
   std::string all;
   for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
   return all;
@@ -49,7 +49,7 @@ TEST(CompatibleChoice, EveryVariantRunsOnTheDefaultModel) {
     const Index tokens = token_count(text);
     for (const Variant& v : variants()) {
       const CompatibleChoice compatible =
-          select_variant(reading(text), for_all_heads(), v, stored(), tokens);
+          select_variant(view_of_text(text), for_all_heads(), v, stored(), tokens);
       ASSERT_EQ(compatible.refusal, "") << v.id << " with " << tokens << " tokens";
       const auto trace = run(compatible.viewed);
       ASSERT_FALSE(trace->attention.empty()) << v.id;
@@ -63,14 +63,14 @@ TEST(CompatibleChoice, EveryVariantRunsOnTheDefaultModel) {
   }
 }
 
-// Selected patterns omit some keys; otherwise they would look like full attention.
+// Selected patterns omit some keys, so that they differ visibly from full attention.
 TEST(CompatibleChoice, PatternsLeaveKeysOut) {
   const Index tokens = token_count(kLong);
   for (const Variant& v : variants()) {
     if (v.group != "Fixed patterns" && v.group != "Content-based patterns") continue;
     if (v.id == "sinkhorn") continue;  // mixes blocks: restricts weights, not keys
     const CompatibleChoice compatible =
-        select_variant(reading(kLong), for_all_heads(), v, stored(), tokens);
+        select_variant(view_of_text(kLong), for_all_heads(), v, stored(), tokens);
     const auto trace = run(compatible.viewed);
     const AttentionTap& tap = trace->attention.front();
     const Pattern& pattern = *tap.result.pattern;
@@ -86,9 +86,9 @@ TEST(CompatibleChoice, PatternsLeaveKeysOut) {
 
 TEST(CompatibleChoice, ReadsMemories) {
   for (const char* id : {"segment_memory", "compressive", "memorizing"}) {
-    const CompatibleChoice compatible =
-        select_variant(reading(kLong), for_all_heads(), variant(id), stored(), token_count(kLong));
-    EXPECT_EQ(joined(compatible.implied), "segments of 8 tokens") << id;
+    const CompatibleChoice compatible = select_variant(view_of_text(kLong), for_all_heads(),
+                                                       variant(id), stored(), token_count(kLong));
+    EXPECT_EQ(join(compatible.implied), "segments of 8 tokens") << id;
     const auto trace = run(compatible.viewed);
     for (const std::string& note : trace->notes) {
       EXPECT_EQ(note.find("the memory is empty"), std::string::npos) << id << ": " << note;
@@ -102,8 +102,8 @@ TEST(CompatibleChoice, ReadsMemories) {
 TEST(CompatibleChoice, ReportsImpliedChanges) {
   const Index tokens = token_count(kShort);
   const auto implied = [&](const char* id) {
-    return joined(
-        select_variant(reading(kShort), for_all_heads(), variant(id), stored(), tokens).implied);
+    return join(select_variant(view_of_text(kShort), for_all_heads(), variant(id), stored(), tokens)
+                    .implied);
   };
   ASSERT_EQ(tokens, 13);
   EXPECT_EQ(implied("local"), "");
@@ -117,19 +117,19 @@ TEST(CompatibleChoice, ReportsImpliedChanges) {
   EXPECT_EQ(implied("linear"), "");  // RoPE rotates the feature map inputs of linear attention
 }
 
-// A selected encoding or direction stays; an incompatible variant is replaced.
+// Selecting an encoding or direction replaces an incompatible variant.
 TEST(CompatibleChoice, EncodingsAndDirectionsSelectFullAttention) {
   const Index tokens = token_count(kShort);
-  RunView kernels =
-      select_variant(reading(kShort), for_all_heads(), variant("linformer"), stored(), tokens)
+  RunView linformer =
+      select_variant(view_of_text(kShort), for_all_heads(), variant("linformer"), stored(), tokens)
           .viewed;
   const CompatibleChoice t5 =
-      select_encoding(kernels, for_all_heads(), encoding("t5"), stored(), tokens);
+      select_encoding(linformer, for_all_heads(), encoding("t5"), stored(), tokens);
   EXPECT_EQ(t5.refusal, "");
-  EXPECT_EQ(joined(t5.implied), "full attention");
+  EXPECT_EQ(join(t5.implied), "full attention");
   EXPECT_EQ(t5.viewed.run.encoding->id, "t5");
-  const CompatibleChoice causal = select_direction(kernels, true, stored(), tokens);
-  EXPECT_EQ(joined(causal.implied), "full attention");
+  const CompatibleChoice causal = select_direction(linformer, true, stored(), tokens);
+  EXPECT_EQ(join(causal.implied), "full attention");
   EXPECT_EQ(run(causal.viewed)->attention.front().causal, true);
 }
 
@@ -137,7 +137,7 @@ TEST(CompatibleChoice, EveryEncodingRunsOnTheDefaultModel) {
   const Index tokens = token_count(kShort);
   for (const Encoding& e : encodings()) {
     const CompatibleChoice compatible =
-        select_encoding(reading(kShort), for_all_heads(), e, stored(), tokens);
+        select_encoding(view_of_text(kShort), for_all_heads(), e, stored(), tokens);
     ASSERT_EQ(compatible.refusal, "") << e.id;
     EXPECT_EQ(run(compatible.viewed)->attention.front().encoding.id, e.id);
   }
@@ -145,7 +145,7 @@ TEST(CompatibleChoice, EveryEncodingRunsOnTheDefaultModel) {
 
 // Parameters without a default depend on the text; the others keep their default.
 TEST(CompatibleChoice, CompletesUnsetParameters) {
-  RunView e = reading(kLong);
+  RunView e = view_of_text(kLong);
   e.run.variant = Choice{"local", partial_values_from_json(variant("local").parameters,
                                                            {{"type", "local"}}, "variant")};
   ASSERT_TRUE(has_unset_parameters(e.run));

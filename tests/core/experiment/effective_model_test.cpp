@@ -117,8 +117,8 @@ TEST(EffectiveModel, RejectsIncompatibleChoices) {
   EXPECT_EQ(effective_model(model, e).config.groups[1].size(), 3u);
 }
 
-// Brackets and sentences are read from whole texts, which segmented models never have.
-TEST(EffectiveModel, ReadsWholeTexts) {
+// Brackets and sentences span the whole text, which models with segments read in pieces.
+TEST(EffectiveModel, RejectsTextParametersWithSegments) {
   std::vector<TraceToken> tokens(4);
   const char* bytes[] = {"a", "(", "b", ")"};
   for (std::size_t n = 0; n < tokens.size(); ++n) tokens[n].bytes = bytes[n];

@@ -37,12 +37,12 @@ Session full_session() {
   return e;
 }
 
-TEST(Session, ComesBackFromJson) {
+TEST(Session, RoundTripsThroughJson) {
   EXPECT_EQ(session_from_json(to_json(full_session())), full_session());
   EXPECT_EQ(session_from_json(to_json(Session{})), Session{});
 }
 
-TEST(Session, KeepsBytesThatAreNoText) {
+TEST(Session, PreservesInvalidUtf8) {
   Session e;
   e.run.text = std::string("\xff\x00\xe4zz", 5);
   EXPECT_EQ(session_from_json(to_json(e)), e);
@@ -51,44 +51,44 @@ TEST(Session, KeepsBytesThatAreNoText) {
   EXPECT_EQ(load_session(folder.path() / "s.json"), e);
 }
 
-TEST(Session, RefusesWhatItDoesNotKnow) {
-  const auto refused = [](const std::string& text) {
+TEST(Session, RejectsUnknownOrInvalidMembers) {
+  const auto expect_rejected = [](const std::string& text) {
     const testing::TemporaryFolder folder;
     write_file(folder.path() / "s.json", text);
     EXPECT_THROW(load_session(folder.path() / "s.json"), InputError) << text;
   };
-  refused("");
-  refused("{}");  // no version
+  expect_rejected("");
+  expect_rejected("{}");  // no version
   for (const char* group :
        {"{}", "3", R"({"layers": [0]})", R"({"position": {"type": "nonesuch"}})",
         R"({"layers": [], "position": {"type": "alibi"}})",
         R"({"layers": [-1], "position": {"type": "alibi"}})",
         R"({"heads": ["a"], "position": {"type": "alibi"}})",
         R"({"head": [0], "position": {"type": "alibi"}})"}) {
-    refused(std::string(R"({"attnscope": 1, "groups": [)") + group + "]}");
+    expect_rejected(std::string(R"({"attnscope": 1, "groups": [)") + group + "]}");
   }
-  refused(R"({"attnscope": 2})");
-  refused(R"({"attnscope": 1, "txt": "a"})");
-  refused(R"({"attnscope": 1, "text": 3})");
-  refused(R"({"attnscope": 1, "view": {"type": "nothing"}})");
-  refused(R"({"attnscope": 1, "view": {"colour_map": "nothing"}})");
-  refused(R"({"attnscope": 1, "view": {"options": 3}})");
-  refused(R"({"attnscope": 1, "view": {"options": {"nothing": {}}}})");
-  refused(R"({"attnscope": 1, "view": {"options": {"map": {"nothing": 1}}}})");
-  refused(R"({"attnscope": 1, "text_hex": "0g"})");
-  refused(R"({"attnscope": 1, "text_hex": "012"})");
-  refused(R"({"attnscope": 1, "ids": [-1]})");
-  refused(R"({"attnscope": 1, "ids": [4294967296]})");
-  refused(R"({"attnscope": 1, "variant": {"type": "local", "windw": 3}})");
-  refused(R"({"attnscope": 1, "variant": {}})");
-  refused(R"({"attnscope": 1, "position": "rope"})");
-  refused(R"({"attnscope": 1, "backend": "tpu"})");
-  refused(R"({"attnscope": 1, "overlong": "middle"})");
-  refused(R"({"attnscope": 1, "view": {"type": "map", "layer": -1}})");
-  refused(R"({"attnscope": 1, "view": {"zoom": 1}})");
+  expect_rejected(R"({"attnscope": 2})");
+  expect_rejected(R"({"attnscope": 1, "txt": "a"})");
+  expect_rejected(R"({"attnscope": 1, "text": 3})");
+  expect_rejected(R"({"attnscope": 1, "view": {"type": "nothing"}})");
+  expect_rejected(R"({"attnscope": 1, "view": {"colour_map": "nothing"}})");
+  expect_rejected(R"({"attnscope": 1, "view": {"options": 3}})");
+  expect_rejected(R"({"attnscope": 1, "view": {"options": {"nothing": {}}}})");
+  expect_rejected(R"({"attnscope": 1, "view": {"options": {"map": {"nothing": 1}}}})");
+  expect_rejected(R"({"attnscope": 1, "text_hex": "0g"})");
+  expect_rejected(R"({"attnscope": 1, "text_hex": "012"})");
+  expect_rejected(R"({"attnscope": 1, "ids": [-1]})");
+  expect_rejected(R"({"attnscope": 1, "ids": [4294967296]})");
+  expect_rejected(R"({"attnscope": 1, "variant": {"type": "local", "windw": 3}})");
+  expect_rejected(R"({"attnscope": 1, "variant": {}})");
+  expect_rejected(R"({"attnscope": 1, "position": "rope"})");
+  expect_rejected(R"({"attnscope": 1, "backend": "tpu"})");
+  expect_rejected(R"({"attnscope": 1, "overlong": "middle"})");
+  expect_rejected(R"({"attnscope": 1, "view": {"type": "map", "layer": -1}})");
+  expect_rejected(R"({"attnscope": 1, "view": {"zoom": 1}})");
 }
 
-TEST(Session, EachRefusalOfASessionNamesItsFile) {
+TEST(Session, ErrorsNameTheFile) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "s.json";
   for (const char* text : {"{", "{}", R"({"attnscope": 1, "view": {"type": "none"}})",
@@ -103,7 +103,7 @@ TEST(Session, EachRefusalOfASessionNamesItsFile) {
   }
 }
 
-TEST(Session, IsComparedWithOneOther) {
+TEST(Session, ComparesWithOneOtherRun) {
   const Session e = full_session();
   ASSERT_TRUE(reference_of(e));
   EXPECT_EQ(*reference_of(e), Session{*e.b});
@@ -122,7 +122,7 @@ TEST(Session, IsComparedWithOneOther) {
   EXPECT_THROW(session_from_json(nested), InputError);
 }
 
-TEST(Session, LookingElsewhereIsTheSameRun) {
+TEST(Session, ViewSettingsDoNotAffectSameRun) {
   Session a = full_session(), b = a;
   b.view.layer = 0;
   EXPECT_TRUE(same_run(a, b));

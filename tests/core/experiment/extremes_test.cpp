@@ -1,5 +1,5 @@
-// Every variant and encoding at 5,000 tokens with each parameter at its limits, every kind of
-// model, and training: all stop within 100 ms.
+// Cancellation within 100 ms: every variant and encoding at 5,000 tokens with each parameter at its
+// limits, every kind of model, and training.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <time.h>
@@ -32,11 +32,11 @@ constexpr Index kTokens = 5000;
 
 // ATTNSCOPE_EXTREMES=all: the bundled model, stopped at several moments, with a table; any other
 // value: only cases whose names contain it.
-bool thorough() {
+bool is_thorough() {
   return std::getenv("ATTNSCOPE_EXTREMES") != nullptr;
 }
 
-bool left_out(const std::string& name) {
+bool is_excluded(const std::string& name) {
   const char* wanted = std::getenv("ATTNSCOPE_EXTREMES");
   return wanted != nullptr && std::string(wanted) != "all" &&
          name.find(wanted) == std::string::npos;
@@ -68,12 +68,12 @@ constexpr double kMaxSeconds = 0.1;
 
 // Initial values, then each parameter at its limits, other choices and flags.
 std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
-  const Values usual = illustrative_values(parameters, kTokens);
-  std::vector<Values> cases{usual};
+  const Values defaults = illustrative_values(parameters, kTokens);
+  std::vector<Values> cases{defaults};
   const auto add = [&](const Parameter& parameter, const Value& value) {
-    Values values = usual;
+    Values values = defaults;
     values.set(parameter.key, value);
-    if (values == usual) return;
+    if (values == defaults) return;
     try {
       check_value(parameter, value, parameter.key);
     } catch (const InputError&) {
@@ -101,7 +101,7 @@ std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
         add(parameter, false);
         break;
       default:
-        break;  // lists are as long as given
+        break;  // lists have no limits of length
     }
   }
   return cases;
@@ -120,16 +120,17 @@ Outcome run_and_stop(int milliseconds, const Work& work) {
   const Stop stop;
   const StopScope scope(stop);
   const WorkClock busy;
-  Clock::time_point asked{};
+  Clock::time_point requested_at{};
   double thread = 0, all = 0;
-  std::atomic<bool> over{false};
+  std::atomic<bool> is_over{false};
   reset_peak_storage();
   std::thread canceller([&] {
     const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
-    while (!over && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!is_over && Clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     thread = busy.thread();
     all = WorkClock::all();
-    asked = Clock::now();
+    requested_at = Clock::now();
     stop.request();
   });
   Outcome outcome;
@@ -143,28 +144,28 @@ Outcome run_and_stop(int milliseconds, const Work& work) {
     outcome.refusal = std::string("FAILED ") + e.what();
   }
   const Clock::time_point ended = Clock::now();
-  over = true;
+  is_over = true;
   const double thread_now = busy.thread(), all_now = WorkClock::all();
   canceller.join();
   outcome.peak = storage_statistics().peak_bytes;
   if (!outcome.finished && outcome.refusal.empty()) {
-    outcome.wall = std::chrono::duration<double>(ended - asked).count();
-    // The larger of the time of this thread and of the mean over all threads.
+    outcome.wall = std::chrono::duration<double>(ended - requested_at).count();
+    // Larger of this thread's time and the mean time of all threads.
     outcome.busy = std::max(thread_now - thread, (all_now - all) / thread_count());
   }
   return outcome;
 }
 
 // Milliseconds until cancellation: short, different for each case.
-std::vector<int> moments_of(const std::string& name) {
-  if (thorough()) return {10, 30, 120, 400, 1200, 3000};
+std::vector<int> cancellation_times(const std::string& name) {
+  if (is_thorough()) return {10, 30, 120, 400, 1200, 3000};
   return {15 + static_cast<int>(std::hash<std::string>()(name) % 50)};
 }
 
 class Extremes : public ::testing::Test {
  protected:
   Extremes() {
-    if (thorough()) return;
+    if (is_thorough()) return;
     testing::save_byte_model(folder_.path() / "model", 2, 64, 64);
   }
 
@@ -174,14 +175,14 @@ class Extremes : public ::testing::Test {
 
   template <class Work>
   void sweep(const std::string& name, const Work& work) {
-    if (left_out(name)) return;
+    if (is_excluded(name)) return;
     Outcome worst;
-    for (const int moment : moments_of(name)) {
-      Outcome outcome = run_and_stop(moment, work);
-      // Page faults are slower on a busy machine. Only delays that recur show a loop without a stop
-      // check.
+    for (const int milliseconds : cancellation_times(name)) {
+      Outcome outcome = run_and_stop(milliseconds, work);
+      // On a busy machine, page faults can delay a single attempt. Only a recurring delay indicates
+      // a loop without a stop check.
       for (int again = 0; again < 2 && outcome.busy > kMaxSeconds; ++again) {
-        const Outcome next = run_and_stop(moment, work);
+        const Outcome next = run_and_stop(milliseconds, work);
         if (next.busy < outcome.busy) outcome = next;
       }
       worst.wall = std::max(worst.wall, outcome.wall);
@@ -191,7 +192,7 @@ class Extremes : public ::testing::Test {
       worst.refusal = outcome.refusal;
       if (outcome.finished || !outcome.refusal.empty()) break;
     }
-    if (thorough()) {
+    if (is_thorough()) {
       std::printf("%-52s wall %4.0f ms, worked %4.0f ms, peak %5.0f MB%s %s\n", name.c_str(),
                   1e3 * worst.wall, 1e3 * worst.busy, static_cast<double>(worst.peak) / 1e6,
                   worst.finished ? ", finished" : "", worst.refusal.c_str());
@@ -204,7 +205,7 @@ class Extremes : public ::testing::Test {
 
   Session long_text() const {
     Session session;
-    session.run.model = thorough() ? "default" : (folder_.path() / "model").string();
+    session.run.model = is_thorough() ? "default" : (folder_.path() / "model").string();
     for (Index n = 0; n < kTokens; ++n) {
       session.run.ids.push_back(static_cast<std::int32_t>(n * 7919 % 251));
     }
@@ -217,11 +218,11 @@ class Extremes : public ::testing::Test {
   ExperimentRun run_{cpu_only()};
 };
 
-std::string named(const Info& info, const Values& values) {
-  const Values usual = illustrative_values(info.parameters, kTokens);
+std::string case_name(const Info& info, const Values& values) {
+  const Values defaults = illustrative_values(info.parameters, kTokens);
   std::string name = info.id;
   for (const auto& [key, value] : values.all()) {
-    if (!usual.has(key) || !(usual.all().find(key)->second == value)) {
+    if (!defaults.has(key) || !(defaults.all().find(key)->second == value)) {
       name += "," + key + "=" + to_text(value);
     }
   }
@@ -234,7 +235,7 @@ TEST_F(Extremes, EveryVariantStopsOrIsRefused) {
       Session session = long_text();
       session.run.variant = Choice{variant.id, values};
       if (!variant.causality.refusal.empty()) session.run.causal = false;
-      sweep(session, named(variant, values));
+      sweep(session, case_name(variant, values));
     }
   }
 }
@@ -244,18 +245,18 @@ TEST_F(Extremes, EveryEncodingStopsOrIsRefused) {
     for (const Values& values : extreme_values(encoding.parameters)) {
       Session session = long_text();
       session.run.encoding = Choice{encoding.id, values};
-      sweep(session, named(encoding, values));
+      sweep(session, case_name(encoding, values));
     }
   }
 }
 
-// Memories, recurrences in depth and in time, exits, two stacks, masks.
+// Memory, recurrence over depth and time, exits, two stacks, masks.
 TEST_F(Extremes, EveryKindOfModelStops) {
   std::vector<std::string> models{
       "universal",          "exits-calm",   "exits-geometric", "memory-xl", "memorizing",
       "memory-compressive", "recall-gated", "masked",          "numbers",   "numbers-additive",
       "numbers-dot",        "convolution",  "span-dynamic"};
-  if (thorough()) models = bundled_models();
+  if (is_thorough()) models = bundled_models();
   for (const std::string& name : models) {
     Session session = long_text();
     session.run.model = name;
@@ -283,12 +284,12 @@ TEST_F(Extremes, TrainingStepCanBeCancelled) {
   plan.model = testing::small_config(
       {.context = 1024, .layers = 4, .heads = 4, .head_size = 32, .hidden = 512});
   Trainer trainer(plan);
-  for (const int moment : thorough() ? std::vector<int>{5, 50, 150, 400, 900, 1600, 2400}
-                                     : std::vector<int>{60, 330}) {
+  for (const int moment : is_thorough() ? std::vector<int>{5, 50, 150, 400, 900, 1600, 2400}
+                                        : std::vector<int>{60, 330}) {
     const Outcome outcome = run_and_stop(moment, [&] {
       for (;;) trainer.step();
     });
-    if (thorough()) std::printf("a step after %d ms: %.0f ms\n", moment, 1e3 * outcome.busy);
+    if (is_thorough()) std::printf("a step after %d ms: %.0f ms\n", moment, 1e3 * outcome.busy);
     EXPECT_EQ(outcome.refusal, "");
     EXPECT_LE(outcome.busy, kMaxSeconds) << moment;
   }

@@ -25,25 +25,25 @@ TEST(Findings, AreFoundByName) {
   EXPECT_EQ(found.get(Findings::lens), lens);
   EXPECT_TRUE(found.has("lens"));
   EXPECT_THROW(found.get(FindingName<const HeadTable>{"lens"}), std::logic_error);
-  const Findings beside = reference_findings(std::make_shared<const Trace>());
-  const Findings both = found.with(beside);
+  const Findings reference = reference_findings(std::make_shared<const Trace>());
+  const Findings both = found.with(reference);
   EXPECT_EQ(both.get(Findings::lens), lens);
-  EXPECT_EQ(both.get(Findings::reference), beside.get(Findings::reference));
+  EXPECT_EQ(both.get(Findings::reference), reference.get(Findings::reference));
   EXPECT_EQ(both.only("lens"), found);
   EXPECT_NE(both, found);
 }
 
-TEST(Findings, DeclareWhenTheyAreComputed) {
+TEST(Findings, HaveExactlyOneWayOfComputation) {
   std::set<std::string> ids;
-  for (const Finding& one : findings()) {
-    EXPECT_TRUE(ids.insert(one.id).second) << one.id;
-    EXPECT_TRUE(one.summary.ends_with(".")) << one.id;
-    EXPECT_EQ(
-        int{one.with_run != nullptr} + int{one.in_background != nullptr} + int{one.live != nullptr},
-        1)
-        << one.id;
-    EXPECT_TRUE(one.exists != nullptr) << one.id;
-    EXPECT_TRUE(one.live != nullptr || one.is_reusable != nullptr) << one.id;
+  for (const Finding& entry : findings()) {
+    EXPECT_TRUE(ids.insert(entry.id).second) << entry.id;
+    EXPECT_TRUE(entry.summary.ends_with(".")) << entry.id;
+    EXPECT_EQ(int{entry.with_run != nullptr} + int{entry.in_background != nullptr} +
+                  int{entry.live != nullptr},
+              1)
+        << entry.id;
+    EXPECT_TRUE(entry.exists != nullptr) << entry.id;
+    EXPECT_TRUE(entry.live != nullptr || entry.is_reusable != nullptr) << entry.id;
   }
   EXPECT_THROW(finding("none"), InputError);
 }
@@ -51,14 +51,14 @@ TEST(Findings, DeclareWhenTheyAreComputed) {
 // Views read declared findings only.
 TEST(Findings, ViewsDeclareFindings) {
   for (const View& view : views()) {
-    for (const ViewFinding& one : view.findings) EXPECT_NO_THROW(finding(one.id)) << view.id;
+    for (const ViewFinding& entry : view.findings) EXPECT_NO_THROW(finding(entry.id)) << view.id;
     Session session;
     session.view.id = view.id;
-    std::set<std::string> read;
+    std::set<std::string> requested;
     for (const FindingRequest& request : required_findings(session)) {
-      EXPECT_TRUE(read.insert(request.id).second) << view.id << ": " << request.id;
+      EXPECT_TRUE(requested.insert(request.id).second) << view.id << ": " << request.id;
     }
-    EXPECT_TRUE(read.contains("reference")) << view.id;
+    EXPECT_TRUE(requested.contains("reference")) << view.id;
   }
   EXPECT_TRUE(view("depth").reads("lens"));
   EXPECT_FALSE(view("map").reads("lens"));

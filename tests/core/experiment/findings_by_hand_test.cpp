@@ -33,7 +33,7 @@ double bits_by_hand(const Tensor& logits, const std::vector<TraceToken>& tokens)
   return bits / static_cast<double>(logits.dim(0) - 1);
 }
 
-Session leaving(const std::string& model) {
+Session exit_session(const std::string& model) {
   Session e;
   e.run.model = testing::model_case(model);
   e.run.ids = {5, 14, 12, 2, 9, 15, 4};
@@ -43,7 +43,7 @@ Session leaving(const std::string& model) {
 
 TEST(ExitStudy, StudiesEachLayer) {
   for (const char* model : {"exits-geometric", "exits-classifier", "exits-saturation-decay"}) {
-    const ViewedRun viewed(leaving(model));
+    const ViewedRun viewed(exit_session(model));
     const auto study = viewed.findings.get(Findings::exits);
     ASSERT_NE(study, nullptr) << model;
     const Tensor& logits = viewed.trace->logits;
@@ -66,31 +66,32 @@ TEST(ExitStudy, StudiesEachLayer) {
   }
 }
 
-// An unreachable threshold passes all layers and saves nothing.
+// With an unreachable threshold, tokens pass all layers.
 TEST(ExitStudy, ComparesWorkOfBothRuns) {
-  Session e = leaving("exits-classifier");
+  Session e = exit_session("exits-classifier");
   e.run.exit = 1.0;
-  const ViewedRun all(e);
-  const auto none = all.findings.get(Findings::exit_work);
-  ASSERT_NE(none, nullptr);
-  const Index layers = all.findings.get(Findings::exits)->layers();
-  const std::shared_ptr<const Trace> whole = ViewedRun(leaving("exits-classifier")).trace;
-  EXPECT_EQ(none->threshold, 1);
-  EXPECT_EQ(none->exit_layers.size(), 7u);
-  EXPECT_NEAR(none->all.bits, bits_by_hand(whole->logits, whole->tokens), 1e-4);
-  EXPECT_GT(none->all.milliseconds, 0);
-  EXPECT_LT(none->all.milliseconds, 1e5);
+  const ViewedRun unreachable(e);
+  const auto full_work = unreachable.findings.get(Findings::exit_work);
+  ASSERT_NE(full_work, nullptr);
+  const Index layers = unreachable.findings.get(Findings::exits)->layers();
+  const std::shared_ptr<const Trace> full_trace = ViewedRun(exit_session("exits-classifier")).trace;
+  EXPECT_EQ(full_work->threshold, 1);
+  EXPECT_EQ(full_work->exit_layers.size(), 7u);
+  EXPECT_NEAR(full_work->all.bits, bits_by_hand(full_trace->logits, full_trace->tokens), 1e-4);
+  EXPECT_GT(full_work->all.milliseconds, 0);
+  EXPECT_LT(full_work->all.milliseconds, 1e5);
   e.run.exit = 0.0;
-  const ViewedRun once(e);
-  const auto early = once.findings.get(Findings::exit_work);
-  for (const Index left : early->exit_layers) EXPECT_EQ(left, 0);
-  EXPECT_EQ(early->mean_layers(), 1);
-  EXPECT_LT(early->early.multiply_adds, early->all.multiply_adds);
-  EXPECT_EQ(early->all.multiply_adds, none->all.multiply_adds);
-  EXPECT_NEAR(early->early.bits, bits_by_hand(once.trace->logits, once.trace->tokens), 1e-4);
-  const auto study = once.findings.get(Findings::exits);
+  const ViewedRun immediate(e);
+  const auto early_work = immediate.findings.get(Findings::exit_work);
+  for (const Index exit_layer : early_work->exit_layers) EXPECT_EQ(exit_layer, 0);
+  EXPECT_EQ(early_work->mean_layers(), 1);
+  EXPECT_LT(early_work->early.multiply_adds, early_work->all.multiply_adds);
+  EXPECT_EQ(early_work->all.multiply_adds, full_work->all.multiply_adds);
+  EXPECT_NEAR(early_work->early.bits,
+              bits_by_hand(immediate.trace->logits, immediate.trace->tokens), 1e-4);
+  const auto study = immediate.findings.get(Findings::exits);
   for (Index i = 0; i < 7; ++i) {
-    EXPECT_EQ(early->agrees[static_cast<std::size_t>(i)],
+    EXPECT_EQ(early_work->agrees[static_cast<std::size_t>(i)],
               study->guess(0, i) == study->guess(layers - 1, i));
   }
 }
@@ -117,8 +118,8 @@ TEST(ExitStudy, ExitsAtConfidenceThreshold) {
   EXPECT_EQ(study.exit_layers_at(0.5, 0), (Layers{1, 0, 2, 0}));
 }
 
-// Each token except the first of a text has a context as long as its window allows; every window
-// except the first begins with half of the previous one.
+// Each token but the last of a text has a key; its context begins with its window. Every window but
+// the first begins with the second half of the previous one.
 TEST(Datastore, ContainsNextTokenOfEachContext) {
   ModelConfig config = testing::small_config({.vocabulary = 20, .context = 6, .layers = 2});
   const Model model = make_model(config, 3);
@@ -126,8 +127,9 @@ TEST(Datastore, ContainsNextTokenOfEachContext) {
   for (std::int32_t n = 0; n < 17; ++n) texts[0].push_back(n * 7 % 20);
   for (std::int32_t n = 0; n < 7; ++n) texts[2].push_back(n * 3 % 20);
   std::vector<std::pair<Index, Index>> reports;
-  const Store store = make_store(model, texts, cpu_backend(),
-                                 [&](Index done, Index all) { reports.emplace_back(done, all); });
+  const Store store = make_store(model, texts, cpu_backend(), [&](Index done, Index total) {
+    reports.emplace_back(done, total);
+  });
   ASSERT_EQ(store.values.size(), 16 + 0 + 6 + 1);
   ForwardOptions options;
   options.backend = &cpu_backend();
@@ -156,25 +158,25 @@ TEST(Contexts, AreReadFromTheirText) {
   const Store store{Tensor::zeros({5, 2}), IntTensor::from({5}, {11, 12, 13, 21, 22}),
                     IntTensor::from({5, 2}, {0, 0, 0, 1, 0, 2, 1, 0, 1, 1})};
   using Ids = std::vector<std::int32_t>;
-  const auto of = [&](Index row, Index before, Index after) {
+  const auto words_of_row = [&](Index row, Index before, Index after) {
     return context_words(store, row, before, after);
   };
-  EXPECT_EQ(of(2, 9, 9).before, (Ids{11, 12}));
-  EXPECT_EQ(of(2, 1, 9).before, (Ids{12}));
-  EXPECT_EQ(of(2, 0, 9).before, Ids{});
-  EXPECT_EQ(of(2, 9, 9).after, Ids{});
-  EXPECT_EQ(of(2, 9, 9).value, 13);
-  EXPECT_EQ(of(2, 9, 9).position, 2);
-  EXPECT_EQ(of(0, 9, 9).before, Ids{});
-  EXPECT_EQ(of(0, 9, 9).after, (Ids{12, 13}));
-  EXPECT_EQ(of(0, 9, 1).after, (Ids{12}));
-  EXPECT_EQ(of(3, 9, 9).before, Ids{});
-  EXPECT_EQ(of(3, 9, 9).after, (Ids{22}));
-  EXPECT_EQ(of(3, 9, 9).text, 1);
-  EXPECT_EQ(of(4, 9, 9).before, (Ids{21}));
+  EXPECT_EQ(words_of_row(2, 9, 9).before, (Ids{11, 12}));
+  EXPECT_EQ(words_of_row(2, 1, 9).before, (Ids{12}));
+  EXPECT_EQ(words_of_row(2, 0, 9).before, Ids{});
+  EXPECT_EQ(words_of_row(2, 9, 9).after, Ids{});
+  EXPECT_EQ(words_of_row(2, 9, 9).value, 13);
+  EXPECT_EQ(words_of_row(2, 9, 9).position, 2);
+  EXPECT_EQ(words_of_row(0, 9, 9).before, Ids{});
+  EXPECT_EQ(words_of_row(0, 9, 9).after, (Ids{12, 13}));
+  EXPECT_EQ(words_of_row(0, 9, 1).after, (Ids{12}));
+  EXPECT_EQ(words_of_row(3, 9, 9).before, Ids{});
+  EXPECT_EQ(words_of_row(3, 9, 9).after, (Ids{22}));
+  EXPECT_EQ(words_of_row(3, 9, 9).text, 1);
+  EXPECT_EQ(words_of_row(4, 9, 9).before, (Ids{21}));
 }
 
-Session replacing() {
+Session replacement_session() {
   Session e;
   e.run.model = testing::model_case("decoder-rope");
   e.run.ids = {5, 0, 12, 2, 9};
@@ -184,8 +186,10 @@ Session replacing() {
 }
 
 TEST(ReplacedTokenFinding, UsesRequestedToken) {
-  const auto of = [](const Session& e) { return ViewedRun(e).findings.get(Findings::replaced); };
-  const auto middle = of(replacing());  // no words: the middle token
+  const auto run_finding = [](const Session& e) {
+    return ViewedRun(e).findings.get(Findings::replaced);
+  };
+  const auto middle = run_finding(replacement_session());  // no words: the middle token
   ASSERT_NE(middle, nullptr);
   ASSERT_EQ(middle->problem, "");
   EXPECT_EQ(middle->position, 2);
@@ -193,18 +197,18 @@ TEST(ReplacedTokenFinding, UsesRequestedToken) {
   EXPECT_EQ(middle->after, 11);
   EXPECT_EQ(middle->with->tokens[2].id, 11);
   EXPECT_EQ(middle->without->tokens[2].id, 12);
-  Session e = replacing();
+  Session e = replacement_session();
   set_view_value(e.view, "mechanism", "token", Index{1});
-  EXPECT_EQ(of(e)->before, 0);
-  EXPECT_EQ(of(e)->after, 1);
+  EXPECT_EQ(run_finding(e)->before, 0);
+  EXPECT_EQ(run_finding(e)->after, 1);
   set_view_value(e.view, "mechanism", "token", Index{99});  // last
-  EXPECT_EQ(of(e)->position, 4);
+  EXPECT_EQ(run_finding(e)->position, 4);
   set_view_value(e.view, "mechanism", "by", Index{7});
-  EXPECT_EQ(of(e)->after, 7);
-  e = replacing();
+  EXPECT_EQ(run_finding(e)->after, 7);
+  e = replacement_session();
   e.view.pinned_query = 0;
-  EXPECT_EQ(of(e)->position, 0);
-  EXPECT_EQ(of(e)->after, 4);
+  EXPECT_EQ(run_finding(e)->position, 0);
+  EXPECT_EQ(run_finding(e)->after, 4);
 }
 
 // Word nearest to the middle; ties go to the earlier one.
@@ -231,25 +235,25 @@ TEST(ReplacedTokenFinding, DefaultsToWordNearMiddle) {
   }
 }
 
-// Sample of the variant's card, or a long text for variants with long range.
+// Sample named by the model's card, or a long text for models with segments.
 TEST(Samples, ModelSamplesTakePrecedence) {
   ModelCard card;
-  Sample read;
-  read.id = "a";
-  EXPECT_FALSE(prefers_other_sample(card, read));
+  Sample current;
+  current.id = "a";
+  EXPECT_FALSE(prefers_other_sample(card, current));
   card.sample = "a";
-  EXPECT_FALSE(prefers_other_sample(card, read));
+  EXPECT_FALSE(prefers_other_sample(card, current));
   card.sample = "b";
-  EXPECT_TRUE(prefers_other_sample(card, read));
+  EXPECT_TRUE(prefers_other_sample(card, current));
   card.sample.clear();
   ModelConfig config = testing::small_config({});
   card.config = config;
-  EXPECT_FALSE(prefers_other_sample(card, read));
+  EXPECT_FALSE(prefers_other_sample(card, current));
   config.segment = 1;
   card.config = config;
-  EXPECT_TRUE(prefers_other_sample(card, read));
-  read.is_long = true;
-  EXPECT_FALSE(prefers_other_sample(card, read));
+  EXPECT_TRUE(prefers_other_sample(card, current));
+  current.is_long = true;
+  EXPECT_FALSE(prefers_other_sample(card, current));
   EXPECT_TRUE(fits_task("brackets", "([])"));
   EXPECT_FALSE(fits_task("brackets", "([a])"));
   EXPECT_FALSE(fits_task("brackets", ""));

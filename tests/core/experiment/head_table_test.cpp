@@ -28,7 +28,7 @@ class HeadTableTest : public ::testing::Test {
     one.run.text = text;
     return head_table(*run_.run(one.run));
   }
-  static void expect_alike(const HeadTable& a, const HeadTable& b) {
+  static void expect_equal_statistics(const HeadTable& a, const HeadTable& b) {
     ASSERT_EQ(a.rows.size(), b.rows.size());
     for (std::size_t i = 0; i < a.rows.size(); ++i) {
       for (const HeadMeasure& m : head_measures()) {
@@ -49,23 +49,23 @@ TEST_F(HeadTableTest, MatchesRunOfOneText) {
   EXPECT_EQ(table.texts, 1);
   EXPECT_EQ(table.tokens, 8);
   ASSERT_EQ(table.rows.size(), 8u);
-  expect_alike(table, table_of_run("abcabcab"));
+  expect_equal_statistics(table, table_of_run("abcabcab"));
 }
 
 // Rows of all texts have equal weight: entropy is a mean over rows.
 TEST_F(HeadTableTest, AveragesOverRowsOfAllTexts) {
-  const HeadTable both = table_of_texts("abcab\n\nxyxyxyx\n");
-  EXPECT_EQ(both.texts, 2);
-  EXPECT_EQ(both.tokens, 12);
+  const HeadTable table = table_of_texts("abcab\n\nxyxyxyx\n");
+  EXPECT_EQ(table.texts, 2);
+  EXPECT_EQ(table.tokens, 12);
   const HeadTable first = table_of_run("abcab"), second = table_of_run("xyxyxyx");
-  for (std::size_t i = 0; i < both.rows.size(); ++i) {
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const double expected =
         (5 * first.rows[i].statistics.entropy + 7 * second.rows[i].statistics.entropy) / 12;
-    EXPECT_TRUE(std::abs(both.rows[i].statistics.entropy - expected) <= 1e-9);
+    EXPECT_TRUE(std::abs(table.rows[i].statistics.entropy - expected) <= 1e-9);
     const double previous = (4 * first.rows[i].statistics.previous_token +
                              6 * second.rows[i].statistics.previous_token) /
                             10;
-    EXPECT_TRUE(std::abs(both.rows[i].statistics.previous_token - previous) <= 1e-9);
+    EXPECT_TRUE(std::abs(table.rows[i].statistics.previous_token - previous) <= 1e-9);
   }
 }
 
@@ -84,14 +84,14 @@ TEST_F(HeadTableTest, BlankLinesSeparateTexts) {
 }
 
 TEST_F(HeadTableTest, ProgressRisesToTheEnd) {
-  std::vector<std::size_t> seen;
-  head_table(session_.run, "abcd\n\nefgh\n", false, run_, [&](std::size_t done, std::size_t all) {
-    EXPECT_EQ(all, 11u);
-    seen.push_back(done);
+  std::vector<std::size_t> reports;
+  head_table(session_.run, "abcd\n\nefgh\n", false, run_, [&](std::size_t done, std::size_t total) {
+    EXPECT_EQ(total, 11u);
+    reports.push_back(done);
   });
-  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
-  ASSERT_FALSE(seen.empty());
-  EXPECT_EQ(seen.back(), 11u);
+  EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+  ASSERT_FALSE(reports.empty());
+  EXPECT_EQ(reports.back(), 11u);
 }
 
 TEST_F(HeadTableTest, StopsOnRequest) {
@@ -144,7 +144,7 @@ TEST(HeadTable, CsvOmitsUnknownNumbers) {
   ASSERT_NE(table.find({1, 2}), nullptr);
 }
 
-// Computed by hand: the first token of a vocabulary is known like any other.
+// Compares with values computed by hand; id 0 is a known token.
 TEST(HeadTable, MeasuresMapOfKnownTokens) {
   Trace trace;
   for (const std::int32_t id : {0, 6, 0}) {
@@ -204,7 +204,7 @@ TEST(HeadTable, SegmentsShareOneRow) {
   EXPECT_NE(to_csv(table).find("word_entropy"), std::string::npos);
 }
 
-// Blank lines may contain spaces, spaces within texts stay, and long texts are cut at words.
+// Blank lines may contain spaces; spaces within texts are kept; long texts are split by context.
 TEST_F(HeadTableTest, SplitsTextsAtBlankLinesOnly) {
   EXPECT_EQ(table_of_texts("ab \t\n cd\n").texts, 1);
   EXPECT_EQ(table_of_texts("ab\n \r\t\n\ncd").texts, 2);

@@ -19,11 +19,11 @@ namespace ATTNSCOPE_FILE {
 struct Means {
   Tensor weights, output;  // [L, L], [L, 3]
 };
-Means non_local_means(const Tensor& colours, Index around) {
+Means non_local_means(const Tensor& colours, Index radius) {
   const Index height = colours.dim(0), width = colours.dim(1), length = height * width;
-  const auto at = [&](Index pixel, Index down, Index across, Index channel) {
-    const Index r = std::clamp<Index>(pixel / width + down, 0, height - 1);
-    const Index c = std::clamp<Index>(pixel % width + across, 0, width - 1);
+  const auto at = [&](Index pixel, Index row_offset, Index column_offset, Index channel) {
+    const Index r = std::clamp<Index>(pixel / width + row_offset, 0, height - 1);
+    const Index c = std::clamp<Index>(pixel % width + column_offset, 0, width - 1);
     return static_cast<double>(colours(r, c, channel));
   };
   Means means{Tensor({length, length}), Tensor({length, 3})};
@@ -31,29 +31,31 @@ Means non_local_means(const Tensor& colours, Index around) {
     std::vector<double> row;
     double sum = 0;
     for (Index j = 0; j < length; ++j) {
-      double apart = 0, count = 0;
-      for (Index down = -around; down <= around; ++down) {
-        for (Index across = -around; across <= around; ++across) {
+      double squared_distance = 0, count = 0;
+      for (Index row_offset = -radius; row_offset <= radius; ++row_offset) {
+        for (Index column_offset = -radius; column_offset <= radius; ++column_offset) {
           for (Index channel = 0; channel < 3; ++channel) {
-            const double d = at(i, down, across, channel) - at(j, down, across, channel);
-            apart += d * d;
+            const double d = at(i, row_offset, column_offset, channel) -
+                             at(j, row_offset, column_offset, channel);
+            squared_distance += d * d;
             ++count;
           }
         }
       }
-      row.push_back(std::exp(-apart / count / (2 * kSimilaritySigma * kSimilaritySigma)));
+      row.push_back(
+          std::exp(-squared_distance / count / (2 * kSimilaritySigma * kSimilaritySigma)));
       sum += row.back();
     }
-    std::vector<double> mixed(3, 0);
+    std::vector<double> mean(3, 0);
     for (Index j = 0; j < length; ++j) {
       const double weight = row[static_cast<std::size_t>(j)] / sum;
       means.weights(i, j) = static_cast<float>(weight);
       for (Index c = 0; c < 3; ++c) {
-        mixed[static_cast<std::size_t>(c)] += weight * static_cast<double>(colours[3 * j + c]);
+        mean[static_cast<std::size_t>(c)] += weight * static_cast<double>(colours[3 * j + c]);
       }
     }
     for (Index c = 0; c < 3; ++c) {
-      means.output(i, c) = static_cast<float>(mixed[static_cast<std::size_t>(c)]);
+      means.output(i, c) = static_cast<float>(mean[static_cast<std::size_t>(c)]);
     }
   }
   return means;
@@ -126,7 +128,7 @@ TEST_F(ImageTensors, RejectUnreadableImage) {
   EXPECT_NE(refusal({folder_.path() / "missing.png", "", ""}), "");
 }
 
-// Weights without an image model, and sizes set by the grid.
+// Weights of variants are illustrative without a model, and image sizes follow from the grid.
 TEST_F(ImageTensors, EveryPatternFollowsGrid) {
   Session session;
   session.run.tensors = {save("a.png", 8, 6), "", "", 8, 6};
@@ -149,7 +151,7 @@ TEST_F(ImageTensors, EveryPatternFollowsGrid) {
   EXPECT_EQ(session.run.variant->values.integer("stride"), 8);
 }
 
-TEST_F(ImageTensors, RejectModelInput) {
+TEST_F(ImageTensors, RejectVariantsThatNeedModelInput) {
   Session session;
   session.run.tensors = {save("a.png", 4, 4), "", "", 4, 4};
   for (const char* id : {"synthesizer", "dynamic_convolution"}) {

@@ -70,19 +70,19 @@ TEST_F(ImportedTensorsTest, EveryRankBecomesLayersAndHeads) {
   };
   for (const Case& c : {Case{{5, 5}, 1, 1}, Case{{3, 5, 7}, 1, 3}, Case{{2, 3, 5, 7}, 2, 3},
                         Case{{2, 1, 3, 5, 7}, 2, 3}}) {
-    const Tensor given = weights(c.shape);
-    const Trace t = trace(save("rank.safetensors", {{"attention", given}}));
+    const Tensor attention = weights(c.shape);
+    const Trace t = trace(save("rank.safetensors", {{"attention", attention}}));
     EXPECT_TRUE(t.is_imported);
     ASSERT_EQ(t.layer_count({}), c.layers);
     ASSERT_EQ(t.head_count({}, 0), c.heads);
     Index at = 0;
     for (const AttentionTap& tap : t.attention) {
       for (Index head = 0; head < c.heads; ++head) {
-        for (const float weight : tap.attention(head)) EXPECT_EQ(weight, given[at++]);
+        for (const float weight : tap.attention(head)) EXPECT_EQ(weight, attention[at++]);
       }
     }
-    EXPECT_EQ(at, given.size());
-    const bool band = given.dim(-1) != given.dim(-2);  // unnamed keys
+    EXPECT_EQ(at, attention.size());
+    const bool band = attention.dim(-1) != attention.dim(-2);  // unnamed keys
     EXPECT_EQ(t.notes.size(), band ? 1u : 0u);
   }
 }
@@ -116,11 +116,11 @@ TEST_F(ImportedTensorsTest, ReadsTokensFromFileOrTokenFiles) {
   write_file(path("lines.txt"), "[CLS]\r\none two\n");
   write_file(path("words.txt"), "p q r");
   write_file(path("list.json"), R"(["u", "v"])");
-  ImportedTensors own = read_imported_tensors({file, path("lines.txt"), path("words.txt")});
-  EXPECT_EQ(own.tokens, (std::vector<std::string>{"[CLS]", "one two"}));
-  EXPECT_EQ(own.key_tokens, (std::vector<std::string>{"p", "q", "r"}));
-  own = read_imported_tensors({file, path("list.json"), ""});
-  EXPECT_EQ(own.tokens, (std::vector<std::string>{"u", "v"}));
+  ImportedTensors tensors = read_imported_tensors({file, path("lines.txt"), path("words.txt")});
+  EXPECT_EQ(tensors.tokens, (std::vector<std::string>{"[CLS]", "one two"}));
+  EXPECT_EQ(tensors.key_tokens, (std::vector<std::string>{"p", "q", "r"}));
+  tensors = read_imported_tensors({file, path("list.json"), ""});
+  EXPECT_EQ(tensors.tokens, (std::vector<std::string>{"u", "v"}));
   expect_refusal({file, path("words.txt"), ""}, "expected 2 tokens, found 3");
   write_file(path("wrong.json"), R"(["u", 1])");
   expect_refusal({file, path("wrong.json"), ""}, "expected a list of texts");
@@ -204,7 +204,7 @@ TEST_F(ImportedTensorsTest, ComputesAttentionFromQueriesAndKeys) {
   ASSERT_EQ(t.layer_count({}), 2);
   for (Index layer = 0; layer < 2; ++layer) {
     for (Index head = 0; head < 4; ++head) {
-      const Tensor got = t.attention[static_cast<std::size_t>(layer)].attention(head);
+      const Tensor weights_of_head = t.attention[static_cast<std::size_t>(layer)].attention(head);
       for (Index i = 0; i < 5; ++i) {
         std::vector<double> e(5, 0);
         double sum = 0;
@@ -218,7 +218,7 @@ TEST_F(ImportedTensorsTest, ComputesAttentionFromQueriesAndKeys) {
         }
         for (Index j = 0; j < 5; ++j) {
           const double expected = e[static_cast<std::size_t>(j)] / sum;
-          const double difference = std::abs(static_cast<double>(got(i, j)) - expected);
+          const double difference = std::abs(static_cast<double>(weights_of_head(i, j)) - expected);
           EXPECT_TRUE(difference <= 1e-6) << layer << head << i << j;
         }
       }
@@ -251,8 +251,8 @@ TEST_F(ImportedTensorsTest, ErrorsNameTensors) {
 }
 
 TEST_F(ImportedTensorsTest, NpyContainsOneArray) {
-  const Tensor given = weights({2, 5, 5});
-  write_npy(path("a.npy"), stored(given, DType::F32));
+  const Tensor attention = weights({2, 5, 5});
+  write_npy(path("a.npy"), stored(attention, DType::F32));
   const Trace t = trace(path("a.npy"));
   EXPECT_EQ(t.head_count({}, 0), 2);
   write_npy(path("i.npy"), stored(IntTensor::full({3, 3}, 1)));
@@ -268,20 +268,20 @@ TEST_F(ImportedTensorsTest, NotesRowSumsBeyondRounding) {
     rows(0, 2, 2) = other / 2;
     return trace(save("sums.safetensors", {{"attention", rows}})).notes;
   };
-  const auto off = [&](float sum) {
+  const auto has_sum_note = [&](float sum) {
     for (const std::string& note : notes(sum)) {
       if (note.find("do not sum") != std::string::npos) return true;
       EXPECT_EQ(note.find("negative"), std::string::npos) << note;
     }
     return false;
   };
-  for (const float fine : {0.0F, 0.981F, 1.0F, 1.019F}) EXPECT_FALSE(off(fine)) << fine;
-  for (const float wrong : {0.979F, 1.021F, 2.0F, 0.1F}) EXPECT_TRUE(off(wrong)) << wrong;
+  for (const float sum : {0.0F, 0.981F, 1.0F, 1.019F}) EXPECT_FALSE(has_sum_note(sum)) << sum;
+  for (const float sum : {0.979F, 1.021F, 2.0F, 0.1F}) EXPECT_TRUE(has_sum_note(sum)) << sum;
   EXPECT_TRUE(trace(save("causal.safetensors", {{"a", weights({2, 6, 6}, true)}})).notes.empty());
 }
 
-// Detects causal masks also after keys visible to all queries; not if there are fewer keys than
-// queries or if the mask has a hole.
+// Also detects causal masks after keys that all queries see, but none with fewer keys than queries
+// or with a forbidden earlier pair.
 TEST_F(ImportedTensorsTest, DetectsCausalMask) {
   const Trace late = trace(save("late.safetensors", {{"a", weights({2, 3, 5}, true)}}));
   const Pattern& pattern = *late.attention[0].result.pattern;
@@ -289,36 +289,36 @@ TEST_F(ImportedTensorsTest, DetectsCausalMask) {
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < 5; ++j) EXPECT_EQ(pattern.allowed(0, i, j), j <= i + 2);
   }
-  const auto heads_of = [&](const Tensor& given) {
-    const Trace t = trace(save("mask.safetensors", {{"a", given}}));
+  const auto pattern_heads = [&](const Tensor& attention) {
+    const Trace t = trace(save("mask.safetensors", {{"a", attention}}));
     const Pattern& found = *t.attention[0].result.pattern;
-    for (Index a = 0; a < given.dim(0); ++a) {
-      for (Index i = 0; i < given.dim(1); ++i) {
-        for (Index j = 0; j < given.dim(2); ++j) {
-          EXPECT_EQ(found.allowed(found.heads() > 1 ? a : 0, i, j), given(a, i, j) != 0);
+    for (Index a = 0; a < attention.dim(0); ++a) {
+      for (Index i = 0; i < attention.dim(1); ++i) {
+        for (Index j = 0; j < attention.dim(2); ++j) {
+          EXPECT_EQ(found.allowed(found.heads() > 1 ? a : 0, i, j), attention(a, i, j) != 0);
         }
       }
     }
     return found.heads();
   };
-  EXPECT_EQ(heads_of(weights({2, 4, 4})), 1);
-  EXPECT_EQ(heads_of(weights({2, 4, 4}, true)), 1);
+  EXPECT_EQ(pattern_heads(weights({2, 4, 4})), 1);
+  EXPECT_EQ(pattern_heads(weights({2, 4, 4}, true)), 1);
   Tensor hole = weights({2, 4, 4}, true);
   hole(1, 3, 1) = 0;
-  EXPECT_EQ(heads_of(hole), 2);
+  EXPECT_EQ(pattern_heads(hole), 2);
   Tensor ahead = weights({2, 4, 4}, true);
   ahead(0, 1, 3) = 0.5F;
-  EXPECT_EQ(heads_of(ahead), 2);
+  EXPECT_EQ(pattern_heads(ahead), 2);
   Tensor fewer = Tensor::zeros({2, 4, 3});  // the first query has no keys
   for (Index a = 0; a < 2; ++a) {
     for (Index i = 0; i < 4; ++i) {
       for (Index j = 0; j < i; ++j) fewer(a, i, j) = 1 / static_cast<float>(i);
     }
   }
-  EXPECT_EQ(heads_of(fewer), 2);
+  EXPECT_EQ(pattern_heads(fewer), 2);
 }
 
-TEST_F(ImportedTensorsTest, NamesBytesInFull) {
+TEST_F(ImportedTensorsTest, DecodesOnlyCompleteByteTokens) {
   const std::string file = save("bytes.safetensors", {{"attention", weights({1, 4, 4})}},
                                 {{"tokens", R"(["▁a▁▁b", "<0x4g>", "<0x41>", "<0x410>"])"}});
   const Trace t = trace(file);
@@ -328,7 +328,7 @@ TEST_F(ImportedTensorsTest, NamesBytesInFull) {
   EXPECT_EQ(t.tokens[3].bytes, "<0x410>");
 }
 
-// Sizes for the panels of the window.
+// Sizes that the panels of the window display.
 TEST_F(ImportedTensorsTest, SizesMatchTensors) {
   RunSpec causal;
   causal.causal = true;
@@ -348,12 +348,12 @@ TEST_F(ImportedTensorsTest, SizesMatchTensors) {
   EXPECT_EQ(t.attention[0].key_rows.stream, t.streams.at(0).id);
   EXPECT_EQ(t.attention[0].input.v.shape(), (Shape{2, 7, 3}));
   const Tensor longer = weights({2, 9, 8}), keys = weights({1, 9, 8});
-  const Trace of = trace(save("qk.safetensors", {{"q", longer}, {"k", keys}}), causal);
-  EXPECT_EQ(of.config->context, 9);
-  EXPECT_EQ(of.config->kv_heads, 1);
-  EXPECT_TRUE(of.config->causal);
-  EXPECT_TRUE(of.streams.empty());
-  EXPECT_FALSE(of.attention[0].input.v.defined());
+  const Trace qk = trace(save("qk.safetensors", {{"q", longer}, {"k", keys}}), causal);
+  EXPECT_EQ(qk.config->context, 9);
+  EXPECT_EQ(qk.config->kv_heads, 1);
+  EXPECT_TRUE(qk.config->causal);
+  EXPECT_TRUE(qk.streams.empty());
+  EXPECT_FALSE(qk.attention[0].input.v.defined());
   const Trace map = trace(save("map.safetensors", {{"attention", weights({3, 6, 4})}}));
   EXPECT_EQ(map.config->heads, 3);
   EXPECT_EQ(map.config->kv_heads, 3);
@@ -378,25 +378,26 @@ TEST_F(ImportedTensorsTest, RejectsMismatchedVectors) {
   refused({{"attention", weights({2, 3, 4, 5, 6})}}, "found [2, 3, 4, 5, 6]");
   refused({{"attention", Tensor({2, 3, 0})}}, "no empty axis");
   // At most six arrays are named.
-  std::map<std::string, Tensor> many;
-  for (const char* name : {"a", "b", "c", "d", "e", "f"}) many[name] = weights({2, 2});
-  refused(many, "f [2, 2] of F32");
-  many["g"] = weights({2, 2});
-  refused(many, "f [2, 2] of F32, ...");
+  std::map<std::string, Tensor> arrays;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) arrays[name] = weights({2, 2});
+  refused(arrays, "f [2, 2] of F32");
+  arrays["g"] = weights({2, 2});
+  refused(arrays, "f [2, 2] of F32, ...");
 }
 
-// Accepts both names, numbers from 0 on, and suffixes after the number.
+// Ignores arrays without a layer number, and accepts all name formats.
 TEST_F(ImportedTensorsTest, AcceptsLayerNumberFormats) {
-  for (const auto& [before, after] : {std::pair<std::string, std::string>{"attention.", ""},
-                                      {"attentions.", ""},
-                                      {"layers.", ".attention"},
-                                      {"arr_", ""}}) {
+  for (const auto& [prefix, suffix] : {std::pair<std::string, std::string>{"attention.", ""},
+                                       {"attentions.", ""},
+                                       {"layers.", ".attention"},
+                                       {"arr_", ""}}) {
     const Tensor first = weights({2, 4, 4});
-    const Trace t = trace(save("named.safetensors", {{before + "0" + after, first},
-                                                     {before + "1" + after, weights({3, 4, 4})},
-                                                     {before + after, weights({5, 4, 4})},
-                                                     {before + "1x" + after, weights({5, 4, 4})}}));
-    ASSERT_EQ(t.layer_count({}), 2) << before;
+    const Trace t =
+        trace(save("named.safetensors", {{prefix + "0" + suffix, first},
+                                         {prefix + "1" + suffix, weights({3, 4, 4})},
+                                         {prefix + suffix, weights({5, 4, 4})},
+                                         {prefix + "1x" + suffix, weights({5, 4, 4})}}));
+    ASSERT_EQ(t.layer_count({}), 2) << prefix;
     EXPECT_EQ(t.head_count({}, 0), 2);
     EXPECT_EQ(t.head_count({}, 1), 3);
   }

@@ -26,7 +26,7 @@ std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids) {
   return tokens;
 }
 
-ModelConfig both_ways(Index types) {
+ModelConfig bidirectional_config(Index types) {
   ModelConfig config = testing::small_config({});
   config.causal = false;
   config.embedding.types = types;
@@ -43,25 +43,25 @@ using Ids = std::vector<std::int32_t>;
 
 // Tokens after the first separator, if any, belong to the second sentence.
 TEST(Inputs, SentencesEndAtSeparators) {
-  const ModelConfig two = both_ways(2);
-  EXPECT_EQ(types(two, tokens_of({101, 1, 2, 102, 3, 4, 102})), (Ids{0, 0, 0, 0, 1, 1, 1}));
-  EXPECT_EQ(types(two, tokens_of({101, 1, 102, 102, 3, 102})), (Ids{0, 0, 0, 0, 1, 1}));
-  EXPECT_EQ(types(two, tokens_of({101, 1, 2, 102})), (Ids{0, 0, 0, 0}));
-  EXPECT_EQ(types(two, tokens_of({101, 102})), (Ids{0, 0}));
-  EXPECT_EQ(types(two, tokens_of({102, 1, 102, 2, 102})),
-            (Ids{0, 0, 0, 0, 0}));                                            // leading separator
-  EXPECT_EQ(types(two, tokens_of({101, 1, 2, 1, 2})), (Ids{0, 0, 0, 0, 0}));  // open end
-  EXPECT_EQ(types(two, tokens_of({102})), (Ids{0}));
-  EXPECT_EQ(types(both_ways(1), tokens_of({101, 1, 102, 2, 102})), Ids{});
-  ModelConfig causal = both_ways(2);
+  const ModelConfig config = bidirectional_config(2);
+  EXPECT_EQ(types(config, tokens_of({101, 1, 2, 102, 3, 4, 102})), (Ids{0, 0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(types(config, tokens_of({101, 1, 102, 102, 3, 102})), (Ids{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(types(config, tokens_of({101, 1, 2, 102})), (Ids{0, 0, 0, 0}));
+  EXPECT_EQ(types(config, tokens_of({101, 102})), (Ids{0, 0}));
+  EXPECT_EQ(types(config, tokens_of({102, 1, 102, 2, 102})),
+            (Ids{0, 0, 0, 0, 0}));  // leading separator
+  EXPECT_EQ(types(config, tokens_of({101, 1, 2, 1, 2})), (Ids{0, 0, 0, 0, 0}));  // open end
+  EXPECT_EQ(types(config, tokens_of({102})), (Ids{0}));
+  EXPECT_EQ(types(bidirectional_config(1), tokens_of({101, 1, 102, 2, 102})), Ids{});
+  ModelConfig causal = bidirectional_config(2);
   causal.causal = true;
   EXPECT_EQ(types(causal, tokens_of({101, 1, 102, 2, 102})), (Ids{0, 0, 0, 0, 0}));
-  std::vector<TraceToken> many = tokens_of({1, 2, 3});
-  many[1].segment = 1;
-  many[2].segment = 4;  // more than the model has: clamped to the last
-  EXPECT_EQ(types(both_ways(3), many), (Ids{0, 1, 2}));
-  EXPECT_EQ(types(two, many), (Ids{0, 1, 1}));
-  const ModelInput input = model_input(two, {}, {}, tokens_of({101, 1, 102, 2, 102}), false);
+  std::vector<TraceToken> clamped = tokens_of({1, 2, 3});
+  clamped[1].segment = 1;
+  clamped[2].segment = 4;  // exceeds the token types of the model: clamped
+  EXPECT_EQ(types(bidirectional_config(3), clamped), (Ids{0, 1, 2}));
+  EXPECT_EQ(types(config, clamped), (Ids{0, 1, 1}));
+  const ModelInput input = model_input(config, {}, {}, tokens_of({101, 1, 102, 2, 102}), false);
   EXPECT_EQ(input.tokens[2].sentence, 0);
   EXPECT_EQ(input.tokens[3].sentence, 1);
   EXPECT_EQ(input.tokens[4].sentence, 1);
@@ -69,7 +69,7 @@ TEST(Inputs, SentencesEndAtSeparators) {
 
 // One target per position, -1 if none; only masked models accept these.
 TEST(Inputs, TargetsRequireMaskedModel) {
-  ModelConfig config = both_ways(1);
+  ModelConfig config = bidirectional_config(1);
   Session e;
   const auto input = [&](bool losses) {
     return model_input(config, {}, e.run, tokens_of({1, 2, 3}), losses);
@@ -83,13 +83,13 @@ TEST(Inputs, TargetsRequireMaskedModel) {
   e.run.target_ids = {-1, 255, 0};
   const IntTensor targets = input(true).batch.targets;
   EXPECT_EQ(Ids(targets.begin(), targets.end()), e.run.target_ids);
-  for (const Ids& wrong : {Ids{-2, 0, 0}, Ids{0, 256, 0}, Ids{0, 0}, Ids{0, 0, 0, 0}}) {
-    e.run.target_ids = wrong;
+  for (const Ids& invalid : {Ids{-2, 0, 0}, Ids{0, 256, 0}, Ids{0, 0}, Ids{0, 0, 0, 0}}) {
+    e.run.target_ids = invalid;
     EXPECT_THROW(input(true), InputError);
   }
 }
 
-// Shows grey values as read after the start token; unread pixels are middle grey.
+// Grey values of the ids after the start token; pixels that are not read are medium grey.
 TEST(Inputs, ShownPixelsMatchInput) {
   Session e = testing::completion_session();
   const auto checkpoint = model_store()->checkpoint(e.run.model);
@@ -105,7 +105,7 @@ TEST(Inputs, ShownPixelsMatchInput) {
       EXPECT_FLOAT_EQ(grid->colours[3 * pixel + c], pixel < 4 ? expected[pixel] : 0.5F) << pixel;
     }
   }
-  const auto whole = pixels_of(config, tokens_of(Ids(20, 5)));  // more than there are pixels
+  const auto whole = pixels_of(config, tokens_of(Ids(20, 5)));  // more than the 12 pixels
   EXPECT_EQ(whole->colours[35], 1);
   EXPECT_EQ(pixels_of(testing::small_config({}), tokens_of({1})), nullptr);
 }
@@ -129,7 +129,7 @@ TEST(Inputs, TextIsTruncatedToMaxTokens) {
   checkpoint.tokenizer = train_bpe("bytes", 256);
   Session e;
   std::vector<std::string> notes;
-  const auto read = [&](const std::string& text) {
+  const auto read_bytes = [&](const std::string& text) {
     e.run.text = text;
     notes.clear();
     std::string bytes;
@@ -139,35 +139,34 @@ TEST(Inputs, TextIsTruncatedToMaxTokens) {
     }
     return bytes;
   };
-  EXPECT_EQ(read("12345678"), "12345678");
+  EXPECT_EQ(read_bytes("12345678"), "12345678");
   EXPECT_TRUE(notes.empty());
-  EXPECT_EQ(read("123456789"), "12345678");
+  EXPECT_EQ(read_bytes("123456789"), "12345678");
   EXPECT_EQ(notes.size(), 1u);
   e.run.overlong = Overlong::Last;
-  EXPECT_EQ(read("123456789"), "23456789");
+  EXPECT_EQ(read_bytes("123456789"), "23456789");
   e.run.overlong = Overlong::All;
-  EXPECT_EQ(read("123456789"), "123456789");
+  EXPECT_EQ(read_bytes("123456789"), "123456789");
   EXPECT_EQ(notes.size(), 1u);
-  EXPECT_EQ(read("12345678"), "12345678");
+  EXPECT_EQ(read_bytes("12345678"), "12345678");
   EXPECT_TRUE(notes.empty());
   e.run.max_tokens = 5;
-  EXPECT_EQ(read("12345"), "12345");
+  EXPECT_EQ(read_bytes("12345"), "12345");
   EXPECT_TRUE(notes.empty());
-  EXPECT_EQ(read("123456"), "12345");
+  EXPECT_EQ(read_bytes("123456"), "12345");
   EXPECT_EQ(notes.size(), 1u);
   e.run.max_tokens = 0;
-  EXPECT_EQ(read(std::string(65536, 'x')).size(), 65536u);
+  EXPECT_EQ(read_bytes(std::string(65536, 'x')).size(), 65536u);
   EXPECT_EQ(notes.size(), 1u);
-  EXPECT_EQ(read(std::string(65537, 'x')).size(), 65536u);
+  EXPECT_EQ(read_bytes(std::string(65537, 'x')).size(), 65536u);
   EXPECT_EQ(notes.size(), 2u);
   e.run.overlong = Overlong::First;
   checkpoint.model.config.segment = 4;  // segmented models accept texts beyond the context
-  EXPECT_EQ(read("123456789"), "123456789");
+  EXPECT_EQ(read_bytes("123456789"), "123456789");
   EXPECT_TRUE(notes.empty());
 }
 
-// Patches by row and column follow the tokens without patch; each has the mean colour of its
-// pixels.
+// Labels of patches are their row and column; colours are the means of their pixels.
 TEST(Inputs, ImagesAreReadAsPatches) {
   testing::TemporaryFolder folder;
   Image image{6, 4, {}};
@@ -179,7 +178,7 @@ TEST(Inputs, ImagesAreReadAsPatches) {
   Session e;
   e.run.input = folder.path() / "a.png";
   write_file(e.run.input, encode_png(image, {}));
-  ModelConfig config = both_ways(1);
+  ModelConfig config = bidirectional_config(1);
   config.input = {"patches", default_values(input_kind("patches").parameters)};
   config.input.values.set("width", Index{6});
   config.input.values.set("height", Index{4});
@@ -194,9 +193,9 @@ TEST(Inputs, ImagesAreReadAsPatches) {
   const std::vector<TraceToken> tokens = tokens_to_read(config, checkpoint, e.run, notes);
   ASSERT_EQ(tokens.size(), 7u);
   EXPECT_TRUE(tokens[0].special);
-  for (std::size_t piece = 0; piece < 6; ++piece) {
-    EXPECT_FALSE(tokens[piece + 1].special);
-    EXPECT_EQ(tokens[piece + 1].label, std::to_string(piece / 3) + "," + std::to_string(piece % 3));
+  for (std::size_t patch = 0; patch < 6; ++patch) {
+    EXPECT_FALSE(tokens[patch + 1].special);
+    EXPECT_EQ(tokens[patch + 1].label, std::to_string(patch / 3) + "," + std::to_string(patch % 3));
   }
   const ModelInput input = model_input(config, checkpoint, e.run, tokens, false);
   ASSERT_NE(input.pixels, nullptr);
@@ -217,10 +216,11 @@ TEST(Inputs, ImagesAreReadAsPatches) {
     for (Index column = 0; column < 3; ++column) {
       for (Index c = 0; c < 3; ++c) {
         double mean = 0;
-        for (const auto& [down, across] : {std::pair<Index, Index>{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
-          mean +=
-              static_cast<double>(input.pixels->picture(2 * row + down, 2 * column + across, c)) /
-              4;
+        for (const auto& [row_offset, column_offset] :
+             {std::pair<Index, Index>{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
+          mean += static_cast<double>(
+                      input.pixels->picture(2 * row + row_offset, 2 * column + column_offset, c)) /
+                  4;
         }
         EXPECT_NEAR(static_cast<double>(input.pixels->colours(row, column, c)), mean, 1e-5);
       }
@@ -249,7 +249,7 @@ TEST(Inputs, TargetsBeginWithStartToken) {
   EXPECT_THROW(input(false), InputError);
 }
 
-// Sizes of runs that accept interventions.
+// Valid indices of interventions.
 TEST(Inputs, ExtentsMatchModel) {
   ModelConfig config = testing::small_config({.vocabulary = 31, .layers = 3, .heads = 4});
   const ModelExtent plain = model_extent({}, config, {}, 9);

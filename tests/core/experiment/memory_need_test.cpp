@@ -20,7 +20,7 @@ namespace ATTNSCOPE_FILE {
 class MemoryNeed : public ::testing::Test {
  protected:
   MemoryNeed() { testing::save_byte_model(folder_.path(), 2, 64, 64); }
-  ~MemoryNeed() override { set_memory_budget(usual_); }
+  ~MemoryNeed() override { set_memory_budget(previous_budget_); }
 
   RunSpec spec(const Variant& variant, Index tokens) const {
     RunSpec e;
@@ -34,7 +34,7 @@ class MemoryNeed : public ::testing::Test {
   }
 
   void expect_enough(const std::string& name, const RunSpec& e, ExperimentRun::Training training,
-                     double most = 2.1) {
+                     double max_ratio = 2.1) {
     const Model& stored = run_.checkpoint(e)->model;
     ModelConfig config = stored.config;
     config.groups = effective_groups(config, e);
@@ -58,15 +58,15 @@ class MemoryNeed : public ::testing::Test {
                   peak / 1e6, need / peak);
     }
     EXPECT_GE(need, peak) << name;
-    EXPECT_LE(need, most * peak + 1e6) << name;
+    EXPECT_LE(need, max_ratio * peak + 1e6) << name;
   }
 
   testing::TemporaryFolder folder_;
-  const std::size_t usual_ = memory_budget();
+  const std::size_t previous_budget_ = memory_budget();
   ExperimentRun run_{cpu_only()};
 };
 
-// The estimate covers all arrays alive at once, and exceeds them by a factor of about two at most.
+// The estimate covers the peak of live arrays and exceeds it at most by a factor of about two.
 TEST_F(MemoryNeed, IsBetweenOneAndTwiceThePeak) {
   constexpr Index kLength = 448;
   for (const Variant& variant : variants()) {
@@ -83,19 +83,19 @@ TEST_F(MemoryNeed, IsBetweenOneAndTwiceThePeak) {
 }
 
 TEST_F(MemoryNeed, CoversParametersAtTheirLimits) {
-  const auto with = [&](const char* id, const std::map<std::string, Index>& numbers) {
+  const auto check_estimate = [&](const char* id, const std::map<std::string, Index>& numbers) {
     RunSpec e = spec(variant(id), 256);
     for (const auto& [key, number] : numbers) e.variant->values.set(key, number);
     std::string name = id;
     for (const auto& [key, number] : numbers) name += " " + key + "=" + std::to_string(number);
     expect_enough(name, e, {});
   };
-  with("routing", {{"clusters", 4000}});
-  with("routing", {{"clusters", 2}});
-  with("lsh", {{"buckets", 4000}});
-  with("lsh", {{"rounds", 64}, {"buckets", 4}});
-  with("bigbird", {{"random_blocks", 200}, {"block", 1}});
-  with("linformer", {{"k", 2000}});
+  check_estimate("routing", {{"clusters", 4000}});
+  check_estimate("routing", {{"clusters", 2}});
+  check_estimate("lsh", {{"buckets", 4000}});
+  check_estimate("lsh", {{"rounds", 64}, {"buckets", 4}});
+  check_estimate("bigbird", {{"random_blocks", 200}, {"block", 1}});
+  check_estimate("linformer", {{"k", 2000}});
 }
 
 TEST_F(MemoryNeed, CoversEveryKindOfModel) {
@@ -114,12 +114,12 @@ TEST_F(MemoryNeed, CoversEveryKindOfModel) {
       e.target_ids.assign(e.ids.begin(), e.ids.begin() + 200);
     }
     // The number of steps is unknown if tokens halt dynamically.
-    const double most = std::string(name) == "universal" ? 4 : 2.1;
-    expect_enough(name, e, {}, most);
+    const double max_ratio = std::string(name) == "universal" ? 4 : 2.1;
+    expect_enough(name, e, {}, max_ratio);
     e.ids.resize(200);
     if (!is_masked_model(config)) {
       expect_enough(std::string(name) + " with gradients", e, {.losses = true, .gradients = true},
-                    most);
+                    max_ratio);
     }
   }
 }
@@ -180,8 +180,8 @@ TEST_F(MemoryNeed, RejectsArraysBeyondBudget) {
 TEST(MemoryBudget, RoundTripsSizes) {
   EXPECT_EQ(memory_from_text("4G", "--memory"), std::size_t{4} << 30);
   EXPECT_EQ(memory_from_text("512MB", "--memory"), std::size_t{512} << 20);
-  for (const char* wrong : {"", "4", "4T", "G", "-4G", "nanG", "1e99G", "12M", "4Gx"}) {
-    EXPECT_THROW(memory_from_text(wrong, "--memory"), InputError) << wrong;
+  for (const char* invalid : {"", "4", "4T", "G", "-4G", "nanG", "1e99G", "12M", "4Gx"}) {
+    EXPECT_THROW(memory_from_text(invalid, "--memory"), InputError) << invalid;
   }
   EXPECT_EQ(memory_text(1.5 * 1073741824), "1.5 GB");
   EXPECT_EQ(memory_text(33.0 * 1073741824), "33 GB");

@@ -25,7 +25,7 @@ inline void save_byte_model(const std::filesystem::path& folder, Index layers, I
   save_checkpoint(folder, checkpoint, false);
 }
 
-// Saves a model of any configuration with large weights, so that predictions of its layers differ.
+// Saves a model with large weights, so that the predictions of its layers differ.
 inline void save_lively_model(const std::filesystem::path& folder, const ModelConfig& config) {
   Checkpoint checkpoint;
   checkpoint.model = make_model(config, 1);

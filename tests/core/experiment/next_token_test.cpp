@@ -40,10 +40,10 @@ TEST(Continuation, ContinuesTextOrIds) {
   EXPECT_TRUE(append_token(spec, trace, 'd'));
   EXPECT_EQ(spec.text, "abcd");
   EXPECT_EQ(spec.overlong, Overlong::First);
-  trace.config = testing::config_of_context(3);  // full
+  trace.config = testing::config_of_context(3);  // the context is full
   EXPECT_TRUE(append_token(spec, trace, 'e'));
   EXPECT_EQ(spec.overlong, Overlong::Last);
-  EXPECT_FALSE(append_token(spec, trace, 100000));  // no text
+  EXPECT_FALSE(append_token(spec, trace, 100000));  // not in the vocabulary
   EXPECT_EQ(spec.text, "abcde");
   spec.ids = {1, 2};
   EXPECT_TRUE(append_token(spec, trace, 3));
@@ -62,7 +62,7 @@ TEST(Continuation, DetectsCutText) {
   EXPECT_TRUE(shows_end(trace, spec));
 }
 
-// An encoder-decoder extends its target; the text is its input.
+// An encoder-decoder extends its target; the text is its source.
 TEST(Continuation, EncoderDecoderContinuesTarget) {
   Trace trace = synthetic_trace(1, 1, 3);
   trace.tokenizer = byte_tokenizer();

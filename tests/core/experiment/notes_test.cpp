@@ -54,7 +54,7 @@ TEST(Notes, ReportEmptyMemory) {
   EXPECT_EQ(notes({tap_of({{"type", "memorizing"}, {"top", 2}})}),
             (Notes{"Memorizing: the memory is empty"}));
   EXPECT_EQ(notes({tap_of(segments, 3)}), Notes{});
-  // Like the first segment of a text.
+  // The first segment of a text has no memory; later ones do.
   EXPECT_EQ(notes({tap_of(segments), tap_of(segments, 3)}), Notes{});
   EXPECT_EQ(notes({tap_of({{"type", "full"}})}), Notes{});
 }
@@ -73,31 +73,30 @@ std::vector<WeightSpec> weights_of_structures() {
   const auto add = [&](const ModelConfig& config) {
     for (WeightSpec& spec : weight_specs(config)) all.push_back(std::move(spec));
   };
-  for (const Architecture& of : architectures()) {
+  for (const Architecture& type : architectures()) {
     ModelConfig config = plain;
-    config.architecture = {of.id, default_values(of.parameters)};
-    if (of.adapt) of.adapt(config);
+    config.architecture = {type.id, default_values(type.parameters)};
+    if (type.adapt) type.adapt(config);
     for (const char* score : {"dot", "additive"}) {
-      if (of.id == "rnn_attention") config.architecture.values.set("score", std::string(score));
+      if (type.id == "rnn_attention") config.architecture.values.set("score", std::string(score));
       add(config);
     }
   }
-  for (const ResidualConnection& of : residual_connections()) {
+  for (const ResidualConnection& type : residual_connections()) {
     ModelConfig config = plain;
-    config.residual_connection = {of.id, default_values(of.parameters)};
+    config.residual_connection = {type.id, default_values(type.parameters)};
     add(config);
   }
-  for (const auto& of : exit_rules()) {
+  for (const auto& type : exit_rules()) {
     ModelConfig config = plain;
-    config.exits = Choice{of.id, default_values(of.parameters)};
+    config.exits = Choice{type.id, default_values(type.parameters)};
     config.exits->values.set("classifier", std::string("own"));
     add(config);
   }
   return all;
 }
 
-// Descriptions such as "the span of each head (span.z)" are readable on their own.
-// Vocabulary with one token per byte, of any size.
+// Large vocabulary whose text is split into bytes.
 class LargeBytes : public Tokenizer {
  public:
   std::string kind() const override { return "bytes"; }
@@ -126,22 +125,23 @@ TEST(Notes, ReportTextsSplitIntoBytes) {
   EXPECT_EQ(note_of(name), "");
 }
 
+// Descriptions such as "the span of each head (span.z)" need no context.
 TEST(Notes, DescribeUntrainedWeightsAndNameTensors) {
-  std::set<std::string> of_plain;
+  std::set<std::string> plain_names;
   for (const WeightSpec& spec : weight_specs(testing::small_config({.layers = 2}))) {
-    of_plain.insert(spec.name);
+    plain_names.insert(spec.name);
   }
-  int named = 0;
+  int described = 0;
   for (const WeightSpec& spec : weights_of_structures()) {
-    const bool shared = of_plain.contains(spec.name) || spec.name.find("embed.weight") == 0;
+    const bool shared = plain_names.contains(spec.name) || spec.name.find("embed.weight") == 0;
     if (shared || spec.name == "output.weight") continue;
     EXPECT_FALSE(spec.help.empty()) << spec.name;
-    for (const char* needs_others : {" it.", "the first.", "the second.", "their "}) {
-      EXPECT_EQ(spec.help.find(needs_others), std::string::npos) << spec.name << ": " << spec.help;
+    for (const char* needs_context : {" it.", "the first.", "the second.", "their "}) {
+      EXPECT_EQ(spec.help.find(needs_context), std::string::npos) << spec.name << ": " << spec.help;
     }
-    ++named;
+    ++described;
   }
-  EXPECT_GT(named, 40);
+  EXPECT_GT(described, 40);
   Model model = make_model(testing::small_config({}), 1);
   ModelConfig gated = model.config;
   gated.residual_connection = {"gru", default_values(residual_connection("gru").parameters)};
@@ -182,7 +182,7 @@ TEST(Notes, ReportByteTokensFromEightAndFortyPercent) {
 }
 
 // Attention of two heads with the pattern and rules of a variant.
-AttentionTap patterned(Pattern pattern, const std::string& id = "local") {
+AttentionTap tap_with_pattern(Pattern pattern, const std::string& id = "local") {
   AttentionTap tap;
   tap.variant = {id, default_values(variant(id).parameters)};
   tap.heads = {0, 1};
@@ -204,7 +204,7 @@ Pattern rows_of(Index heads, Index queries, Index keys,
 }
 
 TEST(Notes, ReportRowsWithoutKeys) {
-  const auto of = [](const std::vector<AttentionTap>& taps) {
+  const auto notes_of = [](const std::vector<AttentionTap>& taps) {
     Trace trace;
     trace.attention = taps;
     return notes_on_patterns(trace);
@@ -214,34 +214,37 @@ TEST(Notes, ReportRowsWithoutKeys) {
       return std::pair<Index, Index>{0, head == 0 && i == 0 ? 0 : i + 1};
     });
   };
-  EXPECT_EQ(of({patterned(without_first(1))}),
+  EXPECT_EQ(notes_of({tap_with_pattern(without_first(1))}),
             (Notes{"no key is allowed in 2 of 8 rows (queries × heads × layers): they are all "
                    "zero"}));
-  EXPECT_EQ(of({patterned(without_first(2))}),
+  EXPECT_EQ(notes_of({tap_with_pattern(without_first(2))}),
             (Notes{"no key is allowed in 1 of 8 rows (queries × heads × layers): it is all zero"}));
-  EXPECT_EQ(of({patterned(without_first(2)), patterned(without_first(1)), AttentionTap()}),
+  EXPECT_EQ(notes_of({tap_with_pattern(without_first(2)), tap_with_pattern(without_first(1)),
+                      AttentionTap()}),
             (Notes{"no key is allowed in 3 of 16 rows (queries × heads × layers): they are all "
                    "zero"}));
 }
 
 TEST(Notes, ReportPatternsThatOmitNoKeys) {
-  const auto has_note = [](Pattern pattern, bool given = false, const std::string& id = "local") {
+  const auto has_note = [](Pattern pattern, bool is_imported = false,
+                           const std::string& id = "local") {
     Trace trace;
-    trace.is_imported = given;
-    trace.attention = {patterned(std::move(pattern), id)};
+    trace.is_imported = is_imported;
+    trace.attention = {tap_with_pattern(std::move(pattern), id)};
     return !notes_on_patterns(trace).empty();
   };
-  const auto every = [](Index, Index) { return std::pair<Index, Index>{0, 4}; };
-  const auto before = [](Index, Index i) { return std::pair<Index, Index>{0, i + 1}; };
-  EXPECT_TRUE(has_note(rows_of(1, 4, 4, every)));
-  EXPECT_TRUE(has_note(rows_of(2, 4, 4, every)));
-  EXPECT_TRUE(has_note(rows_of(1, 4, 4, before)));
-  EXPECT_TRUE(has_note(rows_of(2, 4, 4, before)));
-  EXPECT_FALSE(has_note(rows_of(1, 4, 4, before), true));  // imported: not selected by the user
-  EXPECT_FALSE(has_note(Pattern::all(4, 4)));              // rules of full attention
+  const auto all_keys = [](Index, Index) { return std::pair<Index, Index>{0, 4}; };
+  const auto earlier_keys = [](Index, Index i) { return std::pair<Index, Index>{0, i + 1}; };
+  EXPECT_TRUE(has_note(rows_of(1, 4, 4, all_keys)));
+  EXPECT_TRUE(has_note(rows_of(2, 4, 4, all_keys)));
+  EXPECT_TRUE(has_note(rows_of(1, 4, 4, earlier_keys)));
+  EXPECT_TRUE(has_note(rows_of(2, 4, 4, earlier_keys)));
+  EXPECT_FALSE(
+      has_note(rows_of(1, 4, 4, earlier_keys), true));  // imported: not selected by the user
+  EXPECT_FALSE(has_note(Pattern::all(4, 4)));           // rules of full attention
   EXPECT_FALSE(has_note(Pattern::causal(4, 4)));
-  EXPECT_FALSE(has_note(rows_of(1, 3, 4, every)));   // not square
-  EXPECT_FALSE(has_note(rows_of(1, 1, 1, before)));  // one token
+  EXPECT_FALSE(has_note(rows_of(1, 3, 4, all_keys)));      // not square
+  EXPECT_FALSE(has_note(rows_of(1, 1, 1, earlier_keys)));  // one token
   // Same number of pairs as a causal mask, but different ones.
   EXPECT_FALSE(has_note(rows_of(1, 4, 4, [](Index, Index i) {
     return std::pair<Index, Index>{i, 4};
@@ -256,7 +259,7 @@ TEST(Notes, MatchGolden) {
   std::string text;
   const ModelConfig plain = testing::small_config({.layers = 2});
   const Model stored = make_model(plain, 1);
-  const auto tell = [&](const std::string& name, const ModelConfig& config) {
+  const auto add_notes = [&](const std::string& name, const ModelConfig& config) {
     Model used = stored;
     used.config = config;
     used.untrained.clear();
@@ -267,27 +270,27 @@ TEST(Notes, MatchGolden) {
     text += name + "\n";
     for (const std::string& note : notes_on_model(stored, used)) text += "  " + note + "\n";
   };
-  for (const Architecture& of : architectures()) {
+  for (const Architecture& type : architectures()) {
     ModelConfig config = plain;
-    config.architecture = {of.id, default_values(of.parameters)};
-    if (of.adapt) of.adapt(config);
-    tell(of.id, config);
+    config.architecture = {type.id, default_values(type.parameters)};
+    if (type.adapt) type.adapt(config);
+    add_notes(type.id, config);
   }
-  for (const ResidualConnection& of : residual_connections()) {
+  for (const ResidualConnection& type : residual_connections()) {
     ModelConfig config = plain;
-    config.residual_connection = {of.id, default_values(of.parameters)};
-    tell(of.id, config);
+    config.residual_connection = {type.id, default_values(type.parameters)};
+    add_notes(type.id, config);
   }
-  for (const auto& of : exit_rules()) {
+  for (const auto& type : exit_rules()) {
     ModelConfig config = plain;
-    config.exits = Choice{of.id, default_values(of.parameters)};
-    tell(of.id, config);
+    config.exits = Choice{type.id, default_values(type.parameters)};
+    add_notes(type.id, config);
   }
   for (const Variant& v : variants()) {
     ModelConfig config = plain;
     const Choice choice{v.id, default_values(v.parameters)};
     config.groups = uniform_groups(config, choice, default_encoding());
-    tell(v.id, config);
+    add_notes(v.id, config);
   }
   for (const Encoding& e : encodings()) {
     ModelConfig config = plain;  // one head in the last layer
@@ -296,14 +299,14 @@ TEST(Notes, MatchGolden) {
     other.encoding = {e.id, default_values(e.parameters)};
     config.groups[1] = {half, other};
     if (e.embed) config.groups = uniform_groups(plain, default_variant(), other.encoding);
-    tell(e.id, config);
+    add_notes(e.id, config);
   }
   ModelConfig config = plain;
   config.segment = 8;
-  tell("segments", config);
+  add_notes("segments", config);
   config = plain;
   config.causal = false;
-  tell("bidirectional", config);
+  add_notes("bidirectional", config);
   EXPECT_TRUE(testing::matches_golden(text, "core/experiment/notes.txt"));
 }
 

@@ -27,7 +27,7 @@ class Run : public ::testing::Test {
   }
   std::shared_ptr<const Trace> run(const RunSpec& spec) { return run_.run(spec); }
 
-  static bool notes_have(const Trace& trace, const std::string& words) {
+  static bool has_note_with(const Trace& trace, const std::string& words) {
     return std::ranges::any_of(trace.notes, [&](const std::string& note) {
       return note.find(words) != std::string::npos;
     });
@@ -92,11 +92,11 @@ TEST_F(Run, NotesUsedPartOfLongText) {
   auto trace = run(e);
   EXPECT_EQ(trace->tokens.size(), 12u);
   EXPECT_EQ(trace->tokens[0].bytes, "0");
-  EXPECT_TRUE(notes_have(*trace, "the text has 16 tokens; the first 12 are used"));
+  EXPECT_TRUE(has_note_with(*trace, "the text has 16 tokens; the first 12 are used"));
   e.overlong = Overlong::Last;
   trace = run(e);
   EXPECT_EQ(trace->tokens[0].bytes, "4");
-  EXPECT_TRUE(notes_have(*trace, "the text has 16 tokens; the last 12 are used"));
+  EXPECT_TRUE(has_note_with(*trace, "the text has 16 tokens; the last 12 are used"));
 }
 
 TEST_F(Run, ExtendsTrainedContextOnRequest) {
@@ -105,7 +105,7 @@ TEST_F(Run, ExtendsTrainedContextOnRequest) {
   const auto trace = run(e);
   EXPECT_EQ(trace->tokens.size(), 20u);
   EXPECT_EQ(trace->logits.shape(), (Shape{20, 256}));
-  EXPECT_TRUE(notes_have(*trace, "trained on 12 tokens at a time"));
+  EXPECT_TRUE(has_note_with(*trace, "trained on 12 tokens at a time"));
   EXPECT_EQ(trace->config->context, 12);
   // Earlier results do not depend on later tokens.
   e.text = "0123456789ab";
@@ -126,7 +126,7 @@ TEST_F(Run, RejectsPositionsBeyondTrainedEncoding) {
   e.overlong = Overlong::All;
   try {
     run(e);
-    FAIL() << "was accepted";
+    FAIL() << "accepted positions beyond the trained ones";
   } catch (const InputError& error) {
     const std::string message = error.what();
     EXPECT_NE(message.find("overlong: the learned of this model"), std::string::npos) << message;
@@ -174,11 +174,11 @@ TEST_F(Run, AppliesChoicesOfSpec) {
   const Tensor map = trace->find({0, 0})->attention(0);
   EXPECT_GT(map(3, 4), 0);
   EXPECT_EQ(map(3, 5), 0);
-  EXPECT_TRUE(notes_have(*trace, "trained with a causal mask"));
-  EXPECT_TRUE(notes_have(*trace, "trained with the attention \"Full\", not"));
+  EXPECT_TRUE(has_note_with(*trace, "trained with a causal mask"));
+  EXPECT_TRUE(has_note_with(*trace, "trained with the attention \"Full\", not"));
 }
 
-// Masked models predict neither the next token nor visible ones.
+// Masked models have logits, but no surprisal of next tokens.
 TEST_F(Run, MaskedModelPredictsNoNextToken) {
   RunSpec e;
   e.model = testing::source_folder() / "tests" / "model-cases" / "decoder-masked";
@@ -186,7 +186,7 @@ TEST_F(Run, MaskedModelPredictsNoNextToken) {
   const auto trace = run(e);
   EXPECT_TRUE(trace->logits.defined());
   EXPECT_FALSE(trace->token_bits.defined());
-  EXPECT_FALSE(notes_have(*trace, "see it"));
+  EXPECT_FALSE(has_note_with(*trace, "see it"));
 }
 
 // The space before a masked word belongs to the word.
@@ -238,9 +238,9 @@ TEST_F(Run, NotesMaskWithoutEffect) {
   RunSpec e = spec("abcd");
   e.variant = Choice{"local", default_values(variant("local").parameters)};
   e.variant->values.set("window", Index{50});
-  EXPECT_TRUE(notes_have(*run(e), "masks no pair at this length"));
+  EXPECT_TRUE(has_note_with(*run(e), "masks no pair at this length"));
   e.variant = Choice{"linear", default_values(variant("linear").parameters)};  // never masks
-  EXPECT_FALSE(notes_have(*run(e), "masks no pair at this length"));
+  EXPECT_FALSE(has_note_with(*run(e), "masks no pair at this length"));
 }
 
 TEST_F(Run, NotesUntrainedWeights) {
@@ -248,12 +248,12 @@ TEST_F(Run, NotesUntrainedWeights) {
     if (candidate.weights.empty() || candidate.weights[0].file.optional) continue;
     RunSpec e = spec("abcd");
     e.encoding = Choice{candidate.id, default_values(candidate.parameters)};
-    EXPECT_TRUE(notes_have(*run(e), "untrained: ")) << candidate.id;
+    EXPECT_TRUE(has_note_with(*run(e), "untrained: ")) << candidate.id;
   }
   RunSpec e = spec("abcd");
   e.encoding = Choice{"relative_bias", default_values(encoding("relative_bias").parameters)};
   const auto trace = run(e);
-  EXPECT_TRUE(notes_have(*trace, "untrained: score bias by head and offset (pos.bias)"));
+  EXPECT_TRUE(has_note_with(*trace, "untrained: score bias by head and offset (pos.bias)"));
   EXPECT_FALSE(trace->untrained.empty());
   EXPECT_TRUE(run(spec("abcd"))->untrained.empty());
 }
@@ -261,7 +261,7 @@ TEST_F(Run, NotesUntrainedWeights) {
 TEST_F(Run, NotesPredictionsThatSeeTargets) {
   RunSpec e = spec("abcd");
   const auto has_note = [&] {
-    return notes_have(*run(e), "positions see the token that they predict");
+    return has_note_with(*run(e), "positions see the token that they predict");
   };
   EXPECT_FALSE(has_note());
   e.causal = false;
@@ -286,15 +286,15 @@ TEST_F(Run, RejectsInvalidSpecs) {
   EXPECT_THROW(run_.run(spec("ab")), Stopped);
 }
 
-// Shared between runs: the worker of the window, statistics of heads, and exports.
+// The worker of the window, head statistics and exports share one model.
 TEST_F(Run, SharesModelInMemory) {
   const auto models = std::make_shared<ModelStore>();
   ExperimentRun one(cpu_only(), models), other(cpu_only(), models);
   const auto first = one.run(spec("abc")), second = other.run(spec("ab"));
   EXPECT_EQ(first->trained, second->trained);  // stored in the checkpoint
   EXPECT_EQ(models->reads(), 1);
-  const std::shared_ptr<const Checkpoint> held = models->checkpoint(folder_.path().string());
-  EXPECT_EQ(&held->model.config, first->trained.get());
+  const std::shared_ptr<const Checkpoint> stored = models->checkpoint(folder_.path().string());
+  EXPECT_EQ(&stored->model.config, first->trained.get());
 }
 
 TEST_F(Run, RunsAgainAfterPublication) {

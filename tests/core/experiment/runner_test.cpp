@@ -49,10 +49,10 @@ class RunnerTest : public ::testing::Test {
     return e;
   }
 
-  // Waits for an outcome; false after 30 seconds (longer with sanitizers).
   void request(const Session& session) {
     runner_.request(std::make_shared<const Session>(session));
   }
+  // Waits for an outcome; false after 30 seconds (longer with sanitizers).
   bool wait(Runner::Outcome& outcome) {
     const auto deadline = Clock::now() + std::chrono::seconds(30 * kSanitizerFactor);
     std::unique_lock lock(mutex_);
@@ -94,15 +94,15 @@ TEST_F(RunnerTest, ExecutesRequest) {
 
 TEST_F(RunnerTest, RunsBothSidesOfComparison) {
   ExperimentRun run{cpu_only()};
-  Session both = quick("abc");
-  both.b = quick("abcd");
-  const Traces first = run.observe(both, kReferenceFindings);
+  Session session = quick("abc");
+  session.b = quick("abcd");
+  const Traces first = run.observe(session, kReferenceFindings);
   EXPECT_EQ(first.trace->tokens.size(), 3u);
   ASSERT_NE(first.reference(), nullptr);
   EXPECT_EQ(first.reference()->tokens.size(), 4u);
 
-  both.run.text = "ab";  // the reference is not run again
-  const Traces second = run.observe(both, kReferenceFindings);
+  session.run.text = "ab";  // the reference is not run again
+  const Traces second = run.observe(session, kReferenceFindings);
   EXPECT_EQ(second.trace->tokens.size(), 2u);
   EXPECT_EQ(second.reference(), first.reference());
   EXPECT_EQ(run.observe(quick("abc"), kReferenceFindings).reference(), nullptr);
@@ -133,11 +133,11 @@ TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   Session both = quick("abc");
   both.b = quick("abcd");
   const Traces traces = run.observe(both, {{"lens"}, {"reference"}});
-  const Findings beside = findings_of_reference(traces.findings);
-  ASSERT_TRUE(beside.has("lens"));
-  EXPECT_EQ(beside.get(Findings::lens)->guess.dim(1), 4);
-  EXPECT_FALSE(beside.has("reference"));
-  // Another reference replaces it; then none.
+  const Findings reference = findings_of_reference(traces.findings);
+  ASSERT_TRUE(reference.has("lens"));
+  EXPECT_EQ(reference.get(Findings::lens)->guess.dim(1), 4);
+  EXPECT_FALSE(reference.has("reference"));
+  // Changes the reference run, then removes it.
   both.b->run.text = "ab";
   EXPECT_EQ(run.observe(both, kReferenceFindings).reference()->tokens.size(), 2u);
   both.b.reset();
@@ -157,7 +157,7 @@ TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
   session.run.interventions = {intervention_from_text("replace position=1 text=xy")};
   EXPECT_THROW(run.run(session.run), InputError);  // two tokens
   session.run.interventions = {intervention_from_text("replace position=3 text=x")};
-  EXPECT_THROW(run.run(session.run), InputError);  // there are three
+  EXPECT_THROW(run.run(session.run), InputError);  // positions are 0 to 2
 }
 
 TEST_F(RunnerTest, ReportsErrors) {
@@ -203,13 +203,13 @@ TEST_F(RunnerTest, CancelledRunDeliversNothing) {
 
 // The first tokens come as a preview, then the whole run.
 TEST_F(RunnerTest, LongRunStartsWithPreview) {
-  Session long_one = slow();
-  long_one.run.text = std::string(1024, 'x');
-  request(long_one);
+  Session long_session = slow();
+  long_session.run.text = std::string(1024, 'x');
+  request(long_session);
   Runner::Outcome outcome;
   ASSERT_TRUE(wait(outcome));
   ASSERT_NE(outcome.trace, nullptr);
-  if (outcome.preview_of == 0) GTEST_SKIP() << "a machine on which nothing takes long";
+  if (outcome.preview_of == 0) GTEST_SKIP() << "this machine is too fast for a preview";
   EXPECT_EQ(outcome.preview_of, 1024);
   EXPECT_EQ(outcome.trace->tokens.size(), 128u);
   EXPECT_EQ(outcome.session->run.max_tokens, 128);
@@ -222,7 +222,7 @@ TEST_F(RunnerTest, LongRunStartsWithPreview) {
   const auto preview = outcome.trace;
   ASSERT_TRUE(wait(outcome));
   EXPECT_EQ(outcome.preview_of, 0);
-  EXPECT_EQ(*outcome.session, long_one);
+  EXPECT_EQ(*outcome.session, long_session);
   ASSERT_EQ(outcome.trace->tokens.size(), 1024u);
   // Rows of a causal model are final.
   const Tensor first = preview->find({47, 3})->attention(3);
@@ -243,23 +243,23 @@ TEST(LayerWatch, ReportsLayersAsTheyComplete) {
   session.run.text = "a text";
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
   watch->after = watch->between = 0;
-  std::vector<std::shared_ptr<const Trace>> seen;
+  std::vector<std::shared_ptr<const Trace>> reports;
   watch->on_layers = [&](std::shared_ptr<const Trace> trace, Index layers) {
     EXPECT_EQ(layers, 4);
-    seen.push_back(std::move(trace));
+    reports.push_back(std::move(trace));
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
   run.run(session.run);
-  EXPECT_TRUE(seen.empty());  // too small for previews
+  EXPECT_TRUE(reports.empty());  // too small for previews
   EXPECT_FALSE(watch->on);
   watch->from = 0;
   const auto whole = run.run(session.run);
   EXPECT_TRUE(watch->on);
-  ASSERT_EQ(seen.size(), 3u);
+  ASSERT_EQ(reports.size(), 3u);
   for (std::size_t n = 0; n < 3; ++n) {
     const auto layers = static_cast<Index>(n) + 1;
-    const Trace& part = *seen[n];
+    const Trace& part = *reports[n];
     EXPECT_EQ(part.config->layers, layers);
     EXPECT_FALSE(part.logits.defined());
     EXPECT_EQ(part.layer_count({}), layers);
@@ -280,16 +280,16 @@ TEST(LayerWatch, ReportsDecoderLayersAfterEncoder) {
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
   watch->after = watch->between = 0;
   watch->from = 0;
-  std::vector<std::shared_ptr<const Trace>> seen;
+  std::vector<std::shared_ptr<const Trace>> reports;
   watch->on_layers = [&](std::shared_ptr<const Trace> trace, Index) {
-    seen.push_back(std::move(trace));
+    reports.push_back(std::move(trace));
   };
   ExperimentRun run(cpu_only());
   run.watch(watch);
   const auto whole = run.run(session.run);
   EXPECT_TRUE(watch->on);
-  ASSERT_EQ(static_cast<Index>(seen.size()), whole->config->layers - 1);
-  const Trace& first = *seen[0];
+  ASSERT_EQ(static_cast<Index>(reports.size()), whole->config->layers - 1);
+  const Trace& first = *reports[0];
   EXPECT_EQ(first.config->layers, 1);
   const PartChoice encoder{.stack = Stack::Encoder};
   EXPECT_EQ(first.layer_count(first.part(encoder)), whole->layer_count(whole->part(encoder)));
@@ -320,19 +320,19 @@ TEST(Preview, IsOmittedIfItWouldDiffer) {
   ASSERT_TRUE(preview_of(session, 1000));
   EXPECT_EQ(preview_of(session, 1000)->run.max_tokens, 125);
   EXPECT_FALSE(preview_of(session, 100));
-  const auto none = [&](auto change) {
+  const auto is_omitted = [&](auto change) {
     Session other = session;
     change(other);
     return !preview_of(other, 1000);
   };
-  EXPECT_TRUE(none([](Session& e) { e.run.overlong = Overlong::Last; }));
-  EXPECT_TRUE(none([](Session& e) { e.run.input = "digit.png"; }));
-  EXPECT_TRUE(none([](Session& e) { e.run.tensors.file = "a.npy"; }));
-  EXPECT_TRUE(none([](Session& e) { e.view.height = e.view.width = 10; }));
-  EXPECT_TRUE(none([](Session& e) { e.view.pinned_query = 300; }));
-  EXPECT_FALSE(none([](Session& e) { e.view.pinned_query = 30; }));
-  EXPECT_TRUE(none([](Session& e) { e.view.part.segment = 2; }));
-  EXPECT_TRUE(none([](Session& e) { e.b.emplace(); }));
+  EXPECT_TRUE(is_omitted([](Session& e) { e.run.overlong = Overlong::Last; }));
+  EXPECT_TRUE(is_omitted([](Session& e) { e.run.input = "digit.png"; }));
+  EXPECT_TRUE(is_omitted([](Session& e) { e.run.tensors.file = "a.npy"; }));
+  EXPECT_TRUE(is_omitted([](Session& e) { e.view.height = e.view.width = 10; }));
+  EXPECT_TRUE(is_omitted([](Session& e) { e.view.pinned_query = 300; }));
+  EXPECT_FALSE(is_omitted([](Session& e) { e.view.pinned_query = 30; }));
+  EXPECT_TRUE(is_omitted([](Session& e) { e.view.part.segment = 2; }));
+  EXPECT_TRUE(is_omitted([](Session& e) { e.b.emplace(); }));
 }
 
 TEST_F(RunnerTest, ComparedTimesAreMediansOfWarmRuns) {
@@ -366,20 +366,20 @@ TEST_F(RunnerTest, DestructorCancelsRun) {
 TEST(Preview, ShowsWholePictureOfFirstTokens) {
   Session session;
   session.run.text = "a text";
-  const auto there = [&](auto change) {
+  const auto has_preview = [&](auto change) {
     Session other = session;
     change(other);
     return preview_of(other, 1000).has_value();
   };
-  EXPECT_TRUE(there([](Session& e) { e.view.pinned_query = e.view.pinned_key = 124; }));
-  EXPECT_FALSE(there([](Session& e) { e.view.pinned_query = 125; }));
-  EXPECT_FALSE(there([](Session& e) { e.view.pinned_key = 125; }));
-  EXPECT_FALSE(there([](Session& e) { e.view.row = 1; }));
-  EXPECT_FALSE(there([](Session& e) { e.view.column = 1; }));
-  EXPECT_FALSE(there([](Session& e) { e.view.height = 1; }));
-  EXPECT_FALSE(there([](Session& e) { e.view.width = 1; }));
-  EXPECT_FALSE(there([](Session& e) { e.run.target_ids = {1}; }));
-  EXPECT_FALSE(there([](Session& e) { e.run.interventions.emplace_back(); }));
+  EXPECT_TRUE(has_preview([](Session& e) { e.view.pinned_query = e.view.pinned_key = 124; }));
+  EXPECT_FALSE(has_preview([](Session& e) { e.view.pinned_query = 125; }));
+  EXPECT_FALSE(has_preview([](Session& e) { e.view.pinned_key = 125; }));
+  EXPECT_FALSE(has_preview([](Session& e) { e.view.row = 1; }));
+  EXPECT_FALSE(has_preview([](Session& e) { e.view.column = 1; }));
+  EXPECT_FALSE(has_preview([](Session& e) { e.view.height = 1; }));
+  EXPECT_FALSE(has_preview([](Session& e) { e.view.width = 1; }));
+  EXPECT_FALSE(has_preview([](Session& e) { e.run.target_ids = {1}; }));
+  EXPECT_FALSE(has_preview([](Session& e) { e.run.interventions.emplace_back(); }));
   EXPECT_EQ(preview_tokens(127), 0);
   EXPECT_EQ(preview_tokens(4096), 512);
   EXPECT_EQ(preview_tokens(4088), 511);

@@ -35,9 +35,9 @@ class SalientPairs : public ::testing::Test {
     }
   }
 
-  std::vector<SalientPair> pairs(std::size_t most = 100) {
+  std::vector<SalientPair> pairs(std::size_t count = 100) {
     trace_.attention[0].result.attention = weights_;
-    return find_salient_pairs(trace_, most);
+    return find_salient_pairs(trace_, count);
   }
   // Puts the remaining weight of the row on the first word.
   void set(Index head, Index query, Index key, float weight) {
@@ -58,7 +58,7 @@ TEST_F(SalientPairs, ScoreIsWeightTimesLogDistance) {
   EXPECT_EQ(found[0].key, 3);
   EXPECT_EQ(found[0].words, 3);
   EXPECT_EQ(found[0].kind, PairKind::Distant);
-  // Five queries can attend to it.
+  // Five queries can attend to key 3.
   EXPECT_NEAR(found[0].score, (0.5 - 0.1 / 2) * std::log(4.0), 1e-6);
   EXPECT_EQ(sentence(found[0]),
             "“took” attends 3 words back to “lamp”: 50% (other words: 0% on average)");
@@ -73,7 +73,7 @@ TEST_F(SalientPairs, SurprisingWordsScoreHigher) {
               1e-6);
 }
 
-TEST_F(SalientPairs, NotesHabitualPairs) {
+TEST_F(SalientPairs, ClassifiesPairs) {
   set(0, 5, 2, 0.4F);  // followed the previous "she"
   set(0, 7, 3, 0.3F);  // previous token: "lamp"
   set(1, 1, 0, 0);
@@ -88,8 +88,8 @@ TEST_F(SalientPairs, NotesHabitualPairs) {
             "0% on average)");
 }
 
-// The next pair has another head and other words.
-TEST_F(SalientPairs, NextPairDiffers) {
+// After the best pair, a pair with another head and other words is selected.
+TEST_F(SalientPairs, SelectsDiversePairs) {
   set(0, 6, 2, 0.60F);
   set(0, 7, 2, 0.20F);  // same head and key
   set(0, 6, 3, 0.39F);  // same head and query
@@ -102,7 +102,7 @@ TEST_F(SalientPairs, NextPairDiffers) {
   EXPECT_EQ(pairs(2).size(), 2u);
 }
 
-TEST_F(SalientPairs, OmitsKeysThatAreNoWords) {
+TEST_F(SalientPairs, OmitsPunctuationAndInvalidWeights) {
   set(0, 4, 2, 0.9F);  // query is a comma
   set(0, 6, 4, 0.9F);  // key is a comma
   set(0, 7, 7, 0.9F);  // the query itself
@@ -113,9 +113,9 @@ TEST_F(SalientPairs, OmitsKeysThatAreNoWords) {
 
 // Memory columns are not words of the text.
 TEST_F(SalientPairs, MemoryHasNoWords) {
-  Trace remembering = testing::synthetic_trace(Pattern::causal(8, 12));
-  remembering.token_bits = {};
-  const std::vector<SalientPair> found = find_salient_pairs(remembering, 100);
+  Trace memory_trace = testing::synthetic_trace(Pattern::causal(8, 12));
+  memory_trace.token_bits = {};
+  const std::vector<SalientPair> found = find_salient_pairs(memory_trace, 100);
   ASSERT_FALSE(found.empty());
   for (const SalientPair& pair : found) {
     EXPECT_GE(pair.key, 4);
@@ -146,40 +146,40 @@ TEST_F(SalientPairs, RejectsTextsWithoutWords) {
   Trace pixels = trace_;
   pixels.pixels = std::make_shared<const PixelGrid>();
   EXPECT_THROW(find_salient_pairs(pixels, 3), InputError);
-  Trace lengthy = trace_;
-  lengthy.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens) + 1);
-  EXPECT_THROW(find_salient_pairs(lengthy, 3), InputError);
+  Trace long_trace = trace_;
+  long_trace.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens) + 1);
+  EXPECT_THROW(find_salient_pairs(long_trace, 3), InputError);
 }
 
-// The best eight of a head are kept, including those raised by a habit.
+// Selects from the best eight pairs of a head; induction and pronoun pairs have a factor of 2.
 TEST_F(SalientPairs, KeepsBestEightPerHead) {
   std::vector<std::pair<double, std::pair<Index, Index>>> expected;
-  const auto put = [&](Index query, Index key, float weight) { set(0, query, key, weight); };
-  put(2, 1, 0.30F);
-  put(3, 1, 0.32F);
-  put(3, 2, 0.34F);
-  put(5, 2, 0.10F);  // followed the previous "she": counts double
-  put(5, 3, 0.11F);  // pronoun: counts double
-  put(6, 1, 0.36F);
-  put(6, 2, 0.05F);
-  put(6, 3, 0.38F);
-  put(6, 5, 0.02F);
-  put(7, 1, 0.21F);
-  put(7, 2, 0.22F);
-  put(7, 5, 0.23F);
-  put(7, 6, 0.01F);
-  std::map<Index, double> usual;
+  const auto set_weight = [&](Index query, Index key, float weight) { set(0, query, key, weight); };
+  set_weight(2, 1, 0.30F);
+  set_weight(3, 1, 0.32F);
+  set_weight(3, 2, 0.34F);
+  set_weight(5, 2, 0.10F);  // followed the previous "she": factor 2
+  set_weight(5, 3, 0.11F);  // pronoun: factor 2
+  set_weight(6, 1, 0.36F);
+  set_weight(6, 2, 0.05F);
+  set_weight(6, 3, 0.38F);
+  set_weight(6, 5, 0.02F);
+  set_weight(7, 1, 0.21F);
+  set_weight(7, 2, 0.22F);
+  set_weight(7, 5, 0.23F);
+  set_weight(7, 6, 0.01F);
+  std::map<Index, double> column_mean;
   for (Index key = 1; key < 8; ++key) {
     for (Index row = key; row < 8; ++row) {
-      usual[key] += static_cast<double>(weights_(0, row, key)) / static_cast<double>(8 - key);
+      column_mean[key] += static_cast<double>(weights_(0, row, key)) / static_cast<double>(8 - key);
     }
   }
   for (Index query = 1; query < 8; ++query) {
     for (Index key = 1; key < query; ++key) {
       const auto weight = static_cast<double>(weights_(0, query, key));
-      const bool liked = query == 5 && (key == 2 || key == 3);
-      const double score = (weight - usual[key] / 2) *
-                           std::log1p(static_cast<double>(query - key)) * (liked ? 2 : 1);
+      const bool has_factor = query == 5 && (key == 2 || key == 3);
+      const double score = (weight - column_mean[key] / 2) *
+                           std::log1p(static_cast<double>(query - key)) * (has_factor ? 2 : 1);
       if (weight > 0 && score > 0) expected.push_back({score, {query, key}});
     }
   }
@@ -195,10 +195,10 @@ TEST_F(SalientPairs, KeepsBestEightPerHead) {
     order.push_back(pair);
     scores.push_back(score);
     expected.erase(next);
-    for (auto& [left, other] : expected) {
-      left /= 2;
-      if (other.first == pair.first) left /= 2;
-      if (other.second == pair.second) left /= 2;
+    for (auto& [remaining, other] : expected) {
+      remaining /= 2;
+      if (other.first == pair.first) remaining /= 2;
+      if (other.second == pair.second) remaining /= 2;
     }
   }
   const auto found = pairs();
@@ -211,7 +211,7 @@ TEST_F(SalientPairs, KeepsBestEightPerHead) {
   EXPECT_TRUE(pairs(0).empty());
 }
 
-// With non-causal attention all keys count, and later keys are no habit.
+// Bidirectional attention includes later keys, which form no induction pairs.
 TEST_F(SalientPairs, IncludesLaterKeysOfBidirectionalAttention) {
   trace_.attention[0].causal = false;
   trace_.attention[0].result.pattern = std::make_shared<const Pattern>(Pattern::all(8, 8));
@@ -226,7 +226,7 @@ TEST_F(SalientPairs, IncludesLaterKeysOfBidirectionalAttention) {
             "“she” attends 5 words ahead to “took”: 50% (other words: 0% on average)");
 }
 
-// Unknown tokens differ, whatever their labels.
+// Tokens with unknown ids never count as the same word.
 TEST_F(SalientPairs, UnknownWordsDiffer) {
   for (TraceToken& token : trace_.tokens) token.id = -1;
   trace_.tokens[5].bytes = "they";
@@ -238,7 +238,7 @@ TEST_F(SalientPairs, UnknownWordsDiffer) {
   for (const SalientPair& pair : pairs()) EXPECT_EQ(pair.kind, PairKind::Distant);
 }
 
-// Candidates by the meaning of special tokens and non-ASCII letters.
+// Words contain a letter, a digit or a non-ASCII byte, and are not special tokens.
 TEST_F(SalientPairs, WordsContainLetters) {
   set(0, 6, 3, 0.5F);
   trace_.tokens[3].bytes = "\xC3\xA9";
@@ -270,21 +270,21 @@ TEST_F(SalientPairs, SurpriseSumsTokensOfWord) {
   EXPECT_EQ(found[0].key, 2);
   const double distance = static_cast<double>(found[0].words);
   const double surprise_factor = std::log1p(4.0) * std::log1p(2.0 + 3.0);
-  // Only that query attends to it, of all that can.
-  const double seen = 8 - 3;
-  EXPECT_NEAR(found[0].score, (0.5 - 0.5 / seen / 2) * std::log1p(distance) * surprise_factor,
-              1e-5);
+  // Of the queries that can attend to the key, only this one does.
+  const double query_count = 8 - 3;
+  EXPECT_NEAR(found[0].score,
+              (0.5 - 0.5 / query_count / 2) * std::log1p(distance) * surprise_factor, 1e-5);
 }
 
 TEST_F(SalientPairs, RejectsLongTexts) {
-  Trace lengthy = trace_;
-  lengthy.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens));
-  EXPECT_EQ(salient_pairs_refusal(lengthy), "");
-  lengthy.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens) + 1);
-  EXPECT_NE(salient_pairs_refusal(lengthy), "");
-  Trace across = trace_;
-  across.attention[0].address.kind = AttentionKind::Cross;
-  EXPECT_NE(salient_pairs_refusal(across), "");
+  Trace long_trace = trace_;
+  long_trace.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens));
+  EXPECT_EQ(salient_pairs_refusal(long_trace), "");
+  long_trace.tokens.resize(static_cast<std::size_t>(kMaxSalientTokens) + 1);
+  EXPECT_NE(salient_pairs_refusal(long_trace), "");
+  Trace cross_trace = trace_;
+  cross_trace.attention[0].address.kind = AttentionKind::Cross;
+  EXPECT_NE(salient_pairs_refusal(cross_trace), "");
   Progress progress;
   set(0, 6, 3, 0.5F);
   pairs();

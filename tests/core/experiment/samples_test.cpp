@@ -15,19 +15,19 @@ namespace ATTNSCOPE_FILE {
 
 TEST(Samples, ListAllFiles) {
   const std::filesystem::path folder = testing::source_folder() / "assets" / "samples";
-  std::set<std::string> listed{"samples.json"}, there;
+  std::set<std::string> listed{"samples.json"}, existing;
   for (const Json& entry : Json::parse(read_file(folder / "samples.json", 1 << 20))) {
     for (const char* key : {"file", "input"}) {
       if (entry.contains(key)) listed.insert(entry[key].text());
     }
   }
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    there.insert(file.path().filename().string());
+    existing.insert(file.path().filename().string());
   }
-  EXPECT_EQ(listed, there);
+  EXPECT_EQ(listed, existing);
 }
 
-TEST(Samples, DescribeThemselvesForTasks) {
+TEST(Samples, HaveDescriptionsAndTasks) {
   std::set<std::string> ids, tasks;
   for (const Sample& sample : samples()) {
     EXPECT_TRUE(ids.insert(sample.id).second) << sample.id;

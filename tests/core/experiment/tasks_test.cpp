@@ -1,4 +1,4 @@
-// Written targets, rollouts and completions compared with step-by-step computations.
+// Generated targets, rollouts and completions compared with step-by-step computations.
 #include "tests/core/experiment/tasks.h"
 
 #include <gtest/gtest.h>
@@ -166,7 +166,7 @@ TEST(Completion, ContinuesPixelByPixel) {
   EXPECT_EQ(completion->given, 6);
   ASSERT_EQ(completion->ids.size(), 12u);
   EXPECT_TRUE(std::equal(e.run.ids.begin(), e.run.ids.begin() + 6, completion->ids.begin()));
-  // Each pixel is the most likely one given those before it, whatever follows.
+  // Each pixel is the most likely one given the preceding pixels.
   const auto checkpoint = model_store()->checkpoint(e.run.model);
   Batch batch = input_kind("image").batch(completion->ids, checkpoint->model.config);
   batch.targets = IntTensor();
@@ -185,13 +185,13 @@ TEST(Completion, ContinuesPixelByPixel) {
   EXPECT_NEAR(completion->mean_error(), error / 6, 1e-9);
 }
 
-// Completes more pixels than the model has positions if its encoding extends.
+// Completes more pixels than the context has positions.
 TEST(Completion, ContinuesBeyondContext) {
   Session e = testing::completion_session();
   const testing::TemporaryFolder folder;
   std::filesystem::copy(e.run.model, folder.path(), std::filesystem::copy_options::recursive);
   const std::string text = read_file(folder.path() / "config.json");
-  const auto completed = [&](Index context) {
+  const auto complete = [&](Index context) {
     Json config = Json::parse(text);
     config["variant"] = {{"type", "full"}};
     config["context"] = context;
@@ -204,9 +204,9 @@ TEST(Completion, ContinuesBeyondContext) {
     EXPECT_EQ(found->problem, "");
     return found->ids;
   };
-  const std::vector<std::int32_t> whole = completed(24);
+  const std::vector<std::int32_t> whole = complete(24);
   ASSERT_EQ(whole.size(), 12u);
-  EXPECT_EQ(completed(8), whole);
+  EXPECT_EQ(complete(8), whole);
 }
 
 TEST(Completion, IsSampledBySeed) {
@@ -259,15 +259,15 @@ TEST(GeneratedTarget, BeamTextFollowsGivenTarget) {
 }
 
 TEST(GeneratedTarget, RequiresInputOfModel) {
-  const Finding& of = finding("written");
+  const Finding& written = finding("written");
   const Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  EXPECT_TRUE(of.exists(e));
+  EXPECT_TRUE(written.exists(e));
   Session none = e;
   none.run.ids.clear();
-  EXPECT_FALSE(of.exists(none));
+  EXPECT_FALSE(written.exists(none));
   none = e;
   none.run.tensors.file = "a.npy";
-  EXPECT_FALSE(of.exists(none));
+  EXPECT_FALSE(written.exists(none));
 }
 
 // Progress never decreases and ends at the total.
@@ -276,7 +276,7 @@ void expect_progress(const std::string& id, const Session& e) {
   std::vector<std::pair<std::size_t, std::size_t>> reports;
   const Findings found = compute_background_findings(
       e, required_findings(e), run,
-      [&](std::size_t done, std::size_t all) { reports.emplace_back(done, all); });
+      [&](std::size_t done, std::size_t total) { reports.emplace_back(done, total); });
   EXPECT_TRUE(found.has(id));
   ASSERT_GT(reports.size(), 1u) << id;
   for (std::size_t n = 0; n < reports.size(); ++n) {
@@ -313,7 +313,7 @@ TEST(Rollouts, RequireModelOfGridActions) {
   EXPECT_FALSE(finding("rollouts").exists(e));
 }
 
-// Achieved: no more steps than requested; shortest: as few as possible.
+// within_target(): at most the requested steps; shortest(): the minimum number of steps.
 TEST(Rollouts, CountRolloutsThatAchieveReturn) {
   Rollouts rollouts;
   rollouts.max_steps = 3;
@@ -365,20 +365,20 @@ TEST_F(WalkerRollouts, ProbabilitiesMatchEachStep) {
 }
 
 TEST(Completion, StartsFromGivenRows) {
-  const auto of = [](Index rows, std::size_t ids) {
+  const auto complete = [](Index rows, std::size_t ids) {
     Session e = testing::completion_session();
     e.run.ids.resize(ids);
     if (rows >= 0) set_view_value(e.view, "image", "rows", rows);
     return testing::background_findings(e).get(Findings::completion);
   };
-  EXPECT_EQ(of(3, 12)->given, 9);
-  EXPECT_EQ(of(1, 12)->given, 3);
-  EXPECT_EQ(of(1, 12)->whole.size(), 12u);
-  EXPECT_EQ(of(-1, 12)->given, 6);
-  EXPECT_EQ(of(-1, 5)->given, 5);  // fewer than the rows
-  EXPECT_TRUE(of(-1, 5)->whole.empty());
-  EXPECT_TRUE(std::isnan(of(-1, 5)->mean_error()));
-  EXPECT_EQ(of(-1, 5)->ids.size(), 12u);
+  EXPECT_EQ(complete(3, 12)->given, 9);
+  EXPECT_EQ(complete(1, 12)->given, 3);
+  EXPECT_EQ(complete(1, 12)->whole.size(), 12u);
+  EXPECT_EQ(complete(-1, 12)->given, 6);
+  EXPECT_EQ(complete(-1, 5)->given, 5);  // fewer than the rows
+  EXPECT_TRUE(complete(-1, 5)->whole.empty());
+  EXPECT_TRUE(std::isnan(complete(-1, 5)->mean_error()));
+  EXPECT_EQ(complete(-1, 5)->ids.size(), 12u);
 }
 
 // Returns, states and actions alternate; the last action is missing if it is to be predicted.
