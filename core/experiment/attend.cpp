@@ -79,7 +79,7 @@ class InputTensors {
     return tensor;
   }
 
-  // Tensor of a shape, in which kAny stands for any size above 0.
+  // Tensor of a shape; kAny allows any size above 0.
   Tensor floats(const std::string& name, const Shape& shape) const {
     Tensor tensor = floats(name);
     bool fits = tensor.rank() == static_cast<Index>(shape.size());

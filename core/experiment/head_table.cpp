@@ -176,8 +176,8 @@ HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_word
       text_spec.text = excerpt;
       const auto trace = run.run(text_spec);
       max_bytes = kMaxBytesPerToken * static_cast<std::size_t>(trace->config->context);
-      const std::size_t used = trace->text_tokens().back().end;
-      at += used > 0 ? used : excerpt.size();
+      const std::size_t used_bytes = trace->text_tokens().back().end;
+      at += used_bytes > 0 ? used_bytes : excerpt.size();
       if (progress) progress(begin + at, texts.size());
       if (trace->tokens.size() < 2) continue;
       std::shared_ptr<const WordTrace> words;

@@ -166,10 +166,11 @@ Tensor to_four_axes(const Tensor& numbers, const std::string& label) {
 
 void append_layers(const StoredTensor& array, const std::string& label,
                    std::vector<Tensor>& layers) {
-  const Tensor all =
+  const Tensor stacked =
       to_four_axes(finite_floats(array, label), label);  // [layers, h, rows, columns]
-  for (Index layer = 0; layer < all.dim(0); ++layer) {
-    layers.push_back(all.slice(layer, 1).reshaped({all.dim(1), all.dim(2), all.dim(3)}));
+  for (Index layer = 0; layer < stacked.dim(0); ++layer) {
+    layers.push_back(
+        stacked.slice(layer, 1).reshaped({stacked.dim(1), stacked.dim(2), stacked.dim(3)}));
   }
 }
 

@@ -17,7 +17,7 @@ struct ModelInput {
   std::shared_ptr<const PixelGrid> pixels{};  // of an image that is read in patches; else null
 };
 
-// config: the model with the choices of `spec`. tokens: those of tokens_to_read(). Throws
+// config: the model with the choices of `spec`. tokens: result of tokens_to_read(). Throws
 // InputError if `spec` lacks the input that the model needs.
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
                        std::vector<TraceToken> tokens, bool losses);

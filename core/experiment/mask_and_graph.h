@@ -21,8 +21,8 @@ Choice mask_choice(const MaskRows& rows);
 Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool one_way,
                     const std::optional<Choice>& before = std::nullopt);
 
-// Variant choice that applies to the view's layer and head: that of the last group with this head,
-// or else that of all heads.
+// Variant choice of the view's layer and head: of the last group with this head, or else of the
+// whole run.
 std::optional<Choice>& governing_variant(RunView& viewed);
 
 }  // namespace attnscope

@@ -24,7 +24,7 @@ using BackendProvider = std::function<BackendOffer(BackendChoice)>;
 BackendProvider cpu_only();
 
 // From this number of parameters on, a run shows its layers as they are computed instead of a
-// preview of fewer tokens, which would cost nearly the same time: it reads all weights, too.
+// preview of fewer tokens, which would take nearly as long, since it also reads all weights.
 inline constexpr Index kShowLayersFrom = 250'000'000;
 // Seconds before a run shows intermediate results, and between two updates of layers.
 inline constexpr double kPreviewAfter = 0.4, kBetweenLayers = 0.2;

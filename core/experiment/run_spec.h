@@ -22,7 +22,7 @@ enum class Overlong { First, Last, All };
 struct GroupChoice {
   std::vector<Index> layers;  // empty: all
   std::vector<Index> heads;   // numbers within the layer; empty: all
-  // At least one of the two is set; the other may be empty: unchanged.
+  // At least one of the two is set; an empty one changes nothing.
   std::optional<Choice> variant;
   std::optional<Choice> encoding;
   bool operator==(const GroupChoice&) const = default;

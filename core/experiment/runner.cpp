@@ -147,7 +147,7 @@ struct Runner::State {
     }
   }
 
-  // Nullopt if no preview is available.
+  // Outcome of the preview of a run; nullopt if there is none.
   static std::optional<Outcome> compute_preview(ExperimentRun& run, const Running& current) {
     const auto tokens = static_cast<Index>(current.progress->tokens());
     const std::optional<Session> first = preview_of(*current.request.session, tokens);
@@ -159,7 +159,7 @@ struct Runner::State {
     return outcome;
   }
 
-  // Nullopt if cancelled.
+  // Runs a request; nullopt if cancelled.
   static std::optional<Outcome> execute(ExperimentRun& run, const Request& request,
                                         const Stop& stop) {
     const StopScope scope(stop);

@@ -42,7 +42,7 @@ bool is_pronoun(const TraceToken& word) {
   return kPronouns.contains(name);
 }
 
-// Surprisal of each word as a factor of the score; empty without predictions.  [words]
+// Factor ln(1 + surprisal) of each word; empty without predictions.  [words]
 std::vector<double> surprisals(const Trace& trace, const WordTrace& words) {
   const Tensor& bits = trace.token_bits;
   if (!bits.defined() || bits.dim(0) != static_cast<Index>(trace.tokens.size())) return {};
@@ -226,7 +226,7 @@ std::string salient_pairs_refusal(const Trace& trace) {
   return "";
 }
 
-std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most,
+std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_pairs,
                                             Progress* progress) {
   const std::string refusal = salient_pairs_refusal(trace);
   if (!refusal.empty()) throw InputError(refusal);
@@ -240,7 +240,7 @@ std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most
     finished += 1 / static_cast<double>(taps.size());
     if (progress != nullptr) progress->set_stage_share(finished);
   }
-  return select_diverse(search.pairs(), most);
+  return select_diverse(search.pairs(), max_pairs);
 }
 
 void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& settings) {

@@ -37,7 +37,7 @@ inline constexpr Index kMaxSalientTokens = 1024;
 // Reason why a run has no salient pairs, in one sentence; empty if it may have some.
 std::string salient_pairs_refusal(const Trace& trace);
 
-// Finds at most `most` pairs, the most salient first. The score of a pair (query q, key k) is
+// Finds at most `max_pairs` pairs, the most salient first. The score of a pair (query q, key k) is
 //   (a_qk - mean_i a_ik / 2) ln(1 + |words|) ln(1 + bits_q) ln(1 + bits_k) factor,
 // with the mean over the queries that may see the key, since some keys attract all queries; bits_w
 // is the surprisal -log2 p of word w, small for predictable words ("of", "the"); without
@@ -46,7 +46,7 @@ std::string salient_pairs_refusal(const Trace& trace);
 // of the same key, for diversity. Only self-attention within the text with positive weights counts.
 // Excluded are pairs of a word with itself, punctuation, and the first word, which often is an
 // attention sink. Throws InputError with salient_pairs_refusal().
-std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t most,
+std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_pairs,
                                             Progress* progress = nullptr);
 
 // Selects the pair's head, pins the pair and shows the whole map.

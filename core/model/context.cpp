@@ -1,4 +1,4 @@
-// Models on sequences longer than those of their training.
+// Models with another context length than in training.
 #include <algorithm>
 
 #include "core/base/error.h"

@@ -187,7 +187,7 @@ Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
 Var ExitRun::logits(const Var& last) {
   if (!exits_early_) return out(layers_, last);
   if (values_.choice("classifier") != "own") return out(layers_, last);
-  Tensor all({rows_, config_.vocabulary});
+  Tensor result({rows_, config_.vocabulary});
   for (Index n = 1; n <= layers_; ++n) {
     std::vector<std::int32_t> rows;
     for (Index row = 0; row < rows_; ++row) {
@@ -198,10 +198,10 @@ Var ExitRun::logits(const Var& last) {
     const Tensor part = out(n, select_rows(last, rows)).value();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::copy_n(part.data() + static_cast<Index>(i) * config_.vocabulary, config_.vocabulary,
-                  all.data() + rows[i] * config_.vocabulary);
+                  result.data() + rows[i] * config_.vocabulary);
     }
   }
-  return all;
+  return result;
 }
 
 // q(n) of each row: probability of an exit at n and not before; 0 where not computed.

@@ -89,10 +89,10 @@ Generator::Step Generator::run(const std::vector<std::int32_t>& ids, State* cach
   if (!options_.source.empty()) batch.source = row(options_.source);
   const Output output = attnscope::run(model_, batch, options);
   const Index vocabulary = model_.config.vocabulary;
-  const Tensor all =
+  const Tensor logits =
       output.log_probabilities.defined() ? output.log_probabilities : output.logits.value();
-  const Index rows = all.size() / vocabulary;
-  Step result{all.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary})};
+  const Index rows = logits.size() / vocabulary;
+  Step result{logits.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary})};
   if (output.exits.defined()) result.exit_layer = output.exits[output.exits.size() - 1];
   return result;
 }

@@ -269,11 +269,11 @@ struct MemoryCheck {
   }
 };
 
-// Largest number in [least, most] for which `good` holds; least - 1: none. `good` must hold for all
-// numbers below one for which it holds.
+// Largest number in [lower, upper] that satisfies `good`, or lower - 1. If a number satisfies
+// `good`, so must all smaller ones.
 template <class Good>
-Index largest_satisfying(Index least, Index most, const Good& good) {
-  Index low = least - 1, high = most;
+Index largest_satisfying(Index lower, Index upper, const Good& good) {
+  Index low = lower - 1, high = upper;
   while (low < high) {
     const Index middle = low + (high - low + 1) / 2;
     if (good(middle)) {
@@ -285,13 +285,13 @@ Index largest_satisfying(Index least, Index most, const Good& good) {
   return low;
 }
 
-// Limits the parameter `key` of all groups with variant `id` to `most`.
+// Limits the parameter `key` of all groups with variant `id` to `limit`.
 ModelConfig limit_parameter(ModelConfig config, const std::string& id, const std::string& key,
-                            Index most) {
+                            Index limit) {
   for (auto& layer : config.groups) {
     for (HeadGroup& group : layer) {
       Values& values = group.variant.values;
-      if (group.variant.id == id && values.integer(key) > most) values.set(key, most);
+      if (group.variant.id == id && values.integer(key) > limit) values.set(key, limit);
     }
   }
   return config;
@@ -304,21 +304,21 @@ MemoryRemedy suggest_fitting_size(const MemoryCheck& check, const ModelConfig& c
       const Parameter* parameter =
           v.cost.bytes ? largest_integer(v, group.variant.values) : nullptr;
       if (parameter == nullptr) continue;
-      const auto least = static_cast<Index>(parameter->limits.min);
-      const Index most =
-          largest_satisfying(least, group.variant.values.integer(parameter->key), [&](Index value) {
+      const auto minimum = static_cast<Index>(parameter->limits.min);
+      const Index largest = largest_satisfying(
+          minimum, group.variant.values.integer(parameter->key), [&](Index value) {
             return check.fits(limit_parameter(config, v.id, parameter->key, value), check.length);
           });
-      if (most >= least) return {MemoryRemedy::Of::Parameter, most, parameter};
+      if (largest >= minimum) return {MemoryRemedy::Of::Parameter, largest, parameter};
     }
   }
   const auto shorter = [&](Index tokens) {
     return RunLength{tokens, std::min(tokens, check.length.target)};
   };
-  const Index most = largest_satisfying(
+  const Index largest = largest_satisfying(
       1, check.length.tokens, [&](Index count) { return check.fits(config, shorter(count)); });
-  if (most <= 0) return {.other = "a smaller model or a larger budget"};
-  return {MemoryRemedy::Of::Tokens, most};
+  if (largest <= 0) return {.other = "a smaller model or a larger budget"};
+  return {MemoryRemedy::Of::Tokens, largest};
 }
 
 [[noreturn]] void refuse(const std::vector<MemoryItem>& items, const std::string& length,
@@ -332,12 +332,13 @@ MemoryRemedy suggest_fitting_size(const MemoryCheck& check, const ModelConfig& c
 
 std::string remedy_text(const MemoryRemedy& remedy, const MemoryControls& controls) {
   using Of = MemoryRemedy::Of;
-  const std::string most = std::to_string(remedy.most);
+  const std::string largest = std::to_string(remedy.most);
   if (remedy.of == Of::Other) return remedy.other;
-  if (remedy.of == Of::Parameter) return "at most " + remedy.parameter->key + "=" + most + " here";
+  if (remedy.of == Of::Parameter)
+    return "at most " + remedy.parameter->key + "=" + largest + " here";
   if (remedy.of == Of::Tokens)
-    return "at most " + most + " tokens" + in_parentheses(controls.tokens);
-  return "at most " + most + " sequences at a time" + in_parentheses(controls.micro_batch);
+    return "at most " + largest + " tokens" + in_parentheses(controls.tokens);
+  return "at most " + largest + " sequences at a time" + in_parentheses(controls.micro_batch);
 }
 
 std::string need_text(const MemoryNeed& need, const MemoryControls& controls) {
@@ -423,14 +424,14 @@ void check_memory(const OperationInput& input, bool maps) {
   MemoryRemedy remedy{.other = "fewer queries and keys, or a larger budget"};
   if (const Parameter* parameter =
           v.cost.bytes ? largest_integer(v, input.variant.values) : nullptr) {
-    const auto least = static_cast<Index>(parameter->limits.min);
-    const Index most =
-        largest_satisfying(least, input.variant.values.integer(parameter->key), [&](Index value) {
+    const auto minimum = static_cast<Index>(parameter->limits.min);
+    const Index largest =
+        largest_satisfying(minimum, input.variant.values.integer(parameter->key), [&](Index value) {
           Values values = input.variant.values;
           values.set(parameter->key, value);
           return fits(values);
         });
-    if (most >= least) remedy = {MemoryRemedy::Of::Parameter, most, parameter};
+    if (largest >= minimum) remedy = {MemoryRemedy::Of::Parameter, largest, parameter};
   }
   refuse(items(input.variant.values), grouped(queries) + " queries and " + grouped(keys) + " keys",
          remedy);

@@ -35,8 +35,8 @@ bool has_output_bias(const ModelConfig& config) {
 
 void read_model_options(JsonObject& object, ModelOptions& options) {
   const ModelOptions defaults;
-  const auto number = [&](const char* key, double fallback, double least) {
-    return object.number_or(key, fallback, least, kMaxScale);
+  const auto number = [&](const char* key, double fallback, double minimum) {
+    return object.number_or(key, fallback, minimum, kMaxScale);
   };
   options.embedding_scale = number("embedding_scale", defaults.embedding_scale, -kMaxScale);
   options.norm_biases = object.flag_or("norm_biases", defaults.norm_biases);

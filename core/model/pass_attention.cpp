@@ -73,8 +73,9 @@ Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
 
 Var Pass::select_heads(const Var& projection, Index first, Index count) const {
   const Index size = config().head_size;
-  const bool whole = projection.dim(2) == count * size;
-  return split_heads(whole ? projection : slice(projection, 2, first * size, count * size), count);
+  const bool is_whole = projection.dim(2) == count * size;
+  return split_heads(is_whole ? projection : slice(projection, 2, first * size, count * size),
+                     count);
 }
 
 // Only for traces, and only if positions are added once and then scaled by norms alone.
@@ -193,7 +194,7 @@ Var Pass::attend(const Site& site, const Rows& rows) {
     input.kv_heads = range.key_heads;
     input.first_head = range.first;
     input.layer_heads = config().heads;
-    // Rows without positions: those of the values; in cross-attention, those of the queries.
+    // Rows without positions: the rows of the values or, in cross-attention, of the queries.
     input.x = sequences(site.at.kind == AttentionKind::Cross ? rows.q : rows.v);  // [B, L_q, d]
     if (rows.skipped > 0) {
       input.x = slice(input.x, 1, rows.skipped, queries);
@@ -430,7 +431,7 @@ std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
   return {target, {target.stream, options_.cache ? 0 : target.first}};  // including cached keys
 }
 
-// Depends on the weights only, so that a trace can outlive its pass.
+// Output projection of an attention. Captures only weights, so that a trace can outlive its pass.
 std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) const {
   const std::string prefix = attention_prefix(site);
   const Var bias = has(prefix + "bo") ? Var(weight(prefix + "bo").value()) : Var();

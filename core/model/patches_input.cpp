@@ -72,15 +72,15 @@ Var add_patches(Pass& pass, const Var& x, Index first) {
 }
 
 Parameter pixels_parameter(const char* key, const char* label, const char* help, Index initial,
-                           Index least) {
+                           Index minimum) {
   return {.key = key,
           .symbol = "",
           .label = label,
           .help = help,
           .required = true,
           .initial = initial,
-          .limits = {.min = static_cast<double>(least), .max = 4096},
-          .slider = {.min = static_cast<double>(least), .max = 512}};
+          .limits = {.min = static_cast<double>(minimum), .max = 4096},
+          .slider = {.min = static_cast<double>(minimum), .max = 512}};
 }
 
 Parameter colours_parameter(const char* key, const char* label, const char* help, double initial) {

@@ -208,11 +208,11 @@ class Regrouping {
              head_index(end) == head_index(n) + static_cast<Index>(end - n)) {
         ++end;
       }
-      const Var& whole = tensor(n) ? *tensor(n) : initial;
+      const Var& source = tensor(n) ? *tensor(n) : initial;
       const Index count = static_cast<Index>(end - n) * axis.unit;
-      parts.push_back(whole.dim(axis.axis) == count
-                          ? whole
-                          : slice(whole, axis.axis, head_index(n) * axis.unit, count));
+      parts.push_back(source.dim(axis.axis) == count
+                          ? source
+                          : slice(source, axis.axis, head_index(n) * axis.unit, count));
       n = end;
     }
     return parts.size() == 1 ? parts[0] : concat(parts, axis.axis);

@@ -1,7 +1,7 @@
 // Retrieval-augmented prediction (spec-models.md, section 6).
 //
-// A store holds contexts with the tokens that followed them. A retrieval head combines the tokens
-// that followed the nearest contexts with the model's prediction. One file each in
+// A store contains contexts with the tokens that followed them. A retrieval head combines the
+// tokens that followed the nearest contexts with the model's prediction. One file each in
 // retrieval_heads/; retrieval_heads() is their ordered list.
 #pragma once
 
@@ -32,8 +32,7 @@ struct Store {
 // InputErrors begin with the file name.
 Store load_store(const std::filesystem::path& path);
 SafetensorsFile store_file(const Store& store, bool half);
-// Path of the bundled store assets/stores/NAME.safetensors if it exists, otherwise `name` as a
-// path.
+// Path of the bundled store assets/stores/NAME.safetensors if it exists, otherwise `name` itself.
 std::filesystem::path store_path(const std::string& name);
 // True if a file has the tensors of a store; does not check their contents.
 bool is_store(const std::filesystem::path& path);

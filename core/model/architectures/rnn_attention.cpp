@@ -18,7 +18,7 @@ namespace {
 Var gru_states(Pass& pass, const std::string& prefix, const Var& x, Var s) {
   const Index batch = x.dim(0), length = x.dim(1), width = x.dim(2);
   const Var inputs = add(matmul(x, pass.weight(prefix + "w_ih")), pass.weight(prefix + "b_ih"));
-  const auto third = [&](const Var& all, Index n) { return slice(all, 1, n * width, width); };
+  const auto third = [&](const Var& gates, Index n) { return slice(gates, 1, n * width, width); };
   std::vector<Var> states;
   for (Index t = 0; t < length; ++t) {
     check_stop();

@@ -19,10 +19,10 @@ constexpr Index kTokensPerStep = 3;  // return to go, state, action
 
 void check_batch(const Batch& batch, const ModelConfig& config) {
   const Values& values = config.architecture.values;
-  const Index most = values.integer("most_steps"), size = values.integer("state_size");
+  const Index max_steps = values.integer("most_steps"), size = values.integer("state_size");
   const Index items = batch.returns.dim(0), steps = batch.returns.dim(1);
-  if (steps < 1 || steps > most) {
-    throw InputError("returns: expected 1 to " + std::to_string(most) +
+  if (steps < 1 || steps > max_steps) {
+    throw InputError("returns: expected 1 to " + std::to_string(max_steps) +
                      " steps, the architecture's most_steps, found " + std::to_string(steps));
   }
   if (batch.states.shape() != Shape{items, steps, size}) {

@@ -253,8 +253,8 @@ TEST_F(SalientPairs, WordsContainLetters) {
   EXPECT_EQ(pairs().size(), 0u);
 }
 
-// The surprise of a word is the sum over its tokens; unmeasured tokens count as zero.
-TEST_F(SalientPairs, SurpriseSumsTokensOfWord) {
+// The surprisal of a word is the sum over its tokens; unmeasured tokens count as zero.
+TEST_F(SalientPairs, SurprisalSumsTokensOfWord) {
   trace_.tokens[2].bytes = " sa";
   trace_.tokens[3].bytes = "w";
   for (const std::size_t n : {1u, 4u, 5u, 6u, 7u}) {

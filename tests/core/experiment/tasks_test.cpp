@@ -327,7 +327,7 @@ TEST(Rollouts, CountRolloutsThatAchieveReturn) {
   };
   add(7, 1, 1, true);    // one step from the goal, taken
   add(17, 1, 3, true);   // two steps too many
-  add(11, 1, 1, false);  // gives up
+  add(11, 1, 1, false);  // misses the goal
   add(2, 1, 1, true);    // two steps away: impossible
   add(7, 3, 3, true);
   add(2, 3, 2, true);  // sooner than requested
