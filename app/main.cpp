@@ -16,9 +16,9 @@
 
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kWrongUse = 2;   // invalid options or input
-constexpr int kStopped = 130;  // as shells report Ctrl-C
+constexpr int kFailure = 1;
+constexpr int kUsageError = 2;  // invalid options or input
+constexpr int kStopped = 130;   // as shells report Ctrl-C
 
 // Prints the message on one line.
 int fail(int status, std::string message) {
@@ -50,18 +50,18 @@ int main(int argc, char** argv) {
     attnscope::command::flush_output();
     return 0;
   } catch (const attnscope::InputError& e) {
-    return fail(kWrongUse, e.what());
+    return fail(kUsageError, e.what());
   } catch (const attnscope::command::OutputClosed&) {
-    return kFailed;
+    return kFailure;
   } catch (const attnscope::Stopped&) {
     return kStopped;
   } catch (const std::bad_alloc&) {
-    return fail(kFailed, "not enough memory");
+    return fail(kFailure, "not enough memory");
   } catch (const std::filesystem::filesystem_error& e) {
-    return fail(kWrongUse, e.path1().string() + ": " + e.code().message());
+    return fail(kUsageError, e.path1().string() + ": " + e.code().message());
   } catch (const std::system_error& e) {
-    return fail(kFailed, "system error: " + e.code().message());
+    return fail(kFailure, "system error: " + e.code().message());
   } catch (const std::exception& e) {
-    return fail(kFailed, attnscope::command::error_text(e));
+    return fail(kFailure, attnscope::command::error_text(e));
   }
 }

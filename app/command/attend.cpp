@@ -1,4 +1,4 @@
-// attnscope attend: computes one attention operation on tensors of a file (spec.md, section 2).
+// attnscope attend: computes one attention operation on tensors of a file (assets/docs/spec.md).
 #include "core/experiment/attend.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Backends of the commands.
+// Backends of the commands: CPU and headless GPU.
 #pragma once
 
 #include "core/experiment/run.h"

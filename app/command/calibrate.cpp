@@ -24,13 +24,13 @@ namespace {
 
 struct CalibrateOptions {
   std::string model = "default", exits, method, output;
-  std::vector<std::string> files, others;
+  std::vector<std::string> files, held_out;
   double tolerance = 0.1, level = 0.05;
   Index length = 0, windows = 200, steps = 20;
   PictureSizeOptions size;
 };
 
-std::string texts_of(const std::vector<std::string>& files) {
+std::string read_texts(const std::vector<std::string>& files) {
   std::string text;
   for (const std::string& file : files) {
     text += read_file(file);
@@ -39,12 +39,12 @@ std::string texts_of(const std::vector<std::string>& files) {
   return text;
 }
 
-bool is_table(const std::string& path) {
+bool is_csv(const std::string& path) {
   return std::filesystem::path(path).extension() == ".csv";
 }
 
 void write(const CalibrateOptions& options, const Calibration& calibration) {
-  if (is_table(options.output)) {
+  if (is_csv(options.output)) {
     write_file(options.output, to_csv(calibration));
     return;
   }
@@ -58,13 +58,13 @@ void write(const CalibrateOptions& options, const Calibration& calibration) {
 }
 
 void print_table(const Calibration& calibration) {
-  const bool tests = calibration.request.method == CalibrationMethod::LearnThenTest;
-  std::printf("threshold  differs  %sloss    layers\n", tests ? "p-value   " : "");
+  const bool has_p_values = calibration.request.method == CalibrationMethod::LearnThenTest;
+  std::printf("threshold  differs  %sloss    layers\n", has_p_values ? "p-value   " : "");
   for (const CalibrationPoint& point : calibration.points) {
-    const ExitEffect& e = point.effect;
-    std::printf("%9.3f  %6.2f%%  ", e.threshold, 100 * e.differs);
-    if (tests) std::printf("%-8.2g  ", point.p);
-    std::printf("%.4f  %.2f%s\n", e.loss, e.layers, point.accepted ? "  accepted" : "");
+    const ExitEffect& effect = point.effect;
+    std::printf("%9.3f  %6.2f%%  ", effect.threshold, 100 * effect.differs);
+    if (has_p_values) std::printf("%-8.2g  ", point.p);
+    std::printf("%.4f  %.2f%s\n", effect.loss, effect.layers, point.accepted ? "  accepted" : "");
   }
 }
 
@@ -73,7 +73,7 @@ void run(const CalibrateOptions& options) {
     throw InputError("calibrate: expected text files for calibration, found none");
   }
   if (!options.output.empty()) {
-    if (!is_table(options.output)) check_picture_name(options.output);
+    if (!is_csv(options.output)) check_picture_name(options.output);
     check_writable(options.output);
   }
   Checkpoint checkpoint = *model_store()->checkpoint(options.model);
@@ -95,7 +95,7 @@ void run(const CalibrateOptions& options) {
   const auto print = print_progress("calibrating");
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const Calibration calibration =
-      calibrate(checkpoint, texts_of(options.files), texts_of(options.others), request,
+      calibrate(checkpoint, read_texts(options.files), read_texts(options.held_out), request,
                 [&](const Calibration&, double share) {
                   if (terminal) print(static_cast<std::size_t>(share * kSteps), kSteps);
                 });
@@ -121,7 +121,7 @@ void add_calibrate(Command program) {
       "--exits", options->exits,
       "Exit rule, such as saturation,decay=2 ('attnscope list exits'); default: the model's");
   command
-      .add("--check", options->others,
+      .add("--check", options->held_out,
            "Held-out text file on which the threshold is evaluated; repeatable")
       .one_each();
   command.add("--method", options->method,

@@ -27,7 +27,7 @@ std::vector<std::string> split(const std::string& text) {
 }  // namespace
 
 Json choice_json(const std::string& text, std::string_view path,
-                 const ParametersOf& parameters_of) {
+                 const ParameterLookup& parameters_of) {
   if (text.starts_with('{')) return parse_json(text, path);
   const std::vector<std::string> parts = split(text);
   const std::vector<Parameter> parameters = parameters_of(parts[0]);
@@ -47,9 +47,9 @@ Json choice_json(const std::string& text, std::string_view path,
       object[key] = parts[i].substr(equals + 1);  // the reader of the object reports the error
       continue;
     }
-    Values one;
-    one.set(key, value_from_text(*parameter, parts[i].substr(equals + 1), path));
-    object[key] = to_json(one)[key];
+    Values value;
+    value.set(key, value_from_text(*parameter, parts[i].substr(equals + 1), path));
+    object[key] = to_json(value)[key];
   }
   return object;
 }

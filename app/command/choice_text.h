@@ -12,10 +12,11 @@
 namespace attnscope::command {
 
 // Parameters of the entry with this id. Throws InputError if the id is unknown.
-using ParametersOf = std::function<std::vector<Parameter>(const std::string& id)>;
+using ParameterLookup = std::function<std::vector<Parameter>(const std::string& id)>;
 
-// Converts "local,window=4" to {"type": "local", "window": 4}; JSON is parsed as it is. Errors
-// begin with `path`; unknown keys are left to the reader of the JSON.
-Json choice_json(const std::string& text, std::string_view path, const ParametersOf& parameters_of);
+// Converts "local,window=4" to {"type": "local", "window": 4}; accepts JSON, too. Errors begin
+// with `path`. Unknown keys are copied; the reader of the JSON rejects them.
+Json choice_json(const std::string& text, std::string_view path,
+                 const ParameterLookup& parameters_of);
 
 }  // namespace attnscope::command

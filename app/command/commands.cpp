@@ -5,8 +5,8 @@
 namespace attnscope::command {
 namespace {
 
-// Option of all commands.
-void add_memory(Command program) {
+// Adds --memory, which all commands accept.
+void add_memory_option(Command program) {
   program
       .add(
           "--memory",
@@ -20,7 +20,7 @@ void add_memory(Command program) {
 }  // namespace
 
 void add_commands(Command program) {
-  add_memory(program);
+  add_memory_option(program);
   add_list(program);
   add_attend(program);
   add_run(program);

@@ -13,7 +13,7 @@ namespace attnscope::command {
 namespace {
 
 template <class List>
-std::vector<std::string> id_words(const List& list) {
+std::vector<std::string> ids_of(const List& list) {
   std::vector<std::string> result;
   for (const auto& entry : list) result.push_back(entry.id);
   return result;
@@ -25,27 +25,27 @@ std::vector<std::string> lesson_ids() {
   return result;
 }
 
-// Possible first words of a value; parameters may follow, and some values may also be folders.
-std::vector<std::string> values_of(const CommandWords& command, const OptionWords& option) {
+// Candidates for an option's value. Parameters may follow a candidate; empty: files.
+std::vector<std::string> values_of(const CommandHelp& command, const OptionHelp& option) {
   if (!option.choices.empty()) return option.choices;
   const std::string& name = option.names.back();
-  const auto is = [&](std::initializer_list<const char*> names) {
-    return std::ranges::any_of(names, [&](const char* n) { return name == n; });
+  const auto is_any = [&](std::initializer_list<const char*> names) {
+    return std::ranges::any_of(names, [&](const char* listed) { return name == listed; });
   };
-  if (is({"--model", "--compare-model"})) return bundled_models();
-  if (is({"--view"})) return id_words(views());
-  if (is({"--variant", "--compare-variant"})) return id_words(variants());
-  if (is({"--position", "--compare-position"})) return id_words(encodings());
-  if (is({"--colour-map"})) return id_words(colour_maps());
-  if (is({"--lesson"}) || (command.name == "lesson" && !option.named())) return lesson_ids();
-  if (is({"--device"})) return {"auto", "cpu", "gpu"};
-  if (is({"--overlong"})) return {"first", "last", "all"};
-  if (is({"--theme"})) return {"light", "dark"};
+  if (is_any({"--model", "--compare-model"})) return bundled_models();
+  if (is_any({"--view"})) return ids_of(views());
+  if (is_any({"--variant", "--compare-variant"})) return ids_of(variants());
+  if (is_any({"--position", "--compare-position"})) return ids_of(encodings());
+  if (is_any({"--colour-map"})) return ids_of(colour_maps());
+  if (is_any({"--lesson"}) || (command.name == "lesson" && !option.is_named())) return lesson_ids();
+  if (is_any({"--device"})) return {"auto", "cpu", "gpu"};
+  if (is_any({"--overlong"})) return {"first", "last", "all"};
+  if (is_any({"--theme"})) return {"light", "dark"};
   return {};
 }
 
-// Quotes a text in single quotes, valid in all three shells.
-std::string in_quotes(std::string text) {
+// Makes a text valid between single quotes in all three shells.
+std::string quotable(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"'", "’"}, {"\n", " "}}) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
       text.replace(at, from.size(), to);
@@ -57,7 +57,7 @@ std::string in_quotes(std::string text) {
 // First sentence or clause of a help text.
 std::string brief_help(const std::string& help) {
   const std::size_t end = std::min({help.find("; "), help.find(". "), help.find(": ")});
-  return in_quotes(help.substr(0, end));
+  return quotable(help.substr(0, end));
 }
 
 std::string joined_by(const std::vector<std::string>& words, const std::string& between) {
@@ -66,51 +66,50 @@ std::string joined_by(const std::vector<std::string>& words, const std::string& 
   return text;
 }
 
-std::vector<std::string> option_names(const CommandWords& command) {
+std::vector<std::string> option_names(const CommandHelp& command) {
   std::vector<std::string> names;
-  for (const OptionWords& option : command.options) {
-    if (option.named()) names.insert(names.end(), option.names.begin(), option.names.end());
+  for (const OptionHelp& option : command.options) {
+    if (option.is_named()) names.insert(names.end(), option.names.begin(), option.names.end());
   }
   return names;
 }
 
-// The program itself and its commands.
-std::vector<const CommandWords*> with_commands(const CommandWords& program) {
-  std::vector<const CommandWords*> all{&program};
-  for (const CommandWords& command : program.commands) all.push_back(&command);
-  return all;
+std::vector<const CommandHelp*> program_and_commands(const CommandHelp& program) {
+  std::vector<const CommandHelp*> list{&program};
+  for (const CommandHelp& command : program.commands) list.push_back(&command);
+  return list;
 }
 
-std::vector<std::string> command_names(const CommandWords& program) {
+std::vector<std::string> command_names(const CommandHelp& program) {
   std::vector<std::string> names;
-  for (const CommandWords& command : program.commands) names.push_back(command.name);
+  for (const CommandHelp& command : program.commands) names.push_back(command.name);
   return names;
 }
 
 // Case of a command in the bash function, with its words and values.
-std::string bash_case(const CommandWords& program, const CommandWords& command) {
-  const bool whole = &command == &program;
-  std::string text = whole ? "    '')\n" : "    " + command.name + ")\n";
+std::string bash_case(const CommandHelp& program, const CommandHelp& command) {
+  const bool is_program = &command == &program;
+  std::string text = is_program ? "    '')\n" : "    " + command.name + ")\n";
   text += "      words='" + joined_by(option_names(command), " ") + "'\n";
-  if (whole) text += "      words=\"$words " + joined_by(command_names(program), " ") + "\"\n";
+  if (is_program) text += "      words=\"$words " + joined_by(command_names(program), " ") + "\"\n";
   text += "      case \"$before\" in\n";
-  for (const OptionWords& option : command.options) {
-    if (!option.named() || option.value.empty()) continue;
+  for (const OptionHelp& option : command.options) {
+    if (!option.is_named() || option.value.empty()) continue;
     const std::vector<std::string> values = values_of(command, option);
     text += "        " + joined_by(option.names, "|") + ") ";
     text += values.empty() ? "files=1" : "words='" + joined_by(values, " ") + "'; files=1";
     text += " ;;\n";
   }
   text += "      esac\n";
-  for (const OptionWords& option : command.options) {
-    if (option.named()) continue;
+  for (const OptionHelp& option : command.options) {
+    if (option.is_named()) continue;
     const std::vector<std::string> values = values_of(command, option);
     text += "      words=\"$words " + joined_by(values, " ") + "\"; others=1\n";
   }
   return text + "      ;;\n";
 }
 
-std::string bash_script(const CommandWords& program) {
+std::string bash_script(const CommandHelp& program) {
   std::string text =
       "# Completion of attnscope in bash; made by `attnscope completion bash`.\n"
       "_attnscope() {\n"
@@ -124,7 +123,8 @@ std::string bash_script(const CommandWords& program) {
       "    esac\n"
       "  done\n"
       "  case \"$command\" in\n";
-  for (const CommandWords* command : with_commands(program)) text += bash_case(program, *command);
+  for (const CommandHelp* command : program_and_commands(program))
+    text += bash_case(program, *command);
   return text +
          "  esac\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
@@ -137,32 +137,32 @@ std::string bash_script(const CommandWords& program) {
          "complete -F _attnscope attnscope\n";
 }
 
-std::string zsh_text(std::string text) {
+std::string zsh_quotable(std::string text) {
   std::string result;
-  for (const char c : in_quotes(std::move(text))) {
+  for (const char c : quotable(std::move(text))) {
     if (c == '[' || c == ']' || c == ':' || c == '\\') result += '\\';
     result += c;
   }
   return result;
 }
 
-// "'(-o --output)'{-o,--output}'[Output file]:FILE:_files'"
-std::string zsh_option(const CommandWords& command, const OptionWords& option) {
+// "'*'{-o,--output}'[Output file]:FILE:_files'"
+std::string zsh_option(const CommandHelp& command, const OptionHelp& option) {
   const std::vector<std::string> values = values_of(command, option);
   const std::string action = values.empty() ? "_files" : "(" + joined_by(values, " ") + ")";
-  const std::string help = zsh_text(brief_help(option.help));
-  if (!option.named()) return "'*:" + zsh_text(option.names.front()) + ":" + action + "'";
+  const std::string help = zsh_quotable(brief_help(option.help));
+  if (!option.is_named()) return "'*:" + zsh_quotable(option.names.front()) + ":" + action + "'";
   std::string text = option.names.size() == 1 ? "'" + option.names.front()
                                               : "'*'{" + joined_by(option.names, ",") + "}'";
   text += "[" + help + "]";
-  if (!option.value.empty()) text += ":" + zsh_text(option.value) + ":" + action;
+  if (!option.value.empty()) text += ":" + zsh_quotable(option.value) + ":" + action;
   return text + "'";
 }
 
-std::string zsh_script(const CommandWords& program) {
-  const auto arguments = [](const CommandWords& command, const std::string& indent) {
+std::string zsh_script(const CommandHelp& program) {
+  const auto arguments = [](const CommandHelp& command, const std::string& indent) {
     std::string text = "_arguments -s";
-    for (const OptionWords& option : command.options) {
+    for (const OptionHelp& option : command.options) {
       text += " \\\n" + indent + zsh_option(command, option);
     }
     return text;
@@ -172,8 +172,8 @@ std::string zsh_script(const CommandWords& program) {
       "# Completion of attnscope in zsh; made by `attnscope completion zsh`.\n"
       "_attnscope() {\n"
       "  local -a commands=(\n";
-  for (const CommandWords& command : program.commands) {
-    text += "    '" + command.name + ":" + zsh_text(brief_help(command.help)) + "'\n";
+  for (const CommandHelp& command : program.commands) {
+    text += "    '" + command.name + ":" + zsh_quotable(brief_help(command.help)) + "'\n";
   }
   text +=
       "  )\n"
@@ -187,7 +187,7 @@ std::string zsh_script(const CommandWords& program) {
       "    ((CURRENT -= at - 1))\n"
       "  fi\n"
       "  case $command in\n";
-  for (const CommandWords& command : program.commands) {
+  for (const CommandHelp& command : program.commands) {
     text += "    " + command.name + ") " + arguments(command, "      ") + " ;;\n";
   }
   return text + "    *) _describe -t commands command commands; " + arguments(program, "      ") +
@@ -197,11 +197,11 @@ std::string zsh_script(const CommandWords& program) {
          "_attnscope \"$@\"\n";
 }
 
-std::string fish_option(const CommandWords& command, const OptionWords& option,
-                        const std::string& when) {
+std::string fish_option(const CommandHelp& command, const OptionHelp& option,
+                        const std::string& condition) {
   const std::vector<std::string> values = values_of(command, option);
-  std::string text = "complete -c attnscope -n '" + when + "'";
-  if (option.named()) {
+  std::string text = "complete -c attnscope -n '" + condition + "'";
+  if (option.is_named()) {
     for (const std::string& name : option.names) {
       text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
@@ -214,16 +214,16 @@ std::string fish_option(const CommandWords& command, const OptionWords& option,
   return text + "\n";
 }
 
-std::string fish_script(const CommandWords& program) {
+std::string fish_script(const CommandHelp& program) {
   std::string text = "# Completion of attnscope in fish; made by `attnscope completion fish`.\n";
-  const std::string none = "__fish_use_subcommand";
-  for (const CommandWords& command : program.commands) {
-    text += "complete -c attnscope -n '" + none + "' -a '" + command.name + "' -d '" +
+  const std::string no_command = "__fish_use_subcommand";
+  for (const CommandHelp& command : program.commands) {
+    text += "complete -c attnscope -n '" + no_command + "' -a '" + command.name + "' -d '" +
             brief_help(command.help) + "'\n";
   }
-  for (const OptionWords& option : program.options) text += fish_option(program, option, none);
-  for (const CommandWords& command : program.commands) {
-    for (const OptionWords& option : command.options) {
+  for (const OptionHelp& option : program.options) text += fish_option(program, option, no_command);
+  for (const CommandHelp& command : program.commands) {
+    for (const OptionHelp& option : command.options) {
       text += fish_option(command, option, "__fish_seen_subcommand_from " + command.name);
     }
   }
@@ -232,7 +232,7 @@ std::string fish_script(const CommandWords& program) {
 
 }  // namespace
 
-std::string completion_script(const std::string& shell, const CommandWords& program) {
+std::string completion_script(const std::string& shell, const CommandHelp& program) {
   if (shell == "zsh") return zsh_script(program);
   return shell == "fish" ? fish_script(program) : bash_script(program);
 }

@@ -8,6 +8,6 @@
 namespace attnscope::command {
 
 // Completion script for "bash", "zsh" or "fish".
-std::string completion_script(const std::string& shell, const CommandWords& program);
+std::string completion_script(const std::string& shell, const CommandHelp& program);
 
 }  // namespace attnscope::command

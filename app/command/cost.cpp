@@ -35,15 +35,15 @@ struct CostOptions {
 // Splits "full,local,window=64,lsh" into names with their parameters.
 std::vector<std::string> split_variants(const std::string& text) {
   if (text.starts_with('{')) return {text};
-  std::vector<std::string> list;
+  std::vector<std::string> result;
   std::string part;
   int depth = 0;
-  const auto take = [&] {
-    const bool parameter = part.find('=') != std::string::npos && !list.empty();
-    if (parameter) {
-      list.back() += "," + part;
+  const auto end_part = [&] {
+    const bool is_parameter = part.find('=') != std::string::npos && !result.empty();
+    if (is_parameter) {
+      result.back() += "," + part;
     } else {
-      list.push_back(part);
+      result.push_back(part);
     }
     part.clear();
   };
@@ -51,34 +51,34 @@ std::vector<std::string> split_variants(const std::string& text) {
     if (c == '[') ++depth;
     if (c == ']') --depth;
     if (c == ',' && depth == 0) {
-      take();
+      end_part();
     } else {
       part += c;
     }
   }
-  take();
-  return list;
+  end_part();
+  return result;
 }
 
 std::vector<CostVariant> variants_of(const std::vector<std::string>& texts) {
-  std::vector<CostVariant> list;
+  std::vector<CostVariant> result;
   for (const std::string& text : texts) {
-    for (const std::string& one : split_variants(text)) {
-      const bool uses_published_sizes = one.find_first_of(",{") == std::string::npos;
-      list.push_back({variant_from_text(one), uses_published_sizes});
+    for (const std::string& variant_text : split_variants(text)) {
+      const bool uses_published_sizes = variant_text.find_first_of(",{") == std::string::npos;
+      result.push_back({variant_from_text(variant_text), uses_published_sizes});
     }
   }
-  return list.empty() ? default_cost_variants() : list;
+  return result.empty() ? default_cost_variants() : result;
 }
 
 // Parses "128..8192" (powers of two times the first) or "100,300,900".
 std::vector<Index> lengths_of(const std::string& text) {
   const std::size_t dots = text.find("..");
-  const bool range = dots != std::string::npos;
-  std::string listed = text;
-  if (range) listed.replace(dots, 2, ",");
-  const std::optional<std::vector<std::int32_t>> numbers = numbers_from_text(listed, 1);
-  if (numbers && !range) return {numbers->begin(), numbers->end()};
+  const bool is_range = dots != std::string::npos;
+  std::string comma_separated = text;
+  if (is_range) comma_separated.replace(dots, 2, ",");
+  const std::optional<std::vector<std::int32_t>> numbers = numbers_from_text(comma_separated, 1);
+  if (numbers && !is_range) return {numbers->begin(), numbers->end()};
   if (numbers && numbers->size() == 2) {
     const std::vector<Index> lengths = doubling_lengths((*numbers)[0], (*numbers)[1]);
     if (!lengths.empty()) return lengths;
@@ -93,25 +93,25 @@ bool is_picture(const std::filesystem::path& path) {
   return path.extension() != ".csv" && path != "-" && !path.empty();
 }
 
-CostPlotOptions look_of(const CostOptions& options) {
-  CostPlotOptions look;
-  look.quantity = cost_quantity(options.quantity);
+CostPlotOptions plot_options(const CostOptions& options) {
+  CostPlotOptions plot;
+  plot.quantity = cost_quantity(options.quantity);
   // Measured values by default.
-  look.measured = options.measured || !options.formula;
-  look.formula = options.formula;
-  look.guides = !options.no_guides;
+  plot.measured = options.measured || !options.formula;
+  plot.formula = options.formula;
+  plot.guides = !options.no_guides;
   const PictureOptions size = options.size.options();
-  if (options.command->given("--width") || options.command->given("--pixels") ||
-      options.command->given("--inches")) {
-    look.width = size.width;
-    look.height = size.height > 0 ? size.height : size.width * 0.62;
+  if (options.command->is_given("--width") || options.command->is_given("--pixels") ||
+      options.command->is_given("--inches")) {
+    plot.width = size.width;
+    plot.height = size.height > 0 ? size.height : size.width * 0.62;
   } else if (size.height > 0) {
-    look.height = size.height;
+    plot.height = size.height;
   }
-  return look;
+  return plot;
 }
 
-void write(const CostOptions& options, const CostCurves& curves, const CostPlotOptions& look) {
+void write(const CostOptions& options, const CostCurves& curves, const CostPlotOptions& plot) {
   if (!is_picture(options.output)) {
     const std::string csv = to_csv(curves);
     if (options.output.empty() || options.output == "-") {
@@ -124,16 +124,16 @@ void write(const CostOptions& options, const CostCurves& curves, const CostPlotO
   }
   const PictureOptions size = options.size.options();
   const Theme& theme = size.dark ? Theme::dark() : Theme::light();
-  DisplayList list = cost_plot(curves, look, theme, file_text_measure());
+  DisplayList list = cost_plot(curves, plot, theme, file_text_measure());
   if (size.transparent) list.background.a = 0;
   write_picture(options.output, list, size.scale, {{"Title", "attention cost against length"}});
 }
 
 void run(const CostOptions& options) {
-  const bool to_screen = options.output.empty() || options.output == "-";
+  const bool to_stdout = options.output.empty() || options.output == "-";
   if (is_picture(options.output)) check_picture_name(options.output);
-  if (!to_screen) check_writable(options.output);
-  const CostPlotOptions look = look_of(options);
+  if (!to_stdout) check_writable(options.output);
+  const CostPlotOptions plot = plot_options(options);
   CostRequest request;
   request.variants = variants_of(options.variants);
   request.lengths = lengths_of(options.lengths);
@@ -142,8 +142,8 @@ void run(const CostOptions& options) {
   request.causal = options.causal;
   request.max_seconds = options.max_seconds;
   // Times from formulas are scaled by the measured speed of full attention.
-  const bool counts_only = look.quantity == CostQuantity::Operations ||
-                           (look.quantity == CostQuantity::Bytes && !look.measured);
+  const bool counts_only = plot.quantity == CostQuantity::Operations ||
+                           (plot.quantity == CostQuantity::Bytes && !plot.measured);
   request.measured = !counts_only;
   const StopScope scope(stop_on_interrupt());
   constexpr std::size_t kSteps = 1000;
@@ -154,7 +154,7 @@ void run(const CostOptions& options) {
   });
   {
     const UninterruptedScope writing;  // an interrupted measurement is written, too
-    write(options, curves, look);
+    write(options, curves, plot);
   }
   for (const CostSeries& series : curves.series) {
     for (const CostPoint& point : series.points) {
@@ -175,15 +175,15 @@ void add_cost(Command program) {
                          "counts, next to the growth stated in their papers");
   const auto options = std::make_shared<CostOptions>();
   options->command = command;
-  std::string usual;
-  for (const CostVariant& one : default_cost_variants()) {
-    usual += (usual.empty() ? "" : ",") + one.choice.id;
+  std::string default_ids;
+  for (const CostVariant& cost_variant : default_cost_variants()) {
+    default_ids += (default_ids.empty() ? "" : ",") + cost_variant.choice.id;
   }
   command
       .add("--variant", options->variants,
            "Variants with optional parameters, by default as in the papers for each length: "
            "full,local,window=64,lsh; default: " +
-               usual)
+               default_ids)
       .one_each();
   command
       .add("--lengths", options->lengths,

@@ -25,8 +25,8 @@ struct DatastoreOptions {
   std::filesystem::path output;
 };
 
-std::vector<std::vector<std::int32_t>> texts_of(const DatastoreOptions& options,
-                                                const Checkpoint& checkpoint) {
+std::vector<std::vector<std::int32_t>> read_texts(const DatastoreOptions& options,
+                                                  const Checkpoint& checkpoint) {
   std::vector<std::vector<std::int32_t>> texts;
   if (!options.texts.empty() && !options.ids.empty()) {
     throw InputError("--ids: expected without --text, found both");
@@ -47,17 +47,17 @@ std::vector<std::vector<std::int32_t>> texts_of(const DatastoreOptions& options,
   return texts;
 }
 
-void make(const DatastoreOptions& options) {
-  const auto held = model_store()->checkpoint(options.model);
-  const Checkpoint& checkpoint = *held;
+void build_datastore(const DatastoreOptions& options) {
+  const auto shared_checkpoint = model_store()->checkpoint(options.model);
+  const Checkpoint& checkpoint = *shared_checkpoint;
   check_writable(options.output);
   const BackendProvider provider = backends();
   Backend& backend = require_backend(provider, backend_choice(options.backend));
   const StopScope scope(stop_on_interrupt());
-  const auto print = print_progress("storing");
+  const auto report = print_progress("storing");
   const Store store = make_store(
-      checkpoint.model, texts_of(options, checkpoint), backend, [&](Index done, Index all) {
-        print(static_cast<std::size_t>(done), static_cast<std::size_t>(all));
+      checkpoint.model, read_texts(options, checkpoint), backend, [&](Index done, Index total) {
+        report(static_cast<std::size_t>(done), static_cast<std::size_t>(total));
       });
   write_safetensors(options.output, store_file(store, options.half));
 }
@@ -74,7 +74,7 @@ void add_datastore(Command program) {
   command.flag("--half", options->half, "Store keys as float16");
   command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu");
   command.add("-o,--output", options->output, "Output file (safetensors)").required();
-  command.action([options] { make(*options); });
+  command.action([options] { build_datastore(*options); });
 }
 
 }  // namespace attnscope::command

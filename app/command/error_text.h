@@ -8,7 +8,7 @@
 
 namespace attnscope::command {
 
-// what(); errors about memory also name the options that help.
+// Message of an error; errors about memory also name the options that reduce memory.
 inline std::string error_text(const std::exception& error) {
   const auto* hint = dynamic_cast<const MemoryHint*>(&error);
   if (hint == nullptr) return error.what();

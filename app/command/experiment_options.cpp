@@ -40,14 +40,15 @@ Overlong overlong_from_text(const std::string& text) {
 }  // namespace
 
 std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& text,
-                                                           std::int32_t least) {
+                                                           std::int32_t minimum) {
   std::vector<std::int32_t> ids;
   const char *at = text.data(), *end = at + text.size();
   while (true) {
     std::int32_t id = 0;
     const auto [rest, error] = std::from_chars(at, end, id);
     const bool decimal = rest == at + 1 || *at != '0';
-    if (error != std::errc() || !decimal || id < least || (rest != end && *rest != ',')) return {};
+    if (error != std::errc() || !decimal || id < minimum || (rest != end && *rest != ','))
+      return {};
     ids.push_back(id);
     if (rest == end) return ids;
     at = rest + 1;
@@ -55,8 +56,8 @@ std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& te
 }
 
 std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
-                                        std::int32_t least) {
-  if (auto ids = numbers_from_text(text, least)) return *ids;
+                                        std::int32_t minimum) {
+  if (auto ids = numbers_from_text(text, minimum)) return *ids;
   throw InputError(option + ": expected token ids such as 1,2,3, found \"" + text + "\"");
 }
 
@@ -82,31 +83,32 @@ std::vector<Parameter> exit_rule_parameters(const std::string& id) {
 
 }  // namespace
 
-void ChoiceOptions::add_to(Command command, const std::string& otherwise,
+void ChoiceOptions::add_to(Command command, const std::string& defaults,
                            const std::string& prefix) {
   command.add("--" + prefix + "architecture", architecture_,
               "Architecture, such as universal,steps=4 ('attnscope list architectures'); weights "
               "that the model lacks are not trained; default: " +
-                  otherwise);
+                  defaults);
   command.add("--" + prefix + "join", join_,
-              "Residual connection, such as gru ('attnscope list joins'); default: " + otherwise);
+              "Residual connection, such as gru ('attnscope list joins'); default: " + defaults);
   command.add("--" + prefix + "exits", exits_,
               "Early-exit rule, such as saturation ('attnscope list exits'), or none; default: " +
-                  otherwise);
+                  defaults);
   command.add("--" + prefix + "segment-length", segment_,
               "Segment length in tokens; layers with memory see earlier segments; 0: the whole "
               "text; default: " +
-                  otherwise);
+                  defaults);
   command.add("--" + prefix + "variant", variant_,
               "Attention variant, such as local,window=4 ('attnscope list variants'); default: " +
-                  otherwise);
+                  defaults);
   command.add("--" + prefix + "position", encoding_,
               "Positional encoding, such as rope,base=500 ('attnscope list encodings'); default: " +
-                  otherwise);
+                  defaults);
   Option causal =
       command.flag("--" + prefix + "causal", causal_, "Causal mask: attend to earlier tokens only");
-  Option all = command.flag("--" + prefix + "no-causal", no_causal_, "Bidirectional attention");
-  causal.excludes(all);
+  Option no_causal =
+      command.flag("--" + prefix + "no-causal", no_causal_, "Bidirectional attention");
+  causal.excludes(no_causal);
 }
 
 std::optional<Choice> ChoiceOptions::variant() const {
@@ -143,12 +145,12 @@ Structure ChoiceOptions::structure(Structure structure) const {
     object["segment"] = number.is_number() ? number : Json(segment_);
   }
   JsonObject members(object, "");
-  const Structure given = structure_from_json(members);
+  const Structure parsed = structure_from_json(members);
   members.finish();
-  if (given.architecture) structure.architecture = given.architecture;
-  if (given.residual_connection) structure.residual_connection = given.residual_connection;
-  if (given.exits) structure.exits = given.exits;
-  if (given.segment) structure.segment = given.segment;
+  if (parsed.architecture) structure.architecture = parsed.architecture;
+  if (parsed.residual_connection) structure.residual_connection = parsed.residual_connection;
+  if (parsed.exits) structure.exits = parsed.exits;
+  if (parsed.segment) structure.segment = parsed.segment;
   return structure;
 }
 
@@ -162,8 +164,8 @@ void ChoiceOptions::check_trace(const Trace& trace) const {
                                                   {"--position", !encoding_.empty()},
                                                   {"--causal", causal_},
                                                   {"--no-causal", no_causal_}};
-  for (const auto& [name, given] : options) {
-    if (!given) continue;
+  for (const auto& [name, is_given] : options) {
+    if (!is_given) continue;
     throw InputError(std::string(name) +
                      ": expected a file of q and k, found one of precomputed attention");
   }
@@ -172,9 +174,9 @@ void ChoiceOptions::check_trace(const Trace& trace) const {
 Choice exits_from_text(const std::string& text) {
   Json object = {{"exits", choice_json(text, "exits", exit_rule_parameters)}};
   JsonObject members(object, "");
-  const Structure given = structure_from_json(members);
+  const Structure parsed = structure_from_json(members);
   members.finish();
-  return *given.exits;
+  return *parsed.exits;
 }
 
 RetrievalChoice retrieval_from_text(const std::string& text) {
@@ -188,13 +190,13 @@ RetrievalChoice retrieval_from_text(const std::string& text) {
   return {choice_from_json(retrieval_head, object, "retrieval"), store};
 }
 
-bool holds_tensors(const std::filesystem::path& file) {
+bool contains_tensors(const std::filesystem::path& file) {
   if (is_tensor_file(file)) return true;
   if (!is_image_file(file)) return false;
   std::ifstream bytes(file, std::ios::binary);
-  std::string first(8, ' ');
-  bytes.read(first.data(), static_cast<std::streamsize>(first.size()));
-  return !is_png(first) || !carries_session(file);
+  std::string signature(8, ' ');
+  bytes.read(signature.data(), static_cast<std::streamsize>(signature.size()));
+  return !is_png(signature) || !carries_session(file);
 }
 
 namespace {
@@ -203,13 +205,13 @@ namespace {
 std::pair<Index, Index> grid_from_text(const std::string& text) {
   std::pair<Index, Index> grid{0, 0};
   const char *at = text.data(), *end = at + text.size();
-  const auto number = [&](Index& side) {
+  const auto parse_side = [&](Index& side) {
     const auto [rest, error] = std::from_chars(at, end, side);
     at = rest;
     return error == std::errc() && side >= 1 && side <= kMaxGridSide;
   };
-  bool valid = number(grid.first);
-  if (valid && at != end) valid = *at++ == 'x' && number(grid.second);
+  bool valid = parse_side(grid.first);
+  if (valid && at != end) valid = *at++ == 'x' && parse_side(grid.second);
   if (valid && at == end) return grid;
   throw InputError("--grid: expected width and height from 1 to " + std::to_string(kMaxGridSide) +
                    ", such as 32x24, found \"" + text + "\"");
@@ -228,15 +230,15 @@ void TensorOptions::add_to(Command command) {
 }
 
 void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
-  const auto absolute = [](const std::string& path) {  // sessions may be opened elsewhere
+  const auto to_absolute = [](const std::string& path) {  // for sessions opened in other folders
     return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
   };
-  if (holds_tensors(file)) {
+  if (contains_tensors(file)) {
     for (const char* name : {"--text", "--text-file", "--ids", "--model"}) {
-      if (!command_->given(name)) continue;
+      if (!command_->is_given(name)) continue;
       throw InputError(std::string(name) + ": expected no tensor file, found " + file);
     }
-    spec.tensors = {absolute(file), "", ""};
+    spec.tensors = {to_absolute(file), "", ""};
   }
   if (!grid_.empty()) {
     if (!is_image_file(spec.tensors.file)) {
@@ -248,8 +250,8 @@ void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
   if (spec.tensors.file.empty()) {
     throw InputError("--tokens: expected a tensor file (.npy, .npz, .safetensors)");
   }
-  if (!tokens_.empty()) spec.tensors.tokens = absolute(tokens_);
-  if (!key_tokens_.empty()) spec.tensors.key_tokens = absolute(key_tokens_);
+  if (!tokens_.empty()) spec.tensors.tokens = to_absolute(tokens_);
+  if (!key_tokens_.empty()) spec.tensors.key_tokens = to_absolute(key_tokens_);
 }
 
 void ExperimentOptions::add_to(Command command) {
@@ -318,30 +320,30 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
   command.add("--device,--backend", backend_, "Device: auto, cpu or gpu; default: auto");
 }
 
-void ExperimentOptions::apply_drawing(RunSpec& spec) const {
-  const auto check = [&](const char* option, const char* id) {
-    if (!command_->given("--variant") || (spec.variant && spec.variant->id == id)) return;
+void ExperimentOptions::apply_pattern_file(RunSpec& spec) const {
+  const auto check_variant = [&](const char* option, const char* id) {
+    if (!command_->is_given("--variant") || (spec.variant && spec.variant->id == id)) return;
     throw InputError(std::string(option) + ": expected the variant " + id + ", found " +
                      spec.variant->id);
   };
   if (!mask_.empty()) {
-    check("--mask", kCustomMask);
+    check_variant("--mask", kCustomMask);
     spec.variant = mask_choice(read_mask(mask_));
   }
   if (!edges_.empty()) {
-    check("--edges", kGraph);
+    check_variant("--edges", kGraph);
     const EdgeList list = read_edges(edges_);
     spec.variant = graph_choice(list.edges, list.one_way, spec.variant);
   }
 }
 
-bool ExperimentOptions::has_nothing_to_read() const {
-  return session_.empty() && !command_->given("--text") && text_file_.empty() && ids_.empty() &&
+bool ExperimentOptions::has_no_input() const {
+  return session_.empty() && !command_->is_given("--text") && text_file_.empty() && ids_.empty() &&
          input_.empty();
 }
 
-void ExperimentOptions::say_sample(const RunSpec& spec) const {
-  if (!reads_sample()) return;
+void ExperimentOptions::report_sample(const RunSpec& spec) const {
+  if (!uses_sample()) return;
   const Sample* sample = current_sample(spec);
   if (sample == nullptr) return;
   std::fprintf(stderr, "note: no input given; using the sample “%s”\n", sample->title.c_str());
@@ -349,10 +351,10 @@ void ExperimentOptions::say_sample(const RunSpec& spec) const {
 
 Session ExperimentOptions::session() const {
   Session session;
-  if (!session_.empty() && !holds_tensors(session_)) session = load_session(session_);
+  if (!session_.empty() && !contains_tensors(session_)) session = load_session(session_);
   RunSpec& run = session.run;
   tensors_.apply(session_, run);
-  const bool new_text = command_->given("--text") || !text_file_.empty();
+  const bool new_text = command_->is_given("--text") || !text_file_.empty();
   if (new_text) {
     run.text = text_file_.empty() ? text_ : read_file(text_file_, kMaxTextBytes);
     run.ids.clear();
@@ -362,9 +364,9 @@ Session ExperimentOptions::session() const {
     run.ids = ids_from_text(ids_, "--ids", 0);
     run.tensors = {};
   }
-  if (reads_sample()) {
+  if (uses_sample()) {
     session = {open_model(model_)};
-  } else if (has_nothing_to_read()) {
+  } else if (has_no_input()) {
     throw InputError(std::string("expected a session file, --text, --text-file, --ids or --input") +
                      (samples_ ? ", or --model alone for a sample" : ""));
   }
@@ -372,7 +374,7 @@ Session ExperimentOptions::session() const {
   if (!target_.empty()) run.target = target_;
   if (!second_.empty()) run.second = second_;
   if (!input_.empty()) run.input = input_;
-  if (command_->given("--exit")) {
+  if (command_->is_given("--exit")) {
     if (!(exit_ >= 0 && exit_ <= 1)) throw InputError("--exit: expected a number from 0 to 1");
     run.exit = exit_;
   }
@@ -380,7 +382,7 @@ Session ExperimentOptions::session() const {
   if (!model_.empty()) run.model = model_;
   run.structure = choices_.structure(run.structure);
   if (const auto variant = choices_.variant()) run.variant = variant;
-  apply_drawing(run);
+  apply_pattern_file(run);
   if (const auto encoding = choices_.encoding()) run.encoding = encoding;
   if (const auto causal = choices_.causal()) run.causal = causal;
   if (!groups_.empty()) run.groups.clear();
@@ -399,19 +401,19 @@ Session ExperimentOptions::session() const {
 
 namespace {
 // All options of run B.
-constexpr const char* kCompare[] = {"--compare",
-                                    "--compare-text",
-                                    "--compare-model",
-                                    "--compare-variant",
-                                    "--compare-position",
-                                    "--compare-causal",
-                                    "--compare-no-causal",
-                                    "--compare-layer",
-                                    "--compare-head",
-                                    "--compare-architecture",
-                                    "--compare-join",
-                                    "--compare-exits",
-                                    "--compare-segment-length"};
+constexpr const char* kCompareOptions[] = {"--compare",
+                                           "--compare-text",
+                                           "--compare-model",
+                                           "--compare-variant",
+                                           "--compare-position",
+                                           "--compare-causal",
+                                           "--compare-no-causal",
+                                           "--compare-layer",
+                                           "--compare-head",
+                                           "--compare-architecture",
+                                           "--compare-join",
+                                           "--compare-exits",
+                                           "--compare-segment-length"};
 }  // namespace
 
 void CompareOptions::add_to(Command command) {
@@ -425,19 +427,19 @@ void CompareOptions::add_to(Command command) {
   choices_.add_to(command, "as this run", "compare-");
   command.add("--compare-layer", layer_, "Layer of run B");
   command.add("--compare-head", head_, "Head of run B");
-  for (const char* name : kCompare) command.option(name).under_heading(group);
+  for (const char* name : kCompareOptions) command.option(name).under_heading(group);
 }
 
-bool CompareOptions::given() const {
-  return std::any_of(std::begin(kCompare), std::end(kCompare),
-                     [&](const char* name) { return command_->given(name); });
+bool CompareOptions::is_given() const {
+  return std::any_of(std::begin(kCompareOptions), std::end(kCompareOptions),
+                     [&](const char* name) { return command_->is_given(name); });
 }
 
 void CompareOptions::apply(Session& session) const {
-  if (!given()) return;
+  if (!is_given()) return;
   RunView b = session.b.value_or(session);
   if (!session_.empty()) b = load_session(session_);
-  if (command_->given("--compare-text")) {
+  if (command_->is_given("--compare-text")) {
     b.run.text = text_;
     b.run.ids.clear();
   }
@@ -446,8 +448,8 @@ void CompareOptions::apply(Session& session) const {
   if (const auto variant = choices_.variant()) b.run.variant = variant;
   if (const auto encoding = choices_.encoding()) b.run.encoding = encoding;
   if (const auto causal = choices_.causal()) b.run.causal = causal;
-  if (command_->given("--compare-layer")) b.view.layer = layer_;
-  if (command_->given("--compare-head")) b.view.head = head_;
+  if (command_->is_given("--compare-layer")) b.view.layer = layer_;
+  if (command_->is_given("--compare-head")) b.view.head = head_;
   fill_unset_parameters(b.run);
   session.b = std::move(b);
 }

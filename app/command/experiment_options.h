@@ -1,5 +1,4 @@
-// Options that describe a run: text, model, variant, encoding, device. All commands parse them
-// here.
+// Options that describe a run, for all commands: text, model, variant, encoding, device.
 #pragma once
 
 #include <memory>
@@ -19,12 +18,12 @@ namespace attnscope::command {
 Choice variant_from_text(const std::string& text);
 Choice encoding_from_text(const std::string& text);
 
-// Parses "1,2,3" with numbers of at least `least`; nullopt for other texts.
+// Parses "1,2,3" with numbers of at least `minimum`; nullopt for other texts.
 std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& text,
-                                                           std::int32_t least);
+                                                           std::int32_t minimum);
 // Parses token ids. Errors begin with the option's name.
 std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
-                                        std::int32_t least);
+                                        std::int32_t minimum);
 
 // Parses "saturation,decay=2". Errors begin with "exits".
 Choice exits_from_text(const std::string& text);
@@ -36,16 +35,16 @@ RetrievalChoice retrieval_from_text(const std::string& text);
 // --no-causal.
 class ChoiceOptions {
  public:
-  // otherwise: description of the defaults, for the help.
+  // defaults: description of the default values in the help.
   // prefix: start of the option names, e.g. "compare-".
-  void add_to(Command command, const std::string& otherwise = "as the model was trained",
+  void add_to(Command command, const std::string& defaults = "as the model was trained",
               const std::string& prefix = "");
   std::optional<Choice> variant() const;
   std::optional<Choice> encoding() const;
   std::optional<bool> causal() const;
   // `structure` with the given options applied.
   Structure structure(Structure structure) const;
-  // Throws InputError if any of them is given for imported attention.
+  // Throws InputError if any of these options is given for imported attention.
   void check_trace(const Trace& trace) const;
 
  private:
@@ -54,15 +53,15 @@ class ChoiceOptions {
   bool causal_ = false, no_causal_ = false;
 };
 
-// True if a file holds tensors, or is an image without an embedded session.
-bool holds_tensors(const std::filesystem::path& file);
+// True for a file of tensors and for an image without an embedded session.
+bool contains_tensors(const std::filesystem::path& file);
 
 // Options --tokens, --key-tokens and --grid for a file of tensors or an image.
 class TensorOptions {
  public:
   void add_to(Command command);
-  // Sets the session's tensors if `file` holds any. Throws InputError for token lists without
-  // tensors, or if other options of `command` specify a model or another input.
+  // Sets the run's tensors if `file` contains any. Throws InputError for token lists without
+  // tensors, and for tensors together with --text, --text-file, --ids or --model.
   void apply(const std::string& file, RunSpec& spec) const;
 
  private:
@@ -71,27 +70,27 @@ class TensorOptions {
 };
 
 // Options --text, --text-file, --ids, --session, --model, --group, --device, --overlong,
-// --intervene and those above.
+// --intervene, and the options of ChoiceOptions and TensorOptions.
 class ExperimentOptions {
  public:
   void add_to(Command command);
-  // Without --overlong, for commands with their own rule for texts beyond the context.
+  // As add_to() without --overlong, for commands with their own rule for overlong texts.
   void add_all_but_overlong(Command command);
-  // The session of --session, if given, with the other options applied. Throws InputError without
-  // an input.
+  // The session of --session, or a new one, with the other options applied. Throws InputError
+  // without an input.
   Session session() const;
   bool intervenes() const { return !interventions_.empty(); }
-  // Enables samples: if only a model is given, the session is that with which the model opens
-  // (core/view/opening.h). say_sample() reports the sample on stderr.
+  // Enables samples: with a model but no input, session() is open_model() (core/view/opening.h).
+  // report_sample() names the sample on stderr.
   void offer_samples() { samples_ = true; }
-  bool reads_sample() const { return samples_ && has_nothing_to_read() && !model_.empty(); }
-  void say_sample(const RunSpec& spec) const;
+  bool uses_sample() const { return samples_ && has_no_input() && !model_.empty(); }
+  void report_sample(const RunSpec& spec) const;
   void check_trace(const Trace& trace) const { choices_.check_trace(trace); }
 
  private:
-  bool has_nothing_to_read() const;
-  // Applies a mask or edges from a file to the variant.
-  void apply_drawing(RunSpec& spec) const;
+  bool has_no_input() const;
+  // Selects a variant with the mask or edges of a file.
+  void apply_pattern_file(RunSpec& spec) const;
 
   std::string session_, text_, text_file_, model_, backend_, overlong_, mask_, edges_;
   std::string ids_, target_ids_, target_, second_, input_, retrieval_;
@@ -106,14 +105,14 @@ class ExperimentOptions {
 };
 
 // Options of run B: --compare SESSION and --compare-text, --compare-model, --compare-variant,
-// --compare-position, --compare-causal, --compare-layer, --compare-head. Defaults to the run itself
-// with these changes.
+// --compare-position, --compare-causal, --compare-layer, --compare-head. Without --compare,
+// run B is run A with these changes.
 class CompareOptions {
  public:
   void add_to(Command command);
-  // Adds run B to the session if any of these options is given. Throws InputError.
+  // Adds run B to the session if any of these options is given. Throws InputError for a bad value.
   void apply(Session& session) const;
-  bool given() const;
+  bool is_given() const;
 
  private:
   std::string session_, text_, model_;

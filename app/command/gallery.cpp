@@ -32,15 +32,15 @@ struct GalleryOptions {
   ChoiceOptions choices;
 };
 
-std::string image(const std::string& file, const std::string& alt) {
+std::string linked_image(const std::string& file, const std::string& alt) {
   return "<a href=\"" + file + "\"><img src=\"" + file + "\" alt=\"" + markup(alt) + "\"></a>\n";
 }
 
 // Section with a heading, text and a picture in both themes.
-std::string section(const std::string& id, const std::string& heading, const std::string& words) {
-  return "<section id=\"" + id + "\">\n<h2>" + markup(heading) + "</h2>\n<p>" + words +
-         "</p>\n<div class=\"pair\">\n" + image(id + ".png", heading + ", light theme") +
-         image(id + "-dark.png", heading + ", dark theme") + "</div>\n</section>\n";
+std::string section(const std::string& id, const std::string& heading, const std::string& html) {
+  return "<section id=\"" + id + "\">\n<h2>" + markup(heading) + "</h2>\n<p>" + html +
+         "</p>\n<div class=\"pair\">\n" + linked_image(id + ".png", heading + ", light theme") +
+         linked_image(id + "-dark.png", heading + ", dark theme") + "</div>\n</section>\n";
 }
 
 std::string section(const View& view) {
@@ -49,12 +49,12 @@ std::string section(const View& view) {
                      ".svg\">SVG</a> and <a href=\"" + view.id + ".pdf\">PDF</a>.");
 }
 
-// Selects the head with the lowest mean entropy.
-void choose_head(const Trace& trace, ViewSettings& settings) {
+// Selects the head with the highest mean of its rows' maximum weights.
+void select_sharpest_head(const Trace& trace, ViewSettings& settings) {
   double best = 0;
-  for (const HeadRef& at : trace.heads(trace.part(settings.part))) {
+  for (const HeadRef& ref : trace.heads(trace.part(settings.part))) {
     Index in_group = 0;
-    const AttentionTap* tap = trace.find(at, &in_group);
+    const AttentionTap* tap = trace.find(ref, &in_group);
     if (!tap->is_kept()) continue;  // computing all of a huge map is slow
     const Tensor weights = tap->attention(in_group);
     double sum = 0;
@@ -64,8 +64,8 @@ void choose_head(const Trace& trace, ViewSettings& settings) {
     }
     if (sum <= best) continue;
     best = sum;
-    settings.layer = at.layer;
-    settings.head = at.head;
+    settings.layer = ref.layer;
+    settings.head = ref.head;
   }
 }
 
@@ -85,11 +85,11 @@ class Gallery {
   std::string views_page() {
     std::string sections;
     for (const View& view : views()) {
-      Session shown = session_;
-      shown.view.id = view.id;
-      if (view.content.example) view.content.example(shown);
+      Session session = session_;
+      session.view.id = view.id;
+      if (view.content.example) view.content.example(session);
       try {
-        draw(view.id, shown, {}, {".svg", ".pdf"});
+        draw(view.id, session, {}, {".svg", ".pdf"});
         sections += section(view);
       } catch (const InputError& e) {  // the view has no content for this model
         if (!view.content.objection) throw;
@@ -127,34 +127,34 @@ class Gallery {
   }
 
   std::vector<MethodPicture> methods() const {
-    Session plain = session_;
-    plain.run.variant.reset();
-    plain.run.encoding.reset();
-    plain.run.causal.reset();
-    return method_pictures(plain);
+    Session base = session_;
+    base.run.variant.reset();
+    base.run.encoding.reset();
+    base.run.causal.reset();
+    return method_pictures(base);
   }
 
  private:
   // Draws PNGs in both themes, and further formats if requested.
-  void draw(const std::string& id, Session shown, PictureOptions picture,
-            const std::vector<std::string>& endings) {
+  void draw(const std::string& id, Session session, PictureOptions picture,
+            const std::vector<std::string>& suffixes) {
     picture.scale = options_.scale;
-    const std::vector<FindingRequest> requests = required_findings(shown);
+    const std::vector<FindingRequest> requests = required_findings(session);
     const StopScope scope(stop_on_interrupt());
     const ProgressLine line("drawing " + id);
-    Traces traces = runner_.observe(shown, requests);
-    traces.findings.add(compute_background_findings(shown, requests, runner_, {}));
+    Traces traces = runner_.observe(session, requests);
+    traces.findings.add(compute_background_findings(session, requests, runner_, {}));
     make_folder(options_.folder);  // created only once there is something to save
-    choose_head(*traces.trace, shown.view);
-    if (shown.b) {
-      shown.b->view.layer = shown.view.layer;
-      shown.b->view.head = shown.view.head;
+    select_sharpest_head(*traces.trace, session.view);
+    if (session.b) {
+      session.b->view.layer = session.view.layer;
+      session.b->view.head = session.view.head;
     }
-    const auto write = [&](const std::string& ending) {
-      write_view(options_.folder / (id + ending), *traces.trace, shown, picture, traces.findings);
+    const auto write = [&](const std::string& suffix) {
+      write_view(options_.folder / (id + suffix), *traces.trace, session, picture, traces.findings);
     };
     write(".png");
-    for (const std::string& ending : endings) write(ending);
+    for (const std::string& suffix : suffixes) write(suffix);
     picture.dark = true;
     write("-dark.png");
   }

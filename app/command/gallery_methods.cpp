@@ -10,8 +10,8 @@
 namespace attnscope::command {
 namespace {
 
-// Bundled models that differ from others in one choice only. Models with memory or halting have
-// their own views and need longer texts.
+// Bundled models that differ in one variant or encoding only, by its id. Models with memory or
+// halting are excluded: they have their own views and need longer texts.
 std::map<std::string, std::string, std::less<>> twins() {
   auto models = bundled_models_by_choice();
   std::erase_if(models, [](const auto& entry) { return model_card(entry.second).group != kTwins; });
@@ -20,40 +20,42 @@ std::map<std::string, std::string, std::less<>> twins() {
 
 class Methods {
  public:
-  explicit Methods(const RunView& now) : now_(now) {
-    if (now.run.model == RunSpec().model) trained_ = twins();
-    const std::shared_ptr<const Trace> trace = ExperimentRun(cpu_only()).run(now_.run);
+  explicit Methods(const RunView& base) : base_(base) {
+    if (base.run.model == RunSpec().model) trained_ = twins();
+    const std::shared_ptr<const Trace> trace = ExperimentRun(cpu_only()).run(base_.run);
     stored_ = trace->trained;
     tokens_ = static_cast<Index>(trace->tokens.size());
   }
 
-  MethodPicture of(const Variant& v) const {
-    return made(v, "variant-", "mechanism",
-                [&] { return select_variant(now_, for_all_heads(), v, *stored_, tokens_); });
+  MethodPicture picture_of(const Variant& v) const {
+    return make_picture(v, "variant-", "mechanism", [&] {
+      return select_variant(base_, for_all_heads(), v, *stored_, tokens_);
+    });
   }
 
-  MethodPicture of(const Encoding& e) const {
-    return made(e, "position-", "position",
-                [&] { return select_encoding(now_, for_all_heads(), e, *stored_, tokens_); });
+  MethodPicture picture_of(const Encoding& e) const {
+    return make_picture(e, "position-", "position", [&] {
+      return select_encoding(base_, for_all_heads(), e, *stored_, tokens_);
+    });
   }
 
  private:
-  MethodPicture made(const Info& info, const char* prefix, const char* view,
-                     const std::function<CompatibleChoice()>& suited) const {
+  MethodPicture make_picture(const Info& info, const char* prefix, const char* view,
+                             const std::function<CompatibleChoice()>& select_compatible) const {
     MethodPicture picture{prefix + info.id, info.label, info.group, info.summary,
-                          info.source,      now_,       {}};
+                          info.source,      base_,      {}};
     if (const auto model = trained_.find(info.id); model != trained_.end()) {
       picture.viewed.run.model = model->second;
     } else {
-      const CompatibleChoice result = suited();
-      picture.viewed = result.viewed;
-      picture.refusal = result.refusal;
+      const CompatibleChoice selected = select_compatible();
+      picture.viewed = selected.viewed;
+      picture.refusal = selected.refusal;
     }
     picture.viewed.view.id = view;
     return picture;
   }
 
-  const RunView& now_;
+  const RunView& base_;
   std::map<std::string, std::string, std::less<>> trained_;
   std::shared_ptr<const ModelConfig> stored_;
   Index tokens_ = 0;
@@ -61,11 +63,11 @@ class Methods {
 
 }  // namespace
 
-std::vector<MethodPicture> method_pictures(const RunView& now) {
-  const Methods methods(now);
+std::vector<MethodPicture> method_pictures(const RunView& base) {
+  const Methods methods(base);
   std::vector<MethodPicture> pictures;
-  for (const Variant& v : variants()) pictures.push_back(methods.of(v));
-  for (const Encoding& e : encodings()) pictures.push_back(methods.of(e));
+  for (const Variant& v : variants()) pictures.push_back(methods.picture_of(v));
+  for (const Encoding& e : encodings()) pictures.push_back(methods.picture_of(e));
   return pictures;
 }
 

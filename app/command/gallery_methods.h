@@ -15,12 +15,12 @@ struct MethodPicture {
   std::string summary;  // one sentence
   std::string source;
   RunView viewed;
-  std::string refusal;  // reason why this model cannot show it; empty if it can
+  std::string refusal;  // reason why the model is incompatible with the method; empty: none
 };
 
 // One picture per variant (view Mechanism, with compatible settings) and per encoding (view
-// Position). Replaces the default model by a bundled one trained with the method, if there is one.
-// Throws InputError if the session's model cannot be read.
-std::vector<MethodPicture> method_pictures(const RunView& now);
+// Position). A bundled model trained with the method, if any, replaces the default model. Throws
+// InputError if the model of `base` cannot be read.
+std::vector<MethodPicture> method_pictures(const RunView& base);
 
 }  // namespace attnscope::command

@@ -13,9 +13,9 @@ namespace attnscope::command {
 // Prints tokens as text on stdout as they are generated; without a tokenizer as numbers.
 class TokenPrinter {
  public:
-  // columns: numbers per row, 0: a single row; given: numbers already in the first row.
-  TokenPrinter(const Checkpoint& checkpoint, Index columns, Index given)
-      : checkpoint_(checkpoint), columns_(columns), count_(given) {}
+  // columns: numbers per row, 0: a single row; start: column of the first number.
+  TokenPrinter(const Checkpoint& checkpoint, Index columns, Index start)
+      : checkpoint_(checkpoint), columns_(columns), count_(start) {}
   void add(std::int32_t id);
   void finish();
 

@@ -25,14 +25,14 @@ Index small_number(const std::string& text) {
 }
 
 // Parses "0,2,4-6".
-std::vector<Index> numbers_from_text(const std::string& text, const std::string& what) {
+std::vector<Index> numbers_from_text(const std::string& text, const std::string& key) {
   std::vector<Index> numbers;
   for (const std::string& part : split(text, ',')) {
     const auto dash = part.find('-');
     const Index first = small_number(part.substr(0, dash));
     const Index last = dash == std::string::npos ? first : small_number(part.substr(dash + 1));
     if (first < 0 || last < first) {
-      throw InputError("--group: " + what +
+      throw InputError("--group: " + key +
                        ": expected numbers and ranges such as 0,2,4-6, found \"" + text + "\"");
     }
     for (Index n = first; n <= last; ++n) numbers.push_back(n);
@@ -58,14 +58,14 @@ void apply(const std::string& key, const std::string& value, GroupChoice& group)
 
 GroupChoice group_from_text(const std::string& text) {
   GroupChoice group;
-  std::set<std::string> given;
+  std::set<std::string> keys;
   for (const std::string& part : split(text, ';')) {
     const auto equals = part.find('=');
     if (equals == std::string::npos || equals + 1 == part.size()) {
       throw InputError("--group: expected KEY=VALUE between semicolons, found \"" + part + "\"");
     }
     const std::string key = part.substr(0, equals);
-    if (!given.insert(key).second)
+    if (!keys.insert(key).second)
       throw InputError("--group: " + key + ": expected once, found twice");
     apply(key, part.substr(equals + 1), group);
   }

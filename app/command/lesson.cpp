@@ -25,8 +25,8 @@ struct LessonOptions {
   std::filesystem::path folder;
 };
 
-std::string mark(const ClaimCheck& checked) {
-  return checked.holds ? "✓" : "✗";
+std::string mark(const ClaimCheck& result) {
+  return result.holds ? "✓" : "✗";
 }
 
 void print_step(std::size_t number, const LessonStep& step, const std::vector<ClaimCheck>& checks) {

@@ -114,10 +114,10 @@ Json list_json(const List& list) {
   return array;
 }
 
-// Description of a bundled model for choosing one.
+// Properties of a bundled model.
 Json model_json(const std::string& name) {
-  const auto held = model_store()->checkpoint(name);
-  const Checkpoint& checkpoint = *held;
+  const auto shared_checkpoint = model_store()->checkpoint(name);
+  const Checkpoint& checkpoint = *shared_checkpoint;
   Json object = to_json(checkpoint.model.config);
   object["name"] = name;
   const ModelCard card = model_card(name);
@@ -252,16 +252,16 @@ std::vector<Listing> listings() {
 void run(const ListOptions& options) {
   std::ostringstream out;
   Json object = Json::object();
-  bool first = true;
-  for (const Listing& of : listings()) {
-    if (!options.what.empty() && options.what != of.id) continue;
+  bool is_first = true;
+  for (const Listing& entry : listings()) {
+    if (!options.what.empty() && options.what != entry.id) continue;
     if (options.as_json) {
-      object[of.id] = of.json();
+      object[entry.id] = entry.json();
     } else {
-      if (!first) out << '\n';
-      of.print(out);
+      if (!is_first) out << '\n';
+      entry.print(out);
     }
-    first = false;
+    is_first = false;
   }
   if (options.as_json) out << object.dump(2) << '\n';
   std::fputs(out.str().c_str(), stdout);
@@ -272,14 +272,14 @@ void run(const ListOptions& options) {
 void add_list(Command program) {
   auto options = std::make_shared<ListOptions>();
   std::vector<std::string> ids;
-  std::string words;
-  for (const Listing& of : listings()) {
-    words += (ids.empty() ? "" : ", ") + of.id;
-    ids.push_back(of.id);
+  std::string id_list;
+  for (const Listing& entry : listings()) {
+    id_list += (ids.empty() ? "" : ", ") + entry.id;
+    ids.push_back(entry.id);
   }
   Command command = program.subcommand(
       "list", "List models, their components, attention variants, views and lessons");
-  command.add("WHAT", options->what, words + "; default: all").one_of(ids);
+  command.add("WHAT", options->what, id_list + "; default: all").one_of(ids);
   command.flag("--json", options->as_json, "Print JSON");
   command.action([options] { run(*options); });
 }

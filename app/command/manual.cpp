@@ -34,43 +34,43 @@ std::string roff(const std::string& text) {
   return result;
 }
 
-std::string option_section(const OptionWords& option) {
+std::string option_section(const OptionHelp& option) {
   std::string names;
   for (const std::string& name : option.names) {
     names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name) + "\\fR");
   }
   std::string value;
-  if (option.named() && !option.value.empty()) value = " \\fI" + roff(option.value) + "\\fR";
+  if (option.is_named() && !option.value.empty()) value = " \\fI" + roff(option.value) + "\\fR";
   std::string choices;
-  for (const std::string& word : option.choices) choices += (choices.empty() ? "" : ", ") + word;
+  for (const std::string& id : option.choices) choices += (choices.empty() ? "" : ", ") + id;
   std::string help = option.help;
   if (!choices.empty()) help += " (" + choices + ")";
   return ".TP\n" + names + value + "\n" + roff(help) + "\n";
 }
 
 // "attnscope render [OPTIONS] [session]".
-std::string usage(const CommandWords& command) {
+std::string usage(const CommandHelp& command) {
   std::string text = "\\fB" + roff("attnscope " + command.name) + "\\fR [\\fIOPTIONS\\fR]";
-  for (const OptionWords& option : command.options) {
-    if (option.named()) continue;
+  for (const OptionHelp& option : command.options) {
+    if (option.is_named()) continue;
     const std::string name = "\\fI" + roff(option.names.front()) + "\\fR";
     text += option.required ? " " + name : " [" + name + "]";
   }
   return text;
 }
 
-std::string manual_page(const CommandWords& program) {
+std::string manual_page(const CommandHelp& program) {
   std::string text = ".TH ATTNSCOPE 1 \"\" \"attnscope " ATTNSCOPE_VERSION
                      "\" \"User Commands\"\n"
                      ".SH NAME\nattnscope \\- a laboratory for transformer attention\n"
                      ".SH SYNOPSIS\n.B attnscope\n[\\fIOPTIONS\\fR] [\\fICOMMAND\\fR]\n"
                      ".SH DESCRIPTION\n" +
                      roff(kAbout) + "\n.SH OPTIONS\n";
-  for (const OptionWords& option : program.options) text += option_section(option);
+  for (const OptionHelp& option : program.options) text += option_section(option);
   text += ".SH COMMANDS\n";
-  for (const CommandWords& command : program.commands) {
+  for (const CommandHelp& command : program.commands) {
     text += ".SS " + usage(command) + "\n" + roff(command.help) + ".\n";
-    for (const OptionWords& option : command.options) {
+    for (const OptionHelp& option : command.options) {
       if (option.names.back() == "--help") continue;
       text += option_section(option);
     }
@@ -107,12 +107,12 @@ void add_manual(Command program) {
   const auto options = std::make_shared<PageOptions>();
   Command manual = program.subcommand("manual", "Print the manual page, for man -l");
   manual.add("-o,--output", options->output, "Output file; default: standard output");
-  manual.action([program, options] { print_page(manual_page(program.words()), options->output); });
+  manual.action([=] { print_page(manual_page(program.describe()), options->output); });
   Command completion = program.subcommand("completion", "Print a shell completion script");
   completion.add("SHELL", options->shell, "Shell").required().one_of({"bash", "zsh", "fish"});
   completion.add("-o,--output", options->output, "Output file; default: standard output");
   completion.action([program, options] {
-    print_page(completion_script(options->shell, program.words()), options->output);
+    print_page(completion_script(options->shell, program.describe()), options->output);
   });
 }
 

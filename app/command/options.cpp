@@ -14,11 +14,12 @@
 namespace attnscope::command {
 namespace {
 
-constexpr const char* kTexts[] = {"text", "compare-text"};  // may be empty; names without dashes
+// Options that accept an empty value; names without dashes.
+constexpr const char* kTextOptions[] = {"text", "compare-text"};
 
-bool is_text(const CLI::Option& option) {
+bool is_text_option(const CLI::Option& option) {
   return std::ranges::any_of(option.get_lnames(), [](const std::string& name) {
-    return std::ranges::find(kTexts, name) != std::end(kTexts);
+    return std::ranges::find(kTextOptions, name) != std::end(kTextOptions);
   });
 }
 
@@ -26,10 +27,11 @@ std::string refusal(const std::string& expected, const std::string& found) {
   return "expected " + expected + ", found \"" + found + "\"";
 }
 
-// Accepts decimal digits only: CLI11 would read 0x and leading 0 in another base.
+// Reason why `text` is not a decimal integer; empty: it is. CLI11 alone would also accept 0x10, and
+// read 010 as octal.
 template <class Integer>
 std::string integer_refusal(const std::string& text) {
-  const std::string wrong = refusal("an integer", text);
+  const std::string no_integer = refusal("an integer", text);
   Integer value = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
@@ -38,17 +40,17 @@ std::string integer_refusal(const std::string& text) {
                        " to " + std::to_string(std::numeric_limits<Integer>::max()),
                    text);
   }
-  const std::size_t digits = text.starts_with('-') ? 1 : 0;
-  const bool octal = text.size() > digits + 1 && text[digits] == '0';
-  if (std::is_unsigned_v<Integer> && digits == 1) return refusal("an integer of at least 0", text);
-  return error != std::errc() || rest != end || octal ? wrong : "";
+  const std::size_t digit = text.starts_with('-') ? 1 : 0;
+  const bool has_leading_zero = text.size() > digit + 1 && text[digit] == '0';
+  if (std::is_unsigned_v<Integer> && digit == 1) return refusal("an integer of at least 0", text);
+  return error != std::errc() || rest != end || has_leading_zero ? no_integer : "";
 }
 
 std::string number_refusal(const std::string& text) {
   char* rest = nullptr;
   const double value = std::strtod(text.c_str(), &rest);
-  const bool whole = rest == text.c_str() + text.size();
-  return whole && std::isfinite(value) ? "" : refusal("a finite number", text);
+  const bool is_complete = rest == text.c_str() + text.size();
+  return is_complete && std::isfinite(value) ? "" : refusal("a finite number", text);
 }
 
 // Help formatter that hides aliases: every long name of an option except its first.
@@ -64,7 +66,7 @@ class HelpWithoutAliases : public CLI::Formatter {
   }
 };
 
-// `message` with the alias that the user typed for an option that it names.
+// Replaces the option name at the start of `message` by the alias that the user typed.
 std::string with_typed_aliases(std::string message, const CLI::App& command,
                                std::span<char* const> arguments) {
   for (const CLI::Option* option : command.get_options()) {
@@ -83,7 +85,7 @@ std::string with_typed_aliases(std::string message, const CLI::App& command,
   return message;
 }
 
-void refuse_bad_values(CLI::Option& option) {
+void add_value_checks(CLI::Option& option) {
   if (option.get_expected_max() == 0 || option.get_type_size_max() == 0) return;  // a flag
   const std::string type = option.get_type_name();
   if (type.starts_with("INT")) {
@@ -92,17 +94,17 @@ void refuse_bad_values(CLI::Option& option) {
     option.check(integer_refusal<std::uint64_t>, "");
   } else if (type.starts_with("FLOAT")) {
     option.check(number_refusal, "");
-  } else if (!is_text(option)) {
+  } else if (!is_text_option(option)) {
     option.check(
         [](const std::string& text) { return text.empty() ? refusal("a value", text) : ""; }, "");
   }
 }
 
-// Adds checks to the app's options and those of its subcommands; call after declaring all of them.
-void refuse_bad_values(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) refuse_bad_values(*option);
+// Checks values of all options of the app and its subcommands, all of which must be declared.
+void add_value_checks(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) add_value_checks(*option);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    refuse_bad_values(*command);
+    add_value_checks(*command);
   }
 }
 
@@ -138,18 +140,18 @@ Option& Option::positive() {
   return *this;
 }
 
-Option& Option::from_to(Index least, Index most) {
-  option_->check(CLI::Range(least, most));
+Option& Option::from_to(Index minimum, Index maximum) {
+  option_->check(CLI::Range(minimum, maximum));
   return *this;
 }
 
-Option& Option::from_to(double least, double most) {
-  option_->check(CLI::Range(least, most));
+Option& Option::from_to(double minimum, double maximum) {
+  option_->check(CLI::Range(minimum, maximum));
   return *this;
 }
 
-Option& Option::one_of(const std::vector<std::string>& words) {
-  option_->check(CLI::IsMember(words));
+Option& Option::one_of(const std::vector<std::string>& values) {
+  option_->check(CLI::IsMember(values));
   return *this;
 }
 
@@ -158,8 +160,8 @@ Option& Option::value_name(const std::string& name) {
   return *this;
 }
 
-Option& Option::under_heading(const std::string& of) {
-  option_->group(of);
+Option& Option::under_heading(const std::string& heading) {
+  option_->group(heading);
   return *this;
 }
 
@@ -190,24 +192,25 @@ Option Command::flag(const std::string& names, bool& value, const std::string& h
   return Option(app_->add_flag(names, value, help));
 }
 
-void Command::flag(const std::string& names, std::function<void()> given, const std::string& help) {
-  app_->add_flag_callback(names, std::move(given), help);
+void Command::flag(const std::string& names, std::function<void()> callback,
+                   const std::string& help) {
+  app_->add_flag_callback(names, std::move(callback), help);
 }
 
 Command Command::subcommand(const std::string& name, const std::string& help) {
   return Command(app_->add_subcommand(name, help));
 }
 
-Option Command::add(const std::string& names, std::function<void(const std::string&)> given,
+Option Command::add(const std::string& names, std::function<void(const std::string&)> callback,
                     const std::string& help) {
-  return Option(app_->add_option_function<std::string>(names, std::move(given), help));
+  return Option(app_->add_option_function<std::string>(names, std::move(callback), help));
 }
 
 void Command::action(std::function<void()> action) {
   app_->callback(std::move(action));
 }
 
-bool Command::given(const std::string& name) const {
+bool Command::is_given(const std::string& name) const {
   const CLI::Option* option = app_->get_option_no_throw(name);
   return option != nullptr && option->count() > 0;
 }
@@ -224,72 +227,72 @@ std::vector<std::string> Command::subcommands() const {
   return names;
 }
 
-bool Command::has_subcommand_given() const {
+bool Command::has_parsed_subcommand() const {
   return !app_->get_subcommands().empty();
 }
 
 namespace {
 
-// Words of an option; CLI11 appends the validator to the type: "TEXT:{light,dark}".
-OptionWords words_of(const CLI::Option& option, std::vector<std::string> names) {
-  OptionWords words;
-  words.names = std::move(names);
-  words.help = option.get_description();
-  words.required = option.get_required();
-  if (option.get_expected_max() == 0 || option.get_type_size_max() == 0) return words;
+// CLI11 appends the accepted values to the type: "TEXT:{light,dark}".
+OptionHelp describe(const CLI::Option& option, std::vector<std::string> names) {
+  OptionHelp description;
+  description.names = std::move(names);
+  description.help = option.get_description();
+  description.required = option.get_required();
+  if (option.get_expected_max() == 0 || option.get_type_size_max() == 0) return description;
   const std::string type = option.get_type_name();
-  words.value = type.substr(0, type.find(':'));
+  description.value = type.substr(0, type.find(':'));
   const std::size_t open = type.find('{'), close = type.find('}');
-  if (open == std::string::npos || close == std::string::npos) return words;
+  if (open == std::string::npos || close == std::string::npos) return description;
   for (std::size_t at = open + 1; at < close;) {
     const std::size_t end = std::min(type.find(',', at), close);
-    words.choices.push_back(type.substr(at, end - at));
+    description.choices.push_back(type.substr(at, end - at));
     at = end + 1;
   }
-  return words;
+  return description;
 }
 
-CommandWords words_of(const CLI::App& app) {
-  CommandWords words{app.get_name(), app.get_description(), {}, {}};
+CommandHelp describe(const CLI::App& app) {
+  CommandHelp description{app.get_name(), app.get_description(), {}, {}};
   for (const CLI::Option* option : app.get_options()) {
     std::vector<std::string> names;
     for (const std::string& name : option->get_snames()) names.push_back("-" + name);
     if (!option->get_lnames().empty()) names.push_back("--" + option->get_lnames().front());
     // Some options are both positional and named.
     if (option->get_positional())
-      words.options.push_back(words_of(*option, {option->get_name(true)}));
-    if (!names.empty()) words.options.push_back(words_of(*option, names));
+      description.options.push_back(describe(*option, {option->get_name(true)}));
+    if (!names.empty()) description.options.push_back(describe(*option, names));
   }
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    words.commands.push_back(words_of(*command));
+    description.commands.push_back(describe(*command));
   }
-  return words;
+  return description;
 }
 
 }  // namespace
 
-CommandWords Command::words() const {
-  return words_of(*app_);
+CommandHelp Command::describe() const {
+  return command::describe(*app_);
 }
 
 namespace {
 
-// Errors name the keys of a model's file; this adds the corresponding command-line option if the
-// command has it.
-std::string option_that_helps(const CLI::App& program, const std::string& refusal) {
-  struct Help {
-    const char *key, *expected, *option, *whole;
+// Refusals name keys of a model's file. Returns the command's option that corresponds to the key,
+// such as " (--no-causal)"; empty: none.
+std::string suggested_option(const CLI::App& program, const std::string& refusal) {
+  struct Suggestion {
+    const char *key, *expected, *option, *text;
   };
-  constexpr std::array kHelps{
-      Help{"causal: ", "expected false", "--no-causal", "--no-causal"},
-      Help{"position.type: ", "expected none", "--position", "--position none"},
-      Help{"weights, too many to be exported", "expected a part of it", "--tile", "--tile"}};
+  constexpr std::array kSuggestions{
+      Suggestion{"causal: ", "expected false", "--no-causal", "--no-causal"},
+      Suggestion{"position.type: ", "expected none", "--position", "--position none"},
+      Suggestion{"weights, too many to be exported", "expected a part of it", "--tile", "--tile"}};
   for (const CLI::App* command : program.get_subcommands()) {
-    for (const Help& help : kHelps) {
-      if (refusal.find(help.key) != std::string::npos &&
-          refusal.find(help.expected) != std::string::npos &&
-          command->get_option_no_throw(help.option) != nullptr) {
-        return std::string(" (") + help.whole + ")";
+    for (const Suggestion& suggestion : kSuggestions) {
+      if (refusal.find(suggestion.key) != std::string::npos &&
+          refusal.find(suggestion.expected) != std::string::npos &&
+          command->get_option_no_throw(suggestion.option) != nullptr) {
+        return std::string(" (") + suggestion.text + ")";
       }
     }
   }
@@ -310,7 +313,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& help,
 CommandLine::~CommandLine() = default;
 
 void CommandLine::run(int argc, char** argv) {
-  refuse_bad_values(*app_);
+  add_value_checks(*app_);
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
   const auto input_error = [&](const std::string& message) {
     return InputError(with_typed_aliases(message, *app_, arguments));
@@ -318,7 +321,7 @@ void CommandLine::run(int argc, char** argv) {
   try {
     app_->parse(argc, argv);
   } catch (const InputError& e) {
-    throw input_error(error_text(e) + option_that_helps(*app_, e.what()));
+    throw input_error(error_text(e) + suggested_option(*app_, e.what()));
   } catch (const CLI::Success& e) {  // help or the version
     app_->exit(e);
   } catch (const CLI::ParseError& e) {

@@ -29,30 +29,30 @@ class Option {
   Option& numbers(int count);  // exactly `count` comma-separated numbers
   Option& one_each();          // for lists: one value per occurrence of the option
   Option& positive();
-  Option& from_to(Index least, Index most);
-  Option& from_to(double least, double most);
-  Option& one_of(const std::vector<std::string>& words);
-  Option& value_name(const std::string& name);   // placeholder in the help instead of TEXT etc.
-  Option& under_heading(const std::string& of);  // heading in the help
+  Option& from_to(Index minimum, Index maximum);
+  Option& from_to(double minimum, double maximum);
+  Option& one_of(const std::vector<std::string>& values);
+  Option& value_name(const std::string& name);  // placeholder in the help instead of TEXT etc.
+  Option& under_heading(const std::string& heading);  // heading in the help
 
  private:
   CLI::Option* option_;
 };
 
-// Description of an option ...
-struct OptionWords {
+// Description of an option, for generated pages and completions.
+struct OptionHelp {
   std::vector<std::string> names;  // "-o", "--output"; for positional arguments: "session"
   std::string value;               // "TEXT"; empty for flags
   std::string help;
   std::vector<std::string> choices;  // accepted values, if limited
   bool required = false;
-  bool named() const { return names.front().starts_with('-'); }
+  bool is_named() const { return names.front().starts_with('-'); }
 };
-// ... and of a command, for generated pages and completions.
-struct CommandWords {
+// Description of a command and its subcommands.
+struct CommandHelp {
   std::string name, help;
-  std::vector<OptionWords> options;
-  std::vector<CommandWords> commands;
+  std::vector<OptionHelp> options;
+  std::vector<CommandHelp> commands;
 };
 
 // A subcommand or the program itself. Copies refer to the same command.
@@ -62,25 +62,25 @@ class Command {
 
   // `names`: "-o,--output"; long names after the first are aliases, which help, manual and
   // completion leave out ("--learning-rate,--rate"). Without dashes: a positional argument.
-  // Bound values must live as long as the command. T: std::string, std::filesystem::path, int,
-  // Index, std::uint64_t, double, those in std::vector and std::optional that options.cpp lists.
+  // Bound values must live as long as the command. T: any type for which options.cpp instantiates
+  // this template (ATTNSCOPE_OPTION).
   template <class T>
   Option add(const std::string& names, T& value, const std::string& help);
   Option flag(const std::string& names, bool& value, const std::string& help);
-  // `given` is called only if the flag is given.
-  void flag(const std::string& names, std::function<void()> given, const std::string& help);
-  // `given` is called with the value, before any action.
-  Option add(const std::string& names, std::function<void(const std::string&)> given,
+  // `callback` is called only if the flag is given.
+  void flag(const std::string& names, std::function<void()> callback, const std::string& help);
+  // `callback` is called with the value, before any action.
+  Option add(const std::string& names, std::function<void(const std::string&)> callback,
              const std::string& help);
 
   Command subcommand(const std::string& name, const std::string& help);
   void action(std::function<void()> action);  // called after parsing
 
-  bool given(const std::string& name) const;  // false for unknown options as well
+  bool is_given(const std::string& name) const;  // false for unknown options
   Option option(const std::string& name) const;
-  std::vector<std::string> subcommands() const;  // names of all
-  bool has_subcommand_given() const;
-  CommandWords words() const;
+  std::vector<std::string> subcommands() const;  // their names
+  bool has_parsed_subcommand() const;
+  CommandHelp describe() const;
 
  private:
   CLI::App* app_;

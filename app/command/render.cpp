@@ -70,7 +70,7 @@ void write(const Target& target, const Session& session, const Traces& traces,
   FrameSequence frames(session, traces, *target.frames, runner);
   constexpr std::size_t kSteps = 1000;
   std::function<void(double)> progress;
-  // If stderr is not a terminal, it has one line only: the error, if any.
+  // In a file, stderr contains nothing but the error.
   if (isatty(STDERR_FILENO) != 0) {
     progress = [print = print_progress("frames")](double share) {
       print(static_cast<std::size_t>(std::lround(share * kSteps)), kSteps);
@@ -79,32 +79,32 @@ void write(const Target& target, const Session& session, const Traces& traces,
   write_frames(target.output, frames, target.picture, progress);
 }
 
-// Reports the pair on stderr, in the words of the window's status line.
-void point_at_salient_pair(Index which, ExperimentRun& runner, Session& session) {
+// Selects the head of the pair with this rank, pins its words and reports the pair on stderr.
+void select_salient_pair(Index rank, ExperimentRun& runner, Session& session) {
   std::optional<ProgressLine> line(runner);
   const auto trace = runner.run(session.run);
   const std::vector<SalientPair> pairs =
-      find_salient_pairs(*trace, static_cast<std::size_t>(which), &line->progress());
+      find_salient_pairs(*trace, static_cast<std::size_t>(rank), &line->progress());
   line.reset();
-  if (pairs.size() < static_cast<std::size_t>(which)) {
+  if (pairs.size() < static_cast<std::size_t>(rank)) {
     throw InputError("--salient: expected one of the run's " + std::to_string(pairs.size()) +
-                     " pairs, found " + std::to_string(which));
+                     " pairs, found " + std::to_string(rank));
   }
   point_at(pairs.back(), trace->parts, session.view);
   std::fprintf(stderr, "note: %s\n", sentence(pairs.back()).c_str());
 }
 
 void run(const RenderOptions& options) {
-  const Target to_write = target(options);
+  const Target output_target = target(options);
   Session session = options.experiment.session();
   if (options.experiment.intervenes()) session.view.id = "intervene";
-  if (options.compare.given()) session.view.id = "compare";
+  if (options.compare.is_given()) session.view.id = "compare";
   options.view.apply(session.view);
   options.compare.apply(session);
   check_writable(options.output);
   ExperimentRun runner(backends());
   const StopScope scope(stop_on_interrupt());  // includes drawing and writing
-  if (options.salient > 0) point_at_salient_pair(options.salient, runner, session);
+  if (options.salient > 0) select_salient_pair(options.salient, runner, session);
   const std::vector<FindingRequest> requests = required_findings(session);
   Traces traces = [&] {
     const ProgressLine line(runner);
@@ -113,13 +113,13 @@ void run(const RenderOptions& options) {
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, session.view);
   // Another model may split the sample into fewer segments.
-  if (options.experiment.reads_sample() && no_part(*traces.trace, session.view.part)) {
+  if (options.experiment.uses_sample() && no_part(*traces.trace, session.view.part)) {
     session.view.part = {};
   }
   traces.findings.add(
       compute_background_findings(session, requests, runner, print_progress("measuring")));
-  write(to_write, session, traces, runner);
-  options.experiment.say_sample(session.run);
+  write(output_target, session, traces, runner);
+  options.experiment.report_sample(session.run);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }

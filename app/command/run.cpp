@@ -26,8 +26,8 @@ struct RunOptions {
 
 // Pictures may start from an empty target; exported numbers require an explicit target.
 void check_target(const Session& session, const Trace& trace) {
-  const bool named = !session.run.target_ids.empty() || !session.run.target.empty();
-  if (named || trace.streams.empty() || !session.run.tensors.file.empty()) return;
+  const bool has_target = !session.run.target_ids.empty() || !session.run.target.empty();
+  if (has_target || trace.streams.empty() || !session.run.tensors.file.empty()) return;
   throw InputError("target ids: expected a target prefix for " + trace.config->architecture.id +
                    " (--target-ids, --target), found none");
 }

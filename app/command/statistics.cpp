@@ -61,10 +61,10 @@ HeadTable measure(const StatisticsOptions& options) {
 }
 
 void run(const StatisticsOptions& options) {
-  const bool to_screen = options.output.empty() || options.output == "-";
-  if (!to_screen) check_writable(options.output);
+  const bool to_stdout = options.output.empty() || options.output == "-";
+  if (!to_stdout) check_writable(options.output);
   const HeadTable table = measure(options);
-  if (to_screen) {
+  if (to_stdout) {
     std::fputs(to_csv(table).c_str(), stdout);
     flush_output();
   } else {

@@ -8,30 +8,30 @@
 namespace attnscope::command {
 namespace {
 
-constexpr auto kQuiet = std::chrono::milliseconds(500);  // time before the first output
+constexpr auto kSilentTime = std::chrono::milliseconds(500);  // time before the first output
 
 }  // namespace
 
-std::function<void(std::size_t, std::size_t)> print_progress(const std::string& what) {
+std::function<void(std::size_t, std::size_t)> print_progress(const std::string& label) {
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  const auto shown = std::make_shared<int>(-1);
+  const auto printed_percent = std::make_shared<int>(-1);
   const auto start = std::chrono::steady_clock::now();
-  return [what, terminal, shown, start](std::size_t done, std::size_t all) {
-    const bool soon = std::chrono::steady_clock::now() - start < kQuiet;
-    if (all == 0 || (soon && *shown < 0)) return;
+  return [label, terminal, printed_percent, start](std::size_t completed, std::size_t total) {
+    const bool is_early = std::chrono::steady_clock::now() - start < kSilentTime;
+    if (total == 0 || (is_early && *printed_percent < 0)) return;
     const int percent =
-        static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(all));
+        static_cast<int>(100.0 * static_cast<double>(completed) / static_cast<double>(total));
     const int step = terminal ? percent : percent / 10 * 10;
-    if (step == *shown) return;
-    *shown = step;
-    std::fprintf(stderr, terminal ? "\r%s: %d%%" : "%s: %d%%\n", what.c_str(), step);
+    if (step == *printed_percent) return;
+    *printed_percent = step;
+    std::fprintf(stderr, terminal ? "\r%s: %d%%" : "%s: %d%%\n", label.c_str(), step);
     if (terminal && percent == 100) std::fputc('\n', stderr);
     std::fflush(stderr);
   };
 }
 
-ProgressLine::ProgressLine(const std::string& what) {
-  progress_->begin_stage(what, 0, 0);
+ProgressLine::ProgressLine(const std::string& label) {
+  progress_->begin_stage(label, 0, 0);
   if (isatty(STDERR_FILENO) == 0) return;
   thread_ = std::thread([this] { print(); });
 }
@@ -44,9 +44,9 @@ ProgressLine::~ProgressLine() {
   if (!thread_.joinable()) return;
   {
     const std::scoped_lock lock(mutex_);
-    over_ = true;
+    finished_ = true;
   }
-  ending_.notify_all();
+  finish_condition_.notify_all();
   thread_.join();
 }
 
@@ -54,9 +54,9 @@ void ProgressLine::print() {
   constexpr auto kTick = std::chrono::milliseconds(250);
   constexpr const char* kClear = "\r\033[K";  // clears the terminal's line
   std::unique_lock lock(mutex_);
-  bool shown = false;
-  auto wait = kQuiet;
-  while (!ending_.wait_for(lock, wait, [this] { return over_; })) {
+  bool has_printed = false;
+  auto wait = kSilentTime;
+  while (!finish_condition_.wait_for(lock, wait, [this] { return finished_; })) {
     wait = kTick;
     const Progress::Snapshot now = progress_->snapshot();
     if (now.stage.empty()) continue;
@@ -67,9 +67,9 @@ void ProgressLine::print() {
     if (now.seconds_left >= 0) line += ", " + time_left_text(now.seconds_left);
     std::fprintf(stderr, "%s%s", kClear, line.c_str());
     std::fflush(stderr);
-    shown = true;
+    has_printed = true;
   }
-  if (shown) std::fputs(kClear, stderr);
+  if (has_printed) std::fputs(kClear, stderr);
 }
 
 }  // namespace attnscope::command

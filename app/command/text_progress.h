@@ -12,16 +12,17 @@
 
 namespace attnscope::command {
 
-// Returns a callback that prints "measuring: 40 %", overwriting the line a few times per second on
-// a terminal, otherwise for each tenth; prints nothing during the first half second.
-std::function<void(std::size_t done, std::size_t all)> print_progress(const std::string& what);
+// Returns a callback that prints "measuring: 40%" on stderr: on a terminal it overwrites one line,
+// otherwise it prints a line per 10%. Prints nothing during the first half second.
+std::function<void(std::size_t completed, std::size_t total)> print_progress(
+    const std::string& label);
 
-// Prints the progress on a terminal during its lifetime: "layer 2 of 4, 40 %, about 12 s left";
-// nothing during the first half second, and nothing into files.
+// Prints progress on stderr during its lifetime: "layer 2 of 4, 40%, about 12 s left". Prints
+// nothing during the first half second, or if stderr is not a terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(const std::string& what = "");  // without a known share
-  explicit ProgressLine(ExperimentRun& run);            // progress of its runs
+  explicit ProgressLine(const std::string& label = "");  // without a known share
+  explicit ProgressLine(ExperimentRun& run);             // progress of the runs of `run`
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -33,8 +34,8 @@ class ProgressLine {
 
   std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
   std::mutex mutex_;
-  std::condition_variable ending_;
-  bool over_ = false;  // guarded by the mutex
+  std::condition_variable finish_condition_;
+  bool finished_ = false;  // guarded by the mutex
   std::thread thread_;
 };
 

@@ -113,8 +113,8 @@ Json read_plan(const TrainOptions& options) {
   return plan;
 }
 
-// Number of tokens that the planned model reads at once; 0 if the plan does not specify it.
-Index read_at_once(const Json& model) {
+// Maximum number of input tokens of the planned model; 0 if the plan does not specify it.
+Index input_length(const Json& model) {
   for (const char* key : {"segment", "context"}) {
     const Json* tokens = model.is_object() ? model.find(key) : nullptr;
     if (tokens != nullptr && tokens->is_number() && tokens->get<double>() > 0) {
@@ -142,23 +142,23 @@ TrainingPlan make_plan(const TrainOptions& options) {
     structure.exits.reset();
   }
   add_to_json(structure, plan["model"]);
-  Session chosen;
-  chosen.run.variant = options.choices.variant();
-  chosen.run.encoding = options.choices.encoding();
-  fill_unset_parameters(chosen.run, read_at_once(plan["model"]));
-  if (chosen.run.variant) plan["model"]["variant"] = to_json(*chosen.run.variant);
-  if (chosen.run.encoding) plan["model"]["position"] = to_json(*chosen.run.encoding);
+  Session session;
+  session.run.variant = options.choices.variant();
+  session.run.encoding = options.choices.encoding();
+  fill_unset_parameters(session.run, input_length(plan["model"]));
+  if (session.run.variant) plan["model"]["variant"] = to_json(*session.run.variant);
+  if (session.run.encoding) plan["model"]["position"] = to_json(*session.run.encoding);
   if (const auto causal = options.choices.causal()) plan["model"]["causal"] = *causal;
   return training_plan_from_json(plan, "training plan");
 }
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<long>(seconds);
+  const auto total_seconds = static_cast<long>(seconds);
   char text[32];
-  if (whole >= 3600) {
-    std::snprintf(text, sizeof text, "%ldh%02ldm", whole / 3600, whole / 60 % 60);
+  if (total_seconds >= 3600) {
+    std::snprintf(text, sizeof text, "%ldh%02ldm", total_seconds / 3600, total_seconds / 60 % 60);
   } else {
-    std::snprintf(text, sizeof text, "%ldm%02lds", whole / 60, whole % 60);
+    std::snprintf(text, sizeof text, "%ldm%02lds", total_seconds / 60, total_seconds % 60);
   }
   return text;
 }
@@ -166,9 +166,9 @@ std::string duration(double seconds) {
 // Available results, such as "loss 1.886, 2.412 bits per byte".
 std::string describe(const Score& score, int decimals) {
   std::string text;
-  const auto add = [&](const std::string& before, double value, const std::string& after) {
+  const auto add = [&](const std::string& prefix, double value, const std::string& suffix) {
     if (std::isnan(value)) return;
-    text += (text.empty() ? "" : ", ") + before + fixed(value, decimals) + after;
+    text += (text.empty() ? "" : ", ") + prefix + fixed(value, decimals) + suffix;
   };
   add("loss ", score.loss, "");
   add("", score.bits_per_byte, " bits per byte");
@@ -177,13 +177,13 @@ std::string describe(const Score& score, int decimals) {
 }
 
 // Line on stderr that is overwritten at every step.
-class ProgressLine {
+class TrainingProgressLine {
  public:
-  ~ProgressLine() {
-    if (has_row_) std::fputc('\n', stderr);
+  ~TrainingProgressLine() {
+    if (has_output_) std::fputc('\n', stderr);
   }
   void show(const TrainingProgress& p) {
-    has_row_ = true;
+    has_output_ = true;
     std::fprintf(stderr, "\rstep %td of %td  loss %.3f  ", p.step, p.steps, p.loss);
     const std::string score = describe(p.held_out, 3);
     if (!score.empty()) std::fprintf(stderr, "held out %s  ", score.c_str());
@@ -193,14 +193,14 @@ class ProgressLine {
   }
 
  private:
-  bool has_row_ = false;
+  bool has_output_ = false;
 };
 
 TrainingResult train_with_progress(const TrainOptions& options) {
   const TrainingPlan plan = make_plan(options);
   const StopScope scope(stop_on_interrupt());
   if (options.quiet) return train(plan, {});
-  ProgressLine line;
+  TrainingProgressLine line;
   return train(plan, [&](const TrainingProgress& p) { line.show(p); });
 }
 

@@ -17,14 +17,14 @@ namespace {
 
 // Comma-separated ids: "map, grid, pattern".
 template <class List>
-std::string ids(const List& list) {
+std::string joined_ids(const List& list) {
   std::string text;
   for (const auto& entry : list) text += (text.empty() ? "" : ", ") + entry.id;
   return text;
 }
 
 // Views that can merge word pieces: "map, grid, lines".
-std::string word_views() {
+std::string word_merging_views() {
   std::string text;
   for (const View& v : views()) {
     if (v.cells.merge_words) text += (text.empty() ? "" : ", ") + v.id;
@@ -38,7 +38,7 @@ void ViewOptions::add_to(Command command) {
   command_ = command;
   command.add("--view", view_,
               "View, with optional parameters: map, rope,base=500 ('attnscope list views'): " +
-                  ids(views()) +
+                  joined_ids(views()) +
                   "; default: map, or the most suitable one for a model without input");
   command.add("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add("--head", head_, "Head, counted from 0; default: 0");
@@ -50,19 +50,19 @@ void ViewOptions::add_to(Command command) {
   command.add("--segment", segment_,
               "Segment of models that read in segments, counted from 0; default: 0, in the view "
               "memory the last");
-  command.add("--colour-map,--color-map", colour_map_, ids(colour_maps()) + "; default: viridis");
+  command.add("--colour-map,--color-map", colour_map_,
+              joined_ids(colour_maps()) + "; default: viridis");
   command.add("--colours,--colors", colour_end_,
               "Upper end of the colour scale for weights: percentile (99th of the visible pairs), "
               "largest (visible weight) or one; default: percentile");
   command.flag("--normalise,--normalize", normalise_, "Same as --colours largest");
   command.flag("--words", words_,
-               "Merge word pieces into words (" + word_views() +
+               "Merge word pieces into words (" + word_merging_views() +
                    "): weights summed over the keys of a word, averaged over its queries");
   command.flag("--hide-special", hides_special_,
-               "Hide special tokens such as \"[CLS]\" or \"<s>\" (" + word_views() +
+               "Hide special tokens such as \"[CLS]\" or \"<s>\" (" + word_merging_views() +
                    "); the other weights are not renormalised");
-  command.flag("--space-markers", space_markers_,
-               "Mark the spaces at the ends of tokens");
+  command.flag("--space-markers", space_markers_, "Mark the spaces at the ends of tokens");
   command
       .add("--tile,--part", tile_,
            "Visible part of a map in tokens (also with --words): ROW,COL,HEIGHT,WIDTH, counted "
@@ -79,20 +79,20 @@ void ViewOptions::add_to(Command command) {
 
 void ViewOptions::apply(ViewSettings& settings) const {
   if (!view_.empty()) {
-    const Json chosen = choice_json(
+    const Json parsed = choice_json(
         view_, "view", [](const std::string& id) { return view(id).options.parameters; });
-    if (!chosen.contains("type") || !chosen["type"].is_string()) {
+    if (!parsed.contains("type") || !parsed["type"].is_string()) {
       throw InputError("view: expected the name of a view, found \"" + view_ + "\"");
     }
-    settings.id = view(chosen["type"].get<std::string>()).id;
+    settings.id = view(parsed["type"].get<std::string>()).id;
     const std::vector<Parameter>& parameters = view(settings.id).options.parameters;
-    if (chosen.size() > 1) {
+    if (parsed.size() > 1) {
       set_view_values(settings, settings.id,
-                      values_from_json(parameters, chosen, "view " + settings.id));
+                      values_from_json(parameters, parsed, "view " + settings.id));
     }
   }
-  if (command_->given("--layer")) settings.layer = layer_;
-  if (command_->given("--head")) settings.head = head_;
+  if (command_->is_given("--layer")) settings.layer = layer_;
+  if (command_->is_given("--head")) settings.head = head_;
   if (!stack_.empty()) settings.part.stack = stack_from_name(stack_, "--stack");
   if (!kind_.empty()) settings.part.kind = kind_from_name(kind_, "--kind");
   if (step_) settings.part.step = *step_;
@@ -103,14 +103,14 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (!colour_end_.empty()) settings.colour_end = colour_end_from_name(colour_end_, "--colours");
   if (words_) settings.words = true;
   if (words_ && !view(settings.id).cells.merge_words) {
-    throw InputError("--words: expected a view that merges word pieces (" + word_views() +
+    throw InputError("--words: expected a view that merges word pieces (" + word_merging_views() +
                      "), found " + settings.id);
   }
   if (hides_special_) settings.hides_special = true;
   if (space_markers_) settings.space_markers = true;
   if (hides_special_ && !view(settings.id).cells.merge_words) {
-    throw InputError("--hide-special: expected a view that can hide tokens (" + word_views() +
-                     "), found " + settings.id);
+    throw InputError("--hide-special: expected a view that can hide tokens (" +
+                     word_merging_views() + "), found " + settings.id);
   }
   if (!statistics_file_.empty()) {
     settings.statistics_file =
@@ -136,12 +136,12 @@ void ViewOptions::apply(ViewSettings& settings) const {
   settings.width = tile_[3];
 }
 
-void ViewOptions::check_trace(const Trace& trace, const ViewSettings& chosen) const {
-  const ViewSettings settings = with_defaults(chosen, trace);
+void ViewOptions::check_trace(const Trace& trace, const ViewSettings& requested) const {
+  const ViewSettings settings = with_defaults(requested, trace);
   if (!stack_.empty() || !kind_.empty() || step_ || segment_) {
-    if (const std::optional<NoPart> none = no_part(trace, settings.part)) {
-      throw InputError(std::string("--") + none->what + ": expected " + none->expected +
-                       ", found a run with " + none->found);
+    if (const std::optional<NoPart> missing = no_part(trace, settings.part)) {
+      throw InputError(std::string("--") + missing->what + ": expected " + missing->expected +
+                       ", found a run with " + missing->found);
     }
   }
   if (words_) {
@@ -166,10 +166,11 @@ void ViewOptions::check_trace(const Trace& trace, const ViewSettings& chosen) co
                      std::to_string(pin_[0]) + "," + std::to_string(pin_[1]));
   }
   if (tile_.empty()) return;
-  const auto meets = [](double first, double extent, Index count) {
+  const auto overlaps = [](double first, double extent, Index count) {
     return first < static_cast<double>(count) && first + extent > 0;
   };
-  if (meets(tile_[0], tile_[2], tap->queries()) && meets(tile_[1], tile_[3], tap->keys())) return;
+  if (overlaps(tile_[0], tile_[2], tap->queries()) && overlaps(tile_[1], tile_[3], tap->keys()))
+    return;
   throw InputError("--tile: expected a part of " + std::to_string(tap->queries()) + " rows and " +
                    std::to_string(tap->keys()) + " columns, found row " + brief(tile_[0], 6) +
                    ", column " + brief(tile_[1], 6));
@@ -185,7 +186,7 @@ void PictureSizeOptions::add_to(Command command) {
   command.add("--pixels", pixels_,
               "Size in pixels, WIDTHxHEIGHT or WIDTH; --scale or --dpi sets the size of text");
   command.add("--inches", inches_, "Print size in inches, WIDTHxHEIGHT or WIDTH; with --dpi");
-  command.add("--dpi", dots_, "Resolution in dots per inch, for PNG: 96 times the scale")
+  command.add("--dpi", dots_per_inch_, "Resolution in dots per inch, for PNG: 96 times the scale")
       .positive()
       .excludes(scale);
   command.add("--font-size", options_.font_size, "Font size in units of 1/96 inch").show_default();
@@ -221,25 +222,25 @@ void PictureSizeOptions::add_parts_to(Command command) {
 namespace {
 
 // Parses "6.5x4", or "6.5" without a height.
-std::pair<double, double> size_of(const std::string& text, const std::string& option) {
+std::pair<double, double> parse_size_option(const std::string& text, const std::string& option) {
   double width = 0, height = 0;
   char rest = 0;
-  const int found = std::sscanf(text.c_str(), "%lfx%lf%c", &width, &height, &rest);
-  const bool only_width = found == 1 && text.find('x') == std::string::npos;
-  if ((found == 2 || only_width) && width > 0 && height >= 0) return {width, height};
+  const int matched = std::sscanf(text.c_str(), "%lfx%lf%c", &width, &height, &rest);
+  const bool only_width = matched == 1 && text.find('x') == std::string::npos;
+  if ((matched == 2 || only_width) && width > 0 && height >= 0) return {width, height};
   throw InputError(option + ": expected WIDTHxHEIGHT or WIDTH, found \"" + text + "\"");
 }
 
 }  // namespace
 
-// Given options override the preset.
-void PictureSizeOptions::begin_with(const PicturePreset& preset, PictureOptions& options) const {
+// Applies the preset, then the options that the user has given.
+void PictureSizeOptions::apply_preset(const PicturePreset& preset, PictureOptions& options) const {
   apply(preset, options);
-  const auto given = [&](const char* name) { return command_ && command_->given(name); };
-  if (given("--width")) options.width = options_.width;
-  if (given("--height")) options.height = options_.height;
-  if (given("--scale")) options.scale = options_.scale;
-  if (given("--font-size")) options.font_size = options_.font_size;
+  const auto is_given = [&](const char* name) { return command_ && command_->is_given(name); };
+  if (is_given("--width")) options.width = options_.width;
+  if (is_given("--height")) options.height = options_.height;
+  if (is_given("--scale")) options.scale = options_.scale;
+  if (is_given("--font-size")) options.font_size = options_.font_size;
   FigureParts& parts = options.parts;
   parts.title = options_.parts.title && (preset.title || !parts.title_text.empty());
   parts.caption = options_.parts.caption && (preset.caption || !parts.caption_text.empty());
@@ -254,14 +255,14 @@ PictureOptions PictureSizeOptions::options() const {
   }
   PictureOptions options = options_;
   options.dark = theme_ == "dark";
-  if (!preset_.empty()) begin_with(picture_preset(preset_), options);
-  if (dots_ > 0) options.set_dots_per_inch(dots_);
+  if (!preset_.empty()) apply_preset(picture_preset(preset_), options);
+  if (dots_per_inch_ > 0) options.set_dots_per_inch(dots_per_inch_);
   if (!pixels_.empty()) {
-    const auto [width, height] = size_of(pixels_, "--pixels");
+    const auto [width, height] = parse_size_option(pixels_, "--pixels");
     options.set_pixels(width, height);
   }
   if (!inches_.empty()) {
-    const auto [width, height] = size_of(inches_, "--inches");
+    const auto [width, height] = parse_size_option(inches_, "--inches");
     options.set_inches(width, height);
   }
   return options;

@@ -44,11 +44,11 @@ class PictureSizeOptions {
   PictureOptions options() const;  // throws InputError
 
  private:
-  void begin_with(const PicturePreset& preset, PictureOptions& options) const;
+  void apply_preset(const PicturePreset& preset, PictureOptions& options) const;
 
   PictureOptions options_;
   std::string theme_ = "light", pixels_, inches_, preset_;
-  double dots_ = 0;
+  double dots_per_inch_ = 0;
   std::optional<Command> command_;
 };
 
