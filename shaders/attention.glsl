@@ -9,10 +9,10 @@
 //     outputs_shared                earlier ones                         -> outputs
 // (_tiles keeps 8 x 8 sums in registers and reads memory directly, which is fast on a software
 // rasteriser; _shared uses shared memory, which is fast on GPUs. A calibration selects one.)
-// pooled_tile needs none of these: it computes any region of a map from the rows' log-sum-exp.
+// pooled_tile needs no other pass: it computes any region of a map from the rows' log-sum-exp.
 //
 // A tile (app/gpu/tile_layout.h): up to HEIGHT rows, 8 or 1, and a list of keys that they share;
-// rows and keys need not be contiguous. Its cells are all pairs of these; masked pairs have HIDDEN
+// rows and keys need not be contiguous. Its cells are all pairs of these; masked pairs have MASKED
 // as their score. A query can be in tiles of several lists, which are computed one after the other:
 // earlier sums of a row are rescaled as its maximum grows (online softmax: Milakov and Gimelshein,
 // 2018, arXiv:1805.02867).
@@ -28,16 +28,16 @@ layout(std140, binding = 0) uniform Sizes {
   int keys;           // L_k
   int key_width;      // per row of q and k
   int value_width;    // per row of v; even
-  int tile_first;     // the chunk: tiles [tile_first, tile_end),
+  int tile_first;     // the chunk: tiles [tile_first, tile_end)
   int tile_end;
-  int head_first;     // for every head_step-th head from here on (plus the tile's own head)
+  int head_first;     // copy z computes head head_first + z * head_step, plus the tile's head
   int head_step;
   uint origin;        // start of the chunk's scores within its list
-  uint copy_stride;   // scores per list
-  int tiles;          // in integers[]: columns, width, head, rows, row, base of each tile
+  uint copy_stride;   // scores of the chunk per copy
+  int tiles;          // start in integers[] of each tile's columns, width, head, rows, row, base
   int columns;        // start of the lists of keys
   int words;          // start of the bits of rows
-  int starts;         // for pooled_tile: start of each row's first run index in integers[]
+  int starts;         // for pooled_tile: start in integers[] of the index of each row's first run
   int runs;           // begin, end, step of each run
   int pattern_heads;  // 1: all heads share the pattern
   int spare;
@@ -61,12 +61,12 @@ layout(std140, binding = 0) uniform Sizes {
 layout(std430, binding = 5) readonly buffer Integers { int integers[]; };
 layout(std430, binding = 6) readonly buffer Numbers { float numbers[]; };
 
-// Score of a masked pair. Below any score but finite: the exponential of an infinity is not 0 on
-// all devices.
+// Score of a masked pair: below any other score, but finite, since the exponential of -infinity is
+// not 0 on all devices.
 #if NORMALISER == SOFTMAX || NORMALISER == SPAN_SOFTMAX
-const float HIDDEN = -3.4028e38;
+const float MASKED = -3.4028e38;
 #else
-const float HIDDEN = 0.0;
+const float MASKED = 0.0;
 #endif
 
 int kv_head(int head) {
@@ -97,16 +97,17 @@ int table_row(int t, int head, int offset) {  // start of the row in vectors[]
 
 #ifdef HEIGHT
 const int TILE = 8;  // cells of a row that an invocation computes
+// Cells per row and invocation in passes without sums over cells.
 #if SHARED_MEMORY == 1
-const int CELLS = 1;  // per row and invocation in passes over single cells, for coalesced reads;
-#else                 // or all of them
+const int CELLS = 1;  // coalesces reads
+#else
 const int CELLS = TILE;
 #endif
 
 struct Tile {
   int head;
   int columns, width;  // start of its list of keys, and their number
-  int stride;          // of its rows of scores: `width` in whole TILEs
+  int stride;          // of its rows of scores: `width` rounded up to a multiple of TILE
   int rows, row;       // number, and start in integers[]
   uint base;           // start of its scores
 };
@@ -129,14 +130,14 @@ bool find_tile(int n, int z, out Tile t) {
 int query(Tile t, int r) { return integers[t.row + 5 * r]; }
 int column(Tile t, int x) { return integers[t.columns + min(x, t.width - 1)]; }
 
-// Range of cells [x, y) that contains all allowed ones of a row.
+// Range [x, y) that contains all allowed cells of a row.
 ivec2 extent(Tile t, int r) {
   return ivec2(integers[t.row + 5 * r + 1], integers[t.row + 5 * r + 2]);
 }
-// True at the first visit (1), the last visit (2) of the row's query.
-int turns(Tile t, int r) { return integers[t.row + 5 * r + 4]; }
+// Flags: first visit (1) and last visit (2) of the row's query.
+int visits(Tile t, int r) { return integers[t.row + 5 * r + 4]; }
 
-// Allowed cells of a row from x on, as bits: at most TILE, up to the next multiple of TILE.
+// Bits of the allowed cells of a row, from x to the next multiple of TILE.
 uint allowed(Tile t, int r, int x) {
   ivec2 cells = clamp(extent(t, r) - x, 0, TILE);
   uint bits = (1u << cells.y) - (1u << cells.x);

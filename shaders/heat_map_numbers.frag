@@ -8,7 +8,7 @@ layout(location = 3) uniform bool by_magnitude;     // for diverging colour maps
 
 layout(location = 0) out float number;
 
-bool stronger(float a, float b) {
+bool is_stronger(float a, float b) {
   if (isnan(b)) return true;
   if (by_magnitude) return abs(a) > abs(b) || (abs(a) == abs(b) && a > b);
   return a > b;
@@ -16,13 +16,13 @@ bool stronger(float a, float b) {
 
 void main() {
   ivec2 pixel = ivec2(gl_FragCoord.xy);
-  ivec2 across = texelFetch(ranges, ivec2(pixel.x, 0), 0).xy;
-  ivec2 down = texelFetch(ranges, ivec2(pixel.y, 1), 0).xy;
+  ivec2 columns = texelFetch(ranges, ivec2(pixel.x, 0), 0).xy;
+  ivec2 rows = texelFetch(ranges, ivec2(pixel.y, 1), 0).xy;
   float best = uintBitsToFloat(0x7fc00000u);  // NaN
-  for (int r = down.x; r < down.y; ++r) {
-    for (int c = across.x; c < across.y; ++c) {
+  for (int r = rows.x; r < rows.y; ++r) {
+    for (int c = columns.x; c < columns.y; ++c) {
       float value = texelFetch(cells, ivec3(c, r, plane), 0).r;
-      if (stronger(value, best)) best = value;
+      if (is_stronger(value, best)) best = value;
     }
   }
   number = best;

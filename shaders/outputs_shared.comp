@@ -19,13 +19,13 @@ shared float w_slice[TILE][TILE];  // of row, key
 #endif
 
 void main() {
-  Tile t;  // of the whole group
+  Tile t;  // the same in the whole group
   if (!find_tile(int(gl_WorkGroupID.y), int(gl_WorkGroupID.z), t)) return;
   int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y);
   int e = TILE * int(gl_WorkGroupID.x) + x;
 
   vec4 sum = vec4(0.0);
-#if HEIGHT == 1  // unshared keys: every eighth is this invocation's
+#if HEIGHT == 1  // a single row: each invocation sums every eighth key
   for (int n = y; n < t.stride && e < value_width; n += TILE) {
     int v_row = (kv_head(t.head) * keys + column(t, n)) * value_width;
     sum += weights[t.base + uint(n)] * values[v_row + e];
@@ -52,7 +52,7 @@ void main() {
   }
 #endif
   int row = t.head * queries + i;
-  float earlier = row_sums[row].z;
-  if (earlier != 0.0) sum += earlier * outputs[row * value_width + e];
+  float earlier_factor = row_sums[row].z;
+  if (earlier_factor != 0.0) sum += earlier_factor * outputs[row * value_width + e];
   outputs[row * value_width + e] = sum;
 }

@@ -50,10 +50,10 @@ void main() {
   for (int r = 0; r < HEIGHT; ++r) {
     if (r < t.rows) {
       int row = t.head * queries + query(t, r), to = row * value_width + e;
-      float earlier = row_sums[row].z;
-      if (earlier != 0.0) {  // else the output is uninitialised
-        low[r] += earlier * outputs[to];
-        high[r] += earlier * outputs[to + 1];
+      float earlier_factor = row_sums[row].z;
+      if (earlier_factor != 0.0) {  // else the output is uninitialised
+        low[r] += earlier_factor * outputs[to];
+        high[r] += earlier_factor * outputs[to + 1];
       }
       outputs[to] = low[r];
       outputs[to + 1] = high[r];

@@ -1,5 +1,5 @@
-// From the sum of a pair's products to its score: the terms that are looked up or computed for each
-// pair.
+// Score of a pair from the sum of its products: adds the terms that are looked up or computed for
+// each pair.
 #include "span.glsl"
 
 #ifdef LOGITS
@@ -14,7 +14,7 @@ float logit(int head, int i, int c) {
 #endif
 
 #ifdef ADDITIVE
-// tanh by the exponential; 1 to the last bit at 15.
+// tanh without overflow; the result is exactly 1 at 15.
 vec4 stable_tanh(vec4 x) { return 1.0 - 2.0 / (exp(2.0 * clamp(x, -15.0, 15.0)) + 1.0); }
 
 // queries_of[] and keys_of[] are already projected, the keys for each head.
@@ -66,7 +66,7 @@ float finish_score(float products, int head, int i, int c) {
   score += table_value(BIAS_TABLE, head, offset);
 #endif
 #if NORMALISER == SPAN_SOFTMAX
-  if (span_weight(head, i, c) == 0.0) return HIDDEN;  // equivalent to a masked pair
+  if (span_weight(head, i, c) == 0.0) return MASKED;  // equivalent to a masked pair
 #endif
   return score;
 }

@@ -15,7 +15,7 @@ layout(std430, binding = 7) writeonly buffer Cells { float cells[]; };
 
 uniform ivec4 tile_box;    // row, column, height, width in pairs
 uniform ivec2 cell_steps;  // pairs per cell along each axis; 1: only the middle row of each cell
-uniform ivec4 cell_area;   // cells to compute: first row and column, and the ends
+uniform ivec4 cell_area;   // cells to compute: first row and column, end of rows and columns
 
 float products(int head, int i, int c) {
 #if defined(CONTENT) || PRODUCTS > 0
@@ -59,32 +59,32 @@ ivec3 run_at(int r) {
 
 void main() {
   int head = head_first, step = cell_steps.x;
-  int across = (tile_box.w + step - 1) / step;
+  int columns_of_cells = (tile_box.w + step - 1) / step;
   ivec2 cell = ivec2(gl_GlobalInvocationID.xy) + cell_area.yx;
   if (cell.x >= cell_area.w || cell.y >= cell_area.z) return;
-  int i0 = tile_box.x + cell.y * step, i_end = min(i0 + step, tile_box.x + tile_box.z);
-  int c0 = tile_box.y + cell.x * step, c_end = min(c0 + step, tile_box.y + tile_box.w);
+  int i_begin = tile_box.x + cell.y * step, i_end = min(i_begin + step, tile_box.x + tile_box.z);
+  int c_begin = tile_box.y + cell.x * step, c_end = min(c_begin + step, tile_box.y + tile_box.w);
   if (cell_steps.y == 1) {  // sampled
-    i0 += (i_end - i0) / 2;
-    i_end = i0 + 1;
+    i_begin += (i_end - i_begin) / 2;
+    i_end = i_begin + 1;
   }
-  float most = 0.0, sum = 0.0;
-  for (int i = i0; i < i_end; ++i) {
+  float strongest = 0.0, sum = 0.0;
+  for (int i = i_begin; i < i_end; ++i) {
     int row = pattern_heads == 1 ? i : (head % heads) * queries + i;
     for (int r = integers[starts + row]; r < integers[starts + row + 1]; ++r) {
       ivec3 run = run_at(r);
       if (run.x >= c_end) break;  // runs are sorted by their start
-      int c = run.x >= c0 ? run.x : run.x + (c0 - run.x + run.z - 1) / run.z * run.z;
+      int c = run.x >= c_begin ? run.x : run.x + (c_begin - run.x + run.z - 1) / run.z * run.z;
       for (int end = min(run.y, c_end); c < end; c += run.z) {
         float w = weight_of(head, i, c);
         sum += w;
-        if (abs(w) > abs(most) || (abs(w) == abs(most) && w > most)) most = w;
+        if (abs(w) > abs(strongest) || (abs(w) == abs(strongest) && w > strongest)) strongest = w;
       }
     }
   }
 #ifdef MEAN
-  cells[cell.y * across + cell.x] = sum / float((i_end - i0) * (c_end - c0));
+  cells[cell.y * columns_of_cells + cell.x] = sum / float((i_end - i_begin) * (c_end - c_begin));
 #else
-  cells[cell.y * across + cell.x] = most;
+  cells[cell.y * columns_of_cells + cell.x] = strongest;
 #endif
 }

@@ -42,7 +42,7 @@ float sums[HEIGHT];
   }
 
 void main() {
-  Tile t;  // of the whole group, like the following variables
+  Tile t;  // the same in the whole group
   if (!find_tile(int(gl_WorkGroupID.y), int(gl_WorkGroupID.z), t)) return;
   int x = COLUMNS * int(gl_WorkGroupID.x);
   if (x >= t.stride) return;
@@ -71,7 +71,7 @@ void main() {
   for (int r = 0; r < HEIGHT; ++r) {
     float score = sums[r] * product_scale;
 #ifndef TERMS
-    if ((allowed(t, r, x) & 1u) == 0u) score = HIDDEN;
+    if ((allowed(t, r, x) & 1u) == 0u) score = MASKED;
 #endif
     scores[to + uint(r * t.stride)] = score;
   }

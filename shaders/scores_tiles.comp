@@ -1,5 +1,5 @@
-// Products of queries and keys, HEIGHT x 8 cells per invocation: x counts eights of cells, y tiles,
-// z copies. They are the final scores unless further terms follow (see terms_tiles).
+// Products of queries and keys, HEIGHT x 8 cells per invocation: x counts groups of 8 cells, y
+// tiles, z copies. They are the final scores unless further terms follow (see terms_tiles).
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -65,9 +65,9 @@ void main() {
     high[r] *= product_scale;
 #ifndef TERMS
     uint bits = allowed(t, r, x0);
-    uvec4 of_low = bits & uvec4(1u, 2u, 4u, 8u), of_high = bits & uvec4(16u, 32u, 64u, 128u);
-    low[r] = mix(vec4(HIDDEN), low[r], notEqual(of_low, uvec4(0u)));
-    high[r] = mix(vec4(HIDDEN), high[r], notEqual(of_high, uvec4(0u)));
+    uvec4 low_bits = bits & uvec4(1u, 2u, 4u, 8u), high_bits = bits & uvec4(16u, 32u, 64u, 128u);
+    low[r] = mix(vec4(MASKED), low[r], notEqual(low_bits, uvec4(0u)));
+    high[r] = mix(vec4(MASKED), high[r], notEqual(high_bits, uvec4(0u)));
 #endif
     scores[to] = low[r];
     scores[to + 1u] = high[r];

@@ -21,7 +21,7 @@ void main() {
     uint bits = allowed(t, r, x0);
     for (int x = x0; x < x_end; ++x) {
       uint at = t.base + uint(r * t.stride + x);
-      float score = HIDDEN;
+      float score = MASKED;
       if ((bits >> (x - x0) & 1u) == 1u) {
 #if defined(CONTENT) || PRODUCTS > 0
         float products = scores[at];

@@ -14,7 +14,7 @@ float weight(float score, vec4 row, int head, int i, int c) {
 #elif NORMALISER == FEATURE_RATIO
   return score * row.w;
 #else
-  if (score <= HIDDEN) return 0.0;
+  if (score <= MASKED) return 0.0;
 #if NORMALISER == SPAN_SOFTMAX
   return span_weight(head, i, c) * exp(score - row.x) * row.w;
 #else
@@ -23,8 +23,8 @@ float weight(float score, vec4 row, int head, int i, int c) {
 #endif
 }
 
-// Not for masked pairs: they may be in another tile.
-void keep(int head, int i, int c, float value) {
+// Skips masked pairs: another tile may contain the pair.
+void store_weight(int head, int i, int c, float value) {
 #ifdef KEEP_ATTENTION
   if (value != 0.0) imageStore(attention, ivec3(c, i, head), vec4(value));
 #endif

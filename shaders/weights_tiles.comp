@@ -14,12 +14,12 @@ void main() {
   for (int r = 0; r < t.rows; ++r) {
     int i = query(t, r);
     vec4 row = row_sums[t.head * queries + i];
-    uint line = t.base + uint(r * t.stride);
+    uint row_start = t.base + uint(r * t.stride);
     for (int x = x0; x < x_end; ++x) {
       int c = column(t, x);
-      float w = weight(scores[line + uint(x)], row, t.head, i, c);
-      scores[line + uint(x)] = w;
-      keep(t.head, i, c, w);
+      float w = weight(scores[row_start + uint(x)], row, t.head, i, c);
+      scores[row_start + uint(x)] = w;
+      store_weight(t.head, i, c, w);
     }
   }
 }

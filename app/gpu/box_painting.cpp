@@ -17,16 +17,17 @@ void bind(GLuint unit, GLenum target, GLuint texture) {
 }
 
 void begin_painting(GLuint vertex_array) {
-  for (const GLenum off : {GL_DEPTH_TEST, GL_STENCIL_TEST, GL_CULL_FACE, GL_FRAMEBUFFER_SRGB}) {
-    glDisable(off);
+  for (const GLenum capability :
+       {GL_DEPTH_TEST, GL_STENCIL_TEST, GL_CULL_FACE, GL_FRAMEBUFFER_SRGB}) {
+    glDisable(capability);
   }
   glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
   glBindVertexArray(vertex_array);
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
-  for (const GLenum zero :
+  for (const GLenum parameter :
        {GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_UNPACK_SWAP_BYTES}) {
-    glPixelStorei(zero, 0);
+    glPixelStorei(parameter, 0);
   }
 }
 

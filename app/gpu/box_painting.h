@@ -1,5 +1,5 @@
-// Common parts of the painters of display list items: a box of a foreign framebuffer, textures, and
-// OpenGL state for blending one triangle over the existing pixels.
+// Common parts of HeatMapPainter and ImagePainter: target boxes, textures, and the OpenGL state for
+// blending one triangle over the existing pixels.
 #pragma once
 
 #include <epoxy/gl.h>

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Index kHeads = 4, kLength = 256, kHeadSize = 32;
 constexpr int kMaxRuns = 10;
-constexpr double kClearRatio = 4;           // ratio at which the faster one is obvious
+constexpr double kClearRatio = 4;           // ratio beyond which further runs are unnecessary
 constexpr std::size_t kMaxBytes = 1 << 16;  // file size
 
 Part sample_part() {
@@ -38,8 +38,8 @@ double seconds(Backend& backend, const Part& part) {
   const Wanted wanted{.output = true, .attention = true};
   const auto start = std::chrono::steady_clock::now();
   backend.run(part, wanted);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  return taken.count();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return elapsed.count();
 }
 
 using Ratios = std::map<std::string, double>;  // by "NAME OF A<tab>NAME OF B"
@@ -69,17 +69,16 @@ void write_ratios(const std::filesystem::path& file, const Ratios& ratios) {
     make_folder(file.parent_path());
     write_file(file, text.str());
   } catch (const std::exception&) {
-    // Will be measured again.
+    // The next start measures again.
   }
 }
 
-// Ratio of the seconds that `a` and `b` return for a run.
-double ratio_of(const std::function<double()>& a, const std::function<double()>& b) {
+// Ratio of the minima of several calls of `a` and `b`, each of which returns seconds.
+double time_ratio_of(const std::function<double()>& a, const std::function<double()>& b) {
   double best_a = std::numeric_limits<double>::infinity(), best_b = best_a;
   a();  // warm-up: creates threads and compiles shaders
   b();
-  // Alternating, best of several, until one is clearly faster: robust against other load on the
-  // machine, and short if the result is obvious.
+  // Alternation and minima are robust against other load on the machine.
   for (int run = 0; run < kMaxRuns; ++run) {
     best_a = std::min(best_a, a());
     best_b = std::min(best_b, b());
@@ -89,8 +88,8 @@ double ratio_of(const std::function<double()>& a, const std::function<double()>&
   return best_a / best_b;
 }
 
-double cached(const std::string& names, const std::function<double()>& measure,
-              const std::optional<std::filesystem::path>& file) {
+double read_or_measure(const std::string& names, const std::function<double()>& measure,
+                       const std::optional<std::filesystem::path>& file) {
   if (!file) return measure();
   Ratios ratios = read_ratios(*file);
   if (const auto known = ratios.find(names); known != ratios.end()) return known->second;
@@ -104,7 +103,7 @@ double cached(const std::string& names, const std::function<double()>& measure,
 
 double time_ratio(Backend& a, Backend& b) {
   const Part part = sample_part();
-  return ratio_of([&] { return seconds(a, part); }, [&] { return seconds(b, part); });
+  return time_ratio_of([&] { return seconds(a, part); }, [&] { return seconds(b, part); });
 }
 
 double shared_memory_ratio(ComputeBackend& gpu) {
@@ -113,30 +112,30 @@ double shared_memory_ratio(ComputeBackend& gpu) {
     gpu.use_shared_memory(shared);
     return seconds(gpu, part);
   };
-  const double ratio = ratio_of([&] { return run(true); }, [&] { return run(false); });
+  const double ratio = time_ratio_of([&] { return run(true); }, [&] { return run(false); });
   gpu.use_shared_memory(false);
   return ratio;
 }
 
 double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file) {
-  return cached(
+  return read_or_measure(
       a.name() + "\t" + b.name(), [&] { return time_ratio(a, b); }, file);
 }
 
 double cached_shared_memory_ratio(ComputeBackend& gpu,
                                   const std::optional<std::filesystem::path>& file) {
-  return cached(
+  return read_or_measure(
       gpu.name() + ", shared memory\t" + gpu.name() + ", registers",
       [&] { return shared_memory_ratio(gpu); }, file);
 }
 
 std::optional<std::filesystem::path> calibration_file() {
-  const std::array<std::pair<const char*, const char*>, 2> places{
+  const std::array<std::pair<const char*, const char*>, 2> folders{
       {{"XDG_CACHE_HOME", ""}, {"HOME", ".cache"}}};
-  for (const auto& [variable, below] : places) {
+  for (const auto& [variable, subfolder] : folders) {
     const char* folder = std::getenv(variable);
     if (folder != nullptr && std::filesystem::path(folder).is_absolute()) {
-      return std::filesystem::path(folder) / below / "attnscope" / "backends.txt";
+      return std::filesystem::path(folder) / subfolder / "attnscope" / "backends.txt";
     }
   }
   return std::nullopt;

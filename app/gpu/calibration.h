@@ -14,17 +14,18 @@ namespace attnscope {
 double time_ratio(Backend& a, Backend& b);
 
 // Time of the shared-memory shaders divided by that of the register shaders. Leaves the latter
-// active.
+// selected.
 double shared_memory_ratio(ComputeBackend& gpu);
 
-// As above, cached in a text file: a line "RATIO<tab>NAME OF A<tab>NAME OF B" for each pair,
-// measured once per machine. An unreadable or unwritable file is no error; invalid lines are
+// As above, measured once and cached in a text file with a line "RATIO<tab>NAME OF A<tab>NAME OF B"
+// for each pair. An unreadable or unwritable file is no error; invalid lines are
 // ignored.
 double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file);
 double cached_shared_memory_ratio(ComputeBackend& gpu,
                                   const std::optional<std::filesystem::path>& file);
 
-// $XDG_CACHE_HOME/attnscope/backends.txt or ~/.cache/..; nullopt if neither variable is set.
+// $XDG_CACHE_HOME/attnscope/backends.txt or ~/.cache/attnscope/backends.txt; nullopt if neither
+// variable is set.
 std::optional<std::filesystem::path> calibration_file();
 
 }  // namespace attnscope

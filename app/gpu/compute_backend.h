@@ -11,7 +11,7 @@ namespace attnscope {
 
 struct ComputeDevice;
 
-// Thread-safe; runs are serialised. Destroying it, or its results, needs no current context.
+// Thread-safe; runs are serialised. Destruction of a backend or its results needs no context.
 //
 // A run is a series of chunks of rows, each a few milliseconds long; between them the device serves
 // downloads and checks for cancellation.
@@ -25,7 +25,7 @@ class ComputeBackend : public Backend {
   std::string refusal(const Part& part, const Wanted& wanted) const override;
   PartResult run(const Part& part, const Wanted& wanted) override;
 
-  // Selects the kind of shaders, see shaders/attention.glsl; initially registers.
+  // Selects shared-memory or register shaders (shaders/attention.glsl); default: registers.
   void use_shared_memory(bool shared);
 
   // Number of compute dispatches so far; tests assert that shaders ran.

@@ -55,7 +55,7 @@ class Buffer {
   std::int64_t capacity_ = 0;
 };
 
-// An R32F texture array, deleted on destruction unless take() has passed it on.
+// An R32F texture array, deleted on destruction unless release() has been called.
 class AttentionTexture {
  public:
   AttentionTexture(Index layers, Index rows, Index columns);  // zeros; throws WorkError on failure
@@ -66,7 +66,7 @@ class AttentionTexture {
   AttentionTexture& operator=(const AttentionTexture&) = delete;
 
   GLuint name() const { return name_; }
-  GLuint take() { return std::exchange(name_, 0); }
+  GLuint release() { return std::exchange(name_, 0); }
 
  private:
   void clear(Index layers) const;
@@ -91,11 +91,11 @@ struct ComputeDevice {
   DeviceLimits limits;
   std::atomic<std::int64_t> max_scores = 0;  // per chunk
   std::atomic<std::int64_t> dispatches = 0;  // so far
-  std::atomic<bool> shared_memory = false;   // kind of shaders, see attention.glsl
+  std::atomic<bool> shared_memory = false;   // kind of shaders (attention.glsl)
 
   ShaderLibrary shaders;
   Buffer sizes, queries, keys, values, numbers, integers, scores, row_sums, outputs;
-  std::map<Defines, double> work_per_second;  // measured, by shader variant
+  std::map<Defines, double> work_per_second;  // multiplications, measured
 };
 
 }  // namespace attnscope

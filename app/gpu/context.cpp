@@ -40,7 +40,7 @@ bool has_client_extension(const char* name) {
   return epoxy_has_egl_extension(EGL_NO_DISPLAY, name);
 }
 
-// Devices precede Mesa's surfaceless platform, which excludes other vendors.
+// Devices precede Mesa's surfaceless platform, which lacks the drivers of other vendors.
 std::vector<EGLDisplay> headless_displays(std::string& reason) {
   std::vector<EGLDisplay> displays;
   if (!has_client_extension("EGL_EXT_platform_base")) {
@@ -98,7 +98,8 @@ class EglContext : public GlContext {
 // Returns null and the reason if the display has no suitable OpenGL 4.3 context. EGL shares
 // displays across the process: terminating one would break all other contexts, so it stays
 // initialised.
-std::unique_ptr<GlContext> context_of(EGLDisplay display, EGLContext share, std::string& reason) {
+std::unique_ptr<GlContext> create_context(EGLDisplay display, EGLContext share,
+                                          std::string& reason) {
   EGLint major = 0, minor = 0;
   if (display == EGL_NO_DISPLAY || !eglInitialize(display, &major, &minor)) {
     reason = "EGL returned no display: " + egl_error();
@@ -113,14 +114,14 @@ std::unique_ptr<GlContext> context_of(EGLDisplay display, EGLContext share, std:
     reason = "EGL does not support OpenGL";
     return nullptr;
   }
-  const std::array<EGLint, 7> wanted{EGL_CONTEXT_MAJOR_VERSION,
-                                     4,
-                                     EGL_CONTEXT_MINOR_VERSION,
-                                     3,
-                                     EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                     EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                     EGL_NONE};
-  const EGLContext handle = eglCreateContext(display, EGL_NO_CONFIG_KHR, share, wanted.data());
+  const std::array<EGLint, 7> attributes{EGL_CONTEXT_MAJOR_VERSION,
+                                         4,
+                                         EGL_CONTEXT_MINOR_VERSION,
+                                         3,
+                                         EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                         EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                         EGL_NONE};
+  const EGLContext handle = eglCreateContext(display, EGL_NO_CONFIG_KHR, share, attributes.data());
   if (handle == EGL_NO_CONTEXT) {
     reason = "no OpenGL 4.3 context: " + egl_error();
     return nullptr;
@@ -138,18 +139,18 @@ std::unique_ptr<GlContext> context_of(EGLDisplay display, EGLContext share, std:
 }
 
 // Restores the thread's current context on destruction.
-class KeepCurrent {
+class CurrentContextScope {
  public:
-  KeepCurrent()
+  CurrentContextScope()
       : display_(eglGetCurrentDisplay()),
         draw_(eglGetCurrentSurface(EGL_DRAW)),
         read_(eglGetCurrentSurface(EGL_READ)),
         context_(eglGetCurrentContext()) {}
-  ~KeepCurrent() {
+  ~CurrentContextScope() {
     if (context_ != EGL_NO_CONTEXT) eglMakeCurrent(display_, draw_, read_, context_);
   }
-  KeepCurrent(const KeepCurrent&) = delete;
-  KeepCurrent& operator=(const KeepCurrent&) = delete;
+  CurrentContextScope(const CurrentContextScope&) = delete;
+  CurrentContextScope& operator=(const CurrentContextScope&) = delete;
 
  private:
   EGLDisplay display_;
@@ -180,26 +181,26 @@ void GlContext::require_compute() const {
 }
 
 std::unique_ptr<GlContext> make_headless_context(const GlContext* share) {
-  static std::mutex one_at_a_time;  // EGL displays are process-wide
-  const std::lock_guard lock(one_at_a_time);
+  static std::mutex egl_mutex;  // EGL displays are process-wide
+  const std::lock_guard lock(egl_mutex);
   if (!epoxy_has_egl()) throw WorkError("GPU: no EGL library (libEGL.so.1)");
-  const KeepCurrent keep;
+  const CurrentContextScope scope;
   std::string reason;
   if (share != nullptr) {
     const auto* egl = dynamic_cast<const EglContext*>(share);
     if (egl == nullptr)
       throw WorkError("GPU: a headless context can share with headless ones only");
-    if (auto context = context_of(egl->display(), egl->handle(), reason)) return context;
+    if (auto context = create_context(egl->display(), egl->handle(), reason)) return context;
   } else {
     for (EGLDisplay display : headless_displays(reason)) {
-      if (auto context = context_of(display, EGL_NO_CONTEXT, reason)) return context;
+      if (auto context = create_context(display, EGL_NO_CONTEXT, reason)) return context;
     }
   }
   const std::string prefix = "GPU: ";
   throw WorkError(reason.starts_with(prefix) ? reason : prefix + reason);
 }
 
-void check_gl(const char* doing) {
+void check_gl(const char* activity) {
   GLenum first = glGetError();
   if (first == GL_NO_ERROR) return;
   for (int i = 0; i < kMaxErrorsToDrain && glGetError() != GL_NO_ERROR; ++i) {
@@ -222,7 +223,7 @@ void check_gl(const char* doing) {
         return "error " + std::to_string(code);
     }
   };
-  throw WorkError("GPU: OpenGL: " + name(first) + " while " + doing);
+  throw WorkError("GPU: OpenGL: " + name(first) + " while " + activity);
 }
 
 }  // namespace attnscope

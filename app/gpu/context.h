@@ -22,13 +22,13 @@ class GlContext {
   void require_compute() const;
 };
 
-// Creates a context without a window, on EGL's surfaceless platform or else on the first EGL device
-// that supports it. Shares textures and buffers with `share`, which must be headless as well. It is
-// not made current. Throws WorkError without EGL, OpenGL 4.3 or compute shaders.
+// Creates a context without a window, on the first EGL device that supports it or else on Mesa's
+// surfaceless platform. Shares textures and buffers with `share`, which must be headless as well.
+// Does not make the context current. Throws WorkError without EGL, OpenGL 4.3 or compute shaders.
 std::unique_ptr<GlContext> make_headless_context(const GlContext* share = nullptr);
 
-// Throws WorkError "GPU: OpenGL: out of memory while DOING" if an OpenGL error is pending. Requires
-// a current context.
-void check_gl(const char* doing);
+// Throws WorkError "GPU: OpenGL: out of memory while ACTIVITY" if an OpenGL error is pending.
+// Requires a current context.
+void check_gl(const char* activity);
 
 }  // namespace attnscope

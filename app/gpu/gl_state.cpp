@@ -31,7 +31,7 @@ SavedGlState::SavedGlState()
     : program_(integer(GL_CURRENT_PROGRAM)),
       vertex_array_(integer(GL_VERTEX_ARRAY_BINDING)),
       framebuffer_(integer(GL_DRAW_FRAMEBUFFER_BINDING)),
-      unit_(integer(GL_ACTIVE_TEXTURE)),
+      active_unit_(integer(GL_ACTIVE_TEXTURE)),
       unpack_buffer_(integer(GL_PIXEL_UNPACK_BUFFER_BINDING)) {
   for (std::size_t u = 0; u < units_.size(); ++u) {
     glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(u));
@@ -40,7 +40,7 @@ SavedGlState::SavedGlState()
   }
   glGetIntegerv(GL_VIEWPORT, viewport_.data());
   glGetIntegerv(GL_SCISSOR_BOX, scissor_.data());
-  glGetBooleanv(GL_COLOR_WRITEMASK, mask_.data());
+  glGetBooleanv(GL_COLOR_WRITEMASK, colour_mask_.data());
   for (std::size_t n = 0; n < kBlend.size(); ++n) blend_[n] = integer(kBlend[n]);
   for (std::size_t n = 0; n < kSwitches.size(); ++n) enabled_[n] = glIsEnabled(kSwitches[n]);
   for (std::size_t n = 0; n < kUnpack.size(); ++n) unpack_[n] = integer(kUnpack[n]);
@@ -53,14 +53,14 @@ SavedGlState::~SavedGlState() {
   glBindBuffer(GL_PIXEL_UNPACK_BUFFER, unsigned_of(unpack_buffer_));
   for (std::size_t u = 0; u < units_.size(); ++u) {
     glActiveTexture(GL_TEXTURE0 + static_cast<GLenum>(u));
-    glBindTexture(GL_TEXTURE_2D, unsigned_of(units_[u].plain));
-    glBindTexture(GL_TEXTURE_2D_ARRAY, unsigned_of(units_[u].array));
+    glBindTexture(GL_TEXTURE_2D, unsigned_of(units_[u].texture_2d));
+    glBindTexture(GL_TEXTURE_2D_ARRAY, unsigned_of(units_[u].texture_array));
     glBindSampler(static_cast<GLuint>(u), unsigned_of(units_[u].sampler));
   }
-  glActiveTexture(enum_of(unit_));
+  glActiveTexture(enum_of(active_unit_));
   glViewport(viewport_[0], viewport_[1], viewport_[2], viewport_[3]);
   glScissor(scissor_[0], scissor_[1], scissor_[2], scissor_[3]);
-  glColorMask(mask_[0], mask_[1], mask_[2], mask_[3]);
+  glColorMask(colour_mask_[0], colour_mask_[1], colour_mask_[2], colour_mask_[3]);
   glBlendFuncSeparate(enum_of(blend_[0]), enum_of(blend_[1]), enum_of(blend_[2]),
                       enum_of(blend_[3]));
   glBlendEquationSeparate(enum_of(blend_[4]), enum_of(blend_[5]));

@@ -20,13 +20,13 @@ class SavedGlState {
 
  private:
   struct Unit {
-    GLint plain, array, sampler;
+    GLint texture_2d, texture_array, sampler;
   };
-  GLint program_, vertex_array_, framebuffer_, unit_, unpack_buffer_;
+  GLint program_, vertex_array_, framebuffer_, active_unit_, unpack_buffer_;
   std::array<Unit, texture_units> units_;
   std::array<GLint, 4> viewport_, scissor_;
   std::array<GLint, 6> blend_;  // colour and alpha functions, equations
-  std::array<GLboolean, 4> mask_;
+  std::array<GLboolean, 4> colour_mask_;
   std::array<GLboolean, 6> enabled_;
   std::array<GLint, 5> unpack_;
 };

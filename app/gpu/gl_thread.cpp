@@ -12,24 +12,25 @@ struct GlThread::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<void()>> urgent, queue;  // jobs never throw: see submit()
-  bool ending = false;
+  bool is_ending = false;
   std::unique_ptr<GlContext> context;
   std::string description;
   std::thread thread;
 
-  // Next job, `urgent` first; with `only_urgent` none of the others. Empty if there is none.
+  // Removes and returns the next job: an urgent one if any, else unless `only_urgent` the first of
+  // the queue; empty: none.
   std::function<void()> take(bool only_urgent) {
-    auto& from = !urgent.empty() || only_urgent ? urgent : queue;
-    if (from.empty()) return {};
-    std::function<void()> job = std::move(from.front());
-    from.pop_front();
+    auto& jobs = !urgent.empty() || only_urgent ? urgent : queue;
+    if (jobs.empty()) return {};
+    std::function<void()> job = std::move(jobs.front());
+    jobs.pop_front();
     return job;
   }
 
   void loop() {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [&] { return ending || !urgent.empty() || !queue.empty(); });
+      changed.wait(lock, [&] { return is_ending || !urgent.empty() || !queue.empty(); });
       std::function<void()> job = take(false);
       if (!job) return;  // shutting down, and all jobs are done
       lock.unlock();
@@ -39,7 +40,7 @@ struct GlThread::State {
     }
   }
 
-  std::future<void> submit(std::deque<std::function<void()>>& where, std::function<void()> work) {
+  std::future<void> submit(std::deque<std::function<void()>>& jobs, std::function<void()> work) {
     const auto done = std::make_shared<std::promise<void>>();
     std::future<void> result = done->get_future();
     std::function<void()> job = [work = std::move(work), done] {
@@ -50,13 +51,13 @@ struct GlThread::State {
         done->set_exception(std::current_exception());
       }
     };
-    if (std::this_thread::get_id() == thread.get_id()) {  // would deadlock
+    if (std::this_thread::get_id() == thread.get_id()) {  // waiting would deadlock
       job();
       return result;
     }
     {
       const std::lock_guard lock(mutex);
-      where.push_back(std::move(job));
+      jobs.push_back(std::move(job));
     }
     changed.notify_one();
     return result;
@@ -92,7 +93,7 @@ GlThread::GlThread(std::unique_ptr<GlContext> context) : state_(std::make_unique
 GlThread::~GlThread() {
   {
     const std::lock_guard lock(state_->mutex);
-    state_->ending = true;
+    state_->is_ending = true;
   }
   state_->changed.notify_one();
   state_->thread.join();

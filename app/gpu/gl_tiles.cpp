@@ -15,8 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kChunkSeconds = 0.012;  // target, so that cancellation takes at most 50 ms
-constexpr double kFirstRate = 2e8;       // multiplications per second before any measurement
-constexpr Index kGroup = 8;              // invocations per work group along each axis
+constexpr double kInitialRate = 2e8;     // multiplications per second before any measurement
+constexpr Index kGroupSize = 8;          // invocations per work group along each axis
 constexpr std::chrono::milliseconds kPoll{2};
 
 // Binding points, as in shaders/pooled_tile.comp.
@@ -51,7 +51,7 @@ struct Area {
   Index row, column, row_end, column_end;
 };
 
-// Data on the device. For the GL thread only.
+// Input of one part on the device. For the GL thread only.
 class UploadedMaps {
  public:
   UploadedMaps(const Part& part, const Tensor& log_sum_exp) : upload_(part) {
@@ -74,18 +74,18 @@ class UploadedMaps {
     const GLuint program = device.shaders.compute("pooled_tile.comp", defines);
     bind(device, program, request);
     defines["POOLED"] = 1;  // measured separately from the tiled passes
-    double& rate = device.work_per_second.emplace(defines, kFirstRate).first->second;
-    const double work_of_cell = work_of_pair() * static_cast<double>(request.step) *
-                                static_cast<double>(request.sampled ? 1 : request.step);
+    double& rate = device.work_per_second.emplace(defines, kInitialRate).first->second;
+    const double work_per_cell = work_per_pair() * static_cast<double>(request.step) *
+                                 static_cast<double>(request.sampled ? 1 : request.step);
     for (Area area{0, 0, 0, 0}; area.row < cells.dim(0);) {
-      grow(area, cells, rate * kChunkSeconds / work_of_cell);
+      grow(area, cells, rate * kChunkSeconds / work_per_cell);
       const Index count = (area.row_end - area.row) * (area.column_end - area.column);
       const auto start = Clock::now();
       dispatch(device, program, area);
-      const std::chrono::duration<double> taken = Clock::now() - start;
-      const double measured = static_cast<double>(count) * work_of_cell / taken.count();
+      const std::chrono::duration<double> elapsed = Clock::now() - start;
+      const double measured = static_cast<double>(count) * work_per_cell / elapsed.count();
       rate = std::clamp(measured, rate / 4, rate * 2);  // dampens outliers
-      next(area, cells);
+      advance(area, cells);
       device.thread.serve();
       check_stop();
     }
@@ -95,7 +95,7 @@ class UploadedMaps {
   }
 
  private:
-  double work_of_pair() const { return 4.0 * upload_.sizes.key_width + 16; }
+  double work_per_pair() const { return 4.0 * upload_.sizes.key_width + 16; }
 
   void bind(ComputeDevice& device, GLuint program, const TileRequest& request) {
     Sizes sizes = upload_.sizes;
@@ -110,32 +110,35 @@ class UploadedMaps {
     numbers_.bind(kNumbers);
     cells_.bind(kCells);
     glUseProgram(program);
-    const auto number = [](Index n) { return static_cast<GLint>(n); };
-    glUniform4i(glGetUniformLocation(program, "tile_box"), number(request.row),
-                number(request.column), number(request.height), number(request.width));
-    glUniform2i(glGetUniformLocation(program, "cell_steps"), number(request.step),
+    const auto narrow = [](Index n) { return static_cast<GLint>(n); };
+    glUniform4i(glGetUniformLocation(program, "tile_box"), narrow(request.row),
+                narrow(request.column), narrow(request.height), narrow(request.width));
+    glUniform2i(glGetUniformLocation(program, "cell_steps"), narrow(request.step),
                 request.sampled ? 1 : 0);
   }
 
-  // Extends `area` to at most `most` cells: several rows, or part of one.
-  static void grow(Area& area, const Tensor& cells, double most) {
-    const auto room = static_cast<Index>(std::clamp(most, 1.0, 1e9));
-    const Index across = cells.dim(1) - area.column;
-    const bool whole_rows = area.column == 0 && room >= across;
-    area.row_end = whole_rows ? std::min(cells.dim(0), area.row + room / across) : area.row + 1;
-    area.column_end = std::min(cells.dim(1), area.column + std::max(room, kGroup));
+  // Extends `area` to at most `max_cells` cells: several rows, or a part of one row.
+  static void grow(Area& area, const Tensor& cells, double max_cells) {
+    const auto limit = static_cast<Index>(std::clamp(max_cells, 1.0, 1e9));
+    const Index remaining_columns = cells.dim(1) - area.column;
+    const bool whole_rows = area.column == 0 && limit >= remaining_columns;
+    area.row_end =
+        whole_rows ? std::min(cells.dim(0), area.row + limit / remaining_columns) : area.row + 1;
+    area.column_end = std::min(cells.dim(1), area.column + std::max(limit, kGroupSize));
   }
-  static void next(Area& area, const Tensor& cells) {
+  static void advance(Area& area, const Tensor& cells) {
     const bool row_done = area.column_end == cells.dim(1);
     area.row = row_done ? area.row_end : area.row;
     area.column = row_done ? 0 : area.column_end;
   }
 
   static void dispatch(ComputeDevice& device, GLuint program, const Area& area) {
-    const auto groups = [](Index n) { return static_cast<GLuint>((n + kGroup - 1) / kGroup); };
-    const auto number = [](Index n) { return static_cast<GLint>(n); };
-    glUniform4i(glGetUniformLocation(program, "cell_area"), number(area.row), number(area.column),
-                number(area.row_end), number(area.column_end));
+    const auto groups = [](Index n) {
+      return static_cast<GLuint>((n + kGroupSize - 1) / kGroupSize);
+    };
+    const auto narrow = [](Index n) { return static_cast<GLint>(n); };
+    glUniform4i(glGetUniformLocation(program, "cell_area"), narrow(area.row), narrow(area.column),
+                narrow(area.row_end), narrow(area.column_end));
     glDispatchCompute(groups(area.column_end - area.column), groups(area.row_end - area.row), 1);
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     glFinish();
@@ -181,8 +184,8 @@ class GlTiles : public AttentionTiles {
  private:
   enum State { Waiting, Running, Abandoned };
 
-  // A waiting job is abandoned on cancellation; a running one checks by itself and uses members of
-  // this object, so the caller waits for its end.
+  // Cancellation abandons a waiting job. A running job checks for cancellation itself; the caller
+  // waits for it, since it uses members of this object.
   Tensor on_device(const TileRequest& request) const {
     const auto state = std::make_shared<std::atomic<State>>(Waiting);
     const auto cells = std::make_shared<Tensor>();

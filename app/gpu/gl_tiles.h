@@ -1,5 +1,5 @@
-// Tiles of attention maps that are not stored, by a compute shader: queries, keys and row sums stay
-// on the GPU, and only the requested cells are downloaded.
+// Tiles of attention maps too large to store, computed by a shader: queries, keys and row sums stay
+// on the GPU; only the requested cells are downloaded.
 #pragma once
 
 #include "app/gpu/compute_device.h"
@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// For a part that upload_refusal() accepts. If the device fails, the CPU takes over and note()
+// Requires a part that upload_refusal() accepts. If the device fails, the CPU takes over and note()
 // returns the reason.
 std::shared_ptr<const AttentionTiles> gl_tiles(std::shared_ptr<GlThread> thread,
                                                std::shared_ptr<ComputeDevice> device, Part part,

@@ -69,7 +69,7 @@ struct HeatMapPainter::State {
     glGenFramebuffers(1, &framebuffer);
     GLint size = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &size);
-    most_size = size;
+    max_size = size;
   }
   ~State() {
     glDeleteVertexArrays(1, &vertex_array);
@@ -85,22 +85,23 @@ struct HeatMapPainter::State {
 
   ShaderLibrary shaders;
   GLuint vertex_array = 0, framebuffer = 0;
-  Index most_size = 0;
+  Index max_size = 0;
   std::map<std::tuple<const void*, Index, Index>, CachedTexture> cells;  // uploaded host numbers
   std::map<NumbersKey, CachedTexture> numbers;                           // pixel numbers
   std::map<std::string, TexturePtr> colours;
 
-  GLuint cells_of(const Tensor& values);
-  TexturePtr numbers_of(const HeatMap& map, int width, int height, bool shares_with_backend);
-  void keep(const HeatMap& map, int width, int height);
+  GLuint value_texture(const Tensor& values);
+  TexturePtr number_texture(const HeatMap& map, int width, int height, bool shares_with_backend);
+  void mark_drawn(const HeatMap& map, int width, int height);
   TexturePtr compute_numbers(const HeatMap& map, Index rows, Index columns, GLuint cell_texture,
                              int width, int height);
-  GLuint colours_of(const std::string& id);
+  GLuint colour_texture(const std::string& id);
 };
 
 namespace {
 
-// A texture of [first, last) ranges: row 0 for the columns, row 1 for the rows.
+// Texture of the range [first, last) of cells under each pixel: texture row 0 for pixel columns,
+// row 1 for pixel rows.
 TexturePtr make_ranges(const HeatMap& map, Index rows, Index columns, int width, int height) {
   const int longest = std::max(width, height);
   std::vector<std::int32_t> ranges(static_cast<std::size_t>(longest) * 4, 0);
@@ -121,7 +122,7 @@ TexturePtr make_ranges(const HeatMap& map, Index rows, Index columns, int width,
 
 }  // namespace
 
-GLuint HeatMapPainter::State::cells_of(const Tensor& values) {
+GLuint HeatMapPainter::State::value_texture(const Tensor& values) {
   const auto key =
       std::make_tuple(static_cast<const void*>(values.data()), values.dim(0), values.dim(1));
   if (const auto found = cells.find(key); found != cells.end()) {
@@ -136,7 +137,7 @@ GLuint HeatMapPainter::State::cells_of(const Tensor& values) {
   return texture->name();
 }
 
-GLuint HeatMapPainter::State::colours_of(const std::string& id) {
+GLuint HeatMapPainter::State::colour_texture(const std::string& id) {
   TexturePtr& texture = colours[id];
   if (!texture) {
     std::vector<std::uint8_t> rgba;
@@ -171,8 +172,8 @@ TexturePtr HeatMapPainter::State::compute_numbers(const HeatMap& map, Index rows
   return result;
 }
 
-TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int height,
-                                             bool shares_with_backend) {
+TexturePtr HeatMapPainter::State::number_texture(const HeatMap& map, int width, int height,
+                                                 bool shares_with_backend) {
   const NumbersKey key = numbers_key(map, width, height);
   const Index rows = key.rows, columns = key.columns;
   if (const auto found = numbers.find(key); found != numbers.end()) {
@@ -183,11 +184,11 @@ TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int 
   TexturePtr texture;
   if (on_gpu != nullptr && shares_with_backend) {
     texture = compute_numbers(map, rows, columns, on_gpu->texture(), width, height);
-  } else if (rows <= most_size && columns <= most_size && rows <= kMaxUploaded / columns) {
+  } else if (rows <= max_size && columns <= max_size && rows <= kMaxUploaded / columns) {
     HeatMap on_host = map;
     on_host.values = heat_map_cells(map);
     on_host.device = nullptr;
-    texture = compute_numbers(on_host, rows, columns, cells_of(on_host.values), width, height);
+    texture = compute_numbers(on_host, rows, columns, value_texture(on_host.values), width, height);
   } else {  // faster on the CPU than by uploading such a texture
     texture = make_r32f(width, height, heat_map_pixels(map, width, height).data());
   }
@@ -195,7 +196,7 @@ TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int 
   return texture;
 }
 
-void HeatMapPainter::State::keep(const HeatMap& map, int width, int height) {
+void HeatMapPainter::State::mark_drawn(const HeatMap& map, int width, int height) {
   const auto found = numbers.find(numbers_key(map, width, height));
   if (found != numbers.end()) found->second.drawn = true;
 }
@@ -207,26 +208,27 @@ HeatMapPainter::~HeatMapPainter() = default;
 
 void HeatMapPainter::draw(const HeatMap& map, const PixelBox& box, const PixelBox& clip,
                           int framebuffer_height) {
-  const bool something = map.device != nullptr || !map.values.empty();
-  if (!something || box.width <= 0 || box.height <= 0 || !(map.width > 0) || !(map.height > 0)) {
+  const bool has_values = map.device != nullptr || !map.values.empty();
+  if (!has_values || box.width <= 0 || box.height <= 0 || !(map.width > 0) || !(map.height > 0)) {
     return;
   }
   if (clip.width <= 0 || clip.height <= 0) {
-    if (state_) state_->keep(map, box.width, box.height);
+    if (state_) state_->mark_drawn(map, box.width, box.height);
     return;
   }
   const SavedGlState saved;
   if (!state_) state_ = std::make_unique<State>();
-  if (box.width > state_->most_size || box.height > state_->most_size) {
+  if (box.width > state_->max_size || box.height > state_->max_size) {
     throw WorkError("GPU: a heat map of " + std::to_string(box.width) + " x " +
                     std::to_string(box.height) + " pixels: expected at most " +
-                    std::to_string(state_->most_size));
+                    std::to_string(state_->max_size));
   }
   GLint target = 0;
   glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
   begin_painting(state_->vertex_array);
-  const TexturePtr numbers = state_->numbers_of(map, box.width, box.height, shares_with_backend_);
-  const GLuint colours = state_->colours_of(map.colour_map);
+  const TexturePtr numbers =
+      state_->number_texture(map, box.width, box.height, shares_with_backend_);
+  const GLuint colours = state_->colour_texture(map.colour_map);
 
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(target));
   set_target_box(box, clip, framebuffer_height);
@@ -248,14 +250,14 @@ void HeatMapPainter::draw(const HeatMap& map, const PixelBox& box, const PixelBo
 
 void HeatMapPainter::end_frame() {
   if (!state_) return;
-  const auto forget = [](auto& kept) {
-    for (auto entry = kept.begin(); entry != kept.end();) {
+  const auto remove_undrawn = [](auto& textures) {
+    for (auto entry = textures.begin(); entry != textures.end();) {
       const bool drawn = std::exchange(entry->second.drawn, false);
-      entry = drawn ? std::next(entry) : kept.erase(entry);
+      entry = drawn ? std::next(entry) : textures.erase(entry);
     }
   };
-  forget(state_->cells);
-  forget(state_->numbers);
+  remove_undrawn(state_->cells);
+  remove_undrawn(state_->numbers);
 }
 
 int HeatMapPainter::cached_textures() const {

@@ -1,9 +1,8 @@
-// Draws HeatMap items with OpenGL: numbers as float textures, colours by a shader, pixel by pixel
-// the same as core/figure/heat_map.h.
+// Draws HeatMap items with OpenGL. Pixels are equal to those of core/figure/heat_map.h.
 //
-// Two passes: the number of each pixel (nearest or pooled exactly, cached while the view is
-// unchanged), then its colour. Attention in GPU memory is drawn from its own texture without a
-// download.
+// The first pass computes the number of each pixel (of the nearest cell, or pooled) as a float
+// texture, cached while the view is unchanged; the second pass maps numbers to colours. Attention
+// in GPU memory is read from its own texture without a download.
 #pragma once
 
 #include <memory>

@@ -22,7 +22,7 @@ constexpr GLint kSampler = 0, kCorner = 2, kSize = 3;  // locations in colour_im
 struct ImagePainter::State {
   State() : shaders(home_folder() / "shaders") {
     glGenVertexArrays(1, &vertex_array);
-    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most_size);
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &max_size);
   }
   ~State() { glDeleteVertexArrays(1, &vertex_array); }
 
@@ -38,7 +38,7 @@ struct ImagePainter::State {
 
   ShaderLibrary shaders;
   GLuint vertex_array = 0;
-  GLint most_size = 0;
+  GLint max_size = 0;
   std::map<Key, CachedTexture> images;
 
   GLuint texture_of(const Tensor& colours);
@@ -51,10 +51,10 @@ GLuint ImagePainter::State::texture_of(const Tensor& colours) {
     return found->second.texture->name();
   }
   const Image image = image_of(colours);
-  if (image.width > most_size || image.height > most_size) {
+  if (image.width > max_size || image.height > max_size) {
     throw WorkError("GPU: an image of " + std::to_string(image.width) + " x " +
                     std::to_string(image.height) + " pixels: expected at most " +
-                    std::to_string(most_size));
+                    std::to_string(max_size));
   }
   glActiveTexture(GL_TEXTURE0);
   auto texture = std::make_shared<Texture>(GL_TEXTURE_2D);

@@ -1,4 +1,4 @@
-// Draws ColourImage items with OpenGL, by the rule in core/figure/display_list.h.
+// Draws ColourImage items with OpenGL, as specified in core/figure/display_list.h.
 #pragma once
 
 #include <memory>

@@ -16,12 +16,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kChunkSeconds = 0.012;  // target, so that cancellation takes at most 50 ms
-constexpr double kFirstWork = 5e6;       // multiplications per chunk before any measurement
+constexpr double kInitialWork = 5e6;     // multiplications per chunk before any measurement
 
 // Binding points in the shaders.
 enum Binding : GLuint { kRows = 0, kOtherRows = 1, kVectors = 2, kScores = 3, kRowSums = 4 };
 constexpr GLuint kIntegers = 5, kNumbers = 6;
-constexpr float kHidden = -3.4028e38F;  // score of a masked pair, see shaders/attention.glsl
+constexpr float kMasked = -3.4028e38F;  // score of a masked pair, see shaders/attention.glsl
 constexpr Index kRowSumNumbers = 4;     // see shaders/weight.glsl
 constexpr Index kLanes = 8;             // see shaders/row_sums.comp
 
@@ -52,13 +52,15 @@ class PartRun {
     const Shape map{pairs_, part_.queries(), part_.keys()};  // [B h, L_q, L_k]
     if (wanted_.attention) result.attention = Tensor::zeros(map);
     if (wanted_.scores) result.scores = Tensor::zeros(map);
-    // Weights are final at once if each row is in one tile, else after the last tile.
+    // Weights of a row in several tiles are final only after the last tile.
     const bool maps = wanted_.attention || wanted_.device_attention;
-    const bool apart = maps && layout_.has_several_visits();
-    over_chunks(
-        {.sums = true, .scores = wanted_.scores, .maps = maps && !apart, .output = wants_output()},
-        result);
-    if (apart) over_chunks({.maps = true}, result);
+    const bool needs_second_pass = maps && layout_.has_several_visits();
+    compute_chunks({.sums = true,
+                    .scores = wanted_.scores,
+                    .maps = maps && !needs_second_pass,
+                    .output = wants_output()},
+                   result);
+    if (needs_second_pass) compute_chunks({.maps = true}, result);
     if (wanted_.output && part_.v.defined()) result.output = download_output();
     if (wanted_.log_sum_exp && part_.normaliser != Normaliser::None) {
       result.log_sum_exp = download_log_sum_exp();
@@ -76,12 +78,12 @@ class PartRun {
     bool sums = false, scores = false, maps = false, output = false;
   };
 
-  void over_chunks(const Passes& passes, PartResult& result) {
+  void compute_chunks(const Passes& passes, PartResult& result) {
     if (passes.maps && texture_) upload_.defines["KEEP_ATTENTION"] = 1;
     const Index copies = layout_.heads() == 1 ? pairs_ : part_.batch;
-    for (Place place; place.list < layout_.lists().size();) {
-      upload_.defines["HEIGHT"] = static_cast<int>(layout_.lists()[place.list].height);
-      compute(next_chunk(layout_, copies, cells_of_next_chunk(), place), passes, result);
+    for (ChunkStart start; start.list < layout_.lists().size();) {
+      upload_.defines["HEIGHT"] = static_cast<int>(layout_.lists()[start.list].height);
+      compute(next_chunk(layout_, copies, max_cells_of_chunk(), start), passes, result);
       device_.thread.serve();
       check_stop();
     }
@@ -107,15 +109,15 @@ class PartRun {
   bool wants_output() const { return wanted_.output && part_.v.defined(); }
 
   // Multiplications for one score and its share of the output.
-  double work_of_a_cell() const {
+  double work_per_cell() const {
     return 4.0 * static_cast<double>(padded_key_width(part_) + padded_value_width(part_)) + 16;
   }
 
-  std::int64_t cells_of_next_chunk() const {
+  std::int64_t max_cells_of_chunk() const {
     const auto measured = device_.work_per_second.find(upload_.defines);
     const double work =
-        measured == device_.work_per_second.end() ? kFirstWork : measured->second * kChunkSeconds;
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(work / work_of_a_cell()), 1,
+        measured == device_.work_per_second.end() ? kInitialWork : measured->second * kChunkSeconds;
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(work / work_per_cell()), 1,
                                     device_.max_scores);
   }
 
@@ -138,7 +140,7 @@ class PartRun {
       if (passes.maps && texture_) {
         glBindImageTexture(0, texture_->name(), 0, GL_TRUE, 0, GL_WRITE_ONLY, GL_R32F);
       }
-      over_cells("weights_tiles.comp", chunk, shared_memory_ ? 1 : TileLayout::tile);
+      dispatch_cells("weights_tiles.comp", chunk, shared_memory_ ? 1 : TileLayout::tile);
       if (passes.maps && wanted_.attention) fetch(chunk, result.attention);
     }
     if (passes.output) output_pass(chunk);
@@ -150,11 +152,11 @@ class PartRun {
 
   // The first chunk may include shader compilation, so it is small and its speed is ignored.
   void measure(std::int64_t cells, double seconds, bool warm) {
-    const double work = static_cast<double>(std::max<std::int64_t>(cells, 1)) * work_of_a_cell();
-    const double first = kFirstWork / kChunkSeconds;
+    const double work = static_cast<double>(std::max<std::int64_t>(cells, 1)) * work_per_cell();
+    const double initial_rate = kInitialWork / kChunkSeconds;
     double& rate = device_.work_per_second[upload_.defines];
     if (!warm) {
-      rate = first;
+      rate = initial_rate;
     } else if (seconds > 0) {
       rate = std::clamp(work / seconds, rate / 4, rate * 2);  // dampens outliers
     }
@@ -192,28 +194,28 @@ class PartRun {
         dispatch("scores_shared.comp", groups(chunk.widest, 64), static_cast<GLuint>(chunk.tiles),
                  chunk.copies);
       } else {
-        over_cells("scores_tiles.comp", chunk, TileLayout::tile);
+        dispatch_cells("scores_tiles.comp", chunk, TileLayout::tile);
       }
     }
     if (d.contains("TERMS")) {
-      over_cells("terms_tiles.comp", chunk, shared_memory_ ? 1 : TileLayout::tile);
+      dispatch_cells("terms_tiles.comp", chunk, shared_memory_ ? 1 : TileLayout::tile);
     }
   }
 
   void output_pass(const Chunk& chunk) {
     device_.values.bind(kRows);
     device_.outputs.bind(kOtherRows);
-    const Index eights = padded_value_width(part_) / 2;
+    const Index blocks = padded_value_width(part_) / 2;  // of 8 floats
     if (shared_memory_) {
-      dispatch("outputs_shared.comp", groups(2 * eights, 8), static_cast<GLuint>(chunk.tiles),
+      dispatch("outputs_shared.comp", groups(2 * blocks, 8), static_cast<GLuint>(chunk.tiles),
                chunk.copies);
     } else {
-      dispatch("outputs_tiles.comp", groups(eights, 8), groups(chunk.tiles, 8), chunk.copies);
+      dispatch("outputs_tiles.comp", groups(blocks, 8), groups(chunk.tiles, 8), chunk.copies);
     }
   }
 
-  // A pass with one invocation for `cells` cells of each row of a tile.
-  void over_cells(const char* file, const Chunk& chunk, Index cells) {
+  // Dispatches one invocation per `cells` cells of a row.
+  void dispatch_cells(const char* file, const Chunk& chunk, Index cells) {
     dispatch(file, groups(chunk.widest, 8 * cells), groups(chunk.tiles, 8), chunk.copies);
   }
 
@@ -231,10 +233,10 @@ class PartRun {
     device_.scores.download(staging_.data(), chunk.cells * chunk.copies);
     const TileLayout::Tile* const tiles = first_tile(chunk);
     for (Index copy = 0; copy < chunk.copies; ++copy) {
-      const float* const of_copy = staging_.data() + copy * chunk.cells;
+      const float* const copy_scores = staging_.data() + copy * chunk.cells;
       const Index head = (chunk.copy + copy) * copy_step();
       for (const TileLayout::Tile* t = tiles; t != tiles + chunk.tiles; ++t) {
-        fetch(*t, of_copy + (t->base - tiles->base),
+        fetch(*t, copy_scores + (t->base - tiles->base),
               map.data() + (head + t->head) * part_.queries() * part_.keys());
       }
     }
@@ -244,12 +246,12 @@ class PartRun {
     const std::int32_t* const columns = layout_.columns().data() + t.columns;
     const bool softmax =
         part_.normaliser == Normaliser::Softmax || part_.normaliser == Normaliser::SpanSoftmax;
-    const float hidden = softmax ? kHidden : -std::numeric_limits<float>::infinity();
+    const float masked = softmax ? kMasked : -std::numeric_limits<float>::infinity();
     for (Index r = 0; r < t.rows; ++r, from += t.stride()) {
       const TileLayout::Row& row = layout_.rows()[static_cast<std::size_t>(t.row + r)];
       float* const to = map + row.query * part_.keys();
       for (Index x = row.begin; x < row.end; ++x) {
-        if (layout_.allows(row, x)) to[columns[x]] = from[x] <= hidden ? 0 : from[x];
+        if (layout_.allows(row, x)) to[columns[x]] = from[x] <= masked ? 0 : from[x];
       }
     }
   }
@@ -262,15 +264,15 @@ class PartRun {
       device_.outputs.download(result.data(), result.size());
       return result;
     }
-    std::vector<float> wide(static_cast<std::size_t>(rows * stride));
-    device_.outputs.download(wide.data(), rows * stride);
+    std::vector<float> padded(static_cast<std::size_t>(rows * stride));
+    device_.outputs.download(padded.data(), rows * stride);
     for (Index r = 0; r < rows; ++r) {
-      std::copy_n(wide.data() + r * stride, size, result.data() + r * size);
+      std::copy_n(padded.data() + r * stride, size, result.data() + r * size);
     }
     return result;
   }
 
-  // Takes the logarithm in double: that of the shaders is not accurate to the last bits.
+  // Computes the logarithm in double: that of shaders is not accurate to the last bits.
   Tensor download_log_sum_exp() const {
     const Index rows = pairs_ * part_.queries();
     std::vector<float> sums(static_cast<std::size_t>(kRowSumNumbers * rows));
@@ -280,9 +282,9 @@ class PartRun {
     for (Index r = 0; r < rows; ++r) {
       const double maximum = sums[static_cast<std::size_t>(kRowSumNumbers * r)];
       const double sum = sums[static_cast<std::size_t>(kRowSumNumbers * r + 1)];
-      const double of_softmax =
+      const double softmax_log_sum =
           sum > 0 ? maximum + std::log(sum) : -std::numeric_limits<double>::infinity();
-      result[r] = static_cast<float>(ratio ? sum : of_softmax);
+      result[r] = static_cast<float>(ratio ? sum : softmax_log_sum);
     }
     return result;
   }

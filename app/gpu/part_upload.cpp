@@ -57,43 +57,44 @@ class Packer {
   explicit Packer(PartUpload& upload) : to_(upload) {}
 
   // Appends to numbers[]; returns the start.
-  std::int32_t scalars(const Tensor& t) {
+  std::int32_t append_scalars(const Tensor& t) {
     const std::size_t at = to_.numbers.size();
     to_.numbers.insert(to_.numbers.end(), t.begin(), t.end());
     return narrow(at);
   }
   // Appends to vectors[]; returns the start.
-  std::int32_t vectors(const Tensor& t, Index width) {
+  std::int32_t append_vectors(const Tensor& t, Index width) {
     to_.numbers.resize((to_.numbers.size() + kVec4 - 1) / kVec4 * kVec4);
-    return scalars(padded(t, width)) / narrow(kVec4);
+    return append_scalars(padded(t, width)) / narrow(kVec4);
   }
-  std::int32_t integers(const std::vector<std::int32_t>& values) {
+  std::int32_t append_integers(const std::vector<std::int32_t>& values) {
     const std::size_t at = to_.integers.size();
     to_.integers.insert(to_.integers.end(), values.begin(), values.end());
     return narrow(at);
   }
 
-  // Adds a table; returns its index.
-  int table(std::int32_t values, std::int32_t head_stride, Index width, Index heads,
-            const OffsetIndex& index) {
+  // Adds a table; returns its number in sizes.table.
+  int append_table(std::int32_t values, std::int32_t head_stride, Index width, Index heads,
+                   const OffsetIndex& index) {
     const auto at = 2 * static_cast<std::size_t>(tables_);
-    to_.sizes.table[at] = {values, head_stride, integers(index.column),
+    to_.sizes.table[at] = {values, head_stride, append_integers(index.column),
                            narrow(index.column.size())};
     to_.sizes.table[at + 1] = {narrow(index.least), narrow(width), narrow(heads), 0};
     return tables_++;
   }
-  int table(const OffsetTable& t) {
+  int append_table(const OffsetTable& t) {
     const Tensor& values = t.table.value();
-    return table(scalars(values), narrow(values.dim(1)), 1, values.dim(0), *t.index);
+    return append_table(append_scalars(values), narrow(values.dim(1)), 1, values.dim(0), *t.index);
   }
-  int table(const RelativeRows& r, Index width) {
+  int append_table(const RelativeRows& r, Index width) {
     const Tensor& rows = r.rows.value();
-    return table(vectors(rows, width), narrow(rows.dim(1) * width), width, rows.dim(0), *r.index);
+    return append_table(append_vectors(rows, width), narrow(rows.dim(1) * width), width,
+                        rows.dim(0), *r.index);
   }
-  void product(const ExtraProduct& p) {
+  void append_product(const ExtraProduct& p) {
     const Index width = width_of(p.q.dim(2));
-    to_.sizes.product[static_cast<std::size_t>(products_++)] = {vectors(p.q.value(), width),
-                                                                vectors(p.k.value(), width),
+    to_.sizes.product[static_cast<std::size_t>(products_++)] = {append_vectors(p.q.value(), width),
+                                                                append_vectors(p.k.value(), width),
                                                                 narrow(width), narrow(p.q.dim(0))};
   }
 
@@ -102,8 +103,8 @@ class Packer {
   int tables_ = 0, products_ = 0;
 };
 
-std::vector<std::int32_t> positions(const std::vector<std::int32_t>& given, Index count) {
-  if (!given.empty()) return given;
+std::vector<std::int32_t> positions(const std::vector<std::int32_t>& listed, Index count) {
+  if (!listed.empty()) return listed;
   std::vector<std::int32_t> consecutive(static_cast<std::size_t>(count));
   std::iota(consecutive.begin(), consecutive.end(), 0);
   return consecutive;
@@ -117,32 +118,32 @@ void pack_scores(const Part& part, PartUpload& to, Packer& pack) {
     d["PRODUCT"] = 1;
     if (part.q.defined() && part.k.defined()) d["CONTENT"] = 1;
     if (part.relu) d["RELU"] = 1;
-    for (const ExtraProduct& p : part.products) pack.product(p);
+    for (const ExtraProduct& p : part.products) pack.append_product(p);
     products = static_cast<int>(part.products.size());
     const Index width = padded_key_width(part);
     if (part.query_rows) {
-      pack.table(*part.query_rows, width);
+      pack.append_table(*part.query_rows, width);
       query_rows = 1;
     }
-    for (const RelativeRows& r : part.key_rows) pack.table(r, width);
+    for (const RelativeRows& r : part.key_rows) pack.append_table(r, width);
     key_rows = static_cast<int>(part.key_rows.size());
     for (const OffsetTable& t : part.scaled_biases) {
-      const int at = pack.table(t);
+      const int at = pack.append_table(t);
       if (scaled_biases++ == 0) first_scaled_bias = at;
     }
-    if (part.factor) d["FACTOR_TABLE"] = pack.table(*part.factor);
+    if (part.factor) d["FACTOR_TABLE"] = pack.append_table(*part.factor);
   } else if (part.source == Source::Additive) {
     d["ADDITIVE"] = 1;
-    s.additive_v = pack.vectors(part.additive_v.value(), padded_key_width(part));
+    s.additive_v = pack.append_vectors(part.additive_v.value(), padded_key_width(part));
   } else {
     d["LOGITS"] = 1;
     const Tensor& logits = part.logits.value();
-    s.logits = pack.scalars(logits);
+    s.logits = pack.append_scalars(logits);
     s.logits_heads = narrow(logits.dim(0));
     s.logits_width = narrow(logits.dim(2));
-    if (part.logits_index) d["LOGITS_TABLE"] = pack.table(0, 0, 1, 1, *part.logits_index);
+    if (part.logits_index) d["LOGITS_TABLE"] = pack.append_table(0, 0, 1, 1, *part.logits_index);
   }
-  if (part.bias) d["BIAS_TABLE"] = pack.table(*part.bias);
+  if (part.bias) d["BIAS_TABLE"] = pack.append_table(*part.bias);
   d["PRODUCTS"] = products;
   d["QUERY_ROWS"] = query_rows;
   d["KEY_ROWS"] = key_rows;
@@ -173,7 +174,7 @@ void PartUpload::add_tiles(const TileLayout& layout) {
   Packer pack(*this);
   std::vector<std::int32_t> list;
   const auto flush = [&] {
-    const std::int32_t at = pack.integers(list);
+    const std::int32_t at = pack.append_integers(list);
     list.clear();
     return at;
   };
@@ -186,7 +187,7 @@ void PartUpload::add_tiles(const TileLayout& layout) {
     list.insert(list.end(), {t.columns, t.width, t.head, t.rows, rows + kRowNumbers * t.row, base});
   }
   sizes.tiles = flush();
-  sizes.columns = pack.integers(layout.columns());
+  sizes.columns = pack.append_integers(layout.columns());
   for (const std::uint32_t word : layout.words()) list.push_back(static_cast<std::int32_t>(word));
   sizes.words = flush();
 }
@@ -195,10 +196,10 @@ void PartUpload::add_runs(const Pattern& pattern) {
   Packer pack(*this);
   std::vector<std::int32_t> list;
   for (const std::int64_t start : pattern.starts()) list.push_back(narrow(start));
-  sizes.starts = pack.integers(list);
+  sizes.starts = pack.append_integers(list);
   list.clear();
   for (const Run& run : pattern.runs()) list.insert(list.end(), {run.begin, run.end, run.step});
-  sizes.runs = pack.integers(list);
+  sizes.runs = pack.append_integers(list);
   sizes.pattern_heads = narrow(pattern.heads());
 }
 
@@ -212,8 +213,8 @@ PartUpload::PartUpload(const Part& part) {
   sizes.value_width = narrow(padded_value_width(part));
   sizes.scale = part.scale;
 
-  sizes.pos_q = pack.integers(positions(part.pos_q, part.queries()));
-  sizes.pos_k = pack.integers(positions(part.pos_k, part.keys()));
+  sizes.pos_q = pack.append_integers(positions(part.pos_q, part.queries()));
+  sizes.pos_k = pack.append_integers(positions(part.pos_k, part.keys()));
   sizes.pos_k_stride =
       static_cast<Index>(part.pos_k.size()) > part.keys() ? narrow(part.keys()) : 0;
 
@@ -227,12 +228,12 @@ PartUpload::PartUpload(const Part& part) {
 
   pack_scores(part, *this, pack);
   if (part.normaliser == Normaliser::SpanSoftmax) {
-    sizes.span = pack.scalars(part.span.value());
+    sizes.span = pack.append_scalars(part.span.value());
     sizes.span_rows = part.span.rank() == 2 ? 1 : 0;
     sizes.span_ramp = static_cast<float>(part.span_ramp);
   }
   if (part.value_rows) {
-    defines["VALUE_TABLE"] = pack.table(*part.value_rows, padded_value_width(part));
+    defines["VALUE_TABLE"] = pack.append_table(*part.value_rows, padded_value_width(part));
   }
 
   const Index width = padded_key_width(part);

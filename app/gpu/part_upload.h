@@ -38,7 +38,7 @@ struct PartUpload {
   Tensor queries, keys, values;  // [.., rows, 4 width]; undefined if the part has none
   std::vector<float> numbers;    // tables, extra products, spans, logits
   std::vector<std::int32_t> integers;
-  Sizes sizes{};  // without the chunk
+  Sizes sizes{};  // without the members of a chunk
   Defines defines;
 
   explicit PartUpload(const Part& part);
@@ -47,7 +47,7 @@ struct PartUpload {
   void add_runs(const Pattern& pattern);
 };
 
-// Reason why a device with buffers of `most_bytes` cannot run this part; empty if it can, except
+// Reason why a device with buffers of `max_bytes` cannot run this part; empty if it can, except
 // for the size of the tiles. Computes sizes only.
 std::string upload_refusal(const Part& part, std::int64_t max_bytes);
 

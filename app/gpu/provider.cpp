@@ -20,8 +20,8 @@ class GpuBackends {
     if (choice == BackendChoice::Cpu) return {&cpu_backend(), ""};
     const StopScope scope(ending_);  // measurements outlive the run that needs them first
     const std::lock_guard lock(mutex_);
-    if (!tried_) {
-      tried_ = true;
+    if (!has_tried_) {
+      has_tried_ = true;
       try {
         auto gpu = std::make_unique<ComputeBackend>(make_context_());
         gpu->use_shared_memory(cached_shared_memory_ratio(*gpu, calibrations_) < 1);
@@ -38,13 +38,13 @@ class GpuBackends {
  private:
   BackendOffer offer_faster() {
     try {
-      if (!gpu_over_cpu_) {
-        gpu_over_cpu_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_);
+      if (!time_ratio_) {
+        time_ratio_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_);
       }
     } catch (const WorkError& e) {  // present but not working
       return {&cpu_backend(), e.what()};
     }
-    if (*gpu_over_cpu_ >= 1) return {&cpu_backend(), ""};
+    if (*time_ratio_ >= 1) return {&cpu_backend(), ""};
     return {gpu_.get(), ""};
   }
 
@@ -52,10 +52,10 @@ class GpuBackends {
   ContextMaker make_context_;
   std::optional<std::filesystem::path> calibrations_;
   Stop ending_;
-  bool tried_ = false;
+  bool has_tried_ = false;
   std::string reason_;  // for a missing gpu_
   std::unique_ptr<ComputeBackend> gpu_;
-  std::optional<double> gpu_over_cpu_;  // time ratio
+  std::optional<double> time_ratio_;  // GPU / CPU
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ std::string read_shader(const std::filesystem::path& path) {
 }
 
 // File name in `#include "name"`; empty for any other line.
-std::string included(const std::string& line) {
+std::string included_file(const std::string& line) {
   static const std::regex pattern(R"re(^\s*#include\s+"([^"]+)"\s*$)re");
   std::smatch match;
   return std::regex_match(line, match, pattern) ? match[1].str() : std::string();
@@ -36,7 +36,7 @@ void append(const std::filesystem::path& folder, const std::string& file,
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    const std::string name = included(line);
+    const std::string name = included_file(line);
     if (name.empty()) {
       joined.text += line + "\n";
       joined.origins.push_back({file, number});
@@ -47,7 +47,7 @@ void append(const std::filesystem::path& folder, const std::string& file,
 }
 
 template <class GetNumber, class GetLog>
-std::string log_of(GLuint object, GetNumber get_number, GetLog get_log) {
+std::string info_log(GLuint object, GetNumber get_number, GetLog get_log) {
   GLint length = 0;
   get_number(object, GL_INFO_LOG_LENGTH, &length);
   std::string log(static_cast<std::size_t>(std::max(length, 1)), '\0');
@@ -92,10 +92,10 @@ const ShaderText& ShaderLibrary::text(const std::string& file) {
 }
 
 Defines ShaderLibrary::used_defines(const std::string& file, const Defines& defines) {
-  const std::string& in = text(file).text;
+  const std::string& source = text(file).text;
   Defines result;
   for (const auto& define : defines) {
-    if (in.find(define.first) != std::string::npos) result.insert(define);
+    if (source.find(define.first) != std::string::npos) result.insert(define);
   }
   return result;
 }
@@ -122,40 +122,40 @@ GLuint ShaderLibrary::drawing(const std::string& vertex_file, const std::string&
 }
 
 GLuint ShaderLibrary::stage(GLenum kind, const std::string& file, const Defines& defines) {
-  std::string head = "#version 430 core\n";
+  std::string header = "#version 430 core\n";
   for (const auto& [name, value] : defines) {
-    head += "#define " + name + " " + std::to_string(value) + "\n";
+    header += "#define " + name + " " + std::to_string(value) + "\n";
   }
-  head += "#line 1\n";
+  header += "#line 1\n";
   const ShaderText& joined = text(file);
-  const std::array<const char*, 2> strings{head.c_str(), joined.text.c_str()};
+  const std::array<const char*, 2> strings{header.c_str(), joined.text.c_str()};
   const GLuint shader = glCreateShader(kind);
   glShaderSource(shader, static_cast<GLsizei>(strings.size()), strings.data(), nullptr);
   glCompileShader(shader);
   GLint compiled = GL_FALSE;
   glGetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
   if (compiled == GL_TRUE) return shader;
-  const std::string log = log_of(shader, glGetShaderiv, glGetShaderInfoLog);
+  const std::string log = info_log(shader, glGetShaderiv, glGetShaderInfoLog);
   glDeleteShader(shader);
   const std::string error = readable_shader_error(log, joined.origins);
-  const bool named =
+  const bool names_file =
       error.find(".glsl") != std::string::npos || error.find(file) != std::string::npos;
-  throw WorkError("GPU: shader " + (named ? "" : file + " ") +
+  throw WorkError("GPU: shader " + (names_file ? "" : file + " ") +
                   "does not compile: " + (error.empty() ? "the driver reports no reason" : error));
 }
 
 GLuint ShaderLibrary::link(const std::string& name, const std::vector<GLuint>& stages) const {
   const GLuint program = glCreateProgram();
-  for (const GLuint s : stages) glAttachShader(program, s);
+  for (const GLuint shader : stages) glAttachShader(program, shader);
   glLinkProgram(program);
-  for (const GLuint s : stages) {
-    glDetachShader(program, s);
-    glDeleteShader(s);
+  for (const GLuint shader : stages) {
+    glDetachShader(program, shader);
+    glDeleteShader(shader);
   }
   GLint linked = GL_FALSE;
   glGetProgramiv(program, GL_LINK_STATUS, &linked);
   if (linked == GL_TRUE) return program;
-  const std::string log = log_of(program, glGetProgramiv, glGetProgramInfoLog);
+  const std::string log = info_log(program, glGetProgramiv, glGetProgramInfoLog);
   glDeleteProgram(program);
   throw WorkError("GPU: shader " + name + " does not link: " + log.substr(0, log.find('\n')));
 }

@@ -9,18 +9,18 @@
 namespace attnscope {
 namespace {
 
-// Minimum limit that OpenGL guarantees for work groups per dimension; tiles and copies stay below
-// it.
+// Number of work groups per dimension that every OpenGL supports; limits tiles and copies.
 constexpr Index kMaxGroups = 65535;
-// Dispatches of a chunk cover its widest tile: at most this many times its cells, plus a constant.
+// A dispatch covers all tiles as if they were as wide as the widest one: at most kMaxWaste times
+// the cells of the chunk, plus kFreeWaste.
 constexpr std::int64_t kMaxWaste = 4, kFreeWaste = 1 << 16;
 constexpr Index kWord = 32;
-constexpr std::uint32_t kAll = 0xFFFFFFFF;
+constexpr std::uint32_t kAllBits = 0xFFFFFFFF;
 constexpr std::int32_t kOnlyVisit = Arrangement::first_visit | Arrangement::last_visit;
 
 static_assert(Arrangement::group_rows == TileLayout::tile);
 
-std::size_t at(Index n) {
+std::size_t to_size(Index n) {
   return static_cast<std::size_t>(n);
 }
 template <class T>
@@ -29,11 +29,11 @@ std::int32_t narrow(T n) {
 }
 
 // Bits [from, from + kWord) of a row of words.
-std::uint32_t bits_at(const std::uint64_t* line, Index words, Index from) {
+std::uint32_t bits_at(const std::uint64_t* row_words, Index words, Index from) {
   constexpr Index bits = 64;
   const Index word = from / bits, shift = from % bits;
-  std::uint64_t result = line[word] >> shift;
-  if (shift > bits - kWord && word + 1 < words) result |= line[word + 1] << (bits - shift);
+  std::uint64_t result = row_words[word] >> shift;
+  if (shift > bits - kWord && word + 1 < words) result |= row_words[word + 1] << (bits - shift);
   return static_cast<std::uint32_t>(result);
 }
 
@@ -79,25 +79,25 @@ struct Union {
 
 }  // namespace
 
-class TileLayout::Maker {
+class TileLayout::Builder {
  public:
-  Maker(const Pattern& pattern, const Arrangement& arrangement, TileLayout& to)
+  Builder(const Pattern& pattern, const Arrangement& arrangement, TileLayout& to)
       : pattern_(pattern), arrangement_(arrangement), to_(to) {}
 
-  void make();
+  void build();
 
  private:
-  const Arrangement::Head& head(Index a) const { return arrangement_.heads[at(a)]; }
-  void lay_in_order(Index a);
-  void lay_rows(Index a, Index first, Index end);
-  void lay_empty(Index a);
-  void lay(Index a, const Arrangement::Block& block);
-  void add_tile(Index a, Index columns, Index width, Index rows);
+  const Arrangement::Head& arranged(Index h) const { return arrangement_.heads[to_size(h)]; }
+  void add_ordered_rows(Index h);
+  void add_union_tile(Index h, Index first, Index end);
+  void add_empty_rows(Index h);
+  void add_block(Index h, const Arrangement::Block& block);
+  void add_tile(Index h, Index columns, Index width, Index rows);
   void add_row(const Row& row);
   void end_list();
-  std::int32_t mark(const Arrangement::Head& from, const Arrangement::Block& block, Index r,
-                    const Arrangement::Extent& extent);
-  std::int32_t mark(const std::vector<Arrangement::Extent>& cells, Index width);
+  std::int32_t append_bits(const Arrangement::Head& from, const Arrangement::Block& block, Index r,
+                           const Arrangement::Extent& extent);
+  std::int32_t append_bits(const std::vector<Arrangement::Extent>& cells, Index width);
 
   const Pattern& pattern_;
   const Arrangement& arrangement_;
@@ -106,30 +106,30 @@ class TileLayout::Maker {
   Index height_ = tile;         // rows per tile of the list
 };
 
-void TileLayout::Maker::make() {
+void TileLayout::Builder::build() {
   const Index heads = pattern_.heads();
-  to_.columns_.resize(at(pattern_.keys()));
+  to_.columns_.resize(to_size(pattern_.keys()));
   std::iota(to_.columns_.begin(), to_.columns_.end(), 0);
-  for (Index a = 0; a < heads; ++a) {
+  for (Index h = 0; h < heads; ++h) {
     columns_.push_back(narrow(to_.columns_.size()));
-    const auto& more = head(a).columns;
-    to_.columns_.insert(to_.columns_.end(), more.begin(), more.end());
+    const auto& head_columns = arranged(h).columns;
+    to_.columns_.insert(to_.columns_.end(), head_columns.begin(), head_columns.end());
   }
-  for (Index a = 0; a < heads; ++a) {
-    lay_in_order(a);
-    lay_empty(a);
+  for (Index h = 0; h < heads; ++h) {
+    add_ordered_rows(h);
+    add_empty_rows(h);
   }
   const std::size_t layers = std::max<std::size_t>(arrangement_.layers(), 1);
   for (std::size_t layer = 0; layer < layers; ++layer) {
-    for (Index a = 0; a < heads; ++a) {
-      for (const Arrangement::Block& block : head(a).layer(layer)) lay(a, block);
+    for (Index h = 0; h < heads; ++h) {
+      for (const Arrangement::Block& block : arranged(h).layer(layer)) add_block(h, block);
     }
     end_list();
   }
   height_ = 1;
-  for (Index a = 0; a < heads; ++a) {
-    for (const Arrangement::LoneRow& row : head(a).lone_rows) {
-      add_tile(a, columns_[at(a)] + narrow(row.columns), row.width, 1);
+  for (Index h = 0; h < heads; ++h) {
+    for (const Arrangement::LoneRow& row : arranged(h).lone_rows) {
+      add_tile(h, columns_[to_size(h)] + narrow(row.columns), row.width, 1);
       const int visits = Arrangement::last_visit | (row.first ? Arrangement::first_visit : 0);
       add_row({row.query, 0, row.width, -1, visits});
     }
@@ -137,16 +137,16 @@ void TileLayout::Maker::make() {
   end_list();
 }
 
-void TileLayout::Maker::lay_in_order(Index a) {
+void TileLayout::Builder::add_ordered_rows(Index h) {
   for (Index row = 0; row < pattern_.queries(); row += tile) {
-    if (!head(a).is_in_order(row / Arrangement::block_rows)) continue;
-    lay_rows(a, row, std::min(row + tile, pattern_.queries()));
+    if (!arranged(h).is_in_order(row / Arrangement::block_rows)) continue;
+    add_union_tile(h, row, std::min(row + tile, pattern_.queries()));
   }
 }
 
 // Neighbouring rows whose runs have step 1: the tile's keys are the union of the runs.
-void TileLayout::Maker::lay_rows(Index a, Index first, Index end) {
-  const Union keys(pattern_, a, first, end);
+void TileLayout::Builder::add_union_tile(Index h, Index first, Index end) {
+  const Union keys(pattern_, h, first, end);
   Index columns = keys.parts.empty() ? 0 : keys.parts.front().begin;
   if (keys.parts.size() > 1) {
     columns = narrow(to_.columns_.size());
@@ -154,93 +154,95 @@ void TileLayout::Maker::lay_rows(Index a, Index first, Index end) {
       for (std::int32_t c = part.begin; c < part.end; ++c) to_.columns_.push_back(c);
     }
   }
-  add_tile(a, columns, keys.width, end - first);
+  add_tile(h, columns, keys.width, end - first);
   for (Index i = first; i < end; ++i) {
-    const std::vector<Arrangement::Extent> cells = keys.cells(pattern_.row(a, i));
+    const std::vector<Arrangement::Extent> cells = keys.cells(pattern_.row(h, i));
     Row row{narrow(i), 0, 0, -1, kOnlyVisit};
     if (!cells.empty()) {
       row.begin = cells.front().begin;
       row.end = cells.back().end;
     }
-    if (cells.size() > 1) row.words = mark(cells, keys.width);
+    if (cells.size() > 1) row.words = append_bits(cells, keys.width);
     add_row(row);
   }
 }
 
-std::int32_t TileLayout::Maker::mark(const std::vector<Arrangement::Extent>& cells, Index width) {
+std::int32_t TileLayout::Builder::append_bits(const std::vector<Arrangement::Extent>& cells,
+                                              Index width) {
   const std::size_t before = to_.words_.size();
-  to_.words_.resize(before + at((width + kWord - 1) / kWord), 0);
+  to_.words_.resize(before + to_size((width + kWord - 1) / kWord), 0);
   for (const Arrangement::Extent& run : cells) {
     for (std::int32_t x = run.begin; x < run.end; ++x) {
-      to_.words_[before + at(x / kWord)] |= std::uint32_t{1} << (x % kWord);
+      to_.words_[before + to_size(x / kWord)] |= std::uint32_t{1} << (x % kWord);
     }
   }
   return narrow(before);
 }
 
 // Places rows without keys in tiles without columns, so that every row is in a tile.
-void TileLayout::Maker::lay_empty(Index a) {
-  const std::vector<std::int32_t>& empty = head(a).empty;
+void TileLayout::Builder::add_empty_rows(Index h) {
+  const std::vector<std::int32_t>& empty = arranged(h).empty;
   for (std::size_t n = 0; n < empty.size(); ++n) {
-    const std::size_t left = empty.size() - n;
-    if (n % at(tile) == 0) add_tile(a, 0, 0, std::min(tile, static_cast<Index>(left)));
+    const std::size_t remaining = empty.size() - n;
+    if (n % to_size(tile) == 0) add_tile(h, 0, 0, std::min(tile, static_cast<Index>(remaining)));
     add_row({empty[n], 0, 0, -1, kOnlyVisit});
   }
 }
 
-void TileLayout::Maker::lay(Index a, const Arrangement::Block& block) {
-  const Arrangement::Head& from = head(a);
+void TileLayout::Builder::add_block(Index h, const Arrangement::Block& block) {
+  const Arrangement::Head& from = arranged(h);
   for (Index r0 = 0; r0 < block.rows; r0 += tile) {
-    const Arrangement::Extent extent = from.extents[block.extents + at(r0 / tile)];
+    const Arrangement::Extent extent = from.extents[block.extents + to_size(r0 / tile)];
     const Index rows = std::min(tile, block.rows - r0);
-    add_tile(a, columns_[at(a)] + narrow(block.columns) + extent.begin, extent.end - extent.begin,
-             rows);
+    add_tile(h, columns_[to_size(h)] + narrow(block.columns) + extent.begin,
+             extent.end - extent.begin, rows);
     for (Index r = r0; r < r0 + rows; ++r) {
-      const std::size_t n = block.queries + at(r);
-      add_row({from.queries[n], 0, extent.end - extent.begin, mark(from, block, r, extent),
+      const std::size_t n = block.queries + to_size(r);
+      add_row({from.queries[n], 0, extent.end - extent.begin, append_bits(from, block, r, extent),
                from.visits[n]});
     }
   }
 }
 
 // Start of a block row's bits in words(); -1 if all are set.
-std::int32_t TileLayout::Maker::mark(const Arrangement::Head& from, const Arrangement::Block& block,
-                                     Index r, const Arrangement::Extent& extent) {
+std::int32_t TileLayout::Builder::append_bits(const Arrangement::Head& from,
+                                              const Arrangement::Block& block, Index r,
+                                              const Arrangement::Extent& extent) {
   if (block.words < 0) return -1;
   const Index words = (block.width + 63) / 64;
-  const std::uint64_t* const line = from.words.data() + block.words + r * words;
+  const std::uint64_t* const row_words = from.words.data() + block.words + r * words;
   const std::size_t before = to_.words_.size();
-  bool all = true;
+  bool all_allowed = true;
   for (Index x = extent.begin; x < extent.end; x += kWord) {
     const Index count = std::min(kWord, extent.end - x);
-    const std::uint32_t wanted = kAll >> (kWord - count);
-    const std::uint32_t word = bits_at(line, words, x) & wanted;
-    all &= word == wanted;
+    const std::uint32_t mask = kAllBits >> (kWord - count);
+    const std::uint32_t word = bits_at(row_words, words, x) & mask;
+    all_allowed &= word == mask;
     to_.words_.push_back(word);
   }
-  if (!all) return narrow(before);
+  if (!all_allowed) return narrow(before);
   to_.words_.resize(before);
   return -1;
 }
 
-void TileLayout::Maker::add_tile(Index a, Index columns, Index width, Index rows) {
+void TileLayout::Builder::add_tile(Index h, Index columns, Index width, Index rows) {
   to_.tiles_.push_back(
-      {narrow(columns), narrow(width), narrow(a), narrow(rows), narrow(to_.rows_.size()), 0});
+      {narrow(columns), narrow(width), narrow(h), narrow(rows), narrow(to_.rows_.size()), 0});
 }
 
 // Adds a row; the last one of a tile is followed by its copies.
-void TileLayout::Maker::add_row(const Row& row) {
+void TileLayout::Builder::add_row(const Row& row) {
   const Tile& t = to_.tiles_.back();
   to_.several_visits_ |= row.visits != kOnlyVisit;
   to_.rows_.push_back(row);
   if (narrow(to_.rows_.size()) == t.row + t.rows) {
-    to_.rows_.resize(at(t.row + height_), {row.query, 0, 0, -1, 0});
+    to_.rows_.resize(to_size(t.row + height_), {row.query, 0, 0, -1, 0});
   }
 }
 
 // Sorts tiles by decreasing width in powers of two, so that those of a chunk are similar; then sets
 // the start of each tile's cells.
-void TileLayout::Maker::end_list() {
+void TileLayout::Builder::end_list() {
   List list{height_, 0, 0};
   if (!to_.lists_.empty()) list.first = to_.lists_.back().first + to_.lists_.back().count;
   list.count = narrow(to_.tiles_.size()) - list.first;
@@ -259,45 +261,46 @@ void TileLayout::Maker::end_list() {
 }
 
 TileLayout::TileLayout(const Pattern& pattern) : heads_(pattern.heads()) {
-  Maker(pattern, *pattern.arrangement(), *this).make();
+  Builder(pattern, *pattern.arrangement(), *this).build();
 }
 
 bool TileLayout::allows(const Row& row, Index cell) const {
   if (cell < row.begin || cell >= row.end) return false;
-  return row.words < 0 || (words_[at(row.words + cell / kWord)] >> (cell % kWord) & 1) != 0;
+  return row.words < 0 || (words_[to_size(row.words + cell / kWord)] >> (cell % kWord) & 1) != 0;
 }
 
 std::int64_t TileLayout::cells(const List& list) const {
-  const Tile& last = tiles_[at(list.first + list.count - 1)];
+  const Tile& last = tiles_[to_size(list.first + list.count - 1)];
   return last.base + cells(last, list);
 }
 
-Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t most, Place& place) {
-  const TileLayout::List& list = layout.lists()[place.list];
+Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t max_cells,
+                 ChunkStart& start) {
+  const TileLayout::List& list = layout.lists()[start.list];
   const TileLayout::Tile* const tiles = layout.tiles().data() + list.first;
-  Chunk chunk{place.list, place.copy, 1, place.tile, 0, 0, 0};
-  while (place.tile < list.count && chunk.tiles < kMaxGroups) {
-    const TileLayout::Tile& next = tiles[place.tile];
+  Chunk chunk{start.list, start.copy, 1, start.tile, 0, 0, 0};
+  while (start.tile < list.count && chunk.tiles < kMaxGroups) {
+    const TileLayout::Tile& next = tiles[start.tile];
     const std::int64_t cells = chunk.cells + layout.cells(next, list);
     const Index widest = std::max(chunk.widest, next.stride());
     const std::int64_t covered = (chunk.tiles + 1) * list.height * widest;
-    if (chunk.tiles > 0 && (cells > most || covered > kMaxWaste * cells + kFreeWaste)) break;
+    if (chunk.tiles > 0 && (cells > max_cells || covered > kMaxWaste * cells + kFreeWaste)) break;
     chunk.cells = cells;
     chunk.widest = widest;
     ++chunk.tiles;
-    ++place.tile;
+    ++start.tile;
   }
   if (chunk.tiles == list.count) {
-    const std::int64_t room = most / std::max<std::int64_t>(chunk.cells, 1);
-    chunk.copies = std::clamp<Index>(room, 1, std::min(copies - place.copy, kMaxGroups));
+    const std::int64_t room = max_cells / std::max<std::int64_t>(chunk.cells, 1);
+    chunk.copies = std::clamp<Index>(room, 1, std::min(copies - start.copy, kMaxGroups));
   }
-  if (place.tile == list.count) {
-    place.tile = 0;
-    place.copy += chunk.copies;
+  if (start.tile == list.count) {
+    start.tile = 0;
+    start.copy += chunk.copies;
   }
-  if (place.copy == copies) {
-    place.copy = 0;
-    ++place.list;
+  if (start.copy == copies) {
+    start.copy = 0;
+    ++start.list;
   }
   return chunk;
 }

@@ -1,6 +1,6 @@
 // Tile layout: a pattern as input of the compute shaders. A tile is a group of rows that share
-// their keys, after the pattern's arrangement (core/part/arrangement.h); chunks of tiles are
-// computed at a time.
+// their keys, as found by the pattern's arrangement (core/part/arrangement.h). A dispatch computes
+// a chunk of tiles.
 //
 // A tile has up to eight query rows, or one row whose keys no other row shares, and the list of
 // their keys; a cell is one of its pairs, allowed or not. Memory and time grow with the number of
@@ -16,7 +16,7 @@ namespace attnscope {
 
 class TileLayout {
  public:
-  static constexpr Index tile = 8;  // maximum number of rows; also cells computed at a time
+  static constexpr Index tile = 8;  // maximum number of rows; also cells per invocation
 
   struct Tile {
     std::int32_t columns, width;  // start of its keys in columns(), and their number
@@ -29,7 +29,7 @@ class TileLayout {
     std::int32_t query;
     std::int32_t begin, end;  // range that contains the allowed cells
     std::int32_t words;       // start of their bits in words(); -1: all in the range are allowed
-    std::int32_t visits;      // Arrangement::first_visit, last_visit: queries in several lists
+    std::int32_t visits;      // Arrangement::first_visit | last_visit, for queries in several lists
   };
   // Tiles without common queries; the lists of a query are processed in this order.
   struct List {
@@ -54,7 +54,7 @@ class TileLayout {
   std::int64_t cells(const List& list) const;
 
  private:
-  class Maker;
+  class Builder;
 
   Index heads_;
   std::vector<List> lists_;
@@ -65,8 +65,8 @@ class TileLayout {
   bool several_visits_ = false;
 };
 
-// Tiles are computed in copies: for all B h heads if these share the pattern, else for the batch. A
-// chunk is a list for some copies, or part of a list for one copy.
+// A layout is computed in copies: for each of B h heads if they share the pattern, else for each
+// sequence of the batch. A chunk is a list for some copies, or part of a list for one copy.
 struct Chunk {
   std::size_t list = 0;
   Index copy = 0, copies = 0;
@@ -74,13 +74,13 @@ struct Chunk {
   std::int64_t cells = 0;  // per copy
   Index widest = 0;        // stride of a tile
 };
-struct Place {  // start of the next chunk
+struct ChunkStart {
   std::size_t list = 0;
   Index copy = 0, tile = 0;
 };
 
-// Returns the chunk at `place`, with at most `most` cells but at least one tile, and advances
-// `place`, which must be valid.
-Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t most, Place& place);
+// Returns the chunk at `start`, with at most `max_cells` cells but at least one tile, and advances
+// `start`, which must be valid.
+Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t max_cells, ChunkStart& start);
 
 }  // namespace attnscope

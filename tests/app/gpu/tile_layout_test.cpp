@@ -134,9 +134,9 @@ void expect_chunks(const Pattern& pattern, Index copies, std::int64_t most) {
   const TileLayout layout(pattern);
   std::set<std::pair<Index, Index>> seen;  // copy, tile
   std::set<std::pair<Index, std::size_t>> lists;
-  for (Place place; place.list < layout.lists().size();) {
-    const Place before = place;
-    const Chunk chunk = next_chunk(layout, copies, most, place);
+  for (ChunkStart start; start.list < layout.lists().size();) {
+    const ChunkStart before = start;
+    const Chunk chunk = next_chunk(layout, copies, most, start);
     ASSERT_GT(chunk.copies * chunk.tiles, 0);
     EXPECT_EQ(chunk.list, before.list);
     EXPECT_TRUE(chunk.cells * chunk.copies <= most || chunk.copies * chunk.tiles == 1);
@@ -176,8 +176,8 @@ TEST(TileLayout, ChunksContainTilesOfSimilarWidth) {
     builder.next_row();
   }
   const TileLayout layout(builder.finish());
-  for (Place place; place.list < layout.lists().size();) {
-    const Chunk chunk = next_chunk(layout, 1, 1 << 24, place);
+  for (ChunkStart start; start.list < layout.lists().size();) {
+    const Chunk chunk = next_chunk(layout, 1, 1 << 24, start);
     const Index covered = chunk.tiles * layout.lists()[chunk.list].height * chunk.widest;
     EXPECT_LE(covered, 4 * chunk.cells + (1 << 16));
   }
