@@ -24,7 +24,7 @@ foreach(folder lessons models presets samples stores)
   install(DIRECTORY assets/${folder} DESTINATION ${home}/assets)
 endforeach()
 install(FILES assets/pictures/hills.png DESTINATION ${home}/assets/pictures)
-# Where Help, Documentation in the window finds it.
+# Read by the window's menu Help, Documentation.
 install(DIRECTORY assets/docs DESTINATION ${home}/assets
         PATTERN "*.py" EXCLUDE PATTERN "*.sh" EXCLUDE)
 install(DIRECTORY shaders DESTINATION ${home})
@@ -58,6 +58,6 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS "fonts-dejavu-core, libegl1, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libgl1-mesa-dri")
 if(NOT ATTNSCOPE_PORTABLE)
   string(APPEND CPACK_PACKAGE_DESCRIPTION " This one was built without ATTNSCOPE_PORTABLE, for the \
-processor of the machine that made it.")
+processor of the build machine.")
 endif()
 include(CPack)

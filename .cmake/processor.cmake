@@ -1,5 +1,5 @@
-# Instruction set to compile for. "x86-64-v4" and "-v3" are explicit because -march=native selects a
-# wrong model with compilers older than the processor.
+# Instruction set of the compiled code. "x86-64-v4" and "-v3" are explicit because -march=native
+# selects a wrong model with compilers older than the processor.
 include(CheckCXXSourceRuns)
 
 set(ATTNSCOPE_MACHINE_FLAGS "")

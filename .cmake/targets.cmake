@@ -3,7 +3,7 @@ add_library(attnscope_options INTERFACE)
 target_compile_options(attnscope_options INTERFACE -Wall -Wextra -Wconversion -Werror
                                                   ${ATTNSCOPE_MACHINE_FLAGS})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # Fires on every "literal" + std::string (https://gcc.gnu.org/PR105651).
+  # -Wrestrict fires on every "literal" + std::string (https://gcc.gnu.org/PR105651).
   target_compile_options(attnscope_options INTERFACE -Wno-restrict)
   if(ATTNSCOPE_UNITY)  # Fires within std::variant in large translation units.
     target_compile_options(attnscope_options INTERFACE -Wno-maybe-uninitialized)
@@ -16,13 +16,13 @@ if(ATTNSCOPE_TESTS AND NOT ATTNSCOPE_BENCHMARKS)
                                                          ATTNSCOPE_CHECKS)
 endif()
 if(ATTNSCOPE_SANITIZE)
-  # Has false positives with sanitizers, according to GCC's manual (std::regex).
+  # -Wmaybe-uninitialized has false positives with sanitizers (GCC's manual), here in std::regex.
   target_compile_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
                          -Wno-error=maybe-uninitialized)
   target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE})
   if(ATTNSCOPE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # Concerns fences, which TSan ignores: streaming stores have one before threads are signalled.
+    # -Wtsan: TSan ignores fences. Streaming stores end with a fence before threads are signalled.
     target_compile_options(attnscope_options INTERFACE -Wno-tsan)
   endif()
 endif()
@@ -62,7 +62,7 @@ function(attnscope_sources target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# Optimises for compile time: panels, commands and upper rooms compute little, tests run once.
+# Short compile times: panels, commands and upper rooms compute little, tests run once.
 set(ATTNSCOPE_QUICK_BUILD "$<$<NOT:$<CONFIG:Debug>>:-Og;-fno-tree-vectorize>")
 set(ATTNSCOPE_TEST_BUILD $<$<NOT:$<CONFIG:Debug>>:-O0>)
 
@@ -72,7 +72,7 @@ set(ATTNSCOPE_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> 
     <map> <memory> <optional> <span> <string> <string_view> <vector>)
 
 # attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N]): a GoogleTest program of the
-# tests below these folders, each of which occupies N processors (default 1).
+# tests below these folders. Each test occupies N processors (default 1).
 function(attnscope_tests name library)
   cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS" "FILES")
   if(NOT tests_PROCESSORS)
@@ -85,12 +85,12 @@ function(attnscope_tests name library)
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_BUILD})
-  # Before the tests' objects: the linker uses the first instantiation of a template, and tests should
-  # run the code of the shipped core.
+  # The core precedes the tests' objects, since the linker uses the first instantiation of a template:
+  # tests run the code of the shipped core.
   target_link_options(${name} PRIVATE LINKER:--whole-archive $<TARGET_FILE:attnscope_core>
                                       LINKER:--no-whole-archive)
-  # Batches instead of folders, which would rebuild slowly after one change. Names in a file are local
-  # by its namespace ATTNSCOPE_FILE (unnamed if files are compiled alone).
+  # Batches of files, since whole folders would rebuild slowly after one change. The namespace
+  # ATTNSCOPE_FILE makes the names of a file local (unnamed if files are compiled alone).
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE BATCH
                         UNITY_BUILD_BATCH_SIZE 20 UNITY_BUILD_UNIQUE_ID ATTNSCOPE_FILE)
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
