@@ -30,7 +30,7 @@ constexpr double kBusyTick = 0.1;       // seconds between frames of the busy in
 constexpr int kMaxFailedFrames = 3;     // consecutive
 constexpr double kPlayTick = 1.0 / 60;  // seconds between frames of an animation
 
-Settings with_options(Settings settings, const WindowOptions& options) {
+Settings apply_options(Settings settings, const WindowOptions& options) {
   if (options.width > 0) {
     settings.width = options.width;
     settings.height = options.height;
@@ -41,12 +41,11 @@ Settings with_options(Settings settings, const WindowOptions& options) {
   return settings;
 }
 
-// True if `one`'s view reads a finding computed with the run that `other`'s view does not read.
-bool reads_more_findings(const Session& one, const Session& other) {
-  const View& of_one = view(one.view.id);
-  return std::ranges::any_of(of_one.findings, [&](const ViewFinding& one) {
-    return finding(one.id).with_run && !view(other.view.id).reads(one.id) &&
-           one.id != Findings::reference.id;  // available to every view
+// True if the view of `now` reads a finding of the run that the view of `requested` does not read.
+bool reads_more_findings(const Session& now, const Session& requested) {
+  return std::ranges::any_of(view(now.view.id).findings, [&](const ViewFinding& read) {
+    return finding(read.id).with_run && !view(requested.view.id).reads(read.id) &&
+           read.id != Findings::reference.id;  // available to every view
   });
 }
 
@@ -60,7 +59,7 @@ App::App(const WindowOptions& options)
       platform_([&] {
         LoadedSettings loaded = load_settings(folder_ / "window.json");
         saved_ = loaded.settings;
-        state_.settings = with_options(loaded.settings, options);
+        state_.settings = apply_options(loaded.settings, options);
         if (!loaded.notice.empty()) state_.notify(loaded.notice);
         start_loading_fonts();
         return state_.settings;
@@ -85,8 +84,8 @@ App::App(const WindowOptions& options)
   request_run();
 }
 
-// Requests all stops before anything waits for one of them. Tasks end, and owners of textures are
-// destroyed, while the context still exists.
+// Requests all stops before waiting for any thread. Tasks end and owners of textures are destroyed
+// while the context still exists.
 App::~App() {
   backend_stop_.request();
   runner_->cancel();
@@ -117,20 +116,20 @@ void App::start_session(const WindowOptions& options) {
   if (const auto file = autosave_.abandoned_file()) state_.files.abandoned = *file;
   if (!samples().empty()) use_sample(state_.session.edit().run, samples().front());
   const std::filesystem::path last = folder_ / "last-session.json";
-  std::error_code none;
+  std::error_code ignored;
   if (options.session) {
     state_.session = load_session(*options.session);
     state_.files.session = *options.session;
     state_.settings.add_recent(
         std::filesystem::absolute(*options.session).lexically_normal().string());
-  } else if (std::filesystem::exists(last, none)) {
+  } else if (std::filesystem::exists(last, ignored)) {
     try {
       state_.session = load_session(last);
     } catch (const std::exception&) {
       state_.notify("The last session could not be read; this is a new session.");
     }
   } else {
-    new_session = !options.asks_for_something();
+    new_session = !options.has_content();
   }
   if (options.model) {
     state_.edit() = with_model(*state_.session, *options.model).viewed;
@@ -150,7 +149,7 @@ void App::start_session(const WindowOptions& options) {
     if (!options.key_tokens.empty())
       state_.session.edit().run.tensors.key_tokens = options.key_tokens;
   }
-  if (options.look) options.look(state_.session.edit().view);
+  if (options.apply_view) options.apply_view(state_.session.edit().view);
   state_.selection.has_checked_view = false;
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
   if (new_session) state_.files.new_session = state_.session.snapshot();
@@ -171,8 +170,8 @@ double App::next_timer() const {
   if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
   if (has_task_status(state_)) at_most(kBusyTick);
   if (speaker_ != nullptr)
-    at_most(speaker_drawn_ + 1 - (state_.seconds - state_.lesson.clock_start));
-  if (ui_.hint_timer.wait > 0) at_most(drawn_at_ + ui_.hint_timer.wait - glfwGetTime());
+    at_most(speaker_drawn_at_ + 1 - (state_.seconds - state_.lesson.clock_start));
+  if (ui_.hint_timer.wait > 0) at_most(frame_start_ + ui_.hint_timer.wait - glfwGetTime());
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
     if (!n.error) at_most(n.until - glfwGetTime());
@@ -202,8 +201,8 @@ bool App::take_outcome() {
     // Pins and settings stay until the complete trace.
     if (state_.run.generating) return false;
     const ViewSettings& view = outcome.session->view;
-    const bool seen = view.id == "grid" || view.layer < outcome.trace->config->layers;
-    if (outcome.layers_of > 0 && !seen) return false;
+    const bool is_visible = view.id == "grid" || view.layer < outcome.trace->config->layers;
+    if (outcome.layers_of > 0 && !is_visible) return false;
     if (!state_.run.is_preview()) trace_before_preview_ = state_.run.trace;
     state_.run.trace = outcome.trace;
     state_.run.findings = outcome.findings;
@@ -214,9 +213,10 @@ bool App::take_outcome() {
     report_due_ = true;
     return true;
   }
-  const bool first = state_.files.new_session != nullptr &&
-                     same_session(state_.files.new_session, state_.session.snapshot()) &&
-                     same_run(*outcome.session, *state_.session);
+  const bool opens_new_session =
+      state_.files.new_session != nullptr &&
+      same_session(state_.files.new_session, state_.session.snapshot()) &&
+      same_run(*outcome.session, *state_.session);
   state_.files.new_session.reset();
   if (outcome.trace != nullptr) {
     const std::shared_ptr<const Trace> before =
@@ -233,7 +233,7 @@ bool App::take_outcome() {
     state_.clamp_view();
     replace_empty_view(state_);
     if (state_.run.generating) generate_token(state_);
-    if (first) open_on_salient_pair(state_);
+    if (opens_new_session) open_on_salient_pair(state_);
   } else {
     state_.run.error = error_text(outcome.error);
     state_.run.generating = false;
@@ -263,11 +263,10 @@ void App::run_once() {
   state_.run.progress = runner_->progress();
   const bool busy_changed = was_busy != (state_.run.busy_seconds > 0);
   const bool hint_due =
-      ui_.hint_timer.wait > 0 && state_.seconds >= drawn_at_ + ui_.hint_timer.wait;
+      ui_.hint_timer.wait > 0 && state_.seconds >= frame_start_ + ui_.hint_timer.wait;
   if (hint_due) settle_ = kSettleFrames;  // a new window is hidden in its first frame
-  const bool notice_over =
-      std::any_of(state_.notices.begin(), state_.notices.end(),
-                  [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
+  const bool notice_over = std::ranges::any_of(
+      state_.notices, [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
   if (update_tasks(state_)) settle_ = kSettleFrames;
   panels_.steps->update(state_.step_pictures);
   if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
@@ -293,41 +292,40 @@ void App::run_once() {
   }
 }
 
-// Cross-fade from one picture to the next.
 void App::update_fade() {
   PreviousPicture& previous = panels_.picture.previous;
   const PixelBox& box = panels_.picture.box;
   const bool allowed = may_fade(state_) && box.width > 0;
   if (fade_.start_if_navigated(navigation_state(state_), state_.seconds, allowed)) {
     const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
-    const auto pixels = [](int length, float by) {
+    const auto to_pixels = [](int length, float by) {
       return static_cast<int>(static_cast<float>(length) * by);
     };
     previous.box = box;
     previous.texture =
-        screen_.copy_region({pixels(box.x, scale.x), pixels(box.y, scale.y),
-                             pixels(box.width, scale.x), pixels(box.height, scale.y)});
+        screen_.copy_region({to_pixels(box.x, scale.x), to_pixels(box.y, scale.y),
+                             to_pixels(box.width, scale.x), to_pixels(box.height, scale.y)});
   }
-  if (previous.share > 0 && screen_size_ != platform_.window_box()) fade_.end();
-  screen_size_ = platform_.window_box();
+  if (previous.share > 0 && window_box_ != platform_.window_box()) fade_.end();
+  window_box_ = platform_.window_box();
   const bool current = state_.run.trace != nullptr && state_.is_current();
   previous.share = static_cast<float>(fade_.share(state_.seconds, current));
 }
 
 void App::update_scale() {
-  const double chosen =
+  const double window_scale =
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
   const double scale = state_.presentation.on ? presentation_scale(platform_.window_box().height,
                                                                    state_.presentation.zoom)
-                                              : chosen;
-  const Look& look = state_.settings.dark ? Look::dark_one() : Look::light();
-  const bool first = ui_.look == nullptr;
+                                              : window_scale;
+  const Look& look = state_.settings.dark ? Look::dark_look() : Look::light();
+  const bool is_first_frame = ui_.look == nullptr;
   const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.is_missing_glyphs() ||
                              state_.presentation.on != ui_.fonts.has_lecture();
   if (fonts_changed) {
     ui_.fonts.load(atlas_, scale, state_.presentation.on);
 #if IMGUI_VERSION_NUM < 19200  // later versions update the texture themselves
-    if (!first) {              // the first frame creates the first texture
+    if (!is_first_frame) {     // the first frame creates the first texture
       ImGui_ImplOpenGL3_DestroyFontsTexture();
       ImGui_ImplOpenGL3_CreateFontsTexture();
     }
@@ -335,7 +333,7 @@ void App::update_scale() {
     screen_.invalidate();
     panels_.picture.key = {};
   }
-  if (first && !ui_.fonts.notice().empty()) state_.notify(ui_.fonts.notice());
+  if (is_first_frame && !ui_.fonts.notice().empty()) state_.notify(ui_.fonts.notice());
   ui_.scale = state_.scale = scale;
   if (fonts_changed || ui_.look != &look) {
     ui_.look = &look;
@@ -363,14 +361,14 @@ void App::lay_out_frame() {
   ImGui_ImplGlfw_NewFrame();
   ui_.strokes = input_.feed();
   ui_.hint_timer.wait = -1;
-  drawn_at_ = glfwGetTime();
+  frame_start_ = glfwGetTime();
   ImGui::NewFrame();
   ui_.report.begin_frame();
   ui_.space_markers = state_.session->view.space_markers;
   state_.text.drawn = false;
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
-  if (state_.session->view.id != view_shown_) state_.clamp_view();  // the view has just opened
-  view_shown_ = state_.session->view.id;
+  if (state_.session->view.id != last_view_) state_.clamp_view();  // the view has just opened
+  last_view_ = state_.session->view.id;
   read_model_files(state_, panels_.model);
   painter_.begin_frame();
   ImGui::PushFont(ui_.fonts.body);
@@ -380,14 +378,14 @@ void App::lay_out_frame() {
   const bool typing = ImGui::GetIO().WantTextInput || state_.text.focused;
   // An open dialog receives all keys.
   if (!state_.dialogs.open()) run_shortcuts(state_, ui_.strokes, typing);
-  // Immediately: drawing the frame can take long while the run occupies all processors.
+  // Cancels before drawing, which can be slow while the run occupies all processors.
   if (std::exchange(state_.requests.cancel_run, false)) cancel_run();
   ImGui::Render();
   if (is_dimming()) settle_ = std::max(settle_, 1);
 }
 
-// After an out-of-memory error, the next frame is drawn in full. A lost context takes its objects
-// and thus the window's contents along.
+// Redraws the next frame in full after an error, such as missing memory. Gives up after several
+// failed frames: a lost context never recovers.
 void App::try_to_show_frame() {
   try {
     show_frame();
@@ -401,21 +399,21 @@ void App::try_to_show_frame() {
 }
 
 void App::save_and_throw(const std::string& reason) {
-  const std::string kept = autosave_.save_now(*state_.own_session());
+  const std::string problem = autosave_.save_now(*state_.own_session());
   throw WorkError(
       reason + "; the window has to close. " +
-      (kept.empty() ? "The session is saved: the next start offers to restore it" : kept));
+      (problem.empty() ? "The session is saved: the next start offers to restore it" : problem));
 }
 
 void App::show_frame() {
   ImDrawData& data = *ImGui::GetDrawData();
-  const ImVec4& ground = ui_.look->panel;
-  const bool compares = ui_.report.on() && settle_ == 0;
-  const Image expected = compares ? screen_.drawn_from_scratch(data, ground) : Image();
-  screen_.show(data, ground);
+  const ImVec4& background = ui_.look->panel;
+  const bool checks_pixels = ui_.report.on() && settle_ == 0;
+  const Image expected = checks_pixels ? screen_.drawn_from_scratch(data, background) : Image();
+  screen_.show(data, background);
   if (ui_.report.on()) {
     Image picture = screen_.picture();
-    if (compares) stale_pixels_ += count_differing_pixels(picture, expected);
+    if (checks_pixels) stale_pixels_ += count_differing_pixels(picture, expected);
     ui_.report.screenshot(std::move(picture));
   }
   glfwSwapBuffers(platform_.window());
@@ -442,7 +440,7 @@ void App::after_frame() {
   if (!in_stroke) state_.history.record(state_.session.snapshot(), state_.seconds);
   if (const double memory = state_.settings.memory; memory != memory_) {
     memory_ = memory;
-    set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : usual_memory_);
+    set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : default_memory_);
     if (!state_.run.error.empty()) requested_ = nullptr;  // the run may fit into the new budget
   }
   if (publications_ != model_store()->publications()) requested_ = nullptr;
@@ -490,14 +488,14 @@ void App::close() {
 }
 
 bool begins_tour(const WindowOptions& options, bool tour_done) {
-  const bool plain = !options.open && options.lesson.empty() && !options.present;
-  return options.tour.value_or(plain && !tour_done);
+  const bool starts_empty = !options.open && options.lesson.empty() && !options.present;
+  return options.tour.value_or(starts_empty && !tour_done);
 }
 
 void run_window(const WindowOptions& options) {
   ShutdownWatchdog watchdog;  // outlives the window
   App app(options);
-  if (options.measure) return app.measure(options.asks_for_something());
+  if (options.measure) return app.measure(options.has_content());
   app.run();
   watchdog.begin(unfinished_file(app.state()));
 }

@@ -28,9 +28,8 @@ class App {
   explicit App(const WindowOptions& options);
   ~App();
   void run();
-  // Alternative to run(): prints frame times, of every view or (`shown`) of the opened session
-  // only.
-  void measure(bool shown);
+  // Alternative to run(): prints frame times of every view, or of the opened session only.
+  void measure(bool session_only);
   const State& state() const { return state_; }
 
  private:
@@ -39,10 +38,10 @@ class App {
   ImFontAtlas& loaded_fonts();
   void start_session(const WindowOptions& options);
   void wait();
-  void run_once();  // takes results, draws if something is visible, carries out requests
+  void run_once();  // applies results, draws if something changed, carries out requests
   bool take_outcome();
   void frame();
-  void lay_out_frame();  // the ImGui half: builds the draw data
+  void lay_out_frame();  // builds ImGui's draw data
   void update_scale();
   void update_fade();
   void update_speaker();  // opens or closes the window of the speaker's notes on demand
@@ -51,14 +50,14 @@ class App {
   void update_presentation();  // enters or leaves full screen
   void show_frame();
   void try_to_show_frame();  // reports OpenGL errors; throws WorkError if they persist
-  void save_and_throw(
-      const std::string& reason);  // saves the session after a fatal error and throws WorkError
+  void save_and_throw(const std::string& reason);  // after a fatal error; throws WorkError
   void cancel_run();
   void after_frame();  // pending requests, history, run requests
   // True if the session has changed and needs another run.
   bool needs_run();
   void request_run();
-  // For measure(): draws until the requested run is shown; times frames, each after a change.
+  // For measure(): finish_run() draws until the requested run is shown; frame_times() calls
+  // `change` before each timed frame.
   void finish_run();
   std::string frame_times(const std::function<void(int)>& change, bool largest = false);
   void measure_session();
@@ -69,9 +68,8 @@ class App {
   WindowOptions options_;
   std::filesystem::path folder_;  // settings and autosaves
   State state_;
-  std::shared_ptr<const Trace>
-      trace_before_preview_;  // the trace that pins refer to while a preview is shown
-  Settings saved_;            // as on disk
+  std::shared_ptr<const Trace> trace_before_preview_;  // pins refer to it during a preview
+  Settings saved_;                                     // as on disk
   Autosave autosave_;
   ImFontAtlas atlas_;
   Ui ui_;
@@ -82,28 +80,28 @@ class App {
   Painter painter_;
   Screen screen_;
   Fade fade_;
-  ScreenBox screen_size_;  // window position in the last frame
+  ScreenBox window_box_;  // in the last frame
   std::unique_ptr<SpeakerWindow> speaker_;
-  double speaker_drawn_ = 0;  // time of the last drawing, seconds of the speaker's clock
-  std::string view_shown_;    // in the last frame
+  double speaker_drawn_at_ = 0;  // seconds of the speaker's clock
+  std::string last_view_;        // in the last frame
   Panels panels_;
   Stop backend_stop_;  // of work outside runs: measuring the speed of the backends
   std::unique_ptr<Runner> runner_;
-  SharedSession requested_;                           // last request to the runner; null: none
-  SharedSession compared_;                            // last session compared with it
-  double memory_ = 0;                                 // Settings::memory as last applied
-  const std::size_t usual_memory_ = memory_budget();  // from the command line or the machine
-  std::uint64_t publications_ = 0;                    // of the model store, at the last request
-  bool presenting_ = false;                           // in the last frame
-  bool presentation_filled_screen_ = false;           // entering it made the window full screen
+  SharedSession requested_;                             // last request to the runner; null: none
+  SharedSession compared_;                              // last session compared with it
+  double memory_ = 0;                                   // Settings::memory as last applied
+  const std::size_t default_memory_ = memory_budget();  // from the command line or the machine
+  std::uint64_t publications_ = 0;                      // of the model store, at the last request
+  bool presenting_ = false;                             // in the last frame
+  bool presentation_filled_screen_ = false;             // entering it made the window full screen
   bool presentation_opened_notes_ = false;
   // ImGui answers an event one frame later, and its layout needs one more frame to settle.
   static constexpr int kSettleFrames = 3;
   int settle_ = 0;  // frames still to draw until ImGui has settled
   std::uint64_t frames_ = 0;
-  double drawn_at_ = 0;    // start of the last frame, seconds of the window's clock
-  int failed_frames_ = 0;  // consecutive frames that OpenGL failed to draw
-  int stale_pixels_ = 0;   // left wrong by drawing only changes; counted for tests
+  double frame_start_ = 0;  // of the last frame, seconds of the window's clock
+  int failed_frames_ = 0;   // consecutive frames that OpenGL failed to draw
+  int stale_pixels_ = 0;    // left wrong by partial redraws; counted for tests
   bool report_due_ = true;
 };
 

@@ -13,7 +13,7 @@ void App::update_speaker() {
   if (speaker_ != nullptr && speaker_->is_closed()) lesson.notes = false;
   const bool wanted = lesson.notes && lesson.lesson != nullptr;
   if (wanted == (speaker_ != nullptr)) return;
-  settle_ = kSettleFrames;  // the menu's tick for it changes
+  settle_ = kSettleFrames;  // the tick of its menu item changes
   if (!wanted) {
     speaker_.reset();
     return;
@@ -31,8 +31,8 @@ void App::draw_speaker(bool redraws) {
   if (speaker_ == nullptr) return;
   const double elapsed = std::floor(state_.seconds - state_.lesson.clock_start);
   const bool pending = speaker_->pending();
-  if (!redraws && !pending && elapsed == speaker_drawn_) return;
-  speaker_drawn_ = elapsed;
+  if (!redraws && !pending && elapsed == speaker_drawn_at_) return;
+  speaker_drawn_at_ = elapsed;
   try {
     speaker_->draw_frame(state_, *panels_.steps);
   } catch (const WorkError& e) {  // the lecture continues without it
@@ -45,7 +45,7 @@ void App::draw_speaker(bool redraws) {
   if (pending) settle_ = kSettleFrames;  // input there changes this window
 }
 
-// A presentation fills the screen; leaving it restores a window that was one before.
+// A presentation fills a monitor; leaving it restores a window that was not full screen before.
 void App::update_presentation() {
   if (std::exchange(presenting_, state_.presentation.on) == state_.presentation.on) return;
   if (presenting_) {
@@ -65,13 +65,13 @@ void App::update_presentation() {
   input_.redraw();
 }
 
-// Moves the presentation to the other monitor; the speaker's window makes room for it.
+// Moves the presentation to the next monitor and reopens the speaker's window elsewhere.
 void App::swap_screens() {
   const std::vector<ScreenBox> monitors = platform_.monitors();
-  const std::optional<std::size_t> here = monitor_of(platform_.window_box(), monitors);
-  if (!here || !platform_.is_full_screen()) return;
-  platform_.fill_monitor((*here + 1) % monitors.size());
-  speaker_.reset();  // reopens at its new place
+  const std::optional<std::size_t> current = monitor_of(platform_.window_box(), monitors);
+  if (!current || !platform_.is_full_screen()) return;
+  platform_.fill_monitor((*current + 1) % monitors.size());
+  speaker_.reset();  // update_speaker() reopens it
   input_.redraw();
 }
 

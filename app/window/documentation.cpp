@@ -29,7 +29,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// A link or picture at the start of `text`: "[label](target)". `size`: its bytes.
+// Link at the start of a text: "[label](target)", `size` bytes long.
 struct Link {
   std::string_view label, target;
   std::size_t size = 0;
@@ -43,8 +43,8 @@ std::optional<Link> link_at(std::string_view text) {
   return Link{text.substr(1, middle - 1), text.substr(middle + 2, end - middle - 2), end + 1};
 }
 
-// Without emphasis, code marks, tags, links and pictures.
-std::string plain(std::string_view text) {
+// Removes emphasis, code marks, tags and pictures; replaces links by their labels.
+std::string strip_markup(std::string_view text) {
   std::string out;
   bool in_code = false;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -60,7 +60,7 @@ std::string plain(std::string_view text) {
     } else if (rest.starts_with("**")) {
       ++at;
     } else if (c == '*' && !(rest.starts_with("* ") && out.ends_with(' '))) {
-      // Emphasis, unless it stands alone as a sign.
+      // Emphasis; a separate "*" is a multiplication sign.
     } else if (rest.starts_with("<br>")) {
       out += '\n';
       at += 3;
@@ -70,7 +70,7 @@ std::string plain(std::string_view text) {
     } else if (const auto picture = c == '!' ? link_at(rest.substr(1)) : std::nullopt) {
       at += picture->size;
     } else if (const auto link = link_at(rest)) {
-      out += plain(link->label);
+      out += strip_markup(link->label);
       at += link->size - 1;
     } else {
       out += c;
@@ -86,10 +86,10 @@ std::vector<std::string> cells_of(std::string_view row) {
   std::size_t begin = 0;
   for (std::size_t at = 0; at < row.size(); ++at) {
     if (row[at] != '|' || (at > 0 && row[at - 1] == '\\')) continue;
-    cells.push_back(plain(row.substr(begin, at - begin)));
+    cells.push_back(strip_markup(row.substr(begin, at - begin)));
     begin = at + 1;
   }
-  if (begin < row.size()) cells.push_back(plain(row.substr(begin)));
+  if (begin < row.size()) cells.push_back(strip_markup(row.substr(begin)));
   return cells;
 }
 
@@ -97,7 +97,7 @@ bool is_rule(std::string_view row) {  // "| --- | --- |"
   return row.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
-// Drops columns without any text: those of pictures.
+// Drops columns without text, which contain pictures.
 void drop_empty_columns(std::vector<std::vector<std::string>>& rows) {
   std::size_t columns = 0;
   for (const auto& row : rows) columns = std::max(columns, row.size());
@@ -114,13 +114,13 @@ void drop_empty_columns(std::vector<std::vector<std::string>>& rows) {
 class Parser {
  public:
   std::vector<DocumentationBlock> parse(std::string_view markdown) {
-    for (const std::string_view line : lines_of(markdown)) take(line);
+    for (const std::string_view line : lines_of(markdown)) parse_line(line);
     close();
     return std::move(blocks_);
   }
 
  private:
-  void take(std::string_view line) {
+  void parse_line(std::string_view line) {
     const std::string_view text = trimmed(line);
     if (text.starts_with("```")) {
       close();
@@ -135,8 +135,8 @@ class Parser {
       if (open_ != Kind::Code) open(Kind::Code);
       append_line(line.substr(4));
     } else if (text.starts_with('#')) {
-      const bool first = text.starts_with("# ");
-      open(first ? Kind::Title : Kind::Heading);
+      const bool is_title = text.starts_with("# ");
+      open(is_title ? Kind::Title : Kind::Heading);
       text_ = text.substr(std::min(text.find_first_not_of('#'), text.size()));
       close();
     } else if (text.starts_with('|')) {
@@ -173,8 +173,8 @@ class Parser {
       const bool empty = rows_.empty() || rows_[0].empty();
       if (!empty) blocks_.push_back({Kind::Table, {}, std::move(rows_)});
     } else {
-      std::string shown = *open_ == Kind::Code ? text_ : plain(text_);
-      if (!shown.empty()) blocks_.push_back({*open_, std::move(shown), {}});
+      std::string content = *open_ == Kind::Code ? text_ : strip_markup(text_);
+      if (!content.empty()) blocks_.push_back({*open_, std::move(content), {}});
     }
     open_.reset();
     text_.clear();
@@ -199,7 +199,7 @@ std::vector<DocumentationPage> documentation_pages(const std::filesystem::path& 
     if (!line.starts_with("* ")) continue;
     const auto link = link_at(line.substr(2));
     if (!link || !link->target.ends_with(".md")) continue;
-    if (link->target.find('/') != std::string_view::npos) continue;  // pages lie beside the index
+    if (link->target.find('/') != std::string_view::npos) continue;  // pages are next to the index
     pages.push_back({std::string(link->target), std::string(link->label), group});
   }
   return pages;

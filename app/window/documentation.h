@@ -13,15 +13,15 @@ struct DocumentationPage {
   std::string group;        // "Using attnscope": the heading above it in the index
 };
 
-// The pages that `folder`/index.md lists, in its order. InputError if it cannot be read.
+// Pages listed in `folder`/index.md, in order. Throws InputError if the file cannot be read.
 std::vector<DocumentationPage> documentation_pages(const std::filesystem::path& folder);
 
-// A piece of a page, without Markdown's marks. Pictures are left out.
+// A piece of a page, without Markdown syntax and pictures.
 struct DocumentationBlock {
   enum class Kind { Title, Heading, Paragraph, Item, Code, Table };
   Kind kind = Kind::Paragraph;
-  std::string text{};                            // of a table: none
-  std::vector<std::vector<std::string>> rows{};  // of a table, the header first; equally long
+  std::string text{};                            // empty for a table
+  std::vector<std::vector<std::string>> rows{};  // of a table, header first; equally long
   bool operator==(const DocumentationBlock&) const = default;
 };
 

@@ -22,14 +22,14 @@ inline bool same_session(const SharedSession& a, const SharedSession& b) {
 
 class EditedSession {
  public:
-  explicit EditedSession(Session start) : now_(std::move(start)) {}
+  explicit EditedSession(Session start) : value_(std::move(start)) {}
 
-  const Session& operator*() const { return now_; }
-  const Session* operator->() const { return &now_; }
-  // For changes before end_edits().
+  const Session& operator*() const { return value_; }
+  const Session* operator->() const { return &value_; }
+  // The session, for changes until end_edits().
   Session& edit() {
     is_edited_ = true;
-    return now_;
+    return value_;
   }
   // Call once per frame, when no reference from edit() is in use.
   void end_edits() {
@@ -41,18 +41,18 @@ class EditedSession {
     return *this;
   }
   EditedSession& operator=(SharedSession next) {
-    now_ = *next;
+    value_ = *next;
     published_ = std::move(next);
     return *this;
   }
-  // The current value, never null. The same pointer as before if the value did not change.
+  // Snapshot of the current value, never null; the same pointer while the value is unchanged.
   const SharedSession& snapshot() const {
-    if (published_ == nullptr || (is_edited_ && *published_ != now_)) published_ = share(now_);
+    if (published_ == nullptr || (is_edited_ && *published_ != value_)) published_ = share(value_);
     return published_;
   }
 
  private:
-  Session now_;
+  Session value_;
   bool is_edited_ = false;  // since end_edits(): only then is the value compared
   mutable SharedSession published_;
 };

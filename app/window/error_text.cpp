@@ -12,10 +12,10 @@ constexpr const char* kMemoryMenu = "menu Window, Memory";
 std::string advice(const MemoryRemedy& remedy) {
   using Of = MemoryRemedy::Of;
   if (remedy.of == Of::Other) return "Use " + remedy.other;
-  const std::string most = grouped(remedy.most);
-  if (remedy.of == Of::Parameter) return remedy.parameter->label + " up to " + most + " would fit";
-  return remedy.of == Of::Tokens ? "A text of up to " + most + " tokens would fit"
-                                 : "Up to " + most + " sequences at a time would fit";
+  const std::string limit = grouped(remedy.most);
+  if (remedy.of == Of::Parameter) return remedy.parameter->label + " up to " + limit + " would fit";
+  return remedy.of == Of::Tokens ? "A text of up to " + limit + " tokens would fit"
+                                 : "Up to " + limit + " sequences at a time would fit";
 }
 
 std::string text_of(const MemoryNeed& need) {

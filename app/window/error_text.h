@@ -6,7 +6,7 @@
 
 namespace attnscope::window {
 
-// what(); errors about memory name menus and labels of controls instead.
+// Message of an error; errors about memory name menus and controls of the window.
 std::string error_text(const std::exception& error);
 std::string error_text(const std::exception_ptr& error);  // empty for null
 

@@ -11,21 +11,21 @@ NavigationState navigation_state(const State& state) {
 }
 
 bool Fade::start_if_navigated(const NavigationState& now, double seconds, bool allowed) {
-  const bool first = !std::exchange(known_, true);
+  const bool first = !std::exchange(has_state_, true);
   if (!first && now == last_) return false;
   last_ = now;
   const bool is_quick = on_ || seconds - navigated_at_ < kQuickSeconds;
   navigated_at_ = seconds;
-  on_ = held_ = allowed && !is_quick && !first;
+  on_ = waits_for_run_ = allowed && !is_quick && !first;
   started_at_ = seconds;
   return on_;
 }
 
 double Fade::share(double seconds, bool current) {
   if (!on_) return 0;
-  if (held_) {
-    held_ = !current && seconds - started_at_ < kMaxHoldSeconds;
-    started_at_ = held_ ? started_at_ : seconds;
+  if (waits_for_run_) {
+    waits_for_run_ = !current && seconds - started_at_ < kMaxHoldSeconds;
+    started_at_ = waits_for_run_ ? started_at_ : seconds;
     return 1;
   }
   const double done = std::clamp((seconds - started_at_) / kSeconds, 0.0, 1.0);

@@ -6,7 +6,7 @@
 
 namespace attnscope::window {
 
-// Position that the user navigates.
+// Position in a lesson or trace; a change of it is a navigation.
 struct NavigationState {
   const Lesson* lesson = nullptr;
   std::size_t step = 0;
@@ -34,7 +34,7 @@ class Fade {
 
  private:
   NavigationState last_;
-  bool known_ = false, on_ = false, held_ = false;
+  bool has_state_ = false, on_ = false, waits_for_run_ = false;
   double navigated_at_ = 0, started_at_ = 0;  // seconds
 };
 

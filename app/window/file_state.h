@@ -16,7 +16,7 @@ namespace attnscope::window {
 using Change = std::function<RunView(RunView now)>;  // throws InputError if incompatible with `now`
 struct ReadFile {
   Change change{};
-  std::shared_ptr<const Session> session{};  // not null: replaces everything
+  std::shared_ptr<const Session> session{};  // if not null, replaces the whole session
 };
 
 // A large file being read in the background.
@@ -26,10 +26,10 @@ struct OpeningFile {
 };
 
 struct FileState {
-  std::filesystem::path session;     // target of Ctrl+S; empty: asks
+  std::filesystem::path session;     // target of Ctrl+S; empty: Ctrl+S asks for a file
   std::filesystem::path abandoned;   // autosave of a crashed process
-  std::filesystem::path restored;    // the same after restoring: delete once saved again
-  std::vector<OpeningFile> opening;  // the last one counts
+  std::filesystem::path restored;    // restored autosave; deleted once saved again
+  std::vector<OpeningFile> opening;  // the last one is applied, earlier ones are cancelled
   // A session started by New and not edited since: its first run opens on a salient pair.
   std::shared_ptr<const Session> new_session;  // null: none
 };

@@ -57,13 +57,13 @@ Change read_text(const std::filesystem::path& path) {
 }
 
 // Clears choices that override another model's configuration.
-void clear_choices(RunView& e) {
-  e.run.tensors = {};
-  e.run.structure = {};
-  e.run.exit.reset();
-  e.run.variant.reset();
-  e.run.encoding.reset();
-  e.run.causal.reset();
+void clear_choices(RunView& run_view) {
+  run_view.run.tensors = {};
+  run_view.run.structure = {};
+  run_view.run.exit.reset();
+  run_view.run.variant.reset();
+  run_view.run.encoding.reset();
+  run_view.run.causal.reset();
 }
 
 bool is_model(const std::filesystem::path& folder) {
@@ -81,11 +81,11 @@ RunView with_folder(const std::filesystem::path& folder, RunView next) {
 
 RunView with_tensors(const std::filesystem::path& path, RunView next) {
   next.run.tensors = {path.string(), "", ""};
-  next.view.pinned_query = next.view.pinned_key = -1;  // of other tokens
+  next.view.pinned_query = next.view.pinned_key = -1;  // pins refer to other tokens
   next.run.variant.reset();
   next.run.encoding.reset();
   next.run.causal.reset();
-  next.run.groups.clear();  // of a model
+  next.run.groups.clear();  // groups refer to heads of a model
   next.run.interventions.clear();
   show_all(next.view);
   return next;
@@ -97,7 +97,6 @@ Change read_tensors(const std::filesystem::path& path) {
   return [path](RunView now) { return with_tensors(path, std::move(now)); };
 }
 
-// Replaces the datastore to retrieve from.
 RunView with_store(const std::filesystem::path& path, RunView next) {
   if (!is_store(path)) {
     throw InputError(path.string() +
@@ -137,15 +136,14 @@ RunView with_input(const std::filesystem::path& path, RunView next) {
 }
 
 // An image: input of a model that accepts it (the current one, or a bundled one of its exact size),
-// else shown by itself.
+// else shown in the view Image.
 RunView with_picture(const std::filesystem::path& path, RunView next) {
   if (model_that_reads(path, next.run.model).empty()) {
-    static_cast<void>(
-        read_imported_tensors({path.string(), "", ""}));  // throws if the image cannot be shown
-    RunView of_picture = with_tensors(path, std::move(next));
-    of_picture.view.id = "image";
-    of_picture.view.pinned_query = of_picture.view.pinned_key = -1;
-    return of_picture;
+    static_cast<void>(read_imported_tensors({path.string(), "", ""}));  // checks the image
+    RunView image_view = with_tensors(path, std::move(next));
+    image_view.view.id = "image";
+    image_view.view.pinned_query = image_view.view.pinned_key = -1;
+    return image_view;
   }
   return with_input(path, std::move(next));
 }
@@ -172,19 +170,19 @@ void set_session(State& state, SharedSession session) {
 }
 
 ReadFile read_to_open(const std::filesystem::path& path) {
-  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
-  const auto by = [&whole](auto with) {
-    return [whole, with](RunView now) { return with(whole, std::move(now)); };
+  const std::filesystem::path absolute_path = std::filesystem::absolute(path).lexically_normal();
+  const auto change_with = [&absolute_path](auto apply) {
+    return [absolute_path, apply](RunView now) { return apply(absolute_path, std::move(now)); };
   };
-  if (std::filesystem::is_directory(whole)) return {by(with_folder)};
-  if (is_session(whole)) {
-    return {.session = std::make_shared<const Session>(load_session(whole))};
+  if (std::filesystem::is_directory(absolute_path)) return {change_with(with_folder)};
+  if (is_session(absolute_path)) {
+    return {.session = std::make_shared<const Session>(load_session(absolute_path))};
   }
-  if (is_image_file(whole)) return {by(with_picture)};
-  if (is_store(whole)) return {by(with_store)};
-  if (is_input(whole)) return {by(with_input)};
-  if (is_tensor_file(whole)) return {read_tensors(whole)};
-  return {read_text(whole)};
+  if (is_image_file(absolute_path)) return {change_with(with_picture)};
+  if (is_store(absolute_path)) return {change_with(with_store)};
+  if (is_input(absolute_path)) return {change_with(with_input)};
+  if (is_tensor_file(absolute_path)) return {read_tensors(absolute_path)};
+  return {read_text(absolute_path)};
 }
 
 Session with_opened_file(const std::filesystem::path& path, Session now) {
@@ -196,8 +194,7 @@ Session with_opened_file(const std::filesystem::path& path, Session now) {
 
 namespace {
 
-constexpr std::uintmax_t kLargeFile = std::uintmax_t{8}
-                                      << 20;  // bytes; reading takes noticeable time
+constexpr std::uintmax_t kLargeFile = std::uintmax_t{8} << 20;  // bytes; slow to read
 
 void remember_recent(Settings& settings, const std::filesystem::path& path) {
   settings.add_recent(std::filesystem::absolute(path).lexically_normal().string());

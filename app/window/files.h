@@ -1,5 +1,5 @@
-// Opening and saving from the window. Nothing here throws: errors become notices and leave the
-// session unchanged.
+// Opening and saving from the window. Functions that change a State do not throw: errors become
+// notices and leave the session unchanged.
 #pragma once
 
 #include <filesystem>
@@ -10,20 +10,20 @@
 
 namespace attnscope::window {
 
-// Lesson files are started, not edited.
+// True for a lesson file.
 bool is_lesson(const std::filesystem::path& path);
-// Throws InputError if the file cannot be opened. Thread-safe.
+// Reads a file for open_path(). Throws InputError if the file cannot be opened. Thread-safe.
 ReadFile read_to_open(const std::filesystem::path& path);
 
 // The session after opening a file, by kind: a model folder, a session, an image with an
 // embedded session, any other image (for models of images), tensors, a datastore, else a text.
 // Throws InputError if it is none of these.
 Session with_opened_file(const std::filesystem::path& path, Session now);
-// The same in the window. Returns false after an error. Large files are read in the background: the
-// call returns true, and opening_tasks() (jobs/task_kinds.h) applies them.
+// Opens a file in the window; starts a lesson. Returns false after an error. Large files are read
+// in the background: the call returns true, and opening_tasks() (jobs/task_kinds.h) applies them.
 bool open_path(State& state, const std::filesystem::path& path);
-// Mask or edges for the heads in scope, from a file (core/input/structure_file.h); a datastore that
-// the model retrieves from.
+// Open a mask or edges for the heads in scope (core/input/structure_file.h), or a datastore for
+// retrieval. Return false after an error.
 bool open_mask(State& state, const std::filesystem::path& path);
 bool open_edges(State& state, const std::filesystem::path& path);
 bool open_store(State& state, const std::filesystem::path& path);

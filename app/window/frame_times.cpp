@@ -26,18 +26,18 @@ constexpr std::size_t kBytes = 4096;  // of text: more than kLength tokens
 // Median and 99th percentile, optionally the maximum.
 std::string summary(std::vector<double> milliseconds, bool largest = false) {
   std::sort(milliseconds.begin(), milliseconds.end());
-  const auto at = [&](double share) {
+  const auto percentile = [&](double share) {
     const auto last = static_cast<double>(milliseconds.size() - 1);
     return milliseconds[static_cast<std::size_t>(std::lround(share * last))];
   };
   char line[64];
-  std::snprintf(line, sizeof line, "%7.1f %7.1f", at(0.5), at(0.99));
+  std::snprintf(line, sizeof line, "%7.1f %7.1f", percentile(0.5), percentile(0.99));
   if (!largest) return line;
-  std::snprintf(line, sizeof line, "%7.1f %7.1f %7.1f", at(0.5), at(0.99), milliseconds.back());
+  std::snprintf(line, sizeof line, "%7.1f %7.1f %7.1f", percentile(0.5), percentile(0.99),
+                milliseconds.back());
   return line;
 }
 
-// Across the middle of the picture.
 void move_pointer(GLFWwindow* window, int n) {
   int width = 0, height = 0;
   glfwGetWindowSize(window, &width, &height);
@@ -47,13 +47,12 @@ void move_pointer(GLFWwindow* window, int n) {
 
 // Circles over a map of `cells` rows and columns while zooming in and out.
 void pan_and_zoom(ViewSettings& view, Index cells, int n) {
-  const auto all = static_cast<double>(cells);
-  const double turn = 2 * M_PI * n / kFrames;
-  view.height = view.width = all * (0.55 - 0.4 * std::cos(turn));
-  view.row = view.column = (all - view.height) * (0.5 + 0.4 * std::sin(turn));
+  const auto total = static_cast<double>(cells);
+  const double angle = 2 * M_PI * n / kFrames;
+  view.height = view.width = total * (0.55 - 0.4 * std::cos(angle));
+  view.row = view.column = (total - view.height) * (0.5 + 0.4 * std::sin(angle));
 }
 
-// A file removed by the destructor.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& name)
@@ -135,11 +134,11 @@ void App::measure_session() {
       times.c_str(), processor);
 }
 
-void App::measure(bool shown) {
+void App::measure(bool session_only) {
   glfwSwapInterval(0);
   state_.tour_stop = -1;
   state_.settings.reduced_motion = true;
-  if (shown) return measure_session();
+  if (session_only) return measure_session();
   std::string text;
   const auto story = std::ranges::find(samples(), true, &Sample::is_long);
   while (text.size() < kBytes) text += story == samples().end() ? "words " : story->text + " ";
@@ -156,20 +155,20 @@ void App::measure(bool shown) {
               static_cast<double>(size.x), static_cast<double>(size.y), state_.gpu.c_str(),
               state_.run.trace->tokens.size());
   std::printf("%-12s %15s %15s %15s\n", "view", "pointer moves", "during runs", "pan and zoom");
-  for (const View& shown : views()) {
+  for (const View& shown_view : views()) {
     state_.session = Session();
     state_.session.edit().run.text = text;
-    if (shown.content.example) shown.content.example(state_.session.edit());
-    state_.session.edit().view.id = shown.id;
+    if (shown_view.content.example) shown_view.content.example(state_.session.edit());
+    state_.session.edit().view.id = shown_view.id;
     finish_run();
-    const std::string still = frame_times(move);
-    const std::string running = frame_times([&](int n) {
+    const std::string idle_times = frame_times(move);
+    const std::string run_times = frame_times([&](int n) {
       move(n);
       if (!runner_->busy()) state_.session.edit().run.text = (n % 2 == 0 ? "A " : "The ") + text;
     });
     finish_run();
-    std::printf("%-12s %15s %15s", shown.id.c_str(), still.c_str(), running.c_str());
-    if (shown.cells.zoom) std::printf(" %15s", frame_times(pan(kLength)).c_str());
+    std::printf("%-12s %15s %15s", shown_view.id.c_str(), idle_times.c_str(), run_times.c_str());
+    if (shown_view.cells.zoom) std::printf(" %15s", frame_times(pan(kLength)).c_str());
     std::printf("\n");
     std::fflush(stdout);
   }

@@ -36,18 +36,18 @@ void copy_view(ViewSettings& view, const ViewSettings& other) {
   view.width = other.width;
 }
 
-// `e` with the pan, zoom and tools of `other`.
-Session with_view_of(Session e, const Session& other) {
-  copy_view(e.view, other.view);
-  if (e.b && other.b) copy_view(e.b->view, other.b->view);
-  return e;
+// Returns `session` with the pan, zoom and tools of `other`.
+Session with_view_of(Session session, const Session& other) {
+  copy_view(session.view, other.view);
+  if (session.b && other.b) copy_view(session.b->view, other.b->view);
+  return session;
 }
 
-// Leaves by JSON pointer, without empty ones.
-Json::Object leaves(const Session& e) {
-  Json::Object all = to_json(e).flatten();
-  std::erase_if(all, [](const auto& leaf) { return leaf.second.is_null(); });
-  return all;
+// Values other than null in the JSON form of a session, by JSON pointer.
+Json::Object leaves(const Session& session) {
+  Json::Object values = to_json(session).flatten();
+  std::erase_if(values, [](const auto& leaf) { return leaf.second.is_null(); });
+  return values;
 }
 
 // True for settings changed by clicks or keys: the layer, head or pair of a view.
@@ -57,17 +57,17 @@ bool is_stepped(const std::string& place) {
   return at != std::string::npos && place.find('/', at + view.size()) == std::string::npos;
 }
 
-// The place of an edit that can be extended as one step: a slider's number, a field's text. Clicks
-// cannot be.
+// JSON pointer of an edit that later edits can extend to one step: a slider's number or a field's
+// text. Empty for clicks.
 std::string mergeable_place(const Session& before, const Session& now) {
   const std::set<std::string> places = changed_places(before, now);
   if (places.size() != 1) return {};
   const std::string& place = *places.begin();
   if (place == "/text") return place;
   if (is_stepped(place)) return {};
-  for (const Session* e : {&before, &now}) {
-    const Json::Object all = leaves(*e);
-    if (all.contains(place) && !all.at(place).is_number()) return {};
+  for (const Session* session : {&before, &now}) {
+    const Json::Object values = leaves(*session);
+    if (values.contains(place) && !values.at(place).is_number()) return {};
   }
   return place;
 }

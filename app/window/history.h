@@ -23,7 +23,7 @@ class History {
   void record(const SharedSession& now, double seconds);
   // Adds automatic changes to the newest step.
   void amend(SharedSession now) { now_ = std::move(now); }
-  const SharedSession& now() const { return now_; }  // as last recorded
+  const SharedSession& now() const { return now_; }  // last recorded session
   bool can_undo() const { return !past_.empty(); }
   bool can_redo() const { return !future_.empty(); }
   const SharedSession& undo();  // the session before the last step
@@ -33,7 +33,7 @@ class History {
  private:
   SharedSession now_;
   std::vector<SharedSession> past_, future_;
-  std::string place_;   // where the newest step can be extended; empty: nowhere
+  std::string place_;   // JSON pointer of edits that extend the newest step; empty: none
   double seconds_ = 0;  // when it was last extended
 };
 

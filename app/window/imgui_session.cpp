@@ -7,7 +7,7 @@
 namespace attnscope::window {
 
 ImGuiSession::ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts)
-    : before_(ImGui::GetCurrentContext()), context_(ImGui::CreateContext(&fonts)) {
+    : previous_context_(ImGui::GetCurrentContext()), context_(ImGui::CreateContext(&fonts)) {
   IMGUI_CHECKVERSION();
   use();
   ImGuiIO& io = ImGui::GetIO();
@@ -26,7 +26,7 @@ ImGuiSession::~ImGuiSession() {
   ImGui_ImplOpenGL3_Shutdown();
   ImGui_ImplGlfw_Shutdown();
   ImGui::DestroyContext(context_);
-  ImGui::SetCurrentContext(before_);
+  ImGui::SetCurrentContext(previous_context_);
 }
 
 bool is_dimming() {

@@ -19,11 +19,11 @@ class ImGuiSession {
   void use() const { ImGui::SetCurrentContext(context_); }
 
  private:
-  ImGuiContext* before_;
+  ImGuiContext* previous_context_;
   ImGuiContext* context_;
 };
 
-// True while the current context animates: a newly opened dialog dims the rest over 1/6 s.
+// True while the current context animates: a newly opened dialog dims the background in 1/6 s.
 bool is_dimming();
 
 }  // namespace attnscope::window

@@ -63,35 +63,35 @@ InputQueue* queue_of(GLFWwindow* window);
 // Events of the current frame, which ends before an event that ImGui could not distinguish.
 class InputQueue::Frame {
  public:
-  bool takes(const Event& event) const {
+  bool accepts(const Event& event) const {
     return std::visit(
         Overloaded{
-            // The modifiers of a key press must still be held in the frame that sees it.
+            // Modifiers must not change in the frame of a key press.
             [&](const Key& e) {
-              return !keys_.contains(e.key) && !typed_ && !(command_ && is_modifier(e.key));
+              return !keys_.contains(e.key) && !has_text_ && !(has_command_ && is_modifier(e.key));
             },
-            [&](const Character&) { return !command_; },
+            [&](const Character&) { return !has_command_; },
             // A drag ends at its last position: the last move needs a frame before the release.
             [&](const Button& e) {
               const bool release = e.action == GLFW_RELEASE;
-              return !buttons_.contains(e.button) && !(release && moved_);
+              return !buttons_.contains(e.button) && !(release && has_move_);
             },
             [&](const PointerMove&) { return buttons_.empty(); },
             [](const auto&) { return true; },
         },
         event);
   }
-  void note(const Event& event) {
+  void record(const Event& event) {
     std::visit(Overloaded{
                    [&](const Key& e) {
                      const bool prints = e.key < GLFW_KEY_ESCAPE && e.modifiers <= GLFW_MOD_SHIFT;
                      if (prints) return;  // its character follows
                      keys_.insert(e.key);
-                     if (e.action != GLFW_RELEASE && !is_modifier(e.key)) command_ = true;
+                     if (e.action != GLFW_RELEASE && !is_modifier(e.key)) has_command_ = true;
                    },
-                   [&](const Character&) { typed_ = true; },
+                   [&](const Character&) { has_text_ = true; },
                    [&](const Button& e) { buttons_.insert(e.button); },
-                   [&](const PointerMove&) { moved_ = true; },
+                   [&](const PointerMove&) { has_move_ = true; },
                    [](const auto&) {},
                },
                event);
@@ -99,7 +99,7 @@ class InputQueue::Frame {
 
  private:
   std::set<int> keys_, buttons_;
-  bool typed_ = false, command_ = false, moved_ = false;
+  bool has_text_ = false, has_command_ = false, has_move_ = false;
 };
 
 namespace {
@@ -161,16 +161,17 @@ void InputQueue::record_modifier(const Key& e) {
   }
 }
 
-// The backend queries the system's present state, which may be newer than this frame.
+// Overwrites the state of pointer and modifiers that ImGui's backend has queried from the system:
+// it may be newer than the events of this frame.
 void InputQueue::set_state() const {
   ImGuiIO& io = ImGui::GetIO();
-  const auto held = [&](int left, int right) {
+  const auto is_held = [&](int left, int right) {
     return modifiers_.contains(left) || modifiers_.contains(right);
   };
-  const bool control = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
-  const bool shift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
-  const bool alt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
-  const bool super = held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
+  const bool control = is_held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
+  const bool shift = is_held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
+  const bool alt = is_held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
+  const bool super = is_held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
 #if IMGUI_VERSION_NUM < 18700
   io.MousePos = ImVec2(static_cast<float>(x_), static_cast<float>(y_));
   for (int button = 0; button < 3; ++button) io.MouseDown[button] = down_[button];
@@ -190,17 +191,18 @@ std::vector<KeyStroke> InputQueue::feed() {
   std::vector<KeyStroke> strokes;
   Frame frame;
   redraw_ = false;
-  while (!events_.empty() && frame.takes(events_.front())) {
+  while (!events_.empty() && frame.accepts(events_.front())) {
     const Event event = events_.front();
     events_.pop_front();
-    frame.note(event);
+    frame.record(event);
     record_stroke(event, strokes);
     std::visit(Overloaded{
                    [&](const Key& e) {
                      record_modifier(e);
                      // Tab toggles the panels; in a text field it moves the focus.
-                     const bool ours = e.key == GLFW_KEY_TAB && !ImGui::GetIO().WantTextInput;
-                     if (ours && e.action != GLFW_RELEASE) return;
+                     const bool is_panel_key =
+                         e.key == GLFW_KEY_TAB && !ImGui::GetIO().WantTextInput;
+                     if (is_panel_key && e.action != GLFW_RELEASE) return;
                      ImGui_ImplGlfw_KeyCallback(window_, e.key, e.scancode, e.action, e.modifiers);
                    },
                    [&](const Character& e) { ImGui_ImplGlfw_CharCallback(window_, e.value); },

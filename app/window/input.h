@@ -1,6 +1,6 @@
 // User input since the last frame, from GLFW, in order of occurrence.
 //
-// GLFW delivers everything that arrived while the window was busy at once. ImGui before 1.87 sees
+// GLFW delivers all events that arrived while the window was busy at once. ImGui before 1.87 sees
 // only the state at the start of a frame, so a click or drag between two frames would be lost; the
 // queue gives each frame only as many events as ImGui can distinguish.
 #pragma once

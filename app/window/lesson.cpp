@@ -32,7 +32,7 @@ void start_lesson(State& state, const Lesson& lesson) {
   if (now.lesson == nullptr) now.saved_session = state.session.snapshot();
   now.lesson = std::make_shared<const Lesson>(lesson);
   state.dialogs.lessons.open = false;
-  now.trail.clear();
+  now.previous_lessons.clear();
   now.clock_start = state.seconds;
   now.has_presented = state.presentation.on;
   read_lessons(now);
@@ -49,15 +49,15 @@ void leave_lesson(State& state) {
 
 const Lesson* lesson_after_current(const LessonState& now) {
   if (now.lesson == nullptr) return nullptr;
-  const auto here = std::ranges::find(now.lessons, now.lesson->id, &Lesson::id);
-  return here != now.lessons.end() && here + 1 != now.lessons.end() ? &*(here + 1) : nullptr;
+  const auto found = std::ranges::find(now.lessons, now.lesson->id, &Lesson::id);
+  return found != now.lessons.end() && found + 1 != now.lessons.end() ? &*(found + 1) : nullptr;
 }
 
 bool has_next_step(const State& state) {
   const LessonState& now = state.lesson;
   if (now.lesson == nullptr) return false;
-  const bool more_words = state.presentation.on && now.scroll.more_below;
-  return more_words || now.step + 1 < now.lesson->steps.size() ||
+  const bool has_more_text = state.presentation.on && now.scroll.more_below;
+  return has_more_text || now.step + 1 < now.lesson->steps.size() ||
          lesson_after_current(now) != nullptr;
 }
 
@@ -70,7 +70,7 @@ void next_step(State& state) {
   } else if (now.step + 1 < now.lesson->steps.size()) {
     show_step(state, now.step + 1);
   } else if (const Lesson* next = lesson_after_current(now)) {
-    now.trail.push_back(now.lesson);
+    now.previous_lessons.push_back(now.lesson);
     now.lesson = std::make_shared<const Lesson>(*next);
     show_step(state, 0);
   }
@@ -78,16 +78,16 @@ void next_step(State& state) {
 
 bool has_previous_step(const State& state) {
   const LessonState& now = state.lesson;
-  return now.lesson != nullptr && (now.step > 0 || !now.trail.empty());
+  return now.lesson != nullptr && (now.step > 0 || !now.previous_lessons.empty());
 }
 
 void previous_step(State& state) {
   LessonState& now = state.lesson;
   if (now.step > 0) {
     show_step(state, now.step - 1);
-  } else if (!now.trail.empty()) {
-    now.lesson = std::move(now.trail.back());
-    now.trail.pop_back();
+  } else if (!now.previous_lessons.empty()) {
+    now.lesson = std::move(now.previous_lessons.back());
+    now.previous_lessons.pop_back();
     show_step(state, now.lesson->steps.size() - 1);
   }
 }

@@ -25,10 +25,10 @@ struct LessonState {
   double clock_start = 0;      // zero of the speaker's clock, seconds of the window's clock
   bool has_presented = false;  // a presentation has been entered since the start
   LessonScroll scroll;
-  std::shared_ptr<const Session> saved_session;      // the user's own, restored at the end
-  std::vector<Lesson> lessons;                       // bundled lessons, read on first use
-  std::string problem;                               // why they cannot be read
-  std::vector<std::shared_ptr<const Lesson>> trail;  // previous lessons, oldest first
+  std::shared_ptr<const Session> saved_session;  // the user's own, restored at the end
+  std::vector<Lesson> lessons;                   // bundled lessons, read on first use
+  std::string problem;                           // reason why they cannot be read
+  std::vector<std::shared_ptr<const Lesson>> previous_lessons;  // oldest first
 };
 
 // Reads the bundled lessons once; sets `problem` on failure.

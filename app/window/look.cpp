@@ -4,13 +4,13 @@ namespace attnscope::window {
 namespace {
 
 ImVec4 rgb(unsigned value) {
-  const auto part = [value](int shift) {
+  const auto channel = [value](int shift) {
     return static_cast<float>((value >> shift) & 0xFF) / 255.0F;
   };
-  return {part(16), part(8), part(0), 1};
+  return {channel(16), channel(8), channel(0), 1};
 }
 
-ImVec4 from(Colour c) {
+ImVec4 to_imvec4(Colour c) {
   return ImGui::ColorConvertU32ToFloat4(IM_COL32(c.r, c.g, c.b, c.a));
 }
 
@@ -58,7 +58,7 @@ void set_colours(const Look& look, ImVec4* colours) {
 const Look& Look::light() {
   static const Look look = {
       .dark = false,
-      .page = from(Theme::light().background),
+      .page = to_imvec4(Theme::light().background),
       .panel = rgb(0xF5F6F8),
       .field = rgb(0xFFFFFF),
       .raised = rgb(0xE7EAEF),
@@ -76,10 +76,10 @@ const Look& Look::light() {
   return look;
 }
 
-const Look& Look::dark_one() {
+const Look& Look::dark_look() {
   static const Look look = {
       .dark = true,
-      .page = from(Theme::dark().background),
+      .page = to_imvec4(Theme::dark().background),
       .panel = rgb(0x1D2128),
       .field = rgb(0x282E38),
       .raised = rgb(0x323A46),

@@ -1,5 +1,5 @@
-// Colours and spacing of the window, light and dark. One accent colour; the rest is muted so that
-// pictures stand out.
+// Colours and spacing of the window, light and dark. One accent colour; all other colours are muted
+// so that pictures stand out.
 #pragma once
 
 #include <imgui.h>
@@ -21,7 +21,7 @@ struct Look {
   ImVec4 warning, error;
 
   static const Look& light();
-  static const Look& dark_one();
+  static const Look& dark_look();
   const Theme& theme() const { return dark ? Theme::dark() : Theme::light(); }
 };
 

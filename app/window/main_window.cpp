@@ -27,7 +27,7 @@ void begin_panel(Ui& ui, const char* id, float width, float height) {
   ImGui::PopStyleVar();
 }
 
-void draw_left(Ui& ui, State& state, Panels& panels, float width, float height) {
+void draw_left_panel(Ui& ui, State& state, Panels& panels, float width, float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   begin_panel(ui, "left", width, height);
   draw_edited_switch(ui, state);
@@ -41,7 +41,7 @@ void draw_left(Ui& ui, State& state, Panels& panels, float width, float height) 
   ImGui::EndChild();
 }
 
-void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float width,
+void draw_centre(Ui& ui, State& state, Panels& panels, Painter& painter, float width,
                  float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
@@ -68,47 +68,48 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
 }
 
 void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float height) {
-  const float all = ImGui::GetContentRegionAvail().x;
+  const float total_width = ImGui::GetContentRegionAvail().x;
   panels.places = {};
   if (!state.panels_shown()) {
-    draw_middle(ui, state, panels, painter, all, height);
+    draw_centre(ui, state, panels, painter, total_width, height);
     return;
   }
   Settings& s = state.settings;
-  const float bar = ui.px(5), least = ui.px(kMinPictureWidth), least_side = ui.px(kMinSideWidth);
-  const bool explains = all >= least + 2 * (least_side + bar);
-  const float wanted = ui.px(s.left_width) + (explains ? ui.px(s.right_width) : 0);
-  const float room = all - least - (explains ? 2 : 1) * bar;
-  const auto given = [&](double width) {
-    return std::max(std::min(ui.px(width), least_side),
-                    ui.px(width) * std::min(1.0F, room / wanted));
+  const float bar = ui.px(5), min_picture = ui.px(kMinPictureWidth),
+              min_side = ui.px(kMinSideWidth);
+  const bool has_right = total_width >= min_picture + 2 * (min_side + bar);
+  const float wanted = ui.px(s.left_width) + (has_right ? ui.px(s.right_width) : 0);
+  const float room = total_width - min_picture - (has_right ? 2 : 1) * bar;
+  const auto panel_width = [&](double width) {
+    return std::max(std::min(ui.px(width), min_side), ui.px(width) * std::min(1.0F, room / wanted));
   };
-  const float left = given(s.left_width), right = explains ? given(s.right_width) : 0;
-  draw_left(ui, state, panels, left, height);
+  const float left = panel_width(s.left_width), right = has_right ? panel_width(s.right_width) : 0;
+  draw_left_panel(ui, state, panels, left, height);
   ImGui::SameLine(0, 0);
   draw_splitter(ui, "splitter.left", s.left_width, 1, height);
   ImGui::SameLine(0, 0);
-  if (!explains) {
+  if (!has_right) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     panels.places.menu = {at.x - left - bar, at.y - ImGui::GetFrameHeight(),
-                          at.x - left - bar + all, at.y};
-    draw_middle(ui, state, panels, painter, all - left - bar, height);
+                          at.x - left - bar + total_width, at.y};
+    draw_centre(ui, state, panels, painter, total_width - left - bar, height);
     panels.places.explanation = panels.places.picture;
     return;
   }
-  draw_middle(ui, state, panels, painter, all - left - right - 2 * bar, height);
+  draw_centre(ui, state, panels, painter, total_width - left - right - 2 * bar, height);
   ImGui::SameLine(0, 0);
   draw_splitter(ui, "splitter.right", s.right_width, -1, height);
   ImGui::SameLine(0, 0);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   panels.places.explanation = {at.x, at.y, at.x + right, at.y + height};
-  panels.places.menu = {at.x + right - all, at.y - ImGui::GetFrameHeight(), at.x + right, at.y};
+  panels.places.menu = {at.x + right - total_width, at.y - ImGui::GetFrameHeight(), at.x + right,
+                        at.y};
   begin_panel(ui, "right", right, height);
   draw_explain_panel(ui, state, panels.weights);
   ImGui::EndChild();
 }
 
-void draw_foot(Ui& ui, State& state) {
+void draw_status_bar(Ui& ui, State& state) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + ui.px(1)},
@@ -117,7 +118,7 @@ void draw_foot(Ui& ui, State& state) {
   draw_status_line(ui, state);
 }
 
-// A ring that is visible from the last row.
+// Draws a ring around the pointer that an audience sees from the last row.
 void highlight_pointer(const Ui& ui) {
   const ImGuiIO& io = ImGui::GetIO();
   if (!ImGui::IsMousePosValid(&io.MousePos)) return;
@@ -128,25 +129,25 @@ void highlight_pointer(const Ui& ui) {
 
 // Progress or error in a corner of the presentation, which has no status line.
 void draw_presentation_status(Ui& ui, const RunState& run) {
-  const bool runs = run.busy_seconds > kLongRunSeconds;
-  if (!runs && run.error.empty()) return;
+  const bool is_running = run.busy_seconds > kLongRunSeconds;
+  if (!is_running && run.error.empty()) return;
   std::array<char, 32> seconds;
   std::snprintf(seconds.data(), seconds.size(), "Running, %.1f s", run.busy_seconds);
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
-  const std::string shown =
-      elided(on_screen(runs ? seconds.data() : run.error), 0.9F * screen.Size.x);
-  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str()), padding(ui.px(10), ui.px(6));
+  const std::string label =
+      elided(on_screen(is_running ? seconds.data() : run.error), 0.9F * screen.Size.x);
+  const ImVec2 extent = ImGui::CalcTextSize(label.c_str()), padding(ui.px(10), ui.px(6));
   const float margin = ui.px(12);
-  const ImVec2 least(margin, screen.Size.y - margin - extent.y - 2 * padding.y);
-  const ImVec2 most(least.x + extent.x + 2 * padding.x, screen.Size.y - margin);
+  const ImVec2 min_corner(margin, screen.Size.y - margin - extent.y - 2 * padding.y);
+  const ImVec2 max_corner(min_corner.x + extent.x + 2 * padding.x, screen.Size.y - margin);
   ImDrawList& draw = *ImGui::GetForegroundDrawList();
-  draw.AddRectFilled(least, most, packed(ui.look->raised), ui.px(6));
-  draw.AddText({least.x + padding.x, least.y + padding.y},
-               packed(runs ? ui.look->text : ui.look->error), shown.c_str());
-  ui.report.box("stage.sign", {least.x, least.y, most.x - least.x, most.y - least.y});
+  draw.AddRectFilled(min_corner, max_corner, packed(ui.look->raised), ui.px(6));
+  draw.AddText({min_corner.x + padding.x, min_corner.y + padding.y},
+               packed(is_running ? ui.look->text : ui.look->error), label.c_str());
+  ui.report.box("stage.sign", {min_corner.x, min_corner.y, max_corner.x - min_corner.x,
+                               max_corner.y - min_corner.y});
 }
 
-// Overlays of a presentation.
 void draw_presentation_overlays(Ui& ui, State& state) {
   if (state.presentation.black) {
     const ImGuiViewport& screen = *ImGui::GetMainViewport();
@@ -175,13 +176,13 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   // The frame is already cleared in this colour.
   ImGui::Begin("##main", nullptr, kFixed | ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(3);
-  const float foot = state.presentation.on ? 0 : ui.px(kStatusHeight);
-  const float height = std::max(ImGui::GetContentRegionAvail().y - foot, ui.px(60));
+  const float status_height = state.presentation.on ? 0 : ui.px(kStatusHeight);
+  const float height = std::max(ImGui::GetContentRegionAvail().y - status_height, ui.px(60));
   const ImVec2 top = ImGui::GetCursorScreenPos();
   draw_columns(ui, state, panels, painter, height);
   if (!state.presentation.on) {
     ImGui::SetCursorScreenPos({top.x, top.y + height});
-    draw_foot(ui, state);
+    draw_status_bar(ui, state);
   }
   ImGui::End();
 

@@ -6,14 +6,15 @@
 namespace attnscope::window {
 namespace {
 
-// True if neither model nor input have changed since.
-bool still_holds(const State& state) {
-  if (!state.selection.model_changes || state.selection.model_changes->for_b != state.edits_other())
+// True if model and input are unchanged since the last selection of a model.
+bool has_model_changes(const State& state) {
+  if (!state.selection.model_changes ||
+      state.selection.model_changes->is_for_b != state.edits_other())
     return false;
-  const RunView &now = state.edited(), &then = state.selection.model_changes->after;
-  return now.run.model == then.run.model && now.run.text == then.run.text &&
-         now.run.ids == then.run.ids && now.run.target == then.run.target &&
-         now.run.input == then.run.input && now.run.tensors == then.run.tensors;
+  const RunView &now = state.edited(), &selected = state.selection.model_changes->after;
+  return now.run.model == selected.run.model && now.run.text == selected.run.text &&
+         now.run.ids == selected.run.ids && now.run.target == selected.run.target &&
+         now.run.input == selected.run.input && now.run.tensors == selected.run.tensors;
 }
 
 // Card of the edited model; empty if it cannot be read.
@@ -28,26 +29,26 @@ ModelCard card_of(const RunView& run_view) {
 }  // namespace
 
 void remember_input(State& state) {
-  const RunView& e = state.edited();
-  const ModelCard card = card_of(e);
-  if (card.task.empty() || !e.run.has_input() || !e.run.tensors.file.empty()) return;
-  state.selection.previous_inputs.insert_or_assign(reading_task(card), e);
+  const RunView& run_view = state.edited();
+  const ModelCard card = card_of(run_view);
+  if (card.task.empty() || !run_view.run.has_input() || !run_view.run.tensors.file.empty()) return;
+  state.selection.previous_inputs.insert_or_assign(reading_task(card), run_view);
 }
 
 void choose_model(State& state, const std::string& model) {
-  RunView& e = state.edit();
-  if (model == e.run.model) return;
+  RunView& run_view = state.edit();
+  if (model == run_view.run.model) return;
   remember_input(state);
-  ImpliedChanges implied{.before = e};
-  implied.for_b = state.edits_other();
-  RunView from = e;
-  if (implied.for_b) from.view.id = "compare";  // its view matters, as A's does
-  OpenedModel opened = with_model(from, model, state.selection.previous_inputs);
-  if (implied.for_b) opened.viewed.view.id = e.view.id;
+  ImpliedChanges implied{.before = run_view};
+  implied.is_for_b = state.edits_other();
+  RunView start = run_view;
+  if (implied.is_for_b) start.view.id = "compare";  // B is shown in the view Compare
+  OpenedModel opened = with_model(start, model, state.selection.previous_inputs);
+  if (implied.is_for_b) opened.viewed.view.id = run_view.view.id;
   state.history.end_step();
-  e = std::move(opened.viewed);
-  implied.after = e;
-  implied.words = join_words(opened.implied);
+  run_view = std::move(opened.viewed);
+  implied.after = run_view;
+  implied.text = join_words(opened.implied);
   state.run.generating = false;
   state.selection.model_changes = std::move(implied);
   state.selection.has_checked_view = state.edits_other();
@@ -55,18 +56,18 @@ void choose_model(State& state, const std::string& model) {
 
 void choose_sample(State& state, const Sample& sample) {
   state.history.end_step();
-  RunView& e = state.edit();
-  use_sample(e.run, sample);
-  e.view.pinned_query = e.view.pinned_key = -1;
-  e.view.row = e.view.column = e.view.height = e.view.width = 0;
+  RunView& run_view = state.edit();
+  use_sample(run_view.run, sample);
+  run_view.view.pinned_query = run_view.view.pinned_key = -1;
+  run_view.view.row = run_view.view.column = run_view.view.height = run_view.view.width = 0;
   state.text.changed = true;
 }
 
 void return_to_text(State& state) {
-  RunView& e = state.edit();
-  if (reading_task(card_of(e)) == "text") {
+  RunView& run_view = state.edit();
+  if (reading_task(card_of(run_view)) == "text") {
     state.history.end_step();
-    e.run.input.clear();
+    run_view.run.input.clear();
     return;
   }
   const auto before = state.selection.previous_inputs.find("text");
@@ -75,11 +76,11 @@ void return_to_text(State& state) {
 }
 
 std::string implied_model_changes(const State& state) {
-  return still_holds(state) ? state.selection.model_changes->words : "";
+  return has_model_changes(state) ? state.selection.model_changes->text : "";
 }
 
 void undo_model_selection(State& state) {
-  if (!still_holds(state)) return;
+  if (!has_model_changes(state)) return;
   state.history.end_step();
   state.edit() = state.selection.model_changes->before;
   state.selection.model_changes.reset();
@@ -91,14 +92,14 @@ void replace_empty_view(State& state) {
   state.selection.has_checked_view = true;
   const View& shown = view(state.session->view.id);
   if (shown.objection(*state.run.trace).empty()) return;
-  const std::string own = recommended_view(card_of(*state.session));
-  const View& next = view(own.empty() ? "map" : own);
+  const std::string recommended = recommended_view(card_of(*state.session));
+  const View& next = view(recommended.empty() ? "map" : recommended);
   if (next.id == shown.id || (!next.objection(*state.run.trace).empty())) return;
   state.session.edit().view.id = next.id;
   state.history.amend(state.session.snapshot());
-  if (!still_holds(state)) return;
-  std::string& words = state.selection.model_changes->words;
-  words += (words.empty() ? "the view " : ", the view ") + next.label;
+  if (!has_model_changes(state)) return;
+  std::string& text = state.selection.model_changes->text;
+  text += (text.empty() ? "the view " : ", the view ") + next.label;
 }
 
 }  // namespace attnscope::window

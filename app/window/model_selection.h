@@ -10,7 +10,7 @@ namespace attnscope::window {
 
 // Applies to the side, A or B, that the left panels edit.
 void choose_model(State& state, const std::string& model);
-// Stores the current input for the next selection of a model of its kind.
+// Stores the current input for the next selection of a model with this kind of input.
 void remember_input(State& state);
 // Restores the last text input and its model, or a sample.
 void return_to_text(State& state);

@@ -54,10 +54,10 @@ void choose_size(const Settings& settings, int& width, int& height) {
   width = settings.width > 0 ? settings.width : kDefaultWidth;
   height = settings.height > 0 ? settings.height : kDefaultHeight;
   if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) {
-    int x = 0, y = 0, most_width = width, most_height = height;
-    glfwGetMonitorWorkarea(monitor, &x, &y, &most_width, &most_height);
-    if (most_width > 0) width = std::min(width, most_width);
-    if (most_height > 0) height = std::min(height, most_height);
+    int x = 0, y = 0, max_width = width, max_height = height;
+    glfwGetMonitorWorkarea(monitor, &x, &y, &max_width, &max_height);
+    if (max_width > 0) width = std::min(width, max_width);
+    if (max_height > 0) height = std::min(height, max_height);
   }
 }
 
@@ -125,11 +125,12 @@ void Platform::toggle_full_screen() {
 
 void Platform::fill_monitor(std::optional<std::size_t> monitor) {
   int count = 0;
-  GLFWmonitor** all = glfwGetMonitors(&count);
+  GLFWmonitor** handles = glfwGetMonitors(&count);
   if (!monitor || *monitor >= static_cast<std::size_t>(count)) return;
   if (!is_full_screen()) windowed_ = window_box();
-  const GLFWvidmode* mode = glfwGetVideoMode(all[*monitor]);
-  glfwSetWindowMonitor(window_, all[*monitor], 0, 0, mode->width, mode->height, mode->refreshRate);
+  const GLFWvidmode* mode = glfwGetVideoMode(handles[*monitor]);
+  glfwSetWindowMonitor(window_, handles[*monitor], 0, 0, mode->width, mode->height,
+                       mode->refreshRate);
 }
 
 ScreenBox Platform::window_box() const {
@@ -141,19 +142,19 @@ ScreenBox Platform::window_box() const {
 
 std::vector<ScreenBox> Platform::monitors() const {
   int count = 0;
-  GLFWmonitor** all = glfwGetMonitors(&count);
+  GLFWmonitor** handles = glfwGetMonitors(&count);
   std::vector<ScreenBox> boxes(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     ScreenBox& box = boxes[i];
-    glfwGetMonitorWorkarea(all[i], &box.x, &box.y, &box.width, &box.height);
+    glfwGetMonitorWorkarea(handles[i], &box.x, &box.y, &box.width, &box.height);
   }
   return boxes;
 }
 
 GLFWwindow* Platform::open_second(const char* title, const ScreenBox& box) const {
   glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_FALSE);  // the presentation keeps the keyboard focus
-  const bool newer = compute_ != nullptr;
-  GLFWwindow* second = create(newer ? 4 : 3, 3, box.width, box.height, false, window_);
+  const bool has_gl43 = compute_ != nullptr;
+  GLFWwindow* second = create(has_gl43 ? 4 : 3, 3, box.width, box.height, false, window_);
   glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_TRUE);
   if (second == nullptr) throw WorkError("cannot open a second window: " + last_error());
   glfwSetWindowTitle(second, title);

@@ -44,7 +44,7 @@ class Platform {
  private:
   GLFWwindow* window_ = nullptr;
   GLFWwindow* compute_ = nullptr;
-  std::string compute_error_;  // why there is no compute context
+  std::string compute_error_;  // reason why there is no compute context
   ScreenBox windowed_;         // before full screen
 };
 

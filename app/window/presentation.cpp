@@ -29,21 +29,22 @@ double shorter_side(const Box& plot) {
 }  // namespace
 
 ViewLayout lay_out_for_presentation(const View& view, ViewInput input) {
-  constexpr double kRoomy = 0.5, kWorthIt = 1.15;
-  const double wanted = kRoomy * std::min(input.canvas.width, input.canvas.height);
+  constexpr double kMinPlotShare = 0.5, kMinGrowth = 1.15;
+  const double min_side = kMinPlotShare * std::min(input.canvas.width, input.canvas.height);
   std::optional<ViewLayout> first;
   ViewLayout layout;
   for (const double size : kFontSizes) {
     input.canvas.font_size = size;
     layout = view.lay_out(input);
     if (lacks_space(layout.refusal)) continue;
-    if (shorter_side(layout.plot) >= wanted) return layout;
+    if (shorter_side(layout.plot) >= min_side) return layout;
     if (!first) first = layout;
   }
   if (first) {
-    const double grown = kWorthIt * shorter_side(first->plot);
-    const bool worth_it = !lacks_space(layout.refusal) && shorter_side(layout.plot) > grown;
-    return worth_it ? layout : *first;
+    const double min_grown_side = kMinGrowth * shorter_side(first->plot);
+    const bool is_clearly_larger =
+        !lacks_space(layout.refusal) && shorter_side(layout.plot) > min_grown_side;
+    return is_clearly_larger ? layout : *first;
   }
   input.canvas.font_size = kSmallestFontSize;
   return view.lay_out(input);
@@ -71,8 +72,8 @@ std::optional<std::size_t> monitor_of(const ScreenBox& window,
 std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
                                                 const std::vector<ScreenBox>& monitors,
                                                 bool lecture) {
-  const std::optional<std::size_t> here = monitor_of(window, monitors);
-  return lecture && here == 0U && monitors.size() > 1 ? 1 : here;
+  const std::optional<std::size_t> current = monitor_of(window, monitors);
+  return lecture && current == 0U && monitors.size() > 1 ? 1 : current;
 }
 
 SpeakerPlace speaker_place(const ScreenBox& presentation, const std::vector<ScreenBox>& monitors) {
@@ -81,10 +82,10 @@ SpeakerPlace speaker_place(const ScreenBox& presentation, const std::vector<Scre
   for (std::size_t i = 0; i < monitors.size(); ++i) {
     if (i != occupied) return {monitors[i], true};
   }
-  const ScreenBox all = occupied ? monitors[*occupied] : presentation;
-  const int width = static_cast<int>(all.width * kShare);
-  const int height = static_cast<int>(all.height * kShare);
-  return {{all.x + all.width - width, all.y + all.height - height, width, height}, false};
+  const ScreenBox area = occupied ? monitors[*occupied] : presentation;
+  const int width = static_cast<int>(area.width * kShare);
+  const int height = static_cast<int>(area.height * kShare);
+  return {{area.x + area.width - width, area.y + area.height - height, width, height}, false};
 }
 
 }  // namespace attnscope::window

@@ -14,9 +14,9 @@ namespace attnscope::window {
 double presentation_scale(int height, double zoom = 1);
 inline constexpr double kPresentationLines = 28;
 
-// A view's picture for an audience: the largest of a few font sizes that leaves the cells at least
-// half of the shorter side; if none does, a smaller one only if it enlarges the cells. A view
-// without any space uses the first size that leaves some.
+// Lays out a view for an audience, with the largest font size that leaves the plot at least half of
+// the canvas's shorter side. If there is none, uses the largest size that fits, or the smallest one
+// if it enlarges the plot clearly. If no size fits, uses an even smaller one.
 ViewLayout lay_out_for_presentation(const View& view, ViewInput input);
 
 // In screen coordinates.
@@ -35,8 +35,8 @@ std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
                                                 const std::vector<ScreenBox>& monitors,
                                                 bool lecture);
 
-// Place of the speaker's window: another monitor than the presentation's, else the lower right of
-// the only one.
+// Place of the speaker's window: another monitor than the presentation's, else the lower right
+// corner of the only monitor.
 struct SpeakerPlace {
   ScreenBox box;
   bool own_monitor = false;

@@ -19,7 +19,7 @@ namespace attnscope::window {
 struct SalientPairSearch {
   std::weak_ptr<const Trace> trace{};
   std::vector<SalientPair> pairs{};
-  std::size_t next = 0;
+  std::size_t next = 0;  // index of the pair to show next
   std::optional<SalientPair> last_shown{};
   // Running search; null: none.
   std::unique_ptr<BackgroundTask<std::vector<SalientPair>>> task{};
@@ -35,12 +35,12 @@ struct RunState {
   Findings background_findings;                      // computed in the background
   std::map<std::string, FindingTask> finding_tasks;  // by finding
   SalientPairSearch salient_pairs;
-  std::string error;            // why the newest run failed; empty: it succeeded
+  std::string error;            // reason why the newest run failed; empty: it succeeded
   double busy_seconds = 0;      // since the start of the running run; 0: none
-  Progress::Snapshot progress;  // of that run
+  Progress::Snapshot progress;  // of the running run
   // Total number of tokens if the trace is a preview of the first ones; else 0.
   Index preview_of = 0;
-  Index layers_of = 0;      // likewise of layers
+  Index layers_of = 0;      // likewise, total number of layers
   bool generating = false;  // draws another token after each run
 
   bool is_preview() const { return preview_of > 0 || layers_of > 0; }

@@ -9,24 +9,24 @@ namespace attnscope::window {
 namespace {
 
 constexpr std::size_t kMaxPairs = 24;
-constexpr double kImmediateSeconds = 0.05;  // seconds
+constexpr double kImmediateSeconds = 0.05;  // maximum wait for a result
 
 bool shows_pairs(const std::string& view) {
   return view == "map" || view == "lines" || view == "scores" || view == "vectors";
 }
 
 void show_next(State& state) {
-  SalientPairSearch& found = state.run.salient_pairs;
-  if (found.pairs.empty()) {
-    if (!found.opens_session) state.notify("No word in this run attends to another word.");
+  SalientPairSearch& search = state.run.salient_pairs;
+  if (search.pairs.empty()) {
+    if (!search.opens_session) state.notify("No word in this run attends to another word.");
     return;
   }
-  const SalientPair& pair = found.pairs[found.next];
-  found.next = (found.next + 1) % found.pairs.size();
+  const SalientPair& pair = search.pairs[search.next];
+  search.next = (search.next + 1) % search.pairs.size();
   point_at(pair, state.run.trace->parts, state.session.edit().view);
   if (!shows_pairs(state.session->view.id)) state.session.edit().view.id = "map";
-  found.last_shown = pair;
-  if (!found.opens_session) return;
+  search.last_shown = pair;
+  if (!search.opens_session) return;
   if (state.history.can_undo()) {
     state.history.amend(state.session.snapshot());
   } else {
@@ -34,30 +34,30 @@ void show_next(State& state) {
   }
 }
 
-// Searches the shown run's pairs once.
-void search(State& state, bool opens_session) {
-  SalientPairSearch& found = state.run.salient_pairs;
-  const bool same_run = found.trace.lock() == state.run.trace;
-  if (same_run && found.task != nullptr) return;
+// Shows the next pair of the run, after a search if there was none.
+void show_or_search(State& state, bool opens_session) {
+  SalientPairSearch& search = state.run.salient_pairs;
+  const bool same_run = search.trace.lock() == state.run.trace;
+  if (same_run && search.task != nullptr) return;
   if (same_run) {
-    found.opens_session = opens_session;
+    search.opens_session = opens_session;
     show_next(state);
     return;
   }
   start_salient_pair_search(state, opens_session);
-  if (found.task->wait(kImmediateSeconds)) take_salient_pairs(state);
+  if (search.task->wait(kImmediateSeconds)) take_salient_pairs(state);
 }
 
 }  // namespace
 
 void start_salient_pair_search(State& state, bool opens_session) {
-  SalientPairSearch& found = state.run.salient_pairs;
-  found = {.trace = state.run.trace,
-           .progress = std::make_shared<Progress>(),
-           .opens_session = opens_session};
+  SalientPairSearch& search = state.run.salient_pairs;
+  search = {.trace = state.run.trace,
+            .progress = std::make_shared<Progress>(),
+            .opens_session = opens_session};
   using Pairs = std::vector<SalientPair>;
-  found.task = std::make_unique<BackgroundTask<Pairs>>(
-      [trace = state.run.trace, progress = found.progress](Task&) -> Pairs {
+  search.task = std::make_unique<BackgroundTask<Pairs>>(
+      [trace = state.run.trace, progress = search.progress](Task&) -> Pairs {
         return find_salient_pairs(*trace, kMaxPairs, progress.get());
       });
 }
@@ -68,43 +68,44 @@ std::string salient_pair_refusal(const State& state) {
 }
 
 const SalientPair* shown_salient_pair(const State& state) {
-  const SalientPairSearch& found = state.run.salient_pairs;
+  const SalientPairSearch& search = state.run.salient_pairs;
   const ViewSettings& now = state.session->view;
-  if (!found.last_shown || state.run.trace == nullptr || found.trace.lock() != state.run.trace)
+  if (!search.last_shown || state.run.trace == nullptr || search.trace.lock() != state.run.trace)
     return nullptr;
-  const SalientPair& pair = *found.last_shown;
-  ViewSettings there = now;
-  point_at(pair, state.run.trace->parts, there);
-  const bool same = there.layer == now.layer && there.head == now.head && there.part == now.part &&
-                    there.pinned_query == now.pinned_query && there.pinned_key == now.pinned_key;
-  return same && shows_pairs(now.id) ? &pair : nullptr;
+  const SalientPair& pair = *search.last_shown;
+  ViewSettings pointed = now;
+  point_at(pair, state.run.trace->parts, pointed);
+  const bool is_shown = pointed.layer == now.layer && pointed.head == now.head &&
+                        pointed.part == now.part && pointed.pinned_query == now.pinned_query &&
+                        pointed.pinned_key == now.pinned_key;
+  return is_shown && shows_pairs(now.id) ? &pair : nullptr;
 }
 
 void show_strong_pair(State& state) {
-  search(state, false);
+  show_or_search(state, false);
 }
 
 void open_on_salient_pair(State& state) {
-  if (salient_pair_refusal(state).empty()) search(state, true);
+  if (salient_pair_refusal(state).empty()) show_or_search(state, true);
 }
 
 bool take_salient_pairs(State& state) {
-  SalientPairSearch& found = state.run.salient_pairs;
-  if (found.task == nullptr) return false;
-  const bool other_run = found.trace.lock() != state.run.trace;
-  if (other_run) found.task->cancel();
-  if (!found.task->is_finished()) return false;
-  const auto task = std::exchange(found.task, nullptr);
+  SalientPairSearch& search = state.run.salient_pairs;
+  if (search.task == nullptr) return false;
+  const bool other_run = search.trace.lock() != state.run.trace;
+  if (other_run) search.task->cancel();
+  if (!search.task->is_finished()) return false;
+  const auto task = std::exchange(search.task, nullptr);
   const std::optional<std::vector<SalientPair>> pairs = task->result();
   if (other_run || !pairs) {
-    found.trace.reset();
-    // Otherwise cancelled; a problem is that weights were not kept.
-    const bool failed = !other_run && !found.opens_session && !task->problem().empty();
+    search.trace.reset();
+    // The search was cancelled, or failed because the trace does not keep its weights.
+    const bool failed = !other_run && !search.opens_session && !task->problem().empty();
     if (failed) state.report_error(task->problem());
     return true;
   }
-  found.pairs = *pairs;
-  found.next = 0;
+  search.pairs = *pairs;
+  search.next = 0;
   show_next(state);
   return true;
 }

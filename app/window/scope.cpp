@@ -8,68 +8,68 @@ namespace {
 
 // Members for variants and encodings, in the session and in its groups.
 struct Member {
-  std::optional<Choice> RunSpec::*of_all;
-  std::optional<Choice> GroupChoice::*of_some;
+  std::optional<Choice> RunSpec::*in_run;
+  std::optional<Choice> GroupChoice::*in_group;
 };
 constexpr Member kVariant{&RunSpec::variant, &GroupChoice::variant};
 constexpr Member kEncoding{&RunSpec::encoding, &GroupChoice::encoding};
 
-// The heads of a scope, without a choice.
-GroupChoice heads_of(const RunView& e, ChoiceScope scope) {
+GroupChoice heads_of(const RunView& run_view, ChoiceScope scope) {
   GroupChoice group;
-  group.layers = {e.view.layer};
-  if (scope == ChoiceScope::Head) group.heads = {e.view.head};
+  group.layers = {run_view.view.layer};
+  if (scope == ChoiceScope::Head) group.heads = {run_view.view.head};
   return group;
 }
 
 template <class Groups>
-auto find(Groups& groups, const GroupChoice& heads) {
+auto find_group(Groups& groups, const GroupChoice& heads) {
   return std::find_if(groups.begin(), groups.end(), [&](const GroupChoice& g) {
     return g.layers == heads.layers && g.heads == heads.heads;
   });
 }
 
-std::optional<Choice> scoped(const RunView& e, ChoiceScope scope, Member member) {
-  if (scope == ChoiceScope::All) return e.run.*member.of_all;
-  const auto found = find(e.run.groups, heads_of(e, scope));
-  return found != e.run.groups.end() ? (*found).*member.of_some : std::nullopt;
+std::optional<Choice> scoped(const RunView& run_view, ChoiceScope scope, Member member) {
+  if (scope == ChoiceScope::All) return run_view.run.*member.in_run;
+  const auto found = find_group(run_view.run.groups, heads_of(run_view, scope));
+  return found != run_view.run.groups.end() ? (*found).*member.in_group : std::nullopt;
 }
 
-void choose(RunView& e, ChoiceScope scope, std::optional<Choice> choice, Member member) {
+void choose(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice, Member member) {
   if (scope == ChoiceScope::All) {
-    e.run.*member.of_all = std::move(choice);
+    run_view.run.*member.in_run = std::move(choice);
     return;
   }
-  const GroupChoice heads = heads_of(e, scope);
-  auto found = find(e.run.groups, heads);
-  if (found == e.run.groups.end()) {
+  const GroupChoice heads = heads_of(run_view, scope);
+  auto found = find_group(run_view.run.groups, heads);
+  if (found == run_view.run.groups.end()) {
     if (!choice) return;
     // Before the groups of single heads, which take precedence.
     const auto place = scope == ChoiceScope::Head
-                           ? e.run.groups.end()
-                           : std::find_if(e.run.groups.begin(), e.run.groups.end(),
+                           ? run_view.run.groups.end()
+                           : std::find_if(run_view.run.groups.begin(), run_view.run.groups.end(),
                                           [](const GroupChoice& g) { return !g.heads.empty(); });
-    found = e.run.groups.insert(place, heads);
+    found = run_view.run.groups.insert(place, heads);
   }
-  (*found).*member.of_some = std::move(choice);
-  if (!found->variant && !found->encoding) e.run.groups.erase(found);
+  (*found).*member.in_group = std::move(choice);
+  if (!found->variant && !found->encoding) run_view.run.groups.erase(found);
 }
 
-const Choice* last(const RunView& e, Member member) {
-  const auto holds = [](const std::vector<Index>& numbers, Index number) {
+const Choice* effective_choice(const RunView& run_view, Member member) {
+  const auto includes = [](const std::vector<Index>& numbers, Index number) {
     return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
   };
-  for (auto group = e.run.groups.rbegin(); group != e.run.groups.rend(); ++group) {
-    const std::optional<Choice>& choice = (*group).*member.of_some;
-    if (choice && holds(group->layers, e.view.layer) && holds(group->heads, e.view.head)) {
+  for (auto group = run_view.run.groups.rbegin(); group != run_view.run.groups.rend(); ++group) {
+    const std::optional<Choice>& choice = (*group).*member.in_group;
+    if (choice && includes(group->layers, run_view.view.layer) &&
+        includes(group->heads, run_view.view.head)) {
       return &*choice;
     }
   }
-  return e.run.*member.of_all ? &*(e.run.*member.of_all) : nullptr;
+  return run_view.run.*member.in_run ? &*(run_view.run.*member.in_run) : nullptr;
 }
 
-std::string numbered(const char* one, const char* several, const std::vector<Index>& numbers) {
-  std::string text = numbers.size() == 1 ? one : several;
+std::string numbered(const char* singular, const char* plural, const std::vector<Index>& numbers) {
+  std::string text = numbers.size() == 1 ? singular : plural;
   for (std::size_t n = 0; n < numbers.size(); ++n) {
     text += (n == 0 ? " " : ", ") + std::to_string(numbers[n]);
   }
@@ -78,41 +78,42 @@ std::string numbered(const char* one, const char* several, const std::vector<Ind
 
 }  // namespace
 
-std::optional<Choice> scoped_variant(const RunView& e, ChoiceScope scope) {
-  return scoped(e, scope, kVariant);
+std::optional<Choice> scoped_variant(const RunView& run_view, ChoiceScope scope) {
+  return scoped(run_view, scope, kVariant);
 }
-std::optional<Choice> scoped_encoding(const RunView& e, ChoiceScope scope) {
-  return scoped(e, scope, kEncoding);
-}
-
-void choose_variant(RunView& e, ChoiceScope scope, std::optional<Choice> choice) {
-  choose(e, scope, std::move(choice), kVariant);
-}
-void choose_encoding(RunView& e, ChoiceScope scope, std::optional<Choice> choice) {
-  choose(e, scope, std::move(choice), kEncoding);
+std::optional<Choice> scoped_encoding(const RunView& run_view, ChoiceScope scope) {
+  return scoped(run_view, scope, kEncoding);
 }
 
-bool has_choices(const RunView& e) {
-  return e.run.variant || e.run.encoding || e.run.causal || !e.run.groups.empty();
+void choose_variant(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice) {
+  choose(run_view, scope, std::move(choice), kVariant);
+}
+void choose_encoding(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice) {
+  choose(run_view, scope, std::move(choice), kEncoding);
 }
 
-void drop_choices(RunView& e) {
-  e.run.variant.reset();
-  e.run.encoding.reset();
-  e.run.causal.reset();
-  e.run.groups.clear();
+bool has_choices(const RunView& run_view) {
+  return run_view.run.variant || run_view.run.encoding || run_view.run.causal ||
+         !run_view.run.groups.empty();
 }
 
-const Choice* last_variant(const RunView& e) {
-  return last(e, kVariant);
-}
-const Choice* last_encoding(const RunView& e) {
-  return last(e, kEncoding);
+void drop_choices(RunView& run_view) {
+  run_view.run.variant.reset();
+  run_view.run.encoding.reset();
+  run_view.run.causal.reset();
+  run_view.run.groups.clear();
 }
 
-std::vector<std::string> describe_groups(const RunView& e) {
+const Choice* last_variant(const RunView& run_view) {
+  return effective_choice(run_view, kVariant);
+}
+const Choice* last_encoding(const RunView& run_view) {
+  return effective_choice(run_view, kEncoding);
+}
+
+std::vector<std::string> describe_groups(const RunView& run_view) {
   std::vector<std::string> lines;
-  for (const GroupChoice& group : e.run.groups) {
+  for (const GroupChoice& group : run_view.run.groups) {
     std::string line =
         group.layers.empty() ? "All layers" : numbered("Layer", "Layers", group.layers);
     if (!group.heads.empty()) line += ", " + numbered("head", "heads", group.heads);

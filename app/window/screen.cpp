@@ -48,16 +48,16 @@ void Screen::resize(int width, int height) {
   damage_.invalidate();
 }
 
-void Screen::show(ImDrawData& data, const ImVec4& ground) {
+void Screen::show(ImDrawData& data, const ImVec4& background) {
   const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
   const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
   if (width <= 0 || height <= 0) return;  // minimised
   resize(width, height);
-  const ImU32 ground_now = ImGui::ColorConvertFloat4ToU32(ground);
-  if (std::exchange(ground_, ground_now) != ground_now) damage_.invalidate();
+  const ImU32 new_background = ImGui::ColorConvertFloat4ToU32(background);
+  if (std::exchange(background_, new_background) != new_background) damage_.invalidate();
   const std::vector<PixelBox> boxes = damage_.update(data);
   clip_to_boxes(data, boxes);
-  for (const PixelBox& box : boxes) clear(box, height, ground);
+  for (const PixelBox& box : boxes) clear(box, height, background);
   ImGui_ImplOpenGL3_RenderDrawData(&data);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
@@ -89,11 +89,11 @@ unsigned int Screen::copy_region(const PixelBox& box) {
   return copy_;
 }
 
-Image Screen::drawn_from_scratch(ImDrawData& data, const ImVec4& ground) {
+Image Screen::drawn_from_scratch(ImDrawData& data, const ImVec4& background) {
   const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
   const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
   glBindFramebuffer(GL_FRAMEBUFFER, 0);  // the back buffer, which show() overwrites
-  clear({0, 0, width, height}, height, ground);
+  clear({0, 0, width, height}, height, background);
   ImGui_ImplOpenGL3_RenderDrawData(&data);
   return read_framebuffer(width, height);
 }
@@ -110,9 +110,9 @@ int count_differing_pixels(const Image& a, const Image& b) {
   int count = 0;
   for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
     if (!differs(pixel)) continue;
-    const bool alone = !(pixel > 0 && differs(pixel - 1)) && !differs(pixel + 1) &&
-                       !(pixel >= width && differs(pixel - width)) && !differs(pixel + width);
-    if (!alone) ++count;
+    const bool is_isolated = !(pixel > 0 && differs(pixel - 1)) && !differs(pixel + 1) &&
+                             !(pixel >= width && differs(pixel - width)) && !differs(pixel + width);
+    if (!is_isolated) ++count;
   }
   return count;
 }

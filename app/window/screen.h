@@ -11,25 +11,26 @@ namespace attnscope::window {
 // Requires the window's context to be current and ImGui's backends to be initialised.
 class Screen {
  public:
-  explicit Screen(Damage::CallbackDrawing of_callback) : damage_(std::move(of_callback)) {}
+  explicit Screen(Damage::CallbackDrawing callback_drawing)
+      : damage_(std::move(callback_drawing)) {}
   ~Screen();
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  // Updates the stored picture over `ground` and copies it to the window's back buffer. Modifies
-  // `data`. Throws WorkError if OpenGL fails.
-  void show(ImDrawData& data, const ImVec4& ground);
+  // Updates the stored picture over `background` and copies it to the window's back buffer.
+  // Modifies `data`. Throws WorkError if OpenGL fails.
+  void show(ImDrawData& data, const ImVec4& background);
 
-  // Redraws the next frame in full: a texture changed under the same name.
+  // Redraws the next frame in full. Call after changing a texture under the same name.
   void invalidate() { damage_.invalidate(); }
 
   Image picture() const;  // last shown
-  // Copies a region of the last shown frame to a texture, always the same one; that frame must not
-  // have drawn this texture. Rows from the bottom, as in OpenGL.
+  // Copies a region of the last shown frame to a reused texture, which that frame must not have
+  // drawn. Rows from the bottom, as in OpenGL.
   unsigned int copy_region(const PixelBox& box);
 
-  // `data` drawn from scratch. Before show(), for tests.
-  Image drawn_from_scratch(ImDrawData& data, const ImVec4& ground);
+  // Draws `data` from scratch. Call before show(); for tests.
+  Image drawn_from_scratch(ImDrawData& data, const ImVec4& background);
 
  private:
   void resize(int width, int height);
@@ -37,11 +38,11 @@ class Screen {
   Damage damage_;
   unsigned int framebuffer_ = 0, colours_ = 0, copy_ = 0;  // OpenGL names
   int width_ = 0, height_ = 0;
-  ImU32 ground_ = 0;
+  ImU32 background_ = 0;
 };
 
 // Number of pixels that differ by more than rounding between two pictures of one size. Isolated
-// pixels are not counted: they lie on edges, where rasterisers may decide either way.
+// pixels are not counted: they are on edges, where rasterisers may round either way.
 int count_differing_pixels(const Image& a, const Image& b);
 
 }  // namespace attnscope::window

@@ -13,18 +13,18 @@ namespace attnscope::window {
 // or of a model (model_selection.h).
 struct ImpliedChanges {
   RunView before, after{};
-  std::string words{};                   // "no positions, bidirectional"
-  std::string reason{};                  // why they were necessary; may be empty
-  Index tokens = 0;                      // of the whole text
+  std::string text{};                    // "no positions, bidirectional"
+  std::string reason{};                  // reason for the changes; may be empty
+  Index tokens = 0;                      // number of tokens of the whole text
   ChoiceScope scope = ChoiceScope::All;  // heads of the selection
-  bool for_b = false;                    // of B
+  bool is_for_b = false;
 };
 
 struct SelectionState {
   ChoiceScope scope = ChoiceScope::All;   // heads that a selected variant or encoding applies to
   std::optional<ImpliedChanges> implied;  // of the last variant, encoding or direction
   std::optional<ImpliedChanges> model_changes;  // of the last model
-  InputHistory previous_inputs;                 // of models for other inputs
+  InputHistory previous_inputs;                 // last input of each kind of model
   // The view is known to have content with the selected model, or was replaced.
   bool has_checked_view = true;
   std::string store;  // last opened datastore, even while no retrieval is active

@@ -21,24 +21,24 @@ constexpr double kMaxMemory = 1 << 24;
 // type.
 template <class T>
 void read(const Json& object, const char* key, T& value, T min_value, T max_value) {
-  if (const Json* found = object.find(key)) {
-    if (!found->is_number()) throw InputError(std::string(key) + ": expected a number");
-    value = static_cast<T>(std::clamp(found->get<double>(), static_cast<double>(min_value),
+  if (const Json* member = object.find(key)) {
+    if (!member->is_number()) throw InputError(std::string(key) + ": expected a number");
+    value = static_cast<T>(std::clamp(member->get<double>(), static_cast<double>(min_value),
                                       static_cast<double>(max_value)));
   }
 }
 
 void read(const Json& object, const char* key, bool& value) {
-  if (const Json* found = object.find(key)) {
-    if (!found->is_boolean()) throw InputError(std::string(key) + ": expected true or false");
-    value = found->get<bool>();
+  if (const Json* member = object.find(key)) {
+    if (!member->is_boolean()) throw InputError(std::string(key) + ": expected true or false");
+    value = member->get<bool>();
   }
 }
 
 void read(const Json& object, const char* key, std::string& value) {
-  if (const Json* found = object.find(key)) {
-    if (!found->is_string()) throw InputError(std::string(key) + ": expected a string");
-    value = found->get<std::string>();
+  if (const Json* member = object.find(key)) {
+    if (!member->is_string()) throw InputError(std::string(key) + ": expected a string");
+    value = member->get<std::string>();
   }
 }
 
@@ -63,9 +63,9 @@ Settings settings_from_json(const Json& object) {
   read(object, "tour_done", s.tour_done);
   read(object, "folder", s.folder);
   read(object, "export_folder", s.export_folder);
-  if (const Json* found = object.find("recent")) {
-    if (!found->is_array()) throw InputError("recent: expected a list of strings");
-    for (const Json& path : *found) {
+  if (const Json* member = object.find("recent")) {
+    if (!member->is_array()) throw InputError("recent: expected a list of strings");
+    for (const Json& path : *member) {
       if (!path.is_string()) throw InputError("recent: expected a list of strings");
       if (s.recent.size() < kMaxRecent) s.recent.push_back(path.get<std::string>());
     }
@@ -92,8 +92,8 @@ std::filesystem::path configuration_folder() {
 }
 
 LoadedSettings load_settings(const std::filesystem::path& file) {
-  std::error_code none;
-  if (!std::filesystem::exists(file, none)) return {};
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return {};
   try {
     return {settings_from_json(Json::parse(read_file(file, kMaxSettingsBytes))), ""};
   } catch (const std::exception& e) {
@@ -104,8 +104,8 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
 }
 
 void save_settings(const std::filesystem::path& file, const Settings& s) {
-  std::error_code failed;
-  std::filesystem::create_directories(file.parent_path(), failed);
+  std::error_code ignored;
+  std::filesystem::create_directories(file.parent_path(), ignored);
   const Json object = {{"x", s.x},
                        {"y", s.y},
                        {"width", s.width},

@@ -26,7 +26,7 @@ struct Settings {
   bool reading = true;              // the right panel explains the view
   bool reduced_motion = false;      // no animated transitions
   double memory = 0;                // budget of runs in MB; 0: default_memory_budget()
-  bool tour_done = false;           // the introductory tour was seen or left
+  bool tour_done = false;           // the introductory tour was seen or skipped
   std::string folder;               // last folder of the file browser
   std::string export_folder;        // folder of the last export
   std::vector<std::string> recent;  // opened or saved files and folders, newest first
@@ -39,7 +39,7 @@ std::filesystem::path configuration_folder();
 
 struct LoadedSettings {
   Settings settings;
-  std::string notice;  // why the stored settings were not used; empty: they were
+  std::string notice;  // reason why the stored settings were not used; empty: they were
 };
 // Never throws: returns the defaults without a file, with a notice if it is broken.
 LoadedSettings load_settings(const std::filesystem::path& file);

@@ -12,8 +12,8 @@ namespace attnscope::window {
 void ShutdownWatchdog::begin(std::string unfinished_file) {
   thread_ = std::thread([this, unfinished_file = std::move(unfinished_file)] {
     std::unique_lock lock(mutex_);
-    const std::chrono::duration<double> most(kMaxShutdownSeconds);
-    if (changed_.wait_for(lock, most, [this] { return finished_; })) return;
+    const std::chrono::duration<double> time_limit(kMaxShutdownSeconds);
+    if (changed_.wait_for(lock, time_limit, [this] { return finished_; })) return;
     remove_unfinished_files();
     if (!unfinished_file.empty()) {
       std::fprintf(stderr, "attnscope: %s: not written: the window was closed\n",

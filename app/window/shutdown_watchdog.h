@@ -8,21 +8,20 @@
 
 namespace attnscope::window {
 
-// On closing, running work is asked to stop, usually within milliseconds. Some calls cannot be
-// interrupted: a library reading a large file, a driver compiling a shader. If they take longer
-// than this after begin(), the process exits without them; results are already saved, and
-// incomplete files are removed. Seconds.
+// Seconds after begin() until the process exits without waiting for running work. Work usually
+// stops within milliseconds, but some calls cannot be interrupted: a library reading a large file,
+// a driver compiling a shader. Results are already saved; incomplete files are removed.
 inline constexpr double kMaxShutdownSeconds = 1.5;
 
 class ShutdownWatchdog {
  public:
   ShutdownWatchdog() = default;
-  ~ShutdownWatchdog();  // everything ended in time
+  ~ShutdownWatchdog();  // ends the countdown
   ShutdownWatchdog(const ShutdownWatchdog&) = delete;
   ShutdownWatchdog& operator=(const ShutdownWatchdog&) = delete;
 
-  // `unwritten`: a requested file that is not yet complete; empty: none. If it has to be abandoned,
-  // the process reports it on stderr and exits with status 1 instead of 0.
+  // unfinished_file: a requested file that is not yet complete; empty: none. If the process exits
+  // without completing it, it reports the file on stderr and exits with status 1 instead of 0.
   void begin(std::string unfinished_file = "");
 
  private:

@@ -17,28 +17,28 @@
 namespace attnscope::window {
 namespace {
 
-constexpr int kSpeakerSettleFrames = 3;                      // frames, as for the first window
-constexpr double kFullWidth = 880, kFullHeight = 600;        // units that the window shows
-constexpr double kMinReadingScale = 0.8, kReadingStep = 20;  // of the scale; steps per unit
+constexpr int kSpeakerSettleFrames = 3;                // frames, as for the first window
+constexpr double kFullWidth = 880, kFullHeight = 600;  // units that the window shows
+constexpr double kMinReadingScale = 0.8, kScaleStepsPerUnit = 20;  // steps of the scale per unit
 
-// Restores the first window as current on destruction.
+// Makes a window and its ImGui session current; restores the previous ones on destruction.
 class CurrentContextScope {
  public:
   CurrentContextScope(GLFWwindow* window, const ImGuiSession* session)
-      : before_(glfwGetCurrentContext()), context_(ImGui::GetCurrentContext()) {
+      : previous_window_(glfwGetCurrentContext()), previous_context_(ImGui::GetCurrentContext()) {
     glfwMakeContextCurrent(window);
     if (session != nullptr) session->use();
   }
   ~CurrentContextScope() {
-    ImGui::SetCurrentContext(context_);
-    glfwMakeContextCurrent(before_);
+    ImGui::SetCurrentContext(previous_context_);
+    glfwMakeContextCurrent(previous_window_);
   }
   CurrentContextScope(const CurrentContextScope&) = delete;
   CurrentContextScope& operator=(const CurrentContextScope&) = delete;
 
  private:
-  GLFWwindow* before_;
-  ImGuiContext* context_;
+  GLFWwindow* previous_window_;
+  ImGuiContext* previous_context_;
 };
 
 }  // namespace
@@ -54,7 +54,7 @@ SpeakerWindow::SpeakerWindow(const Platform& platform, const std::filesystem::pa
   window_.reset(platform.open_second("Speaker's notes – attnscope", place.box));
   if (own_monitor_) glfwMaximizeWindow(window_.get());
   if (!report.empty()) ui_.report = Report(report.string() + ".speaker");
-  const CurrentContextScope here(window_.get(), nullptr);
+  const CurrentContextScope scope(window_.get(), nullptr);
   glfwSwapInterval(0);  // the first window already waits for its screen
   input_ = std::make_unique<InputQueue>(window_.get());
   ui_.fonts.load(atlas_, 1, true);
@@ -64,7 +64,7 @@ SpeakerWindow::SpeakerWindow(const Platform& platform, const std::filesystem::pa
 }
 
 SpeakerWindow::~SpeakerWindow() {
-  const CurrentContextScope here(window_.get(), imgui_.get());
+  const CurrentContextScope scope(window_.get(), imgui_.get());
   imgui_.reset();
 }
 
@@ -75,12 +75,13 @@ bool SpeakerWindow::is_closed() const {
 void SpeakerWindow::update_look(const State& state) {
   int width = 0, height = 0;
   glfwGetWindowSize(window_.get(), &width, &height);
-  const double fits = std::min(width / kFullWidth, height / kFullHeight);
+  const double fitting_scale = std::min(width / kFullWidth, height / kFullHeight);
   const double scale =
-      std::clamp(std::round(fits * kReadingStep) / kReadingStep, kMinReadingScale, kMaxScale);
-  const Look& look = state.settings.dark ? Look::dark_one() : Look::light();
-  const bool has_changed = scale != ui_.fonts.scale() || ui_.fonts.is_missing_glyphs();
-  if (has_changed) {
+      std::clamp(std::round(fitting_scale * kScaleStepsPerUnit) / kScaleStepsPerUnit,
+                 kMinReadingScale, kMaxScale);
+  const Look& look = state.settings.dark ? Look::dark_look() : Look::light();
+  const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.is_missing_glyphs();
+  if (fonts_changed) {
     ui_.fonts.load(atlas_, scale, true);
 #if IMGUI_VERSION_NUM < 19200
     if (ui_.look != nullptr) {  // the first frame creates the first texture
@@ -90,14 +91,14 @@ void SpeakerWindow::update_look(const State& state) {
 #endif
   }
   ui_.scale = scale;
-  if (has_changed || ui_.look != &look) {
+  if (fonts_changed || ui_.look != &look) {
     ui_.look = &look;
     apply(look, scale);
   }
 }
 
 void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
-  const CurrentContextScope here(window_.get(), imgui_.get());
+  const CurrentContextScope scope(window_.get(), imgui_.get());
   settle_ = input_->pending() ? kSpeakerSettleFrames : std::max(settle_ - 1, 0);
   update_look(state);
   ImGui_ImplOpenGL3_NewFrame();
@@ -118,8 +119,8 @@ void SpeakerWindow::show(const State& state) {
   glfwGetFramebufferSize(window_.get(), &width, &height);
   if (width <= 0 || height <= 0) return;  // minimised
   glViewport(0, 0, width, height);
-  const ImVec4& ground = ui_.look->panel;
-  glClearColor(ground.x, ground.y, ground.z, 1);
+  const ImVec4& background = ui_.look->panel;
+  glClearColor(background.x, background.y, background.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   check_gl("drawing the speaker's window");

@@ -16,8 +16,8 @@ constexpr std::size_t kMaxNotices = 4;
 // Removes the oldest notice that is not an error, or the oldest error if there are only errors.
 void make_room(std::vector<Notice>& notices) {
   if (notices.size() <= kMaxNotices) return;
-  const auto mild = std::ranges::find(notices, false, &Notice::error);
-  notices.erase(mild == notices.end() ? notices.begin() : mild);
+  const auto oldest_notice = std::ranges::find(notices, false, &Notice::error);
+  notices.erase(oldest_notice == notices.end() ? notices.begin() : oldest_notice);
 }
 
 }  // namespace
@@ -34,16 +34,16 @@ void State::report_error(std::string text) {
 }
 
 const State::CachedShown& State::cached_shown() const {
-  CachedShown& known = cached_shown_;
+  CachedShown& cached = cached_shown_;
   const SharedSession& now = session.snapshot();
-  if (known.ran == run.session && known.now == now) return known;
-  known = {run.session, now, same_run(*run.session, *now), nullptr};
+  if (cached.ran == run.session && cached.now == now) return cached;
+  cached = {run.session, now, same_run(*run.session, *now), nullptr};
   Session shown = *run.session;
   shown.view = now->view;
   shown.run.interventions = now->run.interventions;
   if (shown.b && now->b) shown.b->view = now->b->view;
-  known.shown = shown == *now ? now : share(std::move(shown));
-  return known;
+  cached.shown = shown == *now ? now : share(std::move(shown));
+  return cached;
 }
 
 bool State::is_current() const {
@@ -67,20 +67,20 @@ Findings State::pictured_findings() const {
 SharedSession State::pictured_session() const {
   const SharedSession shown = shown_session();
   if (!shows_other()) return shown;
-  Session other{*shown->b};
-  const ViewSettings of_b = std::exchange(other.view, shown->view);
-  other.view.layer = of_b.layer;
-  other.view.head = of_b.head;
-  other.view.part = of_b.part;
-  return share(std::move(other));
+  Session session_b{*shown->b};
+  const ViewSettings b_view = std::exchange(session_b.view, shown->view);
+  session_b.view.layer = b_view.layer;
+  session_b.view.head = b_view.head;
+  session_b.view.part = b_view.part;
+  return share(std::move(session_b));
 }
 
 ViewControls State::controls() const {
   // Cached: called many times per frame, and it reads every token of a text.
-  const auto is_of = [this](const std::weak_ptr<const Trace>& other) {
+  const auto is_same = [this](const std::weak_ptr<const Trace>& other) {
     return !other.owner_before(run.trace) && !run.trace.owner_before(other);
   };
-  if (!cached_controls_ || !is_of(cached_controls_->trace) ||
+  if (!cached_controls_ || !is_same(cached_controls_->trace) ||
       cached_controls_->view != session->view) {
     cached_controls_ = {run.trace, session->view, view_controls(session->view, run.trace.get())};
   }
@@ -160,9 +160,8 @@ Index State::heads() const {
 
 namespace {
 
-// Clamps to the range of `all`, which is sorted.
-void clamp_to_range(std::optional<Index>& number, const std::vector<Index>& all) {
-  if (number && !all.empty()) number = std::clamp(*number, all.front(), all.back());
+void clamp_to_range(std::optional<Index>& number, const std::vector<Index>& sorted) {
+  if (number && !sorted.empty()) number = std::clamp(*number, sorted.front(), sorted.back());
 }
 
 // Falls back to the default part if the model lacks the stack or kind; another text can have fewer
@@ -202,22 +201,23 @@ bool State::is_overlong() const {
   const Trace* ran = edited_trace();
   if (ran == nullptr || ran->text_tokens().empty()) return false;
   const std::vector<TraceToken>& tokens = ran->text_tokens();
-  const RunSpec& of = edits_other() && run.session->b ? run.session->b->run : run.session->run;
-  const bool at_once = ran->config->segment == 0;
-  if (at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
-  if (static_cast<Index>(tokens.size()) == of.max_tokens) return false;  // as requested
-  if (!of.ids.empty()) return tokens.size() < of.ids.size();
+  const RunSpec& spec = edits_other() && run.session->b ? run.session->b->run : run.session->run;
+  const bool reads_at_once = ran->config->segment == 0;
+  if (reads_at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
+  if (static_cast<Index>(tokens.size()) == spec.max_tokens) return false;  // as requested
+  if (!spec.ids.empty()) return tokens.size() < spec.ids.size();
   const auto first = std::ranges::find(tokens, false, &TraceToken::special);
   if (first == tokens.end()) return false;
-  const std::string& last = of.second.empty() ? of.text : of.second;
-  const bool all = of.second.empty() || tokens.back().sentence > 0;
-  return first->begin > 0 || !all || tokens.back().end < last.size();
+  const std::string& last = spec.second.empty() ? spec.text : spec.second;
+  const bool is_last_complete = spec.second.empty() || tokens.back().sentence > 0;
+  return first->begin > 0 || !is_last_complete || tokens.back().end < last.size();
 }
 
 namespace {
 
-// Two runs are compared head by head; two heads of one run are selected independently.
-bool follows(const State& state) {
+// True if B shows the layer, head and part of A. Two runs are compared head by head; two heads of
+// one run are selected independently.
+bool is_linked(const State& state) {
   const Session& session = *state.session;
   if (state.edits_other() || !session.b) return false;
   const ViewSettings &a = session.view, &b = session.b->view;
@@ -243,22 +243,22 @@ void State::clear_stale_pins(const Trace& before, const Trace& now) {
 }
 
 void State::look_at(const PartChoice& part) {
-  const bool together = follows(*this);
+  const bool linked = is_linked(*this);
   ViewSettings& view = edit().view;
   // Rows and columns of another part differ.
   view.row = view.column = view.height = view.width = 0;
   view.pinned_query = view.pinned_key = -1;
   view.part = part;
-  if (together) session.edit().b->view.part = part;
+  if (linked) session.edit().b->view.part = part;
   clamp_view();
 }
 
 void State::look_at(Index layer, Index head) {
-  const bool together = follows(*this);
+  const bool linked = is_linked(*this);
   ViewSettings& view = edit().view;
   view.layer = layer;
   view.head = head;
-  if (together) {
+  if (linked) {
     session.edit().b->view.layer = layer;
     session.edit().b->view.head = head;
   }
@@ -268,10 +268,10 @@ void State::look_at(Index layer, Index head) {
 void State::clamp_view() {
   // The trace of another run does not describe the next one.
   if (!is_current()) return;
-  const bool noted = same_session(session.snapshot(), history.now());  // else part of a step
+  const bool was_recorded = same_session(session.snapshot(), history.now());
   clamp_to_trace(session.edit().view, run.trace.get());
   if (session->b) clamp_to_trace(session.edit().b->view, run.reference().get());
-  if (noted) history.amend(session.snapshot());
+  if (was_recorded) history.amend(session.snapshot());
 }
 
 }  // namespace attnscope::window

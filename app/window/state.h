@@ -68,12 +68,12 @@ struct State {
   bool is_current() const;
   // The session of the newest run with the current view; source of pictures and exports.
   SharedSession shown_session() const;
-  // The session saved on exit; a lesson's sessions are not.
+  // The session saved on exit: the user's own, not that of a lesson.
   SharedSession own_session() const {
     return lesson.lesson != nullptr ? lesson.saved_session : session.snapshot();
   }
-  // True if B is shown in place of A: Shift is held, and the view shows one run. Views that show
-  // both runs swap them themselves.
+  // True if B is shown instead of A: Shift is held, and the view shows a single run. Views of both
+  // runs swap them themselves.
   bool shows_other() const;
   // The pictured run: its trace (null: none), findings and session, with the current view.
   std::shared_ptr<const Trace> pictured_trace() const {
@@ -81,7 +81,7 @@ struct State {
   }
   Findings pictured_findings() const;
   SharedSession pictured_session() const;
-  // Controls with an effect in the view. Layer and head also have one as the scope of selections.
+  // Controls with an effect in the view; layer and head also if they are the scope of selections.
   ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presentation.on; }
   void notify(std::string text);        // the notice disappears by itself
@@ -93,12 +93,12 @@ struct State {
   const Trace* edited_trace() const {
     return edits_other() ? run.reference().get() : run.trace.get();
   }
-  // True if the last run text of the edited side exceeds the model's context. Later edits do not
-  // count.
+  // True if the text of the edited side's last run exceeds the model's context. Ignores later
+  // edits.
   bool is_overlong() const;
   // Shows this layer and head in the edited side. The other side follows if both showed the same.
   void look_at(Index layer, Index head);
-  // Likewise for a part: stack, kind, step and segment.
+  // As above for a part: stack, kind, step and segment.
   void look_at(const PartChoice& part);
   // Head under the pointer, with its run.
   struct PointedHead {
@@ -133,8 +133,7 @@ struct State {
 
  private:
   struct CachedControls {
-    std::weak_ptr<const Trace>
-        trace;  // key only; its textures are freed when it is no longer shown
+    std::weak_ptr<const Trace> trace;  // weak, to free the textures of hidden traces
     ViewSettings view;
     ViewControls controls;
   };

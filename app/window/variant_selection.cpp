@@ -8,7 +8,6 @@
 namespace attnscope::window {
 namespace {
 
-// Settings that a selection may change implicitly.
 struct ImpliedSettings {
   std::optional<bool> causal;
   std::optional<Index> segment;
@@ -16,8 +15,8 @@ struct ImpliedSettings {
   bool operator==(const ImpliedSettings&) const = default;
 };
 
-ImpliedSettings implied_settings(const RunView& e) {
-  return {e.run.causal, e.run.structure.segment, e.run.max_tokens};
+ImpliedSettings implied_settings(const RunView& run_view) {
+  return {run_view.run.causal, run_view.run.structure.segment, run_view.run.max_tokens};
 }
 
 bool same_choices(const RunView& a, const RunView& b) {
@@ -35,83 +34,86 @@ void copy_choices(RunView& to, const RunView& from) {
   to.view.part = from.view.part;
 }
 
-bool holds(const State& state) {
-  return state.selection.implied && state.selection.implied->for_b == state.edits_other() &&
+bool has_implied_changes(const State& state) {
+  return state.selection.implied && state.selection.implied->is_for_b == state.edits_other() &&
          same_choices(state.edited(), state.selection.implied->after);
 }
 
-// The session without the changes implied by the last selection.
 RunView without_implied_changes(const State& state) {
-  RunView e = state.edited();
-  if (holds(state)) copy_choices(e, state.selection.implied->before);
-  return e;
+  RunView run_view = state.edited();
+  if (has_implied_changes(state)) copy_choices(run_view, state.selection.implied->before);
+  return run_view;
 }
 
-// Tokens of the whole text, even if only the first ones are read.
+// Number of tokens of the whole text, even if the model reads only the first ones.
 Index token_count(const State& state) {
-  if (holds(state) && state.selection.implied->tokens > 0) return state.selection.implied->tokens;
+  if (has_implied_changes(state) && state.selection.implied->tokens > 0)
+    return state.selection.implied->tokens;
   const Trace* trace = state.edited_trace();
   return trace != nullptr ? static_cast<Index>(trace->tokens.size()) : 0;
 }
 
-const ModelConfig* stored(const State& state) {
+const ModelConfig* config_of(const State& state) {
   const Trace* trace = state.edited_trace();
   return trace != nullptr && state.edited().run.tensors.file.empty() ? trace->trained.get()
                                                                      : nullptr;
 }
 
-HeadScope heads(const State& state) {
+HeadScope head_scope(const State& state) {
   const ChoiceScope scope = state.selection.scope;
-  return {[scope](RunView& e, std::optional<Choice> choice) {
-            choose_variant(e, scope, std::move(choice));
+  return {[scope](RunView& run_view, std::optional<Choice> choice) {
+            choose_variant(run_view, scope, std::move(choice));
           },
-          [scope](RunView& e, std::optional<Choice> choice) {
-            choose_encoding(e, scope, std::move(choice));
+          [scope](RunView& run_view, std::optional<Choice> choice) {
+            choose_encoding(run_view, scope, std::move(choice));
           }};
 }
 
 CompatibleChoice compatible_variant(const State& state, const RunView& now, const Choice& choice,
                                     bool resets_parameters) {
-  const ModelConfig& config = *stored(state);
+  const ModelConfig& config = *config_of(state);
   const Index tokens = token_count(state);
-  return resets_parameters ? select_variant(now, heads(state), variant(choice.id), config, tokens)
-                           : select_variant(now, heads(state), choice, config, tokens);
+  return resets_parameters
+             ? select_variant(now, head_scope(state), variant(choice.id), config, tokens)
+             : select_variant(now, head_scope(state), choice, config, tokens);
 }
 
 CompatibleChoice compatible_encoding(const State& state, const RunView& now, const Choice& choice,
                                      bool resets_parameters) {
-  const ModelConfig& config = *stored(state);
+  const ModelConfig& config = *config_of(state);
   const Index tokens = token_count(state);
-  return resets_parameters ? select_encoding(now, heads(state), encoding(choice.id), config, tokens)
-                           : select_encoding(now, heads(state), choice, config, tokens);
+  return resets_parameters
+             ? select_encoding(now, head_scope(state), encoding(choice.id), config, tokens)
+             : select_encoding(now, head_scope(state), choice, config, tokens);
 }
 
-// `keeps_implied`: earlier implied changes still count. `tokens`: of the whole text.
-void apply_selection(State& state, const CompatibleChoice& suited, bool keeps_implied,
+// keeps_implied: keeps earlier implied changes. tokens: number of tokens of the whole text.
+void apply_selection(State& state, const CompatibleChoice& compatible, bool keeps_implied,
                      Index tokens) {
-  std::string words;
-  for (const std::string& word : suited.implied) words += (words.empty() ? "" : ", ") + word;
-  const bool held = holds(state);
-  const std::optional<Choice> choice = scoped_variant(suited.viewed, state.selection.scope);
-  const bool fits = choice && variant(choice->id).defaults.length;
-  if (words.empty() && !(keeps_implied && held) && !fits) {
+  std::string text;
+  for (const std::string& change : compatible.implied) text += (text.empty() ? "" : ", ") + change;
+  const bool had_changes = has_implied_changes(state);
+  const std::optional<Choice> choice = scoped_variant(compatible.viewed, state.selection.scope);
+  const bool adapts_to_length = choice && variant(choice->id).defaults.length;
+  if (text.empty() && !(keeps_implied && had_changes) && !adapts_to_length) {
     state.selection.implied.reset();
   } else {
     ImpliedChanges implied =
-        held ? *state.selection.implied : ImpliedChanges{.before = state.edited()};
+        had_changes ? *state.selection.implied : ImpliedChanges{.before = state.edited()};
     implied.tokens = tokens;
     implied.scope = state.selection.scope;
-    implied.for_b = state.edits_other();
-    implied.after = suited.viewed;
-    if (!keeps_implied || !held) implied.words.clear();
-    if (!keeps_implied || !held || !suited.reason.empty()) implied.reason = suited.reason;
-    implied.words += (implied.words.empty() || words.empty() ? "" : ", ") + words;
+    implied.is_for_b = state.edits_other();
+    implied.after = compatible.viewed;
+    if (!keeps_implied || !had_changes) implied.text.clear();
+    if (!keeps_implied || !had_changes || !compatible.reason.empty())
+      implied.reason = compatible.reason;
+    implied.text += (implied.text.empty() || text.empty() ? "" : ", ") + text;
     state.selection.implied = std::move(implied);
   }
-  copy_choices(state.edit(), suited.viewed);
+  copy_choices(state.edit(), compatible.viewed);
 }
 
-// For tensors without a model, possibly of pixels.
+// Illustrative values for tensors without a model, possibly of pixels.
 Values illustrative_values_for_tensors(const State& state, const Info& info) {
   Values values = illustrative_values(info.parameters, token_count(state));
   const Trace* trace = state.edited_trace();
@@ -121,7 +123,7 @@ Values illustrative_values_for_tensors(const State& state, const Info& info) {
   return values;
 }
 
-// Without a known model there are no implied changes.
+// Applies a choice without implied changes, which would require a known model.
 void apply_alone(State& state, const std::optional<Choice>& choice,
                  void (*choose)(RunView&, ChoiceScope, std::optional<Choice>)) {
   RunView next = without_implied_changes(state);
@@ -132,7 +134,7 @@ void apply_alone(State& state, const std::optional<Choice>& choice,
 }  // namespace
 
 void select_variant(State& state, std::optional<Choice> choice, bool resets_parameters) {
-  if (!choice || stored(state) == nullptr) {
+  if (!choice || config_of(state) == nullptr) {
     if (choice && resets_parameters)
       choice->values = illustrative_values_for_tensors(state, variant(choice->id));
     return apply_alone(state, choice, choose_variant);
@@ -148,16 +150,16 @@ void select_variant(State& state, std::optional<Choice> choice, bool resets_para
 }
 
 void select_encoding(State& state, std::optional<Choice> choice, bool resets_parameters) {
-  if (!choice || stored(state) == nullptr) return apply_alone(state, choice, choose_encoding);
+  if (!choice || config_of(state) == nullptr) return apply_alone(state, choice, choose_encoding);
   apply_selection(state, compatible_encoding(state, state.edited(), *choice, resets_parameters),
                   !resets_parameters, token_count(state));
 }
 
 void select_direction(State& state, std::optional<bool> causal) {
-  if (causal && stored(state) != nullptr) {
+  if (causal && config_of(state) != nullptr) {
     const Index tokens = token_count(state);
-    return apply_selection(state, select_direction(state.edited(), *causal, *stored(state), tokens),
-                           false, tokens);
+    return apply_selection(
+        state, select_direction(state.edited(), *causal, *config_of(state), tokens), false, tokens);
   }
   RunView next = state.edited();
   next.run.causal = causal;
@@ -174,16 +176,16 @@ std::string encoding_refusal(const State& state, const Choice& choice, bool rese
 }
 
 std::string direction_refusal(const State& state, bool causal) {
-  return select_direction(state.edited(), causal, *stored(state), token_count(state)).refusal;
+  return select_direction(state.edited(), causal, *config_of(state), token_count(state)).refusal;
 }
 
 bool can_check_compatibility(const State& state) {
-  return stored(state) != nullptr;
+  return config_of(state) != nullptr;
 }
 
 void adapt_to_text(State& state) {
-  if (!holds(state) || state.selection.scope != state.selection.implied->scope ||
-      stored(state) == nullptr)
+  if (!has_implied_changes(state) || state.selection.scope != state.selection.implied->scope ||
+      config_of(state) == nullptr)
     return;
   const RunView& edited = state.edited();
   if (edited.run.text == state.selection.implied->after.run.text || !edited.run.ids.empty()) return;
@@ -191,25 +193,25 @@ void adapt_to_text(State& state) {
   const std::shared_ptr<const Tokenizer> tokenizer = state.edited_trace()->tokenizer;
   if (!choice || !variant(choice->id).defaults.length || tokenizer == nullptr) return;
   const auto count = static_cast<Index>(tokenizer->encode(edited.run.text).size());
-  const Index tokens = std::min(count, stored(state)->context);
+  const Index tokens = std::min(count, config_of(state)->context);
   if (tokens == 0) return;
   RunView now = edited;
   copy_choices(now, state.selection.implied->before);
-  const CompatibleChoice suited =
-      select_variant(now, heads(state), variant(choice->id), *stored(state), tokens);
-  apply_selection(state, suited, false, tokens);
+  const CompatibleChoice compatible =
+      select_variant(now, head_scope(state), variant(choice->id), *config_of(state), tokens);
+  apply_selection(state, compatible, false, tokens);
 }
 
 std::string implied_changes(const State& state) {
-  return holds(state) ? state.selection.implied->words : "";
+  return has_implied_changes(state) ? state.selection.implied->text : "";
 }
 
 std::string implied_changes_reason(const State& state) {
-  return holds(state) ? state.selection.implied->reason : "";
+  return has_implied_changes(state) ? state.selection.implied->reason : "";
 }
 
 void undo_implied_changes(State& state) {
-  if (!holds(state)) return;
+  if (!has_implied_changes(state)) return;
   copy_choices(state.edit(), state.selection.implied->before);
   state.selection.implied.reset();
 }

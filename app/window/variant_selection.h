@@ -9,9 +9,9 @@
 
 namespace attnscope::window {
 
-// Selection for the heads in State::scope; nothing: as the model, or as the wider scope. Changes
-// implied by the previous selection are reverted unless edited since. `resets_parameters`: with
-// illustrative parameters; else with those given.
+// Select a choice for the heads in SelectionState::scope; nullopt: that of the model or of the
+// wider scope. Revert the changes implied by the previous selection unless edited since.
+// resets_parameters: uses illustrative parameters instead of those of `choice`.
 void select_variant(State& state, std::optional<Choice> choice, bool resets_parameters);
 void select_encoding(State& state, std::optional<Choice> choice, bool resets_parameters);
 void select_direction(State& state, std::optional<bool> causal);
@@ -28,8 +28,8 @@ void adapt_to_text(State& state);
 
 // "no positions, bidirectional": implied changes that still hold; empty: none.
 std::string implied_changes(const State& state);
-// Reason for them: "Linear never forms scores of pairs, so ALiBi has nothing to change"; may be
-// empty.
+// Reason for these changes: "Linear never forms scores of pairs, so ALiBi has nothing to change";
+// may be empty.
 std::string implied_changes_reason(const State& state);
 // Undoes the selection with its implied changes.
 void undo_implied_changes(State& state);

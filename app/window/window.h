@@ -13,15 +13,15 @@
 namespace attnscope::window {
 
 struct WindowOptions {
-  std::optional<std::filesystem::path> session;  // to open
+  std::optional<std::filesystem::path> session;  // session file to open
   std::optional<std::filesystem::path> open;  // any file that with_opened_file() in files.h accepts
-  std::string tokens, key_tokens;             // of `open` if it contains tensors
+  std::string tokens, key_tokens;             // token files if `open` contains tensors
   std::optional<std::string> text, model;     // override the session's
-  std::optional<std::filesystem::path> input;  // an image, pixels or a trajectory
-  std::optional<std::string> target;           // for models with source and target
-  std::function<void(ViewSettings&)> look;     // applies view options; empty: none
-  int width = 0, height = 0;                   // of the window; 0: as last time
-  double scale = 0;                            // 0: from the settings or the monitor
+  std::optional<std::filesystem::path> input;     // an image, pixels or a trajectory
+  std::optional<std::string> target;              // for models with source and target
+  std::function<void(ViewSettings&)> apply_view;  // applies options of the view
+  int width = 0, height = 0;                      // of the window; 0: as last time
+  double scale = 0;                               // 0: from the settings or the monitor
   std::optional<bool> dark;
   std::string lesson;            // to start with: an id or a file; empty: none
   bool present = false;          // start in presentation mode
@@ -30,16 +30,16 @@ struct WindowOptions {
   std::filesystem::path report;  // path of the report (report.h); empty: none
 
   // True if the options specify content to show.
-  bool asks_for_something() const {
-    return session || open || text || model || input || target || look || !lesson.empty();
+  bool has_content() const {
+    return session || open || text || model || input || target || apply_view || !lesson.empty();
   }
 };
 
-// Decides on the tour. It describes editing a text: by default it needs a start without a file or a
-// lesson.
+// True if the tour starts. Default: at the first start without a file, lesson or presentation,
+// since the tour describes editing a text.
 bool begins_tour(const WindowOptions& options, bool tour_done);
 
-// No display, or no OpenGL on it. Everything except the window works without one.
+// Missing display, or missing OpenGL. All commands except the window work without a display.
 struct NoDisplay : WorkError {
   using WorkError::WorkError;
 };

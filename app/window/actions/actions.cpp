@@ -9,7 +9,7 @@
 namespace attnscope::window {
 namespace {
 
-bool same_letter(char32_t typed, const std::string& key) {
+bool is_same_letter(char32_t typed, const std::string& key) {
   if (key.size() != 1) return false;
   if (typed > 0x7F) return false;
   return std::toupper(static_cast<int>(typed)) == std::toupper(static_cast<unsigned char>(key[0]));
@@ -24,7 +24,7 @@ std::string lower(std::string_view text) {
 }  // namespace
 
 bool Shortcut::matches(const KeyStroke& stroke) const {
-  if (key.size() == 1 && !control) return same_letter(stroke.character, key);
+  if (key.size() == 1 && !control) return is_same_letter(stroke.character, key);
   if (stroke.character != 0 || stroke.control != control || stroke.alt) return false;
   // "+" needs Shift on most keyboards: there Shift belongs to the character.
   const bool shift_matters = key.size() > 1 || std::isalnum(static_cast<unsigned char>(key[0]));
@@ -87,8 +87,8 @@ std::string key_for(HintAction hinted) {
 }
 
 std::string help_text(const Action& action, const State& state) {
-  const std::string why = action.refusal ? action.refusal(state) : "";
-  return action.help + (why.empty() ? "" : "\n" + why);
+  const std::string reason = action.refusal ? action.refusal(state) : "";
+  return action.help + (reason.empty() ? "" : "\n" + reason);
 }
 
 std::string view_objection(const View& view, const State& state) {
@@ -136,26 +136,26 @@ void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
 }
 
 std::vector<const Action*> matching_actions(std::string_view typed) {
-  std::vector<std::pair<int, const Action*>> found;
-  const std::string wanted = lower(typed);
+  std::vector<std::pair<int, const Action*>> ranked;
+  const std::string query = lower(typed);
   for (const Action& a : actions()) {
     const std::string label = lower(a.label);
-    const std::string all = label + " " + lower(a.help) + " " + lower(to_string(a.menu));
+    const std::string searched_text = label + " " + lower(a.help) + " " + lower(to_string(a.menu));
     bool matches = true;
-    for (std::size_t at = 0; matches && at < wanted.size();) {
-      const std::size_t end = std::min(wanted.find(' ', at), wanted.size());
-      matches = all.find(wanted.substr(at, end - at)) != std::string::npos;
+    for (std::size_t at = 0; matches && at < query.size();) {
+      const std::size_t end = std::min(query.find(' ', at), query.size());
+      matches = searched_text.find(query.substr(at, end - at)) != std::string::npos;
       at = end + 1;
     }
     if (!matches) continue;
-    const std::size_t place = label.find(wanted);
-    const int rank = label == wanted ? 0 : place == 0 ? 1 : place != std::string::npos ? 2 : 3;
-    found.emplace_back(rank, &a);
+    const std::size_t position = label.find(query);
+    const int rank = label == query ? 0 : position == 0 ? 1 : position != std::string::npos ? 2 : 3;
+    ranked.emplace_back(rank, &a);
   }
-  std::stable_sort(found.begin(), found.end(),
+  std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<const Action*> list;
-  for (const auto& [rank, a] : found) list.push_back(a);
+  for (const auto& [rank, a] : ranked) list.push_back(a);
   return list;
 }
 

@@ -40,7 +40,7 @@ struct Action {
   // Reason for being disabled, if not obvious; empty: no explanation.
   std::function<std::string(const State&)> refusal{};
   std::function<bool(const State&)> keys_enabled{};  // further condition for its keys
-  bool in_menu = true;                               // else only keys and the palette run it
+  bool in_menu = true;                               // false: only keys and the palette run it
   std::string view{};                              // view with a button for the action; empty: none
   std::function<bool(const State&)> has_button{};  // condition for that button; empty: always
 };
@@ -52,7 +52,7 @@ std::string key_for(HintAction hinted);     // "N"
 // Help text followed by the reason why the action is disabled.
 std::string help_text(const Action& action, const State& state);
 
-// Reason why the view has no content for the shown run; empty: it has, or there is no run.
+// Reason why the view has no content for the shown run; empty: it has content, or there is no run.
 std::string view_objection(const View& view, const State& state);
 
 // Colour maps with an effect in a view with these controls.

@@ -15,9 +15,9 @@ namespace {
 const AttentionTap* editable_tap(const State& s, Index* head = nullptr) {
   if (s.run.trace == nullptr || s.run.trace->is_imported || s.edits_other()) return nullptr;
   const AttentionTap* tap = s.tap(head);
-  const bool fits = tap != nullptr && tap->result.pattern && tap->queries() <= kMaxPainted &&
-                    tap->keys() <= kMaxPainted;
-  return fits ? tap : nullptr;
+  const bool is_editable = tap != nullptr && tap->result.pattern && tap->queries() <= kMaxPainted &&
+                           tap->keys() <= kMaxPainted;
+  return is_editable ? tap : nullptr;
 }
 
 bool can_paint(const State& s) {
@@ -25,7 +25,7 @@ bool can_paint(const State& s) {
   return tap != nullptr && is_painted(*tap);
 }
 
-std::string no_mask(const State& s) {
+std::string mask_refusal(const State& s) {
   return can_paint(s) ? "" : "Requires the variant Custom mask.";
 }
 
@@ -46,11 +46,11 @@ void paint_on_pattern(State& s) {
            (tap.causal ? " Later keys stay masked while the direction is causal." : ""));
 }
 
-void change_mask(State& s, const char* how) {
+void change_mask(State& s, const char* operation) {
   Index head = 0;
   const AttentionTap& tap = *editable_tap(s, &head);
   std::optional<Choice>& choice = governing_variant(s.session.edit());
-  choice = custom_choice(changed_mask(mask_as_painted(choice, mask_of_head(tap, head)), how));
+  choice = custom_choice(changed_mask(mask_as_painted(choice, mask_of_head(tap, head)), operation));
   show_pattern(s);
 }
 
@@ -61,7 +61,7 @@ void switch_paint(State& s) {
   set_view_values(s.session.edit().view, "pattern", values);
 }
 
-bool draws_graph(const State& s) {
+bool is_editable_graph(const State& s) {
   const AttentionTap* tap = editable_tap(s);
   return tap != nullptr && is_graph(*tap) && tap->queries() == tap->keys();
 }
@@ -79,7 +79,6 @@ void draw_pattern_edges(State& s) {
   draw_edges_with_mouse(s);
 }
 
-// Selects the variant Graph with edges from `source`.
 void select_edges_from(State& s, const char* source) {
   Choice choice = default_choice(variant(kGraph));
   choice.values.set("from", std::string(source));
@@ -102,7 +101,7 @@ void add_graph_actions(std::vector<Action>& list) {
     const AttentionTap* tap = editable_tap(s);
     return tap != nullptr && tap->queries() <= kMaxNodes && tap->keys() <= kMaxNodes;
   };
-  list.back().has_button = [](const State& s) { return !draws_graph(s); };
+  list.back().has_button = [](const State& s) { return !is_editable_graph(s); };
   list.back().starts_group = true;
   add("graph_chain", "Chain of tokens", "Connect each token to its neighbours.",
       [](State& s) { select_edges_from(s, "chain"); });
@@ -115,9 +114,9 @@ void add_graph_actions(std::vector<Action>& list) {
         choice = graph_choice({}, false, choice);
         draw_edges_with_mouse(s);
       });
-  list.back().enabled = draws_graph;
+  list.back().enabled = is_editable_graph;
   list.back().refusal = [](const State& s) {
-    return draws_graph(s) ? "" : "Requires the variant Graph.";
+    return is_editable_graph(s) ? "" : "Requires the variant Graph.";
   };
   add("graph_places", "Reset layout", "Move tokens back to their original positions.",
       [](State& s) {
@@ -144,25 +143,25 @@ bool has_picture(const State& s) {
 void set_grid(State& s, Index width, Index height) {
   s.session.edit().run.tensors.width = width;
   s.session.edit().run.tensors.height = height;
-  const auto follow = [&](std::optional<Choice>& choice) {
+  const auto adapt_sizes = [&](std::optional<Choice>& choice) {
     if (!choice) return;
     set_image_sizes(choice->values, variant(choice->id).parameters, width, height, true);
   };
-  follow(s.session.edit().run.variant);
-  for (GroupChoice& group : s.session.edit().run.groups) follow(group.variant);
+  adapt_sizes(s.session.edit().run.variant);
+  for (GroupChoice& group : s.session.edit().run.groups) adapt_sizes(group.variant);
   s.session.edit().view.pinned_query = s.session.edit().view.pinned_key = -1;
   show_all(s.session.edit().view);
   s.notify("Grid: " + std::to_string(width) + " × " + std::to_string(height));
 }
 
-// From 8 to 64 pixels on the longer side, in factors of about 1.5.
-constexpr Index kSides[] = {8, 12, 16, 24, 32, 48, 64};
+// Grid sizes on the longer side, in pixels.
+constexpr Index kGridSides[] = {8, 12, 16, 24, 32, 48, 64};
 
-// The next size in a direction; 0: none.
+// Next grid size in a direction; 0: none.
 Index next_side(const State& s, bool finer) {
   const Index now = std::max(s.run.trace->pixels->width, s.run.trace->pixels->height);
   Index next = 0;
-  for (const Index side : kSides) {
+  for (const Index side : kGridSides) {
     if (finer && side > now && next == 0) next = side;
     if (!finer && side < now) next = side;
   }
@@ -212,7 +211,7 @@ void add_draw_actions(std::vector<Action>& list) {
   const auto add = [&list](const char* id, const char* label, const char* help,
                            std::vector<Shortcut> keys, std::function<void(State&)> run) {
     list.push_back({id, label, help, Menu::Edit, std::move(keys), std::move(run), can_paint});
-    list.back().refusal = no_mask;
+    list.back().refusal = mask_refusal;
     list.back().view = "pattern";
     list.back().has_button = can_paint;
   };
@@ -225,9 +224,7 @@ void add_draw_actions(std::vector<Action>& list) {
   list.back().starts_group = true;
   add("mask_paint", "Allow or forbid", "Switch painting between allowing and forbidding pairs.",
       {{"P"}}, switch_paint);
-  list.back().has_button = [](const State&) {
-    return false;
-  };  // its button is among the parameters
+  list.back().has_button = [](const State&) { return false; };  // a parameter has the button
   add("mask_invert", "Invert mask", "Exchange allowed and forbidden pairs.", {{"I"}},
       [](State& s) { change_mask(s, "invert"); });
   add("mask_mirror", "Mirror mask",

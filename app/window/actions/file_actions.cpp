@@ -18,11 +18,11 @@ void restore(State& s, const SharedSession& session) {
 
 // Puts a bare file name into the folder of the last export.
 void use_export_folder(State& s) {
-  std::error_code failed;
+  std::error_code ignored;
   const std::filesystem::path path(s.dialogs.exporting.path);
   const std::filesystem::path folder(s.settings.export_folder);
   if (path.has_parent_path() || folder.empty()) return;
-  if (std::filesystem::is_directory(folder, failed))
+  if (std::filesystem::is_directory(folder, ignored))
     s.dialogs.exporting.path = (folder / path).string();
 }
 

@@ -7,48 +7,49 @@ namespace {
 
 constexpr double kMinCells = 2;
 
-double inside(double first, double count, double all) {
+double clamp_start(double first, double count, double all) {
   return std::clamp(first, 0.0, std::max(0.0, all - count));
 }
 
 }  // namespace
 
-Cells zoom_cells(const Cells& seen, double factor, double row, double column, Index rows,
+Cells zoom_cells(const Cells& visible, double factor, double row, double column, Index rows,
                  Index columns) {
   const auto all_rows = static_cast<double>(rows), all_columns = static_cast<double>(columns);
   // Both directions use one factor, limited by the first that reaches a limit.
-  const double max_factor = std::max({1.0, seen.height / kMinCells, seen.width / kMinCells});
-  const double min_factor = std::min(seen.height / all_rows, seen.width / all_columns);
+  const double max_factor = std::max({1.0, visible.height / kMinCells, visible.width / kMinCells});
+  const double min_factor = std::min(visible.height / all_rows, visible.width / all_columns);
   factor = std::clamp(factor, min_factor, max_factor);
   Cells next;
-  next.height = std::clamp(seen.height / factor, std::min(kMinCells, all_rows), all_rows);
-  next.width = std::clamp(seen.width / factor, std::min(kMinCells, all_columns), all_columns);
-  next.row = row - (row - seen.row) * next.height / seen.height;
-  next.column = column - (column - seen.column) * next.width / seen.width;
-  next.row = inside(next.row, next.height, all_rows);
-  next.column = inside(next.column, next.width, all_columns);
+  next.height = std::clamp(visible.height / factor, std::min(kMinCells, all_rows), all_rows);
+  next.width = std::clamp(visible.width / factor, std::min(kMinCells, all_columns), all_columns);
+  next.row = row - (row - visible.row) * next.height / visible.height;
+  next.column = column - (column - visible.column) * next.width / visible.width;
+  next.row = clamp_start(next.row, next.height, all_rows);
+  next.column = clamp_start(next.column, next.width, all_columns);
   return next;
 }
 
-Cells pan_cells(const Cells& seen, double rows_down, double columns_right, Index rows,
+Cells pan_cells(const Cells& visible, double rows_down, double columns_right, Index rows,
                 Index columns) {
-  Cells next = seen;
-  next.row = inside(seen.row + rows_down, seen.height, static_cast<double>(rows));
-  next.column = inside(seen.column + columns_right, seen.width, static_cast<double>(columns));
+  Cells next = visible;
+  next.row = clamp_start(visible.row + rows_down, visible.height, static_cast<double>(rows));
+  next.column =
+      clamp_start(visible.column + columns_right, visible.width, static_cast<double>(columns));
   return next;
 }
 
-void show(ViewSettings& view, const Cells& seen, Index rows, Index columns) {
-  const bool all = seen.height >= static_cast<double>(rows) - 1e-6 &&
-                   seen.width >= static_cast<double>(columns) - 1e-6;
-  if (all) {
+void show(ViewSettings& view, const Cells& visible, Index rows, Index columns) {
+  const bool is_whole = visible.height >= static_cast<double>(rows) - 1e-6 &&
+                        visible.width >= static_cast<double>(columns) - 1e-6;
+  if (is_whole) {
     show_all(view);
     return;
   }
-  view.row = seen.row;
-  view.column = seen.column;
-  view.height = seen.height;
-  view.width = seen.width;
+  view.row = visible.row;
+  view.column = visible.column;
+  view.height = visible.height;
+  view.width = visible.width;
 }
 
 std::optional<LabelAt> label_at(const ViewLayout& layout, Point p, Index rows, Index columns) {

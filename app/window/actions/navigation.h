@@ -15,17 +15,17 @@ struct Cells {
 
 // Zooms by `factor` (above 1: in), keeping the point (row, column) in place. Stays inside the
 // matrix and shows at least two cells.
-Cells zoom_cells(const Cells& seen, double factor, double row, double column, Index rows,
+Cells zoom_cells(const Cells& visible, double factor, double row, double column, Index rows,
                  Index columns);
-Cells pan_cells(const Cells& seen, double rows_down, double columns_right, Index rows,
+Cells pan_cells(const Cells& visible, double rows_down, double columns_right, Index rows,
                 Index columns);
 
 // Stores the range in the view; the whole matrix is stored as zeros.
-void show(ViewSettings& view, const Cells& seen, Index rows, Index columns);
+void show(ViewSettings& view, const Cells& visible, Index rows, Index columns);
 void show_all(ViewSettings& view);
 
-// The row or column whose label next to a plot of cells is at `p`; the other index is -1. Nothing
-// elsewhere.
+// Row or column whose label, next to a plot of cells, is at `p`; the other index is -1. nullopt if
+// there is none.
 struct LabelAt {
   Index row = -1, column = -1;
   bool operator==(const LabelAt&) const = default;

@@ -7,7 +7,7 @@
 namespace attnscope::window {
 namespace {
 
-bool compares(const State& s) {
+bool has_b(const State& s) {
   return s.session->b.has_value();
 }
 
@@ -36,12 +36,12 @@ void add_compare_actions(std::vector<Action>& list) {
                   [](State& s) {
                     RunView a = *s.session;
                     const RunView b = *std::exchange(s.session.edit().b, a);
-                    s.session.edit().run = b.run;  // of the view only layer, head and part change
+                    s.session.edit().run = b.run;  // the view keeps all but layer, head and part
                     s.session.edit().view.layer = b.view.layer;
                     s.session.edit().view.head = b.view.head;
                     s.session.edit().view.part = b.view.part;
                   },
-                  compares});
+                  has_b});
   list.back().view = "compare";
   list.push_back({"compare_edit",
                   "Edit B",
@@ -49,7 +49,7 @@ void add_compare_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {},
                   [](State& s) { s.editing_other = !s.editing_other; },
-                  compares,
+                  has_b,
                   [](const State& s) { return s.edits_other(); }});
   list.push_back({"compare_stop",
                   "Clear B",
@@ -60,7 +60,7 @@ void add_compare_actions(std::vector<Action>& list) {
                     s.session.edit().b.reset();
                     s.editing_other = false;
                   },
-                  compares});
+                  has_b});
   list.back().view = "compare";
 }
 

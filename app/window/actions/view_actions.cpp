@@ -16,7 +16,7 @@ bool has_map(const State& s) {
   return s.tap() != nullptr && view(s.session->view.id).cells.zoom;
 }
 
-Cells seen_cells(const State& s) {
+Cells visible_cells(const State& s) {
   const ViewSettings& v = s.session->view;
   const AttentionTap& tap = *s.tap();
   if (v.width <= 0 || v.height <= 0) {
@@ -26,11 +26,11 @@ Cells seen_cells(const State& s) {
 }
 
 void zoom(State& s, double factor) {
-  const Cells seen = seen_cells(s);
+  const Cells visible = visible_cells(s);
   const AttentionTap& tap = *s.tap();
   show(s.session.edit().view,
-       zoom_cells(seen, factor, seen.row + seen.height / 2, seen.column + seen.width / 2,
-                  tap.queries(), tap.keys()),
+       zoom_cells(visible, factor, visible.row + visible.height / 2,
+                  visible.column + visible.width / 2, tap.queries(), tap.keys()),
        tap.queries(), tap.keys());
 }
 
@@ -52,7 +52,7 @@ void step_layer(State& s, Index by) {
   s.look_at(s.edited().view.layer + by, s.edited().view.head);
 }
 
-std::string no_effect(const State& s) {
+std::string no_effect_text(const State& s) {
   return "No effect in " + view(s.session->view.id).label + " with its current settings.";
 }
 
@@ -105,10 +105,12 @@ void add_view_actions(std::vector<Action>& list) {
   // Disables the last action in views without this control.
   const auto needs = [&list](bool ViewControls::*control) {
     Action& last = list.back();
-    last.enabled = [control, otherwise = last.enabled](const State& s) {
-      return otherwise(s) && s.controls().*control;
+    last.enabled = [control, condition = last.enabled](const State& s) {
+      return condition(s) && s.controls().*control;
     };
-    last.refusal = [control](const State& s) { return s.controls().*control ? "" : no_effect(s); };
+    last.refusal = [control](const State& s) {
+      return s.controls().*control ? "" : no_effect_text(s);
+    };
   };
   const auto earlier_layer = [](const State& s) {
     return has_trace(s) && s.edited().view.layer > 0;
@@ -170,7 +172,7 @@ void add_view_actions(std::vector<Action>& list) {
       [](const State& s) { return has_trace(s) && s.controls().colour_ends.size() > 1; });
   list.back().starts_group = true;
   list.back().refusal = [](const State& s) {
-    return s.controls().colour_ends.size() > 1 ? "" : no_effect(s);
+    return s.controls().colour_ends.size() > 1 ? "" : no_effect_text(s);
   };
   add(
       "words", "Merge word pieces",
@@ -212,7 +214,7 @@ void add_view_actions(std::vector<Action>& list) {
       next_colour_map,
       [](const State& s) { return has_trace(s) && !applicable_maps(s.controls()).empty(); });
   list.back().refusal = [](const State& s) {
-    return applicable_maps(s.controls()).empty() ? no_effect(s) : "";
+    return applicable_maps(s.controls()).empty() ? no_effect_text(s) : "";
   };
   add(
       "reset_view", "Reset view", "Show the whole matrix with default colours.", {{"R"}},

@@ -49,11 +49,11 @@ Autosave::Autosave(std::filesystem::path folder) : folder_(std::move(folder)) {
 }
 
 std::optional<std::filesystem::path> Autosave::abandoned_file() const {
-  std::error_code failed;
+  std::error_code error;
   std::optional<std::filesystem::path> newest;
   std::filesystem::file_time_type newest_time;
-  std::filesystem::directory_iterator files(folder_, failed);
-  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+  std::filesystem::directory_iterator files(folder_, error);
+  for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
     const std::filesystem::path& file = files->path();
     const pid_t process = process_id(file.filename().string());
     if (process == 0 || is_running(process)) continue;
@@ -68,7 +68,7 @@ std::optional<std::filesystem::path> Autosave::abandoned_file() const {
 }
 
 std::string Autosave::save_if_due(const SharedSession& session, double seconds) {
-  const SharedSession before = std::exchange(seen_, session);
+  const SharedSession before = std::exchange(last_session_, session);
   const bool changed = before != nullptr && !same_session(before, session);
   if (changed && !due_) due_ = seconds + kAutosaveSeconds;
   if (!due_ || seconds < *due_) return "";
@@ -77,9 +77,9 @@ std::string Autosave::save_if_due(const SharedSession& session, double seconds) 
     write(*session);
     failed_ = false;
   } catch (const std::exception& e) {
-    const bool first = !failed_;
+    const bool is_first = !failed_;
     failed_ = true;
-    if (first) return std::string("Autosave failed: ") + e.what();
+    if (is_first) return std::string("Autosave failed: ") + e.what();
   }
   return "";
 }

@@ -17,16 +17,15 @@ class Autosave {
   // One file in `folder` for each running process (named by its id).
   explicit Autosave(std::filesystem::path folder);
 
-  // A file left behind by a process that no longer runs.
+  // Newest file of a process that no longer runs.
   std::optional<std::filesystem::path> abandoned_file() const;
-  // A restored file: deleted when its content is saved again, or by finish().
+  // Sets a restored file, which is deleted when its content is saved again, or by finish().
   void replace(std::filesystem::path abandoned_file) { replaced_ = std::move(abandoned_file); }
 
-  // Call when the session may have changed; writes if the last change is old enough. Returns the
-  // error at the first failure; else an empty string.
+  // Call when the session may have changed; writes kAutosaveSeconds after the first unsaved change.
+  // Returns the error at the first failure; else an empty string.
   std::string save_if_due(const SharedSession& session, double seconds);
-  // Writes immediately, for a process that ends by a fault. Returns the error; else an empty
-  // string.
+  // Writes immediately, after a fatal error. Returns the error; else an empty string.
   std::string save_now(const Session& session);
   // Time of the next call of save_if_due(); nothing if all is written.
   std::optional<double> due() const { return due_; }
@@ -36,7 +35,7 @@ class Autosave {
   void write(const Session& session);
 
   std::filesystem::path folder_, file_, replaced_;
-  SharedSession seen_;  // null before the first call
+  SharedSession last_session_;  // null before the first call
   std::optional<double> due_;
   bool failed_ = false;
 };

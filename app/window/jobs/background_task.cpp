@@ -18,10 +18,10 @@ void Task::start(std::function<void()> work) {
       problem_ = error_text(e);
     }
     {
-      const std::scoped_lock lock(waiting_);
+      const std::scoped_lock lock(end_mutex_);
       finished_ = true;
     }
-    ended_.notify_all();
+    end_condition_.notify_all();
     wake();
   });
 }
@@ -32,20 +32,21 @@ void Task::end() {
 }
 
 bool Task::wait(double seconds) const {
-  std::unique_lock lock(waiting_);
-  return ended_.wait_for(lock, std::chrono::duration<double>(seconds),
-                         [&] { return is_finished(); });
+  std::unique_lock lock(end_mutex_);
+  return end_condition_.wait_for(lock, std::chrono::duration<double>(seconds),
+                                 [&] { return is_finished(); });
 }
 
 TaskChange Task::take_change() {
   if (!changed_.exchange(false)) return TaskChange::None;
-  return finished_ ? TaskChange::End : TaskChange::News;  // read last: no end is missed
+  // Reads finished_ after changed_, so that no end is missed.
+  return finished_ ? TaskChange::End : TaskChange::News;
 }
 
 void Task::report(double share) {
-  constexpr double kVisible = 0.01;
+  constexpr double kVisibleShare = 0.01;
   share_ = share;
-  if (share < reported_ + kVisible) return;
+  if (share < reported_ + kVisibleShare) return;
   reported_ = share;
   wake();
 }

@@ -50,8 +50,8 @@ class Task {
   std::atomic<bool> changed_{false}, finished_{false};
   double reported_ = 0;  // share at the last wake-up
   std::string problem_;
-  mutable std::mutex waiting_;
-  mutable std::condition_variable ended_;
+  mutable std::mutex end_mutex_;
+  mutable std::condition_variable end_condition_;
   std::thread thread_;
 };
 
@@ -83,7 +83,7 @@ class BackgroundTask : public Task {
 
  private:
   mutable std::mutex mutex_;
-  std::optional<T> result_;  // guarded
+  std::optional<T> result_;  // guarded by mutex_
 };
 
 // Takes the newest result and, at the end, the problem; then destroys the task. True if something

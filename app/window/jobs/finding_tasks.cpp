@@ -28,28 +28,28 @@ std::unique_ptr<BackgroundTask<Findings>> start_finding(const Finding& finding,
 bool update_finding(State& state, const Finding& finding,
                     const std::vector<FindingRequest>& requests) {
   const SharedSession& now = state.session.snapshot();
-  FindingTask& of = state.run.finding_tasks[finding.id];
+  FindingTask& entry = state.run.finding_tasks[finding.id];
   const auto request = std::ranges::find(requests, finding.id, &FindingRequest::id);
-  const bool wanted = request != requests.end();
-  const bool kept = finding.outlives_view && !view(now->view.id).reads(finding.id);
-  if ((!wanted && !kept) || !finding.exists(*now)) {
-    const bool changed = of.session != nullptr;
-    of = {};
+  const bool is_requested = request != requests.end();
+  const bool outlives_view = finding.outlives_view && !view(now->view.id).reads(finding.id);
+  if ((!is_requested && !outlives_view) || !finding.exists(*now)) {
+    const bool changed = entry.session != nullptr;
+    entry = {};
     state.run.background_findings.remove(finding.id);
     return changed;
   }
-  if (wanted && of.session != now) {
-    const SharedSession before = std::exchange(of.session, now);
-    if (before == nullptr || of.settings != request->settings ||
+  if (is_requested && entry.session != now) {
+    const SharedSession before = std::exchange(entry.session, now);
+    if (before == nullptr || entry.settings != request->settings ||
         !finding.is_reusable(before->run, now->run)) {
       state.run.background_findings.remove(finding.id);
-      of = {};  // ends a running task first
-      of = {now, request->settings, start_finding(finding, now, request->settings)};
+      entry = {};  // ends a running task first
+      entry = {now, request->settings, start_finding(finding, now, request->settings)};
       return true;
     }
   }
-  if (of.task == nullptr || of.task->take_change() == TaskChange::None) return false;
-  if (const std::optional<Findings> found = of.task->result()) {
+  if (entry.task == nullptr || entry.task->take_change() == TaskChange::None) return false;
+  if (const std::optional<Findings> found = entry.task->result()) {
     state.run.background_findings.add(*found);
   }
   return true;
@@ -66,7 +66,7 @@ bool update_findings(State& state) {
 
 std::vector<Task*> tasks_of(State& state) {
   std::vector<Task*> tasks;
-  for (const auto& [id, of] : state.run.finding_tasks) tasks.push_back(of.task.get());
+  for (const auto& [id, entry] : state.run.finding_tasks) tasks.push_back(entry.task.get());
   return tasks;
 }
 

@@ -10,7 +10,7 @@
 namespace attnscope::window {
 
 struct FindingTask {
-  std::shared_ptr<const Session> session{};  // of the running or last task; null: there was none
+  std::shared_ptr<const Session> session{};  // of the running or last task; null: none
   FindingSettings settings{};                // of that task
   std::unique_ptr<BackgroundTask<Findings>> task{};
 

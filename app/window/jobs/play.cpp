@@ -11,7 +11,7 @@ std::optional<Animation> animation(const State& state) {
 }
 
 // The parameter's value, or the start of the range if unset or outside.
-double present(const State& state, const Animation& a) {
+double current_value(const State& state, const Animation& a) {
   const Values values = view_values(state.session->view, state.session->view.id);
   if (!values.has(a.key)) return a.from;
   const Value& value = values.all().find(a.key)->second;
@@ -38,7 +38,7 @@ void toggle_play(State& state) {
   if (play.on) {
     play.on = false;
   } else if (can_play(state)) {
-    play = {true, state.session->view.id, present(state, *animation(state)), state.seconds};
+    play = {true, state.session->view.id, current_value(state, *animation(state)), state.seconds};
   }
 }
 
@@ -51,7 +51,7 @@ void step_by(State& state, int steps) {
   if (!can_step(state)) return;
   state.view.play.on = false;
   const Animation a = *animation(state);
-  const double next = std::clamp(present(state, a) + steps, a.from, a.to);
+  const double next = std::clamp(current_value(state, a) + steps, a.from, a.to);
   set_view_value(state.session.edit().view, state.session.edit().view.id, a.key,
                  static_cast<Index>(std::llround(next)));
 }
@@ -64,13 +64,14 @@ void advance_play(State& state) {
     return;
   }
   const Animation a = *animation(state);
-  const double passed = std::max(0.0, state.seconds - play.seconds);
+  const double elapsed = std::max(0.0, state.seconds - play.seconds);
   play.seconds = state.seconds;
-  const double round = (play.value - a.from) / (a.to - a.from) + passed / a.seconds;
-  play.value = a.from + (round - std::floor(round)) * (a.to - a.from);
-  const bool whole = parameter_of(state, a).kind == Parameter::Kind::Integer;
-  set_view_value(state.session.edit().view, play.view, a.key,
-                 whole ? Value(static_cast<Index>(std::llround(play.value))) : Value(play.value));
+  const double cycles = (play.value - a.from) / (a.to - a.from) + elapsed / a.seconds;
+  play.value = a.from + (cycles - std::floor(cycles)) * (a.to - a.from);
+  const bool is_integer = parameter_of(state, a).kind == Parameter::Kind::Integer;
+  set_view_value(
+      state.session.edit().view, play.view, a.key,
+      is_integer ? Value(static_cast<Index>(std::llround(play.value))) : Value(play.value));
 }
 
 }  // namespace attnscope::window

@@ -14,7 +14,7 @@ namespace attnscope::window {
 namespace {
 
 // Delay after a step or a run, so that quick navigation is not slowed down; seconds.
-constexpr double kRestSeconds = 0.7;
+constexpr double kIdleSeconds = 0.7;
 constexpr auto kPauseTick = std::chrono::milliseconds(30);
 
 double steady_seconds() {
@@ -44,8 +44,8 @@ Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner) {
   }
 }
 
-// Makes the missing pictures, beginning with the next step.
-void start(StepPictures& pictures) {
+// Starts a task for the missing pictures, beginning with the next step.
+void start_missing_pictures(StepPictures& pictures) {
   std::vector<std::size_t> order;
   for (std::size_t i = 1; i <= pictures.keys.size(); ++i) {
     const std::size_t step = (pictures.step + i) % pictures.keys.size();
@@ -57,43 +57,44 @@ void start(StepPictures& pictures) {
       [order, lesson = pictures.lesson, keys = pictures.keys, dark = pictures.dark,
        resume_time = pictures.resume_time](BackgroundTask<Images>& task) {
         ExperimentRun runner(cpu_only());  // the graphics context is reserved for the window's runs
-        Images made;
+        Images finished;
         for (const std::size_t step : order) {
           while (steady_seconds() < *resume_time) {
             check_stop();
             std::this_thread::sleep_for(kPauseTick);
           }
-          made[keys[step]] =
+          finished[keys[step]] =
               std::make_shared<const Image>(picture_of(lesson->steps[step], dark, runner));
-          task.publish(made, static_cast<double>(made.size()) / static_cast<double>(order.size()));
+          task.publish(finished,
+                       static_cast<double>(finished.size()) / static_cast<double>(order.size()));
         }
-        return made;
+        return finished;
       });
 }
 
 bool update_step_pictures(State& state) {
   StepPictures& pictures = state.step_pictures;
   const LessonState& now = state.lesson;
-  const bool news = pictures.task != nullptr && pictures.task->take_change() != TaskChange::None;
-  if (news) {
-    if (auto made = pictures.task->result()) pictures.images.merge(*std::move(made));
+  const bool changed = pictures.task != nullptr && pictures.task->take_change() != TaskChange::None;
+  if (changed) {
+    if (auto finished = pictures.task->result()) pictures.images.merge(*std::move(finished));
   }
-  const bool other = pictures.lesson != now.lesson || pictures.dark != state.settings.dark;
-  if (other || pictures.step != now.step || state.run.busy_seconds > 0) {
-    *pictures.resume_time = steady_seconds() + kRestSeconds;
+  const bool has_other_keys = pictures.lesson != now.lesson || pictures.dark != state.settings.dark;
+  if (has_other_keys || pictures.step != now.step || state.run.busy_seconds > 0) {
+    *pictures.resume_time = steady_seconds() + kIdleSeconds;
   }
   pictures.step = now.step;
-  if (!other) return news;
+  if (!has_other_keys) return changed;
   pictures.task.reset();
   pictures.lesson = now.lesson;
   pictures.dark = state.settings.dark;
   pictures.keys.clear();
-  if (now.lesson == nullptr) return news;
+  if (now.lesson == nullptr) return changed;
   for (const LessonStep& step : now.lesson->steps) {
     pictures.keys.push_back(key_of(step, pictures.dark));
   }
-  start(pictures);
-  return news;
+  start_missing_pictures(pictures);
+  return changed;
 }
 
 }  // namespace

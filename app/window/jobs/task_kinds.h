@@ -20,8 +20,8 @@ struct TaskStatus {
 struct TaskKind {
   // Starts due tasks and takes results. Call before each frame; true if something changed.
   bool (*update)(State& state);
-  std::vector<Task*> (*tasks)(State& state);  // null: does not exist
-  // None if no task is running. Other kinds show their progress in a dialog or view.
+  std::vector<Task*> (*tasks)(State& state);  // null entries: not started
+  // Status of a running task, if any. Kinds without it show their progress in a dialog or view.
   std::optional<TaskStatus> (*status)(const State&) =
       [](const State&) -> std::optional<TaskStatus> { return std::nullopt; };
   // File that is incomplete until the task ends; empty: none.
