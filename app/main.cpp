@@ -20,7 +20,6 @@ constexpr int kFailure = 1;
 constexpr int kUsageError = 2;  // invalid options or input
 constexpr int kStopped = 130;   // as shells report Ctrl-C
 
-// Prints the message on one line.
 int fail(int status, std::string message) {
   for (char& c : message) {
     if (c == '\n' || c == '\r') c = ' ';

@@ -5,7 +5,6 @@
 namespace attnscope::command {
 namespace {
 
-// Adds --memory, which all commands accept.
 void add_memory_option(Command program) {
   program
       .add(

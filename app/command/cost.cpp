@@ -96,7 +96,6 @@ bool is_picture(const std::filesystem::path& path) {
 CostPlotOptions plot_options(const CostOptions& options) {
   CostPlotOptions plot;
   plot.quantity = cost_quantity(options.quantity);
-  // Measured values by default.
   plot.measured = options.measured || !options.formula;
   plot.formula = options.formula;
   plot.guides = !options.no_guides;

@@ -35,20 +35,17 @@ struct EvaluateOptions {
 };
 
 // Available results, such as "1.6301 bits per byte, byte 6-gram 1.9812, loss 2.4101".
-std::string describe(const Evaluation& result, const Checkpoint& checkpoint,
-                     const std::string& ngram) {
+std::string describe(const Evaluation& e, const Checkpoint& checkpoint, const std::string& ngram) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (!std::isnan(result.bits_per_byte()))
-    add(fixed(result.bits_per_byte(), 4) + " bits per byte" + ngram);
-  add("loss " + fixed(result.loss(), 4));
-  add("accuracy " + fixed(result.tally.score().accuracy, 4));
-  if (result.lines > 0) {
-    add("whole lines " +
-        fixed(static_cast<double>(result.whole) / static_cast<double>(result.lines), 4));
+  if (!std::isnan(e.bits_per_byte())) add(fixed(e.bits_per_byte(), 4) + " bits per byte" + ngram);
+  add("loss " + fixed(e.loss(), 4));
+  add("accuracy " + fixed(e.tally.score().accuracy, 4));
+  if (e.lines > 0) {
+    add("whole lines " + fixed(static_cast<double>(e.whole) / static_cast<double>(e.lines), 4));
   }
-  if (result.available_layers > 0) {
-    add(fixed(result.mean_layers(), 2) + " of " + std::to_string(checkpoint.model.config.layers) +
+  if (e.available_layers > 0) {
+    add(fixed(e.mean_layers(), 2) + " of " + std::to_string(checkpoint.model.config.layers) +
         " layers");
   }
   return text;
@@ -61,45 +58,42 @@ void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options
   if (options.exits) settings.exit = options.exit;
   Evaluation total;
   double ngram_bits = 0;
-  const auto print = [&](const std::string& name, const Evaluation& result,
-                         double ngram_bits_per_byte) {
-    const std::string baseline = options.ngram_text.empty()
-                                     ? ""
-                                     : ", byte " + std::to_string(options.ngram_order) + "-gram " +
-                                           fixed(ngram_bits_per_byte, 4);
-    std::printf("%s: %s\n", name.c_str(), describe(result, checkpoint, baseline).c_str());
+  const auto print = [&](const std::string& name, const Evaluation& result, double baseline) {
+    const std::string baseline_text =
+        options.ngram_text.empty()
+            ? ""
+            : ", byte " + std::to_string(options.ngram_order) + "-gram " + fixed(baseline, 4);
+    std::printf("%s: %s\n", name.c_str(), describe(result, checkpoint, baseline_text).c_str());
   };
   for (const std::string& file : options.files) {
     const Evaluation result = [&] {
       const ProgressLine line("reading " + file);
       return evaluate_file(checkpoint, file, settings);
     }();
-    const double ngram_bits_per_byte =
-        options.ngram_text.empty() ? 0 : ngram.bits_per_byte(read_file(file));
-    print(file, result, ngram_bits_per_byte);
+    const double baseline = options.ngram_text.empty() ? 0 : ngram.bits_per_byte(read_file(file));
+    print(file, result, baseline);
     total.add(result);
-    ngram_bits += ngram_bits_per_byte * result.bytes;
+    ngram_bits += baseline * result.bytes;
   }
   if (options.files.size() > 1) print("all", total, ngram_bits / total.bytes);
 }
 
-// Evaluates the model on generated held-out data of a task.
 void evaluate_task(const Checkpoint& checkpoint, const EvaluateOptions& options) {
-  const TaskInfo& chosen_task = task(options.task);
-  if (!chosen_task.files.empty()) {
-    throw InputError("--task: expected a task with generated evaluation data, found " +
-                     chosen_task.id + "; pass files to evaluate on instead");
+  const TaskInfo& info = task(options.task);
+  if (!info.files.empty()) {
+    throw InputError("--task: expected a task with generated evaluation data, found " + info.id +
+                     "; pass files to evaluate on instead");
   }
   TrainingPlan plan;
-  plan.task = chosen_task.id;
+  plan.task = info.id;
   plan.model = checkpoint.model.config;
-  check_model(chosen_task, plan.model);
-  chosen_task.check(plan);
+  check_model(info, plan.model);
+  info.check(plan);
   const Score score = [&] {
-    const ProgressLine line("scoring " + chosen_task.id);
-    return chosen_task.make(plan)->score(checkpoint, true);
+    const ProgressLine line("scoring " + info.id);
+    return info.make(plan)->score(checkpoint, true);
   }();
-  std::printf("%s: loss %.4f, accuracy %.4f\n", chosen_task.id.c_str(), score.loss, score.accuracy);
+  std::printf("%s: loss %.4f, accuracy %.4f\n", info.id.c_str(), score.loss, score.accuracy);
 }
 
 void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& options) {

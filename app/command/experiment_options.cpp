@@ -391,16 +391,13 @@ Session ExperimentOptions::session() const {
     run.interventions.push_back(intervention_from_text(line));
   }
   if (!backend_.empty()) run.backend = backend_choice(backend_);
-  if (!overlong_.empty()) {
-    run.overlong = overlong_from_text(overlong_);
-  }
+  if (!overlong_.empty()) run.overlong = overlong_from_text(overlong_);
   if (max_tokens_ > 0) run.max_tokens = max_tokens_;
   fill_unset_parameters(run);
   return session;
 }
 
 namespace {
-// All options of run B.
 constexpr const char* kCompareOptions[] = {"--compare",
                                            "--compare-text",
                                            "--compare-model",

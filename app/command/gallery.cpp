@@ -36,7 +36,6 @@ std::string linked_image(const std::string& file, const std::string& alt) {
   return "<a href=\"" + file + "\"><img src=\"" + file + "\" alt=\"" + markup(alt) + "\"></a>\n";
 }
 
-// Section with a heading, text and a picture in both themes.
 std::string section(const std::string& id, const std::string& heading, const std::string& html) {
   return "<section id=\"" + id + "\">\n<h2>" + markup(heading) + "</h2>\n<p>" + html +
          "</p>\n<div class=\"pair\">\n" + linked_image(id + ".png", heading + ", light theme") +

@@ -28,26 +28,24 @@ class Methods {
   }
 
   MethodPicture picture_of(const Variant& v) const {
-    return make_picture(v, "variant-", "mechanism", [&] {
-      return select_variant(base_, for_all_heads(), v, *stored_, tokens_);
-    });
+    return make(v, "variant-", "mechanism",
+                [&] { return select_variant(base_, for_all_heads(), v, *stored_, tokens_); });
   }
 
   MethodPicture picture_of(const Encoding& e) const {
-    return make_picture(e, "position-", "position", [&] {
-      return select_encoding(base_, for_all_heads(), e, *stored_, tokens_);
-    });
+    return make(e, "position-", "position",
+                [&] { return select_encoding(base_, for_all_heads(), e, *stored_, tokens_); });
   }
 
  private:
-  MethodPicture make_picture(const Info& info, const char* prefix, const char* view,
-                             const std::function<CompatibleChoice()>& select_compatible) const {
+  MethodPicture make(const Info& info, const char* prefix, const char* view,
+                     const std::function<CompatibleChoice()>& select) const {
     MethodPicture picture{prefix + info.id, info.label, info.group, info.summary,
                           info.source,      base_,      {}};
     if (const auto model = trained_.find(info.id); model != trained_.end()) {
       picture.viewed.run.model = model->second;
     } else {
-      const CompatibleChoice selected = select_compatible();
+      const CompatibleChoice selected = select();
       picture.viewed = selected.viewed;
       picture.refusal = selected.refusal;
     }

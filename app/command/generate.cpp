@@ -111,7 +111,6 @@ class GenerationRun {
     }
   }
 
-  // Saves the output so far, also after an interrupt.
   void save() const {
     if (options_.output.empty()) return;
     const UninterruptedScope saving;
@@ -208,7 +207,6 @@ class GenerationRun {
     }
   }
 
-  // Throws InputError if beam search is not possible.
   void check_beams() const {
     if (options_.beams < 0 || options_.beams > kMaxBeams) {
       throw InputError("--num-beams: expected a number from 1 to " + std::to_string(kMaxBeams) +
@@ -287,7 +285,6 @@ class GenerationRun {
     }
   }
 
-  // Reports the first time that the generator drops the beginning of the text.
   void note_dropped_tokens(const Generator& generator) {
     if (has_noted_drop_ || generator.forgotten() == 0) return;
     has_noted_drop_ = true;

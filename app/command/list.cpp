@@ -114,7 +114,6 @@ Json list_json(const List& list) {
   return array;
 }
 
-// Properties of a bundled model.
 Json model_json(const std::string& name) {
   const auto shared_checkpoint = model_store()->checkpoint(name);
   const Checkpoint& checkpoint = *shared_checkpoint;
@@ -217,7 +216,6 @@ struct ListOptions {
   bool as_json = false;
 };
 
-// One list of choices.
 struct Listing {
   std::string id;  // name on the command line and in JSON
   std::function<Json()> json;

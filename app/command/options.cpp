@@ -14,8 +14,7 @@
 namespace attnscope::command {
 namespace {
 
-// Options that accept an empty value; names without dashes.
-constexpr const char* kTextOptions[] = {"text", "compare-text"};
+constexpr const char* kTextOptions[] = {"text", "compare-text"};  // accept an empty value
 
 bool is_text_option(const CLI::Option& option) {
   return std::ranges::any_of(option.get_lnames(), [](const std::string& name) {
@@ -27,8 +26,7 @@ std::string refusal(const std::string& expected, const std::string& found) {
   return "expected " + expected + ", found \"" + found + "\"";
 }
 
-// Reason why `text` is not a decimal integer; empty: it is. CLI11 alone would also accept 0x10, and
-// read 010 as octal.
+// Reason why `text` is not a decimal integer; empty: it is. (CLI11 would also read 0x10 and 010.)
 template <class Integer>
 std::string integer_refusal(const std::string& text) {
   const std::string no_integer = refusal("an integer", text);

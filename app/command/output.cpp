@@ -11,7 +11,6 @@
 namespace attnscope::command {
 namespace {
 
-// True for a pipe whose reader has closed it.
 bool has_no_reader(int descriptor) {
   pollfd pipe{descriptor, POLLOUT, 0};
   return ::poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;

@@ -70,7 +70,7 @@ void write(const Target& target, const Session& session, const Traces& traces,
   FrameSequence frames(session, traces, *target.frames, runner);
   constexpr std::size_t kSteps = 1000;
   std::function<void(double)> progress;
-  // In a file, stderr contains nothing but the error.
+  // Redirected stderr contains only an error, if any.
   if (isatty(STDERR_FILENO) != 0) {
     progress = [print = print_progress("frames")](double share) {
       print(static_cast<std::size_t>(std::lround(share * kSteps)), kSteps);

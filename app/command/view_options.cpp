@@ -15,7 +15,6 @@
 namespace attnscope::command {
 namespace {
 
-// Comma-separated ids: "map, grid, pattern".
 template <class List>
 std::string joined_ids(const List& list) {
   std::string text;
@@ -23,7 +22,6 @@ std::string joined_ids(const List& list) {
   return text;
 }
 
-// Views that can merge word pieces: "map, grid, lines".
 std::string word_merging_views() {
   std::string text;
   for (const View& v : views()) {

@@ -58,16 +58,15 @@ void open_window(const Command& program, WindowArguments& args) {
   if (!args.theme.empty()) args.options.dark = args.theme == "dark";
   if (!args.text_file.empty()) args.options.text = read_file(args.text_file, kMaxTextBytes);
   if (args.input) args.options.input = std::filesystem::absolute(*args.input);
-  args.options.look = [views = args.views](ViewSettings& settings) {
+  args.options.apply_view = [views = args.views](ViewSettings& settings) {
     for (const auto& view : views) view->apply(settings);
   };
   ViewSettings settings;
-  args.options.look(settings);  // throws before a window opens
-  if (settings == ViewSettings()) args.options.look = {};
+  args.options.apply_view(settings);  // throws before a window opens
+  if (settings == ViewSettings()) args.options.apply_view = {};
   open_window(program, args.options);
 }
 
-// Options of the content and start of the window.
 void add_start_options(Command command, const std::shared_ptr<WindowArguments>& args) {
   command.add("--session", args->options.session, "Session file");
   Option text = command.add("--text", args->options.text, "Input text");
@@ -97,7 +96,6 @@ void add_start_options(Command command, const std::shared_ptr<WindowArguments>& 
       "--no-tour", [args] { args->options.tour = false; }, "Start without the tour");
 }
 
-// Command `window`, with an optional file.
 void add_window_command(Command program, const std::shared_ptr<WindowArguments>& args) {
   Command command = program.subcommand(
       "window", "Open the window with the given options or file; the default command");

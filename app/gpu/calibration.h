@@ -18,8 +18,7 @@ double time_ratio(Backend& a, Backend& b);
 double shared_memory_ratio(ComputeBackend& gpu);
 
 // As above, measured once and cached in a text file with a line "RATIO<tab>NAME OF A<tab>NAME OF B"
-// for each pair. An unreadable or unwritable file is no error; invalid lines are
-// ignored.
+// for each pair. An unreadable or unwritable file is no error; invalid lines are ignored.
 double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file);
 double cached_shared_memory_ratio(ComputeBackend& gpu,
                                   const std::optional<std::filesystem::path>& file);

@@ -138,7 +138,6 @@ std::unique_ptr<GlContext> create_context(EGLDisplay display, EGLContext share,
   return context;
 }
 
-// Restores the thread's current context on destruction.
 class CurrentContextScope {
  public:
   CurrentContextScope()

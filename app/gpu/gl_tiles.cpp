@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kChunkSeconds = 0.012;  // target, so that cancellation takes at most 50 ms
 constexpr double kInitialRate = 2e8;     // multiplications per second before any measurement
-constexpr Index kGroupSize = 8;          // invocations per work group along each axis
+constexpr Index kGroup = 8;              // invocations per work group along each axis
 constexpr std::chrono::milliseconds kPoll{2};
 
 // Binding points, as in shaders/pooled_tile.comp.
@@ -120,11 +120,10 @@ class UploadedMaps {
   // Extends `area` to at most `max_cells` cells: several rows, or a part of one row.
   static void grow(Area& area, const Tensor& cells, double max_cells) {
     const auto limit = static_cast<Index>(std::clamp(max_cells, 1.0, 1e9));
-    const Index remaining_columns = cells.dim(1) - area.column;
-    const bool whole_rows = area.column == 0 && limit >= remaining_columns;
-    area.row_end =
-        whole_rows ? std::min(cells.dim(0), area.row + limit / remaining_columns) : area.row + 1;
-    area.column_end = std::min(cells.dim(1), area.column + std::max(limit, kGroupSize));
+    const Index columns = cells.dim(1) - area.column;
+    const bool whole_rows = area.column == 0 && limit >= columns;
+    area.row_end = whole_rows ? std::min(cells.dim(0), area.row + limit / columns) : area.row + 1;
+    area.column_end = std::min(cells.dim(1), area.column + std::max(limit, kGroup));
   }
   static void advance(Area& area, const Tensor& cells) {
     const bool row_done = area.column_end == cells.dim(1);
@@ -133,9 +132,7 @@ class UploadedMaps {
   }
 
   static void dispatch(ComputeDevice& device, GLuint program, const Area& area) {
-    const auto groups = [](Index n) {
-      return static_cast<GLuint>((n + kGroupSize - 1) / kGroupSize);
-    };
+    const auto groups = [](Index n) { return static_cast<GLuint>((n + kGroup - 1) / kGroup); };
     const auto narrow = [](Index n) { return static_cast<GLint>(n); };
     glUniform4i(glGetUniformLocation(program, "cell_area"), narrow(area.row), narrow(area.column),
                 narrow(area.row_end), narrow(area.column_end));

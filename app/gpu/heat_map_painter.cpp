@@ -33,7 +33,6 @@ TexturePtr make_r32f(int width, int height, const float* numbers) {
   return texture;
 }
 
-// Key of cached pixel numbers.
 struct NumbersKey {
   const void* numbers;  // storage or device handle
   Index plane, rows, columns;

@@ -29,7 +29,6 @@ GLuint groups(Index items, Index group) {
   return static_cast<GLuint>((items + group - 1) / group);
 }
 
-// Execution of one part.
 class PartRun {
  public:
   PartRun(ComputeDevice& device, const Part& part, const Wanted& wanted)

@@ -11,8 +11,7 @@ namespace {
 
 // Number of work groups per dimension that every OpenGL supports; limits tiles and copies.
 constexpr Index kMaxGroups = 65535;
-// A dispatch covers all tiles as if they were as wide as the widest one: at most kMaxWaste times
-// the cells of the chunk, plus kFreeWaste.
+// A dispatch covers the widest tile's width: at most kMaxWaste times the cells, plus kFreeWaste.
 constexpr std::int64_t kMaxWaste = 4, kFreeWaste = 1 << 16;
 constexpr Index kWord = 32;
 constexpr std::uint32_t kAllBits = 0xFFFFFFFF;
