@@ -217,7 +217,7 @@ class GenerationRun {
       throw InputError("--num-beams: expected a model that generates text or a target, found " +
                        found);
     };
-    if (predicts_action_) refuse("one that acts");
+    if (predicts_action_) refuse("one that predicts actions");
     if (!input_kind(model_.config.input.id).is_text) refuse("one of images");
     if (session_.run.retrieval) refuse("--retrieval");
   }

@@ -31,13 +31,13 @@ std::vector<std::string> case_names() {
   return names;
 }
 
-std::string text_of(const fs::path& file) {
+std::string read_text(const fs::path& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   return text.str();
 }
 
-std::vector<std::string> words(const Json& list) {
+std::vector<std::string> strings(const Json& list) {
   std::vector<std::string> result;
   for (const Json& word : list) result.push_back(word.text());
   return result;
@@ -48,26 +48,26 @@ class Case {
  public:
   explicit Case(const std::string& name) : source_(kFolder / name) {
     fs::copy(source_, folder_.path(), fs::copy_options::recursive);
-    description_ = Json::parse(text_of(source_ / "case.json"));
+    description_ = Json::parse(read_text(source_ / "case.json"));
   }
 
   ProcessResult run(const std::string& backend) const {
     if (description_.contains("before")) {
       for (const Json& command : description_["before"]) {
-        const ProcessResult before = program(words(command));
-        if (before.status != 0) return before;
+        const ProcessResult result = run_program(strings(command));
+        if (result.status != 0) return result;
       }
     }
     std::vector<std::string> arguments{
         description_.contains("command") ? description_["command"].text() : "run", "--model", "."};
-    for (const std::string& word : words(description_["arguments"])) arguments.push_back(word);
+    for (const std::string& word : strings(description_["arguments"])) arguments.push_back(word);
     arguments.insert(arguments.end(), {"--backend", backend, "-o", "out.safetensors"});
-    return program(arguments);
+    return run_program(arguments);
   }
 
   bool is_refused() const { return fs::exists(source_ / "reject.txt"); }
   std::string refusal_word() const {
-    std::istringstream text(text_of(source_ / "reject.txt"));
+    std::istringstream text(read_text(source_ / "reject.txt"));
     std::string word;
     text >> word;
     return word;
@@ -76,7 +76,7 @@ class Case {
   SafetensorsFile expected() const { return read_safetensors(source_ / "expected.safetensors"); }
 
  private:
-  ProcessResult program(const std::vector<std::string>& arguments) const {
+  ProcessResult run_program(const std::vector<std::string>& arguments) const {
     std::vector<std::string> all{"-C", folder_.path(), testing::program_path()};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return testing::run_process("/usr/bin/env", all);
@@ -87,24 +87,26 @@ class Case {
   Json description_;
 };
 
-void expect_floats(const std::string& name, const Tensor& got, const Tensor& expected) {
-  double most = 0, worst = 0;
+void expect_floats(const std::string& name, const Tensor& actual, const Tensor& expected) {
+  double max_expected = 0, max_difference = 0;
   for (Index i = 0; i < expected.size(); ++i) {
-    most = std::max(most, std::abs(static_cast<double>(expected[i])));
-    const double apart = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
-    if (!(apart <= worst)) worst = apart;
-    if (std::isnan(worst)) break;  // worse than any number
+    max_expected = std::max(max_expected, std::abs(static_cast<double>(expected[i])));
+    const double difference =
+        std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
+    if (!(difference <= max_difference)) max_difference = difference;
+    if (std::isnan(max_difference)) break;  // worse than any number
   }
   const double share = name.starts_with("gradient.") ? 1e-3 : 1e-4;
-  const double allowed = std::max(share * most, 1e-6);
-  EXPECT_TRUE(worst <= allowed) << name << " is off by " << worst << ", allowed " << allowed;
+  const double allowed = std::max(share * max_expected, 1e-6);
+  EXPECT_TRUE(max_difference <= allowed)
+      << name << " is off by " << max_difference << ", allowed " << allowed;
 }
 
-void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected) {
+void expect_tensors(const SafetensorsFile& actual, const SafetensorsFile& expected) {
   ASSERT_FALSE(expected.tensors.empty());
   for (const auto& [name, tensor] : expected.tensors) {
-    const auto found = got.tensors.find(name);
-    ASSERT_TRUE(found != got.tensors.end()) << name << " is missing";
+    const auto found = actual.tensors.find(name);
+    ASSERT_TRUE(found != actual.tensors.end()) << name << " is missing";
     ASSERT_EQ(to_string(found->second.dtype), to_string(tensor.dtype)) << name;
     ASSERT_EQ(found->second.shape, tensor.shape) << name;
     if (tensor.dtype == DType::F32) {
@@ -114,33 +116,34 @@ void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected)
       EXPECT_TRUE(std::ranges::equal(a, b)) << name;
     }
   }
-  for (const auto& [name, tensor] : got.tensors) {
+  for (const auto& [name, tensor] : actual.tensors) {
     if (name == "attention" || name.starts_with("attention.")) {
       EXPECT_TRUE(expected.tensors.contains(name)) << name << " is one too many";
     }
   }
 }
 
-void expect_refusal(const ProcessResult& result, const Case& of) {
+void expect_refusal(const ProcessResult& result, const Case& model_case) {
   EXPECT_EQ(result.status, 2) << result.err;
   EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
   const auto lower = [](std::string text) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
     return text;
   };
-  EXPECT_NE(lower(result.err).find(lower(of.refusal_word())), std::string::npos) << result.err;
-  EXPECT_FALSE(fs::exists(of.out()));
+  EXPECT_NE(lower(result.err).find(lower(model_case.refusal_word())), std::string::npos)
+      << result.err;
+  EXPECT_FALSE(fs::exists(model_case.out()));
 }
 
 class ModelCase : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(ModelCase, MatchesExpectedTensors) {
   const auto& [name, backend] = GetParam();
-  const Case one(name);
-  const ProcessResult result = one.run(backend);
-  if (one.is_refused()) return expect_refusal(result, one);
+  const Case model_case(name);
+  const ProcessResult result = model_case.run(backend);
+  if (model_case.is_refused()) return expect_refusal(result, model_case);
   ASSERT_EQ(result.status, 0) << result.err;
-  expect_tensors(read_safetensors(one.out()), one.expected());
+  expect_tensors(read_safetensors(model_case.out()), model_case.expected());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ModelCase,

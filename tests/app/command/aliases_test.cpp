@@ -35,19 +35,19 @@ const Alias kAliases[] = {{"generate", "--num-beams", "--beams"},
                           {"train", "--clip-gradient", "--clip"},
                           {"train", "--evaluate-batches", "--score-batches"}};
 
-// The error for an invalid value of the option.
+// Error for an invalid value of the option `name`.
 std::string error_of(const Alias& alias, const std::string& name) {
   return run_process(kProgram, {alias.command, name, "-x", "-o", "/nowhere/out.png"}).err;
 }
 
 TEST(OptionAliases, BehaveLikeTheCurrentName) {
   for (const Alias& alias : kAliases) {
-    std::string former = error_of(alias, alias.alias);
-    EXPECT_EQ(former.find("not expected"), std::string::npos) << former;
-    if (former.find(alias.alias) != std::string::npos) {
-      former.replace(former.find(alias.alias), alias.alias.size(), alias.current);
+    std::string alias_error = error_of(alias, alias.alias);
+    EXPECT_EQ(alias_error.find("not expected"), std::string::npos) << alias_error;
+    if (alias_error.find(alias.alias) != std::string::npos) {
+      alias_error.replace(alias_error.find(alias.alias), alias.alias.size(), alias.current);
     }
-    EXPECT_EQ(former, error_of(alias, alias.current));
+    EXPECT_EQ(alias_error, error_of(alias, alias.current));
   }
 }
 

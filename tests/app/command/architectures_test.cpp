@@ -25,8 +25,8 @@ const std::string kProgram = testing::program_path();
 class Architectures : public ::testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_.path() / name; }
-  // Trains by a test plan and saves the model in its folder.
-  std::string trained(TrainingPlan plan) const {
+  // Trains a test plan; returns the folder of the model.
+  std::string train_model(TrainingPlan plan) const {
     Json json = to_json(plan);
     json["folder"] = path("model");
     write_file(path("plan.json"), json.dump());
@@ -36,14 +36,14 @@ class Architectures : public ::testing::Test {
     EXPECT_NE(result.out.find("held out loss"), std::string::npos) << result.out;
     return path("model");
   }
-  ProcessResult run_on_model(const std::string& command, std::vector<std::string> more) const {
-    std::vector<std::string> all = {command, "--model", path("model")};
-    all.insert(all.end(), more.begin(), more.end());
-    return testing::run_process(kProgram, all);
+  ProcessResult run_on_model(const std::string& command, std::vector<std::string> extra) const {
+    std::vector<std::string> arguments = {command, "--model", path("model")};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    return testing::run_process(kProgram, arguments);
   }
-  Json generated(std::vector<std::string> more) const {
-    more.insert(more.end(), {"--backend", "cpu", "-o", path("made.json")});
-    const ProcessResult result = run_on_model("generate", more);
+  Json generate(std::vector<std::string> extra) const {
+    extra.insert(extra.end(), {"--backend", "cpu", "-o", path("made.json")});
+    const ProcessResult result = run_on_model("generate", extra);
     EXPECT_EQ(result.status, 0) << result.err;
     return Json::parse(read_file(path("made.json")));
   }
@@ -57,16 +57,16 @@ class Architectures : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(Architectures, WritesTargetsOfSources) {
+TEST_F(Architectures, GeneratesTargetsOfSources) {
   for (const TrainingPlan& plan :
        {testing::plan_of("numbers", folder_.path()), testing::recurrent_plan(folder_.path())}) {
     SCOPED_TRACE(plan.model.architecture.id);
     std::filesystem::remove_all(path("model"));
-    trained(plan);
-    const Json object = generated({"--text", "24", "--temperature", "0", "--tokens", "5"});
+    train_model(plan);
+    const Json object = generate({"--text", "24", "--temperature", "0", "--tokens", "5"});
     EXPECT_EQ(object["source"], Json({50, 52}));
     EXPECT_EQ(object["prompt"], Json({256}));
-    // Most likely next token by `run`, for the target so far.
+    // Each token is the most likely one by `run`, for the target so far.
     std::string target = "256";
     for (const Json& id : object["ids"]) {
       const ProcessResult run = run_on_model(
@@ -77,16 +77,16 @@ TEST_F(Architectures, WritesTargetsOfSources) {
       EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
       target += "," + std::to_string(id.get<int>());
     }
-    // One beam gives the same; of several, the most likely comes first.
-    const Json one = generated({"--text", "24", "--beams", "1", "--tokens", "5"});
+    // One beam generates the same tokens; of several beams, the most likely comes first.
+    const Json one = generate({"--text", "24", "--beams", "1", "--tokens", "5"});
     EXPECT_EQ(one["ids"], object["ids"]);
-    const Json four = generated({"--text", "24", "--beams", "4", "--tokens", "5"});
+    const Json four = generate({"--text", "24", "--beams", "4", "--tokens", "5"});
     ASSERT_EQ(four["beams"].size(), 4u);
     EXPECT_EQ(four["ids"], four["beams"][0]["ids"]);
     EXPECT_GE(four["beams"][0]["log_probability"], four["beams"][3]["log_probability"]);
     expect_refusal(run_on_model("generate", {"--text", "24", "--beams", "-1"}), "--beams");
-    const Json with = generated({"--text", "24", "--target", "vier", "--tokens", "2"});
-    EXPECT_EQ(with["prompt"], Json({256, 'v', 'i', 'e', 'r'}));
+    const Json with_target = generate({"--text", "24", "--target", "vier", "--tokens", "2"});
+    EXPECT_EQ(with_target["prompt"], Json({256, 'v', 'i', 'e', 'r'}));
     write_file(path("pairs.txt"), "24\tvierundzwanzig\n");
     const ProcessResult scored = run_on_model("evaluate", {path("pairs.txt"), "--task", "numbers"});
     EXPECT_EQ(scored.status, 0) << scored.err;
@@ -97,10 +97,10 @@ TEST_F(Architectures, WritesTargetsOfSources) {
   }
 }
 
-TEST_F(Architectures, ImagesAreCompleted) {
-  trained(testing::plan_of("image", folder_.path()));
+TEST_F(Architectures, CompletesImages) {
+  train_model(testing::plan_of("image", folder_.path()));
   const std::string picture = path("pictures/1.png");
-  const Json object = generated({"--input", picture});
+  const Json object = generate({"--input", picture});
   EXPECT_EQ(object["prompt"], Json({2, 1, 0, 1, 0, 1, 0, 1, 0}));  // start and half of the image
   EXPECT_EQ(object["ids"].size(), 8u);
   EXPECT_EQ(object["ended_by"], "end");
@@ -108,7 +108,7 @@ TEST_F(Architectures, ImagesAreCompleted) {
   const ProcessResult rows = run_on_model("generate", {"--input", picture, "--rows", "3"});
   EXPECT_EQ(std::count(rows.out.begin(), rows.out.end(), '\n'), 1) << rows.out;
   EXPECT_EQ(std::count(rows.out.begin(), rows.out.end(), ' '), 3) << rows.out;
-  EXPECT_EQ(generated({"--input", picture, "--rows", "0", "--tokens", "5"})["ids"].size(), 5u);
+  EXPECT_EQ(generate({"--input", picture, "--rows", "0", "--tokens", "5"})["ids"].size(), 5u);
   ASSERT_EQ(run_on_model("generate", {"--input", picture, "-o", path("made.png")}).status, 0);
   // The completed image is readable by the model, and its first half is unchanged.
   const auto pixels = [&](const std::string& file) {
@@ -129,7 +129,7 @@ TEST_F(Architectures, ImagesAreCompleted) {
 }
 
 TEST_F(Architectures, PredictsNextActionOfTrajectory) {
-  trained(testing::plan_of("trajectory", folder_.path()));
+  train_model(testing::plan_of("trajectory", folder_.path()));
   const auto write = [&](std::int32_t last) {
     SafetensorsFile file;
     file.tensors.emplace("returns", stored(Tensor::from({2}, {-0.2f, -0.1f})));
@@ -138,7 +138,7 @@ TEST_F(Architectures, PredictsNextActionOfTrajectory) {
     write_safetensors(path("walk.safetensors"), file);
   };
   write(-1);
-  const Json object = generated({"--input", path("walk.safetensors"), "--temperature", "0"});
+  const Json object = generate({"--input", path("walk.safetensors"), "--temperature", "0"});
   ASSERT_EQ(object["ids"].size(), 1u);
   ASSERT_EQ(run_on_model("run", {"--input", path("walk.safetensors"), "-o", path("trace")}).status,
             0);
@@ -153,8 +153,8 @@ TEST_F(Architectures, PredictsNextActionOfTrajectory) {
   EXPECT_NE(scored.out.find("trajectory: loss"), std::string::npos) << scored.err;
 }
 
-TEST_F(Architectures, MaskedModelsFillMasks) {
-  trained(testing::plan_of("masked", folder_.path()));
+TEST_F(Architectures, EvaluatesMaskedModelsButRefusesToGenerate) {
+  train_model(testing::plan_of("masked", folder_.path()));
   write_file(path("some.txt"), std::string(400, 'a'));
   const ProcessResult scored = run_on_model("evaluate", {path("some.txt")});
   EXPECT_EQ(scored.status, 0) << scored.err;
@@ -162,13 +162,12 @@ TEST_F(Architectures, MaskedModelsFillMasks) {
   expect_refusal(run_on_model("generate", {"--text", "abc"}), "a masked language model");
 }
 
-TEST_F(Architectures, TokensExitEarly) {
+TEST_F(Architectures, GeneratesAndEvaluatesWithEarlyExit) {
   ModelConfig config = testing::small_config({.context = 24, .layers = 4});
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   save(config);
-  const Json all = generated({"--text", "abc", "--tokens", "6", "--temperature", "0"});
-  EXPECT_EQ(generated({"--text", "abc", "--tokens", "6", "--temperature", "0", "--exit", "1"}),
-            all);
+  const Json all = generate({"--text", "abc", "--tokens", "6", "--temperature", "0"});
+  EXPECT_EQ(generate({"--text", "abc", "--tokens", "6", "--temperature", "0", "--exit", "1"}), all);
   const ProcessResult early =
       run_on_model("generate", {"--text", "abc", "--tokens", "6", "--exit", "0"});
   EXPECT_NE(early.err.find("of 4 layers on average"), std::string::npos) << early.err;
@@ -182,17 +181,17 @@ TEST_F(Architectures, TokensExitEarly) {
 }
 
 // The next token is sampled from the mixture reported by `run`, with cached keys.
-TEST_F(Architectures, RetrievalContinuesText) {
+TEST_F(Architectures, GeneratesFromRetrievalMixture) {
   save(testing::small_config({.context = 24, .layers = 2}));
   ASSERT_EQ(run_on_model("datastore",
                          {"--ids", "97,98,99,100,97,98,99,101,97,98,99,100", "-o", path("store")})
                 .status,
             0);
   const std::string retrieval = "knn,store=" + path("store") + ",k=2,lambda=0.9";
-  const Json made =
-      generated({"--text", "abc", "--retrieval", retrieval, "--tokens", "4", "--temperature", "0"});
+  const Json continuation =
+      generate({"--text", "abc", "--retrieval", retrieval, "--tokens", "4", "--temperature", "0"});
   std::string ids = "97,98,99";
-  for (const Json& id : made["ids"]) {
+  for (const Json& id : continuation["ids"]) {
     ASSERT_EQ(run_on_model("run", {"--ids", ids, "--retrieval", retrieval, "-o", path("t")}).status,
               0);
     const Tensor all = read_safetensors(path("t")).tensors.at("log_probabilities").floats();
@@ -200,8 +199,8 @@ TEST_F(Architectures, RetrievalContinuesText) {
     EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
     ids += "," + std::to_string(id.get<int>());
   }
-  EXPECT_NE(generated({"--text", "abc", "--tokens", "4", "--temperature", "0"})["ids"],
-            made["ids"]);
+  EXPECT_NE(generate({"--text", "abc", "--tokens", "4", "--temperature", "0"})["ids"],
+            continuation["ids"]);
 }
 
 // 65,536 tokens in segments need no more memory than 8,192.
@@ -227,25 +226,24 @@ TEST_F(Architectures, LongTextsInSegmentsStream) {
   const double bytes_of_token = (all - some) * 1024 / (65536 - 8192);
   EXPECT_LT(bytes_of_token, 160) << some << " and " << all << " kilobytes";
   // Continues beyond its context in segments, without truncation.
-  const Json object = generated({"--text", std::string(200, 'a'), "--tokens", "100"});
+  const Json object = generate({"--text", std::string(200, 'a'), "--tokens", "100"});
   EXPECT_EQ(object["ids"].size(), 100u);
 }
 
-// A model run with another architecture from the command line.
 TEST_F(Architectures, RunsWithAnotherArchitecture) {
   save(testing::small_config({.layers = 2}));
-  const std::vector<std::vector<std::string>> others = {
+  const std::vector<std::vector<std::string>> options = {
       {"--architecture", "universal,steps=2"},
       {"--architecture", "encoder_decoder,encoder_layers=1,start=0", "--target", "ab"},
       {"--join", "gru"},
       {"--join", "reversible"},
       {"--exits", "saturation", "--exit", "0.5"},
       {"--segment-length", "3", "--variant", "segment_memory,memory=3"}};
-  for (const std::vector<std::string>& other : others) {
+  for (const std::vector<std::string>& option : options) {
     std::vector<std::string> arguments{"--text", "abcdef", "-o", path("other")};
-    arguments.insert(arguments.end(), other.begin(), other.end());
+    arguments.insert(arguments.end(), option.begin(), option.end());
     const ProcessResult result = run_on_model("run", arguments);
-    EXPECT_EQ(result.status, 0) << other[1] << result.err;
+    EXPECT_EQ(result.status, 0) << option[1] << result.err;
     EXPECT_NE(result.err.find("the model was trained"), std::string::npos) << result.err;
   }
   const ProcessResult unknown =

@@ -27,18 +27,18 @@ class Generate : public ::testing::Test {
 
   std::string path(const std::string& name) const { return folder_.path() / name; }
   std::vector<std::string> arguments(const std::string& command,
-                                     std::initializer_list<std::string> more) const {
+                                     std::initializer_list<std::string> extra) const {
     std::vector<std::string> all = {command, "--model", path("model"), "--backend", "cpu"};
-    all.insert(all.end(), more);
+    all.insert(all.end(), extra);
     return all;
   }
-  ProcessResult generate(std::initializer_list<std::string> more) const {
-    return testing::run_process(kProgram, arguments("generate", more));
+  ProcessResult generate(std::initializer_list<std::string> extra) const {
+    return testing::run_process(kProgram, arguments("generate", extra));
   }
-  Json made(std::initializer_list<std::string> more) const {
-    std::vector<std::string> all = arguments("generate", more);
-    all.insert(all.end(), {"-o", path("made.json")});
-    const ProcessResult result = testing::run_process(kProgram, all);
+  Json generate_json(std::initializer_list<std::string> extra) const {
+    std::vector<std::string> command_line = arguments("generate", extra);
+    command_line.insert(command_line.end(), {"-o", path("made.json")});
+    const ProcessResult result = testing::run_process(kProgram, command_line);
     EXPECT_EQ(result.status, 0) << result.err;
     Json object = Json::parse(read_file(path("made.json")));
     EXPECT_EQ(result.out, object["text"].get<std::string>() + "\n");
@@ -49,18 +49,19 @@ class Generate : public ::testing::Test {
 };
 
 TEST_F(Generate, SameSeedGivesSameText) {
-  const Json first = made({"--text", "abc", "--tokens", "12", "--seed", "7"});
+  const Json first = generate_json({"--text", "abc", "--tokens", "12", "--seed", "7"});
   EXPECT_EQ(first["prompt"], Json({97, 98, 99}));
   EXPECT_EQ(first["ids"].size(), 12u);
   EXPECT_EQ(first["ended_by"], "tokens");
-  EXPECT_EQ(made({"--text", "abc", "--tokens", "12", "--seed", "7"}), first);
-  EXPECT_NE(made({"--text", "abc", "--tokens", "12", "--seed", "8"})["ids"], first["ids"]);
-  EXPECT_EQ(made({"--ids", "97,98,99", "--tokens", "12", "--seed", "7"})["ids"], first["ids"]);
+  EXPECT_EQ(generate_json({"--text", "abc", "--tokens", "12", "--seed", "7"}), first);
+  EXPECT_NE(generate_json({"--text", "abc", "--tokens", "12", "--seed", "8"})["ids"], first["ids"]);
+  EXPECT_EQ(generate_json({"--ids", "97,98,99", "--tokens", "12", "--seed", "7"})["ids"],
+            first["ids"]);
 }
 
 // Greedy continuation equals the most likely token of `run`, token by token.
 TEST_F(Generate, GreedySelectsMostLikelyToken) {
-  const Json object = made({"--text", "abc", "--tokens", "3", "--temperature", "0"});
+  const Json object = generate_json({"--text", "abc", "--tokens", "3", "--temperature", "0"});
   std::string ids = "97,98,99";
   for (const Json& id : object["ids"]) {
     ASSERT_EQ(
@@ -71,15 +72,17 @@ TEST_F(Generate, GreedySelectsMostLikelyToken) {
     EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
     ids += "," + std::to_string(id.get<int>());
   }
-  EXPECT_EQ(made({"--text", "abc", "--tokens", "3", "--top-k", "1"})["ids"], object["ids"]);
-  EXPECT_EQ(made({"--text", "abc", "--tokens", "3", "--top-p", "1e-9"})["ids"], object["ids"]);
+  EXPECT_EQ(generate_json({"--text", "abc", "--tokens", "3", "--top-k", "1"})["ids"],
+            object["ids"]);
+  EXPECT_EQ(generate_json({"--text", "abc", "--tokens", "3", "--top-p", "1e-9"})["ids"],
+            object["ids"]);
 }
 
 TEST_F(Generate, ReportsTruncationBeyondContext) {
-  const ProcessResult slid = generate({"--text", "abc", "--tokens", "60"});
-  EXPECT_EQ(slid.status, 0);
-  EXPECT_NE(slid.err.find("older half is dropped"), std::string::npos) << slid.err;
-  const Json stopped = made({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
+  const ProcessResult sliding = generate({"--text", "abc", "--tokens", "60"});
+  EXPECT_EQ(sliding.status, 0);
+  EXPECT_NE(sliding.err.find("older half is dropped"), std::string::npos) << sliding.err;
+  const Json stopped = generate_json({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
   EXPECT_EQ(stopped["ended_by"], "context");
   EXPECT_EQ(stopped["ids"].size(), 22u);  // the last one follows a full context
   expect_refusal(generate({"--text", std::string(25, 'a'), "--beyond", "stop"}), "25 tokens");
@@ -110,32 +113,32 @@ TEST_F(Generate, StopsAtEndToken) {
     "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1,
     "tie_word_embeddings": true, "eos_token_id": 0})",
                             t);
-  const auto ids = [&](std::initializer_list<std::string> more) {
-    std::vector<std::string> all = {"generate",       "--model", path("llama"), "--ids", "1,2",
-                                    "--temperature",  "0",       "--tokens",    "5",     "-o",
-                                    path("made.json")};
-    all.insert(all.end(), more);
-    const ProcessResult result = testing::run_process(kProgram, all);
+  const auto generate_with_llama = [&](std::initializer_list<std::string> extra) {
+    std::vector<std::string> command_line = {
+        "generate", "--model", path("llama"), "--ids",          "1,2", "--temperature", "0",
+        "--tokens", "5",       "-o",          path("made.json")};
+    command_line.insert(command_line.end(), extra);
+    const ProcessResult result = testing::run_process(kProgram, command_line);
     EXPECT_EQ(result.status, 0) << result.err;
     return Json::parse(read_file(path("made.json")));
   };
-  const Json ended = ids({});
+  const Json ended = generate_with_llama({});
   EXPECT_EQ(ended["ids"], Json({0}));
   EXPECT_EQ(ended["ended_by"], "end");
-  EXPECT_EQ(ids({"--ignore-end"})["ids"].size(), 5u);
+  EXPECT_EQ(generate_with_llama({"--ignore-end"})["ids"].size(), 5u);
 }
 
-// Interrupted after the first output, however slow the machine is.
+// Interrupts after the first output, however slow the machine is.
 TEST_F(Generate, InterruptKeepsGeneratedTokens) {
   const std::string script =
       "out=$0; \"$@\" > \"$out\" & n=0; "
       "while [ ! -s \"$out\" ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done; "
       "kill -INT $!; wait $!";
-  std::vector<std::string> all = {"-c", script, path("out.txt"), kProgram};
-  const auto more =
+  std::vector<std::string> command_line = {"-c", script, path("out.txt"), kProgram};
+  const auto extra =
       arguments("generate", {"--text", "abc", "--tokens", "1000000", "-o", path("made.json")});
-  all.insert(all.end(), more.begin(), more.end());
-  const ProcessResult result = testing::run_process("/bin/sh", all);
+  command_line.insert(command_line.end(), extra.begin(), extra.end());
+  const ProcessResult result = testing::run_process("/bin/sh", command_line);
   EXPECT_EQ(result.status, 130) << result.err;
   const Json object = Json::parse(read_file(path("made.json")));
   EXPECT_EQ(object["ended_by"], "interrupt");
@@ -167,10 +170,11 @@ TEST_F(Generate, RejectsInvalidOptionsInOneLine) {
 }
 
 TEST_F(Generate, AcceptsHeadGroups) {
-  const auto attention = [&](std::initializer_list<std::string> more) {
-    std::vector<std::string> all = arguments("run", {"--text", "abcdefgh", "-o", path("t")});
-    all.insert(all.end(), more);
-    const ProcessResult result = testing::run_process(kProgram, all);
+  const auto attention = [&](std::initializer_list<std::string> extra) {
+    std::vector<std::string> command_line =
+        arguments("run", {"--text", "abcdefgh", "-o", path("t")});
+    command_line.insert(command_line.end(), extra);
+    const ProcessResult result = testing::run_process(kProgram, command_line);
     EXPECT_EQ(result.status, 0) << result.err;
     return read_safetensors(path("t")).tensors.at("attention").floats();
   };
@@ -187,22 +191,22 @@ TEST_F(Generate, AcceptsHeadGroups) {
 }
 
 TEST_F(Generate, RejectsInvalidHeadGroupsInOneLine) {
-  const auto refused = [&](const std::string& group, const std::string& words) {
+  const auto expect_group_refusal = [&](const std::string& group, const std::string& words) {
     expect_refusal(testing::run_process(kProgram, arguments("run", {"--text", "ab", "-o", path("t"),
                                                                     "--group", group})),
                    words);
   };
-  refused("heads=0", "expected variant, position or both");
-  refused("heads=0;variant=local,window=-1", "window");
-  refused("heads=4;variant=local,window=1",
-          "groups[0].heads: expected numbers from 0 to 3, found 4");
-  refused("layers=2;position=alibi", "groups[0].layers");
-  refused("heads=2-1;position=alibi", "heads: expected numbers and ranges");
-  refused("heads=a;position=alibi", "heads: expected numbers and ranges");
-  refused("head=0;position=alibi", "\"head\"");
-  refused("heads=0;heads=1;position=alibi", "heads: expected once, found twice");
-  refused("position", "KEY=VALUE");
-  refused("heads=1;position=learned", "affects all heads");
+  expect_group_refusal("heads=0", "expected variant, position or both");
+  expect_group_refusal("heads=0;variant=local,window=-1", "window");
+  expect_group_refusal("heads=4;variant=local,window=1",
+                       "groups[0].heads: expected numbers from 0 to 3, found 4");
+  expect_group_refusal("layers=2;position=alibi", "groups[0].layers");
+  expect_group_refusal("heads=2-1;position=alibi", "heads: expected numbers and ranges");
+  expect_group_refusal("heads=a;position=alibi", "heads: expected numbers and ranges");
+  expect_group_refusal("head=0;position=alibi", "\"head\"");
+  expect_group_refusal("heads=0;heads=1;position=alibi", "heads: expected once, found twice");
+  expect_group_refusal("position", "KEY=VALUE");
+  expect_group_refusal("heads=1;position=learned", "affects all heads");
   EXPECT_FALSE(std::filesystem::exists(path("t")));
 }
 

@@ -18,11 +18,11 @@ using testing::run_process;
 
 const std::string kProgram = testing::program_path();
 
-bool is_there(const char* program) {
+bool is_installed(const char* program) {
   return run_process("/bin/sh", {"-c", std::string("command -v ") + program}).status == 0;
 }
 
-std::string printed(const std::vector<std::string>& arguments) {
+std::string output_of(const std::vector<std::string>& arguments) {
   const ProcessResult result = run_process(kProgram, arguments);
   EXPECT_EQ(result.status, 0) << result.err;
   return result.out;
@@ -30,7 +30,7 @@ std::string printed(const std::vector<std::string>& arguments) {
 
 // Each command listed by `--help`, with its options.
 TEST(Manual, ContainsAllCommandsAndOptions) {
-  const std::string page = printed({"manual"});
+  const std::string page = output_of({"manual"});
   EXPECT_TRUE(page.starts_with(".TH ATTNSCOPE 1")) << page.substr(0, 80);
   for (const char* command : {"render", "run", "train", "cost", "window", "pairs", "completion"}) {
     EXPECT_NE(page.find(std::string(".SS \\fBattnscope ") + command), std::string::npos) << command;
@@ -41,22 +41,22 @@ TEST(Manual, ContainsAllCommandsAndOptions) {
   testing::TemporaryFolder folder;
   const std::string file = (folder.path() / "attnscope.1").string();
   write_file(file, page);
-  const ProcessResult read = run_process("/bin/sh", {"-c",
-                                                     "command -v groff > /dev/null || exit 0; "
-                                                     "groff -man -Tutf8 -ww -z '" +
-                                                         file + "' 2>&1"});
-  EXPECT_EQ(read.status, 0);
-  EXPECT_EQ(read.out, "");  // no warnings
+  const ProcessResult formatted = run_process("/bin/sh", {"-c",
+                                                          "command -v groff > /dev/null || exit 0; "
+                                                          "groff -man -Tutf8 -ww -z '" +
+                                                              file + "' 2>&1"});
+  EXPECT_EQ(formatted.status, 0);
+  EXPECT_EQ(formatted.out, "");  // no warnings
 }
 
 TEST(Completion, ContainsCommandsOptionsAndValues) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    const std::string script = printed({"completion", shell});
+    const std::string script = output_of({"completion", shell});
     for (const char* word : {"render", "compare-variant", "twin-rope", "longformer", "mechanism",
                              "viridis", "self-attention"}) {
       EXPECT_NE(script.find(word), std::string::npos) << shell << ": " << word;
     }
-    if (!is_there(shell)) continue;
+    if (!is_installed(shell)) continue;
     testing::TemporaryFolder folder;
     const std::string file = (folder.path() / "script").string();
     write_file(file, script);
@@ -71,7 +71,7 @@ TEST(Completion, ContainsCommandsOptionsAndValues) {
 std::set<std::string> completions(const std::vector<std::string>& words) {
   testing::TemporaryFolder folder;
   const std::string file = (folder.path() / "script").string();
-  write_file(file, printed({"completion", "bash"}));
+  write_file(file, output_of({"completion", "bash"}));
   std::string script = "cd '" + folder.path().string() + "'; . '" + file + "'; COMP_WORDS=(";
   for (const std::string& word : words) script += " '" + word + "'";
   script += "); COMP_CWORD=" + std::to_string(words.size() - 1) +
@@ -103,7 +103,7 @@ TEST(Completion, OffersMatchingWordsInBash) {
 }
 
 TEST(Version, IsPrinted) {
-  const std::string version = printed({"--version"});
+  const std::string version = output_of({"--version"});
   EXPECT_TRUE(version.starts_with("attnscope ")) << version;
 }
 
@@ -126,9 +126,9 @@ TEST(Install, RunsFromInstalledFolder) {
     EXPECT_TRUE(std::filesystem::exists(share / file)) << file;
   }
   // Installed pages equal the output of the program.
-  EXPECT_EQ(read_file(share / "man/man1/attnscope.1"), printed({"manual"}));
+  EXPECT_EQ(read_file(share / "man/man1/attnscope.1"), output_of({"manual"}));
   EXPECT_EQ(read_file(share / "bash-completion/completions/attnscope"),
-            printed({"completion", "bash"}));
+            output_of({"completion", "bash"}));
 
   // Uses its own models only: renames one in the installed copy.
   std::filesystem::rename(share / "attnscope/assets/models/twin-rope",

@@ -36,7 +36,7 @@ class ModelCommands : public ::testing::Test {
     for (int i = 0; i < 300; ++i) text += "the cat sat on the mat. ";
     write_file(path("text.txt"), text);
     write_file(path("held.txt"), text.substr(0, 500));
-    const ProcessResult result = attnscope(training("model", 40));
+    const ProcessResult result = attnscope(train_arguments("model", 40));
     ASSERT_EQ(result.status, 0) << result.err;
     ASSERT_NE(result.out.find("bits per byte"), std::string::npos) << result.out;
   }
@@ -46,7 +46,7 @@ class ModelCommands : public ::testing::Test {
   }
 
   static std::string path(const std::string& name) { return folder_->path() / name; }
-  static std::vector<std::string> training(const std::string& name, int steps) {
+  static std::vector<std::string> train_arguments(const std::string& name, int steps) {
     return {"train",
             "--text",
             path("text.txt"),
@@ -83,10 +83,10 @@ class ModelCommands : public ::testing::Test {
             "--save-every",
             "0.05"};
   }
-  static std::vector<std::string> running(const std::vector<std::string>& more) {
+  static std::vector<std::string> run_arguments(const std::vector<std::string>& extra) {
     std::vector<std::string> arguments = {
         "run", "--model", path("model"), "--backend", "cpu", "-o", path("trace.safetensors")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
     return arguments;
   }
   static SafetensorsFile trace() { return read_safetensors(path("trace.safetensors")); }
@@ -112,7 +112,7 @@ TEST_F(ModelCommands, TrainWritesModelAndLog) {
 
 TEST_F(ModelCommands, InterruptedTrainingResumes) {
   std::vector<std::string> arguments = {"--preserve-status", "-s", "INT", "1.5", kProgram};
-  const std::vector<std::string> training_arguments = training("stopped", 100000);
+  const std::vector<std::string> training_arguments = train_arguments("stopped", 100000);
   arguments.insert(arguments.end(), training_arguments.begin(), training_arguments.end());
   const ProcessResult stopped = testing::run_process("/usr/bin/timeout", arguments);
   EXPECT_EQ(stopped.status, 130) << stopped.err;
@@ -120,14 +120,14 @@ TEST_F(ModelCommands, InterruptedTrainingResumes) {
   const std::size_t before = read_file(path("stopped/loss.csv")).size();
   testing::run_process("/usr/bin/timeout", arguments);
   EXPECT_GT(read_file(path("stopped/loss.csv")).size(), before);
-  expect_refusal(attnscope(training("stopped", 99)), "with other settings (steps");
+  expect_refusal(attnscope(train_arguments("stopped", 99)), "with other settings (steps");
 }
 
 TEST_F(ModelCommands, TrainRejectsInvalidOptions) {
-  std::vector<std::string> arguments = training("refused", 5);
+  std::vector<std::string> arguments = train_arguments("refused", 5);
   arguments.insert(arguments.end(), {"--head-size", "8", "--norm", "batch"});
   expect_refusal(attnscope(arguments), "--head-size");
-  arguments = training("refused", 5);
+  arguments = train_arguments("refused", 5);
   arguments.insert(arguments.end(), {"--norm", "batch"});
   expect_refusal(attnscope(arguments), "norm: expected one of \"layer\", \"rms\"");
   expect_refusal(attnscope({"train", "--text", path("absent.txt"), "-o", path("refused")}),
@@ -139,7 +139,7 @@ TEST_F(ModelCommands, TrainRejectsInvalidOptions) {
 }
 
 TEST_F(ModelCommands, RunWritesTrace) {
-  const ProcessResult result = attnscope(running({"--text", "the cat sat"}));
+  const ProcessResult result = attnscope(run_arguments({"--text", "the cat sat"}));
   ASSERT_EQ(result.status, 0) << result.err;
   const SafetensorsFile file = trace();
   const Index length = file.tensors.at("ids").shape[0];
@@ -151,8 +151,8 @@ TEST_F(ModelCommands, RunWritesTrace) {
 }
 
 TEST_F(ModelCommands, RunAcceptsIdsVariantsAndEncodings) {
-  ASSERT_EQ(attnscope(running({"--ids", "5,6,7,8,9,10", "--no-causal", "--variant",
-                               "local,window=1", "--position", "alibi"}))
+  ASSERT_EQ(attnscope(run_arguments({"--ids", "5,6,7,8,9,10", "--no-causal", "--variant",
+                                     "local,window=1", "--position", "alibi"}))
                 .status,
             0);
   const SafetensorsFile file = trace();
@@ -161,14 +161,16 @@ TEST_F(ModelCommands, RunAcceptsIdsVariantsAndEncodings) {
   EXPECT_GT(attention(1, 2, 3, 4), 0);
   EXPECT_EQ(attention(1, 2, 3, 5), 0);
   ASSERT_EQ(
-      attnscope(running({"--ids", "5,6,7", "--variant", R"({"type":"local","window":1})"})).status,
+      attnscope(run_arguments({"--ids", "5,6,7", "--variant", R"({"type":"local","window":1})"}))
+          .status,
       0);
 }
 
 // Parameters without a default depend on the text; the written file records them.
 TEST_F(ModelCommands, VariantDefaultsDependOnText) {
-  ASSERT_EQ(attnscope(running({"--ids", "5,6,7,8,9,10,11,12", "--variant", "block_local"})).status,
-            0);
+  ASSERT_EQ(
+      attnscope(run_arguments({"--ids", "5,6,7,8,9,10,11,12", "--variant", "block_local"})).status,
+      0);
   const Tensor attention = trace().tensors.at("attention").floats();  // [N, h, 8, 8]
   EXPECT_GT(attention(0, 0, 3, 2), 0);                                // blocks of two
   EXPECT_EQ(attention(0, 0, 4, 3), 0);
@@ -177,53 +179,56 @@ TEST_F(ModelCommands, VariantDefaultsDependOnText) {
                 .status,
             0);
   EXPECT_EQ(load_session(path("map.png")).run.variant->values.integer("block"), 2);
-  ASSERT_EQ(
-      attnscope(running({"--ids", "5,6,7,8,9", "--variant", "image_2d", "--most-tokens", "4"}))
-          .status,
-      0);
+  ASSERT_EQ(attnscope(run_arguments(
+                          {"--ids", "5,6,7,8,9", "--variant", "image_2d", "--most-tokens", "4"}))
+                .status,
+            0);
   EXPECT_EQ(trace().tensors.at("ids").integers().size(), 4);
-  expect_refusal(attnscope(running({"--ids", "5,6,7", "--most-tokens", "0"})), "--most-tokens");
+  expect_refusal(attnscope(run_arguments({"--ids", "5,6,7", "--most-tokens", "0"})),
+                 "--most-tokens");
 }
 
 TEST_F(ModelCommands, RunRejectsInvalidOptionsInOneLine) {
-  expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window=1,windw=1"})),
+  expect_refusal(attnscope(run_arguments({"--text", "a", "--variant", "local,window=1,windw=1"})),
                  "windw");
-  expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window"})), "KEY=VALUE");
-  expect_refusal(attnscope(running({"--text", "a", "--position", "nonesuch"})), "nonesuch");
-  expect_refusal(attnscope(running({"--ids", "1,999999"})), "999999");
-  expect_refusal(attnscope(running({"--text", ""})), "found none");
-  expect_refusal(attnscope(running({})), "--text");
+  expect_refusal(attnscope(run_arguments({"--text", "a", "--variant", "local,window"})),
+                 "KEY=VALUE");
+  expect_refusal(attnscope(run_arguments({"--text", "a", "--position", "nonesuch"})), "nonesuch");
+  expect_refusal(attnscope(run_arguments({"--ids", "1,999999"})), "999999");
+  expect_refusal(attnscope(run_arguments({"--text", ""})), "found none");
+  expect_refusal(attnscope(run_arguments({})), "--text");
   expect_refusal(attnscope({"run", "--text", "a", "--model", path("absent"), "-o", path("x")}),
                  "absent");
   EXPECT_FALSE(fs::exists(path("x")));
 }
 
 TEST_F(ModelCommands, RunWritesNotes) {
-  const ProcessResult result = attnscope(running({"--text", std::string(200, 'x')}));
+  const ProcessResult result = attnscope(run_arguments({"--text", std::string(200, 'x')}));
   EXPECT_EQ(result.status, 0);
   EXPECT_NE(result.err.find("the first 32 are used"), std::string::npos) << result.err;
   EXPECT_NE(trace().metadata.at("notes").find("the first 32 are used"), std::string::npos);
 }
 
 TEST_F(ModelCommands, RunNotesLossThatSeesTargets) {
-  const std::string words = "note: without a causal mask, positions see the token that they predict";
-  const ProcessResult causal = attnscope(running({"--text", "the cat", "--losses"}));
-  const ProcessResult open = attnscope(running({"--text", "the cat", "--losses", "--no-causal"}));
-  EXPECT_EQ(causal.err.find(words), std::string::npos) << causal.err;
-  EXPECT_NE(open.err.find(words), std::string::npos) << open.err;
+  const std::string note = "note: without a causal mask, positions see the token that they predict";
+  const ProcessResult causal = attnscope(run_arguments({"--text", "the cat", "--losses"}));
+  const ProcessResult bidirectional =
+      attnscope(run_arguments({"--text", "the cat", "--losses", "--no-causal"}));
+  EXPECT_EQ(causal.err.find(note), std::string::npos) << causal.err;
+  EXPECT_NE(bidirectional.err.find(note), std::string::npos) << bidirectional.err;
 }
 
 TEST_F(ModelCommands, TrainAndEvaluateReportLeakedFuture) {
-  std::vector<std::string> arguments = training("chunks", 1);
+  std::vector<std::string> arguments = train_arguments("chunks", 1);
   arguments.insert(arguments.end(), {"--variant", "lsh,buckets=4,rounds=1,chunk=4"});
-  const std::string words = "note: LSH (Reformer) leaks future tokens: ";
+  const std::string note = "note: LSH (Reformer) leaks future tokens: ";
   const ProcessResult trained = attnscope(arguments);
   ASSERT_EQ(trained.status, 0) << trained.err;
-  EXPECT_NE(trained.err.find(words), std::string::npos) << trained.err;
+  EXPECT_NE(trained.err.find(note), std::string::npos) << trained.err;
   for (const char* model : {"chunks", "model"}) {
     const ProcessResult result = attnscope({"evaluate", "--model", path(model), path("held.txt")});
     ASSERT_EQ(result.status, 0) << result.err;
-    EXPECT_EQ(result.err.find(words) != std::string::npos, model == std::string("chunks"))
+    EXPECT_EQ(result.err.find(note) != std::string::npos, model == std::string("chunks"))
         << result.err;
   }
 }
@@ -269,12 +274,12 @@ TEST_F(ModelCommands, TrainsRepetitionAndEvaluateReportsAccuracy) {
 TEST_F(ModelCommands, ErrorsNameUnusableFile) {
   write_file(path("empty.txt"), "");
   expect_refusal(attnscope({"evaluate", "--model", path("model"), path("empty.txt")}), "empty.txt");
-  std::vector<std::string> arguments = training("held.txt", 1);
+  std::vector<std::string> arguments = train_arguments("held.txt", 1);
   expect_refusal(attnscope(arguments), "expected a folder, found the file");
 }
 
 TEST_F(ModelCommands, TrainRejectsUnknownTasks) {
-  std::vector<std::string> arguments = training("refused", 5);
+  std::vector<std::string> arguments = train_arguments("refused", 5);
   arguments.insert(arguments.end(), {"--task", "nonesuch"});
   expect_refusal(attnscope(arguments), "task: expected one of text, masked");
 }

@@ -16,7 +16,7 @@ using testing::run_process;
 using testing::TemporaryFolder;
 
 // "$0" in a shell line is the program.
-ProcessResult run_line(const std::string& line) {
+ProcessResult run_shell(const std::string& line) {
   return run_process("/bin/sh", {"-c", line, testing::program_path()});
 }
 
@@ -28,7 +28,7 @@ void expect_failure(const ProcessResult& result, const std::string& words) {
 
 // As with "| head": status 1, no message.
 TEST(Output, ClosedPipeIsFailureNotSignal) {
-  const ProcessResult result = run_line("(sleep 0.2; \"$0\" list --json; echo $? >&2) | true");
+  const ProcessResult result = run_shell("(sleep 0.2; \"$0\" list --json; echo $? >&2) | true");
   EXPECT_EQ(result.err, "1\n");
 }
 
@@ -36,7 +36,7 @@ TEST(Output, FileSizeLimitLeavesNoFile) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "run.npz").string();
   const ProcessResult result =
-      run_line("ulimit -f 8; exec \"$0\" run --text 'the old house' -o '" + file + "'");
+      run_shell("ulimit -f 8; exec \"$0\" run --text 'the old house' -o '" + file + "'");
   expect_failure(result, file + ": cannot be written: File too large");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }

@@ -85,7 +85,7 @@ ProcessResult draw_view(const View& view, const std::string& model, const std::s
   return testing::run_process(kProgram, arguments);
 }
 
-TEST_F(PictureCommands, RenderEveryView) {
+TEST_F(PictureCommands, RendersEveryView) {
   for (const View& view : views()) {
     for (const char* extension : {".png", ".svg", ".pdf"}) {
       const std::string name = view.id + extension;
@@ -97,7 +97,7 @@ TEST_F(PictureCommands, RenderEveryView) {
   }
 }
 
-TEST_F(PictureCommands, CompareAndInterveneByOptions) {
+TEST_F(PictureCommands, ComparesAndIntervenesByOptions) {
   ASSERT_EQ(render({"--text", "the cat sat", "--compare-variant", "local,window=1",
                     "--compare-layer", "1", "--compare-head", "2"},
                    "compare.png")
@@ -134,7 +134,7 @@ TEST_F(PictureCommands, CompareAndInterveneByOptions) {
   expect_refusal(render({"--text", "the cat", "--view", "compare"}, "no.png"), "compare");
 }
 
-TEST_F(PictureCommands, AnimatePictures) {
+TEST_F(PictureCommands, AnimatesPictures) {
   const std::vector<std::string> options = {"--text",  "the cat sat", "--view",   "rope",
                                             "--scale", "0.5",         "--animate"};
   const auto with = [&](std::vector<std::string> more) {
@@ -153,8 +153,8 @@ TEST_F(PictureCommands, AnimatePictures) {
                                           "local,window=2", "--animate",   "variant.window=1:3"};
   ASSERT_EQ(render(local, "window-%d.png").status, 0);
   for (Index n = 0; n < 3; ++n) {
-    const Session made = load_session(path("window-" + std::to_string(n) + ".png"));
-    EXPECT_EQ(made.run.variant->values.integer("window"), n + 1);
+    const Session session = load_session(path("window-" + std::to_string(n) + ".png"));
+    EXPECT_EQ(session.run.variant->values.integer("window"), n + 1);
   }
   EXPECT_FALSE(fs::exists(path("window-3.png")));
   expect_refusal(render({"--text", "the cat", "--animate", "variant.window=1:3"}, "a.gif"),
@@ -199,31 +199,31 @@ TEST_F(PictureCommands, PictureOpensAsSession) {
       render({"--text", "the cat", "--view", "pattern", "--variant", "local,window=3"}, "made.png")
           .status,
       0);
-  const Session made = load_session(path("made.png"));
-  EXPECT_EQ(made.run.text, "the cat");
-  EXPECT_EQ(made.view.id, "pattern");
-  ASSERT_TRUE(made.run.variant.has_value());
-  EXPECT_EQ(made.run.variant->values.integer("window"), 3);
+  const Session session = load_session(path("made.png"));
+  EXPECT_EQ(session.run.text, "the cat");
+  EXPECT_EQ(session.view.id, "pattern");
+  ASSERT_TRUE(session.run.variant.has_value());
+  EXPECT_EQ(session.run.variant->values.integer("window"), 3);
   ASSERT_EQ(attnscope({"render", "--session", path("made.png"), "-o", path("again.png")}).status,
             0);
   EXPECT_EQ(read_file(path("again.png")), read_file(path("made.png")));
-  save_session(path("made.json"), made);
+  save_session(path("made.json"), session);
   ASSERT_EQ(attnscope({"render", path("made.json"), "-o", path("third.png")}).status, 0);
   EXPECT_EQ(read_file(path("third.png")), read_file(path("made.png")));
 }
 
 // A text far beyond the context: one tile of its map, and the whole map.
-TEST_F(PictureCommands, DrawTilesOfLongText) {
+TEST_F(PictureCommands, DrawsTilesOfLongText) {
   std::string text;
   for (int i = 0; i < 4200; ++i) text += static_cast<char>('a' + i * i % 26);
   write_file(path("long.txt"), text);
-  const std::vector<std::string> of_file = {
+  const std::vector<std::string> file_arguments = {
       "--text-file", path("long.txt"), "--overlong", "all", "--scale", "1", "--layer", "1"};
   const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.end(), of_file.begin(), of_file.end());
+    more.insert(more.end(), file_arguments.begin(), file_arguments.end());
     return more;
   };
-  const ProcessResult whole = render(of_file, "whole.png");
+  const ProcessResult whole = render(file_arguments, "whole.png");
   ASSERT_EQ(whole.status, 0) << whole.err;
   EXPECT_NE(whole.err.find("trained on 64 tokens at a time"), std::string::npos) << whole.err;
   EXPECT_EQ(load_session(path("whole.png")).run.overlong, Overlong::All);
@@ -239,7 +239,7 @@ TEST_F(PictureCommands, DrawTilesOfLongText) {
 }
 
 // Selects stacks, kinds, steps and segments of models that have them.
-TEST_F(PictureCommands, SelectAttentionKindAndStack) {
+TEST_F(PictureCommands, SelectsAttentionKindAndStack) {
   const fs::path cases = testing::source_folder() / "tests" / "model-cases";
   const auto draw = [&](const std::string& model, const std::vector<std::string>& more,
                         const std::string& output) {
@@ -252,23 +252,23 @@ TEST_F(PictureCommands, SelectAttentionKindAndStack) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return attnscope(arguments);
   };
-  const std::string both = "encoder_decoder-sinusoidal";
+  const std::string encoder_decoder = "encoder_decoder-sinusoidal";
   const auto table = [&](const std::string& model, const std::vector<std::string>& more) {
     const ProcessResult result = draw(model, more, "part.csv");
     EXPECT_EQ(result.status, 0) << result.err;
     return read_file(path("part.csv"));
   };
-  const std::string cross = table(both, {"--kind", "cross"});
+  const std::string cross = table(encoder_decoder, {"--kind", "cross"});
   EXPECT_NE(cross.find("#3,#8,■,#9,#14,#2"), std::string::npos) << cross;
   EXPECT_NE(cross.find("\n#0,"), std::string::npos) << cross;
-  const std::string encoder = table(both, {"--stack", "encoder", "--layer", "1"});
+  const std::string encoder = table(encoder_decoder, {"--stack", "encoder", "--layer", "1"});
   EXPECT_NE(encoder.find("\n#3,"), std::string::npos) << encoder;
   EXPECT_NE(table("universal-fixed", {"--step", "2"}), table("universal-fixed", {"--step", "1"}));
   const std::string segment = table("memory-segment", {"--segment", "1"});
   EXPECT_NE(segment.find("#14,#2"), std::string::npos) << segment;
   EXPECT_EQ(segment.find("\n#3,"), std::string::npos) << segment;
   // The picture reopens with the same part.
-  ASSERT_EQ(draw(both, {"--kind", "cross"}, "part.png").status, 0);
+  ASSERT_EQ(draw(encoder_decoder, {"--kind", "cross"}, "part.png").status, 0);
   EXPECT_EQ(load_session(path("part.png")).view.part.kind, AttentionKind::Cross);
 
   expect_refusal(draw("universal-fixed", {"--kind", "cross"}, "no.png"), "--kind");
@@ -276,16 +276,18 @@ TEST_F(PictureCommands, SelectAttentionKindAndStack) {
   expect_refusal(draw("universal-fixed", {"--segment", "0"}, "no.png"), "--segment");
   expect_refusal(draw("memory-segment", {"--segment", "2"}, "no.png"), "0 to 1");
   expect_refusal(draw("memory-segment", {"--stack", "encoder"}, "no.png"), "--stack");
-  expect_refusal(draw(both, {"--stack", "encoder", "--kind", "cross"}, "no.png"), "--kind");
-  expect_refusal(draw(both, {"--stack", "both"}, "no.png"), "encoder or decoder");
-  expect_refusal(draw(both, {"--step", "1"}, "no.png"), "--step");
+  expect_refusal(draw(encoder_decoder, {"--stack", "encoder", "--kind", "cross"}, "no.png"),
+                 "--kind");
+  expect_refusal(draw(encoder_decoder, {"--stack", "both"}, "no.png"), "encoder or decoder");
+  expect_refusal(draw(encoder_decoder, {"--step", "1"}, "no.png"), "--step");
   // Pairs in segments cannot be changed, and missing parts cannot be switched off.
   expect_refusal(draw("memory-segment", {"--intervene", "forbid key=0"}, "no.png"), "segments");
-  expect_refusal(draw(both, {"--intervene", "forbid query=3 key=0"}, "no.png"), "below 3");
+  expect_refusal(draw(encoder_decoder, {"--intervene", "forbid query=3 key=0"}, "no.png"),
+                 "below 3");
   EXPECT_FALSE(fs::exists(path("no.png")));
 }
 
-TEST_F(PictureCommands, RejectInvalidOptions) {
+TEST_F(PictureCommands, RejectsInvalidOptions) {
   const std::vector<std::string> text = {"--text", "the cat sat"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.end(), text.begin(), text.end());
@@ -316,7 +318,7 @@ TEST_F(PictureCommands, RejectInvalidOptions) {
 }
 
 // A picture without a session is read as pixels.
-TEST_F(PictureCommands, ReadForeignPicturesAsPixels) {
+TEST_F(PictureCommands, ReadsForeignPicturesAsPixels) {
   const Image blank{1, 1, {0, 0, 0, 255}};
   write_file(path("foreign.png"), encode_png(blank, {}));
   const ProcessResult result =
@@ -326,7 +328,7 @@ TEST_F(PictureCommands, ReadForeignPicturesAsPixels) {
   expect_refusal(attnscope({"render", path("foreign.png"), "-o", path("b.png")}), "foreign.png");
 }
 
-TEST_F(PictureCommands, ReportUnwritableOutputBeforeRunning) {
+TEST_F(PictureCommands, ReportsUnwritableOutputBeforeRunning) {
   write_file(path("text.txt"), "the cat sat");
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"statistics", path("text.txt"), "--model", path("model")},
@@ -356,38 +358,39 @@ TEST_F(PictureCommands, GalleryShowsEveryViewAndMethod) {
       EXPECT_NE(page.find(view.label), std::string::npos);
       continue;
     }
-    for (const std::string ending : {".png", "-dark.png", ".svg", ".pdf"}) {
-      EXPECT_TRUE(fs::exists(path("gallery/" + view.id + ending))) << view.id << ending;
-      EXPECT_NE(page.find("\"" + view.id + ending + "\""), std::string::npos) << view.id << ending;
+    for (const std::string extension : {".png", "-dark.png", ".svg", ".pdf"}) {
+      EXPECT_TRUE(fs::exists(path("gallery/" + view.id + extension))) << view.id << extension;
+      EXPECT_NE(page.find("\"" + view.id + extension + "\""), std::string::npos)
+          << view.id << extension;
     }
   }
   // Every method has a picture, or a reason why this model cannot draw it.
-  const std::string of_variants = read_file(path("gallery/variants.html"));
+  const std::string variants_page = read_file(path("gallery/variants.html"));
   for (const Variant& v : variants()) {
     EXPECT_TRUE(fs::exists(path("gallery/variant-" + v.id + ".png"))) << v.id;
     EXPECT_TRUE(fs::exists(path("gallery/variant-" + v.id + "-dark.png"))) << v.id;
-    EXPECT_NE(of_variants.find("\"variant-" + v.id + ".png\""), std::string::npos) << v.id;
+    EXPECT_NE(variants_page.find("\"variant-" + v.id + ".png\""), std::string::npos) << v.id;
   }
-  const std::string of_encodings = read_file(path("gallery/encodings.html"));
+  const std::string encodings_page = read_file(path("gallery/encodings.html"));
   for (const Encoding& e : encodings()) {
     EXPECT_TRUE(fs::exists(path("gallery/position-" + e.id + ".png"))) << e.id;
-    EXPECT_NE(of_encodings.find("\"position-" + e.id + ".png\""), std::string::npos) << e.id;
+    EXPECT_NE(encodings_page.find("\"position-" + e.id + ".png\""), std::string::npos) << e.id;
   }
 }
 
 TEST(Documentation, ShowsEveryMethod) {
   const fs::path source = testing::source_folder();
   const std::string page = read_file(source / "assets/docs/methods.md");
-  const auto shows = [&](const std::string& name) {
+  const auto expect_shown = [&](const std::string& name) {
     const std::string file = "pictures/methods/" + name + ".png";
     EXPECT_NE(page.find(file), std::string::npos) << name;
     EXPECT_TRUE(fs::exists(source / "assets/docs" / file)) << file;
   };
-  for (const Variant& v : variants()) shows("variant-" + v.id);
-  for (const Encoding& e : encodings()) shows("position-" + e.id);
+  for (const Variant& v : variants()) expect_shown("variant-" + v.id);
+  for (const Encoding& e : encodings()) expect_shown("position-" + e.id);
 }
 
-TEST_F(PictureCommands, AcceptSizesInPixelsAndInches) {
+TEST_F(PictureCommands, AcceptsSizesInPixelsAndInches) {
   ASSERT_EQ(
       render({"--text", "the cat sat", "--pixels", "901x777", "--dpi", "150"}, "size.png").status,
       0);
@@ -410,7 +413,7 @@ TEST_F(PictureCommands, AcceptSizesInPixelsAndInches) {
                  "expected no --pixels");
 }
 
-TEST_F(PictureCommands, ApplyPartsAndPresets) {
+TEST_F(PictureCommands, AppliesPartsAndPresets) {
   const auto svg = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--text", "abcdef"});
     const ProcessResult result = render(more, "parts.svg");
@@ -428,11 +431,11 @@ TEST_F(PictureCommands, ApplyPartsAndPresets) {
   const std::string whole = svg({"--theme", "light"});
   const std::string column = svg({"--for", "column"});
   EXPECT_NEAR(width_of(column) / width_of(whole), 3.5 * 96 / 720, 1e-3);
-  std::vector<std::string> without;
+  std::vector<std::string> omissions;
   std::size_t before = texts_in(whole);
   for (const char* part : {"--no-caption", "--no-title", "--no-tokens", "--no-colour-bar"}) {
-    without.push_back(part);
-    const std::size_t now = texts_in(svg(without));
+    omissions.push_back(part);
+    const std::size_t now = texts_in(svg(omissions));
     EXPECT_LT(now, before) << part;
     before = now;
   }
@@ -444,7 +447,7 @@ TEST_F(PictureCommands, ApplyPartsAndPresets) {
   expect_refusal(render({"--text", "abc", "--title", "T", "--no-title"}, "x.svg"), "--no-title");
 }
 
-TEST_F(PictureCommands, ExportNumbers) {
+TEST_F(PictureCommands, ExportsNumbers) {
   for (const View& view : views()) {
     if (!view.data) continue;
     for (const char* extension : {".csv", ".npy", ".safetensors"}) {
@@ -471,7 +474,7 @@ TEST_F(PictureCommands, ExportNumbers) {
 }
 
 // `render` reads the files that `run` writes.
-TEST_F(PictureCommands, ReadImportedTensors) {
+TEST_F(PictureCommands, ReadsImportedTensors) {
   const std::string file = path("own.safetensors");
   ASSERT_EQ(
       attnscope({"run", "--model", path("model"), "--text", "the cat sat", "-o", file}).status, 0);
@@ -498,7 +501,7 @@ TEST_F(PictureCommands, ReadImportedTensors) {
   }
 }
 
-TEST_F(PictureCommands, StatisticsMeasureTextsAndTensors) {
+TEST_F(PictureCommands, StatisticsMeasuresTextsAndTensors) {
   write_file(path("texts.txt"), "the cat sat\n\non the mat");
   const ProcessResult printed =
       attnscope({"statistics", path("texts.txt"), "--model", path("model")});
@@ -537,7 +540,7 @@ TEST_F(PictureCommands, DepthRejectsRunsWithoutLayers) {
 }
 
 // `render --salient` shows the pairs that `pairs` lists.
-TEST_F(PictureCommands, PairsListSalientPairs) {
+TEST_F(PictureCommands, PairsListsSalientPairs) {
   const ProcessResult listed = attnscope(
       {"pairs", "--model", path("model"), "--text", "the cat saw the dog", "--most", "3"});
   ASSERT_EQ(listed.status, 0) << listed.err;
@@ -547,17 +550,17 @@ TEST_F(PictureCommands, PairsListSalientPairs) {
       listed.out.substr(listed.out.find('\n', listed.out.find('\n') + 1) + 1);
   Index layer = 0, head = 0, query = 0, key = 0;
   ASSERT_EQ(std::sscanf(second.c_str(), "%td,%td,%td,%td", &layer, &head, &query, &key), 4);
-  const auto drawn = [&](const std::vector<std::string>& more, const char* name) {
+  const auto draw_csv = [&](const std::vector<std::string>& more, const char* name) {
     std::vector<std::string> all{"--text", "the cat saw the dog"};
     all.insert(all.end(), more.begin(), more.end());
     const ProcessResult result = render(all, name);
     EXPECT_EQ(result.status, 0) << result.err;
     return read_file(path(name));
   };
-  EXPECT_EQ(drawn({"--striking", "2"}, "striking.csv"),
-            drawn({"--layer", std::to_string(layer), "--head", std::to_string(head), "--pin",
-                   std::to_string(query) + "," + std::to_string(key)},
-                  "named.csv"));
+  EXPECT_EQ(draw_csv({"--striking", "2"}, "striking.csv"),
+            draw_csv({"--layer", std::to_string(layer), "--head", std::to_string(head), "--pin",
+                      std::to_string(query) + "," + std::to_string(key)},
+                     "named.csv"));
   expect_refusal(render({"--text", "the cat saw the dog", "--striking", "900"}, "no.png"),
                  "--striking");
   expect_refusal(attnscope({"pairs", "--model", path("model"), "--text", "a", "--most", "0"}),
@@ -565,12 +568,12 @@ TEST_F(PictureCommands, PairsListSalientPairs) {
 }
 
 // Words of a byte model have one token per letter.
-TEST_F(PictureCommands, MergeWords) {
+TEST_F(PictureCommands, MergesWords) {
   ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.csv").status, 0);
   EXPECT_TRUE(read_file(path("words.csv")).starts_with("query,the,␣cat,␣sat\nthe,1,0,0\n"));
   ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.png").status, 0);
-  const Session kept = load_session(path("words.png"));
-  EXPECT_TRUE(kept.view.words);
+  const Session session = load_session(path("words.png"));
+  EXPECT_TRUE(session.view.words);
   expect_refusal(render({"--text", "the cat", "--words", "--view", "pattern"}, "no.png"),
                  "--words");
   expect_refusal(render({"--text", "!?", "--words"}, "no.png"), "several tokens");
@@ -587,7 +590,7 @@ TEST_F(PictureCommands, MergeWords) {
   EXPECT_NE(single.err.find("several tokens"), std::string::npos) << single.err;
 }
 
-// Incompatible settings are rejected with the helpful option, if the command has one.
+// Refusals of incompatible settings name the option that resolves them.
 TEST_F(PictureCommands, ErrorsNameOption) {
   const auto render = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"render", "--text", "the cat sat", "-o", path("refused.png")});
@@ -626,7 +629,7 @@ TEST_F(PictureCommands, CostWritesTableAndPicture) {
   expect_refusal(cost({"-o", path("cost.bmp")}), "bmp");
 }
 
-// A model alone opens with its sample in its own view.
+// Without an input, a model opens with its sample in its recommended view.
 TEST_F(PictureCommands, ModelAloneSelectsSampleAndView) {
   for (const char* model : {"digits", "paths", "numbers", "brackets"}) {
     const ProcessResult drawn = attnscope({"render", "--model", model, "-o", path("opened.svg")});

@@ -1,5 +1,5 @@
 // Every command with too little address space or disk space. Expected: status 1 (2 for invalid
-// usage), one line of our own, no signal, no remaining files.
+// usage), one line of the program, no signal, no remaining files.
 //   ATTNSCOPE_SCARCITY  set: every command, also slow ones, under many limits; takes minutes
 #include <gtest/gtest.h>
 
@@ -23,8 +23,8 @@ using testing::run_process;
 
 // TEXT: file of texts; OUT: existing folder; TESTS: folder of the project's tests.
 struct Line {
-  std::string words;
-  bool prints = false;  // to standard output
+  std::string command;
+  bool prints_output = false;  // to standard output
 };
 
 // One fast example of each command that needs no display.
@@ -67,10 +67,10 @@ const std::vector<Line> kLongCommands = {
     {"cost --variant full --variant linear --lengths 512..4096 -o OUT/x.png"},
 };
 
-void replace_all(std::string& text, const std::string& word, const std::string& by) {
+void replace_all(std::string& text, const std::string& word, const std::string& replacement) {
   for (std::size_t at = text.find(word); at != std::string::npos;
-       at = text.find(word, at + by.size())) {
-    text.replace(at, word.size(), by);
+       at = text.find(word, at + replacement.size())) {
+    text.replace(at, word.size(), replacement);
   }
 }
 
@@ -84,15 +84,15 @@ class Scarcity : public ::testing::Test {
     fs::create_directory(out_);
   }
 
-  // Runs through a shell, with text before the program and after its arguments.
-  ProcessResult run(const std::string& before, const Line& line, const std::string& behind) {
-    std::string words = line.words;
-    replace_all(words, "TESTS", (testing::source_folder() / "tests").string());
-    replace_all(words, "TEXT", (folder_.path() / "text.txt").string());
-    replace_all(words, "OUT", out_.string());
+  // Runs a shell with `prefix` before the program and `suffix` after its arguments.
+  ProcessResult run(const std::string& prefix, const Line& line, const std::string& suffix) {
+    std::string command = line.command;
+    replace_all(command, "TESTS", (testing::source_folder() / "tests").string());
+    replace_all(command, "TEXT", (folder_.path() / "text.txt").string());
+    replace_all(command, "OUT", out_.string());
     return run_process("/bin/sh", {"-c",
-                                   "unset DISPLAY WAYLAND_DISPLAY; ulimit -c 0; " + before +
-                                       " exec \"$0\" " + words + " " + behind,
+                                   "unset DISPLAY WAYLAND_DISPLAY; ulimit -c 0; " + prefix +
+                                       " exec \"$0\" " + command + " " + suffix,
                                    testing::program_path()});
   }
 
@@ -102,7 +102,7 @@ class Scarcity : public ::testing::Test {
     EXPECT_TRUE(result.status == 1 || result.status == 2) << result.status << " " << err;
     EXPECT_TRUE(err.starts_with("attnscope: ")) << err;
     EXPECT_EQ(err.find('\n'), err.size() - 1) << err;
-    EXPECT_EQ(testing::foreign_words(err), "");
+    EXPECT_EQ(testing::leaked_library_message(err), "");
   }
 
   void expect_no_temporary_files() {
@@ -135,7 +135,7 @@ TEST_F(Scarcity, CoversEveryCommand) {
   EXPECT_GT(names.size(), 10U);
   for (const std::string& name : names) {
     EXPECT_TRUE(std::ranges::any_of(kQuickCommands, [&](const Line& line) {
-      return line.words == name || line.words.starts_with(name + " ");
+      return line.command == name || line.command.starts_with(name + " ");
     })) << name;
   }
 }
@@ -143,11 +143,11 @@ TEST_F(Scarcity, CoversEveryCommand) {
 TEST_F(Scarcity, FullStandardOutputIsFailure) {
   std::vector<Line> lines;
   for (const Line& line : kQuickCommands) {
-    if (line.prints) lines.push_back(line);
+    if (line.prints_output) lines.push_back(line);
   }
   for (const std::string& name : subcommands()) lines.push_back({name + " --help", true});
   for (const Line& line : lines) {
-    SCOPED_TRACE(line.words);
+    SCOPED_TRACE(line.command);
     const ProcessResult result = run("", line, "> /dev/full");
     EXPECT_EQ(result.status, 1);
     expect_one_line(result);
@@ -159,7 +159,7 @@ TEST_F(Scarcity, FullStandardOutputIsFailure) {
 
 // Full device under file names that the commands accept.
 TEST_F(Scarcity, FullDiskIsFailure) {
-  for (const char* words :
+  for (const char* command :
        {"attend TESTS/conformance/full-causal.safetensors -o FULL",
         "run --model brackets -t '()' -o FULL", "datastore --text TEXT -o FULL.safetensors",
         "render --model brackets -t '()' -o FULL.png",
@@ -171,11 +171,11 @@ TEST_F(Scarcity, FullDiskIsFailure) {
         "statistics TEXT --model brackets -o FULL", "pairs --model brackets -t '(())' -o FULL",
         "cost --variant full --lengths 32 -o FULL.pdf", "manual -o FULL",
         "completion fish -o FULL"}) {
-    SCOPED_TRACE(words);
-    for (const char* ending : {"", ".png", ".csv", ".gif", ".svg", ".pdf", ".safetensors"}) {
-      fs::create_symlink("/dev/full", out_ / (std::string("full") + ending));
+    SCOPED_TRACE(command);
+    for (const char* extension : {"", ".png", ".csv", ".gif", ".svg", ".pdf", ".safetensors"}) {
+      fs::create_symlink("/dev/full", out_ / (std::string("full") + extension));
     }
-    std::string line = words;
+    std::string line = command;
     replace_all(line, "FULL", (out_ / "full").string());
     const ProcessResult result = run("", {line}, "> /dev/null");
     expect_one_line(result);
@@ -187,7 +187,7 @@ TEST_F(Scarcity, FullDiskIsFailure) {
 TEST_F(Scarcity, AddressSpaceExhaustionIsOneLineError) {
   for (const int megabytes : {40, 500}) {
     for (const Line& line : kQuickCommands) {
-      SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.words);
+      SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.command);
       const ProcessResult result =
           run("ulimit -v " + std::to_string(megabytes * 1024) + ";", line, "");
       EXPECT_EQ(result.status, 1);
@@ -200,34 +200,35 @@ TEST_F(Scarcity, AddressSpaceExhaustionIsOneLineError) {
 
 // Above the accepted minimum, the run succeeds or is rejected with a message.
 TEST_F(Scarcity, SmallAddressSpaceSucceedsOrFailsInOneLine) {
-  const bool all = std::getenv("ATTNSCOPE_SCARCITY") != nullptr;
+  const bool with_slow_commands = std::getenv("ATTNSCOPE_SCARCITY") != nullptr;
   std::vector<Line> lines = kQuickCommands;
-  if (all) lines.insert(lines.end(), kLongCommands.begin(), kLongCommands.end());
+  if (with_slow_commands) lines.insert(lines.end(), kLongCommands.begin(), kLongCommands.end());
   std::vector<int> limits = {1024};
-  if (all) {
+  if (with_slow_commands) {
     for (int megabytes = 1100; megabytes <= 2048; megabytes += 100) limits.push_back(megabytes);
   }
   for (const int megabytes : limits) {
     for (const Line& line : lines) {
-      const bool is_slow = line.words.starts_with("lesson") || line.words.starts_with("calibrate");
-      if (is_slow && !all) continue;
-      SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.words);
+      const bool is_slow =
+          line.command.starts_with("lesson") || line.command.starts_with("calibrate");
+      if (is_slow && !with_slow_commands) continue;
+      SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.command);
       const ProcessResult result =
           run("ulimit -v " + std::to_string(megabytes * 1024) + ";", line, "");
       if (result.status != 0) expect_one_line(result);
-      if (line.prints) {
+      if (line.prints_output) {
         EXPECT_EQ(result.status, 0) << result.err;
       }
-      EXPECT_EQ(testing::foreign_words(result.err), "");
+      EXPECT_EQ(testing::leaked_library_message(result.err), "");
       expect_no_temporary_files();
     }
   }
 }
 
-// All signals that can be caught, at any moment.
+// HUP and TERM, at several moments.
 TEST_F(Scarcity, InterruptLeavesNoTemporaryFile) {
   int delay = 0;
-  for (const char* words :
+  for (const char* command :
        {"run --model brackets -t '(())()' -o OUT/x.npz",
         "render --model induction -t 'the cat' -o OUT/x.png",
         "render --model brackets -t '(())()' --animate head=0:3 -o OUT/x.gif",
@@ -236,14 +237,14 @@ TEST_F(Scarcity, InterruptLeavesNoTemporaryFile) {
         " --hidden 16 --layers 1 --context 16 --batch 1 --save-every 0.01 -q -o OUT/trained"}) {
     for (const char* signal : {"HUP", "TERM"}) {
       delay = (delay + 70) % 300;
-      const std::string line = std::string(words) + " after " + std::to_string(delay) + " ms";
+      const std::string line = std::string(command) + " after " + std::to_string(delay) + " ms";
       SCOPED_TRACE(line + " SIG" + signal);
       const ProcessResult result = run("(sleep 0." + std::to_string(1000 + delay).substr(1) +
                                            "; kill -" + signal + " $$) 2>/dev/null & ",
-                                       {words}, "");
+                                       {command}, "");
       const bool ended = result.status == 0 || result.status == 130 || result.status > 128;
       EXPECT_TRUE(ended) << result.status << " " << result.err;
-      EXPECT_EQ(testing::foreign_words(result.err), "");
+      EXPECT_EQ(testing::leaked_library_message(result.err), "");
       expect_no_temporary_files();
     }
   }

@@ -18,10 +18,10 @@ using testing::run_process;
 
 const std::string kPath = "@";  // placeholder of the path
 
-using Line = std::vector<std::string>;
+using CommandLine = std::vector<std::string>;
 
 // Commands that accept any file content as text.
-const std::vector<Line> kTexts = {
+const std::vector<CommandLine> kTextCommands = {
     {"run", "--text-file", kPath, "-o", "/dev/null"},
     {"render", "--text-file", kPath, "-o", "/dev/null/x.png"},
     {"pairs", "--text-file", kPath},
@@ -32,7 +32,7 @@ const std::vector<Line> kTexts = {
     {"train", "--preset", "shakespeare-char", "--text", kPath, "-o", "/dev/null/x"},
 };
 
-const std::vector<Line> kReading = {
+const std::vector<CommandLine> kReadingCommands = {
     {"run", kPath, "-o", "/dev/null"},
     {"run", "--session", kPath, "-o", "/dev/null"},
     {"run", "-t", "a", "--model", kPath, "-o", "/dev/null"},
@@ -47,7 +47,7 @@ const std::vector<Line> kReading = {
     {"lesson", kPath},
 };
 
-const std::vector<Line> kWriting = {
+const std::vector<CommandLine> kWritingCommands = {
     {"run", "-t", "a", "-o", kPath},
     {"render", "-t", "a", "-o", kPath},
     {"gallery", kPath},
@@ -59,19 +59,19 @@ const std::vector<Line> kWriting = {
 
 class WrongPaths : public ::testing::Test {
  protected:
-  void expect_one_line(Line line, const std::string& path) {
-    std::string shown;
+  void expect_one_line(CommandLine line, const std::string& path) {
+    std::string command_line;
     for (std::string& word : line) {
       const std::size_t at = word.find(kPath);
       if (at != std::string::npos) word.replace(at, kPath.size(), path);
-      shown += word.substr(0, 60) + " ";
+      command_line += word.substr(0, 60) + " ";
     }
-    SCOPED_TRACE(shown);
+    SCOPED_TRACE(command_line);
     const ProcessResult result = run_process(testing::program_path(), line);
     EXPECT_TRUE(result.status == 1 || result.status == 2) << result.status << result.err;
     EXPECT_TRUE(result.err.starts_with("attnscope: ")) << result.err;
     EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
-    EXPECT_EQ(testing::foreign_words(result.err), "");
+    EXPECT_EQ(testing::leaked_library_message(result.err), "");
   }
 
   testing::TemporaryFolder folder_;
@@ -90,9 +90,9 @@ TEST_F(WrongPaths, UnreadableInputIsOneLineError) {
                                           top_ + "/\xff\xfe",
                                           "/proc/self/mem"};
   for (const std::string& path : paths) {
-    for (const Line& line : kReading) expect_one_line(line, path);
+    for (const CommandLine& line : kReadingCommands) expect_one_line(line, path);
     if (path == top_ + "/file") continue;
-    for (const Line& line : kTexts) expect_one_line(line, path);
+    for (const CommandLine& line : kTextCommands) expect_one_line(line, path);
   }
 }
 
@@ -104,7 +104,7 @@ TEST_F(WrongPaths, UnwritableOutputIsOneLineError) {
                                           top_ + "/file/below.png",
                                           "/proc/none/x.png",
                                           "/dev/full/x.png"};
-  for (const Line& line : kWriting) {
+  for (const CommandLine& line : kWritingCommands) {
     for (const std::string& path : paths) expect_one_line(line, path);
   }
   EXPECT_EQ(read_file(folder_.path() / "file"), "old");

@@ -43,22 +43,22 @@ void expect_same(const Part& part, double tolerance = 2e-5) {
   on_host.device_attention = false;
   const PartResult expected = cpu_backend().run(part, on_host);
   const std::int64_t before = gpu().dispatch_count();
-  const PartResult got = gpu().run(part, wanted);
+  const PartResult actual = gpu().run(part, wanted);
   EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";
-  EXPECT_TRUE(close(got.scores, expected.scores, tolerance)) << "scores";
-  EXPECT_TRUE(close(got.attention, expected.attention, tolerance)) << "attention";
-  EXPECT_TRUE(close(got.output, expected.output, tolerance)) << "output";
-  EXPECT_EQ(got.log_sum_exp.defined(), part.normaliser != Normaliser::None);
-  if (got.log_sum_exp.defined()) {
-    EXPECT_TRUE(close(got.log_sum_exp, expected.log_sum_exp, tolerance)) << "log-sum-exp";
+  EXPECT_TRUE(close(actual.scores, expected.scores, tolerance)) << "scores";
+  EXPECT_TRUE(close(actual.attention, expected.attention, tolerance)) << "attention";
+  EXPECT_TRUE(close(actual.output, expected.output, tolerance)) << "output";
+  EXPECT_EQ(actual.log_sum_exp.defined(), part.normaliser != Normaliser::None);
+  if (actual.log_sum_exp.defined()) {
+    EXPECT_TRUE(close(actual.log_sum_exp, expected.log_sum_exp, tolerance)) << "log-sum-exp";
   }
-  ASSERT_NE(got.device, nullptr);
-  EXPECT_EQ(got.device->shape(), got.attention.shape());
-  EXPECT_TRUE(close(got.device->download(), got.attention, 0)) << "on the device";
+  ASSERT_NE(actual.device, nullptr);
+  EXPECT_EQ(actual.device->shape(), actual.attention.shape());
+  EXPECT_TRUE(close(actual.device->download(), actual.attention, 0)) << "on the device";
   // Without stored maps, rows in several tiles are accumulated once.
   const PartResult streamed = gpu().run(part, {.output = true, .log_sum_exp = true});
   EXPECT_TRUE(close(streamed.output, expected.output, tolerance)) << "streamed";
-  if (got.log_sum_exp.defined()) {
+  if (actual.log_sum_exp.defined()) {
     EXPECT_TRUE(close(streamed.log_sum_exp, expected.log_sum_exp, tolerance)) << "streamed";
   }
 }
@@ -92,7 +92,8 @@ Part named_part(const std::string& pattern, const std::string& ingredient, const
   return part;
 }
 
-// In the order of tiles: contiguous rows, grouped rows, rows in several tiles, single rows.
+// Patterns by their tiles, in this order: contiguous rows, grouped rows, rows in several tiles,
+// single rows.
 constexpr std::array kPatternNames{"causal",      "scattered_by_head_with_empty_rows",
                                    "strided",     "class_and_lone_keys",
                                    "any_by_head", "scattered"};
@@ -132,9 +133,9 @@ TEST(ComputeBackend, MatchesCpuOnPairsMaskedByBias) {
     for (std::int32_t offset = -130; offset <= 140; ++offset) {
       index->column.push_back(offset % 7 == 0 || offset > 20 ? 1 : 0);
     }
-    const auto bias = [&](float of_others) {
+    const auto bias = [&](float unmasked) {
       Tensor table({1, 2});
-      table[0] = of_others;
+      table[0] = unmasked;
       table[1] = -infinity;
       return OffsetTable{table, index, Term::Bias};
     };
@@ -179,7 +180,7 @@ TEST(ComputeBackend, MatchesCpuOnWideRange) {
 }
 
 TEST(ComputeBackend, MatchesCpuInManySmallChunks) {
-  const std::int64_t most = 8 * 1024 * 1024;
+  const std::int64_t default_scores = 8 * 1024 * 1024;
   for (const std::int64_t scores : {std::int64_t{1}, std::int64_t{300}, std::int64_t{1500}}) {
     gpu().set_max_scores(scores);
     for (const auto& pattern : testing::pattern_cases()) {
@@ -191,10 +192,9 @@ TEST(ComputeBackend, MatchesCpuInManySmallChunks) {
       expect_same(part);
     }
   }
-  gpu().set_max_scores(most);
+  gpu().set_max_scores(default_scores);
 }
 
-// The kind of shaders that suits GPUs.
 TEST(ComputeBackend, MatchesCpuWithSharedMemory) {
   gpu().use_shared_memory(true);
   for (const auto& pattern : testing::pattern_cases()) {
@@ -238,16 +238,16 @@ TEST(ComputeBackend, ComputesRequestedOutputsOnly) {
 double seconds_to_stop(const Part& part) {
   const Stop stop;
   const StopScope scope(stop);
-  std::chrono::steady_clock::time_point asked;
-  std::thread asker([&] {
+  std::chrono::steady_clock::time_point request_time;
+  std::thread requester([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    asked = std::chrono::steady_clock::now();
+    request_time = std::chrono::steady_clock::now();
     stop.request();
   });
   EXPECT_THROW(gpu().run(part, {.output = true}), Stopped);
-  const auto ended = std::chrono::steady_clock::now();
-  asker.join();
-  return std::chrono::duration<double>(ended - asked).count();
+  const auto end_time = std::chrono::steady_clock::now();
+  requester.join();
+  return std::chrono::duration<double>(end_time - request_time).count();
 }
 
 TEST(ComputeBackend, StopsWithinTimeLimit) {

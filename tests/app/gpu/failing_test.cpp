@@ -18,31 +18,31 @@ namespace ATTNSCOPE_FILE {
 // Replaces OpenGL's error reporting in epoxy's function table during its lifetime.
 class Failure {
  public:
-  // Reports the error after `after` successful queries; `lost`: on all later queries as well.
+  // Reports the error after `after` successful queries; `lost`: also on all later queries.
   Failure(int after, GLenum error, bool lost) {
-    left_ = after;
+    remaining_ = after;
     error_ = error;
-    lost_ = lost;
+    repeats_ = lost;
     reported_ = false;
-    real_ = epoxy_glGetError;
+    original_ = epoxy_glGetError;
     epoxy_glGetError = [] {
-      const int left = left_--;
-      if (left > 0 || (left < 0 && !lost_)) return real_();
+      const int remaining = remaining_--;
+      if (remaining > 0 || (remaining < 0 && !repeats_)) return original_();
       reported_ = true;
       // A lost context reports its error forever; other errors are reported once.
-      return left == 0 || left % 2 == 0 ? error_.load() : GLenum{GL_NO_ERROR};
+      return remaining == 0 || remaining % 2 == 0 ? error_.load() : GLenum{GL_NO_ERROR};
     };
   }
-  ~Failure() { epoxy_glGetError = real_; }
+  ~Failure() { epoxy_glGetError = original_; }
   Failure(const Failure&) = delete;
   Failure& operator=(const Failure&) = delete;
   static bool was_reported() { return reported_; }
 
  private:
-  static inline std::atomic<int> left_;
+  static inline std::atomic<int> remaining_;
   static inline std::atomic<GLenum> error_;
-  static inline std::atomic<bool> lost_, reported_;
-  static inline decltype(epoxy_glGetError) real_;
+  static inline std::atomic<bool> repeats_, reported_;
+  static inline decltype(epoxy_glGetError) original_;
 };
 
 class FailingGpu : public ::testing::Test {
@@ -60,9 +60,9 @@ class FailingGpu : public ::testing::Test {
   BackendProvider provider() const {
     return gpu_backends([] { return make_headless_context(); }, file_);
   }
-  static bool has_note(const Trace& trace, const std::string& words) {
+  static bool has_note(const Trace& trace, const std::string& expected) {
     return std::ranges::any_of(trace.notes, [&](const std::string& note) {
-      return note.find(words) != std::string::npos;
+      return note.find(expected) != std::string::npos;
     });
   }
 
@@ -77,7 +77,7 @@ TEST_F(FailingGpu, FallsBackToCpuWithNoteAtEveryQuery) {
   for (const bool lost : {false, true}) {
     const BackendProvider backends = provider();
     ASSERT_NE(backends(BackendChoice::Gpu).backend, nullptr);
-    int failed = 0;
+    int failures = 0;
     for (int after = 0; after < 200; after += after < 8 ? 1 : 5) {
       SCOPED_TRACE((lost ? "lost after " : "out of memory after ") + std::to_string(after));
       ExperimentRun run(backends);
@@ -87,11 +87,11 @@ TEST_F(FailingGpu, FallsBackToCpuWithNoteAtEveryQuery) {
         ASSERT_NO_THROW(trace = run.run(session_.run));
         if (!Failure::was_reported()) break;
       }
-      ++failed;
+      ++failures;
       EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
       EXPECT_TRUE(has_note(*trace, lost ? "context lost while" : "memory"));
     }
-    EXPECT_GT(failed, 3);
+    EXPECT_GT(failures, 3);
     // The next run uses the recovered device.
     if (!lost) {
       EXPECT_FALSE(has_note(*ExperimentRun(backends).run(session_.run), "GPU:"));
@@ -114,15 +114,15 @@ TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
   // Warm-up: epoxy resolves its functions on their first call.
   static_cast<void>(ExperimentRun(provider()).run(session_.run));
   const BackendProvider backends = provider();
-  static decltype(epoxy_glGetShaderiv) real;
-  real = epoxy_glGetShaderiv;
-  epoxy_glGetShaderiv = [](GLuint shader, GLenum what, GLint* answer) {
-    real(shader, what, answer);
-    if (what == GL_COMPILE_STATUS) *answer = GL_FALSE;
+  static decltype(epoxy_glGetShaderiv) original;
+  original = epoxy_glGetShaderiv;
+  epoxy_glGetShaderiv = [](GLuint shader, GLenum parameter, GLint* value) {
+    original(shader, parameter, value);
+    if (parameter == GL_COMPILE_STATUS) *value = GL_FALSE;
   };
   std::shared_ptr<const Trace> trace;
   EXPECT_NO_THROW(trace = ExperimentRun(backends).run(session_.run));
-  epoxy_glGetShaderiv = real;
+  epoxy_glGetShaderiv = original;
   ASSERT_NE(trace, nullptr);
   EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
   EXPECT_TRUE(has_note(*trace, ".comp") || has_note(*trace, ".glsl")) << trace->notes.size();

@@ -31,7 +31,7 @@ OffscreenTarget::~OffscreenTarget() {
 
 void OffscreenTarget::clear() const {
   glDisable(GL_SCISSOR_TEST);
-  glClearColor(behind.r / 255.0F, behind.g / 255.0F, behind.b / 255.0F, 1);
+  glClearColor(background.r / 255.0F, background.g / 255.0F, background.b / 255.0F, 1);
   glClear(GL_COLOR_BUFFER_BIT);
 }
 
@@ -40,12 +40,12 @@ Colour OffscreenTarget::blended(const Image& drawn, const PixelBox& box, const P
   const auto inside = [&](const PixelBox& b) {
     return x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height;
   };
-  if (!inside(box) || !inside(clip)) return behind;
+  if (!inside(box) || !inside(clip)) return background;
   const Colour c = pixel_of(drawn, x - box.x, y - box.y);
   const auto mix = [&](int over, int under) {
     return static_cast<std::uint8_t>(std::lround((over * c.a + under * (255 - c.a)) / 255.0));
   };
-  return {mix(c.r, behind.r), mix(c.g, behind.g), mix(c.b, behind.b), 255};
+  return {mix(c.r, background.r), mix(c.g, background.g), mix(c.b, background.b), 255};
 }
 
 }  // namespace attnscope

@@ -15,17 +15,17 @@ Colour pixel_of(const Image& image, int x, int y);
 // Its context is current during its lifetime.
 struct OffscreenTarget {
   static constexpr int width = 97, height = 83;
-  static constexpr Colour behind{10, 200, 30, 255};
+  static constexpr Colour background{10, 200, 30, 255};
 
   OffscreenTarget();
   ~OffscreenTarget();
   OffscreenTarget(const OffscreenTarget&) = delete;
   OffscreenTarget& operator=(const OffscreenTarget&) = delete;
-  void clear() const;  // to `behind`
+  void clear() const;  // to `background`
   unsigned framebuffer() const { return framebuffer_; }
   unsigned texture() const { return texture_; }
 
-  // Expected colour of a pixel if `drawn` is blended over `behind` in `box`, clipped by `clip`.
+  // Expected colour of a pixel if `drawn` is blended over `background` in `box`, clipped by `clip`.
   static Colour blended(const Image& drawn, const PixelBox& box, const PixelBox& clip, int x,
                         int y);
 

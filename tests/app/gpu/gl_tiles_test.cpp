@@ -34,18 +34,18 @@ std::vector<TileRequest> requests(Index heads, Index queries, Index keys) {
   for (const Index step : {1, 2, 5, 100}) {
     for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
       for (const bool sampled : {false, true}) {
-        TileRequest whole{.head = heads - 1,
-                          .height = queries,
-                          .width = keys,
-                          .step = step,
-                          .pooling = pooling,
-                          .sampled = sampled};
-        result.push_back(whole);
-        whole.row = queries / 3;
-        whole.height = queries - whole.row;
-        whole.column = keys / 5;
-        whole.width = std::min<Index>(11, keys - whole.column);
-        result.push_back(whole);
+        TileRequest request{.head = heads - 1,
+                            .height = queries,
+                            .width = keys,
+                            .step = step,
+                            .pooling = pooling,
+                            .sampled = sampled};
+        result.push_back(request);
+        request.row = queries / 3;
+        request.height = queries - request.row;
+        request.column = keys / 5;
+        request.width = std::min<Index>(11, keys - request.column);
+        result.push_back(request);
       }
     }
   }
@@ -54,17 +54,17 @@ std::vector<TileRequest> requests(Index heads, Index queries, Index keys) {
 
 void expect_same(const Part& part) {
   const PartResult expected = cpu_backend().run(part, kTiles);
-  const PartResult got = gpu().run(part, kTiles);
-  ASSERT_NE(got.tiles, nullptr);
+  const PartResult actual = gpu().run(part, kTiles);
+  ASSERT_NE(actual.tiles, nullptr);
   const Index heads = part.batch * part.heads;
   for (const TileRequest& request : requests(heads, part.queries(), part.keys())) {
     const std::int64_t before = gpu().dispatch_count();
-    EXPECT_TRUE(close(got.tiles->tile(request), expected.tiles->tile(request), 2e-5))
+    EXPECT_TRUE(close(actual.tiles->tile(request), expected.tiles->tile(request), 2e-5))
         << "step " << request.step << " at " << request.row << ", " << request.column
         << (request.sampled ? ", sampled" : "");
     EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";
   }
-  EXPECT_EQ(got.tiles->note(), "");
+  EXPECT_EQ(actual.tiles->note(), "");
 }
 
 TEST(GlTiles, MatchCpuOnEveryPattern) {
@@ -93,22 +93,24 @@ TEST(GlTiles, StopWithinTimeLimit) {
       {.heads = 1, .kv_heads = 1, .queries = 4096, .keys = 4096, .key = 64, .value = 4});
   const auto gpu_tiles = gpu().run(part, kTiles).tiles;
   gpu_tiles->tile({.height = 8, .width = 8});  // uploads and compiles
-  double least = 1e9;                          // ms; the best of a few, for a shared machine
-  for (int round = 0; round < 5 && !(least <= 50); ++round) {
+  double min_milliseconds = 1e9;               // of a few attempts, for a shared machine
+  for (int round = 0; round < 5 && !(min_milliseconds <= 50); ++round) {
     const Stop stop;
     const StopScope scope(stop);
-    std::chrono::steady_clock::time_point asked;
-    std::thread asker([&] {
+    std::chrono::steady_clock::time_point request_time;
+    std::thread requester([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      asked = std::chrono::steady_clock::now();
+      request_time = std::chrono::steady_clock::now();
       stop.request();
     });
     EXPECT_THROW(gpu_tiles->tile({.height = 4096, .width = 4096, .step = 16}), Stopped);
-    const auto ended = std::chrono::steady_clock::now();
-    asker.join();
-    least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
+    const auto end_time = std::chrono::steady_clock::now();
+    requester.join();
+    min_milliseconds =
+        std::min(min_milliseconds,
+                 std::chrono::duration<double, std::milli>(end_time - request_time).count());
   }
-  EXPECT_LE(least, 50);
+  EXPECT_LE(min_milliseconds, 50);
 }
 
 TEST(GlTiles, OutliveBackend) {
@@ -118,9 +120,9 @@ TEST(GlTiles, OutliveBackend) {
     ComputeBackend backend(make_headless_context());
     tiles = backend.run(part, kTiles).tiles;
   }
-  const TileRequest whole{.height = part.queries(), .width = part.keys()};
-  const auto expected = cpu_backend().run(part, kTiles).tiles->tile(whole);
-  EXPECT_TRUE(close(tiles->tile(whole), expected, 2e-5));
+  const TileRequest request{.height = part.queries(), .width = part.keys()};
+  const auto expected = cpu_backend().run(part, kTiles).tiles->tile(request);
+  EXPECT_TRUE(close(tiles->tile(request), expected, 2e-5));
 }
 
 // With a broken shader the CPU takes over, and note() names the shader.
@@ -134,11 +136,11 @@ TEST(GlTiles, FallBackToCpu) {
     ComputeBackend backend(make_headless_context());
     const Part part = testing::plain_part({});
     const auto tiles = backend.run(part, kTiles).tiles;
-    const TileRequest whole{.height = part.queries(), .width = part.keys()};
-    const auto expected = cpu_backend().run(part, kTiles).tiles->tile(whole);
-    EXPECT_TRUE(close(tiles->tile(whole), expected, 1e-6));
+    const TileRequest request{.height = part.queries(), .width = part.keys()};
+    const auto expected = cpu_backend().run(part, kTiles).tiles->tile(request);
+    EXPECT_TRUE(close(tiles->tile(request), expected, 1e-6));
     EXPECT_NE(tiles->note().find("pooled_tile.comp"), std::string::npos) << tiles->note();
-    EXPECT_TRUE(close(tiles->tile(whole), expected, 1e-6));
+    EXPECT_TRUE(close(tiles->tile(request), expected, 1e-6));
   }
   setenv("ATTNSCOPE_HOME", before.c_str(), 1);
 }

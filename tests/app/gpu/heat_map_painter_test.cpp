@@ -30,26 +30,26 @@ class HeatMapPainting : public ::testing::Test {
   void expect_same(const HeatMap& map, const PixelBox& box, const PixelBox& clip) {
     target_.clear();
     painter_->draw(map, box, clip, kHeight);
-    const Image got = read_framebuffer(kWidth, kHeight);
+    const Image actual = read_framebuffer(kWidth, kHeight);
     const Image expected = rasterise(map, box.width, box.height);
-    int wrong = 0, off_by_a_colour = 0;
+    int wrong = 0, off_by_one_colour = 0;
     for (int y = 0; y < kHeight; ++y) {
       for (int x = 0; x < kWidth; ++x) {
-        const Colour want = OffscreenTarget::blended(expected, box, clip, x, y);
-        const Colour have = pixel_of(got, x, y);
-        if (have == want) continue;
-        ++(nearly(map, have, want) ? off_by_a_colour : wrong);
+        const Colour expected_colour = OffscreenTarget::blended(expected, box, clip, x, y);
+        const Colour actual_colour = pixel_of(actual, x, y);
+        if (actual_colour == expected_colour) continue;
+        ++(are_neighbours(map, actual_colour, expected_colour) ? off_by_one_colour : wrong);
       }
     }
     EXPECT_EQ(wrong, 0);
-    EXPECT_LE(off_by_a_colour, kWidth * kHeight / 200);  // float32 rounding to a neighbour
+    EXPECT_LE(off_by_one_colour, kWidth * kHeight / 200);  // float32 rounding to a neighbour
   }
   void expect_same(const HeatMap& map, const PixelBox& box) {
     expect_same(map, box, {0, 0, kWidth, kHeight});
   }
 
   // True if two colours are neighbours in the colour map.
-  static bool nearly(const HeatMap& map, Colour a, Colour b) {
+  static bool are_neighbours(const HeatMap& map, Colour a, Colour b) {
     const auto& colours = colour_map(map.colour_map).colours;
     for (std::size_t n = 1; n < colours.size(); ++n) {
       if ((colours[n - 1] == a && colours[n] == b) || (colours[n - 1] == b && colours[n] == a)) {
@@ -59,7 +59,7 @@ class HeatMapPainting : public ::testing::Test {
     return false;
   }
 
-  static HeatMap whole(const Tensor& values) {
+  static HeatMap map_of(const Tensor& values) {
     HeatMap map;
     map.values = values;
     map.height = static_cast<double>(values.dim(0));
@@ -76,20 +76,20 @@ class HeatMapPainting : public ::testing::Test {
 constexpr PixelBox kBox{7, 11, 61, 53};
 
 TEST_F(HeatMapPainting, MatchesCpuOnLargeCells) {
-  expect_same(whole(testing::random_tensor({5, 7}, 1)), kBox);
+  expect_same(map_of(testing::random_tensor({5, 7}, 1)), kBox);
 }
 
 TEST_F(HeatMapPainting, MatchesCpuOnMoreCellsThanPixels) {
-  expect_same(whole(testing::random_tensor({211, 307}, 2)), kBox);
+  expect_same(map_of(testing::random_tensor({211, 307}, 2)), kBox);
 }
 
 TEST_F(HeatMapPainting, MatchesCpuOnMoreCellsThanPixelsOnOneAxis) {
-  expect_same(whole(testing::random_tensor({3, 500}, 3)), kBox);
-  expect_same(whole(testing::random_tensor({500, 3}, 4)), kBox);
+  expect_same(map_of(testing::random_tensor({3, 500}, 3)), kBox);
+  expect_same(map_of(testing::random_tensor({500, 3}, 4)), kBox);
 }
 
 TEST_F(HeatMapPainting, MatchesCpuWithoutPooling) {
-  HeatMap map = whole(testing::random_tensor({211, 307}, 5));
+  HeatMap map = map_of(testing::random_tensor({211, 307}, 5));
   map.max_pooled = false;
   expect_same(map, kBox);
 }
@@ -97,7 +97,7 @@ TEST_F(HeatMapPainting, MatchesCpuWithoutPooling) {
 TEST_F(HeatMapPainting, PreservesThinDiagonal) {
   Tensor values = Tensor::zeros({1000, 1000});
   for (Index i = 0; i < 1000; ++i) values(i, i) = 1;
-  HeatMap map = whole(values);
+  HeatMap map = map_of(values);
   map.least = 0;
   expect_same(map, {0, 0, 50, 50});
   const Image image = read_framebuffer(kWidth, kHeight);
@@ -106,7 +106,7 @@ TEST_F(HeatMapPainting, PreservesThinDiagonal) {
 }
 
 TEST_F(HeatMapPainting, MatchesCpuOnVisiblePartBeyondMap) {
-  HeatMap map = whole(testing::random_tensor({20, 30}, 6));
+  HeatMap map = map_of(testing::random_tensor({20, 30}, 6));
   map.row = 3.25;
   map.column = -2.5;
   map.height = 9.5;
@@ -115,7 +115,7 @@ TEST_F(HeatMapPainting, MatchesCpuOnVisiblePartBeyondMap) {
 }
 
 TEST_F(HeatMapPainting, ClipsBoxPartlyOutside) {
-  const HeatMap map = whole(testing::random_tensor({20, 30}, 7));
+  const HeatMap map = map_of(testing::random_tensor({20, 30}, 7));
   expect_same(map, kBox, {20, 30, 17, 5});
   expect_same(map, {-20, -10, 80, 60});
   expect_same(map, {60, 50, 80, 60});
@@ -126,7 +126,7 @@ TEST_F(HeatMapPainting, DrawsNaNAsMissing) {
   values(2, 3) = std::numeric_limits<float>::quiet_NaN();
   values(8, 11) = std::numeric_limits<float>::infinity();
   values(0, 0) = -std::numeric_limits<float>::infinity();
-  HeatMap map = whole(values);
+  HeatMap map = map_of(values);
   expect_same(map, kBox);  // the background shows through
   map.missing = {90, 90, 90, 255};
   expect_same(map, kBox);
@@ -136,14 +136,14 @@ TEST_F(HeatMapPainting, DrawsNaNAsMissing) {
 TEST_F(HeatMapPainting, MatchesCpuOnEveryColourMap) {
   for (const ColourMap& colours : colour_maps()) {
     SCOPED_TRACE(colours.id);
-    HeatMap map = whole(testing::random_tensor({140, 130}, 9));
+    HeatMap map = map_of(testing::random_tensor({140, 130}, 9));
     map.colour_map = colours.id;
     expect_same(map, kBox);
   }
 }
 
 TEST_F(HeatMapPainting, AcceptsEmptyRangeAndEmptyBox) {
-  HeatMap map = whole(testing::random_tensor({4, 4}, 10));
+  HeatMap map = map_of(testing::random_tensor({4, 4}, 10));
   map.most = map.least;
   expect_same(map, kBox);
   painter_->draw(HeatMap{}, kBox, kBox, kHeight);
@@ -151,17 +151,17 @@ TEST_F(HeatMapPainting, AcceptsEmptyRangeAndEmptyBox) {
 }
 
 TEST_F(HeatMapPainting, MatchesCpuBeyondTextureSize) {
-  GLint most = 0;
-  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
-  expect_same(whole(testing::random_tensor({2, most + 10}, 11)), kBox);
-  EXPECT_THROW(
-      painter_->draw(whole(testing::random_tensor({2, 2}, 1)), {0, 0, most + 1, 5}, kBox, kHeight),
-      WorkError);
+  GLint max_size = 0;
+  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &max_size);
+  expect_same(map_of(testing::random_tensor({2, max_size + 10}, 11)), kBox);
+  EXPECT_THROW(painter_->draw(map_of(testing::random_tensor({2, 2}, 1)), {0, 0, max_size + 1, 5},
+                              kBox, kHeight),
+               WorkError);
 }
 
 TEST_F(HeatMapPainting, ReleasesTexturesOfUndrawnMaps) {
-  const HeatMap a = whole(testing::random_tensor({20, 30}, 12));
-  const HeatMap b = whole(testing::random_tensor({20, 30}, 13));
+  const HeatMap a = map_of(testing::random_tensor({20, 30}, 12));
+  const HeatMap b = map_of(testing::random_tensor({20, 30}, 13));
   const PixelBox all{0, 0, kWidth, kHeight};
   painter_->draw(a, kBox, all, kHeight);
   painter_->draw(b, kBox, all, kHeight);
@@ -176,7 +176,7 @@ TEST_F(HeatMapPainting, ReleasesTexturesOfUndrawnMaps) {
 }
 
 TEST_F(HeatMapPainting, KeepsTexturesOfHiddenMapsInUse) {
-  const HeatMap map = whole(testing::random_tensor({6, 6}, 14));
+  const HeatMap map = map_of(testing::random_tensor({6, 6}, 14));
   painter_->draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
   painter_->end_frame();
   target_.clear();
@@ -197,7 +197,7 @@ TEST_F(HeatMapPainting, PreservesGlState) {
   glActiveTexture(GL_TEXTURE1);
   glBindTexture(GL_TEXTURE_2D, target_.texture());
   glPixelStorei(GL_UNPACK_ALIGNMENT, 2);
-  painter_->draw(whole(testing::random_tensor({4, 4}, 14)), kBox, kBox, kHeight);
+  painter_->draw(map_of(testing::random_tensor({4, 4}, 14)), kBox, kBox, kHeight);
   std::array<GLint, 4> box{};
   glGetIntegerv(GL_VIEWPORT, box.data());
   EXPECT_EQ(box, (std::array<GLint, 4>{1, 2, 3, 4}));

@@ -30,17 +30,19 @@ class ImagePainting : public ::testing::Test {
   int difference(const Tensor& colours, const PixelBox& box, const PixelBox& clip) {
     target_.clear();
     painter_->draw({{}, colours}, box, clip, target_.height);
-    const Image got = read_framebuffer(target_.width, target_.height);
+    const Image actual = read_framebuffer(target_.width, target_.height);
     const Image drawn = resized(image_of(colours), box.width, box.height);
-    int most = 0;
+    int max_difference = 0;
     for (int y = 0; y < target_.height; ++y) {
       for (int x = 0; x < target_.width; ++x) {
-        const Colour want = target_.blended(drawn, box, clip, x, y), have = pixel_of(got, x, y);
-        most = std::max({most, std::abs(have.r - want.r), std::abs(have.g - want.g),
-                         std::abs(have.b - want.b)});
+        const Colour expected = target_.blended(drawn, box, clip, x, y),
+                     actual_colour = pixel_of(actual, x, y);
+        max_difference = std::max({max_difference, std::abs(actual_colour.r - expected.r),
+                                   std::abs(actual_colour.g - expected.g),
+                                   std::abs(actual_colour.b - expected.b)});
       }
     }
-    return most;
+    return max_difference;
   }
   int difference(const Tensor& colours, const PixelBox& box) {
     return difference(colours, box, {0, 0, target_.width, target_.height});
@@ -67,19 +69,19 @@ TEST_F(ImagePainting, AveragesWhenShrunk) {
   Tensor stripes({512, 512, 3});
   for (Index at = 0; at < stripes.size(); ++at) stripes[at] = at / 3 % 2 == 0 ? 1.0f : 0.0f;
   painter_->draw({{}, stripes}, {0, 0, 64, 64}, {0, 0, 64, 64}, target_.height);
-  const Image got = read_framebuffer(target_.width, target_.height);
-  for (int at = 4; at < 60; ++at) EXPECT_NEAR(pixel_of(got, at, at).g, 128, 6) << at;
+  const Image actual = read_framebuffer(target_.width, target_.height);
+  for (int at = 4; at < 60; ++at) EXPECT_NEAR(pixel_of(actual, at, at).g, 128, 6) << at;
 }
 
 TEST_F(ImagePainting, ReleasesTexturesOfUndrawnImages) {
-  const Tensor one = colours({2, 2, 3}, 1), other = colours({3, 2, 3}, 2);
-  difference(one, {0, 0, 9, 9});
-  difference(one, {5, 5, 9, 9});
-  difference(other, {0, 0, 9, 9});
+  const Tensor first = colours({2, 2, 3}, 1), second = colours({3, 2, 3}, 2);
+  difference(first, {0, 0, 9, 9});
+  difference(first, {5, 5, 9, 9});
+  difference(second, {0, 0, 9, 9});
   EXPECT_EQ(painter_->cached_textures(), 2);
   painter_->end_frame();
   EXPECT_EQ(painter_->cached_textures(), 2);
-  painter_->draw({{}, one}, {0, 0, 9, 9}, {0, 0, 0, 0}, target_.height);  // hidden but in use
+  painter_->draw({{}, first}, {0, 0, 9, 9}, {0, 0, 0, 0}, target_.height);  // hidden but in use
   painter_->end_frame();
   EXPECT_EQ(painter_->cached_textures(), 1);
   painter_->draw({{}, Tensor()}, {0, 0, 9, 9}, {0, 0, 9, 9}, target_.height);  // nothing to draw

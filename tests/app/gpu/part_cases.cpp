@@ -40,10 +40,10 @@ OffsetTable table(Index heads, std::uint64_t seed, Term term) {
 Pattern from_rule(Index heads, Index queries, Index keys,
                   const std::function<bool(Index, Index, Index)>& allowed) {
   PatternBuilder builder(heads, queries, keys, {"rule"});
-  for (Index a = 0; a < heads; ++a) {
+  for (Index head = 0; head < heads; ++head) {
     for (Index i = 0; i < queries; ++i) {
       for (Index c = 0; c < keys; ++c) {
-        if (allowed(a, i, c)) builder.add_column(0, c);
+        if (allowed(head, i, c)) builder.add_column(0, c);
       }
       builder.next_row();
     }

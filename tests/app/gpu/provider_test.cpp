@@ -20,7 +20,7 @@ class Provider : public ::testing::Test {
   BackendProvider headless() const {
     return gpu_backends([] { return make_headless_context(); }, file_);
   }
-  void pretend(const std::string& gpu, double ratio) const {
+  void write_calibration(const std::string& gpu, double ratio) const {
     std::filesystem::create_directories(file_.parent_path());
     write_file(file_, std::to_string(ratio) + "\t" + gpu + "\t" + cpu_backend().name() + "\n");
   }
@@ -38,9 +38,9 @@ TEST_F(Provider, CpuNeedsNoContext) {
 }
 
 TEST_F(Provider, FallsBackToCpuWithoutContext) {
-  int made = 0;
+  int attempts = 0;
   const BackendProvider provider = gpu_backends([&]() -> std::unique_ptr<GlContext> {
-    ++made;
+    ++attempts;
     throw WorkError("GPU: no EGL library (libEGL.so.1)");
   });
   const BackendOffer gpu = provider(BackendChoice::Gpu);
@@ -49,7 +49,7 @@ TEST_F(Provider, FallsBackToCpuWithoutContext) {
   const BackendOffer automatic = provider(BackendChoice::Auto);
   EXPECT_EQ(automatic.backend, &cpu_backend());
   EXPECT_EQ(automatic.note, "GPU: no EGL library (libEGL.so.1)");
-  EXPECT_EQ(made, 1);
+  EXPECT_EQ(attempts, 1);
 }
 
 TEST_F(Provider, GpuChoiceUsesGpu) {
@@ -65,10 +65,10 @@ TEST_F(Provider, GpuChoiceUsesGpu) {
 
 TEST_F(Provider, AutoChoosesFasterBackend) {
   const std::string device = headless()(BackendChoice::Gpu).backend->name();
-  pretend(device, 15);
+  write_calibration(device, 15);
   const BackendProvider slow = headless();
   EXPECT_EQ(slow(BackendChoice::Auto).backend, &cpu_backend());
-  pretend(device, 0.1);
+  write_calibration(device, 0.1);
   const BackendProvider fast = headless();
   const BackendOffer offer = fast(BackendChoice::Auto);
   ASSERT_NE(offer.backend, nullptr);

@@ -47,12 +47,12 @@ class CountingBackend : public Backend {
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
   std::vector<Values> cases{default_values(parameters)};
   for (const Parameter& p : parameters) {
-    std::vector<Value> others;
-    for (const ParameterChoice& choice : p.choices) others.emplace_back(choice.id);
-    if (p.kind == Parameter::Kind::Flag) others = {true, false};
-    for (const Value& other : others) {
+    std::vector<Value> alternatives;
+    for (const ParameterChoice& choice : p.choices) alternatives.emplace_back(choice.id);
+    if (p.kind == Parameter::Kind::Flag) alternatives = {true, false};
+    for (const Value& alternative : alternatives) {
       Values changed = cases.front();
-      changed.set(p.key, other);
+      changed.set(p.key, alternative);
       if (!(changed == cases.front())) cases.push_back(changed);
     }
   }
@@ -120,7 +120,7 @@ struct Sweep {
     return in;
   }
 
-  bool refused() const {
+  bool is_refused() const {
     return !refusal(variant, encoding, causal, dimensions(), length, length).empty();
   }
 };
@@ -129,7 +129,7 @@ constexpr Wanted kOnHost{.output = true, .attention = true, .scores = true, .log
 
 // Returns false if the combination is invalid on either backend.
 bool sweep(const Sweep& s) {
-  if (s.refused()) return false;
+  if (s.is_refused()) return false;
   SCOPED_TRACE(s.describe());
   const OperationInput input = s.input();
   CountingBackend cpu;
@@ -141,24 +141,26 @@ bool sweep(const Sweep& s) {
     return false;
   }
   const std::int64_t before = gpu().dispatch_count();
-  const OperationResult got = evaluate(input, gpu(), kOnHost);
-  EXPECT_EQ(got.note, "");
+  const OperationResult actual = evaluate(input, gpu(), kOnHost);
+  EXPECT_EQ(actual.note, "");
   EXPECT_EQ(gpu().dispatch_count() > before, cpu.parts > 0) << "shaders and parts";
   // Large scores lose precision before the exponential, on either backend.
   const double tolerance = 2e-5 * std::max(1.0, s.spread * s.spread);
-  EXPECT_TRUE(close(got.output.value(), expected.output.value(), tolerance)) << "output";
-  EXPECT_TRUE(close(got.attention, expected.attention, tolerance)) << "attention";
-  EXPECT_TRUE(close(got.scores, expected.scores, tolerance)) << "scores";
-  EXPECT_TRUE(close(got.log_sum_exp, expected.log_sum_exp, tolerance)) << "log-sum-exp";
+  EXPECT_TRUE(close(actual.output.value(), expected.output.value(), tolerance)) << "output";
+  EXPECT_TRUE(close(actual.attention, expected.attention, tolerance)) << "attention";
+  EXPECT_TRUE(close(actual.scores, expected.scores, tolerance)) << "scores";
+  EXPECT_TRUE(close(actual.log_sum_exp, expected.log_sum_exp, tolerance)) << "log-sum-exp";
   for (const auto& [name, tensor] : expected.extra) {
-    EXPECT_TRUE(close(got.extra.at(name), tensor, tolerance)) << name;
+    EXPECT_TRUE(close(actual.extra.at(name), tensor, tolerance)) << name;
   }
 
   // Results on the device are the same.
-  const OperationResult kept = evaluate(input, gpu(), {.output = true, .device_attention = true});
-  EXPECT_EQ(kept.note, "");
-  EXPECT_TRUE(kept.device != nullptr || kept.attention.defined()) << "no attention was kept";
-  const Tensor attention = kept.device ? kept.device->download() : kept.attention;
+  const OperationResult on_device =
+      evaluate(input, gpu(), {.output = true, .device_attention = true});
+  EXPECT_EQ(on_device.note, "");
+  EXPECT_TRUE(on_device.device != nullptr || on_device.attention.defined())
+      << "no attention was kept";
+  const Tensor attention = on_device.device ? on_device.device->download() : on_device.attention;
   if (attention.defined()) {
     EXPECT_TRUE(close(attention, expected.attention, tolerance)) << "kept";
   }
@@ -190,7 +192,7 @@ class VariantSweep : public ::testing::TestWithParam<std::string> {
       s.encoding = default_encoding();
       for (const bool causal : {false, true}) {
         s.causal = causal;
-        if (!s.refused()) return length;
+        if (!s.is_refused()) return length;
       }
     }
     return std::nullopt;

@@ -17,23 +17,23 @@ namespace ATTNSCOPE_FILE {
 
 using Pairs = std::set<std::tuple<Index, Index, Index>>;  // head, query, key
 
-std::size_t at(Index n) {
+std::size_t to_size(Index n) {
   return static_cast<std::size_t>(n);
 }
 
 Pairs pairs_of(const Pattern& pattern) {
   Pairs pairs;
-  for (Index a = 0; a < pattern.heads(); ++a) {
+  for (Index h = 0; h < pattern.heads(); ++h) {
     for (Index i = 0; i < pattern.queries(); ++i) {
       for (Index j = 0; j < pattern.keys(); ++j) {
-        if (pattern.allowed(a, i, j)) pairs.emplace(a, i, j);
+        if (pattern.allowed(h, i, j)) pairs.emplace(h, i, j);
       }
     }
   }
   return pairs;
 }
 
-Pattern band(Index length, Index reach) {
+Pattern band_pattern(Index length, Index reach) {
   PatternBuilder builder(1, length, length, {"window", "own"});
   for (Index i = 0; i < length; ++i) {
     builder.add(0, i - reach, i);
@@ -52,13 +52,13 @@ void expect_layout(const Pattern& pattern) {
     std::set<std::pair<Index, Index>> queries;
     std::int64_t cells = 0;
     for (Index n = list.first; n < list.first + list.count; ++n) {
-      const TileLayout::Tile& t = layout.tiles()[at(n)];
+      const TileLayout::Tile& t = layout.tiles()[to_size(n)];
       EXPECT_EQ(t.base, cells);
       cells += layout.cells(t, list);
       EXPECT_TRUE(t.rows > 0 && t.rows <= list.height);
-      EXPECT_LE(at(t.columns + t.width), layout.columns().size());
+      EXPECT_LE(to_size(t.columns + t.width), layout.columns().size());
       for (Index r = 0; r < t.rows; ++r) {
-        const TileLayout::Row& row = layout.rows()[at(t.row + r)];
+        const TileLayout::Row& row = layout.rows()[to_size(t.row + r)];
         EXPECT_TRUE(queries.emplace(t.head, row.query).second) << "twice in a list";
         EXPECT_TRUE(0 <= row.begin && row.begin <= row.end && row.end <= t.width);
         const auto before = visits.find({t.head, row.query});
@@ -67,13 +67,13 @@ void expect_layout(const Pattern& pattern) {
         visits[{t.head, row.query}] = row.visits;
         for (Index x = 0; x < t.width; ++x) {
           if (!layout.allows(row, x)) continue;
-          const Index key = layout.columns()[at(t.columns + x)];
+          const Index key = layout.columns()[to_size(t.columns + x)];
           EXPECT_TRUE(pairs.emplace(t.head, row.query, key).second) << "a pair twice";
         }
       }
       for (Index r = t.rows; r < list.height; ++r) {
-        const TileLayout::Row& row = layout.rows()[at(t.row + r)];
-        EXPECT_EQ(row.query, layout.rows()[at(t.row + t.rows - 1)].query);
+        const TileLayout::Row& row = layout.rows()[to_size(t.row + r)];
+        EXPECT_EQ(row.query, layout.rows()[to_size(t.row + t.rows - 1)].query);
         EXPECT_EQ(row.end, 0);
       }
     }
@@ -81,10 +81,10 @@ void expect_layout(const Pattern& pattern) {
   }
   EXPECT_TRUE(pairs == pairs_of(pattern));
   EXPECT_EQ(static_cast<Index>(visits.size()), pattern.heads() * pattern.queries());
-  bool several = false;
-  for (const TileLayout::Row& row : layout.rows()) several |= row.visits != 3 && row.end > 0;
-  EXPECT_EQ(layout.has_several_visits(), several);
-  for (const auto& [row, turn] : visits) EXPECT_NE(turn & Arrangement::last_visit, 0);
+  bool has_several = false;
+  for (const TileLayout::Row& row : layout.rows()) has_several |= row.visits != 3 && row.end > 0;
+  EXPECT_EQ(layout.has_several_visits(), has_several);
+  for (const auto& [row, flags] : visits) EXPECT_NE(flags & Arrangement::last_visit, 0);
 }
 
 TEST(TileLayout, ContainsEachPairOnce) {
@@ -94,7 +94,7 @@ TEST(TileLayout, ContainsEachPairOnce) {
     expect_layout(pattern.make(1, 200, 150));
     expect_layout(pattern.make(3, 1, 1));
   }
-  expect_layout(band(37, 9));
+  expect_layout(band_pattern(37, 9));
 }
 
 TEST(TileLayout, ContainsEachPairOnceForArbitraryPatterns) {
@@ -106,7 +106,7 @@ TEST(TileLayout, ContainsEachPairOnceForArbitraryPatterns) {
 
 TEST(TileLayout, MergesNeighboursFromDifferentRules) {
   const Index length = 256, reach = 128;
-  const TileLayout layout(band(length, reach));
+  const TileLayout layout(band_pattern(length, reach));
   for (const TileLayout::Row& row : layout.rows()) {
     if (row.query < reach) continue;
     EXPECT_EQ(row.words, -1);
@@ -129,22 +129,23 @@ TEST(TileLayout, GroupsRowsThatShareKeys) {
   EXPECT_TRUE(layout.words().empty());
 }
 
-// Every tile of every copy once; each chunk within the limit unless it is a single tile.
-void expect_chunks(const Pattern& pattern, Index copies, std::int64_t most) {
+// Expects every tile of every copy once, and each chunk within the limit unless it is a single
+// tile.
+void expect_chunks(const Pattern& pattern, Index copies, std::int64_t max_cells) {
   const TileLayout layout(pattern);
   std::set<std::pair<Index, Index>> seen;  // copy, tile
   std::set<std::pair<Index, std::size_t>> lists;
   for (ChunkStart start; start.list < layout.lists().size();) {
     const ChunkStart before = start;
-    const Chunk chunk = next_chunk(layout, copies, most, start);
+    const Chunk chunk = next_chunk(layout, copies, max_cells, start);
     ASSERT_GT(chunk.copies * chunk.tiles, 0);
     EXPECT_EQ(chunk.list, before.list);
-    EXPECT_TRUE(chunk.cells * chunk.copies <= most || chunk.copies * chunk.tiles == 1);
+    EXPECT_TRUE(chunk.cells * chunk.copies <= max_cells || chunk.copies * chunk.tiles == 1);
     const TileLayout::List& list = layout.lists()[chunk.list];
     std::int64_t cells = 0;
     for (Index t = list.first + chunk.tile; t < list.first + chunk.tile + chunk.tiles; ++t) {
-      cells += layout.cells(layout.tiles()[at(t)], list);
-      EXPECT_LE(layout.tiles()[at(t)].stride(), chunk.widest);
+      cells += layout.cells(layout.tiles()[to_size(t)], list);
+      EXPECT_LE(layout.tiles()[to_size(t)].stride(), chunk.widest);
       for (Index copy = chunk.copy; copy < chunk.copy + chunk.copies; ++copy) {
         EXPECT_TRUE(seen.emplace(copy, t).second);
       }
@@ -152,14 +153,14 @@ void expect_chunks(const Pattern& pattern, Index copies, std::int64_t most) {
     EXPECT_EQ(chunk.cells, cells);
     EXPECT_TRUE(chunk.copies == 1 || chunk.tiles == list.count);
   }
-  EXPECT_EQ(seen.size(), at(copies) * layout.tiles().size());
+  EXPECT_EQ(seen.size(), to_size(copies) * layout.tiles().size());
 }
 
 TEST(TileLayout, ChunksCoverEachTileOnce) {
-  for (const std::int64_t most : {1, 100, 1000, 5000, 1 << 20}) {
-    expect_chunks(band(37, 9), 6, most);
-    expect_chunks(testing::any_pattern(2, 150, 150, 3), 3, most);
-    expect_chunks(Pattern::causal(21, 21), 4, most);
+  for (const std::int64_t max_cells : {1, 100, 1000, 5000, 1 << 20}) {
+    expect_chunks(band_pattern(37, 9), 6, max_cells);
+    expect_chunks(testing::any_pattern(2, 150, 150, 3), 3, max_cells);
+    expect_chunks(Pattern::causal(21, 21), 4, max_cells);
   }
 }
 
