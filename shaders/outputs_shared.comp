@@ -19,7 +19,7 @@ shared float w_slice[TILE][TILE];  // of row, key
 #endif
 
 void main() {
-  Tile t;  // the same in the whole group
+  Tile t;  // identical in all invocations of the group
   if (!find_tile(int(gl_WorkGroupID.y), int(gl_WorkGroupID.z), t)) return;
   int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y);
   int e = TILE * int(gl_WorkGroupID.x) + x;

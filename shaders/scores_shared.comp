@@ -42,7 +42,7 @@ float sums[HEIGHT];
   }
 
 void main() {
-  Tile t;  // the same in the whole group
+  Tile t;  // identical in all invocations of the group
   if (!find_tile(int(gl_WorkGroupID.y), int(gl_WorkGroupID.z), t)) return;
   int x = COLUMNS * int(gl_WorkGroupID.x);
   if (x >= t.stride) return;

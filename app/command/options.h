@@ -32,7 +32,7 @@ class Option {
   Option& from_to(Index minimum, Index maximum);
   Option& from_to(double minimum, double maximum);
   Option& one_of(const std::vector<std::string>& values);
-  Option& value_name(const std::string& name);  // placeholder in the help instead of TEXT etc.
+  Option& value_name(const std::string& name);        // placeholder in the help, such as FILE
   Option& under_heading(const std::string& heading);  // heading in the help
 
  private:

@@ -40,7 +40,7 @@ struct WindowArguments {
   window::WindowOptions options;
   std::string size, theme, text_file;
   std::optional<std::filesystem::path> input;
-  std::vector<std::shared_ptr<ViewOptions>> views;  // one per command; later ones win
+  std::vector<std::shared_ptr<ViewOptions>> views;  // later elements override earlier ones
 };
 
 // Options that the commands `window` and `open` share.

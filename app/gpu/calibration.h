@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Time of `a` divided by that of `b` for a part of a typical small layer: the best of a few runs
+// Time of `a` divided by time of `b` for a part of a small layer: the shortest of a few runs
 // after a warm-up run (shaders compile).
 double time_ratio(Backend& a, Backend& b);
 

@@ -271,7 +271,7 @@ class PartRun {
     return result;
   }
 
-  // Computes the logarithm in double: that of shaders is not accurate to the last bits.
+  // Computes the logarithm in double: GLSL's log() is not accurate to the last bits.
   Tensor download_log_sum_exp() const {
     const Index rows = pairs_ * part_.queries();
     std::vector<float> sums(static_cast<std::size_t>(kRowSumNumbers * rows));

@@ -42,7 +42,7 @@ struct PartUpload {
   Defines defines;
 
   explicit PartUpload(const Part& part);
-  // Call one of them: tiles for the tiled passes, runs for random access (pooled_tile.comp).
+  // Call one of these: tiles for the tiled passes, runs for random access (pooled_tile.comp).
   void add_tiles(const TileLayout& layout);
   void add_runs(const Pattern& pattern);
 };

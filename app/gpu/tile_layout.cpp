@@ -239,7 +239,7 @@ void TileLayout::Builder::add_row(const Row& row) {
   }
 }
 
-// Sorts tiles by decreasing width in powers of two, so that those of a chunk are similar; then sets
+// Sorts tiles by decreasing width in powers of two, so that tiles of a chunk are similar; then sets
 // the start of each tile's cells.
 void TileLayout::Builder::end_list() {
   List list{height_, 0, 0};

@@ -78,8 +78,8 @@ class InputQueue {
   std::vector<std::string> dropped_;
   bool redraw_ = true;
   double x_ = -1, y_ = -1;                // pointer position as seen by the frames
-  bool down_[3] = {false, false, false};  // mouse buttons, likewise
-  std::set<int> modifiers_;               // held modifier keys, likewise
+  bool down_[3] = {false, false, false};  // mouse buttons as seen by the frames
+  std::set<int> modifiers_;               // pressed modifier keys as seen by the frames
 };
 
 }  // namespace attnscope::window

@@ -16,7 +16,7 @@
 
 namespace attnscope::window {
 
-// Data kept between frames that is not part of the state: caches and lists.
+// Data that persists between frames without being part of the state: caches and lists.
 struct Panels {
   ModelPanel model;
   Picture picture;

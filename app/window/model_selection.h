@@ -17,8 +17,8 @@ void return_to_text(State& state);
 // Makes a sample the input of the chosen model.
 void choose_sample(State& state, const Sample& sample);
 
-// "the sample “24”, the view Alignment": changes implied by the last model selection that still
-// hold; empty: none.
+// "the sample “24”, the view Alignment": changes implied by the last model selection;
+// empty: none, or edited since.
 std::string implied_model_changes(const State& state);
 void undo_model_selection(State& state);
 

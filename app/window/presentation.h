@@ -25,7 +25,7 @@ struct ScreenBox {
   bool operator==(const ScreenBox&) const = default;
 };
 
-// The monitor that shows most of the window; nothing if there are none.
+// The monitor that shows most of the window; nullopt without monitors.
 std::optional<std::size_t> monitor_of(const ScreenBox& window,
                                       const std::vector<ScreenBox>& monitors);
 

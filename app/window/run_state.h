@@ -40,7 +40,7 @@ struct RunState {
   Progress::Snapshot progress;  // of the running run
   // Total number of tokens if the trace is a preview of the first ones; else 0.
   Index preview_of = 0;
-  Index layers_of = 0;      // likewise, total number of layers
+  Index layers_of = 0;      // the same for layers
   bool generating = false;  // draws another token after each run
 
   bool is_preview() const { return preview_of > 0 || layers_of > 0; }

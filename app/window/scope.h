@@ -11,7 +11,7 @@ namespace attnscope::window {
 
 enum class ChoiceScope { All, Layer, Head };
 
-// The choice for exactly this scope at the view's layer and head; nothing: the wider scope applies.
+// The choice for exactly this scope at the view's layer and head; nullopt: the wider scope applies.
 std::optional<Choice> scoped_variant(const RunView& run_view, ChoiceScope scope);
 std::optional<Choice> scoped_encoding(const RunView& run_view, ChoiceScope scope);
 

@@ -1,8 +1,8 @@
 // The state of the window as plain values: panels draw and change it, actions change it, the
 // program carries out its pending requests. Free of OpenGL and ImGui, so that tests can create one.
 //
-// The session holds A, and B if A is compared with it. The pictured run is A, or B while Shift is
-// held.
+// The session consists of run A and, in a comparison, run B. The pictured run is A, or B while
+// Shift is held.
 #pragma once
 
 #include <memory>
@@ -64,7 +64,7 @@ struct State {
   std::vector<Notice> notices;
   PendingRequests requests;
 
-  // True if the newest run is that of the current session; their views may differ.
+  // True if the newest run belongs to the current session; only the views may differ.
   bool is_current() const;
   // The session of the newest run with the current view; source of pictures and exports.
   SharedSession shown_session() const;
@@ -108,7 +108,7 @@ struct State {
     Index head = 0;                     // within its group
   };
   PointedHead pointed() const;
-  PointedHead pointed_at(const Hit& hit) const;  // the same for any position
+  PointedHead pointed_at(const Hit& hit) const;  // the head at any position
   // Tokens under the pointer, as indices into the query and key streams; -1: none. Merged words
   // span several tokens.
   struct PointedTokens {

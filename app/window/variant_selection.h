@@ -26,7 +26,7 @@ std::string direction_refusal(const State& state, bool causal);
 // Adapts parameters that depend on the length, such as rows and columns, to a changed text.
 void adapt_to_text(State& state);
 
-// "no positions, bidirectional": implied changes that still hold; empty: none.
+// "no positions, bidirectional": implied changes; empty: none, or edited since.
 std::string implied_changes(const State& state);
 // Reason for these changes: "Linear never forms scores of pairs, so ALiBi has nothing to change";
 // may be empty.

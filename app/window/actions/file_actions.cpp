@@ -46,7 +46,7 @@ bool offers_autosave(const State& s) {
 
 void restore_autosave(State& s) {
   const std::filesystem::path file = s.files.abandoned;
-  if (!open_path(s, file)) return;  // kept if it cannot be read
+  if (!open_path(s, file)) return;  // the offer stays if the file cannot be read
   s.files.session.clear();
   s.files.restored = file;
   s.files.abandoned.clear();

@@ -27,7 +27,7 @@ class Autosave {
   std::string save_if_due(const SharedSession& session, double seconds);
   // Writes immediately, after a fatal error. Returns the error; else an empty string.
   std::string save_now(const Session& session);
-  // Time of the next call of save_if_due(); nothing if all is written.
+  // Time at which save_if_due() writes next; nullopt: no unsaved change.
   std::optional<double> due() const { return due_; }
   void finish();  // clean exit: deletes the files
 

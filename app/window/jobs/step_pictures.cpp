@@ -25,7 +25,7 @@ std::string key_of(const LessonStep& step, bool dark) {
   return to_json(step.session).dump() + (dark ? "dark" : "light");
 }
 
-// An empty image if there is nothing to show.
+// Thumbnail of a step; an empty image if its view has no content.
 Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner) {
   try {
     Session session = step.session;

@@ -18,7 +18,7 @@ struct TaskStatus {
 };
 
 struct TaskKind {
-  // Starts due tasks and takes results. Call before each frame; true if something changed.
+  // Starts due tasks and applies results. Call before each frame; true if something changed.
   bool (*update)(State& state);
   std::vector<Task*> (*tasks)(State& state);  // null entries: not started
   // Status of a running task, if any. Kinds without it show their progress in a dialog or view.
@@ -39,7 +39,7 @@ TaskKind calibration_tasks();
 TaskKind export_tasks();
 
 bool update_tasks(State& state);  // of all kinds; true if something changed
-// Returns immediately; the tasks end when they are destroyed.
+// Requests the end of tasks and returns immediately.
 void cancel_tasks(State& state);  // of all kinds
 void cancel_tasks(State& state, const TaskKind& kind);
 bool has_task_status(const State& state);
