@@ -1,4 +1,4 @@
-// Results that views derive from a run, cached from frame to frame.
+// Results that views derive from a run, cached between frames.
 #pragma once
 
 #include "core/view/view.h"

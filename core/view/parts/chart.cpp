@@ -12,10 +12,10 @@ namespace {
 constexpr double kTitleDepth = 1.4;    // em
 constexpr double kNumberDepth = 1.35;  // em, below the plot
 constexpr double kNumberGap = 0.45;    // em between the plot and the numbers to its left
-constexpr double kMaxNumber = 4.5;     // em, of the numbers to its left
-constexpr double kTickDistance = 2.4;  // em, upwards
-constexpr int kFewest = 3;             // numbers upwards that are worth a search for round ones
-constexpr double kLeastWidth = 3, kMinHeight = 1.2;  // em of a plot
+constexpr double kMaxNumber = 4.5;     // em, width of the numbers to the left
+constexpr double kTickDistance = 2.4;  // em between ticks of the y axis
+constexpr int kMinYTicks = 3;          // requested ticks of the y axis, at least
+constexpr double kMinWidth = 3, kMinHeight = 1.2;  // em of a plot
 
 struct Ticks {
   std::vector<double> values;
@@ -32,7 +32,7 @@ Ticks ticks_of(const ChartAxis& axis, int count) {
     }
     return ticks;
   }
-  // Round steps can leave a single tick: try a few more.
+  // Round steps can yield a single tick: request a few more.
   for (int more = 0; more < 3 && (more == 0 || (count > 2 && ticks.values.size() < kFew)); ++more) {
     ticks.values = round_ticks(axis.least, axis.most, std::max(1, count + more));
   }
@@ -68,7 +68,7 @@ Ticks limit_ticks(const ChartAxis& axis) {
 // Ticks of the y axis: all if they fit, otherwise the lowest and the highest.
 Ticks y_ticks(const Page& page, const Chart& chart) {
   const int count =
-      std::max(kFewest, static_cast<int>(chart.plot.height / (kTickDistance * page.em())));
+      std::max(kMinYTicks, static_cast<int>(chart.plot.height / (kTickDistance * page.em())));
   Ticks ticks = ticks_of(chart.y, count);
   const double line = 1.2 * page.small();
   const auto distance = [&](std::size_t a, std::size_t b) {
@@ -100,7 +100,7 @@ Ticks x_ticks(const Page& page, const Chart& chart) {
 }  // namespace
 
 double y_axis_width(const Page& page, const ChartAxis& y) {
-  // Tick labels of a plot of typical height stand in for those of any height.
+  // Assumes the tick labels of a plot of typical height.
   const double numbers =
       y.numbers
           ? std::min(widest(page, ticks_of(y, 4)), kMaxNumber * page.em()) + kNumberGap * page.em()
@@ -136,7 +136,7 @@ Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, 
   Chart chart{{}, std::move(x), std::move(y)};
   const Box plot{outer.x + left, outer.y + top, outer.width - left - right,
                  outer.height - top - below};
-  if (plot.width >= kLeastWidth * em && plot.height >= kMinHeight * em) chart.plot = plot;
+  if (plot.width >= kMinWidth * em && plot.height >= kMinHeight * em) chart.plot = plot;
   return chart;
 }
 
@@ -145,21 +145,21 @@ void draw_chart(Page& page, const Chart& chart) {
   const double em = page.em();
   const Box& plot = chart.plot;
   const Colour grid = translucent(page.theme().line, 0.35);
-  const Ticks down = y_ticks(page, chart);
-  const double most = std::min(widest(page, down), kMaxNumber * em);
-  for (std::size_t i = 0; i < down.values.size(); ++i) {
-    const double y = chart.at_y(down.values[i]);
+  const Ticks y_axis = y_ticks(page, chart);
+  const double most = std::min(widest(page, y_axis), kMaxNumber * em);
+  for (std::size_t i = 0; i < y_axis.values.size(); ++i) {
+    const double y = chart.at_y(y_axis.values[i]);
     page.add(Line{{{plot.x, y}, {plot.right(), y}}, grid, 1});
     if (!chart.y.numbers) continue;
     page.faint_text({plot.x - kNumberGap * em, y},
-                    page.ellipsised(down.texts[i], page.small(), most), page.small(), Align::End);
+                    page.ellipsised(y_axis.texts[i], page.small(), most), page.small(), Align::End);
   }
-  const Ticks across = x_ticks(page, chart);
-  for (std::size_t i = 0; i < across.values.size(); ++i) {
-    const double x = chart.at_x(across.values[i]);
+  const Ticks x_axis = x_ticks(page, chart);
+  for (std::size_t i = 0; i < x_axis.values.size(); ++i) {
+    const double x = chart.at_x(x_axis.values[i]);
     page.add(Line{{{x, plot.y}, {x, plot.bottom()}}, grid, 1});
     if (!chart.x.numbers) continue;
-    page.faint_text({x, plot.bottom() + 0.95 * em}, across.texts[i], page.small(), Align::Middle);
+    page.faint_text({x, plot.bottom() + 0.95 * em}, x_axis.texts[i], page.small(), Align::Middle);
   }
   const Colour strong = page.theme().line;
   if (chart.y.least < 0 && chart.y.most > 0) {
@@ -185,7 +185,7 @@ void draw_curve(Page& page, const Chart& chart, const std::vector<Point>& points
   if (chart.empty()) return;
   page.add(Clip{chart.plot});
   Line line{{}, colour, thickness};
-  const auto end = [&] {
+  const auto finish_line = [&] {
     if (line.points.size() > 1) page.add(line);
     line.points.clear();
   };
@@ -193,17 +193,17 @@ void draw_curve(Page& page, const Chart& chart, const std::vector<Point>& points
     if (std::isfinite(p.x) && std::isfinite(p.y)) {
       line.points.push_back({chart.at_x(p.x), chart.at_y(p.y)});
     } else {
-      end();
+      finish_line();
     }
   }
-  end();
+  finish_line();
   page.add(Clip{});
 }
 
 void draw_bar(Page& page, const Chart& chart, double x, double width, double value, Colour colour) {
   if (chart.empty() || !std::isfinite(value)) return;
-  const auto inside = [&chart](double v) { return std::clamp(v, chart.y.least, chart.y.most); };
-  const double from = chart.at_y(inside(0)), to = chart.at_y(inside(value));
+  const auto clamped = [&chart](double v) { return std::clamp(v, chart.y.least, chart.y.most); };
+  const double from = chart.at_y(clamped(0)), to = chart.at_y(clamped(value));
   const double left = std::max(chart.at_x(x - width / 2), chart.plot.x);
   const double right = std::min(chart.at_x(x + width / 2), chart.plot.right());
   if (right > left) {
@@ -217,7 +217,7 @@ void draw_value(Page& page, const Chart& chart, Point at, const std::string& tex
   const double width = page.width_of(text, size) + 0.6 * size;
   const Box& plot = chart.plot;
   const double y = chart.at_y(at.y), gap = 0.3 * size;
-  // Beyond the end of a bar, clamped to the plot.
+  // The box is beyond the end of a bar, but within the plot.
   const bool upwards = y <= chart.at_y(std::clamp(0.0, chart.y.least, chart.y.most));
   const auto within = [](double from, double least, double most) {
     return std::clamp(from, least, std::max(least, most));
@@ -234,7 +234,7 @@ void draw_value(Page& page, const Chart& chart, Point at, const std::string& tex
 }
 
 ChartAxis padded_axis(double least, double most, bool with_zero) {
-  constexpr double kAir = 0.06;
+  constexpr double kMargin = 0.06;
   if (!std::isfinite(least) || !std::isfinite(most)) least = most = 0;
   if (with_zero) {
     least = std::min(least, 0.0);
@@ -246,10 +246,10 @@ ChartAxis padded_axis(double least, double most, bool with_zero) {
             .most = most + spread,
             .titles = {}};
   }
-  const double air = kAir * (most - least);
+  const double margin = kMargin * (most - least);
   ChartAxis axis;
-  axis.least = with_zero && least == 0 ? 0 : least - air;
-  axis.most = with_zero && most == 0 ? 0 : most + air;
+  axis.least = with_zero && least == 0 ? 0 : least - margin;
+  axis.most = with_zero && most == 0 ? 0 : most + margin;
   return axis;
 }
 

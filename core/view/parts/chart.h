@@ -40,15 +40,15 @@ struct Chart {
 
 // Places a chart within `outer`, leaving space for titles and tick labels.
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y);
-// Width of the y axis: tick labels and title. Charts that are stacked take the largest, so that
-// their plots line up.
+// Width of the y axis: tick labels and title. Stacked charts use the largest, so that their plots
+// line up.
 double y_axis_width(const Page& page, const ChartAxis& y);
-// Extra width needed by the tick labels of this chart, whose height may give them more digits.
+// Extra width for the tick labels of this chart, whose height may require more digits.
 double missing_y_axis_width(const Page& page, const Chart& chart);
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,
                   double right);
 
-// Draws grid, frame, tick labels and titles. Every axis has at least its limits labelled.
+// Draws grid, frame, tick labels and titles. Every axis labels at least its limits.
 void draw_chart(Page& page, const Chart& chart);
 // Draws a curve through points in chart coordinates, clipped to the plot. NaN interrupts it.
 void draw_curve(Page& page, const Chart& chart, const std::vector<Point>& points, Colour colour,

@@ -63,9 +63,9 @@ double magnitude_at(const ColourRange& range, double position) {
   return static_cast<double>(range.ranked[std::min(at, range.ranked.size()) - 1]);
 }
 
-// Ticks from the lower end up, or mirrored about the middle.
-std::vector<Tick> mirrored(const std::vector<std::pair<double, std::string>>& upper,
-                           const ColourRange& range) {
+// Ticks from the lower end up; for diverging colours mirrored about the middle.
+std::vector<Tick> mirror_if_diverging(const std::vector<std::pair<double, std::string>>& upper,
+                                      const ColourRange& range) {
   std::vector<Tick> ticks;
   if (!diverging(range)) {
     for (const auto& [position, text] : upper) ticks.push_back({position, text});
@@ -106,7 +106,7 @@ std::vector<Tick> log_ticks(const ColourRange& range, int count) {
       upper.emplace_back(std::clamp(position, 0.0, 1.0), short_text(number));
     }
   }
-  return mirrored(upper, range);
+  return mirror_if_diverging(upper, range);
 }
 
 std::vector<Tick> rank_ticks(const ColourRange& range, int count) {
@@ -116,7 +116,7 @@ std::vector<Tick> rank_ticks(const ColourRange& range, int count) {
     const double position = static_cast<double>(i) / steps;
     upper.emplace_back(position, short_text(magnitude_at(range, position)));
   }
-  return mirrored(upper, range);
+  return mirror_if_diverging(upper, range);
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ Scaled scaled(const Tensor& numbers, const ColourRange& range) {
       positions[i] = static_cast<float>(range.position(static_cast<double>(numbers[i])));
     }
   });
-  // A diverging map pools by magnitude and needs its zero at zero.
+  // Heat maps pool diverging colours by magnitude, so zero must stay zero.
   if (!diverging(range)) return {positions, 0, 1};
   for (float& position : positions) position = 2 * position - 1;
   return {positions, -1, 1};
@@ -187,8 +187,8 @@ std::vector<Tick> linear_ticks(const ColourRange& range, int count) {
   return ticks;
 }
 
-// Marks the end ticks if numbers exceed the colours: "≥ 0.22".
-void name_ends(const ColourRange& range, int count, std::vector<Tick>& ticks) {
+// Replaces the end ticks by marks that some numbers exceed them: "≥ 0.22".
+void mark_exceeded_ends(const ColourRange& range, int count, std::vector<Tick>& ticks) {
   const double near = 0.9 / std::max(1, count);
   while (!ticks.empty() && ticks.back().position > 1 - near) ticks.pop_back();
   ticks.push_back({1, "≥ " + short_text(range.most)});
@@ -203,7 +203,7 @@ std::vector<Tick> ticks_of(const ColourRange& range, int count) {
   if (range.scale == ColourRange::Scale::Rank) return rank_ticks(range, count);
   const bool log = range.scale == ColourRange::Scale::Log;
   std::vector<Tick> ticks = log ? log_ticks(range, count) : linear_ticks(range, count);
-  if (range.passed && range.most > 0) name_ends(range, count, ticks);
+  if (range.passed && range.most > 0) mark_exceeded_ends(range, count, ticks);
   return ticks;
 }
 
@@ -227,12 +227,12 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
   for (std::size_t n = 0; n < ticks.size(); ++n) {
     const Tick& tick = ticks[n];
     const double y = bar.bottom() - tick.position * bar.height;
-    // In a low bar the end ticks are dropped before those between them, the upper first.
-    const bool between = n > 0 && n + 1 < ticks.size();
-    const double room = std::min(tick.position, 1 - tick.position) * bar.height;
-    if (between && ticks.size() <= 3 && room < kNumberLine * size) continue;
-    const bool below = n == 0 && ticks.size() > 1;
-    if (below && (ticks.back().position - tick.position) * bar.height < kNumberLine * size)
+    // Short bars omit the inner ticks, then the lowest one.
+    const bool is_inner = n > 0 && n + 1 < ticks.size();
+    const double end_distance = std::min(tick.position, 1 - tick.position) * bar.height;
+    if (is_inner && ticks.size() <= 3 && end_distance < kNumberLine * size) continue;
+    const bool is_lowest = n == 0 && ticks.size() > 1;
+    if (is_lowest && (ticks.back().position - tick.position) * bar.height < kNumberLine * size)
       continue;
     page.add(Line{{{bar.right(), y}, {bar.right() + 0.3 * em, y}}, page.theme().line, 1});
     page.text({x, y}, tick.text, size);
@@ -246,9 +246,9 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
 }
 
 namespace {
-constexpr double kLevelBar = 0.7;       // em: its height
-constexpr double kLevelLine = 1.25;     // em: numbers, and the title below them
-constexpr double kLevelDistance = 4.2;  // em from number to number, at least
+constexpr double kLevelBar = 0.7;       // em: height of the bar
+constexpr double kLevelLine = 1.25;     // em: line of numbers, and of the title
+constexpr double kLevelDistance = 4.2;  // em: minimum distance of numbers
 }  // namespace
 
 double level_colour_bar_height(const Page& page) {

@@ -28,8 +28,8 @@ struct ColourRange {
 // Magnitudes of the numbers that are neither 0 nor NaN, at equal steps of rank.
 std::vector<float> ranks_of(const Tensor& numbers);
 
-// Values and a linear scale that together give the colours of `range`: the input of a heat map. A
-// linear range returns the numbers unchanged.
+// Numbers for a heat map, whose linear scale from `least` to `most` gives them the colours of
+// `range`. The numbers of a linear range are unchanged.
 struct Scaled {
   Tensor numbers;
   double least = 0, most = 1;
@@ -46,12 +46,12 @@ std::vector<Tick> ticks_of(const ColourRange& range, int count);
 
 // Width of a bar with numbers and a title.
 double colour_bar_width(const Page& page);
-// Draws a vertical bar along the left of `box` with unshortened numbers and the first title that
-// fits next to them.
+// Draws a vertical bar along the left of `box` with complete numbers and the first title that fits
+// next to them.
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
                      const std::vector<std::string>& titles);
 
-// A horizontal bar with numbers below it and the first title that fits below these.
+// The same for a horizontal bar, with numbers and title below it.
 double level_colour_bar_height(const Page& page);
 void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange& range,
                            const std::vector<std::string>& titles);

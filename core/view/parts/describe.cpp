@@ -40,7 +40,7 @@ std::string describe(const Info& info, const Values& values) {
 }
 
 // Different labels in order of appearance: "A", "A, B", "3 variants".
-std::string joined(const std::vector<std::string>& labels, const std::string& many) {
+std::string join_distinct(const std::vector<std::string>& labels, const std::string& many) {
   std::vector<std::string> different;
   for (const std::string& label : labels) {
     if (std::find(different.begin(), different.end(), label) == different.end()) {
@@ -54,18 +54,18 @@ std::string joined(const std::vector<std::string>& labels, const std::string& ma
 }
 
 // "self or cross" for names; "1 to 4" for consecutive numbers.
-std::string listed(const std::vector<std::string>& names) {
+std::string list_alternatives(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : " or ") + name;
   return text;
 }
 template <class Value>
-std::string listed(const std::vector<Value>& values) {
+std::string list_alternatives(const std::vector<Value>& values) {
   std::vector<std::string> names;
   for (const Value& value : values) names.push_back(name_of(value));
-  return listed(names);
+  return list_alternatives(names);
 }
-std::string listed(const std::vector<Index>& numbers) {
+std::string list_alternatives(const std::vector<Index>& numbers) {
   if (numbers.size() == 1) return std::to_string(numbers.front());
   return std::to_string(numbers.front()) + " to " + std::to_string(numbers.back());
 }
@@ -155,8 +155,8 @@ std::string token_count_words(const Trace& trace) {
     tokens += " of " + grouped(starts[starts.size() - 1]) + " tokens";
   }
   if (!trace.parts.kind || trace.streams.empty()) return grouped(count) + tokens;
-  const Stream& other = trace.streams.front();
-  return grouped(static_cast<long long>(other.tokens.size())) + " " + other.id + " and " +
+  const Stream& source = trace.streams.front();
+  return grouped(static_cast<long long>(source.tokens.size())) + " " + source.id + " and " +
          grouped(count) + " target" + tokens;
 }
 
@@ -186,31 +186,31 @@ std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
   const auto is_in = [](const auto& list, const auto& value) {
     return std::ranges::find(list, value) != list.end();
   };
-  // Applies the requested choices one after the other.
-  PartChoice asked;
-  PartAlternatives offer = trace.alternatives(trace.part(asked));
-  if (choice.stack && !is_in(offer.stacks, *choice.stack)) {
-    return NoPart{"no " + name_of(*choice.stack), listed(offer.stacks), "stack"};
+  // Each choice restricts the alternatives of the next.
+  PartChoice requested;
+  PartAlternatives available = trace.alternatives(trace.part(requested));
+  if (choice.stack && !is_in(available.stacks, *choice.stack)) {
+    return NoPart{"no " + name_of(*choice.stack), list_alternatives(available.stacks), "stack"};
   }
-  asked.stack = choice.stack;
-  offer = trace.alternatives(trace.part(asked));
-  if (choice.kind && !is_in(offer.kinds, *choice.kind)) {
+  requested.stack = choice.stack;
+  available = trace.alternatives(trace.part(requested));
+  if (choice.kind && !is_in(available.kinds, *choice.kind)) {
     const std::string where = choice.stack ? " in the " + name_of(*choice.stack) : "";
-    return NoPart{"no " + name_of(*choice.kind) + "-attention" + where, listed(offer.kinds),
-                  "kind"};
+    return NoPart{"no " + name_of(*choice.kind) + "-attention" + where,
+                  list_alternatives(available.kinds), "kind"};
   }
-  asked.kind = choice.kind;
-  offer = trace.alternatives(trace.part(asked));
-  if (choice.step && (!trace.parts.step || !is_in(offer.steps, *choice.step))) {
+  requested.kind = choice.kind;
+  available = trace.alternatives(trace.part(requested));
+  if (choice.step && (!trace.parts.step || !is_in(available.steps, *choice.step))) {
     return NoPart{trace.parts.step ? "no step " + std::to_string(*choice.step) : "no steps",
-                  trace.parts.step ? listed(offer.steps) : "none", "step"};
+                  trace.parts.step ? list_alternatives(available.steps) : "none", "step"};
   }
-  asked.step = choice.step;
-  offer = trace.alternatives(trace.part(asked));
-  if (choice.segment && (!trace.parts.segment || !is_in(offer.segments, *choice.segment))) {
+  requested.step = choice.step;
+  available = trace.alternatives(trace.part(requested));
+  if (choice.segment && (!trace.parts.segment || !is_in(available.segments, *choice.segment))) {
     const bool any = trace.parts.segment;
     return NoPart{any ? "no segment " + std::to_string(*choice.segment) : "no segments",
-                  any ? listed(offer.segments) : "none", "segment"};
+                  any ? list_alternatives(available.segments) : "none", "segment"};
   }
   return std::nullopt;
 }
@@ -220,10 +220,10 @@ Found find_tap(const ViewInput& input) {
 }
 
 std::string objection_to_all(const Trace& trace,
-                             const std::function<std::string(const AttentionTap&)>& why) {
+                             const std::function<std::string(const AttentionTap&)>& objection_to) {
   std::string objection = "This run has no attention.";
   for (const AttentionTap& tap : trace.attention) {
-    objection = why(tap);
+    objection = objection_to(tap);
     if (objection.empty()) break;
   }
   return objection;
@@ -249,9 +249,9 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
                        : "This run kept no attention. Choose a model with attention layers.";
     return found;
   }
-  if (const std::optional<NoPart> none = no_part(trace, view.part)) {
-    found.headline = "This run has " + none->found;
-    found.advice = "Expected as " + std::string(none->what) + ": " + none->expected + ".";
+  if (const std::optional<NoPart> missing = no_part(trace, view.part)) {
+    found.headline = "This run has " + missing->found;
+    found.advice = "Expected as " + std::string(missing->what) + ": " + missing->expected + ".";
     return found;
   }
   const HeadRef at = head_ref(trace, view);
@@ -263,8 +263,8 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
   } else if (found.tap == nullptr) {
     found.headline =
         "No layer " + std::to_string(view.layer) + " with a head " + std::to_string(view.head);
-    const std::string of = describe_part(trace.parts, at.part);
-    found.advice = (of.empty() ? "The model" : capitalised(of)) + " has " +
+    const std::string part_name = describe_part(trace.parts, at.part);
+    found.advice = (part_name.empty() ? "The model" : capitalised(part_name)) + " has " +
                    layers_and_heads(trace, at.part) +
                    ", counted from 0. Choose another layer or head.";
   }
@@ -291,8 +291,8 @@ std::string picture_title(const Trace& trace, const std::optional<TracePart>& pa
   }
   std::string title = trace.model;
   if (variants.empty() || trace.is_imported) return title;
-  return title + " · " + joined(variants, "variants") +
-         " · position: " + joined(encodings, "encodings");
+  return title + " · " + join_distinct(variants, "variants") +
+         " · position: " + join_distinct(encodings, "encodings");
 }
 
 InterventionNames intervention_names(const Trace& trace, const AttentionTap* tap) {

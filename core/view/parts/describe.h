@@ -15,10 +15,10 @@ namespace attnscope {
 std::string describe(const AttentionTap& tap);
 std::string describe_variant(const AttentionTap& tap);   // "Local (window = 4, dilation = 1)"
 std::string describe_encoding(const AttentionTap& tap);  // "RoPE (base = 10000)"
-// The same, or that the attention was given (Trace::given).
+// The same, or a remark that the attention is imported (Trace::is_imported).
 std::string describe(const Trace& trace, const AttentionTap& tap);
 
-// Advice for views that need more than given attention (Trace::given).
+// Advice for views that need more than imported attention (Trace::is_imported).
 inline constexpr const char* kAttentionAlone =
     "The file holds attention alone. Open one with q and k, or choose a model and a text.";
 
@@ -39,12 +39,12 @@ std::string title_with_part(const ViewInput& input);
 // "7 tokens"; "9 source and 7 target tokens".
 std::string token_count_words(const Trace& trace);
 
-// True if the tokens of both have the same labels.
+// True if the token labels of both runs are equal.
 bool have_same_labels(const Trace& a, const Trace& b);
 
 // True for masked models, which predict the token at a position instead of the next one.
 bool predicts_masked_tokens(const Trace& trace);
-// True if the model predicts a token after each one: not for models that predict actions.
+// False for models that predict actions instead of tokens.
 bool predicts_next_tokens(const Trace& trace);
 inline constexpr const char* kPredictsActions =
     "This model says actions, not tokens: Trajectory shows them.";
@@ -58,7 +58,7 @@ std::string token_label(const Trace& trace, std::int32_t id);
 // "4 layers of 4 heads", "4 layers".
 std::string layers_and_heads(const Trace& trace, const TracePart& part);
 
-// A part that the run lacks, and the alternatives: "no cross-attention", "expected self".
+// A part that the run lacks, and the available parts: found "no cross-attention", expected "self".
 struct NoPart {
   std::string found, expected;
   const char* what = "";  // kind of part that is missing: "kind"
@@ -73,16 +73,16 @@ struct Found {
 };
 Found find_tap(const ViewInput& input);
 Found find_tap(const Trace& trace, const ViewSettings& view);
-// View::objection for views of heads: `why` of the run's last head group if it objects to all of
-// them; empty if it accepts one.
+// View::objection for views of heads: empty if `objection_to` is empty for any head group of the
+// run, else that of the last group.
 std::string objection_to_all(const Trace& trace,
-                             const std::function<std::string(const AttentionTap&)>& why);
+                             const std::function<std::string(const AttentionTap&)>& objection_to);
 std::string objection_without_attention(const Trace& trace);
-// For numeric exports, which have no place for a message: throws InputError.
+// find_tap() for exports of numbers: throws an InputError instead of returning a message.
 Found require_tap(const ViewInput& input);
 
-// Names for describing interventions of this run: its tokens, and the tap's rows and columns (null:
-// numbers).
+// Names for describing interventions of this run: its tokens, and the rows and columns of `tap`
+// (null: they are numbered).
 InterventionNames intervention_names(const Trace& trace, const AttentionTap* tap);
 
 }  // namespace attnscope

@@ -9,14 +9,14 @@ namespace {
 
 constexpr double kTableLine = 1.5;      // em from row to row
 constexpr double kTableGap = 1.0;       // em between columns
-constexpr double kMaxNameShare = 0.45;  // of the width, if the values need the rest
+constexpr double kMaxNameShare = 0.45;  // of the width, if the values need the remainder
 constexpr double kBadgePadding = 0.4;   // em
 constexpr double kBadgeHeight = 1.35;   // em
 
 // Widths of the columns at which no text is shortened.
 struct Columns {
   double names = 0, a = 0, b = 0;
-  double all(double gap) const { return names + gap + a + gap + b; }
+  double total(double gap) const { return names + gap + a + gap + b; }
 };
 Columns columns_of(const Page& page, const std::vector<Fact>& facts, double size) {
   Columns widths;
@@ -59,11 +59,11 @@ double min_fact_table_height(const Page& page, std::size_t facts) {
 }
 
 double fact_table_width(const Page& page, const std::vector<Fact>& facts) {
-  return columns_of(page, facts, page.em()).all(kTableGap * page.em());
+  return columns_of(page, facts, page.em()).total(kTableGap * page.em());
 }
 
 double min_fact_table_width(const Page& page, const std::vector<Fact>& facts) {
-  return columns_of(page, facts, page.small()).all(kTableGap * page.em());
+  return columns_of(page, facts, page.small()).total(kTableGap * page.em());
 }
 
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
@@ -74,7 +74,7 @@ void draw_fact_table(Page& page, const Box& box, const std::string& first,
   const double line = std::clamp(share, kTableLine * page.small(), kTableLine * em);
   double size = em;
   Columns widths = columns_of(page, facts, size);
-  if (widths.all(gap) > box.width || line < 0.99 * kTableLine * em) {
+  if (widths.total(gap) > box.width || line < 0.99 * kTableLine * em) {
     size = page.small();
     widths = columns_of(page, facts, size);
   }

@@ -11,7 +11,7 @@ namespace attnscope {
 struct Fact {
   std::string name;  // "Perplexity"
   std::string a, b;
-  bool essential = false;  // kept if there is space for few facts
+  bool essential = false;  // kept if only few facts fit
 };
 
 // Colours of the first and second run throughout a picture.

@@ -29,11 +29,11 @@ Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
 namespace {
 
 // Index of the first masked token; -1 if there is none.
-Index first_hidden(const Trace& trace) {
-  const auto hidden = std::ranges::find_if(trace.tokens, [&](const TraceToken& token) {
+Index first_masked(const Trace& trace) {
+  const auto masked = std::ranges::find_if(trace.tokens, [&](const TraceToken& token) {
     return trace.config && token.id >= 0 && token.id == mask_id(*trace.config);
   });
-  return hidden != trace.tokens.end() ? hidden - trace.tokens.begin() : -1;
+  return masked != trace.tokens.end() ? masked - trace.tokens.begin() : -1;
 }
 
 }  // namespace
@@ -41,13 +41,13 @@ Index first_hidden(const Trace& trace) {
 Index shown_position(const ViewSettings& settings, const Trace& trace) {
   const auto length = static_cast<Index>(trace.tokens.size());
   if (settings.pinned_query >= 0 && settings.pinned_query < length) return settings.pinned_query;
-  const Index hidden = first_hidden(trace);
-  return hidden >= 0 ? hidden : length - 1;
+  const Index masked = first_masked(trace);
+  return masked >= 0 ? masked : length - 1;
 }
 
 Index shown_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap) {
   const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < tap.queries();
-  if (!pinned && first_hidden(trace) >= 0) return first_hidden(trace);
+  if (!pinned && first_masked(trace) >= 0) return first_masked(trace);
   const Index row = pinned ? settings.pinned_query : tap.queries() - 1;
   const Index at = trace.token_index(tap.query_rows, tap.queries(), row);
   return at >= 0 ? at : static_cast<Index>(trace.tokens.size()) - 1;
@@ -63,8 +63,8 @@ std::string query_label(const Trace& trace, const AttentionTap& tap, Index query
 
 std::string key_label(const Trace& trace, const AttentionTap& tap, Index key) {
   std::string label = key_axis(trace, tap).labels[static_cast<std::size_t>(key)];
-  const bool of_text = key_token(trace, tap, key) >= 0;
-  const RowSource source = of_text ? RowSource{-1} : column_source(trace, tap, key);
+  const bool is_token = key_token(trace, tap, key) >= 0;
+  const RowSource source = is_token ? RowSource{-1} : column_source(trace, tap, key);
   if (source.first < 0) return label;
   // Contents of a memory slot.
   label += " ";
@@ -83,8 +83,8 @@ Index query_position(const AttentionTap& tap, Index query) {
 Index key_position(const AttentionTap& tap, Index head, Index key) {
   const Part* part = tap.result.part.get();
   if (part == nullptr || part->pos_k.empty()) return key;
-  const bool by_head = static_cast<Index>(part->pos_k.size()) > tap.keys();
-  return part->pos_k[static_cast<std::size_t>((by_head ? head * tap.keys() : 0) + key)];
+  const bool differs_by_head = static_cast<Index>(part->pos_k.size()) > tap.keys();
+  return part->pos_k[static_cast<std::size_t>((differs_by_head ? head * tap.keys() : 0) + key)];
 }
 
 }  // namespace attnscope

@@ -14,8 +14,8 @@ struct Pair {
 Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
               const std::optional<Pair>& hovered = std::nullopt);
 
-// The token that a single-query view shows: the pinned one, else the first masked one, else the
-// last. An index into the trace's tokens.
+// Token that a single-query view shows, as an index into the trace's tokens: the pinned token, else
+// the first masked one, else the last.
 Index shown_position(const ViewSettings& settings, const Trace& trace);
 // The same if pins are rows of `tap`.
 Index shown_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);

@@ -7,12 +7,12 @@ namespace attnscope {
 namespace {
 
 constexpr double kSwatch = 0.85;    // em
-constexpr double kSwatchGap = 0.4;  // em to its text
-constexpr double kEntryGap = 1.2;   // em to the next
+constexpr double kSwatchGap = 0.4;  // em between swatch and text
+constexpr double kEntryGap = 1.2;   // em between entries
 constexpr double kLine = 1.45;      // em
 
 // Boxes of the entries, relative to (0, 0).
-std::vector<Box> places(const Page& page, const std::vector<LegendEntry>& entries, double width) {
+std::vector<Box> boxes_of(const Page& page, const std::vector<LegendEntry>& entries, double width) {
   const double em = page.em();
   std::vector<double> widths;
   for (const LegendEntry& entry : entries) {
@@ -24,12 +24,12 @@ std::vector<Box> places(const Page& page, const std::vector<LegendEntry>& entrie
 }  // namespace
 
 double legend_height(const Page& page, const std::vector<LegendEntry>& entries, double width) {
-  const std::vector<Box> boxes = places(page, entries, width);
+  const std::vector<Box> boxes = boxes_of(page, entries, width);
   return boxes.empty() ? 0 : boxes.back().bottom();
 }
 
 std::vector<Box> draw_legend(Page& page, const std::vector<LegendEntry>& entries, const Box& box) {
-  std::vector<Box> boxes = places(page, entries, box.width);
+  std::vector<Box> boxes = boxes_of(page, entries, box.width);
   const double em = page.em(), side = kSwatch * em;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     Box& place = boxes[i];

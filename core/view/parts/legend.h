@@ -11,7 +11,7 @@ namespace attnscope {
 struct LegendEntry {
   Colour colour;
   std::string text;
-  bool off = false;   // hidden at the moment: drawn hollow
+  bool off = false;   // hidden in the picture: drawn hollow
   bool tick = false;  // drawn as a short line
 };
 

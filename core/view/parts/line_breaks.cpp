@@ -8,13 +8,13 @@ std::vector<Box> wrap_boxes(const std::vector<double>& widths, const LineBreaks&
   std::vector<Box> boxes;
   double x = 0, y = 0;
   for (const double wanted : widths) {
-    const double own = std::min(breaks.width, wanted);
-    if (x > 0 && x + own > breaks.width) {
+    const double box_width = std::min(breaks.width, wanted);
+    if (x > 0 && x + box_width > breaks.width) {
       x = 0;
       y += breaks.line;
     }
-    boxes.push_back({x, y, own, breaks.height});
-    x += own + breaks.gap;
+    boxes.push_back({x, y, box_width, breaks.height});
+    x += box_width + breaks.gap;
   }
   return boxes;
 }

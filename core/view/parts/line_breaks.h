@@ -8,9 +8,9 @@
 namespace attnscope {
 
 struct LineBreaks {
-  double width;   // of a line; wider boxes are cut
-  double gap;     // between boxes of a line
-  double line;    // from line to line
+  double width;   // of a line; wider boxes are narrowed
+  double gap;     // between the boxes of a line
+  double line;    // distance of lines
   double height;  // of a box
 };
 

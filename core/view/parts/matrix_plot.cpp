@@ -50,7 +50,7 @@ void draw_cross_hair(Page& page, const MatrixPlot& m) {
 }
 
 // Limits of the label depths: a share of the picture, plus the space a square plot leaves free.
-AxisDepths most_labels(const Page& page, const Box& inside, double right_width) {
+AxisDepths max_label_depths(const Page& page, const Box& inside, double right_width) {
   const double most = kLongestLabel * page.em(), free = inside.width - right_width - inside.height;
   const double share = kMaxLabels * std::min(inside.width, inside.height);
   return {std::min(most, std::max(share, free)), std::min(most, std::max(share, -free))};
@@ -62,21 +62,21 @@ CellWindow cell_window(const ViewSettings& settings) {
   return {settings.row, settings.column, settings.height, settings.width};
 }
 
-void set_visible(MatrixPlot& matrix, const CellWindow& asked) {
+void set_visible(MatrixPlot& matrix, const CellWindow& requested) {
   const auto rows = static_cast<double>(matrix.rows.count());
   const auto columns = static_cast<double>(matrix.columns.count());
   matrix.height = rows;
   matrix.width = columns;
-  if (!(asked.width > 0) || !(asked.height > 0)) return;
-  // The region belongs to a longer text and is beyond this one.
-  if (asked.row >= rows || asked.column >= columns) return;
+  if (!(requested.width > 0) || !(requested.height > 0)) return;
+  // A region set for a longer text can be outside of this matrix.
+  if (requested.row >= rows || requested.column >= columns) return;
   constexpr double kMin = 0.25;  // cells
   const auto place = [kMin](double first, double extent, double count, double& from, double& size) {
     size = std::clamp(extent, kMin, 4 * count);
     from = std::clamp(first, -size / 2, count - std::min(size, count) / 2);
   };
-  place(asked.row, asked.height, rows, matrix.row, matrix.height);
-  place(asked.column, asked.width, columns, matrix.column, matrix.width);
+  place(requested.row, requested.height, rows, matrix.row, matrix.height);
+  place(requested.column, requested.width, columns, matrix.column, matrix.width);
 }
 
 std::pair<Index, Index> PairAt::operator()(Point p) const {
@@ -92,13 +92,13 @@ PairAt pair_at(const MatrixPlot& m) {
 namespace {
 
 // Places everything but the pins within `inside`.
-MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, TokenAxis column_axis,
-                  const CellWindow& asked, double right_width) {
+MatrixPlot place_unpinned(const Page& page, const Box& inside, TokenAxis row_axis,
+                          TokenAxis column_axis, const CellWindow& requested, double right_width) {
   MatrixPlot m;
   m.scale = page.input().canvas.scale;
   m.rows = measured(page, std::move(row_axis));
   m.columns = measured(page, std::move(column_axis));
-  set_visible(m, asked);
+  set_visible(m, requested);
 
   const double em = page.em();
   const auto rows = static_cast<double>(m.rows.count());
@@ -112,8 +112,8 @@ MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, Token
     return width > aspect * height ? PlotSize{aspect * height, height}
                                    : PlotSize{width, width / aspect};
   };
-  const AxisDepths depths =
-      settled_depths(page, m.rows, m.columns, most_labels(page, inside, right_width), plot_between);
+  const AxisDepths depths = settled_depths(
+      page, m.rows, m.columns, max_label_depths(page, inside, right_width), plot_between);
   m.left = depths.left;
   m.top = depths.top;
   const auto [width, height] = plot_between(depths);
@@ -136,8 +136,8 @@ MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap&
                         double right_width) {
   const Trace& trace = page.input().trace;
   const ViewSettings& settings = page.input().session.view;
-  MatrixPlot m = placed(page, inside, query_axis(trace, tap), key_axis(trace, tap),
-                        cell_window(settings), right_width);
+  MatrixPlot m = place_unpinned(page, inside, query_axis(trace, tap), key_axis(trace, tap),
+                                cell_window(settings), right_width);
   if (settings.pinned_query < m.rows.count()) m.pinned_row = settings.pinned_query;
   if (settings.pinned_key < m.columns.count()) m.pinned_column = settings.pinned_key;
   return m;
@@ -145,7 +145,7 @@ MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap&
 
 MatrixPlot place_matrix(const Page& page, const Box& inside, TokenAxis rows, TokenAxis columns,
                         double right_width) {
-  return placed(page, inside, std::move(rows), std::move(columns), {}, right_width);
+  return place_unpinned(page, inside, std::move(rows), std::move(columns), {}, right_width);
 }
 
 double MatrixPlot::bottom(const Page& page) const {

@@ -1,5 +1,4 @@
-// Layout of an [L_q x L_k] matrix: cells, both axes, visible region, cross-hair, hit test. Shared
-// by all views that show one.
+// Layout of an [L_q x L_k] matrix: cells, both axes, visible region, cross-hair, hit test.
 #pragma once
 
 #include <functional>
@@ -28,7 +27,7 @@ struct MatrixPlot {
   double row = 0, column = 0, height = 0, width = 0;
   Index hovered_row = -1, hovered_column = -1;
   bool row_labels = true;                     // false: the plot to the left has them
-  Index pinned_row = -1, pinned_column = -1;  // ViewSettings' pins, if such cells exist
+  Index pinned_row = -1, pinned_column = -1;  // pins of ViewSettings, if within the matrix
 
   double scale = 1;  // pixels per unit
 
@@ -37,8 +36,8 @@ struct MatrixPlot {
   Box cell(Index row, Index column) const;
 };
 
-// Sets the visible region to `asked`, moved so that a part of the matrix is in sight.
-void set_visible(MatrixPlot& matrix, const CellWindow& asked);
+// Sets the visible region to `requested`, moved so that a part of the matrix is visible.
+void set_visible(MatrixPlot& matrix, const CellWindow& requested);
 
 // Places axes and cells within `inside`, keeping `right_width` free to the right of the plot. Cells
 // are square unless that makes the plot a thin strip.
@@ -48,7 +47,7 @@ MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap&
 MatrixPlot place_matrix(const Page& page, const Box& inside, TokenAxis rows, TokenAxis columns,
                         double right_width);
 
-// Maps a point to its cell [query, key]; -1 outside. Holds copies of numbers: may outlive the page.
+// Maps a point to its cell [query, key]; -1 outside. May outlive the page.
 struct PairAt {
   Box plot;
   double row, column, height, width;
@@ -65,13 +64,13 @@ struct HitMatrix {
 // ViewLayout::hit for several matrices: the first that contains the point.
 std::function<std::optional<Hit>(Point)> hit_test(std::vector<HitMatrix> matrices);
 
-// Draws axes, border, lines between kinds of columns and the cross-hair; with more cells than
-// pixels also the first of the notes that fits.
+// Draws axes, border, lines between kinds of columns and the cross-hair; if there are more cells
+// than pixels, also the first of the notes that fits.
 void draw_matrix_frame(Page& page, const MatrixPlot& matrix,
                        const std::vector<std::string>& pooling_note);
 
-// Marks a cell as the last attended one of its row: an outline, thinner for low cells; a line at
-// its end if an outline would fill the cell.
+// Marks the last attended cell of a row with an outline, or with a line at its end if an outline
+// would fill the cell.
 void draw_row_end_marker(Page& page, const Box& cell);
 bool has_row_end_outline(const Box& cell);
 

@@ -7,7 +7,7 @@ namespace attnscope {
 
 inline constexpr const char* kNoSpace = "No space for the picture";
 
-// True if `refusal` (ViewLayout::refusal) is for lack of space.
+// True if `refusal` (ViewLayout::refusal) reports lack of space.
 inline bool lacks_space(std::string_view refusal) {
   return refusal.starts_with(kNoSpace);
 }

@@ -12,14 +12,14 @@ Index pattern_head(const AttentionTap& tap, Index head) {
   return tap.result.pattern->heads() > 1 ? head : 0;
 }
 
-// Draws the missing cells of a map of rules over the weights.
-void cover(Page& page, HeatMap rules) {
+// Draws the NaN cells of a map of rules over the weights.
+void draw_excluded(Page& page, HeatMap rules) {
   rules.hollow = true;
   rules.missing = not_allowed_colour(page.theme());
   page.add(std::move(rules));
 }
 
-HeatMap placed(const HeatMap& cells) {
+HeatMap rules_map(const HeatMap& cells) {
   HeatMap rules;
   rules.box = cells.box;
   rules.row = cells.row;
@@ -67,23 +67,23 @@ void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, 
 
 bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head) {
   if (!has_not_allowed(tap, head)) return false;
-  HeatMap rules = placed(cells);
+  HeatMap rules = rules_map(cells);
   set_rules(rules, page.input(), tap, head);
-  cover(page, std::move(rules));
+  draw_excluded(page, std::move(rules));
   return true;
 }
 
 bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head,
                        const Tensor& weights) {
   if (!has_not_allowed(tap, head)) return false;
-  HeatMap rules = placed(cells);
+  HeatMap rules = rules_map(cells);
   set_rules(rules, page.input(), tap, head);
   if (rules.values.shape() != weights.shape()) return false;  // unknown for blocks
   rules.values = rules.values.copy();
   for (Index i = 0; i < weights.size(); ++i) {
     if (weights[i] != 0 && std::isnan(rules.values[i])) rules.values[i] = 0;
   }
-  cover(page, std::move(rules));
+  draw_excluded(page, std::move(rules));
   return true;
 }
 

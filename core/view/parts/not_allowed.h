@@ -1,4 +1,4 @@
-// Pairs that the attention pattern does not allow, drawn apart from weights of zero.
+// Pairs that the attention pattern does not allow, drawn differently from weights of zero.
 #pragma once
 
 #include "core/view/parts/colour_bar.h"
@@ -10,12 +10,12 @@ Colour not_allowed_colour(const Theme& theme);
 // True if the pattern or mask excludes any pair of this head.
 bool has_not_allowed(const AttentionTap& tap, Index head);
 
-// Sets the values of a heat map, whose box and visible region (in pairs) are set, to the index of
-// the rule that admits each pair; NaN for excluded pairs; in blocks if there are very many pairs.
+// Sets the values of `cells` to the index of the rule that admits each pair, NaN for excluded
+// pairs. Box and visible region (in pairs) must be set; very many pairs are merged into blocks.
 void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head);
 
-// Covers excluded pairs of a map that is already drawn; `cells` has its box and visible region in
-// pairs. Returns true if the whole map has any, for the legend.
+// Covers the excluded pairs of a map that is already drawn with the box and visible region (in
+// pairs) of `cells`. Returns true if any pair of the map, visible or not, is excluded.
 bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head);
 // The same for `weights` [L_q, L_k] aggregated over heads with different patterns: a nonzero weight
 // counts as allowed.

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRounding = 1e-6;   // pixels: tolerance, so that measured text fits its measure
+constexpr double kRounding = 1e-6;   // pixels: tolerance, so that a text fits its measured width
 constexpr double kCaptionGap = 0.9;  // em above the caption
 
 // True for the first byte of a UTF-8 character.
@@ -140,15 +140,16 @@ void Page::tag(Point at, const std::string& text, const Box& within) {
 
 namespace {
 
-// The user's text, else the picture's own; empty if switched off.
-std::string chosen_words(bool wanted, const std::string& given, const std::string& own) {
-  if (!wanted) return "";
-  return given.empty() ? own : given;
+// `replacement`, or `fallback` if that is empty; empty if switched off.
+std::string text_or_default(bool is_visible, const std::string& replacement,
+                            const std::string& fallback) {
+  if (!is_visible) return "";
+  return replacement.empty() ? fallback : replacement;
 }
 
 }  // namespace
 
-Box Page::frame(const std::string& own_title, const std::string& own_caption) {
+Box Page::frame(const std::string& default_title, const std::string& default_caption) {
   constexpr double kTitleSize = 1.25;                              // in em
   constexpr double kMaxTitleShare = 0.14, kMaxCaptionShare = 0.3;  // of the height
   const double gap = 0.6 * em();
@@ -156,8 +157,8 @@ Box Page::frame(const std::string& own_title, const std::string& own_caption) {
   if (!input_.figure.framed) return inside;
 
   const FigureParts& parts = input_.figure.parts;
-  const std::string title = chosen_words(parts.title, parts.title_text, own_title);
-  const std::string caption = chosen_words(parts.caption, parts.caption_text, own_caption);
+  const std::string title = text_or_default(parts.title, parts.title_text, default_title);
+  const std::string caption = text_or_default(parts.caption, parts.caption_text, default_caption);
   const double margin = 1.1 * em();
   inside = {margin, margin, input_.canvas.width - 2 * margin, input_.canvas.height - 2 * margin};
   const double title_size = kTitleSize * em(), title_line = title_size * kLineHeight;
@@ -187,8 +188,8 @@ Box Page::frame(const std::string& own_title, const std::string& own_caption) {
     y += line_height;
   }
   caption_last_ = list_.items.size();
-  const double taken = title_height + caption_height + caption_gap_;
-  return {inside.x, inside.y + title_height, inside.width, std::max(0.0, inside.height - taken)};
+  const double used = title_height + caption_height + caption_gap_;
+  return {inside.x, inside.y + title_height, inside.width, std::max(0.0, inside.height - used)};
 }
 
 double Page::top_margin(double space, double content) const {
@@ -227,7 +228,7 @@ ViewLayout Page::message(const std::string& headline, const std::string& advice,
       sum += static_cast<double>(p.lines.size()) * p.size * kLineHeight;
     return sum;
   };
-  // Drops lines from the end until it fits.
+  // Drops lines from the end until the text fits.
   while (!paragraphs.empty() && height() > input_.canvas.height) {
     if (!paragraphs.back().lines.empty()) paragraphs.back().lines.pop_back();
     if (paragraphs.back().lines.empty()) paragraphs.pop_back();

@@ -34,7 +34,7 @@ class Page {
                                    std::size_t most_lines = std::numeric_limits<std::size_t>::max(),
                                    bool bold = false) const;
 
-  // Adds an item; texts without space markers unless ViewSettings::space_markers is set.
+  // Adds an item. Removes space markers from texts unless ViewSettings::space_markers is set.
   void add(Item item);
   void text(Point at, const std::string& text, double size, Align align = Align::Start,
             double angle = 0);                                     // in Theme::text
@@ -45,21 +45,21 @@ class Page {
   void tag(Point at, const std::string& text, const Box& within);
 
   // Adds title and caption to framed pictures and returns the remaining space.
-  Box frame(const std::string& own_title, const std::string& own_caption);
+  Box frame(const std::string& default_title, const std::string& default_caption);
   // Offset of content of height `content` in `space`: 0 if the picture is cropped to its content,
   // otherwise centred.
   double top_margin(double space, double content) const;
 
-  // A message in place of the picture: the problem, and advice on how to solve it. `pending`: a
-  // computation in progress that will replace it.
+  // Replaces the picture by a message: the problem, and advice on how to solve it. `pending`: a
+  // computation in progress whose result will replace the message.
   ViewLayout message(const std::string& headline, const std::string& advice,
                      const std::string& pending = "");
 
-  // The finished list; tight pictures end below `content_bottom` and the caption.
+  // Returns the finished list. Tight pictures end below the content and the caption.
   DisplayList take(double content_bottom);
 
  private:
-  // True if `text` has space markers, which are not drawn.
+  // True if `text` has space markers that are not drawn.
   bool hides_markers(const std::string& text) const;
 
   static constexpr double kSmall = 0.85;
@@ -69,7 +69,7 @@ class Page {
   std::size_t caption_first_ = 0, caption_last_ = 0;  // items
 };
 
-// The message of a picture that does not fit.
+// Message of a picture that does not fit.
 ViewLayout no_space(Page& page);
 
 // Interpolates from a to b.

@@ -38,7 +38,7 @@ void draw_run(const Run& run, const PatternWindow& w, float* cells) {
   }
 }
 
-Index blocks(Index count, Index step) {
+Index block_count(Index count, Index step) {
   return (count + step - 1) / step;
 }
 
@@ -55,7 +55,7 @@ PatternWindow pattern_window(Index queries, Index keys, double row, double colum
     };
     from = clamped(std::floor(first));
     size = clamped(std::ceil(first + extent)) - from;
-    step = std::max<Index>(1, blocks(size, kMaxCells));
+    step = std::max<Index>(1, block_count(size, kMaxCells));
   };
   cut(row, height, queries, window.row, window.height, window.row_step);
   cut(column, width, keys, window.column, window.width, window.column_step);
@@ -63,8 +63,8 @@ PatternWindow pattern_window(Index queries, Index keys, double row, double colum
 }
 
 Tensor pattern_rules(const Pattern& pattern, Index head, const PatternWindow& w) {
-  const Index columns = blocks(w.width, w.column_step);
-  Tensor cells = Tensor::full({blocks(w.height, w.row_step), columns}, kNotAllowed);
+  const Index columns = block_count(w.width, w.column_step);
+  Tensor cells = Tensor::full({block_count(w.height, w.row_step), columns}, kNotAllowed);
   head = pattern_head(pattern, head);
   parallel_for(cells.dim(0), 64, [&](Index begin, Index end) {
     for (Index block = begin; block < end; ++block) {

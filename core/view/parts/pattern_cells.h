@@ -21,8 +21,8 @@ PatternWindow pattern_window(Index queries, Index keys, double row, double colum
 // Index of the rule that admits each pair, NaN if excluded; the largest index of each block.
 // [ceil(height / row_step), ceil(width / column_step)]
 Tensor pattern_rules(const Pattern& pattern, Index head, const PatternWindow& window);
-// The same with a mask of allowed pairs [h, L_q, L_k]; allowed pairs outside the pattern count as
-// rule 0.
+// The same for the whole matrix with a mask of allowed pairs [h, L_q, L_k]. Allowed pairs outside
+// the pattern have rule 0.
 Tensor masked_rules(const Pattern& pattern, const ByteTensor& mask, Index head);
 
 // Index of the rule that admits one pair of a head, respecting its mask; -1 if excluded.

@@ -9,10 +9,10 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;               // em, all in all
-constexpr double kPinnedGap = 0.7;                                   // em to the plot
-constexpr double kNameGap = 0.4;                                     // em more to the column's name
-constexpr double kBars = 3.0;                                        // em of the longest bar
+constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;  // em, in total
+constexpr double kPinnedGap = 0.7;                      // em between plot and bars
+constexpr double kNameGap = 0.4;                        // em added before the column's name
+constexpr double kBars = 3.0;                           // em of the longest bar
 constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em of a number
 constexpr double kMaxBars = 400;                                     // more are drawn as a line
 
@@ -50,30 +50,30 @@ float largest(const std::vector<Bar>& bars) {
   return most;
 }
 
-// Bars that get a number: the largest first, as long as numbers do not overlap, and none that is
+// Bars with a number, the largest first: those whose numbers do not overlap, and which are not
 // negligible compared with the largest.
-std::vector<Bar> numbered(std::vector<Bar> bars, const AxisPlace& place, double apart) {
+std::vector<Bar> labelled_bars(std::vector<Bar> bars, const AxisPlace& place, double min_distance) {
   constexpr double kLeastShare = 0.05;
   const auto least = static_cast<float>(kLeastShare) * largest(bars);
   // Numbers at the ends stay within the side.
   const auto middle = [&](const Bar& bar) {
-    const double first = place.from + apart / 2;
+    const double first = place.from + min_distance / 2;
     return std::clamp((bar.from + bar.to) / 2, first,
-                      std::max(first, place.from + place.length - apart / 2));
+                      std::max(first, place.from + place.length - min_distance / 2));
   };
   std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) {
     return std::abs(a.weight) > std::abs(b.weight);
   });
-  std::vector<Bar> chosen;
+  std::vector<Bar> result;
   for (const Bar& bar : bars) {
     constexpr std::size_t kMost = 100;
-    if (!(std::abs(bar.weight) > least) || chosen.size() >= kMost) break;
-    const bool free = std::all_of(chosen.begin(), chosen.end(), [&](const Bar& other) {
-      return std::abs(middle(other) - middle(bar)) >= apart;
+    if (!(std::abs(bar.weight) > least) || result.size() >= kMost) break;
+    const bool free = std::all_of(result.begin(), result.end(), [&](const Bar& other) {
+      return std::abs(middle(other) - middle(bar)) >= min_distance;
     });
-    if (free) chosen.push_back(bar);
+    if (free) result.push_back(bar);
   }
-  return chosen;
+  return result;
 }
 
 // Formats all numbers of a side alike: enough decimals for two significant digits of the largest.
@@ -96,8 +96,8 @@ double size_of(const Bar& bar, float most, bool signs, double length) {
   return length * static_cast<double>(bar.weight / most) / (signs ? 2 : 1);
 }
 
-// `along`: bars side by side from left to right; otherwise from top to bottom.
-void draw_bars(Page& page, const std::vector<Bar>& bars, bool along, double base, double length) {
+// `across`: bars from left to right; otherwise from top to bottom.
+void draw_bars(Page& page, const std::vector<Bar>& bars, bool across, double base, double length) {
   const float most = largest(bars);
   if (!(most > 0)) return;
   const bool signs = has_signs(bars);
@@ -108,8 +108,8 @@ void draw_bars(Page& page, const std::vector<Bar>& bars, bool along, double base
     Line line{{}, page.theme().accent, 1};
     for (const Bar& bar : bars) {
       const double middle = (bar.from + bar.to) / 2;
-      line.points.push_back(along ? Point{middle, base - size(bar)}
-                                  : Point{base + size(bar), middle});
+      line.points.push_back(across ? Point{middle, base - size(bar)}
+                                   : Point{base + size(bar), middle});
     }
     page.add(std::move(line));
     return;
@@ -120,9 +120,9 @@ void draw_bars(Page& page, const std::vector<Bar>& bars, bool along, double base
     if (thick <= 0 || extent <= 0) continue;
     const Colour colour = far < 0 ? below : above;
     page.add(
-        along ? FilledBox{{bar.from + inset, base - std::max(0.0, far), thick - 2 * inset, extent},
-                          colour}
-              : FilledBox{{base + first, bar.from + inset, extent, thick - 2 * inset}, colour});
+        across ? FilledBox{{bar.from + inset, base - std::max(0.0, far), thick - 2 * inset, extent},
+                           colour}
+               : FilledBox{{base + first, bar.from + inset, extent, thick - 2 * inset}, colour});
   }
 }
 
@@ -140,7 +140,7 @@ double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double be
   draw_bars(page, bars, true, base, kBars * em);
   page.add(Line{{{m.plot.x, base}, {m.plot.right(), base}}, page.theme().line, 1});
   const float most = largest(bars);
-  for (const Bar& bar : numbered(bars, place, kPinnedLabelWidth * em)) {
+  for (const Bar& bar : labelled_bars(bars, place, kPinnedLabelWidth * em)) {
     const std::string text = number(bar.weight, most);
     const double half = page.width_of(text, page.small()) / 2;
     const double x = std::clamp((bar.from + bar.to) / 2, m.plot.x + half,
@@ -167,7 +167,7 @@ void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
   draw_bars(page, bars, false, base, most_length);
   page.add(Line{{{base, m.plot.y}, {base, m.plot.bottom()}}, page.theme().line, 1});
   const float most = largest(bars);
-  for (const Bar& bar : numbered(bars, place, kPinnedLabelHeight * em)) {
+  for (const Bar& bar : labelled_bars(bars, place, kPinnedLabelHeight * em)) {
     const double length = std::max(0.0, size_of(bar, most, signs, most_length));
     const double half = kPinnedLabelHeight * em / 2;
     const double y = std::clamp((bar.from + bar.to) / 2, m.plot.y + half,

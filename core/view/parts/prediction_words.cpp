@@ -10,9 +10,9 @@ namespace {
 
 template <class Text>
 std::string words(const Trace& trace, const Text& text_of) {
-  const auto known = prediction(trace);
-  if (!known) return "–";
-  return text_of(*known) + (known->leaks_targets ? ", sees them" : "");
+  const auto quality = prediction(trace);
+  if (!quality) return "–";
+  return text_of(*quality) + (quality->leaks_targets ? ", sees them" : "");
 }
 
 }  // namespace
@@ -26,8 +26,8 @@ std::string bits_per_token_words(const Trace& trace) {
 }
 
 std::string bits_per_byte_words(const Trace& trace) {
-  const auto known = prediction(trace);
-  if (known && std::isnan(known->bits_per_byte)) return "–";
+  const auto quality = prediction(trace);
+  if (quality && std::isnan(quality->bits_per_byte)) return "–";
   return words(trace, [](const Prediction& p) { return brief(p.bits_per_byte); });
 }
 

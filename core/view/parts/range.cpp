@@ -132,7 +132,7 @@ void add_allowed(const Tensor& values, Index r, const Extent& columns, const Pat
   }
 }
 
-// The same for cells that are blocks of pairs: those with a nonzero weight.
+// The same for cells that are blocks of pairs: includes nonzero weights only.
 void add_blocks(const Tensor& values, Index r, const Extent& columns, std::vector<float>& sizes) {
   for (Index c = columns.first; c < columns.last; ++c) {
     const float size = std::abs(values(r, c));
@@ -168,16 +168,16 @@ RowSample rows_in_sight(const HeatMap& cells, Index most) {
 
 std::vector<float> sizes_of_rows(const RowSample& sample, const Extent& columns,
                                  const AttentionTap& tap, Index head, const ShownCells& seen,
-                                 bool with_single) {
+                                 bool include_single) {
   const Pattern& pattern = *tap.result.pattern;
-  const Index of_pattern = pattern.heads() > 1 ? head : 0;
+  const Index rule_head = pattern.heads() > 1 ? head : 0;
   std::vector<float> sizes;
   for (Index n = 0; n < sample.count; ++n) {
     const Index cell = sample.first + n * sample.every;
     const Index query = std::min(seen.row + cell * seen.step, pattern.queries() - 1);
-    if (!with_single && pattern.row_count(of_pattern, query) <= 1) continue;
+    if (!include_single && pattern.row_count(rule_head, query) <= 1) continue;
     if (seen.step == 1) {
-      add_allowed(sample.values, n, columns, pattern.row(of_pattern, query), seen, sizes);
+      add_allowed(sample.values, n, columns, pattern.row(rule_head, query), seen, sizes);
     } else {
       add_blocks(sample.values, n, columns, sizes);
     }
@@ -198,7 +198,7 @@ std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& 
 
 void set_range_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs) {
   constexpr double kShare = 0.99;         // percentile of the magnitudes
-  constexpr double kNearlyLargest = 0.8;  // of the largest: nearer, the largest is used itself
+  constexpr double kNearlyLargest = 0.8;  // of the largest; above this share the largest is used
   if (sizes.empty() || (end == ColourEnd::One && !with_signs)) return;
   const auto largest = static_cast<double>(*std::ranges::max_element(sizes));
   if (!(largest > 0)) return;

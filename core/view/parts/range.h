@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Whole cells, [first, last), that are at least partly in sight of `count`.
+// Cells [first, last) of an axis that are at least partly visible.
 struct Extent {
   Index first = 0, last = 0;
   Index count() const { return last - first; }
@@ -20,7 +20,7 @@ struct ShownCells {
   Tensor values;              // of each cell; undefined if they reside on a device
   Index row = 0, column = 0;  // the pair of the first cell
   Index step = 1;             // pairs per cell along each axis
-  double exact = 1;           // share that is exact; the rest is a preview
+  double exact = 1;           // share of exact cells; the others are a preview
 };
 
 // Sets the values of a heat map, whose box and visible region are set, to this head's weights: the
@@ -31,7 +31,7 @@ ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap&
 // "map 40 % exact" for ViewLayout::pending; empty if everything is exact.
 std::string pending_text(double exact);
 
-// True if a softmax made the weights, so that none is negative.
+// True if a softmax normalises the weights, so that none is negative.
 bool is_normalised(const AttentionTap& tap);
 
 // True if weights can be negative (a signed matrix replaces the softmax).
@@ -40,18 +40,16 @@ bool is_signed(const AttentionTap& tap, Index head);
 // Colours for weights in [0, 1], or in [-1, 1] with a diverging map if `with_signs`.
 ColourRange weight_colours(const ViewInput& input, bool with_signs);
 
-// Magnitudes that determine the end of the colours: visible pairs that the pattern allows, in rows
-// with more than one key (otherwise the weight is 1 by necessity); every n-th row if there are more
-// than about `most`.
+// Magnitudes that determine the end of the colours: visible allowed pairs in rows with more than
+// one key (a single key always has weight 1); every n-th row if there are more than about `most`.
 // `cells`: weights set by set_cells(), which returned `seen`, or those of a whole map.
 std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
                                       const ShownCells& seen = {}, Index most = Index{1} << 18);
 
-// Ends the colours as the settings say, for values of these magnitudes; symmetric about zero with
-// signs.
+// Sets the end of the colours to `end` of these magnitudes; symmetric about zero if `with_signs`.
 void set_range_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs);
 
-// Colours for the visible weights: weight_colours() with their end set.
+// weight_colours() that end as the settings select for the visible weights.
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
                          Index head, bool with_signs, const ShownCells& seen = {});
 

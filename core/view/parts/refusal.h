@@ -10,7 +10,7 @@ struct Refusal {
 
   explicit operator bool() const { return !headline.empty(); }
   std::string sentence() const;          // for View::objection
-  ViewLayout message(Page& page) const;  // in place of the picture
+  ViewLayout message(Page& page) const;  // replaces the picture
   void throw_if_refused() const;         // InputError, for exports of numbers
 };
 

@@ -18,8 +18,8 @@ bool less(double a, double b) {
   return std::isnan(a) ? !std::isnan(b) : a < b;
 }
 
-// Label of the longest bars' value.
-std::string range_of(double longest, bool infinite) {
+// Text below the bars: the largest value.
+std::string range_label(double longest, bool infinite) {
   if (!(longest > 0)) return infinite ? "∞" : "";
   return "to " + number(longest) + (infinite ? " or ∞" : "");
 }
@@ -77,10 +77,10 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
   page.faint_text({box.x, box.y - 0.8 * em}, page.fitting(bars.titles, size, box.width), size);
   if (numbered) return;
   const bool hovers = m.hovered_row >= 0 && m.hovered_row < count;
-  const std::string foot = hovers ? number(bars.values[static_cast<std::size_t>(m.hovered_row)])
-                                  : range_of(longest, infinite);
+  const std::string below = hovers ? number(bars.values[static_cast<std::size_t>(m.hovered_row)])
+                                   : range_label(longest, infinite);
   const double y = box.bottom() + 0.9 * em;
-  const std::string shown = page.ellipsised(foot, size, box.width);
+  const std::string shown = page.ellipsised(below, size, box.width);
   if (hovers) {
     page.add(Text{{box.x, y}, shown, page.theme().accent, size});
   } else {

@@ -16,8 +16,8 @@ struct RowBars {
 };
 
 // Draws bars from the left edge of `box`, which is as high as the plot. The longest finite bar
-// fills it; its value is written at the foot, with "∞" if there are infinite ones, or the hovered
-// row's value. Rows that share a pixel show their largest.
+// fills its width; its value (with "∞" if there are infinite ones), or that of the hovered row, is
+// below. Rows that share a pixel show their largest value.
 void draw_row_bars(Page& page, const Box& box, const MatrixPlot& matrix, const RowBars& bars);
 
 }  // namespace attnscope

@@ -27,17 +27,18 @@ TermWords term_words(Term term, bool mixed) {
 }
 
 bool has_positions_in_content(const Trace& trace, const AttentionTap& tap) {
-  const bool told_apart = tap.result.part && !tap.result.part->split.empty();
-  const auto of_input = [](const AttentionTap& one) {
-    return static_cast<bool>(encoding(one.encoding.id).embed);
+  const bool is_split = tap.result.part && !tap.result.part->split.empty();
+  const auto adds_positions = [](const AttentionTap& candidate) {
+    return static_cast<bool>(encoding(candidate.encoding.id).embed);
   };
-  if (of_input(tap) && !told_apart) return true;
-  // Cross-attention has no encoding of its own; its inputs have that of their stacks.
-  if (tap.address.kind == AttentionKind::Cross && std::ranges::any_of(trace.attention, of_input)) {
+  if (adds_positions(tap) && !is_split) return true;
+  // Cross-attention has no encoding; its inputs contain the encodings of their stacks.
+  if (tap.address.kind == AttentionKind::Cross &&
+      std::ranges::any_of(trace.attention, adds_positions)) {
     return true;
   }
   if (!trace.config) return false;
-  // Rows and columns of pixels, time steps of trajectories.
+  // Inputs that add rows and columns of pixels, or time steps of trajectories.
   return static_cast<bool>(input_kind(trace.config->input.id).embed) ||
          architecture(trace.config->architecture.id).reads == Reads::Trajectories;
 }

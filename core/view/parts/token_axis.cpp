@@ -17,12 +17,12 @@ constexpr double kBandStripe = 0.25;     // em
 constexpr double kBandName = 0.55;       // em from the stripe to the middle of its name
 constexpr double kAxisGap = 0.45;        // em between plot and labels, with a tick in it
 constexpr double kCornerLine = 1.1;      // em from line to line in the corner between axes
-constexpr double kLevelGap = 0.5;        // em between level labels
-constexpr double kMinUpright = 0.1;      // em more than a level label is high
+constexpr double kLevelGap = 0.5;        // em between horizontal labels
+constexpr double kMinVertical = 0.1;     // em by which vertical labels are deeper
 constexpr Index kFewLabels = 16;         // more are likely to be thinned, and then show their index
 constexpr Index kMaxMeasured = 512;      // labels, evenly sampled
 
-// Labels of columns that hold no token of the text.
+// Label of a column that is not a token of the text.
 std::string column_label(KeyKind kind, Index at, Index count) {
   if (kind == KeyKind::Memory) return "−" + std::to_string(count - at);  // its position, j = c - M
   return std::string(1, name_of(kind)[0]) + std::to_string(at);
@@ -91,7 +91,7 @@ bool visible(const AxisPlace& place, Index i) {
   return i >= 0 && centre >= place.from && centre <= place.from + place.length;
 }
 
-// Visible cells with a label; neighbours give way to the marked one.
+// Visible cells with a label, except neighbours that overlap the marked cell's label.
 std::vector<Index> labelled(const Page& page, const TokenAxis& axis, const AxisPlace& place,
                             Index step, double label_height, Index marked) {
   std::vector<Index> cells;
@@ -135,22 +135,22 @@ const char* name_of(KeyKind kind) {
 
 namespace {
 
-// Bands of the two sentences of a pair, after `before` other rows. Empty for one sentence.
+// Bands of a pair's two sentences, whose cells follow `before` others; empty for one sentence.
 std::vector<ColumnBand> sentence_bands(const Trace& trace, const StreamRows& rows, Index before,
                                        Index count) {
   const std::vector<TraceToken>& tokens = trace.tokens_of(rows);
   std::vector<ColumnBand> bands;
-  bool several = false;
+  bool has_second = false;
   for (Index i = 0; i < count; ++i) {
     const Index at = trace.token_index(rows, count, i);
     if (at < 0) return {};
     const bool second = tokens[static_cast<std::size_t>(at)].sentence > 0;
-    several |= second;
+    has_second |= second;
     const std::string name = second ? "second" : "first";
     if (bands.empty() || bands.back().name != name) bands.push_back({before + i, 0, name});
     ++bands.back().count;
   }
-  return several ? bands : std::vector<ColumnBand>();
+  return has_second ? bands : std::vector<ColumnBand>();
 }
 
 }  // namespace
@@ -262,7 +262,7 @@ AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAx
 
 namespace {
 
-// Draws labels next to a plot whose edge is at x; side: -1 left of it, 1 right.
+// Draws an axis next to a plot's vertical edge at x = `edge`; `side`: -1 left of it, 1 right.
 void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place, double edge,
                       double side, double depth, Index marked) {
   const double em = page.em(), bands = axis.bands.empty() ? 0 : kBandDepth * em;
@@ -340,7 +340,7 @@ LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlac
   };
   const bool level =
       step == 1 && std::ranges::all_of(cells, fits) && (!visible(place, marked) || fits(marked));
-  if (level || most > high + kMinUpright * em) return {step, level, std::move(cells)};
+  if (level || most > high + kMinVertical * em) return {step, level, std::move(cells)};
   const double wide = label_width(page, axis, true, place.length) + kLevelGap * em;
   const Index wider = label_step(place.cell(), wide);
   return {wider, true, labelled(page, axis, place, wider, wide, marked)};
@@ -359,7 +359,7 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
     const double x = place.centre(i);
     if (level) {
       const double over = page.width_of(label_at(axis, i, step), em) / 2 - kAxisGap * em;
-      if (x - over < place.from || x + over > place.from + place.length) continue;  // half in sight
+      if (x - over < place.from || x + over > place.from + place.length) continue;  // cut off
       page.text({x, bottom - kLabelHeight * em / 2}, label_at(axis, i, step), em, Align::Middle);
       continue;
     }

@@ -13,7 +13,7 @@ namespace attnscope {
 
 const char* name_of(KeyKind kind);  // "memory", "tokens"
 
-// A run of columns that are not tokens, or a memory's: a band next to the labels.
+// Consecutive cells of one kind, such as memory, marked by a band next to their labels.
 struct ColumnBand {
   Index first = 0, count = 0;
   std::string name;  // "memory"
@@ -21,19 +21,18 @@ struct ColumnBand {
 
 // The cells of one side of a matrix.
 struct TokenAxis {
-  std::vector<std::string>
-      titles;  // "key (to)", "key": the first that fits; none: no space for one
-  std::vector<std::string> labels;  // one a cell
+  std::vector<std::string> titles;  // "key (to)", "key": the first that fits; empty: no title
+  std::vector<std::string> labels;  // one per cell
   std::vector<ColumnBand> bands;
   struct Widest {
     double label, with_index;  // pixels
   };
-  std::optional<Widest> widest{};  // where measured() found it
+  std::optional<Widest> widest{};  // set by measured()
   Index count() const { return static_cast<Index>(labels.size()); }
 };
 TokenAxis query_axis(const Trace& trace, const AttentionTap& tap);
 TokenAxis key_axis(const Trace& trace, const AttentionTap& tap);
-// Caches the widest label, for repeated depth queries.
+// Caches the widest label for repeated calls of axis_depth_*().
 TokenAxis measured(const Page& page, TokenAxis axis);
 
 // Extent of an axis: cells [first, first + extent) over pixels [from, from + length).
@@ -56,9 +55,9 @@ double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, dou
 // The same before the plot's size is known: many cells are assumed to be narrow.
 double axis_depth_left(const Page& page, const TokenAxis& axis, double most);
 
-// Depths of the axes to the left of a plot and above it. They depend on the plot's size (thinned
-// labels show their index; labels above narrow cells are vertical), which depends on the depths:
-// `plot` maps depths to size. No depth is less than the plot of its size needs.
+// Depths of the axes to the left of a plot and above it. Depths depend on the plot's size (thinned
+// labels show their index; labels above narrow cells are vertical), and the size on the depths:
+// `plot` maps depths to size. The result suffices for the plot of the size that it leads to.
 struct AxisDepths {
   double left = 0, top = 0;
 };
@@ -77,8 +76,8 @@ void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, 
 void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
                    double depth, Index marked);
 
-// Draw both axis titles in the corner between the axes, if the axes have none: cells begin at
-// `corner`, and titles not before `left_end`.
+// Draw both axis titles in the corner between axes that have none. The cells begin at `corner`; the
+// titles are to the right of `left_end`.
 double axis_titles_width(const Page& page);  // minimum space left of `corner`
 void draw_axis_titles(Page& page, Point corner, double left_end);
 void draw_key_title(Page& page, Point corner, double left_end);  // key axis only

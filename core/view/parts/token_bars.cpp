@@ -11,9 +11,9 @@ constexpr double kRow = 1.5, kRowOfTwo = 1.9;  // em
 constexpr double kTokenBarGap = 0.5;           // em between label, bar and number
 constexpr double kMaxLabel = 0.34;             // of the width
 
-constexpr double kMinBar = 2;  // em: numbers give way to bars shorter than this
+constexpr double kMinBar = 2;  // em: shorter bars abbreviate the numbers
 
-// The number of a bar; of two, only the second if `brief`.
+// Number of a bar; in comparisons both numbers, or only the second if `brief`.
 std::string number_of(const TokenBars& bars, const TokenBar& bar, bool brief) {
   if (!bars.two) return percent(bar.first);
   return (brief ? "" : percent(bar.first) + " ") + "→ " + percent(bar.second);
@@ -21,13 +21,13 @@ std::string number_of(const TokenBars& bars, const TokenBar& bar, bool brief) {
 
 // After the bar if there is space, otherwise inside a bar of full height.
 void draw_note(Page& page, const std::string& note, Point at, double length, double width,
-               bool may_lie_in_bar) {
+               bool allow_inside) {
   const double size = page.small(), gap = kTokenBarGap * page.em();
   if (note.empty()) return;
-  const double own = page.width_of(note, size);
-  if (length + gap + own <= width) {
+  const double note_width = page.width_of(note, size);
+  if (length + gap + note_width <= width) {
     page.faint_text({at.x + length + gap, at.y}, note, size);
-  } else if (may_lie_in_bar && own + 2 * gap <= length) {
+  } else if (allow_inside && note_width + 2 * gap <= length) {
     page.add(Text{{at.x + length - gap, at.y}, note, page.theme().background, size, Align::End});
   }
 }

@@ -11,7 +11,7 @@ namespace attnscope {
 struct TokenBar {
   std::string label;
   double first = 0, second = 0;  // in [0, 1]; `second` only in comparisons
-  std::string note{};            // after the number, faint: "the text's own"
+  std::string note{};            // faint text after the bar: "the text's own"
 };
 
 struct TokenBars {

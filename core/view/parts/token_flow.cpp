@@ -14,7 +14,7 @@ constexpr double kFlowGap = 0.25;                       // em between tokens
 constexpr double kSwatchLine = 1.5, kFlowSwatch = 0.9;  // em
 
 // Boxes of the tokens, the first line at y = 0.
-std::vector<Box> flow(const Page& page, const std::vector<FlowToken>& tokens, double width) {
+std::vector<Box> token_boxes(const Page& page, const std::vector<FlowToken>& tokens, double width) {
   const double em = page.em();
   std::vector<double> widths;
   for (const FlowToken& token : tokens) {
@@ -30,13 +30,13 @@ double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens,
   if (tokens.empty()) return 0;
   const double line = kFlowLine * page.em();
   const double whole = std::max(1.0, std::floor(most / line)) * line;  // lines
-  return std::min({most, whole, flow(page, tokens, width).back().y + line});
+  return std::min({most, whole, token_boxes(page, tokens, width).back().y + line});
 }
 
 namespace {
 
 // Tokens are omitted in multiples of this, so that growing text does not shift with each token.
-constexpr std::size_t kLeftOut = 10;
+constexpr std::size_t kOmissionStep = 10;
 
 // The part of the text that fits, and labels of the omitted tokens.
 struct Passage {
@@ -46,8 +46,8 @@ struct Passage {
   std::size_t last() const { return first + count; }
 };
 
-Passage part_from(const Page& page, const Box& box, const std::vector<FlowToken>& tokens,
-                  std::size_t first) {
+Passage passage_from(const Page& page, const Box& box, const std::vector<FlowToken>& tokens,
+                     std::size_t first) {
   const double em = page.em();
   Passage part;
   part.first = first;
@@ -56,37 +56,37 @@ Passage part_from(const Page& page, const Box& box, const std::vector<FlowToken>
     part.before = std::to_string(first) + " before";
     shown.insert(shown.begin(), FlowToken{part.before, {}});
   }
-  part.boxes = flow(page, shown, box.width);
+  part.boxes = token_boxes(page, shown, box.width);
   const auto fits = [&](const Box& b) { return b.y + kToken * em <= box.height + 0.5; };
   auto count =
       static_cast<std::size_t>(std::ranges::find_if_not(part.boxes, fits) - part.boxes.begin());
-  const std::size_t words = first > 0 ? 1 : 0;
+  const std::size_t labels = first > 0 ? 1 : 0;
   const auto more = [&] { return "and " + std::to_string(shown.size() - count) + " more"; };
-  if (count < shown.size() && count > words) {
+  if (count < shown.size() && count > labels) {
     // Drops tokens to make room for the count of omitted ones.
-    while (count > words + 1 &&
+    while (count > labels + 1 &&
            part.boxes[count - 1].right() + kFlowGap * em + page.width_of(more(), em) > box.width) {
       --count;
     }
     part.after = more();
   }
   part.boxes.resize(count);
-  part.count = count - std::min(words, count);
+  part.count = count - std::min(labels, count);
   return part;
 }
 
-// The first passage, in steps of kLeftOut, that contains `kept`.
-Passage part_with(const Page& page, const Box& box, const std::vector<FlowToken>& tokens,
-                  std::size_t kept) {
-  Passage part = part_from(page, box, tokens, 0);
+// The first passage, in steps of kOmissionStep, that contains `kept`.
+Passage passage_with(const Page& page, const Box& box, const std::vector<FlowToken>& tokens,
+                     std::size_t kept) {
+  Passage part = passage_from(page, box, tokens, 0);
   if (kept < part.last() || tokens.empty()) return part;
-  std::size_t least = 0, most = kept / kLeftOut;  // in steps; `least` is too few
+  std::size_t least = 0, most = kept / kOmissionStep;  // in steps; `least` is too few
   while (most - least > 1) {
     const std::size_t middle = (least + most) / 2;
-    (kept < part_from(page, box, tokens, middle * kLeftOut).last() ? most : least) = middle;
+    (kept < passage_from(page, box, tokens, middle * kOmissionStep).last() ? most : least) = middle;
   }
-  part = part_from(page, box, tokens, most * kLeftOut);
-  return kept < part.last() ? part : part_from(page, box, tokens, kept);
+  part = passage_from(page, box, tokens, most * kOmissionStep);
+  return kept < part.last() ? part : passage_from(page, box, tokens, kept);
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ Index TokenFlow::at(Point p) const {
 TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens,
                           std::size_t kept) {
   const double em = page.em();
-  Passage part = part_with(page, box, tokens, kept);
+  Passage part = passage_with(page, box, tokens, kept);
   for (Box& b : part.boxes) {
     b.x += box.x;
     b.y += box.y;
@@ -175,11 +175,11 @@ void draw_swatches(Page& page, Point at, double width, const std::string& title,
   double x = at.x + page.width_of(shown, size) + em;
   const double side = kFlowSwatch * em;
   for (const Swatch& swatch : swatches) {
-    const double own = side + 0.35 * em + page.width_of(swatch.label, size);
-    if (x + own > right) return;
+    const double entry_width = side + 0.35 * em + page.width_of(swatch.label, size);
+    if (x + entry_width > right) return;
     page.add(FilledBox{{x, y - side / 2, side, side}, swatch.colour, 0.15 * em});
     page.faint_text({x + side + 0.35 * em, y}, swatch.label, size);
-    x += own + 0.9 * em;
+    x += entry_width + 0.9 * em;
   }
 }
 

@@ -29,7 +29,7 @@ struct TokenFlow {
 TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens,
                           std::size_t kept);
 
-// Hit test of such a text: its tokens are queries of this layer and head.
+// Hit test of a drawn text, whose tokens are queries of this layer and head.
 std::function<std::optional<Hit>(Point)> token_hits(const TokenFlow& flow, Index layer, Index head);
 // Adds a handle for each drawn token.
 void add_token_handles(std::vector<Handle>& handles, const TokenFlow& flow, const std::string& help,

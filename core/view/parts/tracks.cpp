@@ -10,7 +10,7 @@ struct Growing {
   double weight;
 };
 
-// Distributes `space` by weight up to the tracks' limits; returns the rest.
+// Distributes `space` by weight up to the tracks' limits; returns the remainder.
 double grow(std::vector<Growing> tracks, double space) {
   while (space > 0 && !tracks.empty()) {
     double weights = 0;
@@ -19,14 +19,14 @@ double grow(std::vector<Growing> tracks, double space) {
     const auto is_limited = [&](const Growing& g) {
       return g.track->most - g.track->size <= share * g.weight;
     };
-    const bool some_limited = std::ranges::any_of(tracks, is_limited);
+    const bool any_limited = std::ranges::any_of(tracks, is_limited);
     for (const Growing& g : tracks) {
       const double limit = g.track->most - g.track->size;
-      const double added = some_limited ? (is_limited(g) ? limit : 0) : share * g.weight;
+      const double added = any_limited ? (is_limited(g) ? limit : 0) : share * g.weight;
       g.track->size += added;
       space -= added;
     }
-    if (!some_limited) return 0;
+    if (!any_limited) return 0;
     std::erase_if(tracks, [](const Growing& g) { return g.track->size >= g.track->most; });
   }
   return space;

@@ -1,6 +1,6 @@
 // Rows and columns of boxes.
 //
-// A track is a row or column. fit() chooses the sizes, rows() and columns() make boxes of them.
+// A track is a row or column. fit() chooses the sizes, from which rows() and columns() make boxes.
 // Sizes are multiples of a unit, such as the font size.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-// Absent if it cannot have a size: without a gap, and with an empty box.
+// A track is absent if its limit is 0: it has no gap, and an empty box.
 struct Track {
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 

@@ -27,15 +27,15 @@ void pin_words(ViewSettings& view, const WordPairs& pairs) {
   view.pinned_key = pairs.keys.of(view.pinned_key);
 }
 
-ViewSettings settings_of_words(const ViewSettings& view, const WordPairs& pairs) {
-  ViewSettings of_words = view;
-  pin_words(of_words, pairs);
-  if (!(view.width > 0) || !(view.height > 0)) return of_words;
-  of_words.row = pairs.queries.to_words(view.row);
-  of_words.height = pairs.queries.to_words(view.row + view.height) - of_words.row;
-  of_words.column = pairs.keys.to_words(view.column);
-  of_words.width = pairs.keys.to_words(view.column + view.width) - of_words.column;
-  return of_words;
+ViewSettings settings_in_words(const ViewSettings& view, const WordPairs& pairs) {
+  ViewSettings result = view;
+  pin_words(result, pairs);
+  if (!(view.width > 0) || !(view.height > 0)) return result;
+  result.row = pairs.queries.to_words(view.row);
+  result.height = pairs.queries.to_words(view.row + view.height) - result.row;
+  result.column = pairs.keys.to_words(view.column);
+  result.width = pairs.keys.to_words(view.column + view.width) - result.column;
+  return result;
 }
 
 // The strongest pair of tokens of two words.
@@ -55,9 +55,9 @@ Pair strongest_pair(const AttentionTap& tap, Index head, const WordPairs& pairs,
 }
 
 // Maps hits on words to hits on their tokens. Outlives the input, but not the run.
-class HitsOfWords {
+class TokenHits {
  public:
-  HitsOfWords(std::shared_ptr<const WordTrace> words, const ViewInput& input)
+  TokenHits(std::shared_ptr<const WordTrace> words, const ViewInput& input)
       : words_(std::move(words)), view_(input.session.view) {
     for (const AttentionTap& tap : input.trace.attention) {
       if (part_of(tap.address) == input.trace.part(view_.part)) taps_.push_back(tap);
@@ -86,9 +86,9 @@ class HitsOfWords {
     const bool query_pinned = query && pinned(view_.pinned_query, pairs.queries, hit.word_query);
     const bool key_pinned = key && pinned(view_.pinned_key, pairs.keys, hit.word_key);
     if (query && key) {
-      const bool whole = query_pinned && key_pinned;
-      const Pair pair = whole ? Pair{view_.pinned_query, view_.pinned_key}
-                              : strongest_pair(tap, head, pairs, {hit.word_query, hit.word_key});
+      const bool both = query_pinned && key_pinned;
+      const Pair pair = both ? Pair{view_.pinned_query, view_.pinned_key}
+                             : strongest_pair(tap, head, pairs, {hit.word_query, hit.word_key});
       hit.query = pair.query;
       hit.key = pair.key;
       if (!hit.shown.empty()) return;
@@ -102,13 +102,13 @@ class HitsOfWords {
   }
 
   const AttentionTap* word_tap(const AttentionTap& tap) const {
-    const auto& all = words_->trace.attention;
-    return &*std::ranges::find(all, tap.address, &AttentionTap::address);
+    const auto& taps = words_->trace.attention;
+    return &*std::ranges::find(taps, tap.address, &AttentionTap::address);
   }
 
   std::shared_ptr<const WordTrace> words_;
   ViewSettings view_;
-  std::vector<AttentionTap> taps_;  // of the part that is shown; they share their numbers
+  std::vector<AttentionTap> taps_;  // of the selected part; copies share their tensors
 };
 
 // Applies a handle's action to pins of words, then converts them back to tokens.
@@ -116,25 +116,25 @@ void act_on_words(const WordPairs& pairs, Session& session,
                   const std::function<void(Session&)>& act) {
   const ViewSettings before = session.view;
   pin_words(session.view, pairs);
-  const ViewSettings of_words = session.view;
+  const ViewSettings with_words = session.view;
   act(session);
   ViewSettings& view = session.view;
   const auto token = [](Index now, Index word_before, Index pin, const WordGroups& groups) {
-    if (now == word_before) return pin;  // as it was
+    if (now == word_before) return pin;  // unchanged
     return now >= 0 && now < groups.count() ? groups.begin(now) : -1;
   };
   view.pinned_query =
-      token(view.pinned_query, of_words.pinned_query, before.pinned_query, pairs.queries);
-  view.pinned_key = token(view.pinned_key, of_words.pinned_key, before.pinned_key, pairs.keys);
+      token(view.pinned_query, with_words.pinned_query, before.pinned_query, pairs.queries);
+  view.pinned_key = token(view.pinned_key, with_words.pinned_key, before.pinned_key, pairs.keys);
 }
 
-void translate(ViewLayout& layout, const MergedWordsInput& merged, const ViewInput& input) {
+void convert_to_tokens(ViewLayout& layout, const MergedWordsInput& merged, const ViewInput& input) {
   layout.words = merged.pairs();
-  layout.of_words = HitsOfWords(merged.words(), input);
+  layout.of_words = TokenHits(merged.words(), input);
   if (layout.hit) {
-    layout.hit = [hit = std::move(layout.hit), of_words = layout.of_words](Point p) {
+    layout.hit = [hit = std::move(layout.hit), to_tokens = layout.of_words](Point p) {
       std::optional<Hit> found = hit(p);
-      return found ? of_words(*found) : found;
+      return found ? to_tokens(*found) : found;
     };
   }
   for (Handle& handle : layout.handles) {
@@ -145,7 +145,7 @@ void translate(ViewLayout& layout, const MergedWordsInput& merged, const ViewInp
     }
     if (!handle.drag) continue;
     handle.drag = [act = std::move(handle.drag), pairs = layout.words](Point p, Session& e) {
-      act_on_words(*pairs, e, [&](Session& of_words) { act(p, of_words); });
+      act_on_words(*pairs, e, [&](Session& with_words) { act(p, with_words); });
     };
   }
 }
@@ -160,22 +160,22 @@ MergedWordsInput::MergedWordsInput(const View& view, const ViewInput& input) : t
   const AttentionTap* tap = input.trace.find(head_ref(input.trace, input.session.view));
   pairs_ = {words_, tap != nullptr ? &words_->of(*tap) : &words_->pairs.front()};
   session_ = input.session;
-  session_.view = settings_of_words(input.session.view, *pairs_);
-  of_words_.emplace(input.with_words(*words_, session_));
+  session_.view = settings_in_words(input.session.view, *pairs_);
+  word_input_.emplace(input.with_words(*words_, session_));
 }
 
 View with_word_merging(View view) {
   view.cells.merge_words = true;
-  view.lay_out = [own = view](const ViewInput& input) {
-    const MergedWordsInput merged(own, input);
-    ViewLayout layout = own.lay_out(merged.input());
-    if (merged.words() != nullptr) translate(layout, merged, input);
+  view.lay_out = [unmerged = view](const ViewInput& input) {
+    const MergedWordsInput merged(unmerged, input);
+    ViewLayout layout = unmerged.lay_out(merged.input());
+    if (merged.words() != nullptr) convert_to_tokens(layout, merged, input);
     return layout;
   };
   if (!view.data) return view;
-  view.data = [own = view](const ViewInput& input) {
-    const MergedWordsInput merged(own, input);
-    return own.data(merged.input());
+  view.data = [unmerged = view](const ViewInput& input) {
+    const MergedWordsInput merged(unmerged, input);
+    return unmerged.data(merged.input());
   };
   return view;
 }

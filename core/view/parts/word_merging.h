@@ -7,31 +7,31 @@
 
 namespace attnscope {
 
-// Returns `view` laid out on a trace of words (core/analysis/words.h) if the settings ask for it
-// and there is something to merge. Pins and the visible region in the settings remain those of
-// tokens: a pinned token is shown as its word, and a hit on a word is its pinned token pair, else
-// the strongest; of a query or key alone, its first token.
+// Returns `view` with a layout of merged words (core/analysis/words.h), used if the settings select
+// it and the run has words to merge. Pins and visible region in the settings still refer to tokens:
+// the picture shows a pinned token as its word. A hit on a pair of words reports the pinned token
+// pair in it, else the strongest; a hit on a single word its first token.
 View with_word_merging(View view);
 
-// The input of such a view: of words, or `input` itself if it shows tokens, which it must not
-// outlive.
+// Input of a view with word merging: one with merged words, or `input` itself if the view shows
+// tokens. Must not outlive `input`.
 class MergedWordsInput {
  public:
   MergedWordsInput(const View& view, const ViewInput& input);
   MergedWordsInput(const MergedWordsInput&) = delete;
   MergedWordsInput& operator=(const MergedWordsInput&) = delete;
 
-  const ViewInput& input() const { return of_words_ ? *of_words_ : tokens_; }
+  const ViewInput& input() const { return word_input_ ? *word_input_ : tokens_; }
   const std::shared_ptr<const WordTrace>& words() const { return words_; }  // null: shows tokens
-  // Word pairs of the selected head, or of any head if that does not exist.
+  // Word pairs of the selected head; of the first head group if that head does not exist.
   std::shared_ptr<const WordPairs> pairs() const { return pairs_; }
 
  private:
   const ViewInput& tokens_;
   std::shared_ptr<const WordTrace> words_;
   std::shared_ptr<const WordPairs> pairs_;
-  Session session_;  // with settings of words
-  std::optional<ViewInput> of_words_;
+  Session session_;  // with pins and region in words
+  std::optional<ViewInput> word_input_;
 };
 
 // "tokens 4 to 6", "token 4": the rows or columns of a word.

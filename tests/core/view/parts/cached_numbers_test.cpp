@@ -15,39 +15,39 @@ struct Numbers {
 };
 
 TEST(CachedNumbers, ComputesNumbersOfRunOnce) {
-  const Trace one = synthetic_trace(2, 2, 5), other = synthetic_trace(2, 2, 5);
+  const Trace run = synthetic_trace(2, 2, 5), other_run = synthetic_trace(2, 2, 5);
   ViewCache cache;
-  int made = 0;
-  const auto numbers_for = [&](const Trace& trace, const std::string& name, ViewCache* keeper) {
-    testing::InputOf in(trace, {});
-    in.input.cache = keeper;
-    return cached_numbers(in.input, source_of(trace), CacheKey(name), [&] {
-      ++made;
-      return Numbers{{name, std::to_string(made)}};
+  int computations = 0;
+  const auto numbers_for = [&](const Trace& trace, const std::string& name, ViewCache* used_cache) {
+    testing::InputOf fixture(trace, {});
+    fixture.input.cache = used_cache;
+    return cached_numbers(fixture.input, source_of(trace), CacheKey(name), [&] {
+      ++computations;
+      return Numbers{{name, std::to_string(computations)}};
     });
   };
-  const auto first = numbers_for(one, "a", &cache);
+  const auto first = numbers_for(run, "a", &cache);
   EXPECT_EQ(first->words, (std::vector<std::string>{"a", "1"}));
-  EXPECT_EQ(numbers_for(one, "a", &cache), first);
-  EXPECT_EQ(made, 1);
-  EXPECT_EQ(numbers_for(one, "b", &cache)->words[0], "b");
-  EXPECT_EQ(numbers_for(one, "a", &cache), first);
-  EXPECT_EQ(made, 2);
-  EXPECT_EQ(numbers_for(other, "a", &cache)->words[1], "3");
-  EXPECT_EQ(numbers_for(one, "a", nullptr)->words[1], "4");  // not cached
+  EXPECT_EQ(numbers_for(run, "a", &cache), first);
+  EXPECT_EQ(computations, 1);
+  EXPECT_EQ(numbers_for(run, "b", &cache)->words[0], "b");
+  EXPECT_EQ(numbers_for(run, "a", &cache), first);
+  EXPECT_EQ(computations, 2);
+  EXPECT_EQ(numbers_for(other_run, "a", &cache)->words[1], "3");
+  EXPECT_EQ(numbers_for(run, "a", nullptr)->words[1], "4");  // not cached
 }
 
-// Without a run there is no key that could distinguish cached numbers.
+// An empty trace has no source that identifies its numbers.
 TEST(CachedNumbers, StaysEmptyWithoutRun) {
   ViewCache cache;
-  int made = 0;
+  int computations = 0;
   const Trace empty;
   for (int n = 0; n < 2; ++n) {
-    testing::InputOf in(empty, {});
-    in.input.cache = &cache;
-    cached_numbers(in.input, source_of(empty), CacheKey("a"), [&] { return ++made; });
+    testing::InputOf fixture(empty, {});
+    fixture.input.cache = &cache;
+    cached_numbers(fixture.input, source_of(empty), CacheKey("a"), [&] { return ++computations; });
   }
-  EXPECT_EQ(made, 2);
+  EXPECT_EQ(computations, 2);
 }
 
 // Repeated frames of a window equal the first one.

@@ -7,11 +7,11 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Numbers on the vertical axis of a chart.
-std::vector<std::string> numbers_up(double height, double least, double most) {
+// Tick labels on the y axis of a chart of this height.
+std::vector<std::string> y_axis_labels(double height, double least, double most) {
   const Trace trace = testing::synthetic_trace(1, 1, 2);
-  const testing::InputOf of(trace, {});
-  Page page(of.input);
+  const testing::InputOf fixture(trace, {});
+  Page page(fixture.input);
   const Chart chart = place_chart(page, {0, 0, 300, height}, {.titles = {}, .numbers = false},
                                   {.least = least, .most = most, .titles = {}});
   EXPECT_FALSE(chart.empty());
@@ -21,13 +21,13 @@ std::vector<std::string> numbers_up(double height, double least, double most) {
   return numbers;
 }
 
-TEST(Chart, LowAxisLabelsItsEnds) {
+TEST(Chart, ShortAxisLabelsItsLimits) {
   using Numbers = std::vector<std::string>;
-  EXPECT_EQ(numbers_up(200, 0, 1).size(), 6u);
-  EXPECT_EQ(numbers_up(29, -11, 6), (Numbers{"-10", "5"}));
-  EXPECT_EQ(numbers_up(29, 0, 0.36), (Numbers{"0", "0.3"}));
+  EXPECT_EQ(y_axis_labels(200, 0, 1).size(), 6u);
+  EXPECT_EQ(y_axis_labels(29, -11, 6), (Numbers{"-10", "5"}));
+  EXPECT_EQ(y_axis_labels(29, 0, 0.36), (Numbers{"0", "0.3"}));
   // No space for two round numbers.
-  EXPECT_EQ(numbers_up(29, -21, 9.8), (Numbers{"-21", "9.8"}));
+  EXPECT_EQ(y_axis_labels(29, -21, 9.8), (Numbers{"-21", "9.8"}));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -80,15 +80,14 @@ TEST(ColourBar, RangeLabelsItsMinimum) {
   ASSERT_GE(ticks.size(), 3u);
   EXPECT_EQ(ticks.front().position, 0);
   EXPECT_EQ(ticks.front().text, "0.02");
-  EXPECT_GE(ticks[1].position, 0.5 / 8);  // separated from it
+  EXPECT_GE(ticks[1].position, 0.5 / 8);  // far enough from the minimum
   EXPECT_EQ(ticks_of({0, 0.5, "viridis"}, 8).front().text.substr(0, 1), "0");
 }
 
-// Applies to all scales at any size.
 TEST(ColourBar, NumbersAreNeverCut) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
-  testing::InputOf of(trace, {});
-  of.input.canvas.width = of.input.canvas.height = 400;
+  testing::InputOf fixture(trace, {});
+  fixture.input.canvas.width = fixture.input.canvas.height = 400;
   for (const auto scale :
        {ColourRange::Scale::Linear, ColourRange::Scale::Log, ColourRange::Scale::Rank}) {
     for (const double most : {0.0109, 1.0, 0.00123, 14.2, 123456.0}) {
@@ -96,7 +95,7 @@ TEST(ColourBar, NumbersAreNeverCut) {
         const double least = colour_map(colours).diverging() ? -most : 0;
         ColourRange range{least, most, colours, scale, most / 1e4};
         range.ranked = {static_cast<float>(most / 7), static_cast<float>(most)};
-        Page page(of.input);
+        Page page(fixture.input);
         const double em = page.em();
         const Box box{100, 50, colour_bar_width(page), 300};
         draw_colour_bar(page, box, range, {"attention weight"});

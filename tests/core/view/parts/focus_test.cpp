@@ -15,8 +15,8 @@ class Focus : public ::testing::Test {
   const AttentionTap& tap_ = trace_.attention[0];
 
   Pair focus(const ViewSettings& settings, const std::optional<Pair>& hovered = std::nullopt) {
-    const InputOf input(trace_, settings);
-    return focus_of(input.input, tap_, 0, hovered);
+    const InputOf fixture(trace_, settings);
+    return focus_of(fixture.input, tap_, 0, hovered);
   }
   Index strongest(Index query) const {
     const Tensor weights = attention_row(tap_, 0, query);
@@ -56,7 +56,7 @@ TEST_F(Focus, CompletesMissingQueryOrKey) {
 }
 
 // Pins may outlive the text in which they were set.
-TEST_F(Focus, ForgetsPinsBeyondTheText) {
+TEST_F(Focus, IgnoresPinsBeyondText) {
   ViewSettings settings;
   settings.pinned_query = 50;
   settings.pinned_key = 60;

@@ -10,7 +10,7 @@ namespace ATTNSCOPE_FILE {
 // Page of 400 x 300 pixels; characters are half as wide as high.
 class PageTest : public ::testing::Test {
  protected:
-  class Half : public TextMeasure {
+  class HalfWidthMeasure : public TextMeasure {
    public:
     double width(const std::string& text, double size, bool) const override {
       double count = 0;
@@ -21,7 +21,7 @@ class PageTest : public ::testing::Test {
 
   Trace trace_;
   Session session_;
-  Half measure_;
+  HalfWidthMeasure measure_;
   ViewInput input_{.trace = trace_,
                    .session = session_,
                    .canvas = {.width = 400,
@@ -62,9 +62,9 @@ TEST_F(PageTest, FrameLeavesSpaceBetweenTitleAndCaption) {
   EXPECT_LT(texts[0].at.y, inside.y);
   for (std::size_t i = 1; i < texts.size(); ++i) EXPECT_GT(texts[i].at.y, inside.bottom());
   input_.figure.framed = false;
-  Page bare(input_);
-  EXPECT_GT(bare.frame("title", "caption").height, inside.height);
-  EXPECT_TRUE(bare.take(0).items.empty());
+  Page unframed(input_);
+  EXPECT_GT(unframed.frame("title", "caption").height, inside.height);
+  EXPECT_TRUE(unframed.take(0).items.empty());
 }
 
 TEST_F(PageTest, TightPictureEndsWithContent) {

@@ -9,12 +9,12 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-PatternWindow whole(const Pattern& pattern) {
+PatternWindow whole_matrix(const Pattern& pattern) {
   return {0, 0, pattern.queries(), pattern.keys(), 1, 1};
 }
 
-// Strided runs, empty rows, different heads.
-Pattern mixed(Index length) {
+// Pattern with strided runs, empty rows and different heads.
+Pattern irregular_pattern(Index length) {
   PatternBuilder builder(2, length, length, {"window", "stride"});
   for (Index head = 0; head < 2; ++head) {
     for (Index i = 0; i < length; ++i) {
@@ -29,9 +29,9 @@ Pattern mixed(Index length) {
 }
 
 TEST(PatternCells, EveryPairHasItsRule) {
-  const Pattern pattern = mixed(40);
+  const Pattern pattern = irregular_pattern(40);
   for (Index head = 0; head < 2; ++head) {
-    const Tensor rules = pattern_rules(pattern, head, whole(pattern));
+    const Tensor rules = pattern_rules(pattern, head, whole_matrix(pattern));
     for (Index i = 0; i < 40; ++i) {
       for (Index c = 0; c < 40; ++c) {
         const int rule = pattern.rule(head, i, c);
@@ -46,7 +46,7 @@ TEST(PatternCells, EveryPairHasItsRule) {
 }
 
 TEST(PatternCells, BlocksContainLargestRule) {
-  const Pattern pattern = mixed(50);
+  const Pattern pattern = irregular_pattern(50);
   const PatternWindow window{3, 5, 41, 38, 4, 3};
   const Tensor rules = pattern_rules(pattern, 1, window);
   ASSERT_EQ(rules.shape(), (Shape{11, 13}));
@@ -58,13 +58,13 @@ TEST(PatternCells, BlocksContainLargestRule) {
           largest = std::max(largest, pattern.rule(1, i, c));
         }
       }
-      const float got = rules(y, x);
-      EXPECT_TRUE(largest < 0 ? std::isnan(got) : got == static_cast<float>(largest));
+      const float actual = rules(y, x);
+      EXPECT_TRUE(largest < 0 ? std::isnan(actual) : actual == static_cast<float>(largest));
     }
   }
 }
 
-TEST(PatternCells, LongTextsAreCutToWhatIsVisible) {
+TEST(PatternCells, LongTextsUseVisibleRegion) {
   const PatternWindow small = pattern_window(2048, 2048, 100, 100, 10, 10);
   EXPECT_EQ(small.height, 2048);
   EXPECT_EQ(small.row_step, 1);
@@ -87,7 +87,7 @@ TEST(PatternCells, CountsAllowedPairs) {
   EXPECT_TRUE(full.causal);
   EXPECT_EQ(full.full, 55);
 
-  const Trace sparse = testing::synthetic_trace(mixed(40));
+  const Trace sparse = testing::synthetic_trace(irregular_pattern(40));
   for (Index head = 0; head < 2; ++head) {
     const Pattern& pattern = *sparse.attention[0].result.pattern;
     const PatternCounts counts = pattern_counts(sparse.attention[0], head);

@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Same head twice: stored, and to be derived.
+// The same head with a stored map, and without one (derived).
 class DerivedMaps : public ::testing::Test {
  protected:
   static constexpr Index length = 900;
@@ -30,9 +30,9 @@ class DerivedMaps : public ::testing::Test {
     Wanted wanted{.output = false, .attention = true, .tiles = true};
     const PartResult result = cpu_backend().run(part, wanted);
     trace_ = testing::synthetic_trace(1, 1, length);
-    kept_ = trace_.attention[0];
-    kept_.result.attention = result.attention;
-    derived_ = kept_;
+    stored_ = trace_.attention[0];
+    stored_.result.attention = result.attention;
+    derived_ = stored_;
     derived_.result.attention = Tensor();
     derived_.result.tiles = result.tiles;
     derived_.result.part = std::make_shared<const Part>(part);
@@ -58,27 +58,27 @@ class DerivedMaps : public ::testing::Test {
 
   Trace trace_;
   Session session_;
-  AttentionTap kept_, derived_;
+  AttentionTap stored_, derived_;
 };
 
 TEST_F(DerivedMaps, MatchStoredMaps) {
   struct Place {
     double row, column, extent, pixels;
   };
-  // If a pixel covers a whole number of cells, both pool the same cells.
+  // Stored and derived maps pool the same cells if pixels cover whole numbers of cells.
   for (const auto& [row, column, extent, pixels] :
        {Place{0, 0, 800, 100}, Place{8, 80, 640, 80}, Place{100, 40, 200, 200},
         Place{850.5, 860.25, 30, 120}, Place{-40, -40, 1000, 1000}}) {
     HeatMap a = map(row, column, extent, pixels), b = a;
-    set_cells(a, input(), kept_, 0);
+    set_cells(a, input(), stored_, 0);
     const ShownCells shown = set_cells(b, input(), derived_, 0);
     EXPECT_EQ(shown.exact, 1);
     const int size = static_cast<int>(pixels);
-    const Tensor expected = heat_map_pixels(a, size, size), got = heat_map_pixels(b, size, size);
+    const Tensor expected = heat_map_pixels(a, size, size), actual = heat_map_pixels(b, size, size);
     for (Index i = 0; i < expected.size(); ++i) {
-      ASSERT_EQ(std::isnan(expected[i]), std::isnan(got[i])) << i;
-      if (std::isnan(got[i])) continue;
-      ASSERT_TRUE(std::abs(expected[i] - got[i]) <= 1e-6) << i;
+      ASSERT_EQ(std::isnan(expected[i]), std::isnan(actual[i])) << i;
+      if (std::isnan(actual[i])) continue;
+      ASSERT_TRUE(std::abs(expected[i] - actual[i]) <= 1e-6) << i;
     }
     EXPECT_NEAR(largest_visible_magnitude(a), largest_visible_magnitude(b), 1e-6);
   }

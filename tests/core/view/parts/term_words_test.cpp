@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// For each tap of a model of tests/model-cases.
-std::vector<bool> mixed(const char* model, Session e) {
+// has_positions_in_content() for each tap of a model of tests/model-cases.
+std::vector<bool> positions_in_content(const char* model, Session e) {
   e.run.model = testing::source_folder() / "tests" / "model-cases" / model;
   ExperimentRun runner(cpu_only());
   const auto trace = runner.run(e.run);
@@ -20,41 +20,41 @@ std::vector<bool> mixed(const char* model, Session e) {
   return result;
 }
 
-using Mixed = std::vector<bool>;
+using PerTap = std::vector<bool>;
 
 TEST(TermWords, ContentIncludesUnseparatedPositions) {
   Session text;
   text.run.ids = {4, 2, 3, 1};
-  EXPECT_EQ(mixed("decoder-rope", text), Mixed(2, false));
-  // After the first norm of a post-norm model they cannot be separated.
-  EXPECT_EQ(mixed("decoder-post-norm-biases", text), (Mixed{false, true, true}));
+  EXPECT_EQ(positions_in_content("decoder-rope", text), PerTap(2, false));
+  // After the first norm of a post-norm model, positions cannot be separated.
+  EXPECT_EQ(positions_in_content("decoder-post-norm-biases", text), (PerTap{false, true, true}));
   Session pixels;
   pixels.run.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};
-  EXPECT_EQ(mixed("image", pixels), Mixed(2, true));
+  EXPECT_EQ(positions_in_content("image", pixels), PerTap(2, true));
   Session walk;
   walk.run.input =
       testing::source_folder() / "tests" / "model-cases" / "trajectory" / "input.safetensors";
-  EXPECT_EQ(mixed("trajectory", walk), Mixed(2, true));
+  EXPECT_EQ(positions_in_content("trajectory", walk), PerTap(2, true));
 }
 
-// Self-attention of both stacks separates them; cross-attention cannot.
+// Self-attention of both stacks separates positions from content; cross-attention cannot.
 TEST(TermWords, CrossAttentionMergesContentAndPosition) {
   Session e;
   e.run.ids = {4, 2, 3, 7};
   e.run.target_ids = {1, 5, 2};
-  std::size_t crossed = 0;
+  std::size_t cross_taps = 0;
   e.run.model = testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
   ExperimentRun runner(cpu_only());
   const auto trace = runner.run(e.run);
   for (const AttentionTap& tap : trace->attention) {
     const bool cross = tap.address.kind == AttentionKind::Cross;
-    crossed += cross ? 1 : 0;
+    cross_taps += cross ? 1 : 0;
     EXPECT_EQ(has_positions_in_content(*trace, tap), cross);
   }
-  EXPECT_EQ(crossed, 2u);
+  EXPECT_EQ(cross_taps, 2u);
 }
 
-TEST(TermWords, NameKindOfContent) {
+TEST(TermWords, NamesPositionsInContent) {
   EXPECT_STREQ(term_words(Term::Content, false).full, "content · content");
   EXPECT_STREQ(term_words(Term::Content, true).full, "content with position");
   EXPECT_STREQ(term_words(Term::Bias, true).full, "position bias");

@@ -31,7 +31,7 @@ TEST(TokenAxis, MemoryColumnsAreMarked) {
   const TokenAxis axis = key_axis(trace, trace.attention[0]);
   ASSERT_EQ(axis.count(), 10);
   EXPECT_EQ(axis.labels[0], "c0");
-  EXPECT_EQ(axis.labels[2], "−4");  // its position
+  EXPECT_EQ(axis.labels[2], "−4");  // position relative to the text
   EXPECT_EQ(axis.labels[5], "−1");
   EXPECT_EQ(axis.labels[6], "The");
   ASSERT_EQ(axis.bands.size(), 2u);
@@ -40,7 +40,7 @@ TEST(TokenAxis, MemoryColumnsAreMarked) {
   EXPECT_EQ(axis.bands[1].name, "memory");
 }
 
-TEST(TokenAxis, FewerQueriesThanTokensAreTheLast) {
+TEST(TokenAxis, FewerQueriesThanTokensShowLastTokens) {
   Trace trace = testing::synthetic_trace(1, 1, 6);
   trace.attention[0] = testing::synthetic_tap(0, 1, Pattern::all(2, 6));
   const TokenAxis axis = query_axis(trace, trace.attention[0]);
@@ -73,7 +73,7 @@ TEST(TokenAxis, LabelsAreWholeAtAnySize) {
 }
 
 // An axis without depth for vertical labels has none, however small the cells.
-TEST(TokenAxis, LevelLabelsThinOutWhereCellsShrink) {
+TEST(TokenAxis, HorizontalLabelsThinOutWhenCellsShrink) {
   Trace trace = testing::synthetic_trace(1, 1, 4);
   for (TraceToken& token : trace.tokens) token.label = "word";
   testing::Look look;
@@ -89,15 +89,15 @@ TEST(TokenAxis, LevelLabelsThinOutWhereCellsShrink) {
 }
 
 // The label under the pointer may exceed its cell.
-TEST(TokenAxis, MarkedLabelKeepsNeighbours) {
+TEST(TokenAxis, MarkedLabelOverlapsNoOther) {
   const Trace trace = testing::synthetic_trace(1, 1, 4);
-  testing::InputOf of(trace, {});
-  of.input.canvas.width = of.input.canvas.height = 400;
+  testing::InputOf fixture(trace, {});
+  fixture.input.canvas.width = fixture.input.canvas.height = 400;
   TokenAxis axis;
   axis.labels = {"a", "b", "lighthouse", "keeper"};
   for (Index marked = -1; marked < axis.count(); ++marked) {
     for (double length = 60; length < 380; length += 20) {
-      Page page(of.input);
+      Page page(fixture.input);
       draw_axis_top(page, axis, {0, 4, 20, length}, 200, 120, marked);
       EXPECT_EQ(testing::fault(page.take(300)), "") << marked << " of " << length;
     }
@@ -106,9 +106,9 @@ TEST(TokenAxis, MarkedLabelKeepsNeighbours) {
 
 TEST(TokenAxis, DepthsFitPlot) {
   const Trace trace = testing::synthetic_trace(1, 1, 12);
-  testing::InputOf of(trace, {});
-  of.input.canvas.width = of.input.canvas.height = 400;
-  const Page page(of.input);
+  testing::InputOf fixture(trace, {});
+  fixture.input.canvas.width = fixture.input.canvas.height = 400;
+  const Page page(fixture.input);
   const TokenAxis rows = query_axis(trace, trace.attention[0]);
   const TokenAxis columns = key_axis(trace, trace.attention[0]);
   for (double space = 60; space < 1200; space += 7) {

@@ -18,8 +18,8 @@ class TokenFlowTest : public ::testing::Test {
   // Draws `count` tokens "t0", "t1" ... and checks that boxes stay inside and do not overlap.
   TokenFlow draw(std::size_t count, std::size_t kept) {
     const Trace trace = testing::synthetic_trace(1, 1, 4);
-    const InputOf input(trace, {});
-    Page page(input.input);
+    const InputOf fixture(trace, {});
+    Page page(fixture.input);
     std::vector<FlowToken> tokens;
     for (std::size_t n = 0; n < count; ++n) {
       tokens.push_back({"t" + std::to_string(n), Colour{200, 200, 200, 255}});
@@ -37,7 +37,7 @@ class TokenFlowTest : public ::testing::Test {
     }
     return flow;
   }
-  bool says(const std::string& words) const {
+  bool has_text(const std::string& words) const {
     return std::find(texts_.begin(), texts_.end(), words) != texts_.end();
   }
 
@@ -54,7 +54,7 @@ TEST_F(TokenFlowTest, ShowsAllThatFit) {
 TEST_F(TokenFlowTest, CountsHiddenTokensAfter) {
   const TokenFlow flow = draw(200, 3);
   EXPECT_EQ(flow.first, 0U);
-  EXPECT_TRUE(says("and " + std::to_string(200 - flow.boxes.size()) + " more"));
+  EXPECT_TRUE(has_text("and " + std::to_string(200 - flow.boxes.size()) + " more"));
 }
 
 TEST_F(TokenFlowTest, KeepsTokenVisibleAndCountsHiddenBefore) {
@@ -63,8 +63,8 @@ TEST_F(TokenFlowTest, KeepsTokenVisibleAndCountsHiddenBefore) {
     EXPECT_GT(flow.first, 0U);
     EXPECT_GE(kept, flow.first);
     EXPECT_LT(kept, flow.first + flow.boxes.size());
-    EXPECT_TRUE(says("t" + std::to_string(kept)));
-    EXPECT_TRUE(says(std::to_string(flow.first) + " before"));
+    EXPECT_TRUE(has_text("t" + std::to_string(kept)));
+    EXPECT_TRUE(has_text(std::to_string(flow.first) + " before"));
   }
   EXPECT_EQ(texts_.back(), "t199");  // nothing follows the end
 }

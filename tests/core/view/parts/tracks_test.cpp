@@ -20,7 +20,7 @@ TEST(Tracks, WeightsGrowBeforeOthers) {
   EXPECT_EQ(sizes(tracks), (std::vector<double>{2, 1, 2, 4}));
 }
 
-TEST(Tracks, LimitsPassSpaceOn) {
+TEST(Tracks, LimitedTracksLeaveSpaceToOthers) {
   Tracks tracks{{.size = 1, .most = 2, .weight = 1},
                 {.size = 1, .most = 5, .weight = 1},
                 {.size = 1, .most = 3}};

@@ -18,7 +18,7 @@ using testing::close;
 using testing::Look;
 using testing::look_at;
 
-Trace worded_trace() {
+Trace word_piece_trace() {
   const std::vector<std::string> tokens = {"The", " sa", "il", "or", " sings", ".", " La", "nd"};
   Trace trace = testing::synthetic_trace(2, 3, 8);
   trace.tokenizer = byte_tokenizer();
@@ -30,7 +30,7 @@ Trace worded_trace() {
   return trace;
 }
 
-Look in_words_look(const std::string& view = "map") {
+Look word_look(const std::string& view = "map") {
   Look look;
   look.settings.id = view;
   look.settings.words = true;
@@ -39,59 +39,59 @@ Look in_words_look(const std::string& view = "map") {
   return look;
 }
 
-bool shows(const DisplayList& list, const std::string& part) {
+bool has_text(const DisplayList& list, const std::string& fragment) {
   const std::vector<Text> all = testing::texts(list);
   return std::ranges::any_of(
-      all, [&](const Text& text) { return text.text.find(part) != std::string::npos; });
+      all, [&](const Text& text) { return text.text.find(fragment) != std::string::npos; });
 }
 
-// Centre of a cell of the map.
-Point middle(const ViewLayout& layout, double row, double column) {
+Point cell_centre(const ViewLayout& layout, double row, double column) {
   return {layout.plot.x + (column + 0.5 - layout.column) * layout.plot.width / layout.width,
           layout.plot.y + (row + 0.5 - layout.row) * layout.plot.height / layout.height};
 }
 
-Tensor weights_of_words(const Trace& trace, const std::string& source = "head") {
+Tensor word_weights(const Trace& trace, const std::string& source = "head") {
   Session session;
-  session.view = in_words_look().settings;
+  session.view = word_look().settings;
   set_view_value(session.view, "map", "source", source);
   return view_data(trace, session).matrices.at(0).values;
 }
 
 TEST(WordMerging, CaptionAndAxesNameWords) {
-  const Trace trace = worded_trace();
+  const Trace trace = word_piece_trace();
   for (const char* view : {"map", "lines", "grid"}) {
-    const ViewLayout layout = look_at(trace, view, in_words_look(view));
-    EXPECT_TRUE(shows(layout.list, "5 words of 8 tokens")) << view;
-    EXPECT_TRUE(shows(layout.list, "mean over its")) << view;
+    const ViewLayout layout = look_at(trace, view, word_look(view));
+    EXPECT_TRUE(has_text(layout.list, "5 words of 8 tokens")) << view;
+    EXPECT_TRUE(has_text(layout.list, "mean over its")) << view;
     EXPECT_EQ(testing::fault(layout.list), "") << view;
   }
-  const ViewLayout map = look_at(trace, "map", in_words_look());
-  EXPECT_TRUE(shows(map.list, "sailor"));
-  EXPECT_TRUE(shows(map.list, "key word"));
-  EXPECT_FALSE(shows(look_at(trace, "pattern", in_words_look("pattern")).list, "sailor"));
+  const ViewLayout map = look_at(trace, "map", word_look());
+  EXPECT_TRUE(has_text(map.list, "sailor"));
+  EXPECT_TRUE(has_text(map.list, "key word"));
+  EXPECT_FALSE(has_text(look_at(trace, "pattern", word_look("pattern")).list, "sailor"));
 }
 
 TEST(WordMerging, NothingToMergeShowsTokens) {
-  Trace trace = worded_trace();
+  Trace trace = word_piece_trace();
   for (TraceToken& token : trace.tokens) token.bytes.clear();  // tokens of images have none
-  const ViewLayout layout = look_at(trace, "map", in_words_look());
-  EXPECT_FALSE(shows(layout.list, "merged"));
+  const ViewLayout layout = look_at(trace, "map", word_look());
+  EXPECT_FALSE(has_text(layout.list, "merged"));
   EXPECT_EQ(layout.words, nullptr);
-  const ViewControls controls = view_controls(in_words_look().settings, &trace);
+  const ViewControls controls = view_controls(word_look().settings, &trace);
   EXPECT_TRUE(controls.words);
   EXPECT_NE(controls.word_merging_refusal, "");
-  const Trace words = worded_trace();
-  EXPECT_EQ(view_controls(in_words_look().settings, &words).word_merging_refusal, "");
-  EXPECT_FALSE(view_controls(in_words_look("pattern").settings, &words).words);
+  const Trace words = word_piece_trace();
+  EXPECT_EQ(view_controls(word_look().settings, &words).word_merging_refusal, "");
+  EXPECT_FALSE(view_controls(word_look("pattern").settings, &words).words);
 }
 
 TEST(WordMerging, HitReportsStrongestOrPinnedTokens) {
-  const Trace trace = worded_trace();
-  Look look = in_words_look();
+  const Trace trace = word_piece_trace();
+  Look look = word_look();
   const ViewLayout layout = look_at(trace, "map", look);
   const Tensor weights = trace.attention[1].attention(2);
-  std::optional<Hit> hit = layout.hit(middle(layout, 4, 1));  // strongest key of "Land": "sailor"
+  std::optional<Hit> hit =
+      layout.hit(cell_centre(layout, 4, 1));  // strongest key of "Land": "sailor"
   ASSERT_TRUE(hit.has_value());
   EXPECT_EQ(hit->word_query, 4);
   EXPECT_EQ(hit->word_key, 1);
@@ -106,20 +106,20 @@ TEST(WordMerging, HitReportsStrongestOrPinnedTokens) {
   look.settings.pinned_query = hit->query == 6 ? 7 : 6;
   look.settings.pinned_key = hit->key == 1 ? 2 : 1;
   const ViewLayout pinned = look_at(trace, "map", look);
-  hit = pinned.hit(middle(pinned, 4, 1));
+  hit = pinned.hit(cell_centre(pinned, 4, 1));
   EXPECT_EQ(hit->query, look.settings.pinned_query);
   EXPECT_EQ(hit->key, look.settings.pinned_key);
-  EXPECT_TRUE(shows(pinned.list, "4 Land"));  // bars of the pinned word's row
+  EXPECT_TRUE(has_text(pinned.list, "4 Land"));  // bars of the pinned word's row
   const Hit label = pinned.of_words(Hit{1, 2, 1, -1});
   EXPECT_EQ(label.query, 1);
   EXPECT_EQ(label.key, -1);
 }
 
 TEST(WordMerging, ClicksOnLinesPinTokens) {
-  const Trace trace = worded_trace();
-  const ViewLayout layout = look_at(trace, "lines", in_words_look("lines"));
+  const Trace trace = word_piece_trace();
+  const ViewLayout layout = look_at(trace, "lines", word_look("lines"));
   Session session;
-  session.view = in_words_look("lines").settings;
+  session.view = word_look("lines").settings;
   // Handles of heads come first, then those of five queries and five keys.
   ASSERT_EQ(layout.handles.size(), 3u + 5 + 5);
   layout.handles[3 + 4].click(session);
@@ -132,8 +132,8 @@ TEST(WordMerging, ClicksOnLinesPinTokens) {
 }
 
 TEST(WordMerging, ZoomIsStoredInTokens) {
-  const Trace trace = worded_trace();
-  Look look = in_words_look();
+  const Trace trace = word_piece_trace();
+  Look look = word_look();
   look.settings.row = 1, look.settings.height = 4;
   look.settings.column = 0, look.settings.width = 4;
   const ViewLayout layout = look_at(trace, "map", look);
@@ -145,28 +145,28 @@ TEST(WordMerging, ZoomIsStoredInTokens) {
   const ViewData::Matrix part = view_data(trace, session).matrices.at(0);
   EXPECT_EQ(part.rows, (std::vector<std::string>{"␣sailor", "␣sings"}));
   EXPECT_EQ(part.columns, (std::vector<std::string>{"The", "␣sailor"}));
-  const Tensor all = weights_of_words(trace);
+  const Tensor all = word_weights(trace);
   EXPECT_TRUE(
       close(part.values, Tensor::from({2, 2}, {all(1, 0), all(1, 1), all(2, 0), all(2, 1)})));
 }
 
 TEST(WordMerging, MeansAndRolloutAreMergedFromTokens) {
-  const Trace trace = worded_trace();
+  const Trace trace = word_piece_trace();
   const auto words = merge_words(trace);
   const WordPairs& pairs = words->pairs[0];
-  EXPECT_TRUE(close(weights_of_words(trace), merged(trace.attention[1].attention(2), pairs)));
+  EXPECT_TRUE(close(word_weights(trace), merged(trace.attention[1].attention(2), pairs)));
   for (const char* source : {"heads", "layers", "all", "rollout"}) {
     Session tokens;
-    tokens.view = in_words_look().settings;
+    tokens.view = word_look().settings;
     tokens.view.words = false;
     set_view_value(tokens.view, "map", "source", std::string(source));
-    const Tensor of_tokens = view_data(trace, tokens).matrices.at(0).values;
-    EXPECT_TRUE(close(weights_of_words(trace, source), merged(of_tokens, pairs))) << source;
+    const Tensor token_weights = view_data(trace, tokens).matrices.at(0).values;
+    EXPECT_TRUE(close(word_weights(trace, source), merged(token_weights, pairs))) << source;
   }
 }
 
 TEST(WordMerging, StatisticsUseWords) {
-  const Trace trace = worded_trace();
+  const Trace trace = word_piece_trace();
   const auto words = merge_words(trace);
   const HeadTable table = head_table(words->trace);
   EXPECT_TRUE(table.words);
@@ -185,10 +185,10 @@ TEST(WordMerging, StatisticsUseWords) {
   EXPECT_NEAR(head.entropy, entropy, 1e-6);
   EXPECT_TRUE(to_csv(table).starts_with(
       "layer,head,word_entropy,word_distance,first_word,previous_word,same_word,word_induction\n"));
-  Look look = in_words_look("grid");
+  Look look = word_look("grid");
   set_view_value(look.settings, "grid", "sort", std::string("entropy"));
   EXPECT_TRUE(
-      shows(look_at(trace, "grid", look).list, "By entropy of words (bits) over this text"));
+      has_text(look_at(trace, "grid", look).list, "By entropy of words (bits) over this text"));
 }
 
 TEST(WordMerging, SessionsPreserveSetting) {
