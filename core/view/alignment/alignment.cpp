@@ -1,4 +1,4 @@
-// Alignment view: the target a model generates from a source, and the source tokens that each
+// Alignment view: the target that a model generates from a source, and the source tokens that each
 // letter attends to, as in Bahdanau et al., 2014 (arXiv:1409.0473), figure 3.
 #include <algorithm>
 
@@ -20,7 +20,7 @@ void draw_words(Page& page, const Box& inside, const ShownAlignment& shown) {
   const double line = AlignmentMeasures::line * em;
   double y = shown.places.top + line / 2;
   page.add(Text{{middle, y},
-                page.ellipsised(source_and_target(shown.written, shown.focus.shown), 1.25 * em,
+                page.ellipsised(source_and_target(shown.target, shown.focus.shown), 1.25 * em,
                                 inside.width, true),
                 page.theme().text,
                 1.25 * em,
@@ -28,7 +28,7 @@ void draw_words(Page& page, const Box& inside, const ShownAlignment& shown) {
                 0,
                 true});
   y += 1.3 * line;
-  const std::string notice = crossing_words(shown.written, shown.numbers, shown.focus.shown);
+  const std::string notice = crossing_words(shown.target, shown.numbers, shown.focus.shown);
   for (const std::string& words :
        page.wrapped(notice, em, inside.width, shown.places.notice_lines)) {
     page.text({middle, y}, words, em, Align::Middle);
@@ -48,19 +48,18 @@ std::vector<Handle> handles_of(const AlignmentPlaces& places, Index rows) {
   return handles;
 }
 
-ViewLayout lay_out_written(const ViewInput& input,
-                           const std::shared_ptr<const GeneratedTarget>& written) {
+ViewLayout lay_out_target(const ViewInput& input,
+                          const std::shared_ptr<const GeneratedTarget>& target) {
   Page page(input);
-  const auto numbers = alignment_numbers(input, written);
+  const auto numbers = alignment_numbers(input, target);
   const Box inside =
-      page.frame(written->trace->model + " · alignment of target and source",
-                 caption(*written->trace, about_alignment(*written, input.session.view)));
+      page.frame(target->trace->model + " · alignment of target and source",
+                 caption(*target->trace, about_alignment(*target, input.session.view)));
   // The notice of the whole target, so that the layout is stable during generation.
-  const std::string notice = crossing_words(*written, *numbers, written->rows());
+  const std::string notice = crossing_words(*target, *numbers, target->rows());
   const std::optional<AlignmentPlaces> places = place_alignment(page, inside, *numbers, notice);
   if (!places) return no_space(page);
-  const ShownAlignment shown{*written, *numbers, *places,
-                             alignment_focus(input, *numbers, *places)};
+  const ShownAlignment shown{*target, *numbers, *places, alignment_focus(input, *numbers, *places)};
   draw_words(page, inside, shown);
   draw_ribbons(page, shown);
   draw_token_boxes(page, shown);
@@ -73,7 +72,7 @@ ViewLayout lay_out_written(const ViewInput& input,
   return layout;
 }
 
-// Reason why there is nothing to align; empty if there is.
+// Empty if the model reads a source.
 std::string objection(const Trace& trace) {
   return reads_source(trace) ? "" : kNoSource;
 }
@@ -86,23 +85,23 @@ ViewLayout lay_out_alignment(const ViewInput& input) {
         "(“numbers”) or a recurrent one with attention (“numbers-additive”), and a source such "
         "as 24.");
   }
-  const auto written = input.findings.get(Findings::written);
-  if (written == nullptr) {
+  const auto target = input.findings.get(Findings::written);
+  if (target == nullptr) {
     return Page(input).message("Generating", "The target appears here.", "the generated target");
   }
-  if (!written->problem.empty() || written->trace == nullptr) {
-    return Page(input).message("No target was generated", capitalised(written->problem) + ".");
+  if (!target->problem.empty() || target->trace == nullptr) {
+    return Page(input).message("No target was generated", capitalised(target->problem) + ".");
   }
   try {
-    return lay_out_written(input, written);
+    return lay_out_target(input, target);
   } catch (const InputError& e) {
     return Page(input).message("No alignment to show", capitalised(e.what()) + ".");
   }
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  const bool one = view_values(settings, "alignment").choice("of") == "head";
-  controls.layer = controls.head = one;
+  const bool of_head = view_values(settings, "alignment").choice("of") == "head";
+  controls.layer = controls.head = of_head;
   controls.part = false;
   controls.colour_ends.clear();
   controls.colours = ViewControls::Colours::Sequential;
@@ -118,7 +117,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
       Animation{"step", 1, static_cast<double>(most), 0.5 * static_cast<double>(most)};
 }
 
-void show_numbers(Session& session) {
+void open_numbers_example(Session& session) {
   open_bundled_model(session, "numbers");
 }
 
@@ -168,7 +167,7 @@ View alignment_view() {
       .options = {.parameters = alignment_parameters(),
                   .animation = Animation{"step", 1, 15, 9},
                   .restrict_controls = restrict_controls},
-      .content = {.objection = objection, .example = show_numbers}};
+      .content = {.objection = objection, .example = open_numbers_example}};
 }
 
 }  // namespace attnscope

@@ -28,8 +28,8 @@ double widest_source(const Page& page, const AlignmentNumbers& numbers) {
   return std::min(widest, 8 * page.em());
 }
 
-// Rows in em: text, source, ribbons, target, matrix and candidates. The last two are omitted if
-// space is short. Empty if there is no space.
+// Heights in em of text, source, ribbons, target, matrix and candidates. Omits the last two if
+// space is short. Empty if there is too little space.
 Tracks choose_rows(const Page& page, double height, double sources, std::size_t notice_lines) {
   const double text = (1.25 + static_cast<double>(notice_lines)) * M::line;
   const double bars =
@@ -52,7 +52,7 @@ Tracks choose_rows(const Page& page, double height, double sources, std::size_t 
   return {};
 }
 
-// Focus without the pointer.
+// Focus if no letter is hovered.
 AlignmentFocus focus_of_settings(const ViewInput& input, const AlignmentNumbers& numbers) {
   AlignmentFocus focus{.shown = numbers.rows()};
   const Values values = view_values(input.session.view, "alignment");
@@ -94,8 +94,8 @@ std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& insi
   p.bar = page.input().canvas.height > 22 * em && inside.width > 30 * em
               ? colour_bar_width(page) + em
               : 0;
-  const double wide = inside.width - labels - p.bar;
-  p.cell = std::min(kMaxCell * em, wide / static_cast<double>(numbers.rows()));
+  const double available = inside.width - labels - p.bar;
+  p.cell = std::min(kMaxCell * em, available / static_cast<double>(numbers.rows()));
   if (p.cell < kMinCell * em) return std::nullopt;
   p.notice_lines = page.wrapped(notice, em, inside.width, 2).size();
   const auto sources = static_cast<double>(p.sources);
@@ -103,7 +103,7 @@ std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& insi
   if (tracks.empty()) return std::nullopt;
   const double width = p.cell * static_cast<double>(numbers.rows());
   p.source_cell = std::min(3.0 * em, width / sources);
-  const double x = inside.x + labels + std::max(0.0, (wide - width) / 2);
+  const double x = inside.x + labels + std::max(0.0, (available - width) / 2);
   p.labels_left = x - labels;
   p.top = inside.y + page.top_margin(inside.height, extent(tracks) * em);
   const std::vector<Box> boxes = rows({x, p.top, width, 0}, tracks, em);

@@ -8,25 +8,25 @@
 
 namespace attnscope {
 
-// Letter in focus: the hovered one, else that of the step setting, else the least certain one.
+// Letter in focus: the hovered letter, else the step setting's, else the least certain one.
 struct AlignmentFocus {
   Index shown = 0;          // number of visible rows
   Index row = 0, key = -1;  // key: hovered source token
   bool stepped = false;     // the target is limited to a step
   bool pointed = false, least_sure = false;
-  // True if the pair is highlighted (not pale).
+  // True if the pair is highlighted.
   bool has(Index of_row, Index of_key) const;
 };
 
 struct AlignmentPlaces {
   Box source, ribbons, target;  // token boxes, and the ribbons between them
-  Box matrix, candidates;       // zero height: no space
+  Box matrix, candidates;       // zero height: omitted
   double cell = 0;              // width of a target letter
   double source_cell = 0;
-  double bar = 0;  // colour bar; 0: no space
+  double bar = 0;  // width of the colour bar; 0: omitted
   double top = 0, bottom = 0;
-  double labels_left = 0;        // left edge of the matrix' row labels
-  std::size_t notice_lines = 0;  // lines of text above
+  double labels_left = 0;        // left edge of the matrix's row labels
+  std::size_t notice_lines = 0;  // lines of the notice
   Index sources = 0;
 
   double target_x(Index row) const;

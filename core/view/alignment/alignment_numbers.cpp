@@ -16,10 +16,10 @@ const TracePart kCross{Stack::Decoder, AttentionKind::Cross};
 
 // Heads selected by the settings.
 std::vector<HeadRef> heads_of(const Trace& trace, const ViewSettings& view) {
-  const std::string of = view_values(view, "alignment").choice("of");
-  if (of == "head") return {{view.layer, view.head, kCross}};
+  const std::string selection = view_values(view, "alignment").choice("of");
+  if (selection == "head") return {{view.layer, view.head, kCross}};
   std::vector<HeadRef> heads = trace.heads(kCross);
-  if (of == "last") {
+  if (selection == "last") {
     std::erase_if(heads, [last = trace.layer_count(kCross) - 1](const HeadRef& at) {
       return at.layer != last;
     });
@@ -27,15 +27,15 @@ std::vector<HeadRef> heads_of(const Trace& trace, const ViewSettings& view) {
   return heads;
 }
 
-std::vector<double> chances_at(const GeneratedTarget& written, Index row) {
-  const Tensor& logits = written.trace->logits;  // [rows, vocabulary]
+std::vector<double> chances_at(const GeneratedTarget& target, Index row) {
+  const Tensor& logits = target.trace->logits;  // [rows, vocabulary]
   return probabilities(logits.slice(row, 1).reshaped({logits.dim(1)}), {});
 }
 
 }  // namespace
 
-Tensor alignment_weights(const GeneratedTarget& written, const ViewSettings& view) {
-  const Trace& trace = *written.trace;
+Tensor alignment_weights(const GeneratedTarget& target, const ViewSettings& view) {
+  const Trace& trace = *target.trace;
   const std::vector<HeadRef> heads = heads_of(trace, view);
   Tensor mean;
   for (const HeadRef& at : heads) {
@@ -56,10 +56,10 @@ Tensor alignment_weights(const GeneratedTarget& written, const ViewSettings& vie
   return mean;
 }
 
-std::string alignment_of(const GeneratedTarget& written, const ViewSettings& view) {
-  const Trace& trace = *written.trace;
+std::string alignment_of(const GeneratedTarget& target, const ViewSettings& view) {
+  const Trace& trace = *target.trace;
   const std::vector<HeadRef> heads = heads_of(trace, view);
-  const std::string of = view_values(view, "alignment").choice("of");
+  const std::string selection = view_values(view, "alignment").choice("of");
   if (heads.size() == 1) {
     return trace.layer_count(kCross) == 1 && trace.head_count(kCross, 0) == 1
                ? "its only attention"
@@ -67,45 +67,45 @@ std::string alignment_of(const GeneratedTarget& written, const ViewSettings& vie
                      std::to_string(heads[0].head);
   }
   return "mean over the " + std::to_string(heads.size()) + " heads of " +
-         (of == "last" ? "the last layer" : "all layers");
+         (selection == "last" ? "the last layer" : "all layers");
 }
 
-std::vector<double> written_chances(const GeneratedTarget& written) {
+std::vector<double> written_chances(const GeneratedTarget& target) {
   std::vector<double> chances;
-  for (Index row = 0; row < written.rows(); ++row) {
-    const auto id = static_cast<std::size_t>(written.ids[static_cast<std::size_t>(row)]);
-    chances.push_back(chances_at(written, row).at(id));
+  for (Index row = 0; row < target.rows(); ++row) {
+    const auto id = static_cast<std::size_t>(target.ids[static_cast<std::size_t>(row)]);
+    chances.push_back(chances_at(target, row).at(id));
   }
   return chances;
 }
 
-std::vector<Candidate> candidates_at(const GeneratedTarget& written, Index row, Index count) {
-  return likeliest(chances_at(written, row), count);
+std::vector<Candidate> candidates_at(const GeneratedTarget& target, Index row, Index count) {
+  return likeliest(chances_at(target, row), count);
 }
 
-std::string candidate_label(const GeneratedTarget& written, std::int32_t id) {
-  const ModelConfig& config = *written.trace->config;
+std::string candidate_label(const GeneratedTarget& target, std::int32_t id) {
+  const ModelConfig& config = *target.trace->config;
   if (id == static_cast<std::int32_t>(config.architecture.values.integer("start"))) {
     return "■ (end)";
   }
-  return token_label(*written.trace, id);
+  return token_label(*target.trace, id);
 }
 
-Index letters_of(const GeneratedTarget& written) {
-  return written.rows() - (written.ended ? 1 : 0);
+Index letters_of(const GeneratedTarget& target) {
+  return target.rows() - (target.ended ? 1 : 0);
 }
 
 std::shared_ptr<const AlignmentNumbers> alignment_numbers(
-    const ViewInput& input, const std::shared_ptr<const GeneratedTarget>& written) {
+    const ViewInput& input, const std::shared_ptr<const GeneratedTarget>& target) {
   const ViewSettings& view = input.session.view;
   const CacheKey key("alignment", view_values(view, "alignment").choice("of"), view.layer,
                      view.head);
-  return cached_numbers(input, written, key, [&] {
-    AlignmentNumbers numbers{.weights = alignment_weights(*written, view)};
+  return cached_numbers(input, target, key, [&] {
+    AlignmentNumbers numbers{.weights = alignment_weights(*target, view)};
     numbers.strongest = strongest_sources(numbers.weights);
-    numbers.chances = written_chances(*written);
-    numbers.labels = generated_labels(*written);
-    for (const TraceToken& token : written->trace->streams.front().tokens) {
+    numbers.chances = written_chances(*target);
+    numbers.labels = generated_labels(*target);
+    for (const TraceToken& token : target->trace->streams.front().tokens) {
       numbers.source.push_back(token.label);
     }
     return numbers;
@@ -119,16 +119,16 @@ bool reads_source(const Trace& trace) {
 
 ViewData alignment_data(const ViewInput& input) {
   if (!reads_source(input.trace)) throw InputError(kNoSource);
-  const auto written = input.findings.get(Findings::written);
-  if (written == nullptr) throw InputError("alignment: the target is not generated yet");
-  if (!written->problem.empty()) throw InputError(written->problem);
-  const auto numbers = alignment_numbers(input, written);
-  Tensor letters({written->rows(), 3});
-  for (Index row = 0; row < written->rows(); ++row) {
+  const auto target = input.findings.get(Findings::written);
+  if (target == nullptr) throw InputError("alignment: the target is not generated yet");
+  if (!target->problem.empty()) throw InputError(target->problem);
+  const auto numbers = alignment_numbers(input, target);
+  Tensor letters({target->rows(), 3});
+  for (Index row = 0; row < target->rows(); ++row) {
     const auto at = static_cast<std::size_t>(row);
-    letters(row, 0) = static_cast<float>(written->ids[at]);
+    letters(row, 0) = static_cast<float>(target->ids[at]);
     letters(row, 1) = static_cast<float>(numbers->chances[at]);
-    letters(row, 2) = row < written->given ? 1 : 0;
+    letters(row, 2) = row < target->given ? 1 : 0;
   }
   return {{{"alignment", numbers->weights, numbers->labels, numbers->source},
            {"target", letters, numbers->labels, {"token id", "probability", "given"}}}};

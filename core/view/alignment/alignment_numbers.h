@@ -12,31 +12,31 @@ namespace attnscope {
 
 // Weights of the selected heads: "last" (mean over the heads of the last layer), "all" (mean over
 // all layers and heads) or "head".
-Tensor alignment_weights(const GeneratedTarget& written,
+Tensor alignment_weights(const GeneratedTarget& target,
                          const ViewSettings& view);  // [rows, L_source]
-std::string alignment_of(const GeneratedTarget& written, const ViewSettings& view);  // in words
+std::string alignment_of(const GeneratedTarget& target, const ViewSettings& view);  // in words
 
-// Probability of each id of the target when it was generated.  [rows]
-std::vector<double> written_chances(const GeneratedTarget& written);
+// Predicted probability of each id of the target.  [rows]
+std::vector<double> written_chances(const GeneratedTarget& target);
 // The `count` most likely candidates for id `row`, descending.
-std::vector<Candidate> candidates_at(const GeneratedTarget& written, Index row, Index count);
+std::vector<Candidate> candidates_at(const GeneratedTarget& target, Index row, Index count);
 // Label of a candidate, in the style of generated_labels().
-std::string candidate_label(const GeneratedTarget& written, std::int32_t id);
+std::string candidate_label(const GeneratedTarget& target, std::int32_t id);
 
 // Number of rows that are letters, without the end token.
-Index letters_of(const GeneratedTarget& written);
+Index letters_of(const GeneratedTarget& target);
 
-// Everything the picture needs of a target, valid until its settings change.
+// Numbers that the picture shows of a target with the current settings.
 struct AlignmentNumbers {
   Tensor weights{};                             // [rows, L_source]
   std::vector<Index> strongest{};               // [rows] source token with the largest weight
   std::vector<double> chances{};                // [rows]
-  std::vector<std::string> labels{}, source{};  // of rows, of source tokens
+  std::vector<std::string> labels{}, source{};  // labels of rows and of source tokens
   Index rows() const { return weights.dim(0); }
   Index sources() const { return weights.dim(1); }
 };
 std::shared_ptr<const AlignmentNumbers> alignment_numbers(
-    const ViewInput& input, const std::shared_ptr<const GeneratedTarget>& written);
+    const ViewInput& input, const std::shared_ptr<const GeneratedTarget>& target);
 
 // True for encoder-decoder models.
 bool reads_source(const Trace& trace);

@@ -6,13 +6,13 @@
 namespace attnscope {
 
 struct ShownAlignment {
-  const GeneratedTarget& written;
+  const GeneratedTarget& target;
   const AlignmentNumbers& numbers;
   const AlignmentPlaces& places;
   const AlignmentFocus focus;
 };
 
-// Draws ribbons from source tokens to letters, as thick as the weights, and the boxes of both.
+// Draw ribbons from source tokens to letters, with thickness by weight, and the boxes of both.
 void draw_ribbons(Page& page, const ShownAlignment& shown);
 void draw_token_boxes(Page& page, const ShownAlignment& shown);
 // Draws the same weights as a heat map of source by target.

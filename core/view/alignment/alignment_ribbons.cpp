@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-constexpr float kMinWeight = 0.02f;  // of a ribbon that is drawn
+constexpr float kMinWeight = 0.02f;  // smaller weights have no ribbon
 
 // S-shaped curve downwards that leaves and arrives vertically.
 Line ribbon(Point from, Point to, Colour colour, double thickness) {
@@ -62,7 +62,7 @@ void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
            ink_on(ground),
            size,
            Align::Middle});
-  if (row < shown.written.given) {  // given, not generated
+  if (row < shown.target.given) {  // prescribed, not generated
     page.add(Line{{{box.x, box.bottom() - 1}, {box.right(), box.bottom() - 1}}, theme.text, 2});
   }
   if (row == shown.focus.row) page.add(OutlinedBox{box, theme.accent, 2});

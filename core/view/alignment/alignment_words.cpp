@@ -10,57 +10,57 @@
 namespace attnscope {
 namespace {
 
-std::string source_text(const GeneratedTarget& written) {
+std::string source_text(const GeneratedTarget& target) {
   std::string text;
-  for (const TraceToken& token : written.trace->streams.front().tokens) {
+  for (const TraceToken& token : target.trace->streams.front().tokens) {
     text += token.bytes.empty() ? token.label + " " : token.bytes;
   }
   return visible(text);
 }
 
-std::string target_text(const GeneratedTarget& written, Index shown) {
-  if (shown >= written.rows()) return visible(generated_text(written));
+std::string target_text(const GeneratedTarget& target, Index shown) {
+  if (shown >= target.rows()) return visible(generated_text(target));
   GeneratedTarget part;
-  part.trace = written.trace;
-  part.ids.assign(written.ids.begin(), written.ids.begin() + shown);
+  part.trace = target.trace;
+  part.ids.assign(target.ids.begin(), target.ids.begin() + shown);
   return visible(generated_text(part)) + "…";
 }
 
 }  // namespace
 
-std::string about_alignment(const GeneratedTarget& written, const ViewSettings& view) {
+std::string about_alignment(const GeneratedTarget& target, const ViewSettings& view) {
   const Index beams = view_values(view, "alignment").integer("beams");
   const std::string how = beams > 1 ? "by beam search with " + std::to_string(beams) + " hypotheses"
                                     : "by greedy decoding";
   return "The target generated from the source, " + how +
          ", and the attention of each letter to each source token "
          "(" +
-         alignment_of(written, view) + "). Pairs: of letters that attend most to different tokens.";
+         alignment_of(target, view) + "). Pairs: of letters that attend most to different tokens.";
 }
 
-std::string source_and_target(const GeneratedTarget& written, Index shown) {
-  return source_text(written) + "  →  " + target_text(written, shown);
+std::string source_and_target(const GeneratedTarget& target, Index shown) {
+  return source_text(target) + "  →  " + target_text(target, shown);
 }
 
-std::string crossing_words(const GeneratedTarget& written, const AlignmentNumbers& numbers,
+std::string crossing_words(const GeneratedTarget& target, const AlignmentNumbers& numbers,
                            Index shown) {
-  const Index letters = std::min(letters_of(written), shown);
+  const Index letters = std::min(letters_of(target), shown);
   if (letters < 2 || numbers.sources() < 2) return "";
-  const std::string so_far = letters < letters_of(written) ? " so far" : "";
+  const std::string so_far = letters < letters_of(target) ? " so far" : "";
   const double crossed = crossing(numbers.weights, letters);
   if (std::isnan(crossed)) {
     return "All letters" + so_far + " attend most to the same source token.";
   }
-  const std::string where = so_far +
-                            ": in a pair of letters the later one attends further left in " +
-                            percent(crossed) + " of pairs.";
-  if (crossed >= 0.5) return "The lines cross" + where;
+  const std::string detail = so_far +
+                             ": in a pair of letters the later one attends further left in " +
+                             percent(crossed) + " of pairs.";
+  if (crossed >= 0.5) return "The lines cross" + detail;
   return (crossed < 0.1 ? "The target follows the source from left to right"
                         : "Mostly from left to right") +
-         where;
+         detail;
 }
 
-std::string looks_at_words(const AlignmentNumbers& numbers, Index row) {
+std::string attention_words(const AlignmentNumbers& numbers, Index row) {
   std::vector<Index> keys(static_cast<std::size_t>(numbers.sources()));
   std::iota(keys.begin(), keys.end(), Index{0});
   std::ranges::sort(keys, std::ranges::greater(),

@@ -7,17 +7,17 @@
 
 namespace attnscope {
 
-// Caption text.
-std::string about_alignment(const GeneratedTarget& written, const ViewSettings& view);
+// Caption of the view.
+std::string about_alignment(const GeneratedTarget& target, const ViewSettings& view);
 
 // "24 → vierund…" after `shown` generated ids.
-std::string source_and_target(const GeneratedTarget& written, Index shown);
+std::string source_and_target(const GeneratedTarget& target, Index shown);
 
-// One sentence on whether the ribbons cross so far; empty if there is too little to tell.
-std::string crossing_words(const GeneratedTarget& written, const AlignmentNumbers& numbers,
+// Sentence about crossing ribbons of the first `shown` letters; empty if there are too few.
+std::string crossing_words(const GeneratedTarget& target, const AlignmentNumbers& numbers,
                            Index shown);
 
 // "“4” 0.88, “2” 0.12": the source tokens that a row attends to most.
-std::string looks_at_words(const AlignmentNumbers& numbers, Index row);
+std::string attention_words(const AlignmentNumbers& numbers, Index row);
 
 }  // namespace attnscope

@@ -30,45 +30,45 @@ TEST(Alignment, IsLegibleAtAnySizeAndStep) {
   }
 }
 
-// The sentence covers only the letters written so far.
-TEST(Alignment, ReportsCrossingLinesOfWrittenPart) {
+// The sentence covers only the letters generated so far.
+TEST(Alignment, ReportsCrossingLinesOfGeneratedPart) {
   Tensor weights = Tensor::zeros({4, 3});
   for (const auto& [row, key] : {std::pair{0, 0}, {1, 2}, {2, 1}, {3, 0}}) weights(row, key) = 1;
   const AlignmentNumbers numbers{.weights = weights};
-  GeneratedTarget written;
-  written.ids = {5, 6, 7, 8};
-  EXPECT_EQ(crossing_words(written, numbers, 1), "");
+  GeneratedTarget target;
+  target.ids = {5, 6, 7, 8};
+  EXPECT_EQ(crossing_words(target, numbers, 1), "");
   EXPECT_TRUE(
-      crossing_words(written, numbers, 2)
+      crossing_words(target, numbers, 2)
           .ends_with("from left to right so far: in a pair of letters the later one attends "
                      "further left in 0% of "
                      "pairs."));
-  EXPECT_TRUE(crossing_words(written, numbers, 3).starts_with("Mostly from left to right so far"));
-  const std::string all = crossing_words(written, numbers, 4);
+  EXPECT_TRUE(crossing_words(target, numbers, 3).starts_with("Mostly from left to right so far"));
+  const std::string all = crossing_words(target, numbers, 4);
   EXPECT_TRUE(all.starts_with("The lines cross: ")) << all;
 }
 
 // The numbers of the picture match the run.
 TEST(Alignment, ReportsSourceOfEachLetter) {
   const ViewedRun viewed(testing::alignment_session("encoder_decoder-sinusoidal"));
-  const auto written = viewed.findings.get(Findings::written);
-  const Tensor weights = alignment_weights(*written, viewed.session.view);
+  const auto target = viewed.findings.get(Findings::written);
+  const Tensor weights = alignment_weights(*target, viewed.session.view);
   const TracePart cross{Stack::Decoder, AttentionKind::Cross};
   Index h0 = 0, h1 = 0;
-  const Tensor a = written->trace->find({1, 0, cross}, &h0)->attention(h0);
-  const Tensor b = written->trace->find({1, 1, cross}, &h1)->attention(h1);
+  const Tensor a = target->trace->find({1, 0, cross}, &h0)->attention(h0);
+  const Tensor b = target->trace->find({1, 1, cross}, &h1)->attention(h1);
   for (Index row = 0; row < weights.dim(0); ++row) {
     for (Index key = 0; key < weights.dim(1); ++key) {
       EXPECT_NEAR(weights(row, key), (a(row, key) + b(row, key)) / 2, 1e-6);
     }
   }
-  const std::vector<double> chances = written_chances(*written);
+  const std::vector<double> chances = written_chances(*target);
   const auto least = std::ranges::min_element(chances) - chances.begin();
   const ViewLayout layout = layout_of(viewed);
   EXPECT_TRUE(says(layout.list, "letter " + std::to_string(least + 1) + " (the least certain)"));
   const auto most =
       static_cast<std::size_t>(strongest_sources(weights)[static_cast<std::size_t>(least)]);
-  const std::string label = written->trace->streams.front().tokens[most].label;
+  const std::string label = target->trace->streams.front().tokens[most].label;
   EXPECT_TRUE(
       says(layout.list, "attends to “" + label + "” " +
                             brief(static_cast<double>(weights(least, static_cast<Index>(most))))));
@@ -78,12 +78,12 @@ TEST(Alignment, ReportsSourceOfEachLetter) {
   claim.least = 0;
   Traces traces(viewed.trace);
   traces.findings = viewed.findings;
-  EXPECT_EQ(check(claim, traces).value, crossing(weights, letters_of(*written)));
+  EXPECT_EQ(check(claim, traces).value, crossing(weights, letters_of(*target)));
   claim.measure = "number_right";
   EXPECT_THROW(check(claim, traces), InputError);  // the source is not a number
 }
 
-TEST(Alignment, WritesUpToCurrentStep) {
+TEST(Alignment, ShowsTargetUpToStep) {
   Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   const ViewedRun viewed(e);
   const ViewLayout all = layout_of(viewed);
@@ -94,17 +94,17 @@ TEST(Alignment, WritesUpToCurrentStep) {
   ViewedRun third = viewed;
   third.session = clicked;
   EXPECT_TRUE(says(layout_of(third).list, "letter 3, attends to"));
-  EXPECT_FALSE(all.hit({100, 100}).has_value());  // its rows are not those of the run
+  EXPECT_FALSE(all.hit({100, 100}).has_value());  // rows are not queries of the run
 }
 
 TEST(Alignment, ExplainsMissingAlignment) {
   const ViewedRun text(testing::alignment_session("decoder-rope"));
   EXPECT_TRUE(layout_of(text).refusal.starts_with("No source"));
   EXPECT_NE(view("alignment").objection(*text.trace), "");
-  ViewedRun waiting(testing::alignment_session("rnn_attention-dot"));
-  EXPECT_EQ(view("alignment").objection(*waiting.trace), "");
-  waiting.findings = {};
-  EXPECT_NE(layout_of(waiting).pending, "");
+  ViewedRun pending(testing::alignment_session("rnn_attention-dot"));
+  EXPECT_EQ(view("alignment").objection(*pending.trace), "");
+  pending.findings = {};
+  EXPECT_NE(layout_of(pending).pending, "");
   Session e = testing::alignment_session("encoder_decoder-sinusoidal");
   set_view_value(e.view, "alignment", "of", std::string("head"));
   e.view.layer = 7;
