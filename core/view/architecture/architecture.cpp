@@ -17,17 +17,17 @@ constexpr const char* kId = "architecture";
 constexpr const char* kNoModel = "The attention was read from a file: there is no model to draw.";
 
 std::string architecture_objection(const Trace& trace) {
-  const bool there = trace.config && trace.config->width > 0 && !trace.config->groups.empty();
-  return there && !trace.is_imported ? "" : kNoModel;
+  const bool has_layers = trace.config && trace.config->width > 0 && !trace.config->groups.empty();
+  return has_layers && !trace.is_imported ? "" : kNoModel;
 }
 
-// The view that shows a part, or an alternative if the run lacks it; null: none.
+// View that shows a part, or an alternative if that view does not exist; null if none.
 const View* view_of(const DiagramPart& part) {
   const auto find = [](const std::string& id) -> const View* {
-    const auto at = std::ranges::find(views(), id, &View::id);
-    return at == views().end() ? nullptr : &*at;
+    const auto found = std::ranges::find(views(), id, &View::id);
+    return found == views().end() ? nullptr : &*found;
   };
-  if (const View* own = find(part.view)) return own;
+  if (const View* match = find(part.view)) return match;
   return part.view == "alignment" ? find("map") : nullptr;
 }
 
@@ -51,25 +51,25 @@ ViewLayout lay_out_architecture(const ViewInput& input) {
   if (!objection.empty()) {
     return page.message("No model to draw", objection + " Choose a model and a text.");
   }
-  Diagram whole = model_diagram(input.trace, input.session);
-  const std::string all = parameters_words(whole.parameters) + " parameters";
+  Diagram full_diagram = model_diagram(input.trace, input.session);
+  const std::string total = parameters_words(full_diagram.parameters) + " parameters";
   const Box inside = page.frame(
       picture_title(input.trace),
-      caption(input.trace, "The model as it ran, from input (bottom) to prediction: " + all +
+      caption(input.trace, "The model as it ran, from input (bottom) to prediction: " + total +
                                "; the count of each box is at its top right."));
   Box figure = inside;
   if (!input.figure.framed) {
     const double line = 1.6 * page.em();
     page.faint_text({inside.x, inside.y + line / 2},
-                    page.fitting({all + "; the count of each box is at its top right. Click a "
-                                        "box to open its view.",
-                                  all + ". Click a box to open its view.", all},
+                    page.fitting({total + "; the count of each box is at its top right. Click a "
+                                          "box to open its view.",
+                                  total + ". Click a box to open its view.", total},
                                  page.small(), inside.width),
                     page.small());
     figure.y += line;
     figure.height -= line;
   }
-  const std::optional<PlacedDiagram> placed = place_diagram(page, figure, std::move(whole));
+  const std::optional<PlacedDiagram> placed = place_diagram(page, figure, std::move(full_diagram));
   if (!placed) return no_space(page);
   const auto& [diagram, placement] = *placed;
   draw_diagram(page, diagram, placement);

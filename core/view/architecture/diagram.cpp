@@ -8,23 +8,23 @@ namespace {
 
 using Kind = DiagramPart::Kind;
 
-class DiagramMaker {
+class DiagramBuilder {
  public:
-  DiagramMaker(const Trace& trace, const Session& session) : source_(trace, session) {}
+  DiagramBuilder(const Trace& trace, const Session& session) : source_(trace, session) {}
 
-  Diagram make() {
+  Diagram build() {
     diagram_.parameters = source_.parameters;
     if (!source_.architecture.has_self_attention) {
-      make_recurrent();
+      add_recurrent();
       return std::move(diagram_);
     }
-    if (source_.architecture.has_encoder) make_encoder();
-    make_decoder();
+    if (source_.architecture.has_encoder) add_encoder();
+    add_decoder();
     return std::move(diagram_);
   }
 
  private:
-  void make_encoder() {
+  void add_encoder() {
     DiagramColumn column{"Encoder", {}, {}};
     const std::vector<LayerRun> runs =
         layer_runs(source_, Stack::Encoder, encoder_groups(source_.config));
@@ -32,8 +32,8 @@ class DiagramMaker {
     column.rows.push_back(row_of(embedding_part(
         source_, "Token embedding", "Maps each source token to a vector; the table is shared.")));
     column.rows.back().parts[0].parameters = 0;  // counted with the target's
-    if (const auto placed = position_part(source_, runs, "encoder.embed.")) {
-      column.rows.push_back(row_of(*placed));
+    if (const auto positions = position_part(source_, runs, "encoder.embed.")) {
+      column.rows.push_back(row_of(*positions));
     }
     if (source_.config.embedding.norm) {
       column.rows.push_back(row_of(norm_part(source_, "encoder.embed.norm")));
@@ -45,7 +45,7 @@ class DiagramMaker {
     diagram_.columns.push_back(std::move(column));
   }
 
-  void make_decoder() {
+  void add_decoder() {
     DiagramColumn column{source_.architecture.has_encoder ? "Decoder" : "", {}, {}};
     const std::vector<LayerRun> runs = layer_runs(source_, Stack::Decoder, source_.config.groups);
     add_input(source_, runs, column);
@@ -71,7 +71,7 @@ class DiagramMaker {
     return p;
   }
 
-  void make_recurrent() {
+  void add_recurrent() {
     const std::string score = source_.config.architecture.values.choice("score");
     DiagramColumn encoder{"Encoder", {}, {}}, decoder{"Decoder", {}, {}};
     encoder.rows.push_back(row_of(token_part(source_, "Source", source_.trace.text_tokens())));
@@ -96,11 +96,11 @@ class DiagramMaker {
       p.tap = source_.trace.attention.empty() ? nullptr : &source_.trace.attention.front();
       decoder.rows.push_back(row_of(p));
       diagram_.links.push_back({2, 3, true});
-      DiagramPart both{Kind::FeedForward, "Combine"};
-      both.notes = {"tanh([c ; s] W + b)"};
-      both.help = "Combines context and state for predicting the next token.";
-      both.parameters = source_.count("combine.");
-      DiagramRow combined = row_of(both);
+      DiagramPart combine{Kind::FeedForward, "Combine"};
+      combine.notes = {"tanh([c ; s] W + b)"};
+      combine.help = "Combines context and state for predicting the next token.";
+      combine.parameters = source_.count("combine.");
+      DiagramRow combined = row_of(combine);
       combined.skips = static_cast<int>(decoder.rows.size()) - 1;  // the state bypasses the context
       decoder.rows.push_back(combined);
     }
@@ -119,7 +119,7 @@ class DiagramMaker {
 }  // namespace
 
 Diagram model_diagram(const Trace& trace, const Session& session) {
-  return DiagramMaker(trace, session).make();
+  return DiagramBuilder(trace, session).build();
 }
 
 }  // namespace attnscope

@@ -30,13 +30,13 @@ struct DiagramPart {
   Kind kind = Kind::Words;
   std::string title;
   std::vector<std::string> notes{};  // smaller text below: sizes, choices
-  std::string help{};                // one sentence: the computation
+  std::string help{};                // one sentence about the computation
   std::string view{};                // id of the view that shows it; empty: none
-  // Further settings made by a click.
+  // Selects the part (layer, head) on a click; may be empty.
   std::function<void(Session&)> aim{};
   Index parameters = 0;
-  bool loops = false;  // its output is its next input
-  // Heads whose weights a thumbnail in the box shows; null: none.
+  bool loops = false;  // recurrent: the output is the next input
+  // Head group whose weights a thumbnail in the box shows; null: no thumbnail.
   const AttentionTap* tap = nullptr;
 };
 
@@ -45,7 +45,7 @@ struct DiagramRow {
   // Sum or Gate: index of the row whose input bypasses the rows in between; -1: none.
   int skips = -1;
   int stream = -1;  // reversible layers: 0 updates the left stream, 1 the right one; -1: one stream
-  // Neighbours of the first part; arrows lead from `left` to it, and from it to `right`.
+  // Neighbours of the row; arrows lead from `left` to the first part, and from the last to `right`.
   std::optional<DiagramPart> left{}, right{};
 };
 
@@ -53,13 +53,13 @@ struct DiagramRow {
 struct DiagramFrame {
   std::size_t first = 0, last = 0;
   std::vector<std::string> labels{};  // next to it: "× 4", "layers 0–3", "shown: 2"
-  bool chosen = false;                // contains the selected layer
+  bool selected = false;              // contains the selected layer
   bool streams = false;               // reversible: two streams
   bool loops = false;                 // applied repeatedly
-  std::string loop{};                 // "up to 6 times"
+  std::string loop{};                 // number of applications: "up to T = 6 times"
 };
 
-// Rows from bottom to top.
+// A stack of rows, from bottom to top.
 struct DiagramColumn {
   std::string title{};  // "Encoder"; empty for a single column
   std::vector<DiagramRow> rows;
@@ -78,7 +78,7 @@ struct Diagram {
   Index parameters = 0;  // total trained parameters
 };
 
-// Diagram of the run's model with the selected layer drawn in full. Requires Trace::config with
+// Diagram of the run's model; the selected layer is shown in full. Requires Trace::config with
 // layers.
 Diagram model_diagram(const Trace& trace, const Session& session);
 

@@ -91,9 +91,9 @@ class Drawing {
   void arrow_along(std::vector<Point> points) {
     const Point to = points.back(), from = points[points.size() - 2];
     const double head = std::max(kSmallestHead, 0.42 * u_);
-    const double far = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
-    const Point back{to.x - (to.x - from.x) / far * head, to.y - (to.y - from.y) / far * head};
-    const Point side{(to.y - from.y) / far * head * 0.5, (to.x - from.x) / far * head * 0.5};
+    const double span = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
+    const Point back{to.x - (to.x - from.x) / span * head, to.y - (to.y - from.y) / span * head};
+    const Point side{(to.y - from.y) / span * head * 0.5, (to.x - from.x) / span * head * 0.5};
     line(std::move(points));
     page_.add(Line{{{back.x + side.x, back.y - side.y}, to, {back.x - side.x, back.y + side.y}},
                    ink(),
@@ -102,8 +102,8 @@ class Drawing {
 
   void draw_frame(const DiagramFrame& frame, const Box& box) {
     const Theme& theme = page_.theme();
-    rounded(box, blend(theme.background, theme.text, 0.045),
-            frame.chosen ? theme.accent : theme.line, frame.chosen ? 2 : 1.2, 0.6 * u_);
+    draw_rounded(box, blend(theme.background, theme.text, 0.045),
+                 frame.selected ? theme.accent : theme.line, frame.selected ? 2 : 1.2, 0.6 * u_);
     double y = middle_y(box) - 0.6 * static_cast<double>(frame.labels.size() - 1) * u_;
     const double x = box.right() + M::aside / 2 * u_;
     for (std::size_t n = 0; n < frame.labels.size(); ++n) {
@@ -114,7 +114,7 @@ class Drawing {
     }
   }
 
-  void rounded(const Box& box, Colour fill, Colour edge, double thick, double radius) {
+  void draw_rounded(const Box& box, Colour fill, Colour edge, double thick, double radius) {
     page_.add(FilledBox{box, edge, radius});
     page_.add(
         FilledBox{{box.x + thick, box.y + thick, box.width - 2 * thick, box.height - 2 * thick},
@@ -131,10 +131,10 @@ class Drawing {
 
   // Draws arrows from row r to the next.
   void connect(const DiagramColumn& column, const PlacedColumn& placed, std::size_t r) {
-    const DiagramFrame* here = frame_with(column, r);
+    const DiagramFrame* current = frame_with(column, r);
     const DiagramFrame* next = frame_with(column, r + 1);
-    const bool of_streams = (here && here->streams) || (next && next->streams);
-    if (of_streams) return;  // see draw_streams()
+    const bool has_streams = (current && current->streams) || (next && next->streams);
+    if (has_streams) return;  // see draw_streams()
     const std::vector<Box>&from = placed.parts[r], &to = placed.parts[r + 1];
     if (from.size() == to.size()) {
       for (std::size_t n = 0; n < from.size(); ++n) {
@@ -182,7 +182,7 @@ class Drawing {
     }
   }
 
-  // Draws two streams that start from one state and end in their mean.
+  // Draws the two streams of reversible layers, from the frame's input to their mean.
   void draw_streams(const DiagramColumn& column, const PlacedColumn& placed,
                     const DiagramFrame& frame) {
     const double left = placed.left - M::skip * u_, right = placed.right + M::skip * u_;
@@ -197,7 +197,7 @@ class Drawing {
       arrow_along({{centre, merge}, {centre, placed.parts[frame.last + 1].front().bottom()}});
     }
     double source = right;  // input of the next block: the first block reads the right stream
-    bool fresh = true;
+    bool is_first = true;
     for (std::size_t r = frame.first; r <= frame.last; ++r) {
       const Box& box = placed.parts[r].front();
       const int stream = column.rows[r].stream;
@@ -208,11 +208,11 @@ class Drawing {
                      {centre, middle_y(box)},
                      {edge, middle_y(box)}});
         source = x;
-        fresh = true;
-      } else if (fresh) {
+        is_first = true;
+      } else if (is_first) {
         const double y = box.bottom() + m_.gap / 2 * u_;
         arrow_along({{source, y}, {centre, y}, {centre, box.bottom()}});
-        fresh = false;
+        is_first = false;
       } else {
         arrow_along({{centre, placed.parts[r - 1].front().y}, {centre, box.bottom()}});
       }
@@ -244,7 +244,7 @@ class Drawing {
     const PlacedColumn &a = placement_.columns[0], &b = placement_.columns[1];
     const Box& from = a.parts[link.from].front();
     const Box& to = b.parts[link.to].front();
-    // Each arrow has its own column in the gap.
+    // Each arrow has its own x in the gap between the columns.
     double end = a.right;
     for (const Box& frame : a.frames) end = std::max(end, frame.right());
     double begin = b.left;
@@ -272,7 +272,7 @@ class Drawing {
     const bool hovered = pointer && box.contains(*pointer);
     const Colour edge = hovered ? theme.accent : blend(theme.background, hue, 0.85);
     const double radius = part.kind == Kind::Sum ? box.height / 2 : 0.35 * u_;
-    rounded(box, fill, edge, hovered ? 2.5 : 1.3, radius);
+    draw_rounded(box, fill, edge, hovered ? 2.5 : 1.3, radius);
     if (part.kind == Kind::Sum) {
       const double r = 0.32 * u_, x = middle_x(box), y = middle_y(box);
       page_.add(Line{{{x - r, y}, {x + r, y}}, theme.text, 1.4 * thickness()});
@@ -281,17 +281,16 @@ class Drawing {
     }
     double left = box.x + 0.35 * u_, right = box.right() - 0.35 * u_;
     const double margins = draw_thumbnail(part, box, left);
-    if (part.loops) draw_own_loop(box);
+    if (part.loops) draw_state_loop(box);
     const std::string count = part.parameters > 0 ? parameters_words(part.parameters) : "";
-    const double taken = count.empty() ? 0 : page_.width_of(count, 0.72 * u_) + 0.4 * u_;
-    // Keeps space for the title.
-    const bool roomy = right - left - margins - taken >
+    const double count_width = count.empty() ? 0 : page_.width_of(count, 0.72 * u_) + 0.4 * u_;
+    // The title has priority over the count.
+    const bool roomy = right - left - margins - count_width >
                        std::max(5 * u_, page_.width_of(part.title, title_size(part), true));
     if (!count.empty() && roomy) {
       page_.faint_text({right, box.y + 0.75 * u_}, count, 0.72 * u_, Align::End);
     }
-    // Centred if that leaves space for the thumbnail.
-    draw_words(part, box, left + margins, right - left - margins, roomy ? taken : 0);
+    draw_words(part, box, left + margins, right - left - margins, roomy ? count_width : 0);
   }
 
   static bool is_plain(const DiagramPart& part) {
@@ -299,7 +298,7 @@ class Drawing {
   }
   double title_size(const DiagramPart& part) const { return (is_plain(part) ? 0.9 : 1.0) * u_; }
 
-  // Draws the shown head's weights at the height of the box. Returns the width used.
+  // Draws the selected head's weights from `left`. Returns the width used.
   double draw_thumbnail(const DiagramPart& part, const Box& box, double left) {
     if (part.tap == nullptr || box.width < 10 * u_) return 0;
     const AttentionTap& tap = *part.tap;
@@ -321,26 +320,27 @@ class Drawing {
     return side + 0.3 * u_;
   }
 
-  // Draws the recurrent state of a cell.
-  void draw_own_loop(const Box& box) {
+  // Draws the loop of a cell's recurrent state.
+  void draw_state_loop(const Box& box) {
     const double y = middle_y(box), right = box.right(), x = right + 0.9 * u_;
     arrow_along(
         {{right, y - 0.6 * u_}, {x, y - 0.6 * u_}, {x, y + 0.6 * u_}, {right, y + 0.6 * u_}});
   }
 
-  // Centres text in [x, x + width], keeping clear of the thumbnail.
-  void draw_words(const DiagramPart& part, const Box& box, double x, double width, double taken) {
+  // Centres text in [x, x + width], left of the last `count_width` pixels in the title's line.
+  void draw_words(const DiagramPart& part, const Box& box, double x, double width,
+                  double count_width) {
     const Theme& theme = page_.theme();
     const bool plain = is_plain(part);
     const double title = title_size(part);
     const bool bold = !plain && part.kind != Kind::Words;
-    const double high = 1.15 * title + M::note_line * u_ * static_cast<double>(part.notes.size());
-    double y = middle_y(box) - high / 2 + 0.58 * title;
+    const double height = 1.15 * title + M::note_line * u_ * static_cast<double>(part.notes.size());
+    double y = middle_y(box) - height / 2 + 0.58 * title;
     const auto centre = [&](const std::string& text, double size, bool strong) {
-      const double wide = page_.width_of(text, size, strong);
-      return std::min(x + width / 2, x + width - taken - wide / 2);
+      const double text_width = page_.width_of(text, size, strong);
+      return std::min(x + width / 2, x + width - count_width - text_width / 2);
     };
-    const std::string name = page_.ellipsised(part.title, title, width - taken, bold);
+    const std::string name = page_.ellipsised(part.title, title, width - count_width, bold);
     page_.add(
         Text{{centre(name, title, bold), y}, name, theme.text, title, Align::Middle, 0, bold});
     y += 0.58 * title + M::note_line / 2 * u_;
@@ -371,20 +371,20 @@ void draw_diagram(Page& page, const Diagram& diagram, const Placement& placement
 }
 
 std::vector<PlacedPart> placed_parts(const Diagram& diagram, const Placement& placement) {
-  std::vector<PlacedPart> all;
+  std::vector<PlacedPart> placed_list;
   for (std::size_t n = 0; n < diagram.columns.size(); ++n) {
     const DiagramColumn& column = diagram.columns[n];
     const PlacedColumn& placed = placement.columns[n];
     for (std::size_t r = 0; r < column.rows.size(); ++r) {
       const DiagramRow& row = column.rows[r];
       for (std::size_t p = 0; p < row.parts.size(); ++p) {
-        all.push_back({&row.parts[p], placed.parts[r][p]});
+        placed_list.push_back({&row.parts[p], placed.parts[r][p]});
       }
-      if (row.left) all.push_back({&*row.left, placed.left_parts[r]});
-      if (row.right) all.push_back({&*row.right, placed.right_parts[r]});
+      if (row.left) placed_list.push_back({&*row.left, placed.left_parts[r]});
+      if (row.right) placed_list.push_back({&*row.right, placed.right_parts[r]});
     }
   }
-  return all;
+  return placed_list;
 }
 
 }  // namespace attnscope

@@ -38,9 +38,9 @@ void add_trajectory(const DiagramSource& source, DiagramColumn& column) {
 
 }  // namespace
 
-DiagramPart token_part(const DiagramSource& source, const std::string& what,
+DiagramPart token_part(const DiagramSource& source, const std::string& title,
                        const std::vector<TraceToken>& tokens) {
-  DiagramPart p{DiagramPart::Kind::Words, what};
+  DiagramPart p{DiagramPart::Kind::Words, title};
   std::string text;
   for (const TraceToken& token : tokens) text += (text.empty() ? "" : " ") + token.label;
   if (!text.empty() && !source.trace.pixels) p.notes = {text};
@@ -65,12 +65,12 @@ std::optional<DiagramPart> position_part(const DiagramSource& source,
   for (const LayerRun& run : runs) groups.push_back(run.groups);
   if (groups.empty() || groups[0].empty()) return std::nullopt;
   const Choice& first = groups[0][0].encoding;
-  const Encoding& placed = encoding(first.id);
-  if (!placed.embed) return std::nullopt;
-  DiagramPart p{DiagramPart::Kind::Position, "+ " + placed.label};
-  p.help = first_sentence(placed.summary);
+  const Encoding& position_encoding = encoding(first.id);
+  if (!position_encoding.embed) return std::nullopt;
+  DiagramPart p{DiagramPart::Kind::Position, "+ " + position_encoding.label};
+  p.help = first_sentence(position_encoding.summary);
   p.view = "position";
-  for (const WeightInfo& weight : placed.weights)
+  for (const WeightInfo& weight : position_encoding.weights)
     p.parameters += source.count(prefix + weight.name);
   return p;
 }
@@ -79,24 +79,24 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
                DiagramColumn& column) {
   if (source.architecture.reads == Reads::Trajectories) return add_trajectory(source, column);
   const bool pixels = source.config.input.id != "text";
-  const bool whole = input_kind(source.config.input.id).uses_patches;
-  const bool target = source.architecture.has_encoder;
+  const bool has_patches = input_kind(source.config.input.id).uses_patches;
+  const bool has_encoder = source.architecture.has_encoder;
   if (pixels) {
     const Values& image = source.config.input.values;
-    DiagramPart p{DiagramPart::Kind::Words, whole ? "Image patches" : "Pixels so far"};
+    DiagramPart p{DiagramPart::Kind::Words, has_patches ? "Image patches" : "Pixels so far"};
     p.notes = {std::to_string(image.integer("width")) + " × " +
                std::to_string(image.integer("height")) +
-               (whole ? " pixels in patches of " + std::to_string(image.integer("patch")) + " × " +
-                            std::to_string(image.integer("patch"))
-                      : " of " + std::to_string(image.integer("levels")) + " levels")};
+               (has_patches ? " pixels in patches of " + std::to_string(image.integer("patch")) +
+                                  " × " + std::to_string(image.integer("patch"))
+                            : " of " + std::to_string(image.integer("levels")) + " levels")};
     p.help = first_sentence(input_kind(source.config.input.id).summary);
     p.view = "image";
     column.rows.push_back(row_of(p));
   } else {
     column.rows.push_back(
-        row_of(token_part(source, target ? "Target so far" : "Tokens", source.trace.tokens)));
+        row_of(token_part(source, has_encoder ? "Target so far" : "Tokens", source.trace.tokens)));
   }
-  if (whole) {
+  if (has_patches) {
     DiagramPart p{DiagramPart::Kind::Embedding, "Linear, per patch"};
     p.notes = {std::to_string(source.config.width) + " numbers each"};
     p.help = "Maps the colours of a patch to a vector; special tokens have their own.";
@@ -109,15 +109,15 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
                        "Maps each token to a vector of " + std::to_string(source.config.width) +
                            " numbers, a row of a table.")));
   }
-  if (pixels && !whole) {
+  if (pixels && !has_patches) {
     DiagramPart p{DiagramPart::Kind::Position, "+ row and column"};
     p.help = "Adds a vector for the row and one for the column of the next pixel.";
     p.view = "image";
     p.parameters = source.count("embed.row") + source.count("embed.column");
     column.rows.push_back(row_of(p));
   }
-  if (const auto placed = position_part(source, runs, "embed."))
-    column.rows.push_back(row_of(*placed));
+  if (const auto positions = position_part(source, runs, "embed."))
+    column.rows.push_back(row_of(*positions));
   const EmbeddingConfig& embedding = source.config.embedding;
   if (embedding.types > 1) {
     DiagramPart p{DiagramPart::Kind::Position, "+ segment embedding"};

@@ -14,23 +14,23 @@ namespace {
 
 using Kind = DiagramPart::Kind;
 
-// Head groups of a layer as they ran.
+// Head groups of a layer in the run, or `stored` if it recorded none.
 std::vector<HeadGroup> groups_of(const DiagramSource& source, Stack stack, Index layer,
-                                 const std::vector<HeadGroup>& otherwise) {
+                                 const std::vector<HeadGroup>& stored) {
   std::vector<HeadGroup> groups;
-  const bool both = source.architecture.has_encoder;
-  const AttentionTap* before = nullptr;
+  const bool has_encoder = source.architecture.has_encoder;
+  const AttentionTap* previous = nullptr;
   for (const AttentionTap& tap : source.trace.attention) {
     if (tap.address.layer != layer || tap.address.kind != AttentionKind::Self) continue;
-    if (both && tap.address.stack != stack) continue;
-    if (before && (tap.address.step != before->address.step ||
-                   tap.address.segment != before->address.segment)) {
-      break;  // repeats
+    if (has_encoder && tap.address.stack != stack) continue;
+    if (previous && (tap.address.step != previous->address.step ||
+                     tap.address.segment != previous->address.segment)) {
+      break;  // further steps and segments repeat the groups
     }
     groups.push_back({static_cast<Index>(tap.heads.size()), tap.variant, tap.encoding});
-    before = &tap;
+    previous = &tap;
   }
-  return groups.empty() ? otherwise : groups;
+  return groups.empty() ? stored : groups;
 }
 
 class Layers {
@@ -38,16 +38,16 @@ class Layers {
   explicit Layers(const DiagramSource& source) : source_(source) {}
 
   void add_to(DiagramColumn& column, const std::vector<LayerRun>& runs, Stack stack) const {
-    constexpr std::size_t kMostRuns = 4;  // runs far from the selected one are merged
-    const bool here = !source_.architecture.has_encoder || source_.part.stack == stack;
-    const Index shown = here ? source_.session.view.layer : 0;
-    std::size_t chosen = 0;
+    constexpr std::size_t kMinMerged = 4;  // as many runs before or after the selected are merged
+    const bool is_selected = !source_.architecture.has_encoder || source_.part.stack == stack;
+    const Index shown = is_selected ? source_.session.view.layer : 0;
+    std::size_t current = 0;
     for (std::size_t n = 0; n < runs.size(); ++n) {
-      if (shown >= runs[n].first && shown <= runs[n].last) chosen = n;
+      if (shown >= runs[n].first && shown <= runs[n].last) current = n;
     }
-    const auto others = [&](std::size_t first, std::size_t last) {
+    const auto add_others = [&](std::size_t first, std::size_t last) {
       if (first > last || last >= runs.size()) return;
-      if (last - first + 1 < kMostRuns) {
+      if (last - first + 1 < kMinMerged) {
         for (std::size_t n = first; n <= last; ++n) {
           column.rows.push_back(row_of(other_layers(runs[n], stack, source_.trace.parts.stack)));
         }
@@ -58,9 +58,9 @@ class Layers {
       p.notes = {"different attention per layer"};
       column.rows.push_back(row_of(p));
     };
-    if (chosen > 0) others(0, chosen - 1);
-    add_run(column, runs[chosen], stack, here ? shown : -1);
-    others(chosen + 1, runs.size() - 1);
+    if (current > 0) add_others(0, current - 1);
+    add_run(column, runs[current], stack, is_selected ? shown : -1);
+    add_others(current + 1, runs.size() - 1);
   }
 
  private:
@@ -77,7 +77,7 @@ class Layers {
     return nullptr;
   }
 
-  // Selects attention on a click.
+  // Click action that selects this attention.
   std::function<void(Session&)> aim_at(Stack stack, AttentionKind kind, Index layer,
                                        Index head) const {
     const bool stacks = source_.trace.parts.stack, kinds = source_.trace.parts.kind;
@@ -89,7 +89,7 @@ class Layers {
     };
   }
 
-  DiagramPart joint(const std::string& weights) const {
+  DiagramPart join_part(const std::string& weights) const {
     const ResidualConnection& j = residual_connection(source_.config.residual_connection.id);
     const bool gates = !j.weights.empty();
     DiagramPart p{gates ? Kind::Gate : Kind::Sum, gates ? j.label : "+"};
@@ -99,19 +99,20 @@ class Layers {
     return p;
   }
 
-  DiagramPart attention(const HeadGroup& group, Index first_head, bool alone, Stack stack,
+  DiagramPart attention(const HeadGroup& group, Index first_head, bool is_only_group, Stack stack,
                         Index layer) const {
     const Variant& v = variant(group.variant.id);
     const Encoding& e = encoding(group.encoding.id);
-    DiagramPart p{Kind::Attention, alone ? "Self-attention" : heads_words(first_head, group.heads)};
-    if (alone) {
+    DiagramPart p{Kind::Attention,
+                  is_only_group ? "Self-attention" : heads_words(first_head, group.heads)};
+    if (is_only_group) {
       p.notes.push_back(std::to_string(group.heads) + " heads of " +
                         std::to_string(source_.config.head_size) + shared_keys());
     }
-    const bool placed = e.embed != nullptr || e.id == default_encoding().id;
+    const bool omits_note = e.embed != nullptr || e.id == default_encoding().id;
     p.notes.push_back(v.label);
-    if (!placed) p.notes.push_back(e.label);
-    if (alone) add_score_notes(p);
+    if (!omits_note) p.notes.push_back(e.label);
+    if (is_only_group) add_score_notes(p);
     p.help = first_sentence(v.summary);
     p.view = group.variant.id == "adaptive_span" ? "span" : "map";
     p.aim = aim_at(stack, AttentionKind::Self, layer, first_head);
@@ -138,11 +139,11 @@ class Layers {
     Index first = 0;
     for (const HeadGroup& group : run.groups) {
       if (r.parts.size() == kMostGroups - 1 && run.groups.size() > kMostGroups) {
-        DiagramPart rest{Kind::Attention, heads_words(first, source_.config.heads - first)};
-        rest.notes = {std::to_string(run.groups.size() - r.parts.size()) + " more groups"};
-        rest.help = "Head groups with other variants.";
-        rest.view = "grid";
-        r.parts.push_back(rest);
+        DiagramPart others{Kind::Attention, heads_words(first, source_.config.heads - first)};
+        others.notes = {std::to_string(run.groups.size() - r.parts.size()) + " more groups"};
+        others.help = "Head groups with other variants.";
+        others.view = "grid";
+        r.parts.push_back(others);
         break;
       }
       r.parts.push_back(attention(group, first, run.groups.size() == 1, stack, layer));
@@ -156,7 +157,7 @@ class Layers {
     return r;
   }
 
-  // Memory of earlier segments, or auxiliary tokens of a layer.
+  // Memory of earlier segments; empty if the layer has none.
   std::optional<DiagramPart> memory(const LayerRun& run) const {
     for (const HeadGroup& group : run.groups) {
       const Variant& v = variant(group.variant.id);
@@ -210,7 +211,7 @@ class Layers {
   // Adds a block with its residual connection, and a norm before or after it.
   void add_block(DiagramColumn& column, DiagramRow block, const std::string& weights,
                  const std::string& join_weights, int stream) const {
-    const int enters = static_cast<int>(column.rows.size());
+    const int first_row = static_cast<int>(column.rows.size());
     if (norm_before(source_.config)) column.rows.push_back(row_of(norm_part(source_, weights)));
     column.rows.push_back(std::move(block));
     if (source_.config.model_options.output_norm != OutputNorm::None) {
@@ -218,17 +219,17 @@ class Layers {
       after.insert(after.rfind("norm"), "output_");
       column.rows.push_back(row_of(norm_part(source_, after)));
     }
-    DiagramRow joins = row_of(joint(join_weights));
-    joins.skips = stream < 0 ? enters : -1;
-    joins.stream = stream;
-    column.rows.push_back(joins);
+    DiagramRow join = row_of(join_part(join_weights));
+    join.skips = stream < 0 ? first_row : -1;
+    join.stream = stream;
+    column.rows.push_back(join);
     if (!source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
   }
 
   // Adds parallel attention and feed-forward with a single addition.
   void add_parallel(DiagramColumn& column, DiagramRow attention, DiagramPart feed_forward,
                     const std::string& prefix) const {
-    const int enters = static_cast<int>(column.rows.size());
+    const int first_row = static_cast<int>(column.rows.size());
     const ModelOptions& i = source_.config.model_options;
     if (norm_before(source_.config)) {
       DiagramRow norms = row_of(norm_part(source_, prefix + "attn_norm"));
@@ -243,8 +244,8 @@ class Layers {
       norms.parts.push_back(norm_part(source_, prefix + "ffn_output_norm"));
       column.rows.push_back(std::move(norms));
     }
-    DiagramRow sum = row_of(joint(prefix + "attn_join."));
-    sum.skips = enters;
+    DiagramRow sum = row_of(join_part(prefix + "attn_join."));
+    sum.skips = first_row;
     column.rows.push_back(sum);
   }
 
@@ -268,8 +269,8 @@ class Layers {
 
   void add_run(DiagramColumn& column, const LayerRun& run, Stack stack, Index shown) const {
     const bool encoder = stack == Stack::Encoder && source_.architecture.has_encoder;
-    const bool inside = shown >= run.first && shown <= run.last;
-    const Index layer = inside ? shown : run.first;
+    const bool has_shown = shown >= run.first && shown <= run.last;
+    const Index layer = has_shown ? shown : run.first;
     const std::string prefix = (encoder ? "encoder." : "") + layer_prefix(layer);
     const bool streams =
         residual_connection(source_.config.residual_connection.id).run_layers != nullptr;
@@ -292,12 +293,12 @@ class Layers {
                 prefix + "ffn_join.", streams ? 1 : -1);
     }
     frame.last = column.rows.size() - 1;
-    frame.chosen = inside;
+    frame.selected = has_shown;
     frame.streams = streams;
     const Index times = run.last - run.first + 1;
     if (times > 1) frame.labels.push_back("× " + std::to_string(times));
     frame.labels.push_back(layers_words(run.first, run.last));
-    if (inside && times > 1) frame.labels.push_back("shown: " + std::to_string(shown));
+    if (has_shown && times > 1) frame.labels.push_back("shown: " + std::to_string(shown));
     if (!encoder) add_recurrence(frame, column);
     if (!encoder && source_.config.exits) column.rows[frame.last].right = exit_part();
     column.frames.push_back(frame);

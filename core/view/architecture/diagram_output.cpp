@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace {
 
-// Most likely successors of the selected token.
+// Most likely prediction at the selected token: "after “a”: b  87%".
 std::vector<std::string> prediction(const DiagramSource& source) {
   const auto tokens = static_cast<Index>(source.trace.tokens.size());
   if (!source.trace.logits.defined() || tokens == 0 || source.trace.logits.dim(0) != tokens)

@@ -4,12 +4,12 @@
 
 namespace attnscope {
 
-DiagramSource::DiagramSource(const Trace& of, const Session& by)
-    : trace(of),
-      session(by),
-      config(*of.config),
+DiagramSource::DiagramSource(const Trace& run_trace, const Session& run_session)
+    : trace(run_trace),
+      session(run_session),
+      config(*run_trace.config),
       architecture(attnscope::architecture(config.architecture.id)),
-      part(of.part(by.view.part)) {
+      part(run_trace.part(run_session.view.part)) {
   for (const WeightSpec& spec : weight_specs(config)) {
     if (spec.constant || !spec.initial) continue;  // not trained or absent
     Index size = 1;

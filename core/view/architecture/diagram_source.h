@@ -12,7 +12,7 @@
 namespace attnscope {
 
 struct DiagramSource {
-  DiagramSource(const Trace& of, const Session& by);
+  DiagramSource(const Trace& run_trace, const Session& run_session);
 
   const Trace& trace;
   const Session& session;
@@ -26,30 +26,30 @@ struct DiagramSource {
   Index count(const std::string& prefix) const;
 };
 
-// Consecutive identical layers.
+// Consecutive layers with the same head groups.
 struct LayerRun {
   Index first = 0, last = 0;
   std::vector<HeadGroup> groups;
 };
-// Layers as they ran, else as `stored` in the config.
+// Layers of the run; those that it did not record have the groups `stored` in the config.
 std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
                                  const std::vector<std::vector<HeadGroup>>& stored);
 
 DiagramRow row_of(DiagramPart part);
 
 // Input parts.
-DiagramPart token_part(const DiagramSource& source, const std::string& what,
+DiagramPart token_part(const DiagramSource& source, const std::string& title,
                        const std::vector<TraceToken>& tokens);
 DiagramPart embedding_part(const DiagramSource& source, const std::string& title,
                            const std::string& help);
-// Positional part of the input; none if positions enter elsewhere.
+// Input encoding; empty if the model has none.
 std::optional<DiagramPart> position_part(const DiagramSource& source,
                                          const std::vector<LayerRun>& runs,
                                          const std::string& prefix);
 void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
                DiagramColumn& column);
 
-// Layer parts; the selected layers are drawn in full.
+// Layer parts; the selected layer is shown in full.
 DiagramPart norm_part(const DiagramSource& source, const std::string& weights);
 void add_layers(const DiagramSource& source, const std::vector<LayerRun>& runs, Stack stack,
                 DiagramColumn& column);

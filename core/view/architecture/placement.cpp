@@ -9,9 +9,9 @@ using Kind = DiagramPart::Kind;
 using M = DiagramMeasures;
 
 // In units.
-constexpr double kWidths[] = {22, 28};  // of two parts side by side, of more
+constexpr double kWidths[] = {22, 28};  // of two parts side by side, and of more
 constexpr double kBetweenParts = 0.7;
-constexpr double kAsideWidth = 11;  // width of a neighbouring part
+constexpr double kSideWidth = 11;   // width of a neighbouring part
 constexpr double kLoopWidth = 7.5;  // "up to T = 6 times", in two lines
 constexpr double kGateWidth = 12;
 constexpr double kThumbnailWidth = 4;
@@ -48,7 +48,7 @@ double height_of(const DiagramRow& row, const M& m) {
 struct ColumnSize {
   double boxes = 0;               // width of the widest repeated row
   double left = 0, right = 0;     // space next to the boxes
-  std::vector<double> bottoms{};  // of rows, above the column's foot
+  std::vector<double> bottoms{};  // of rows, above the column's lower end
   std::vector<double> heights{};
   double height = 0;
   double width() const { return left + boxes + right; }
@@ -82,8 +82,8 @@ ColumnSize measure(const DiagramColumn& column, const M& m) {
   const double margin_left = streams ? M::frame_streams : M::frame_left;
   const double margin_right = streams ? M::frame_streams : M::frame_right;
   size.left = margin_left +
-              std::max(left ? M::aside + kAsideWidth : 0.0, loops ? M::aside + kLoopWidth : 0.0);
-  size.right = margin_right + std::max(right ? M::aside + kAsideWidth : 0.0,
+              std::max(left ? M::aside + kSideWidth : 0.0, loops ? M::aside + kLoopWidth : 0.0);
+  size.right = margin_right + std::max(right ? M::aside + kSideWidth : 0.0,
                                        column.frames.empty() ? 0.0 : M::aside / 2 + m.label);
   const double wider = (width_of_parts(most, m) - size.boxes) / 2;  // of rows outside the frame
   size.left = std::max(size.left, wider);
@@ -125,8 +125,8 @@ class Placer {
     placed.centre = (placed.left + placed.right) / 2;
     placed.title = {placed.centre, foot_ - 0.5 * unit_};
     for (std::size_t r = 0; r < column.rows.size(); ++r) place_row(column, size, r, placed);
-    for (const DiagramFrame& frame : column.frames) placed.frames.push_back(around(placed, frame));
-    for (std::size_t r = 0; r < column.rows.size(); ++r) place_aside(column, r, placed);
+    for (const DiagramFrame& f : column.frames) placed.frames.push_back(frame_box(placed, f));
+    for (std::size_t r = 0; r < column.rows.size(); ++r) place_neighbours(column, r, placed);
     return placed;
   }
 
@@ -162,7 +162,7 @@ class Placer {
     placed.parts.push_back(std::move(boxes));
   }
 
-  Box around(const PlacedColumn& placed, const DiagramFrame& frame) const {
+  Box frame_box(const PlacedColumn& placed, const DiagramFrame& frame) const {
     const double left = frame.streams ? M::frame_streams : M::frame_left;
     const double right = frame.streams ? M::frame_streams : M::frame_right;
     const double top = placed.parts[frame.last].front().y - m_.frame_above * unit_;
@@ -171,7 +171,7 @@ class Placer {
     return {x, top, placed.right + right * unit_ - x, bottom - top};
   }
 
-  void place_aside(const DiagramColumn& column, std::size_t r, PlacedColumn& placed) const {
+  void place_neighbours(const DiagramColumn& column, std::size_t r, PlacedColumn& placed) const {
     const DiagramRow& row = column.rows[r];
     const Box& main = placed.parts[r].front();
     const bool streams = std::ranges::any_of(column.frames, &DiagramFrame::streams);
@@ -179,10 +179,10 @@ class Placer {
     const double right = streams ? M::frame_streams : M::frame_right;
     const auto box = [&](const DiagramPart& part, double x) {
       const double high = height_of(part, m_) * unit_;
-      return Box{x, main.y + main.height / 2 - high / 2, kAsideWidth * unit_, high};
+      return Box{x, main.y + main.height / 2 - high / 2, kSideWidth * unit_, high};
     };
     placed.left_parts.push_back(
-        row.left ? box(*row.left, placed.left - (left + M::aside + kAsideWidth) * unit_) : Box());
+        row.left ? box(*row.left, placed.left - (left + M::aside + kSideWidth) * unit_) : Box());
     placed.right_parts.push_back(
         row.right ? box(*row.right, placed.right + (right + M::aside) * unit_) : Box());
   }
@@ -193,7 +193,7 @@ class Placer {
   double unit_, foot_;
 };
 
-// Height by which the neighbours of the last row exceed it.
+// Height by which neighbours of the first and last row exceed these rows.
 double overhang(const DiagramColumn& column, const M& m) {
   double over = 0;
   for (const DiagramRow* row : {&column.rows.front(), &column.rows.back()}) {
@@ -204,8 +204,8 @@ double overhang(const DiagramColumn& column, const M& m) {
   return std::max(0.0, over);
 }
 
-std::optional<Placement> placed_with(const Page& page, const Box& inside, const Diagram& diagram,
-                                     const M& measures) {
+std::optional<Placement> try_place(const Page& page, const Box& inside, const Diagram& diagram,
+                                   const M& measures) {
   std::vector<ColumnSize> sizes;
   double width = 0, height = 0, over = 0;
   for (const DiagramColumn& column : diagram.columns) {
@@ -237,30 +237,30 @@ std::optional<Placement> placed_with(const Page& page, const Box& inside, const 
   return placement;
 }
 
-// Merges the notes of each box into one line, as many as fit; or drops them.
-void keep_notes(const Page& page, Diagram& diagram, bool any) {
-  const M close = M::close();
-  const auto of = [&](DiagramPart& part) {
+// Merges the notes of each box that fit into one line; drops them unless `keeps_note`.
+void shorten_notes(const Page& page, Diagram& diagram, bool keeps_note) {
+  const M compact = M::compact();
+  const auto merge = [&](DiagramPart& part) {
     if (part.notes.empty()) return;
-    const double taken = part.tap != nullptr ? kThumbnailWidth : 0.7;
-    const double width = (close.part - taken) / close.note * page.em();  // at the page's font size
-    std::string all = part.notes.front();
-    const std::size_t comma = all.find(", ");  // explanation of a size
-    if (part.kind != Kind::Words && page.width_of(all, page.em()) > width) {
-      all.resize(std::min(comma, all.size()));
+    const double reserved = part.tap != nullptr ? kThumbnailWidth : 0.7;
+    const double width = (compact.part - reserved) / compact.note * page.em();  // at font size em
+    std::string note = part.notes.front();
+    const std::size_t comma = note.find(", ");  // explanation of a size
+    if (part.kind != Kind::Words && page.width_of(note, page.em()) > width) {
+      note.resize(std::min(comma, note.size()));
     }
     for (std::size_t n = 1; n < part.notes.size(); ++n) {
-      const std::string more = all + " · " + part.notes[n];
-      if (page.width_of(more, page.em()) <= width) all = more;
+      const std::string more = note + " · " + part.notes[n];
+      if (page.width_of(more, page.em()) <= width) note = more;
     }
     part.notes.clear();
-    if (any || part.kind == Kind::Words) part.notes = {all};
+    if (keeps_note || part.kind == Kind::Words) part.notes = {note};
   };
   for (DiagramColumn& column : diagram.columns) {
     for (DiagramRow& row : column.rows) {
-      std::ranges::for_each(row.parts, of);
-      if (row.left) of(*row.left);
-      if (row.right) of(*row.right);
+      std::ranges::for_each(row.parts, merge);
+      if (row.left) merge(*row.left);
+      if (row.right) merge(*row.right);
     }
   }
 }
@@ -271,11 +271,11 @@ std::optional<PlacedDiagram> place_diagram(const Page& page, const Box& inside, 
   const auto legible = [&](const std::optional<Placement>& placed, double least) {
     return placed && placed->unit * placed->measures.note >= least * page.em();
   };
-  std::optional<Placement> placed = placed_with(page, inside, diagram, {});
-  for (const bool any : {true, false}) {
-    if (legible(placed, any ? kSmallNote : kMinNote)) break;
-    keep_notes(page, diagram, any);
-    placed = placed_with(page, inside, diagram, M::close());
+  std::optional<Placement> placed = try_place(page, inside, diagram, {});
+  for (const bool keeps_note : {true, false}) {
+    if (legible(placed, keeps_note ? kSmallNote : kMinNote)) break;
+    shorten_notes(page, diagram, keeps_note);
+    placed = try_place(page, inside, diagram, M::compact());
   }
   if (!placed) return std::nullopt;
   return PlacedDiagram{std::move(diagram), *std::move(placed)};

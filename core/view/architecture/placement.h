@@ -13,7 +13,7 @@ namespace attnscope {
 struct DiagramMeasures {
   double gap = 1.15;                         // between rows
   double frame_below = 1.0;                  // from a frame's edge to its first row
-  double frame_above = 0.7;                  // from its last row to its edge
+  double frame_above = 0.7;                  // from a frame's last row to its edge
   double between = 0.95;                     // between a frame and its neighbours
   double norm = 1.65;                        // height of a norm
   double note = 0.82;                        // font size of notes
@@ -26,7 +26,7 @@ struct DiagramMeasures {
   static constexpr double aside = 1.3;  // from a frame to its label
   static constexpr double circle = 0.62;
 
-  static DiagramMeasures close() {
+  static DiagramMeasures compact() {
     return {.gap = 0.85,
             .frame_below = 0.75,
             .frame_above = 0.5,
@@ -55,13 +55,13 @@ struct Placement {
   double bottom = 0;
 };
 
-// A diagram with its layout. If notes would be illegible, each box keeps one line of them; if that
-// is illegible too, none.
+// A diagram with its layout. If notes would be illegible, each box has a single line of notes, or
+// none if even that would be illegible.
 struct PlacedDiagram {
   Diagram diagram;
   Placement placement;
 };
-// Empty if even titles would be illegible.
+// Returns nullopt if even titles would be illegible.
 std::optional<PlacedDiagram> place_diagram(const Page& page, const Box& inside, Diagram diagram);
 
 }  // namespace attnscope

@@ -50,7 +50,7 @@ ViewLayout figure(const Trace& trace, const ViewSettings& settings = {}, double 
   return testing::look_at(trace, "architecture", look);
 }
 
-bool says(const ViewLayout& layout, const std::string& words) {
+bool has_text(const ViewLayout& layout, const std::string& words) {
   const std::vector<Text> all = testing::texts(layout.list);
   return std::ranges::any_of(
       all, [&](const Text& t) { return t.text.find(words) != std::string::npos; });
@@ -65,43 +65,44 @@ void expect_figure(const Trace& trace, const std::vector<std::string>& names) {
     const ViewLayout layout = figure(trace, {}, width);
     ASSERT_EQ(layout.refusal, "");
     EXPECT_EQ(testing::fault(layout.list), "");
-    for (const std::string& name : names) EXPECT_TRUE(says(layout, name)) << name;
+    for (const std::string& name : names) EXPECT_TRUE(has_text(layout, name)) << name;
     for (const Handle& handle : layout.handles) EXPECT_NE(handle.help, "");
   }
 }
 
-// Boxes neither overlap nor leave the page, and notes are legible.
-void expect_apart(const Trace& trace, const Box& inside) {
-  const testing::InputOf of(trace, ViewSettings());
-  Page page(of.input);
-  const auto placed = place_diagram(page, inside, model_diagram(trace, of.session));
+// Expects boxes that neither overlap nor leave the page, and legible notes.
+void expect_separate_boxes(const Trace& trace, const Box& inside) {
+  const testing::InputOf fixture(trace, ViewSettings());
+  Page page(fixture.input);
+  const auto placed = place_diagram(page, inside, model_diagram(trace, fixture.session));
   ASSERT_TRUE(placed);
   const std::vector<PlacedPart> parts = placed_parts(placed->diagram, placed->placement);
   const double note = placed->placement.unit * placed->placement.measures.note;
   for (std::size_t a = 0; a < parts.size(); ++a) {
-    const Box& x = parts[a].box;
-    constexpr double kRounded = 1e-9;
-    EXPECT_TRUE(x.x >= -kRounded && x.y >= -kRounded && x.right() <= inside.width + kRounded &&
-                x.bottom() <= inside.height + kRounded)
+    const Box& box = parts[a].box;
+    constexpr double kTolerance = 1e-9;
+    EXPECT_TRUE(box.x >= -kTolerance && box.y >= -kTolerance &&
+                box.right() <= inside.width + kTolerance &&
+                box.bottom() <= inside.height + kTolerance)
         << parts[a].part->title;
-    const bool words = parts[a].part->kind == DiagramPart::Kind::Words;
-    EXPECT_TRUE(words || parts[a].part->notes.empty() || note >= 0.65 * page.em())
+    const bool is_text = parts[a].part->kind == DiagramPart::Kind::Words;
+    EXPECT_TRUE(is_text || parts[a].part->notes.empty() || note >= 0.65 * page.em())
         << parts[a].part->title << ": " << note;
     for (std::size_t b = 0; b < a; ++b) {
-      const Box& y = parts[b].box;
-      const bool apart =
-          x.right() <= y.x || y.right() <= x.x || x.bottom() <= y.y || y.bottom() <= x.y;
-      EXPECT_TRUE(apart) << parts[a].part->title << " and " << parts[b].part->title;
+      const Box& earlier = parts[b].box;
+      const bool is_separate = box.right() <= earlier.x || earlier.right() <= box.x ||
+                               box.bottom() <= earlier.y || earlier.bottom() <= box.y;
+      EXPECT_TRUE(is_separate) << parts[a].part->title << " and " << parts[b].part->title;
     }
   }
 }
-void expect_apart(const Trace& trace) {
+void expect_separate_boxes(const Trace& trace) {
   for (const Box& inside : {Box{0, 0, 1400, 1600}, Box{0, 0, 640, 590}}) {
-    expect_apart(trace, inside);
+    expect_separate_boxes(trace, inside);
   }
 }
 
-// Size of the view in a window of 1280 x 800; smaller sizes show titles only.
+// Size of the view in a window of 1280 x 800; smaller views show titles only.
 TEST(ArchitectureView, EncoderDecoderShowsNotesInSmallWindow) {
   const Trace trace = trace_of([](ModelConfig& config) {
     config = with_architecture(config,
@@ -113,13 +114,13 @@ TEST(ArchitectureView, EncoderDecoderShowsNotesInSmallWindow) {
   look.height = 600;
   const auto small = testing::look_at(trace, "architecture", look);
   for (const char* words : {"4 heads of 8 · Full", "32 → 16 → 32", "256 → 32"}) {
-    EXPECT_TRUE(says(small, words)) << words << testing::all_text(small.list);
+    EXPECT_TRUE(has_text(small, words)) << words << testing::all_text(small.list);
   }
   look.height = 400;
   const auto lower = testing::look_at(trace, "architecture", look);
   EXPECT_EQ(lower.refusal, "");
-  EXPECT_TRUE(says(lower, "Cross-attention"));
-  EXPECT_FALSE(says(lower, "32 → 16 → 32"));
+  EXPECT_TRUE(has_text(lower, "Cross-attention"));
+  EXPECT_FALSE(has_text(lower, "32 → 16 → 32"));
 }
 
 TEST(ArchitectureView, NamesPartsOfDecoder) {
@@ -127,7 +128,7 @@ TEST(ArchitectureView, NamesPartsOfDecoder) {
   expect_figure(trace, {"Token embedding", "256 → 32", "Self-attention", "4 heads of 8", "Full",
                         "RoPE", "Feed-forward", "32 → 16 → 32", "RMS norm", "Linear",
                         "tied to the embedding", "× 3", "layers 0–2", "Next token"});
-  expect_apart(trace);
+  expect_separate_boxes(trace);
 }
 
 TEST(ArchitectureView, NamesPartsOfEveryArchitecture) {
@@ -146,17 +147,17 @@ TEST(ArchitectureView, NamesPartsOfEveryArchitecture) {
       {R"({"type": "rnn_attention", "score": "none", "start": 0})", {"Recurrent cell", "Linear"}},
       {R"({"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 8})",
        {"Return to go", "State", "Action", "+ time", "Actions", "Next action"}}};
-  std::vector<std::string> seen{"decoder"};
+  std::vector<std::string> tested{"decoder"};
   for (const Case& c : cases) {
     const Trace trace =
         trace_of([&](ModelConfig& config) { config = with_architecture(config, c.json); });
     SCOPED_TRACE(c.json);
     expect_figure(trace, c.names);
-    expect_apart(trace);
-    seen.push_back(trace.config->architecture.id);
+    expect_separate_boxes(trace);
+    tested.push_back(trace.config->architecture.id);
   }
   for (const Architecture& a : architectures()) {
-    EXPECT_NE(std::ranges::find(seen, a.id), seen.end()) << a.id;
+    EXPECT_NE(std::ranges::find(tested, a.id), tested.end()) << a.id;
   }
 }
 
@@ -168,7 +169,7 @@ TEST(ArchitectureView, NamesResidualConnectionsAndExits) {
     SCOPED_TRACE(j.id);
     expect_figure(trace, j.id == "gru" ? std::vector<std::string>{"Gated (GRU)"}
                                        : std::vector<std::string>{"Self-attention"});
-    expect_apart(trace);
+    expect_separate_boxes(trace);
   }
   for (const ExitRule& e : exit_rules()) {
     const Trace trace = trace_of([&](ModelConfig& config) {
@@ -176,8 +177,8 @@ TEST(ArchitectureView, NamesResidualConnectionsAndExits) {
     });
     SCOPED_TRACE(e.id);
     expect_figure(trace, {"Early exit"});
-    EXPECT_TRUE(says(figure(trace), e.label.substr(0, 8))) << e.label;
-    expect_apart(trace);
+    EXPECT_TRUE(has_text(figure(trace), e.label.substr(0, 8))) << e.label;
+    expect_separate_boxes(trace);
   }
 }
 
@@ -198,9 +199,9 @@ TEST(ArchitectureView, NamesMemoryInputAndNorms) {
     });
     SCOPED_TRACE(v.id);
     expect_figure(trace, {"Memory", "segments of 8"});
-    expect_apart(trace);
+    expect_separate_boxes(trace);
   }
-  EXPECT_FALSE(says(figure(trace_of(layered(R"({"type": "full"})"))), "Memory"));
+  EXPECT_FALSE(has_text(figure(trace_of(layered(R"({"type": "full"})"))), "Memory"));
   const Trace image = trace_of([](ModelConfig& config) {
     config.input = choice_from_json(
         input_kind, Json::parse(R"({"type": "image", "width": 8, "height": 8, "levels": 4})"),
@@ -213,7 +214,7 @@ TEST(ArchitectureView, NamesMemoryInputAndNorms) {
     config.norm = Norm::LayerNorm;
   });
   expect_figure(post, {"Layer norm"});
-  expect_apart(post);
+  expect_separate_boxes(post);
 }
 
 // Identical layers are drawn once; other layers are clickable, and head groups are side by side.
@@ -229,16 +230,16 @@ TEST(ArchitectureView, DrawsSelectedLayerInFull) {
   ViewSettings settings;
   settings.layer = 4;
   const ViewLayout layout = figure(trace, settings);
-  EXPECT_TRUE(says(layout, "layers 3–4"));
-  EXPECT_TRUE(says(layout, "shown: 4"));
-  EXPECT_TRUE(says(layout, "Layer 2"));
-  EXPECT_TRUE(says(layout, "Layers 0–1"));
+  EXPECT_TRUE(has_text(layout, "layers 3–4"));
+  EXPECT_TRUE(has_text(layout, "shown: 4"));
+  EXPECT_TRUE(has_text(layout, "Layer 2"));
+  EXPECT_TRUE(has_text(layout, "Layers 0–1"));
   settings.layer = 2;
   const ViewLayout groups = figure(trace, settings);
   EXPECT_EQ(testing::fault(groups.list), "");
-  EXPECT_TRUE(says(groups, "Head 0"));
-  EXPECT_TRUE(says(groups, "Heads 1–3"));
-  EXPECT_TRUE(says(groups, "Local window"));
+  EXPECT_TRUE(has_text(groups, "Head 0"));
+  EXPECT_TRUE(has_text(groups, "Heads 1–3"));
+  EXPECT_TRUE(has_text(groups, "Local window"));
   Index clicked = -1;
   for (const Handle& handle : layout.handles) {
     if (handle.help.find("click to draw them") == std::string::npos) continue;
@@ -272,8 +273,8 @@ TEST(ArchitectureView, BoxesOpenTheirViews) {
 
 TEST(ArchitectureView, CountsParameters) {
   const Trace trace = trace_of([](ModelConfig&) {});
-  const testing::InputOf of(trace, ViewSettings());
-  const ViewData data = view("architecture").data(of.input);
+  const testing::InputOf fixture(trace, ViewSettings());
+  const ViewData data = view("architecture").data(fixture.input);
   const Tensor& counts = data.matrices[0].values;
   const std::vector<std::string>& names = data.matrices[0].rows;
   double once = 0, layer = 0;
@@ -286,9 +287,9 @@ TEST(ArchitectureView, CountsParameters) {
 }
 
 TEST(ArchitectureView, RequiresModel) {
-  const Trace given = testing::synthetic_trace(1, 1, 5);
-  EXPECT_NE(view("architecture").objection(given), "");
-  EXPECT_NE(figure(given).refusal, "");
+  const Trace imported = testing::synthetic_trace(1, 1, 5);
+  EXPECT_NE(view("architecture").objection(imported), "");
+  EXPECT_NE(figure(imported).refusal, "");
 }
 
 }  // namespace ATTNSCOPE_FILE
