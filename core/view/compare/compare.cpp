@@ -19,7 +19,7 @@ namespace {
 constexpr double kMinDifference = 0.01;   // minimum range of the difference colours
 constexpr double kMinDivergence = 0.001;  // bits: minimum range of the row bars
 
-std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
+std::vector<Show> selected_maps(const ViewInput& input, const Sides& sides) {
   const std::string show = view_values(input.session.view, "compare").choice("show");
   std::vector<Show> shown;
   if (show == "all" || show == "A") shown.push_back(Show::First);
@@ -35,7 +35,7 @@ std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
 struct Measure {
   Divergence divergence;
   std::string name;
-  std::string of, against;  // infinite if `of` has weight where `against` has none
+  std::string first, second;  // infinite if `first` has weight where `second` has none
 };
 Measure measure_of(const ViewInput& input) {
   const std::string kind = view_values(input.session.view, "compare").choice("rows");
@@ -53,7 +53,7 @@ class Comparison {
     const Box inside = page_.frame(title(), caption_text());
     const std::vector<Fact> list = facts(sides_);
     std::optional<ComparisonPlaces> places =
-        place_comparison(page_, inside, sides_, wanted_maps(input_, sides_), list, note());
+        place_comparison(page_, inside, sides_, selected_maps(input_, sides_), list, note());
     if (!places) return no_space(page_);
     panels_ = std::move(places->panels);
     hover();
@@ -85,11 +85,11 @@ class Comparison {
     std::string text = caption(*a.trace, about(a)) + " " + caption(*b.trace, about(b));
     if (!sides_.has_difference()) return text + " " + sides_.no_difference;
     if (!sides_.have_same_labels) text += " The tokens of A and B differ.";
-    return text + how_measured();
+    return text + measurement_text();
   }
 
   // Explains the numbers of the table.
-  std::string how_measured() const {
+  std::string measurement_text() const {
     const Index runs = std::min(sides_.a.trace->warm_runs, sides_.b.trace->warm_runs);
     return std::string(runs > 0 ? " Times are medians of at least " + std::to_string(runs) +
                                       " runs after a warm-up; bytes"
@@ -97,7 +97,7 @@ class Comparison {
            " count queries, keys, values, output and one number per pair.";
   }
 
-  // Marks the hovered pair in all maps that contain it.
+  // Marks the hovered pair in its map; in all maps if A and B have the same pairs.
   void hover() {
     if (!input_.interaction.pointer) return;
     for (const ComparisonPanel& panel : panels_) {
@@ -128,11 +128,11 @@ class Comparison {
       cells.values = s->weights;
       cells.height = static_cast<double>(s->weights.dim(0));
       cells.width = static_cast<double>(s->weights.dim(1));
-      const ColourRange own = colour_range(input_, cells, *s->tap, s->head, s->with_signs);
-      if (range.colour_map.empty() || s->with_signs) range.colour_map = own.colour_map;
-      range.most = std::max(range.most, own.most);
-      range.least = std::min(range.least, own.least);
-      range.passed |= own.passed;
+      const ColourRange side_range = colour_range(input_, cells, *s->tap, s->head, s->with_signs);
+      if (range.colour_map.empty() || s->with_signs) range.colour_map = side_range.colour_map;
+      range.most = std::max(range.most, side_range.most);
+      range.least = std::min(range.least, side_range.least);
+      range.passed |= side_range.passed;
     }
     return range;
   }
@@ -199,18 +199,18 @@ class Comparison {
                    kMinDivergence});
   }
 
-  // Note below the maps: why there is no difference, or why rows diverge infinitely.
+  // Note below the maps: reason for a missing difference or an infinite divergence.
   std::string note() const {
     if (!sides_.has_difference()) return sides_.no_difference;
-    const std::vector<Show> shown = wanted_maps(input_, sides_);
+    const std::vector<Show> shown = selected_maps(input_, sides_);
     const bool with_rows = std::find(shown.begin(), shown.end(), Show::Difference) != shown.end();
     if (!with_rows || !sides_.has_divergence()) return "";
     const Measure measure = measure_of(input_);
     const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
     const bool infinite =
         std::any_of(rows.begin(), rows.end(), [](float v) { return std::isinf(v); });
-    return infinite ? "Coloured rows: " + measure.name + " = ∞, because " + measure.of +
-                          " gives weight to keys where " + measure.against + " gives none."
+    return infinite ? "Coloured rows: " + measure.name + " = ∞, because " + measure.first +
+                          " gives weight to keys where " + measure.second + " gives none."
                     : "";
   }
 
@@ -222,27 +222,27 @@ class Comparison {
     }
   }
 
-  // Pan and zoom use A's cells, wherever the pointer is.
+  // Pan and zoom refer to cells of A, even if the pointer is over B.
   ViewLayout finish(double bottom) {
-    std::size_t at = 0;
+    std::size_t current = 0;
     std::vector<HitMatrix> hits;
     for (std::size_t n = 0; n < panels_.size(); ++n) {
       const MatrixPlot& m = panels_[n].matrix;
-      if (input_.interaction.pointer && m.plot.contains(*input_.interaction.pointer)) at = n;
+      if (input_.interaction.pointer && m.plot.contains(*input_.interaction.pointer)) current = n;
       const Side& side = sides_.of(panels_[n].show);
       hits.push_back({pair_at(m), side.view.layer, side.view.head, &side == &sides_.b});
     }
     ViewLayout layout;
-    const MatrixPlot& m = panels_[at].matrix;
-    const double down =
+    const MatrixPlot& m = panels_[current].matrix;
+    const double row_scale =
         static_cast<double>(sides_.a.tap->queries()) / static_cast<double>(m.rows.count());
-    const double right =
+    const double column_scale =
         static_cast<double>(sides_.a.tap->keys()) / static_cast<double>(m.columns.count());
     layout.plot = m.plot;
-    layout.row = m.row * down;
-    layout.column = m.column * right;
-    layout.height = m.height * down;
-    layout.width = m.width * right;
+    layout.row = m.row * row_scale;
+    layout.column = m.column * column_scale;
+    layout.height = m.height * row_scale;
+    layout.width = m.width * column_scale;
     layout.hit = hit_test(std::move(hits));
     layout.list = page_.take(bottom);
     return layout;
@@ -271,7 +271,7 @@ ViewData data(const ViewInput& input) {
     data.matrices.push_back({name, values, query_axis(*side.trace, *side.tap).labels,
                              key_axis(*side.trace, *side.tap).labels});
   };
-  for (const Show show : wanted_maps(input, sides)) {
+  for (const Show show : selected_maps(input, sides)) {
     if (show == Show::First) add("A", sides.a, sides.a.weights);
     if (show == Show::Second) add("B", sides.b, sides.b.weights);
     if (show == Show::Difference) add("A - B", sides.a, difference_of(sides, input.cache));
@@ -280,7 +280,7 @@ ViewData data(const ViewInput& input) {
 }
 
 // Example for B: the same head without positional encoding.
-void show_example(Session& session) {
+void set_example(Session& session) {
   if (session.b) return;
   session.b = session;
   session.b->run.encoding = default_encoding();
@@ -327,7 +327,7 @@ View compare_view() {
                           controls.hide_colours();
                         }
                       }},
-      .content = {.example = show_example},
+      .content = {.example = set_example},
       .cells = {.zoom = true}};
 }
 

@@ -11,10 +11,10 @@ namespace {
 constexpr double kMaxAspect = 4;      // of a map
 constexpr double kLargestCell = 5.5;  // em
 constexpr double kMinPlot = 4;        // em
-constexpr double kLargeEnough = 14;   // em: smaller maps justify a shorter table
-constexpr double kShorter = 1.04;     // ... if that enlarges them by this factor
-constexpr double kReadable = 12;      // em: the table yields to a smaller map ...
-constexpr double kMuchLarger = 1.25;  // ... if that enlarges it by this factor
+constexpr double kLargeMap = 14;      // em: a shorter table may enlarge smaller maps ...
+constexpr double kShortGain = 1.04;   // ... if by at least this factor
+constexpr double kReadable = 12;      // em: omitting the table may enlarge smaller maps ...
+constexpr double kOmitGain = 1.25;    // ... if by at least this factor
 constexpr double kCutLabels = 1.5;    // em: minimum of shortened labels, before maps shrink further
 constexpr double kHeading = 2.0;      // em above a map, with one line of text
 constexpr double kHeadingLine = 1.3;  // em
@@ -29,7 +29,7 @@ constexpr double kRowBarsGap = 0.8;   // em
 
 constexpr const char* kNoTable = "No space for the table of facts.";
 
-enum class TablePlace { Slot, Below, Right, None };  // Slot: the place of a map
+enum class TablePlace { Slot, Below, Right, None };  // Slot: after the last map of a row
 
 struct Arrangement {
   Index columns = 1, rows = 1;
@@ -40,10 +40,10 @@ struct Arrangement {
   double top = 0;            // depth of the axes of keys
 };
 
-class Placing {
+class ComparisonPlacer {
  public:
-  Placing(const Page& page, const Box& inside, const Sides& sides, std::vector<Show> shown,
-          const std::vector<Fact>& facts, std::string note)
+  ComparisonPlacer(const Page& page, const Box& inside, const Sides& sides, std::vector<Show> shown,
+                   const std::vector<Fact>& facts, std::string note)
       : page_(page),
         inside_(inside),
         sides_(sides),
@@ -52,7 +52,7 @@ class Placing {
         titles_width_(axis_titles_width(page)),
         bar_width_(colour_bar_width(page)) {
     set_facts(facts);
-    say(note_);
+    set_notes(note_);
     for (const Side* side : {&sides.a, &sides.b}) {
       axes_.push_back({measured(page, query_axis(*side->trace, *side->tap)),
                        measured(page, key_axis(*side->trace, *side->tap))});
@@ -62,14 +62,14 @@ class Placing {
 
   std::optional<ComparisonPlaces> place() {
     Arrangement best = arrange(true);
-    if (best.map_width < kLargeEnough * em()) best = with_short_table(std::move(best));
+    if (best.map_width < kLargeMap * em()) best = with_short_table(std::move(best));
     if (best.map_width < kReadable * em()) {
       append_note(kNoTable);
       const Arrangement without = arrange(false);
-      if (without.map_width > kMuchLarger * best.map_width) {
+      if (without.map_width > kOmitGain * best.map_width) {
         best = without;
       } else {
-        say(note_);
+        set_notes(note_);
       }
     }
     if (best.map_width < kMinPlot * em()) {
@@ -77,17 +77,17 @@ class Placing {
       best = arrange(false, kCutLabels * em());
     }
     if (best.map_width < kMinPlot * em() && shown_.size() > 2) {
-      shown_ = {Show::First, Show::Second};  // two small maps rather than none of all three
-      say("No space for A − B and the table of facts.");
+      shown_ = {Show::First, Show::Second};  // two maps may be legible where three are not
+      set_notes("No space for A − B and the table of facts.");
       best = arrange(false, kCutLabels * em());
     }
     if (best.map_width < kMinPlot * em() || best.map_height <= 0) return std::nullopt;
     ComparisonPlaces places = place(best);
     if (set_headings(places)) return places;
     heading_lines_ = 2;
-    const Arrangement lower = arrange(best.table != TablePlace::None);
-    if (lower.map_width < kMinPlot * em()) return places;
-    places = place(lower);
+    const Arrangement two_line = arrange(best.table != TablePlace::None);
+    if (two_line.map_width < kMinPlot * em()) return places;
+    places = place(two_line);
     set_headings(places);
     return places;
   }
@@ -103,27 +103,27 @@ class Placing {
     least_table_width_ = min_fact_table_width(page_, facts_);
   }
 
-  // Reduces the table to essential facts in small font if the maps gain by that.
-  Arrangement with_short_table(Arrangement whole) {
-    const std::vector<Fact> all = facts_;
-    std::vector<Fact> few;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(few),
+  // Reduces the table to essential facts in small font if that enlarges the maps by kShortGain.
+  Arrangement with_short_table(Arrangement full) {
+    const std::vector<Fact> all_facts = facts_;
+    std::vector<Fact> essential;
+    std::copy_if(all_facts.begin(), all_facts.end(), std::back_inserter(essential),
                  [](const Fact& fact) { return fact.essential; });
-    set_facts(few);
+    set_facts(essential);
     short_table_ = true;
     Arrangement shorter = arrange(true);
-    if (shorter.map_width > kShorter * whole.map_width) return shorter;
-    set_facts(all);
+    if (shorter.map_width > kShortGain * full.map_width) return shorter;
+    set_facts(all_facts);
     short_table_ = false;
-    return whole;
+    return full;
   }
 
   double em() const { return page_.em(); }
 
-  void say(const std::string& text) { notes_ = page_.wrapped(text, em(), inside_.width); }
+  void set_notes(const std::string& text) { notes_ = page_.wrapped(text, em(), inside_.width); }
   // Adds a sentence to the note.
   void append_note(const std::string& sentence) {
-    say(note_ + (note_.empty() ? "" : " ") + sentence);
+    set_notes(note_ + (note_.empty() ? "" : " ") + sentence);
   }
 
   const AttentionTap& tap_a() const { return *sides_.a.tap; }
@@ -134,7 +134,7 @@ class Placing {
                       1 / kMaxAspect, kMaxAspect);
   }
 
-  // The first map's labels serve the whole row if the texts are the same.
+  // Maps of a row share the first map's labels if the texts are equal.
   bool has_row_labels(std::size_t n, Index columns) const {
     const bool shares_rows = sides_.has_difference() && sides_.have_same_labels;
     return !shares_rows || static_cast<Index>(n) % columns == 0;
@@ -154,18 +154,18 @@ class Placing {
     return heading_height() + a.top + (a.level_bars ? bar : kFoot * em());
   }
 
-  // True if a map has its own colour bar: both runs share a scale.
+  // False if the colour bar of the next map applies: both runs share a scale.
   bool has_bar(std::size_t n, const Arrangement& a) const {
     if (a.level_bars || shown_[n] == Show::Difference) return true;
     const bool same_row = (static_cast<Index>(n) + 1) % a.columns != 0;
     return !same_row || n + 1 == shown_.size() || shown_[n + 1] == Show::Difference;
   }
-  double upright_bar_width(std::size_t n, const Arrangement& a) const {
+  double vertical_bar_width(std::size_t n, const Arrangement& a) const {
     return !a.level_bars && has_bar(n, a) ? bar_width_ : 0;
   }
   // Width of everything to the right of a map.
   double right_of(std::size_t n, const Arrangement& a) const {
-    return upright_bar_width(n, a) + row_bars_width(shown_[n]);
+    return vertical_bar_width(n, a) + row_bars_width(shown_[n]);
   }
 
   double table_height() const {
@@ -196,8 +196,8 @@ class Placing {
         std::min(a.columns, static_cast<Index>(shown_.size()) - row * a.columns));
   }
 
-  // Height of everything but the maps.
-  double heights(const Arrangement& a) const {
+  // Height without the maps.
+  double fixed_height(const Arrangement& a) const {
     const auto rows = static_cast<double>(a.rows);
     return rows * overhead(a) + (rows - 1) * kRowGap * em() + notes_height() +
            (a.table == TablePlace::Below ? table_height() + kRowGap * em() : 0);
@@ -207,22 +207,24 @@ class Placing {
   void size_maps(Arrangement& a) const {
     const auto keys = static_cast<double>(std::max(tap_a().keys(), sides_.b.tap->keys()));
     double width = keys * kLargestCell * em();
-    const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
+    const double table_space = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
     for (Index row = 0; row < a.rows; ++row) {
-      width = std::min(width, (inside_.width - beside - row_width(a, row)) / maps_in_row(a, row));
+      width =
+          std::min(width, (inside_.width - table_space - row_width(a, row)) / maps_in_row(a, row));
     }
-    const double height = (inside_.height - heights(a)) / static_cast<double>(a.rows);
+    const double height = (inside_.height - fixed_height(a)) / static_cast<double>(a.rows);
     a.map_width = std::max(0.0, std::min(width, height * aspect()));
     a.map_height = a.map_width / aspect();
-    const bool low = a.table == TablePlace::Slot && overhead(a) + a.map_height < table_height();
-    const bool lower = a.table == TablePlace::Right && inside_.height < table_height();
-    if (low || lower) a.map_width = a.map_height = 0;
+    const bool slot_overflows =
+        a.table == TablePlace::Slot && overhead(a) + a.map_height < table_height();
+    const bool page_overflows = a.table == TablePlace::Right && inside_.height < table_height();
+    if (slot_overflows || page_overflows) a.map_width = a.map_height = 0;
   }
 
   // The arrangement in `columns` columns; axes and maps constrain each other's size, see
   // settled_depths().
   Arrangement in_columns(Index columns, TablePlace table, bool level_bars,
-                         double most_labels) const {
+                         double max_label_depth) const {
     Arrangement a;
     a.columns = columns;
     a.level_bars = level_bars;
@@ -235,11 +237,11 @@ class Placing {
       double top = a.top;
       for (std::size_t n = 0; n < shown_.size(); ++n) {
         const Axes& axes = axes_of(shown_[n]);
-        top = std::max(top, axis_depth_top(page_, axes.columns, a.map_width, most_labels));
+        top = std::max(top, axis_depth_top(page_, axes.columns, a.map_width, max_label_depth));
         if (!has_row_labels(n, columns)) continue;
         double& depth = left[n % left.size()];
-        depth = std::max(
-            {depth, titles_width_, axis_depth_left(page_, axes.rows, a.map_height, most_labels)});
+        depth = std::max({depth, titles_width_,
+                          axis_depth_left(page_, axes.rows, a.map_height, max_label_depth)});
       }
       if (left == a.left && top == a.top) return a;
       a.left = left;
@@ -247,7 +249,7 @@ class Placing {
     }
   }
 
-  Arrangement arrange(bool with_table, double most_labels) const {
+  Arrangement arrange(bool with_table, double max_label_depth) const {
     Arrangement best;
     const auto maps = static_cast<Index>(shown_.size());
     for (Index columns = maps; columns >= 1; --columns) {
@@ -256,7 +258,7 @@ class Placing {
         if ((table != TablePlace::None) != with_table) continue;
         if (table == TablePlace::Slot && maps % columns == 0) continue;
         for (const bool level_bars : {true, false}) {
-          Arrangement a = in_columns(columns, table, level_bars, most_labels);
+          Arrangement a = in_columns(columns, table, level_bars, max_label_depth);
           if (a.map_width > best.map_width) best = std::move(a);
         }
       }
@@ -278,14 +280,14 @@ class Placing {
   }
 
   ComparisonPlaces place(const Arrangement& a) const {
-    double all = 0;
+    double maps_width = 0;
     for (Index row = 0; row < a.rows; ++row) {
-      all = std::max(all, row_width(a, row) + maps_in_row(a, row) * a.map_width);
+      maps_width = std::max(maps_width, row_width(a, row) + maps_in_row(a, row) * a.map_width);
     }
-    const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
+    const double table_space = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
     const double row_height = overhead(a) + a.map_height + kRowGap * em();
-    const double x = inside_.x + std::max(0.0, (inside_.width - all - beside) / 2);
-    const double y = inside_.y;  // free space goes to the bottom
+    const double x = inside_.x + std::max(0.0, (inside_.width - maps_width - table_space) / 2);
+    const double y = inside_.y;  // unused space is at the bottom
     ComparisonPlaces places;
     double right = x;  // right edge of the row so far
     for (std::size_t n = 0; n < shown_.size(); ++n) {
@@ -299,7 +301,7 @@ class Placing {
     }
     double bottom = y + static_cast<double>(a.rows) * row_height - kRowGap * em();
     if (a.table != TablePlace::None) {
-      places.table = table_box(a, places.panels, x + all, bottom);
+      places.table = table_box(a, places.panels, x + maps_width, bottom);
       bottom = std::max(bottom, places.table->bottom());
     }
     places.facts = facts_;
@@ -318,7 +320,7 @@ class Placing {
       box.x = inside_.x + (inside_.width - box.width) / 2;
       return box;
     }
-    // Next to the last map, or to all of them.
+    // Next to the last map, or to the right of all maps.
     box.x = a.table == TablePlace::Right
                 ? right + 2 * kGap * em()
                 : last.right() + right_of(panels.size() - 1, a) + kGap * em();
@@ -337,17 +339,17 @@ class Placing {
     m.row_labels = has_row_labels(n, a.columns);
     m.left = m.row_labels ? a.left[n % a.left.size()] : 0;
     m.top = a.top;
-    // The same region of the text in both, whatever their token counts.
-    const double down =
+    // Both maps show the same share of their texts, which can differ in length.
+    const double row_scale =
         static_cast<double>(m.rows.count()) / static_cast<double>(tap_a().queries());
-    const double right =
+    const double column_scale =
         static_cast<double>(m.columns.count()) / static_cast<double>(tap_a().keys());
-    const CellWindow asked = cell_window(page_.input().session.view);
-    set_visible(m,
-                {asked.row * down, asked.column * right, asked.height * down, asked.width * right});
+    const CellWindow requested = cell_window(page_.input().session.view);
+    set_visible(m, {requested.row * row_scale, requested.column * column_scale,
+                    requested.height * row_scale, requested.width * column_scale});
     ComparisonPanel panel{show, m, at.y - a.top - heading_height() + 0.5 * kHeading * em()};
     panel.level_bar = a.level_bars;
-    const double bar = upright_bar_width(n, a), bars = m.plot.right() + bar + kRowBarsGap * em();
+    const double bar = vertical_bar_width(n, a), bars = m.plot.right() + bar + kRowBarsGap * em();
     panel.row_bars = {bars, m.plot.y, kRowBars * em(), m.plot.height};
     if (a.level_bars) {
       panel.colour_bar = Box{m.plot.x, m.plot.bottom() + kBarGap * em(), m.plot.width, 0};
@@ -358,7 +360,7 @@ class Placing {
   }
 
   // Right limit of the heading of a map.
-  double words_end(const ComparisonPlaces& places, std::size_t n) const {
+  double heading_end(const ComparisonPlaces& places, std::size_t n) const {
     const Box& plot = places.panels[n].matrix.plot;
     if (n + 1 < places.panels.size() && places.panels[n + 1].matrix.plot.y == plot.y) {
       const MatrixPlot& next = places.panels[n + 1].matrix;
@@ -368,17 +370,17 @@ class Placing {
     return beside_table ? places.table->x - kWordGap * em() : inside_.right();
   }
 
-  // Selects the longest headings that fit above each map, else the shortest in the available lines.
-  // Returns false if those are cut.
+  // Selects the longest heading that fits above each map, else the shortest, wrapped. Returns false
+  // if any heading is wrapped.
   bool set_headings(ComparisonPlaces& places) const {
     std::vector<ComparisonPanel>& panels = places.panels;
-    bool whole = true;
+    bool fits = true;
     for (std::size_t n = 0; n < panels.size(); ++n) {
       ComparisonPanel& panel = panels[n];
       if (panel.show == Show::Difference) continue;
       const Side& side = sides_.of(panel.show);
       const double room =
-          words_end(places, n) - panel.matrix.plot.x - heading_indent(page_, side.letter);
+          heading_end(places, n) - panel.matrix.plot.x - heading_indent(page_, side.letter);
       const std::vector<std::string> words =
           headings(side, &side == &sides_.a ? sides_.b : sides_.a);
       const auto fitting = std::find_if(words.begin(), words.end(), [&](const std::string& text) {
@@ -386,9 +388,9 @@ class Placing {
       });
       panel.heading = page_.wrapped(fitting != words.end() ? *fitting : words.back(), em(), room,
                                     heading_lines_);
-      whole &= fitting != words.end();
+      fits &= fitting != words.end();
     }
-    return whole;
+    return fits;
   }
 
   const Page& page_;
@@ -419,7 +421,7 @@ std::optional<ComparisonPlaces> place_comparison(const Page& page, const Box& in
                                                  const Sides& sides, std::vector<Show> shown,
                                                  const std::vector<Fact>& facts,
                                                  const std::string& note) {
-  return Placing(page, inside, sides, std::move(shown), facts, note).place();
+  return ComparisonPlacer(page, inside, sides, std::move(shown), facts, note).place();
 }
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Layout of a comparison: maps side by side, the table of facts in a slot of its own, notes below.
+// Layout of a comparison: maps side by side, a table of facts next to or below them, notes below.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct ComparisonPanel {
   Show show;
   MatrixPlot matrix;
   double heading_y = 0;                // middle of the first line above the map
-  std::vector<std::string> heading{};  // lines after the side's letter
-  std::optional<Box> colour_bar{};     // none: shares the one of its neighbour
+  std::vector<std::string> heading{};  // lines next to the side's letter
+  std::optional<Box> colour_bar{};     // empty: the next map's bar applies
   bool level_bar = true;               // horizontal below the map; false: vertical next to it
   Box row_bars{};                      // divergence of the rows
 };
@@ -26,7 +26,7 @@ struct ComparisonPlaces {
   std::optional<Box> table;  // of facts
   std::vector<Fact> facts;   // in the table; fewer if there is little space
   Point notes_at;
-  std::vector<std::string> notes;  // lines below everything, including what was omitted
+  std::vector<std::string> notes;  // lines below maps and table, including names of omitted parts
   double bottom;                   // lower edge of the content
 };
 
@@ -34,9 +34,8 @@ double heading_line(const Page& page);  // line height
 // Distance from the left edge of a map to its heading's text.
 double heading_indent(const Page& page, const char* letter);
 
-// Makes the maps as large as possible while leaving space for the table, which is dropped if it
-// makes them illegible. Shows only the first two if three maps would be illegible; returns nullopt
-// if even two would be.
+// Makes the maps as large as possible with space for the table. Omits the table if it would make
+// maps illegible, then the difference; returns nullopt if even two maps would be illegible.
 std::optional<ComparisonPlaces> place_comparison(const Page& page, const Box& inside,
                                                  const Sides& sides, std::vector<Show> shown,
                                                  const std::vector<Fact>& facts,

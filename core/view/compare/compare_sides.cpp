@@ -17,11 +17,11 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostPairs = Index{1} << 24;  // of a map
+constexpr Index kMaxPairs = Index{1} << 24;  // of a map
 
 using Columns = decltype(OperationResult::columns);
 
-// Kinds of columns in canonical form: without empty runs, tokens always named.
+// Kinds of columns in canonical form: without empty runs, and with tokens as a kind.
 Columns columns_of(const AttentionTap& tap) {
   Columns runs;
   for (const auto& [kind, count] : tap.result.columns) {
@@ -88,7 +88,7 @@ Tensor rules_of(const Side& side) {
                                                {0, 0, side.tap->queries(), side.tap->keys(), 1, 1});
 }
 
-// Caches a result of both sides' weights.
+// Caches a result that depends on the weights of both sides.
 template <class Make>
 Tensor cached_for_both(const Sides& sides, CacheKey key, ViewCache* cache, const Make& make) {
   if (cache == nullptr) return make();
@@ -110,16 +110,16 @@ std::string place_name(const Side& side) {
 
 namespace {
 
-enum class Words { All, Few, Fewest };
+enum class Detail { Full, Short, Shortest };
 
-// "base = 10" for each parameter that differs from `usual`.
-std::string changed_values(const Info& info, const Values& values, const Values& usual) {
+// "base = 10" for each parameter that differs from `base`.
+std::string changed_values(const Info& info, const Values& values, const Values& base) {
   constexpr std::size_t kMaxValue = 32;  // bytes; lists can be long
   std::string text;
   for (const Parameter& parameter : info.parameters) {
-    const auto own = values.all().find(parameter.key), other = usual.all().find(parameter.key);
+    const auto own = values.all().find(parameter.key), other = base.all().find(parameter.key);
     const bool has = own != values.all().end();
-    if (has == (other != usual.all().end()) && (!has || own->second == other->second)) continue;
+    if (has == (other != base.all().end()) && (!has || own->second == other->second)) continue;
     std::string value = has ? to_text(own->second) : parameter.unset_label;
     if (value.size() > kMaxValue) {
       value.resize(kMaxValue);
@@ -132,24 +132,24 @@ std::string changed_values(const Info& info, const Values& values, const Values&
 
 // Name of a variant or encoding with its distinctive parameters: those that differ from the
 // defaults, or from the other side if that has the same name.
-std::string choice_words(const Info& info, const Choice& own, const Choice& other, Words words,
-                         const std::string& before) {
+std::string choice_words(const Info& info, const Choice& own, const Choice& other, Detail detail,
+                         const std::string& prefix) {
   const bool same_name = own.id == other.id;
   const std::string changed =
       changed_values(info, own.values, same_name ? other.values : default_values(info.parameters));
-  if (words != Words::All) return same_name ? changed : info.label;
-  std::string text = before;
+  if (detail != Detail::Full) return same_name ? changed : info.label;
+  std::string text = prefix;
   text += info.label;
   if (!changed.empty()) text.append(" (").append(changed).append(")");
   return text;
 }
 
-// The place of a side, without parts that the title already names.
-std::string describe_head(const Side& side, const Side& other, Words words) {
+// Head of a side, with its part only if the title does not name it.
+std::string describe_head(const Side& side, const Side& other, Detail detail) {
   const std::string own = describe_part(*side.trace, side.view);
   const std::string part = own == describe_part(*other.trace, other.view) ? "" : own;
   const std::string layer = std::to_string(side.view.layer), head = std::to_string(side.view.head);
-  if (words != Words::Fewest) return part + "layer " + layer + ", head " + head;
+  if (detail != Detail::Shortest) return part + "layer " + layer + ", head " + head;
   return part + "L" + layer + " H" + head;
 }
 
@@ -163,51 +163,52 @@ std::string with_spaces(std::string label) {
 }
 
 // Beginning of the text, or its first difference from the other's: “…girl a small…”.
-std::string text_words(const Side& side, const Side& other, Words words) {
+std::string text_words(const Side& side, const Side& other, Detail detail) {
   const std::vector<TraceToken>&own = side.trace->tokens, &others = other.trace->tokens;
   const auto differ =
       std::mismatch(own.begin(), own.end(), others.begin(), others.end(),
                     [](const TraceToken& a, const TraceToken& b) { return a.label == b.label; });
   constexpr std::ptrdiff_t kBefore = 2;  // shared tokens before the difference
   const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, differ.first - own.begin() - kBefore);
-  const std::size_t most = words == Words::All ? 40 : words == Words::Few ? 24 : 14;  // bytes
+  const std::size_t max_bytes = detail == Detail::Full ? 40 : detail == Detail::Short ? 24 : 14;
   std::string text = from > 0 ? "…" : "";
   std::size_t length = 0;
   for (auto token = own.begin() + from; token != own.end(); ++token) {
     if (token->special) continue;
     length += token->label.size();
-    if (length > most) {
+    if (length > max_bytes) {
       text += "…";
       break;
     }
     // No space before word pieces.
-    const bool apart = token != own.begin() && token->begin > (token - 1)->end;
-    if (apart && !text.empty() && text.back() != ' ') text += " ";
+    const bool has_space = token != own.begin() && token->begin > (token - 1)->end;
+    if (has_space && !text.empty() && text.back() != ' ') text += " ";
     text += with_spaces(token->label);
   }
   return "“" + text + "”";
 }
 
 // Differences between the sides, in words.
-std::vector<std::string> differences(const Side& side, const Side& other, Words words) {
+std::vector<std::string> differences(const Side& side, const Side& other, Detail detail) {
   std::vector<std::string> parts;
   const auto add = [&parts](const std::string& own, const std::string& others) {
     if (own != others) parts.push_back(own);
   };
   add(side.trace->model, other.trace->model);
   if (!side.trace->is_imported &&
-      !other.trace->is_imported) {  // own tensors have no known settings
+      !other.trace->is_imported) {  // imported tensors have no known settings
     const AttentionTap &a = *side.tap, &b = *other.tap;
     if (a.variant != b.variant) {
-      parts.push_back(choice_words(variant(a.variant.id), a.variant, b.variant, words, ""));
+      parts.push_back(choice_words(variant(a.variant.id), a.variant, b.variant, detail, ""));
     }
     if (a.encoding != b.encoding) {
       parts.push_back(
-          choice_words(encoding(a.encoding.id), a.encoding, b.encoding, words, "position: "));
+          choice_words(encoding(a.encoding.id), a.encoding, b.encoding, detail, "position: "));
     }
   }
-  add(describe_head(side, other, words), describe_head(other, side, words));
-  if (!have_same_labels(*side.trace, *other.trace)) parts.push_back(text_words(side, other, words));
+  add(describe_head(side, other, detail), describe_head(other, side, detail));
+  if (!have_same_labels(*side.trace, *other.trace))
+    parts.push_back(text_words(side, other, detail));
   return parts;
 }
 
@@ -215,9 +216,9 @@ std::vector<std::string> differences(const Side& side, const Side& other, Words 
 
 std::vector<std::string> headings(const Side& side, const Side& other) {
   std::vector<std::string> list;
-  for (const Words words : {Words::All, Words::Few, Words::Fewest}) {
-    const std::vector<std::string> parts = differences(side, other, words);
-    std::string text = parts.empty() ? describe_head(side, other, words) : parts.front();
+  for (const Detail detail : {Detail::Full, Detail::Short, Detail::Shortest}) {
+    const std::vector<std::string> parts = differences(side, other, detail);
+    std::string text = parts.empty() ? describe_head(side, other, detail) : parts.front();
     for (std::size_t n = 1; n < parts.size(); ++n) text += " · " + parts[n];
     list.push_back(text);
   }
@@ -229,7 +230,7 @@ namespace {
 // True if settings and numbers are equal.
 bool are_same(const Sides& sides) {
   const Tensor &a = sides.a.weights, &b = sides.b.weights;
-  return sides.have_same_labels && differences(sides.a, sides.b, Words::All).empty() &&
+  return sides.have_same_labels && differences(sides.a, sides.b, Detail::Full).empty() &&
          std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
@@ -247,18 +248,18 @@ FoundSides find_sides(const ViewInput& input) {
         "“Compare with this” stores the current settings as B. Then change the variant, encoding, "
         "model, layer or text, and see the effect here."};
   }
-  const std::shared_ptr<const Trace> run_beside = input.findings.get(Findings::reference);
-  if (run_beside == nullptr) {
+  const std::shared_ptr<const Trace> run_b = input.findings.get(Findings::reference);
+  if (run_b == nullptr) {
     return {{}, "Computing", "Run B is being computed."};
   }
-  const Trace& reference = *run_beside;
+  const Trace& reference = *run_b;
   const Found b = find_tap(reference, other->view);
   if (b.tap == nullptr) return {{}, "B: " + b.headline, b.advice};
   for (const AttentionTap* tap : {a.tap, b.tap}) {
-    if (tap->keys() <= kMostPairs / tap->queries()) continue;
+    if (tap->keys() <= kMaxPairs / tap->queries()) continue;
     return {{},
             "Too many pairs",
-            "Maps of up to " + grouped(kMostPairs) +
+            "Maps of up to " + grouped(kMaxPairs) +
                 " pairs can be compared cell by cell. Choose a shorter text."};
   }
   FoundSides found;

@@ -44,13 +44,13 @@ struct FoundSides {
 FoundSides find_sides(const ViewInput& input);
 
 std::string place_name(const Side& side);  // "layer 1, head 0"
-// Headings that distinguish a side from the other, longest first: names only if they differ,
-// otherwise the differing parameters; then with "L1 H0" for layer and head. Layer and head if
-// nothing differs.
+// Headings that distinguish a side from the other, longest first. They name what differs (model,
+// variant, encoding, head, text); shorter ones list only names or parameters, and "L1 H0" for
+// layer and head. Layer and head if nothing differs.
 std::vector<std::string> headings(const Side& side, const Side& other);
 std::vector<Fact> facts(const Sides& sides);
 
-// Weights of A minus B, NaN for pairs that neither allows; cached if there is a cache. [L_q, L_k]
+// Weights of A minus B, NaN for pairs that neither allows.  [L_q, L_k]. `cache` may be null.
 Tensor difference_of(const Sides& sides, ViewCache* cache);
 // Divergence of each row of A from that of B.  [L_q]
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache);

@@ -17,10 +17,11 @@ using testing::Look;
 using testing::look_at;
 using testing::synthetic_trace;
 
-bool shows(const DisplayList& list, const std::string& part) {
+bool has_text(const DisplayList& list, const std::string& fragment) {
   const std::vector<Text> all = testing::texts(list);
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Text& text) { return text.text.find(part) != std::string::npos; });
+  return std::any_of(all.begin(), all.end(), [&](const Text& text) {
+    return text.text.find(fragment) != std::string::npos;
+  });
 }
 
 // Maps without their colour bars, from left to right.
@@ -34,8 +35,8 @@ std::vector<HeatMap> maps(const DisplayList& list) {
   return result;
 }
 
-// Same run with different attention rows.
-Trace other_trace(Index length) {
+// synthetic_trace() with different attention rows.
+Trace trace_with_other_rows(Index length) {
   Trace trace = synthetic_trace(1, 2, length);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
@@ -44,7 +45,7 @@ Trace other_trace(Index length) {
 }
 
 TEST(Compare, ShowsBothAndTheirDifference) {
-  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   Look look;
   look.reference = &b;
   look.height = 1000;
@@ -62,14 +63,14 @@ TEST(Compare, ShowsBothAndTheirDifference) {
   }
   EXPECT_EQ(shown[2].least, -shown[2].most);
   EXPECT_EQ(shown[0].most, shown[1].most);  // same scale
-  EXPECT_TRUE(shows(layout.list, "KL(A, B)"));
+  EXPECT_TRUE(has_text(layout.list, "KL(A, B)"));
   for (const char* fact : {"Perplexity", "Bits per token", "Time", "Pairs", "Memory"}) {
-    EXPECT_TRUE(shows(layout.list, fact)) << fact;
+    EXPECT_TRUE(has_text(layout.list, fact)) << fact;
   }
 }
 
 TEST(Compare, ShiftSwapsRuns) {
-  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   Look look;
   look.reference = &b;
   const std::vector<HeatMap> before = maps(look_at(a, "compare", look).list);
@@ -96,13 +97,13 @@ TEST(Compare, ExplainsMissingDifference) {
   look.reference = &b;
   const ViewLayout layout = look_at(a, "compare", look);
   EXPECT_EQ(maps(layout.list).size(), 2u);
-  EXPECT_TRUE(shows(layout.list, "No difference to show: A has 12 tokens, B has 20."));
-  EXPECT_TRUE(shows(layout.list, "Bits per byte"));
+  EXPECT_TRUE(has_text(layout.list, "No difference to show: A has 12 tokens, B has 20."));
+  EXPECT_TRUE(has_text(layout.list, "Bits per byte"));
 }
 
 TEST(Compare, EmptyMemoryIsNoDifference) {
   const Trace a = synthetic_trace(1, 2, 12);
-  Trace b = other_trace(12);
+  Trace b = trace_with_other_rows(12);
   const auto layout = [&] {
     Look look;
     look.reference = &b;
@@ -112,21 +113,21 @@ TEST(Compare, EmptyMemoryIsNoDifference) {
   b.attention[0].result.columns = {{KeyKind::Memory, 0}, {KeyKind::Token, 5}, {KeyKind::Token, 7}};
   EXPECT_EQ(maps(layout().list).size(), 3u);
   b.attention[0].result.columns = {{KeyKind::Memory, 4}, {KeyKind::Token, 8}};
-  const ViewLayout other = layout();
-  EXPECT_EQ(maps(other.list).size(), 2u);
-  EXPECT_TRUE(shows(other.list, "A has 12 tokens; B has 4 memory, 8 tokens."));
+  const ViewLayout with_memory = layout();
+  EXPECT_EQ(maps(with_memory.list).size(), 2u);
+  EXPECT_TRUE(has_text(with_memory.list, "A has 12 tokens; B has 4 memory, 8 tokens."));
 }
 
 TEST(Compare, ReportsPredictionsThatSeeTargets) {
   const Trace a = synthetic_trace(1, 2, 12);
-  Trace b = other_trace(12);
+  Trace b = trace_with_other_rows(12);
   b.attention[0].causal = false;
   Look look;
   look.reference = &b;
   look.width = 1400;
-  EXPECT_TRUE(shows(look_at(a, "compare", look).list, ", sees them"));
+  EXPECT_TRUE(has_text(look_at(a, "compare", look).list, ", sees them"));
   b.attention[0].causal = true;
-  EXPECT_FALSE(shows(look_at(a, "compare", look).list, ", sees them"));
+  EXPECT_FALSE(has_text(look_at(a, "compare", look).list, ", sees them"));
 }
 
 TEST(Compare, ReportsIdenticalRuns) {
@@ -135,25 +136,25 @@ TEST(Compare, ReportsIdenticalRuns) {
   look.reference = &a;
   const ViewLayout layout = look_at(a, "compare", look);
   EXPECT_EQ(maps(layout.list).size(), 2u);
-  EXPECT_TRUE(shows(layout.list, "A and B are identical: change something in A or B."));
+  EXPECT_TRUE(has_text(layout.list, "A and B are identical: change something in A or B."));
 }
 
 TEST(Compare, ImportedTensorsAreLabelledByFile) {
-  Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   a.is_imported = b.is_imported = true;
   a.model = "one.npy";
   b.model = "two.npy";
   Look look;
   look.reference = &b;
   const ViewLayout layout = look_at(a, "compare", look);
-  EXPECT_TRUE(shows(layout.list, "one.npy"));
-  EXPECT_TRUE(shows(layout.list, "as it stands in the file"));
-  EXPECT_FALSE(shows(layout.list, "Full"));
-  EXPECT_FALSE(shows(layout.list, "osition: "));
+  EXPECT_TRUE(has_text(layout.list, "one.npy"));
+  EXPECT_TRUE(has_text(layout.list, "as it stands in the file"));
+  EXPECT_FALSE(has_text(layout.list, "Full"));
+  EXPECT_FALSE(has_text(layout.list, "osition: "));
 }
 
 TEST(Compare, LabelsAreLegibleInLittleSpace) {
-  const Trace a = synthetic_trace(2, 2, 20), b = other_trace(20);
+  const Trace a = synthetic_trace(2, 2, 20), b = trace_with_other_rows(20);
   Look look;
   look.reference = &b;
   look.framed = false;
@@ -168,7 +169,7 @@ TEST(Compare, LabelsAreLegibleInLittleSpace) {
 }
 
 TEST(Compare, ExportRequiresRunB) {
-  const Trace a = synthetic_trace(1, 1, 5), b = other_trace(5);
+  const Trace a = synthetic_trace(1, 1, 5), b = trace_with_other_rows(5);
   Session session;
   session.view.id = "compare";
   EXPECT_THROW(view_data(a, session), InputError);
@@ -181,7 +182,7 @@ TEST(Compare, ExportRequiresRunB) {
 }
 
 TEST(Compare, MarksPairInAllMaps) {
-  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   Look look;
   look.reference = &b;
   look.framed = false;
@@ -242,7 +243,7 @@ TEST(Compare, HeadingsDescribeDifferenceOfTexts) {
   }
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], lines[1]);
-  EXPECT_TRUE(shows(layout.list, "“The lighthouse"));
+  EXPECT_TRUE(has_text(layout.list, "“The lighthouse"));
 }
 
 TEST(Compare, ExplainsInfiniteDivergence) {
@@ -258,28 +259,28 @@ TEST(Compare, ExplainsInfiniteDivergence) {
   look.reference = &b;
   for (const double height : {1000.0, 480.0}) {
     look.height = height;
-    EXPECT_TRUE(shows(look_at(a, "compare", look).list,
-                      "KL(A, B) = ∞, because A gives weight to keys where B gives none."));
+    EXPECT_TRUE(has_text(look_at(a, "compare", look).list,
+                         "KL(A, B) = ∞, because A gives weight to keys where B gives none."));
   }
   Values values = view_values(look.settings, "compare");
   values.set("rows", std::string("reverse"));  // finite: A has weight wherever B has
   set_view_values(look.settings, "compare", values);
-  EXPECT_FALSE(shows(look_at(a, "compare", look).list, "∞"));
+  EXPECT_FALSE(has_text(look_at(a, "compare", look).list, "∞"));
   look.reference = &a;
-  EXPECT_TRUE(shows(look_at(b, "compare", look).list,
-                    "KL(B, A) = ∞, because B gives weight to keys where A gives none."));
+  EXPECT_TRUE(has_text(look_at(b, "compare", look).list,
+                       "KL(B, A) = ∞, because B gives weight to keys where A gives none."));
 }
 
 TEST(Compare, ReportsOmittedContent) {
-  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   Look look;
   look.reference = &b;
   look.width = 317;
   for (const double height : {858.0, 640.0, 420.0}) {
     look.height = height;
     const DisplayList list = look_at(a, "compare", look).list;
-    EXPECT_NE(shows(list, "Memory"), shows(list, "table of facts")) << height;
-    EXPECT_EQ(maps(list).size() == 2, shows(list, "A − B")) << height;
+    EXPECT_NE(has_text(list, "Memory"), has_text(list, "table of facts")) << height;
+    EXPECT_EQ(maps(list).size() == 2, has_text(list, "A − B")) << height;
   }
   look.height = 858;  // column of a paper
   EXPECT_EQ(maps(look_at(a, "compare", look).list).size(), 3u);
@@ -309,13 +310,13 @@ TEST(Compare, PairsAreShownWithCost) {
   look.reference = &b;
   look.height = 1000;
   const DisplayList list = look_at(a, "compare", look).list;
-  EXPECT_TRUE(shows(list, "1,640"));  // full attention: nothing to report
+  EXPECT_TRUE(has_text(list, "1,640"));  // full attention: nothing to report
   const double share = 100 * run_cost(b).products / run_cost(b).full;
   ASSERT_GT(share, 10);
-  EXPECT_TRUE(shows(list, "(cost " + fixed(share, 0) + "%)")) << share;
+  EXPECT_TRUE(has_text(list, "(cost " + fixed(share, 0) + "%)")) << share;
 }
 
-std::vector<std::string> words_above(const Trace& a, const Trace& b, double width) {
+std::vector<std::string> headings_with_values(const Trace& a, const Trace& b, double width) {
   Look look;
   look.reference = &b;
   look.width = width;
@@ -328,20 +329,21 @@ std::vector<std::string> words_above(const Trace& a, const Trace& b, double widt
 }
 
 TEST(Compare, HeadingsListDifferencesOnly) {
-  Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   for (Trace* trace : {&a, &b}) {
     trace->attention[0].encoding.id = "rope";
     trace->attention[0].encoding.values = default_values(encoding("rope").parameters);
   }
   a.attention[0].encoding.values.set("base", 10.0);
   const std::string label = "position: " + encoding("rope").label;
-  EXPECT_EQ(words_above(a, b, 1600),
+  EXPECT_EQ(headings_with_values(a, b, 1600),
             (std::vector<std::string>{label + " (base = 10)", label + " (base = 10000)"}));
-  EXPECT_EQ(words_above(a, b, 600), (std::vector<std::string>{"base = 10", "base = 10000"}));
+  EXPECT_EQ(headings_with_values(a, b, 600),
+            (std::vector<std::string>{"base = 10", "base = 10000"}));
   // Next to another encoding, only deviations from the default are listed.
   b.attention[0].encoding.id = default_encoding().id;
   b.attention[0].encoding.values = default_encoding().values;
-  EXPECT_EQ(words_above(a, b, 1600), std::vector<std::string>{label + " (base = 10)"});
+  EXPECT_EQ(headings_with_values(a, b, 1600), std::vector<std::string>{label + " (base = 10)"});
 }
 
 TEST(Compare, SmallDifferencesHaveShortBars) {
@@ -355,15 +357,15 @@ TEST(Compare, SmallDifferencesHaveShortBars) {
   }
   Look look;
   look.reference = &b;
-  EXPECT_TRUE(shows(look_at(a, "compare", look).list, "to 0.001"));
-  const Trace far = other_trace(12);
-  look.reference = &far;
-  EXPECT_FALSE(shows(look_at(a, "compare", look).list, "to 0.001"));
+  EXPECT_TRUE(has_text(look_at(a, "compare", look).list, "to 0.001"));
+  const Trace different = trace_with_other_rows(12);
+  look.reference = &different;
+  EXPECT_FALSE(has_text(look_at(a, "compare", look).list, "to 0.001"));
 }
 
 // The maps fill most of the page, wide or narrow.
 TEST(Compare, MapsFillThePage) {
-  const Trace a = synthetic_trace(1, 2, 60), b = other_trace(60);
+  const Trace a = synthetic_trace(1, 2, 60), b = trace_with_other_rows(60);
   Look look;
   look.reference = &b;
   look.framed = false;
