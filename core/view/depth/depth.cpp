@@ -28,18 +28,18 @@ bool has_layers(const Trace& trace) {
   return !trace.config || architecture(trace.config->architecture.id).has_self_attention;
 }
 
-constexpr double kMaxFlow = 0.16;      // of the height, for the text
-constexpr double kMinFlow = 1.8;       // em: a line of it
+constexpr double kMaxFlow = 0.16;      // share of the height for the text
+constexpr double kMinFlow = 1.8;       // em, of the text: one line
 constexpr double kLargestRow = 1.9;    // em
 constexpr double kLargestColumn = 11;  // em
 constexpr double kMinPlot = 4;         // em
 constexpr double kLine = 1.5;          // em, of a line of text
 constexpr double kWordHeight = 1.05;   // em: cells at least this high show their prediction
 constexpr double kWordLine = 1.2;      // line height of a prediction, in its font size
-constexpr double kFewestRows = 4;      // minimum number of rows if others are omitted
+constexpr double kFewestRows = 4;      // minimum number of rows if other rows are omitted
 constexpr double kNoteLine = 1.2;      // em, of the note about omitted rows
-constexpr double kMinPaled = 3;        // pixels: minimum size of cells whose exit is marked
-constexpr double kPaled = 0.6;         // opacity of the veil over cells after an exit
+constexpr double kMinMarked = 3;       // pixels: minimum size of cells whose exit is marked
+constexpr double kVeil = 0.6;          // opacity of the veil over cells after an exit
 constexpr double kMinWord = 2.5;       // em: minimum width of cells with a prediction
 
 class Depth {
@@ -49,7 +49,7 @@ class Depth {
         page_(input),
         trace_(input.trace),
         lens_(input.findings.get(Findings::lens)),
-        fills_in_(predicts_masked_tokens(trace_)) {}
+        is_masked_(predicts_masked_tokens(trace_)) {}
 
   ViewLayout lay_out() {
     if (const Refusal nothing = check_has_attention(input_)) return nothing.message(page_);
@@ -72,7 +72,7 @@ class Depth {
     if (!place(inside)) return no_space(page_);
     draw_summary();
     draw_text();
-    draw_guesses();
+    draw_predictions();
     draw_hovered();
     draw_marks();
     draw_last_rows();
@@ -96,7 +96,7 @@ class Depth {
 
   const std::string& rule() const { return exits_.rule; }
 
-  // Agreement is unknown for layers that were skipped.
+  // If layers were skipped, the agreement is unknown.
   std::string summary() const {
     const ExitSummary s = exit_summary(lens(), exits_.layers);
     if (exits_.skipped) return percent(s.saved) + " of layers skipped";
@@ -109,14 +109,14 @@ class Depth {
                                  ? "the layer after which the token exited (" + rule() +
                                        "): later layers were skipped and copy its state"
                                  : "the first layer with " + rule() + "; later cells are pale";
-    return caption(trace_, std::string(fills_in_ ? "The token for each place" : "The next token") +
+    return caption(trace_, std::string(is_masked_ ? "The token for each place" : "The next token") +
                                " that each layer's state gives through the final norm and "
                                "the output projection; bold: as the last layer; outlined: " +
                                exit + ". " + summary() + ".");
   }
 
-  // Labels by number; "2·0" for the first layer of the second step of a recurrence over depth.
-  void set_layers(TokenAxis& axis) const {
+  // Sets titles and layer numbers; "2·0": layer 0 in step 2 of a recurrence over depth.
+  void set_layer_axis(TokenAxis& axis) const {
     axis.titles = {"prediction of layer", "layer"};
     const std::vector<HeadRef> passed = trace_.layer_sequence(trace_.part({}));
     const bool steps = trace_.parts.step && static_cast<Index>(passed.size()) == layers();
@@ -136,8 +136,8 @@ class Depth {
     m.scale = input_.canvas.scale;
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
     m.rows.titles = {"after this token", "after", ""};
-    if (fills_in_) m.rows.titles = {"in place of this token", "in place of", ""};
-    set_layers(m.columns);
+    if (is_masked_) m.rows.titles = {"in place of this token", "in place of", ""};
+    set_layer_axis(m.columns);
     const double most = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
     m.left = axis_depth_left(page_, m.rows, most);
     const double width = std::min(inside.width - m.left - colour_bar_width(page_),
@@ -162,8 +162,8 @@ class Depth {
     return true;
   }
 
-  // Selects the requested rows; by default all, or as many of the last ones as have space for their
-  // predictions. Returns the height of the note about omitted rows.
+  // Selects the requested rows; by default all, or the last ones whose predictions fit. Returns the
+  // height of the note about omitted rows.
   double choose_rows(double space, double width) {
     MatrixPlot& m = matrix_;
     const ViewSettings& view = input_.session.view;
@@ -213,7 +213,7 @@ class Depth {
 
   void draw_text() {
     const double y = text_.y + kLine * em();
-    // Keeps the last visible prediction in sight.
+    // Shows the token of the last visible prediction.
     const Extent rows = extent_in_sight(matrix_.row, matrix_.height, length());
     draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
                     static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
@@ -226,7 +226,7 @@ class Depth {
     draw_swatches(page_, {text_.x, y + flow_height_}, text_.width, "exit layer (tokens)", swatches);
   }
 
-  void draw_guesses() {
+  void draw_predictions() {
     const MatrixPlot& m = matrix_;
     HeatMap cells = matrix_cells(m);
     const Tensor& shown = by_probability_ ? lens().probability : lens().final_guess;  // [layers, L]
@@ -257,8 +257,8 @@ class Depth {
   Extent visible_rows() const { return extent_in_sight(matrix_.row, matrix_.height, length()); }
 
   bool has_words() const {
-    const Box one = cell(0, 0);
-    return one.height >= kWordHeight * em() && one.width >= kMinWord * em();
+    const Box first = cell(0, 0);
+    return first.height >= kWordHeight * em() && first.width >= kMinWord * em();
   }
 
   void draw_words(const Tensor& shown, const ColourRange& range) {
@@ -272,7 +272,7 @@ class Depth {
         const Box box = cell(i, layer);
         const bool agrees = lens().guess(layer, i) == lens().guess(layers() - 1, i);
         Colour ground = colours.at(static_cast<double>(shown(i, layer)) / range.most);
-        if (layer > exit_of(i)) ground = blend(ground, page_.theme().background, kPaled);
+        if (layer > exit_of(i)) ground = blend(ground, page_.theme().background, kVeil);
         const std::string label = page_.ellipsised(token_label(trace_, lens().guess(layer, i)),
                                                    size, box.width - 0.6 * em(), agrees);
         page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
@@ -291,43 +291,43 @@ class Depth {
   void draw_exits() {
     const auto [first, last] = visible_rows();
     const double height = cell(0, 0).height;
-    if (height < kMinPaled) return;
+    if (height < kMinMarked) return;
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
       const Box box = cell(i, exit_of(i));
       const double after = matrix_.plot.right() - box.right();
       if (after > 0.5) {
         page_.add(FilledBox{{box.right(), box.y, after, box.height},
-                            translucent(page_.theme().background, kPaled)});
+                            translucent(page_.theme().background, kVeil)});
       }
       draw_row_end_marker(page_, box);
     }
     page_.add(Clip{});
   }
 
-  // Legend of the marks (in framed pictures the caption), and a note if predictions do not fit.
+  // Draws a legend of the marks (unless framed), and a note if predictions do not fit.
   void draw_marks() {
     if (matrix_.hovered_row >= 0) return;
     std::vector<std::string> candidates;
-    if (cell(0, 0).height >= kMinPaled) {
+    if (cell(0, 0).height >= kMinMarked) {
       const std::string exit =
           has_row_end_outline(cell(0, 0)) ? "outlined: exits here" : "line: exits here";
       candidates = {exit + " · pale: after the exit", exit};
     }
     if (input_.figure.framed) candidates.clear();
-    const auto put_before = [&](const std::string& longer, const std::string& shorter) {
-      const std::string rest = candidates.empty() ? "" : " · " + candidates.front();
-      candidates.insert(candidates.begin(), {longer + rest, shorter + rest});
+    const auto prepend = [&](const std::string& longer, const std::string& shorter) {
+      const std::string legend = candidates.empty() ? "" : " · " + candidates.front();
+      candidates.insert(candidates.begin(), {longer + legend, shorter + legend});
     };
     if (has_words() && !input_.figure.framed) {
-      put_before("bold: the last layer's prediction · faint: another", "bold: as the last layer");
+      prepend("bold: the last layer's prediction · faint: another", "bold: as the last layer");
     }
     if (!has_words()) {
-      const std::string how =
+      const std::string hint =
           input_.figure.framed ? "no space for the predictions" : "zoom in for the predictions";
       const bool pooled = matrix_.pooled();
-      const std::string shorter = how + (pooled ? ", pooled" : "");
-      put_before(how + (pooled ? ", each pixel the largest of its cells" : ""), shorter);
+      const std::string shorter = hint + (pooled ? ", pooled" : "");
+      prepend(hint + (pooled ? ", each pixel the largest of its cells" : ""), shorter);
       candidates.push_back(shorter);
     }
     draw_below(candidates);
@@ -336,9 +336,9 @@ class Depth {
   void draw_last_rows() {
     if (last_rows_ == 0) return;
     const std::string count = std::to_string(last_rows_) + " of " + std::to_string(length());
-    const std::string how = input_.figure.framed ? "" : ": drag or zoom out for more";
+    const std::string hint = input_.figure.framed ? "" : ": drag or zoom out for more";
     draw_line((kLine + kNoteLine / 2) * em(),
-              {"the last " + count + " tokens" + how, "the last " + count, count});
+              {"the last " + count + " tokens" + hint, "the last " + count, count});
   }
 
   // Writes the hovered cell's numbers below the cells.
@@ -348,7 +348,7 @@ class Depth {
     if (i < 0 || layer < 0) return;
     const std::string guess = token_label(trace_, lens().guess(layer, i));
     const std::string text =
-        "layer " + std::to_string(layer) + (fills_in_ ? " in place of “" : " after “") +
+        "layer " + std::to_string(layer) + (is_masked_ ? " in place of “" : " after “") +
         trace_.tokens[static_cast<std::size_t>(i)].label + "”: “" + guess + "” " +
         percent(static_cast<double>(lens().probability(layer, i))) + ", margin " +
         brief(static_cast<double>(lens().margin(layer, i))) + ", the last layer's prediction " +
@@ -360,7 +360,7 @@ class Depth {
   // Writes the first candidate that fits below the cells.
   void draw_below(const std::vector<std::string>& candidates) { draw_line(0.9 * em(), candidates); }
 
-  // The same, `below` pixels further down.
+  // The same, `below` pixels below the cells.
   void draw_line(double below, const std::vector<std::string>& candidates) {
     const MatrixPlot& m = matrix_;
     const double width = m.right.right() - m.plot.x + m.left;
@@ -386,29 +386,29 @@ class Depth {
   Page page_;
   const Trace& trace_;
   const std::shared_ptr<const LogitLens> lens_;  // null: not available (yet)
-  const bool fills_in_;                          // masked model: predicts masked tokens
+  const bool is_masked_;                         // predicts masked tokens
   bool by_probability_ = true;
   ShownExits exits_;
-  Box text_;  // summary, text and key
+  Box text_;  // summary, text and legend
   double flow_height_ = 0;
   MatrixPlot matrix_;
-  Index last_rows_ = 0;  // shows only the last rows; 0: all, or the requested ones
+  Index last_rows_ = 0;  // number of last rows if others are omitted; else 0
 };
 
-// Disables controls of the logit lens for exits, and vice versa.
+// Removes controls that the selected picture (exits or logit lens) does not use.
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   controls.layer = controls.head = controls.part = false;
   controls.colours = ViewControls::Colours::Sequential;
   controls.colour_ends = stretched_ends();
   if (trace == nullptr) return;
-  const auto leave_out = [&](std::initializer_list<const char*> keys) {
+  const auto remove_parameters = [&](std::initializer_list<const char*> keys) {
     std::erase_if(controls.parameters,
                   [&](const Parameter& p) { return std::ranges::find(keys, p.key) != keys.end(); });
   };
   const bool has_exits = trace->config && trace->config->exits;
-  if (!has_exits) leave_out({"show", "decay"});
+  if (!has_exits) remove_parameters({"show", "decay"});
   if (shows_exits(settings, *trace)) {
-    leave_out({"measure", "colour"});
+    remove_parameters({"measure", "colour"});
     controls.hide_colours();
     const ExitRule& rule = exit_rule(trace->config->exits->id);
     if (!rule.confidence) controls.idle["threshold"] = rule.label + ": uses no threshold.";
@@ -420,7 +420,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
     }
     return;
   }
-  if (has_exits) leave_out({"decay"});
+  if (has_exits) remove_parameters({"decay"});
   if (!skipped_layers(*trace)) return;
   for (const char* key : {"measure", "threshold"}) {
     controls.idle[key] = "In this run tokens exited by the model's own rule.";

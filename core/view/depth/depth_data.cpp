@@ -104,8 +104,8 @@ ViewData depth_data(const ViewInput& input) {
   if (!lens) {
     throw InputError("depth: no logit lens: expected a model's run on a text");
   }
-  const ShownExits found = shown_exits(input, *lens);
-  const std::vector<Index>& exits = found.layers;
+  const ShownExits shown_layers = shown_exits(input, *lens);
+  const std::vector<Index>& exits = shown_layers.layers;
   const ExitSummary summary = exit_summary(*lens, exits);
   const Extent shown =
       positions_in_sight(input.session.view, static_cast<Index>(trace.tokens.size()));
@@ -113,7 +113,7 @@ ViewData depth_data(const ViewInput& input) {
       "shares",
       Tensor::from({2, 1},
                    {static_cast<float>(summary.saved), static_cast<float>(summary.agreement)}),
-      {found.skipped ? "layers that were skipped" : "layers that could be skipped",
+      {shown_layers.skipped ? "layers that were skipped" : "layers that could be skipped",
        "tokens whose prediction at the exit is the last layer's"},
       {"share"},
       {"of"}};

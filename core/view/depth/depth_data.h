@@ -9,8 +9,8 @@ namespace attnscope {
 // Selected confidence measure.
 Confidence confidence_of(const Values& values);
 
-// Exit layer of each token and its rule: by the view's measure and threshold, which tells how many
-// layers could be skipped; or as in the run, if layers were skipped.
+// Exit layer of each token and the exit rule: those of the run if it skipped layers, else the exits
+// that the view's measure and threshold would cause.
 struct ShownExits {
   std::vector<Index> layers;  // [L]
   std::string rule;           // "margin ≥ 0.3"

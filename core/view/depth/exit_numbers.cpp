@@ -24,8 +24,8 @@ TokenExits token_exits(const ViewInput& input, const ExitStudy& study) {
   TokenExits exits{study.exit_layers_at(setting.threshold, setting.decay)};
   const std::shared_ptr<const ExitWork> work = input.findings.get(Findings::exit_work);
   if (!work || static_cast<Index>(work->exit_layers.size()) != study.length()) return exits;
-  const bool same = work->threshold == setting.threshold && work->decay == setting.decay;
-  if (study.has_threshold() && !same) return exits;
+  const bool is_measured = work->threshold == setting.threshold && work->decay == setting.decay;
+  if (study.has_threshold() && !is_measured) return exits;
   exits.layers = work->exit_layers;
   exits.work = work;
   return exits;

@@ -18,18 +18,18 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kDepth = "depth";
-constexpr double kSentence = 1.5;      // em, of a line
-constexpr double kMaxExitFlow = 0.22;  // of the height, for the text
-constexpr double kMinExitFlow = 1.8;   // em
-constexpr double kGap = 0.7;           // em between parts
-constexpr double kMinChart = 12;       // em
-constexpr double kGoodCharts = 14;     // em: two stacked charts
-constexpr double kMaxCharts = 24;      // em
-constexpr double kThreeAcross = 42;    // em
-constexpr double kMaxTable = 46;       // em wide
-constexpr Index kMaxCurves = 400;      // of tokens, behind the selected one
-constexpr double kWideLegend = 24;     // em: includes the oracle's cost per layer
-constexpr double kBar = 0.4;           // width of each of two bars, relative to a layer
+constexpr double kSentence = 1.5;       // em, of a line
+constexpr double kMaxExitFlow = 0.22;   // share of the height for the text
+constexpr double kMinExitFlow = 1.8;    // em
+constexpr double kGap = 0.7;            // em between parts
+constexpr double kMinChart = 12;        // em
+constexpr double kGoodCharts = 14;      // em: two stacked charts
+constexpr double kMaxCharts = 24;       // em
+constexpr double kMinThreeCharts = 42;  // em
+constexpr double kMaxTable = 46;        // em wide
+constexpr Index kMaxCurves = 400;       // of tokens, behind the selected one
+constexpr double kWideLegend = 24;      // em: includes the oracle's cost per layer
+constexpr double kBar = 0.4;            // width of each of two bars, relative to a layer
 
 std::string millions(double count) {
   if (count >= 1e9) return brief(count / 1e9, 4) + " billion";
@@ -48,11 +48,11 @@ class ExitPicture {
       : input_(input),
         page_(input),
         trace_(input.trace),
-        known_(input.findings.get(Findings::exits)) {}
+        study_(input.findings.get(Findings::exits)) {}
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty()) return page_.message("Nothing to show", "Type a text.");
-    if (!known_ || known_->length() != static_cast<Index>(trace_.tokens.size())) {
+    if (!study_ || study_->length() != static_cast<Index>(trace_.tokens.size())) {
       return page_.message("Computing", "The exits are being computed.", "exits");
     }
     setting_ = exit_setting(input_, study());
@@ -69,11 +69,11 @@ class ExitPicture {
 
  private:
   double em() const { return page_.em(); }
-  const ExitStudy& study() const { return *known_; }
+  const ExitStudy& study() const { return *study_; }
   Index layers() const { return study().layers(); }
   Index length() const { return study().length(); }
   const ExitRule& rule() const { return exit_rule(study().rule.id); }
-  Index left(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
+  Index exit_of(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
   const std::string& label(Index i) const {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
@@ -84,13 +84,13 @@ class ExitPicture {
     return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
   }
 
-  double mean_passed() const {
+  double mean_layers() const {
     double sum = 0;
     for (const Index layer : exits_.layers) sum += static_cast<double>(layer + 1);
     return sum / static_cast<double>(length());
   }
 
-  std::string when_text() const {
+  std::string rule_text() const {
     if (!study().has_threshold()) {
       return rule().distribution_at == 0
                  ? "All tokens exit at one layer, the most likely by q, chosen before the first"
@@ -102,13 +102,13 @@ class ExitPicture {
                                : "");
   }
 
-  std::string passed_text() const {
-    return "tokens use " + decimal(mean_passed(), 1) + " of " + std::to_string(layers()) +
+  std::string mean_layers_text() const {
+    return "tokens use " + decimal(mean_layers(), 1) + " of " + std::to_string(layers()) +
            " layers on average" + (exits_.work ? "" : ", as recorded");
   }
 
   std::string caption_text() const {
-    std::string text = rule().label + ": " + when_text() + "; " + passed_text() + ". ";
+    std::string text = rule().label + ": " + rule_text() + "; " + mean_layers_text() + ". ";
     text += rule().source + ". ";
     if (exits_.work) {
       text +=
@@ -149,31 +149,31 @@ class ExitPicture {
 
   void place_charts(const Box& box) {
     const double gap = em();
-    if (box.width >= kThreeAcross * em()) {
+    if (box.width >= kMinThreeCharts * em()) {
       const double width = (box.width - 2 * gap) / 3;
       curves_ = {box.x, box.y, width, box.height};
-      one_ = {box.x + width + gap, box.y, width, box.height};
-      all_ = {box.x + 2 * (width + gap), box.y, width, box.height};
+      token_chart_ = {box.x + width + gap, box.y, width, box.height};
+      mean_chart_ = {box.x + 2 * (width + gap), box.y, width, box.height};
       return;
     }
     const double width = (box.width - gap) / 2, right = box.x + width + gap;
     curves_ = {box.x, box.y, width, box.height};
-    all_ = {right, box.y, width, box.height};
+    mean_chart_ = {right, box.y, width, box.height};
     if (box.height < kGoodCharts * em()) return;
-    one_ = {right, box.y, width, box.height / 2};
-    all_ = {right, box.y + box.height / 2, width, box.height / 2};
+    token_chart_ = {right, box.y, width, box.height / 2};
+    mean_chart_ = {right, box.y + box.height / 2, width, box.height / 2};
   }
 
   std::vector<FlowToken> flow_tokens(Index marked) const {
     std::vector<FlowToken> tokens;
     for (Index i = 0; i < length(); ++i) {
-      tokens.push_back({label(i), colour_of(left(i)), i == marked});
+      tokens.push_back({label(i), colour_of(exit_of(i)), i == marked});
     }
     return tokens;
   }
 
-  // The hovered token, else the pinned one, else the last with a successor.
-  Index chosen(const TokenFlow& flow) const {
+  // The hovered token, else the pinned one, else the last token with a successor.
+  Index selected_token(const TokenFlow& flow) const {
     const Index hovered = input_.interaction.pointer ? flow.at(*input_.interaction.pointer) : -1;
     if (hovered >= 0) return hovered;
     const Index pinned = input_.session.view.pinned_query;
@@ -183,8 +183,8 @@ class ExitPicture {
 
   void draw_text() {
     page_.text({text_.x, text_.y + 0.6 * em()},
-               page_.fitting({when_text() + "; " + passed_text() + ".", when_text() + ".",
-                              rule().label + ": " + passed_text(), passed_text()},
+               page_.fitting({rule_text() + "; " + mean_layers_text() + ".", rule_text() + ".",
+                              rule().label + ": " + mean_layers_text(), mean_layers_text()},
                              em(), text_.width),
                em());
     const Box box{text_.x, text_.y + kSentence * em(), text_.width, flow_height_};
@@ -194,7 +194,7 @@ class ExitPicture {
                     length() - 1));
     Page draft(input_);
     flow_ = draw_token_flow(draft, box, flow_tokens(-1), static_cast<std::size_t>(kept));
-    token_ = chosen(flow_);
+    token_ = selected_token(flow_);
     draw_token_flow(page_, box, flow_tokens(token_), static_cast<std::size_t>(kept));
     std::vector<Swatch> swatches;
     for (Index n = 0; n < layers(); ++n) {
@@ -213,15 +213,15 @@ class ExitPicture {
   // Describes the exit of the outlined token.
   void draw_token_words() {
     const double y = text_.y + kSentence * em() + flow_height_ + swatches_height(page_);
-    const Index at = left(token_), last = layers() - 1;
-    const std::string who = "“" + label(token_) + "” exits after layer " + std::to_string(at) +
-                            " and predicts " + guess_words(at);
-    std::string rest = at < last ? "; the last layer predicts " + guess_words(last) : "";
-    if (token_ + 1 < length()) rest += "; the text has “" + label(token_ + 1) + "”";
-    const std::string then =
+    const Index at = exit_of(token_), last = layers() - 1;
+    const std::string text = "“" + label(token_) + "” exits after layer " + std::to_string(at) +
+                             " and predicts " + guess_words(at);
+    std::string details = at < last ? "; the last layer predicts " + guess_words(last) : "";
+    if (token_ + 1 < length()) details += "; the text has “" + label(token_ + 1) + "”";
+    const std::string next =
         token_ + 1 < length() ? "; the text has “" + label(token_ + 1) + "”" : "";
     page_.text({text_.x, y + 0.75 * em()},
-               page_.fitting({who + rest + ".", who + then, who}, em(), text_.width), em());
+               page_.fitting({text + details + ".", text + next, text}, em(), text_.width), em());
     const bool q = study().distribution.defined();
     const std::string notice =
         q ? "Note: q learns to follow q*, the layer that an oracle with access to the text would "
@@ -248,17 +248,17 @@ class ExitPicture {
 
   // Draws the confidence by layer: all tokens in the background, the selected one in front.
   void draw_confidences() {
-    const bool sure = study().has_threshold();
+    const bool has_confidence = study().has_threshold();
     const Tensor& q = study().distribution;
     const auto value = [&](Index n, Index i) {
-      return static_cast<double>(sure ? study().confidence(n, i) : q(i, n));
+      return static_cast<double>(has_confidence ? study().confidence(n, i) : q(i, n));
     };
     double least = 0;
     for (Index i = 0; i < length(); ++i) {
       for (Index n = 0; n < layers(); ++n) least = std::min(least, value(n, i));
     }
     ChartAxis y{.least = least - 0.03, .most = 1.05, .titles = {}};
-    y.titles = !sure ? std::vector<std::string>{"q, share of each layer", "q"}
+    y.titles = !has_confidence ? std::vector<std::string>{"q, share of each layer", "q"}
                : rule().makes_distribution
                    ? std::vector<std::string>{"confidence: exit probability", "confidence"}
                    : std::vector<std::string>{"confidence: " + rule().label, "confidence"};
@@ -272,14 +272,14 @@ class ExitPicture {
     };
     const double opacity = length() > 60 ? 0.25 : 0.45;
     for (Index i = std::max<Index>(0, length() - kMaxCurves); i < length(); ++i) {
-      draw_curve(page_, chart, curve(i), translucent(colour_of(left(i)), opacity), 1.2);
+      draw_curve(page_, chart, curve(i), translucent(colour_of(exit_of(i)), opacity), 1.2);
     }
-    const std::vector<Point> own = curve(token_);
-    draw_curve(page_, chart, own, page_.theme().text, 3);
-    for (const Point& p : own) {
+    const std::vector<Point> selected = curve(token_);
+    draw_curve(page_, chart, selected, page_.theme().text, 3);
+    for (const Point& p : selected) {
       page_.add(disc({chart.at_x(p.x), chart.at_y(p.y)}, 0.28 * em(), page_.theme().text));
     }
-    if (sure) draw_threshold(chart);
+    if (has_confidence) draw_threshold(chart);
     draw_hovered(chart, [&](Index n) { return value(n, token_); });
   }
 
@@ -291,23 +291,23 @@ class ExitPicture {
     const std::string text = (setting_.decay > 0 ? "T at this token = " : "T = ") + brief(t, 3);
     const bool covered =
         input_.interaction.pointer && chart.plot.contains(*input_.interaction.pointer);
-    if (!covered) {  // a hovered layer's numbers occupy this place
+    if (!covered) {  // else the hovered layer's numbers are here
       page_.tag({chart.plot.right() - 0.3 * em() - page_.width_of(text, em(), true) - 2 * em(),
                  y - 0.8 * em()},
                 text, chart.plot);
     }
     const Box area{chart.plot.x, y - 0.6 * em(), chart.plot.width, 1.2 * em()};
-    // Base threshold that decays to this token's threshold.
-    const double fallen = setting_.decay > 0
-                              ? 0.1 * std::exp(-setting_.decay * static_cast<double>(token_) /
-                                               static_cast<double>(length()))
-                              : 0;
+    // A token's threshold is share * base + decayed.
+    const double decayed = setting_.decay > 0
+                               ? 0.1 * std::exp(-setting_.decay * static_cast<double>(token_) /
+                                                static_cast<double>(length()))
+                               : 0;
     const double share = setting_.decay > 0 ? 0.9 : 1;
     handles_.push_back({.area = area,
                         .help = "Drag to make tokens exit earlier or later.",
-                        .drag = [chart, fallen, share](Point p, Session& e) {
-                          const double wanted = (chart.value_y(p.y) - fallen) / share;
-                          const double value = std::clamp(std::round(100 * wanted) / 100, 0.0, 1.0);
+                        .drag = [chart, decayed, share](Point p, Session& e) {
+                          const double base = (chart.value_y(p.y) - decayed) / share;
+                          const double value = std::clamp(std::round(100 * base) / 100, 0.0, 1.0);
                           if (e.run.exit) {
                             e.run.exit = value;
                           } else {
@@ -327,12 +327,12 @@ class ExitPicture {
   }
 
   void draw_shares() {
-    if (one_.width > 0) draw_shares_of(token_, one_, false);
-    draw_shares_of(-1, all_, one_.width > 0);
+    if (token_chart_.width > 0) draw_shares_of(token_, token_chart_, false);
+    draw_shares_of(-1, mean_chart_, token_chart_.width > 0);
   }
 
   // Legend entries, shorter in narrow charts.
-  std::vector<LegendEntry> share_names(double width) const {
+  std::vector<LegendEntry> share_legend(double width) const {
     if (!study().distribution.defined()) {
       return {{first_colour(), "confidence"}, {second_colour(), "prediction is the last layer's"}};
     }
@@ -347,10 +347,10 @@ class ExitPicture {
     return names;
   }
 
-  // Draws both shares by layer, of one token or the mean of all.
-  void draw_shares_of(Index token, Box box, bool below_another) {
-    const std::vector<LegendEntry> names = share_names(box.width);
-    if (!below_another || box.y == one_.y) {
+  // Draws exit_shares() of a token, or the mean of all (-1), by layer.
+  void draw_shares_of(Index token, Box box, bool is_below_token_chart) {
+    const std::vector<LegendEntry> names = share_legend(box.width);
+    if (!is_below_token_chart || box.y == token_chart_.y) {
       const double height = legend_height(page_, names, box.width);
       draw_legend(page_, names, {box.x, box.y, box.width, height});
       box.y += height;
@@ -383,13 +383,13 @@ class ExitPicture {
 
   void draw_work() {
     if (!has_work_) return;
-    const Index moved = changed_by_running();
+    const Index changed = count_changed_exits();
     std::string head = "Measured on this text, with and without exits";
     if (!exits_.work) head = "Measuring the model with and without exits …";
     std::vector<std::string> heads{head};
-    if (exits_.work && moved > 0) {
-      heads.insert(heads.begin(), head + ": " + std::to_string(moved) +
-                                      (moved == 1 ? " token exits" : " tokens exit") +
+    if (exits_.work && changed > 0) {
+      heads.insert(heads.begin(), head + ": " + std::to_string(changed) +
+                                      (changed == 1 ? " token exits" : " tokens exit") +
                                       " elsewhere than with states of all layers");
     }
     page_.text({work_.x, work_.y + 0.6 * em()}, page_.fitting(heads, em(), text_.width), em());
@@ -400,19 +400,19 @@ class ExitPicture {
                     facts());
   }
 
-  // Number of tokens whose exit differs from the one predicted with all layers.
-  Index changed_by_running() const {
+  // Number of tokens whose measured exit differs from the exit derived from all layers.
+  Index count_changed_exits() const {
     const std::vector<Index> recorded = study().exit_layers_at(setting_.threshold, setting_.decay);
     Index count = 0;
     for (Index i = 0; i < length(); ++i) {
-      if (recorded[static_cast<std::size_t>(i)] != left(i)) ++count;
+      if (recorded[static_cast<std::size_t>(i)] != exit_of(i)) ++count;
     }
     return count;
   }
 
   std::vector<Fact> facts() const {
     const std::string passed =
-        decimal(mean_passed(), 2) + "  " + change(static_cast<double>(layers()), mean_passed());
+        decimal(mean_layers(), 2) + "  " + change(static_cast<double>(layers()), mean_layers());
     if (!exits_.work) {
       return {{"Layers per token", std::to_string(layers()), passed},
               {"Multiply-adds", "…", "…"},
@@ -446,10 +446,10 @@ class ExitPicture {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  const std::shared_ptr<const ExitStudy> known_;  // null: not available (yet)
+  const std::shared_ptr<const ExitStudy> study_;  // null: not available (yet)
   ExitSetting setting_;
   TokenExits exits_;
-  Box text_, curves_, one_, all_, work_;
+  Box text_, curves_, token_chart_, mean_chart_, work_;
   bool has_work_ = true;
   double flow_height_ = 0, bottom_ = 0;
   TokenFlow flow_;

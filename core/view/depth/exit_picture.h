@@ -19,17 +19,16 @@ struct ExitSetting {
   double threshold = 0, decay = 0;
 };
 ExitSetting exit_setting(const ViewInput& input, const ExitStudy& study);
-// Exit layers: measured if available for these settings, otherwise derived from the recorded
-// states.
+// Exit layers: measured if available for these settings, else derived from the recorded states.
 struct TokenExits {
   std::vector<Index> layers;               // [L] from 0
   std::shared_ptr<const ExitWork> work{};  // null: not measured (yet)
 };
 TokenExits token_exits(const ViewInput& input, const ExitStudy& study);
 
-// Shares of the layers, [2, N]: q and its target q*, of a token (-1: the mean over all tokens with
-// a successor); for rules without q, the confidence, and 1 if the prediction equals the last
-// layer's.
+// Two numbers per layer, [2, N], of a token (-1: the mean over all tokens with a successor): the
+// exit distribution q and its target q*; for rules without q the confidence, and 1 if the
+// prediction equals the last layer's, else 0.
 Tensor exit_shares(const ExitStudy& study, Index token);
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ using testing::Look;
 using testing::look_at;
 using testing::synthetic_trace;
 
-Look with_threshold(double threshold) {
+Look look_with_threshold(double threshold) {
   Look look;
   Values values = view_values(look.settings, "depth");
   values.set("show", std::string("layers"));
@@ -26,25 +26,25 @@ Look with_threshold(double threshold) {
 
 TEST(Depth, ReportsSavedLayers) {
   const Trace trace = synthetic_trace(4, 2, 10);
-  const std::string none = all_text(look_at(trace, "depth", with_threshold(1)).list);
+  const std::string none = all_text(look_at(trace, "depth", look_with_threshold(1)).list);
   EXPECT_NE(none.find("0% of layers could be skipped; 100% of tokens"), std::string::npos) << none;
-  const std::string most = all_text(look_at(trace, "depth", with_threshold(0)).list);
+  const std::string most = all_text(look_at(trace, "depth", look_with_threshold(0)).list);
   EXPECT_NE(most.find("75% of layers could be skipped"), std::string::npos) << most;
   EXPECT_NE(most.find("0 (10)"), std::string::npos);  // all ten exit after the first layer
 }
 
-// Layers that the run skipped are not reported as savings, whatever the rule of the view.
+// Layers that the run skipped are not reported as possible savings, whatever the view's measure.
 TEST(Depth, ReportsSkippedLayers) {
   Trace trace = synthetic_trace(4, 2, 10);
-  EXPECT_TRUE(view_controls(with_threshold(0.3).settings, &trace).idle.empty());
+  EXPECT_TRUE(view_controls(look_with_threshold(0.3).settings, &trace).idle.empty());
   auto config = std::make_shared<ModelConfig>(*trace.config);
   config->exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   trace.config = config;
-  IntTensor left = IntTensor::full({10}, 4);
-  for (Index i = 0; i < 5; ++i) left[i] = 2;
-  trace.counts["exit.layer"] = left;
+  IntTensor run_exits = IntTensor::full({10}, 4);
+  for (Index i = 0; i < 5; ++i) run_exits[i] = 2;
+  trace.counts["exit.layer"] = run_exits;
   for (const double threshold : {0.0, 1.0}) {
-    const std::string all = all_text(look_at(trace, "depth", with_threshold(threshold)).list);
+    const std::string all = all_text(look_at(trace, "depth", look_with_threshold(threshold)).list);
     EXPECT_NE(all.find("25% of layers skipped"), std::string::npos) << all;
     EXPECT_NE(all.find(exit_rule("saturation").label), std::string::npos) << all;
     for (const char* words : {"could be skipped", "already have", "margin"}) {
@@ -53,7 +53,7 @@ TEST(Depth, ReportsSkippedLayers) {
     EXPECT_NE(all.find("1 (5)"), std::string::npos) << all;  // layers count from 0
     EXPECT_NE(all.find("3 (5)"), std::string::npos) << all;
   }
-  Look look = with_threshold(0);
+  Look look = look_with_threshold(0);
   look.settings.id = "depth";
   EXPECT_TRUE(view_controls(look.settings, &trace).idle.contains("threshold"));
 }
@@ -72,7 +72,7 @@ TEST(Depth, MaskedModelListsCandidatesForEachMask) {
 
 TEST(Depth, ColoursTokensByTheirExit) {
   const Trace trace = synthetic_trace(4, 2, 10);
-  const auto grounds = [](const DisplayList& list) {
+  const auto token_colours = [](const DisplayList& list) {
     std::vector<Colour> colours;
     for (const Item& item : list.items) {
       if (const auto* box = std::get_if<FilledBox>(&item)) colours.push_back(box->colour);
@@ -82,7 +82,8 @@ TEST(Depth, ColoursTokensByTheirExit) {
   };
   const std::vector<Index> exits =
       exit_layers(testing::synthetic_lens(trace), Confidence::Margin, 0.3);
-  const std::vector<Colour> colours = grounds(look_at(trace, "depth", with_threshold(0.3)).list);
+  const std::vector<Colour> colours =
+      token_colours(look_at(trace, "depth", look_with_threshold(0.3)).list);
   for (std::size_t i = 0; i < 10; ++i) {
     for (std::size_t j = 0; j < 10; ++j) {
       EXPECT_EQ(colours[i] == colours[j], exits[i] == exits[j]) << i << ", " << j;
@@ -99,7 +100,7 @@ TEST(Depth, ExplainsMarks) {
   EXPECT_NE(all_text(large.list).find("outlined: exits here"), std::string::npos);
   EXPECT_EQ(testing::marked_boxes(large.list), 19);
   look.width = 455;
-  look.height = 290;          // left by a window of 1920 x 1080 at scale 2
+  look.height = 290;          // the view in a window of 1920 x 1080 at scale 2
   look.settings.height = 19;  // all layers
   look.settings.width = 4;
   const ViewLayout small = look_at(trace, "depth", look);
@@ -109,7 +110,7 @@ TEST(Depth, ExplainsMarks) {
   EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
 }
 
-// Legible predictions: all of a lesson's text at 1280 x 800, the last ones of longer texts.
+// All predictions of a lesson's text are legible at 1280 x 800; of longer texts, the last ones.
 TEST(Depth, PredictionsAreLegible) {
   const auto guesses = [](const Trace& trace, const Look& look) {
     const ViewLayout layout = look_at(trace, "depth", look);

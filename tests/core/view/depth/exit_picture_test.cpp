@@ -21,17 +21,17 @@ constexpr Index kLayers = 3, kLength = 12, kWidth = 16, kHidden = 24, kVocabular
 
 class EarlyExits : public ::testing::Test {
  protected:
-  void save(const std::string& rule, const std::function<void(Values&)>& set = {}) {
+  void save(const std::string& rule, const std::function<void(Values&)>& adjust = {}) {
     ModelConfig config = testing::small_config(
         {.context = 24, .layers = kLayers, .heads = 2, .head_size = 8, .hidden = kHidden});
     config.exits = Choice{rule, default_values(exit_rule(rule).parameters)};
-    if (set) set(config.exits->values);
+    if (adjust) adjust(config.exits->values);
     testing::save_lively_model(folder_.path() / rule, config);
     session_.run.model = (folder_.path() / rule).string();
     session_.run.text = "abracadabra!";
     session_.view.id = "depth";
   }
-  void find(double threshold, std::optional<double> decay = std::nullopt) {
+  void compute(double threshold, std::optional<double> decay = std::nullopt) {
     set_view_value(session_.view, "depth", "threshold", threshold);
     if (decay) set_view_value(session_.view, "depth", "decay", *decay);
     traces_ = run_.observe(session_, {{"lens"}});
@@ -62,21 +62,22 @@ class EarlyExits : public ::testing::Test {
   // Log probabilities that layer n (from 1) predicts for a token, computed from the equations.
   std::vector<double> lens_log_probabilities(Index n, Index token) {
     const Tensor x = traces_.trace->taps.at("layers." + std::to_string(n - 1) + ".residual");
-    const bool own =
+    const bool has_classifier =
         traces_.trace->config->exits->values.choice("classifier") == "own" && n < kLayers;
-    const Tensor gain =
-        weight(own ? "exits." + std::to_string(n) + ".norm.weight" : "final_norm.weight");
+    const Tensor gain = weight(has_classifier ? "exits." + std::to_string(n) + ".norm.weight"
+                                              : "final_norm.weight");
     double squares = 0;
     for (Index c = 0; c < kWidth; ++c) squares += std::pow(static_cast<double>(x(token, c)), 2);
     const double scale = 1 / std::sqrt(squares / kWidth + traces_.trace->config->norm_epsilon);
     std::vector<double> logits(kVocabulary, 0.0);
-    const Tensor out = weight(own ? "exits." + std::to_string(n) + ".weight" : "embed.weight");
+    const Tensor out =
+        weight(has_classifier ? "exits." + std::to_string(n) + ".weight" : "embed.weight");
     for (Index y = 0; y < kVocabulary; ++y) {
       for (Index c = 0; c < kWidth; ++c) {
         const double state =
             static_cast<double>(x(token, c)) * scale * static_cast<double>(gain[c]);
         logits[static_cast<std::size_t>(y)] +=
-            state * static_cast<double>(own ? out(c, y) : out(y, c));
+            state * static_cast<double>(has_classifier ? out(c, y) : out(y, c));
       }
     }
     double sum = 0;
@@ -102,10 +103,10 @@ TEST_F(EarlyExits, ConfidenceAndOracleMatchEquations) {
     v.set("classifier", std::string("own"));
     v.set("lambda", 0.3);
   });
-  find(0.5);
+  compute(0.5);
   const Tensor w = weight("exit.w"), b = weight("exit.b");
   for (Index i = 0; i < kLength; ++i) {
-    double rest = 1, best = -INFINITY;
+    double remaining = 1, best = -INFINITY;
     Index oracle = -1;
     for (Index n = 1; n <= kLayers; ++n) {
       const Tensor x = traces_.trace->taps.at("layers." + std::to_string(n - 1) + ".residual");
@@ -113,11 +114,11 @@ TEST_F(EarlyExits, ConfidenceAndOracleMatchEquations) {
       for (Index c = 0; n < kLayers && c < kWidth; ++c) {
         logit += static_cast<double>(x(i, c)) * static_cast<double>(w(n - 1, c));
       }
-      const double sure = 1 / (1 + std::exp(-logit));
-      EXPECT_TRUE(std::abs(static_cast<double>(study_->confidence(n - 1, i)) - sure) <= 1e-5);
-      EXPECT_TRUE(std::abs(static_cast<double>(study_->distribution(i, n - 1)) - rest * sure) <=
-                  1e-5);
-      rest *= 1 - sure;
+      const double confidence = 1 / (1 + std::exp(-logit));
+      EXPECT_TRUE(std::abs(static_cast<double>(study_->confidence(n - 1, i)) - confidence) <= 1e-5);
+      EXPECT_TRUE(std::abs(static_cast<double>(study_->distribution(i, n - 1)) -
+                           remaining * confidence) <= 1e-5);
+      remaining *= 1 - confidence;
       const std::vector<double> log_probabilities = lens_log_probabilities(n, i);
       const auto guess = std::ranges::max_element(log_probabilities) - log_probabilities.begin();
       EXPECT_EQ(study_->guess(n - 1, i), guess) << n << ", " << i;
@@ -133,17 +134,17 @@ TEST_F(EarlyExits, ConfidenceAndOracleMatchEquations) {
     }
     EXPECT_EQ(study_->oracle[static_cast<std::size_t>(i)], oracle) << i;
   }
-  // Layers with their own classifiers use those in the lens.
+  // The lens uses the layers' own classifiers.
   const auto lens = traces_.findings.get(Findings::lens);
   for (Index n = 0; n < study_->guess.size(); ++n) EXPECT_EQ(lens->guess[n], study_->guess[n]);
   const Tensor shares = exit_shares(*study_, -1);
-  double q = 0, of_oracle = 0;
+  double q = 0, oracle_share = 0;
   for (Index i = 0; i + 1 < kLength; ++i) {
     q += static_cast<double>(study_->distribution(i, 1)) / (kLength - 1);
-    of_oracle += study_->oracle[static_cast<std::size_t>(i)] == 1 ? 1.0 / (kLength - 1) : 0;
+    oracle_share += study_->oracle[static_cast<std::size_t>(i)] == 1 ? 1.0 / (kLength - 1) : 0;
   }
   EXPECT_TRUE(std::abs(static_cast<double>(shares(0, 1)) - q) <= 1e-6);
-  EXPECT_TRUE(std::abs(static_cast<double>(shares(1, 1)) - of_oracle) <= 1e-6);
+  EXPECT_TRUE(std::abs(static_cast<double>(shares(1, 1)) - oracle_share) <= 1e-6);
 }
 
 // Multiply-adds of one layer (weights and attention) and of the output.
@@ -154,14 +155,14 @@ constexpr double kOutputMultiplyAdds = static_cast<double>(kLength) * kWidth * k
 
 TEST_F(EarlyExits, CountsWorkOfPassedLayers) {
   save("geometric");
-  find(0);  // all exit after the first layer
+  compute(0);  // all exit after the first layer
   EXPECT_EQ(work_->all.multiply_adds, kLayers * kLayerMultiplyAdds + kOutputMultiplyAdds);
   EXPECT_EQ(work_->early.multiply_adds,
             kLayerMultiplyAdds + kOutputMultiplyAdds + kLength * kWidth);
   EXPECT_EQ(work_->mean_layers(), 1);
   for (const Index left : work_->exit_layers) EXPECT_EQ(left, 0);
   EXPECT_GT(work_->all.milliseconds, 0);
-  find(1);  // unreachable confidence
+  compute(1);  // unreachable confidence
   EXPECT_EQ(work_->mean_layers(), kLayers);
   EXPECT_EQ(work_->agreement(), 1);
   EXPECT_TRUE(std::abs(work_->early.bits - work_->all.bits) <= 1e-6);
@@ -173,11 +174,11 @@ TEST_F(EarlyExits, CountsWorkOfPassedLayers) {
   EXPECT_TRUE(std::abs(work_->all.bits - bits) <= 1e-4);
 }
 
-// The measured runs are those that exit early, with the decay of the view.
+// The measured exits equal those of a run with the same threshold and decay.
 TEST_F(EarlyExits, MatchRunWithSameThreshold) {
   save("response");
   for (const double decay : {0.0, 5.0}) {
-    find(0.2, decay);
+    compute(0.2, decay);
     Session early = session_;
     early.run.exit = 0.2;
     Choice rule{"response", default_values(exit_rule("response").parameters)};
@@ -188,7 +189,7 @@ TEST_F(EarlyExits, MatchRunWithSameThreshold) {
       EXPECT_EQ(work_->exit_layers[static_cast<std::size_t>(i)],
                 trace->counts.at("exit.layer")[i] - 1);
     }
-    // Tokens before which no other token exited leave as recorded.
+    // The first token exits as recorded, because no earlier token exited.
     const std::vector<Index> recorded = study_->exit_layers_at(0.2, decay);
     EXPECT_EQ(work_->exit_layers.front(), recorded.front());
     const double t = 0.9 * 0.2 + 0.1 * std::exp(-5.0 * 3 / kLength);
@@ -205,7 +206,7 @@ TEST_F(EarlyExits, MatchRunWithSameThreshold) {
 
 TEST_F(EarlyExits, PictureReportsSavedLayers) {
   save("geometric");
-  find(0);
+  compute(0);
   const std::string all = words();
   for (const char* part : {"T = 0", "tokens use 1 of 3 layers on average", "exits after layer 0",
                            "Multiply-adds", "-67%", "q*, the oracle's", "0 (12)"}) {
@@ -221,9 +222,9 @@ TEST_F(EarlyExits, PictureReportsSavedLayers) {
 
 TEST_F(EarlyExits, ThresholdCanBeDragged) {
   save("geometric");
-  find(0.4);
-  for (const bool leaves : {false, true}) {
-    if (leaves) session_.run.exit = 0.4;
+  compute(0.4);
+  for (const bool run_exits : {false, true}) {
+    if (run_exits) session_.run.exit = 0.4;
     const ViewLayout layout = look();
     const auto handle = std::ranges::find_if(layout.handles, [](const Handle& h) {
       return h.help.starts_with("Drag to make tokens exit");
@@ -233,17 +234,17 @@ TEST_F(EarlyExits, ThresholdCanBeDragged) {
     const Box& area = handle->area;
     handle->drag({area.x + 1, area.y + area.height / 2 - 30}, dragged);
     const double now =
-        leaves ? *dragged.run.exit : view_values(dragged.view, "depth").real("threshold");
+        run_exits ? *dragged.run.exit : view_values(dragged.view, "depth").real("threshold");
     EXPECT_GT(now, 0.4);
     EXPECT_LT(now, 0.9);
-    EXPECT_EQ(leaves, session_.run.exit != dragged.run.exit);
+    EXPECT_EQ(run_exits, session_.run.exit != dragged.run.exit);
   }
 }
 
 TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
   for (const ExitRule& rule : exit_rules()) {
     save(rule.id);
-    find(0.3);
+    compute(0.3);
     EXPECT_FALSE(exits_data({.trace = *traces_.trace,
                              .session = session_,
                              .findings = traces_.findings,
@@ -269,7 +270,7 @@ TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
 
 TEST_F(EarlyExits, LayersRemainVisible) {
   save("geometric");
-  find(0.3);
+  compute(0.3);
   set_view_value(session_.view, "depth", "show", std::string("layers"));
   EXPECT_NE(words().find("could be skipped"), std::string::npos) << words();
   const ViewControls controls = view_controls(session_.view, traces_.trace.get());
@@ -279,7 +280,7 @@ TEST_F(EarlyExits, LayersRemainVisible) {
 
 TEST_F(EarlyExits, ExportsMeasuresOfPicture) {
   save("geometric");
-  find(0);
+  compute(0);
   const auto measured = [&](const char* id) {
     Claim claim;
     claim.measure = id;
