@@ -23,20 +23,20 @@ void write_still(const Path& path, const ExportContent& content) {
                 options.scale, picture_metadata(content.trace, content.session));
 }
 
-ViewData numbers(const ExportContent& content) {
+ViewData exported_numbers(const ExportContent& content) {
   return view_data(content.trace, content.session, content.findings);
 }
 
 void write_csv(const Path& path, const ExportContent& content) {
-  write_file(path, to_csv(numbers(content)));
+  write_file(path, to_csv(exported_numbers(content)));
 }
 
 void write_tensors(const Path& path, const ExportContent& content) {
-  write_safetensors(path, safetensors_of(numbers(content), content.session));
+  write_safetensors(path, safetensors_of(exported_numbers(content), content.session));
 }
 
 void write_array(const Path& path, const ExportContent& content) {
-  const ViewData data = numbers(content);
+  const ViewData data = exported_numbers(content);
   if (data.matrices.size() != 1) {
     throw InputError(path.string() + ": a .npy file holds one array, this view has " +
                      std::to_string(data.matrices.size()) + "; expected .csv or .safetensors");
@@ -101,20 +101,20 @@ const std::vector<ExportFormat>& export_formats() {
 }
 
 const ExportFormat* still_format(const Path& path) {
-  const auto& all = export_formats();
-  const auto found = std::ranges::find_if(all, [&](const ExportFormat& format) {
+  const auto& formats = export_formats();
+  const auto found = std::ranges::find_if(formats, [&](const ExportFormat& format) {
     return format.kind != Kind::Movie && format.ending == path.extension();
   });
-  return found == all.end() ? nullptr : &*found;
+  return found == formats.end() ? nullptr : &*found;
 }
 
 const ExportFormat* export_format(const Path& path) {
-  const bool numbered = is_numbered(path);
-  const auto& all = export_formats();
-  const auto found = std::ranges::find_if(all, [&](const ExportFormat& format) {
-    return numbered ? format.is_numbered : format.ending == path.extension();
+  const bool has_number = is_numbered(path);
+  const auto& formats = export_formats();
+  const auto found = std::ranges::find_if(formats, [&](const ExportFormat& format) {
+    return has_number ? format.is_numbered : format.ending == path.extension();
   });
-  return found == all.end() ? nullptr : &*found;
+  return found == formats.end() ? nullptr : &*found;
 }
 
 std::string still_endings() {

@@ -1,7 +1,7 @@
 // Export formats of views: one table for the window, the command line and its help.
 //
-// A format writes one file of a view: a picture, its numbers, or a moving picture. Adding one is a
-// line in export_formats() and, unless a writer exists, a function that writes it.
+// A format writes a view to a file: a picture, its numbers, or a moving picture. A new format needs
+// a line in export_formats() and a function that writes it, unless one exists.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-// Everything that a writer may need.
+// Input of writers.
 struct ExportContent {
   const Trace& trace;
   const Session& session;
@@ -31,16 +31,16 @@ struct ExportFormat {
   Kind kind = Kind::Picture;
   bool has_pixels = false;    // PictureOptions::scale applies
   bool is_numbered = false;   // Movie: one file per frame, FILE-%03d.png
-  bool is_one_array = false;  // Numbers: holds a single array, so that some views are refused
-  // Picture and Numbers; movies are written by write_frames() (frames.h).
+  bool is_one_array = false;  // Numbers: stores one array; views with several are rejected
+  // Writes a picture or numbers. Empty for movies, which write_frames() (frames.h) writes.
   std::function<void(const std::filesystem::path&, const ExportContent&)> write{};
 };
 
-const std::vector<ExportFormat>& export_formats();  // in the order of lists
+const std::vector<ExportFormat>& export_formats();  // in the order of menus
 
 // Format of a still picture or of numbers by the file name's ending; null if there is none.
 const ExportFormat* still_format(const std::filesystem::path& path);
-// Format of any file name, numbered ones and GIFs among them; null if there is none.
+// Format of a file name, including GIFs and numbered pictures; null if there is none.
 const ExportFormat* export_format(const std::filesystem::path& path);
 
 // Endings of pictures and numbers: ".png, .svg, .pdf, .csv, .npy or .safetensors".

@@ -12,11 +12,11 @@
 namespace attnscope {
 namespace {
 
-constexpr int kMaxFrames = 10000, kUsualFrames = 60;
-// Seconds per frame: of a continuous number, and of a discrete one, which is viewed step by step.
-constexpr double kGlide = 0.05, kStep = 0.4, kMostSeconds = 600;
+constexpr int kMaxFrames = 10000, kDefaultFrames = 60;
+// Seconds per frame: of a real number, and of an integer, which is viewed step by step.
+constexpr double kRealSeconds = 0.05, kIntegerSeconds = 0.4, kMaxSeconds = 600;
 
-double number_from(std::string_view text, std::string_view what) {
+double number_from(std::string_view text, std::string_view option) {
   const std::string copy(text);
   std::size_t used = 0;
   double value = 0;
@@ -27,20 +27,20 @@ double number_from(std::string_view text, std::string_view what) {
   }
   if (copy.empty() || used != copy.size() || !std::isfinite(value)) {
     throw InputError("animate: expected KEY=FROM:TO, such as query=0:64, found \"" +
-                     std::string(what) + "\"");
+                     std::string(option) + "\"");
   }
   return value;
 }
 
-MovingNumber found(const Session& session, const Trace& trace, const std::string& key) {
-  const std::vector<MovingNumber> all = moving_numbers(session, trace);
-  std::string known;
-  for (const MovingNumber& number : all) {
+MovingNumber find_number(const Session& session, const Trace& trace, const std::string& key) {
+  const std::vector<MovingNumber> numbers = moving_numbers(session, trace);
+  std::string keys;
+  for (const MovingNumber& number : numbers) {
     if (number.key == key) return number;
-    known += (known.empty() ? "" : ", ") + number.key;
+    keys += (keys.empty() ? "" : ", ") + number.key;
   }
   throw InputError("animate: expected " +
-                   (known.empty() ? "something with numbers to move" : "one of " + known) +
+                   (keys.empty() ? "something with numbers to move" : "one of " + keys) +
                    ", found \"" + key + "\"");
 }
 
@@ -61,7 +61,7 @@ FrameOptions frames_from_text(std::string_view text) {
 double frame_count(const FrameOptions& frames, const Parameter& moved) {
   if (frames.count) return *frames.count;
   const bool whole = moved.kind == Parameter::Kind::Integer;
-  return whole ? std::abs(frames.to - frames.from) + 1 : kUsualFrames;
+  return whole ? std::abs(frames.to - frames.from) + 1 : kDefaultFrames;
 }
 
 FrameSequence::FrameSequence(const Session& session, const Traces& traces,
@@ -70,22 +70,22 @@ FrameSequence::FrameSequence(const Session& session, const Traces& traces,
       traces_(traces),
       options_(frames),
       run_(run),
-      number_(found(session, *traces.trace, frames.key)),
+      number_(find_number(session, *traces.trace, frames.key)),
       continued_{session} {
   const bool whole = number_.parameter.kind == Parameter::Kind::Integer;
   for (const double end : {frames.from, frames.to}) {
     if (!whole || (std::abs(end) <= Parameter::kMaxInteger && std::floor(end) == end)) continue;
     throw InputError("animate: " + frames.key + ": expected an integer, found " + brief(end));
   }
-  const double wanted = frame_count(frames, number_.parameter);
-  if (!(wanted >= 2 && wanted <= kMaxFrames)) {
+  const double requested = frame_count(frames, number_.parameter);
+  if (!(requested >= 2 && requested <= kMaxFrames)) {
     throw InputError("frames: expected an integer from 2 to " + std::to_string(kMaxFrames) +
-                     ", found " + brief(wanted, 10));
+                     ", found " + brief(requested, 10));
   }
-  count_ = static_cast<int>(wanted);
-  seconds_ = frames.seconds.value_or(whole ? kStep : kGlide);
-  if (!(seconds_ > 0 && seconds_ <= kMostSeconds)) {
-    throw InputError("seconds: expected more than 0 and at most " + brief(kMostSeconds) +
+  count_ = static_cast<int>(requested);
+  seconds_ = frames.seconds.value_or(whole ? kIntegerSeconds : kRealSeconds);
+  if (!(seconds_ > 0 && seconds_ <= kMaxSeconds)) {
+    throw InputError("seconds: expected more than 0 and at most " + brief(kMaxSeconds) +
                      " for each frame, found " + brief(seconds_));
   }
   // Statistics from a file are measured once and do not depend on this text.
@@ -108,19 +108,19 @@ Value FrameSequence::value(int frame) const {
 
 Frame FrameSequence::frame(int number) {
   check_stop();
-  Session one = session_;
+  Session session = session_;
   if (number_.set) {
-    number_.set(one, value(number));
+    number_.set(session, value(number));
   } else {
-    one = continued(std::get<Index>(value(number)));
+    session = continued(std::get<Index>(value(number)));
   }
-  return {one, traces_of(one)};
+  return {session, traces_of(session)};
 }
 
 const Session& FrameSequence::continued(Index tokens) {
   while (static_cast<Index>(continued_.size()) <= tokens) {
     Session next = continued_.back();
-    // The end of the text becomes visible first.
+    // If the run cut off the end of the text, the last tokens run instead.
     if (!shows_end(*traces_of(next).trace, next.run)) next.run.overlong = Overlong::Last;
     const std::shared_ptr<const Trace> trace = traces_of(next).trace;
     const Index last = static_cast<Index>(trace->tokens.size()) - 1;
@@ -137,11 +137,11 @@ const Session& FrameSequence::continued(Index tokens) {
 
 Traces FrameSequence::traces_of(const Session& session) {
   const std::vector<FindingRequest> requests = required_findings(session);
-  const bool all_there = std::ranges::all_of(requests, [&](const FindingRequest& request) {
-    const Finding& one = finding(request.id);
-    return !one.with_run || !one.exists(session) || traces_.findings.has(one.id);
+  const bool has_all = std::ranges::all_of(requests, [&](const FindingRequest& request) {
+    const Finding& required = finding(request.id);
+    return !required.with_run || !required.exists(session) || traces_.findings.has(required.id);
   });
-  if (all_there && same_run(session, session_)) return traces_;
+  if (has_all && same_run(session, session_)) return traces_;
   Traces traces = run_.observe(session, requests);
   for (const Finding& one : findings()) {  // findings that do not depend on the run
     if (one.in_background) traces.findings.add(traces_.findings.only(one.id));

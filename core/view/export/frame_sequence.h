@@ -1,5 +1,5 @@
-// Frames of an animation: one number sweeps a range, and the model runs again for each value that
-// affects it.
+// Frames of an animation that sweeps one number over a range. The model runs again for each frame
+// if the number affects the run.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ namespace attnscope {
 struct FrameOptions {
   std::string key;                  // of a MovingNumber
   double from = 0, to = 1;          // inclusive
-  std::optional<int> count{};       // default: one for each integer, else a typical number
-  std::optional<double> seconds{};  // per frame, in a GIF; the default depends on the number
+  std::optional<int> count{};       // default: one frame per integer, 60 for real numbers
+  std::optional<double> seconds{};  // per frame, in a GIF; default: longer for integers
 };
 
 // Parses "query=0:64". Throws InputError.
@@ -32,15 +32,15 @@ struct Frame {
 
 class FrameSequence {
  public:
-  // `traces` are of the unchanged session, with all findings that its view reads. Throws
-  // InputError if it has no such number or the range is invalid.
+  // `traces`: run of `session`, with all findings that its view reads. Throws InputError if the
+  // session has no such number or the range is invalid.
   FrameSequence(const Session& session, const Traces& traces, const FrameOptions& frames,
                 ExperimentRun& run);
 
   int count() const { return count_; }
   double seconds() const { return seconds_; }
-  // Frame `number`, in any order. Throws InputError if the run rejects the value or the generated
-  // text ends before; Stopped.
+  // Frame `number` in [0, count()), in any order. Throws InputError if the run rejects the value or
+  // the generated text ends before this frame; Stopped.
   Frame frame(int number);
 
  private:

@@ -14,10 +14,10 @@ namespace {
 constexpr const char* kExpected = "expected a GIF (FILE.gif) or numbered pictures (FILE-%03d.png)";
 
 // A placeholder such as "%03d" in a file name: position, length, digits.
-struct Number {
+struct Placeholder {
   std::size_t at = std::string::npos, length = 0, digits = 0;
 };
-Number number_in(const std::string& name) {
+Placeholder find_placeholder(const std::string& name) {
   for (std::size_t at = name.find('%'); at != std::string::npos; at = name.find('%', at + 1)) {
     std::size_t end = at + 1, digits = 0;
     while (end < name.size() && name[end] >= '0' && name[end] <= '9' && digits < 10) {
@@ -31,12 +31,12 @@ Number number_in(const std::string& name) {
 }  // namespace
 
 bool is_numbered(const std::filesystem::path& path) {
-  return number_in(path.filename().string()).length > 0;
+  return find_placeholder(path.filename().string()).length > 0;
 }
 
 std::filesystem::path numbered(const std::filesystem::path& path, int frame) {
   std::string name = path.filename().string();
-  const Number number = number_in(name);
+  const Placeholder number = find_placeholder(name);
   if (number.length == 0) return path;
   std::string digits = std::to_string(frame);
   if (digits.size() < number.digits) digits.insert(0, number.digits - digits.size(), '0');
@@ -58,30 +58,30 @@ void check_frames_name(const std::filesystem::path& path) {
 
 namespace {
 
-class Writer {
+class FrameWriter {
  public:
-  Writer(FrameSequence& frames, const PictureOptions& options)
+  FrameWriter(FrameSequence& frames, const PictureOptions& options)
       : frames_(frames), options_(options) {}
 
-  // A first pass without drawing: all frames become as high as the highest.
-  void measure(const std::function<void(int)>& before) {
+  // Finds the height of the highest frame, which all frames then have.
+  void measure(const std::function<void(int)>& report) {
     for (int frame = 0; frame < frames_.count(); ++frame) {
-      before(frame);
-      height_ = std::max(height_, laid_out(frames_.frame(frame)).height);
+      report(frame);
+      height_ = std::max(height_, lay_out(frames_.frame(frame)).height);
     }
   }
 
-  void write_numbered(const std::filesystem::path& path, const std::function<void(int)>& before) {
+  void write_numbered(const std::filesystem::path& path, const std::function<void(int)>& report) {
     for (int number = 0; number < frames_.count(); ++number) {
-      before(number);
+      report(number);
       const Frame frame = frames_.frame(number);
-      write_picture(numbered(path, number), framed(frame), options_.scale,
+      write_picture(numbered(path, number), pad(frame), options_.scale,
                     picture_metadata(*frame.traces.trace, frame.session));
     }
   }
 
-  std::string gif(const std::function<void(int)>& before) {
-    // The palette is made from a sample of frames.
+  std::string gif(const std::function<void(int)>& report) {
+    // A sample of frames determines the palette.
     constexpr int kSamples = 5;
     std::vector<Image> samples;
     for (int n = 0; n < kSamples; ++n) {
@@ -91,7 +91,7 @@ class Writer {
                        frames_.seconds());
     samples.clear();
     for (int frame = 0; frame < frames_.count(); ++frame) {
-      before(frame);
+      report(frame);
       encoder.add(image(frame));
     }
     check_stop();
@@ -99,15 +99,15 @@ class Writer {
   }
 
  private:
-  DisplayList laid_out(const Frame& frame) {
+  DisplayList lay_out(const Frame& frame) {
     return lay_out_picture(*frame.traces.trace, frame.session, options_, frame.traces.findings);
   }
-  DisplayList framed(const Frame& frame) {
-    DisplayList list = laid_out(frame);
+  DisplayList pad(const Frame& frame) {  // to the common height
+    DisplayList list = lay_out(frame);
     list.height = height_;
     return list;
   }
-  Image image(int frame) { return render_image(framed(frames_.frame(frame)), options_.scale); }
+  Image image(int frame) { return render_image(pad(frames_.frame(frame)), options_.scale); }
 
   FrameSequence& frames_;
   const PictureOptions& options_;
@@ -119,23 +119,23 @@ class Writer {
 void write_frames(const std::filesystem::path& path, FrameSequence& frames,
                   const PictureOptions& options, const std::function<void(double)>& progress) {
   check_frames_name(path);
-  PictureOptions of_file = options;
+  PictureOptions file_options = options;
   const bool gif = !is_numbered(path);
-  if (gif) of_file.transparent = false;
-  if (!gif && !picture_format(path)->has_pixels) of_file.scale = kVectorPixels;
+  if (gif) file_options.transparent = false;
+  if (!gif && !picture_format(path)->has_pixels) file_options.scale = kVectorPixels;
   // Progress over both passes.
-  const auto done = [&](int frame) {
+  const auto report_first_pass = [&](int frame) {
     if (progress) progress(static_cast<double>(frame) / (2 * frames.count()));
   };
-  const auto second = [&](int frame) { done(frames.count() + frame); };
-  Writer writer(frames, of_file);
-  writer.measure(done);
+  const auto report_second_pass = [&](int frame) { report_first_pass(frames.count() + frame); };
+  FrameWriter writer(frames, file_options);
+  writer.measure(report_first_pass);
   if (gif) {
-    write_file(path, writer.gif(second));
+    write_file(path, writer.gif(report_second_pass));
   } else {
-    writer.write_numbered(path, second);
+    writer.write_numbered(path, report_second_pass);
   }
-  second(frames.count());
+  report_second_pass(frames.count());
 }
 
 }  // namespace attnscope

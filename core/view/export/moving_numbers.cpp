@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostTokens = 1000, kUsualTokens = 10;  // of generated text
+constexpr double kMaxGenerated = 1000, kDefaultGenerated = 10;  // of generated text
 
 bool is_number(const Parameter& p) {
   return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
@@ -17,19 +17,19 @@ bool is_number(const Parameter& p) {
 
 void add_view(std::vector<MovingNumber>& list, const ViewSettings& settings, const Trace& trace) {
   const ViewControls controls = view_controls(settings, &trace);
-  const std::optional<Animation>& played = controls.animation;
+  const std::optional<Animation>& animation = controls.animation;
   for (const Parameter& p : controls.parameters) {
     if (!is_number(p)) continue;
-    const bool plays = played && played->key == p.key;
-    list.push_back({p.key, p.label, p, plays ? played->from : p.slider.min,
-                    plays ? played->to : p.slider.max,
+    const bool is_animated = animation && animation->key == p.key;
+    list.push_back({p.key, p.label, p, is_animated ? animation->from : p.slider.min,
+                    is_animated ? animation->to : p.slider.max,
                     [id = settings.id, key = p.key](Session& e, const Value& value) {
                       set_view_value(e.view, id, key, value);
                     }});
   }
 }
 
-// Adds the layer or the head. The reference run follows while both show the same one.
+// Adds the layer or the head. Run B changes as well while both runs show the same head.
 void add_layer_or_head(std::vector<MovingNumber>& list, const std::string& key,
                        const std::string& label, Index count, Index ViewSettings::*place) {
   if (count < 2) return;
@@ -45,16 +45,16 @@ void add_layer_or_head(std::vector<MovingNumber>& list, const std::string& key,
                   }});
 }
 
-// Adds the step or the segment, which are ordered.
+// Adds the step or the segment.
 void add_step_or_segment(std::vector<MovingNumber>& list, const std::string& key,
-                         const std::string& label, const std::vector<Index>& offered,
+                         const std::string& label, const std::vector<Index>& alternatives,
                          std::optional<Index> PartChoice::*place) {
-  if (offered.size() < 2) return;
+  if (alternatives.size() < 2) return;
   Parameter p;
   p.key = key;
   p.label = label;
-  p.limits.min = static_cast<double>(offered.front());
-  p.limits.max = static_cast<double>(offered.back());
+  p.limits.min = static_cast<double>(alternatives.front());
+  p.limits.max = static_cast<double>(alternatives.back());
   list.push_back(
       {key, label, p, p.limits.min, p.limits.max, [place](Session& e, const Value& value) {
          if (e.b && e.b->view.part == e.view.part) {
@@ -68,7 +68,7 @@ bool is_among(const std::vector<Index>& numbers, Index number) {
   return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
 }
 
-// The members that hold a choice: for all heads, for some, in the checkpoint.
+// Members that contain a choice: for all heads, for some heads, in the checkpoint.
 struct Member {
   std::optional<Choice> RunSpec::*all;
   std::optional<Choice> GroupChoice::*some;
@@ -77,7 +77,7 @@ struct Member {
 constexpr Member kVariant{&RunSpec::variant, &GroupChoice::variant, &HeadGroup::variant};
 constexpr Member kEncoding{&RunSpec::encoding, &GroupChoice::encoding, &HeadGroup::encoding};
 
-// The choice of the shown head.
+// Variant or encoding of the selected head.
 struct ShownChoice {
   Member member;
   Choice choice;
@@ -92,22 +92,22 @@ ShownChoice shown_choice(const ModelConfig& config, const Member& member, const 
   return {member, choice, is_global};
 }
 
-// Sets the number in every choice equal to the shown head's, global or of a group. A head with its
-// trained choice gets one: together with all heads if they are trained alike (some encodings and
-// own tensors allow no other), otherwise alone, so that other heads keep theirs.
+// Sets the number in all choices of the session with the id of the selected head's choice. If the
+// session has no choice for this head, adds one first: for all heads if all were trained with the
+// same choice (some encodings and imported tensors accept no other), else for this head alone.
 void set_choice(Session& e, const ShownChoice& shown, const std::string& key, const Value& value) {
   std::optional<Choice>& all = e.run.*shown.member.all;
-  bool chosen = all.has_value();
+  bool has_choice = all.has_value();
   for (const GroupChoice& group : e.run.groups) {
-    chosen = chosen || (group.*shown.member.some && is_among(group.layers, e.view.layer) &&
-                        is_among(group.heads, e.view.head));
+    has_choice = has_choice || (group.*shown.member.some && is_among(group.layers, e.view.layer) &&
+                                is_among(group.heads, e.view.head));
   }
-  if (!chosen && shown.is_global) all = shown.choice;
-  if (!chosen && !shown.is_global) {
-    GroupChoice& alone = e.run.groups.emplace_back();
-    alone.layers = {e.view.layer};
-    alone.heads = {e.view.head};
-    alone.*shown.member.some = shown.choice;
+  if (!has_choice && shown.is_global) all = shown.choice;
+  if (!has_choice && !shown.is_global) {
+    GroupChoice& single_head = e.run.groups.emplace_back();
+    single_head.layers = {e.view.layer};
+    single_head.heads = {e.view.head};
+    single_head.*shown.member.some = shown.choice;
   }
   const auto set = [&](std::optional<Choice>& choice) {
     if (choice && choice->id == shown.choice.id) choice->values.set(key, value);
@@ -141,13 +141,13 @@ std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& tr
     add_layer_or_head(list, "head", "Head", trace.head_count(at.part, at.layer),
                       &ViewSettings::head);
   }
-  const PartAlternatives offer = trace.alternatives(at.part);
-  add_step_or_segment(list, "step", "Step", offer.steps, &PartChoice::step);
-  add_step_or_segment(list, "segment", "Segment", offer.segments, &PartChoice::segment);
+  const PartAlternatives alternatives = trace.alternatives(at.part);
+  add_step_or_segment(list, "step", "Step", alternatives.steps, &PartChoice::step);
+  add_step_or_segment(list, "segment", "Segment", alternatives.segments, &PartChoice::segment);
   const AttentionTap* tap = trace.find(at);
   // Choices apply to the decoder's self-attention.
-  const bool chosen = at.part.stack == Stack::Decoder && at.part.kind == AttentionKind::Self;
-  if (tap != nullptr && chosen && !trace.is_imported) {
+  const bool is_selectable = at.part.stack == Stack::Decoder && at.part.kind == AttentionKind::Self;
+  if (tap != nullptr && is_selectable && !trace.is_imported) {
     add_choice(list, "variant.", variant(tap->variant.id),
                shown_choice(*trace.config, kVariant, tap->variant));
     add_choice(list, "position.", encoding(tap->encoding.id),
@@ -156,8 +156,8 @@ std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& tr
   if (trace.logits.defined() && !trace.tokens.empty()) {
     Parameter p;
     p.key = "tokens";
-    p.limits.max = kMostTokens;
-    list.push_back({p.key, "Text that the model writes, in tokens", p, 0, kUsualTokens});
+    p.limits.max = kMaxGenerated;
+    list.push_back({p.key, "Text that the model writes, in tokens", p, 0, kDefaultGenerated});
   }
   return list;
 }

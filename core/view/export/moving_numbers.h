@@ -14,14 +14,14 @@ namespace attnscope {
 struct MovingNumber {
   std::string key;          // "query", "layer", "step", "variant.window", "position.base", "tokens"
   std::string label;        // "Window (Local)"
-  Parameter parameter;      // its valid range
+  Parameter parameter;      // with the valid range
   double from = 0, to = 1;  // default range
   // Empty for "tokens": the generated text is known only after running the model.
   std::function<void(Session&, const Value&)> set{};
-  bool changes_heads = false;  // alters the computation of heads on any text
+  bool changes_heads = false;  // changes what heads compute, on any text
 };
 
-// All such numbers of the session, of which `trace` is a run; no duplicates.
+// Numbers that can be swept in this session; `trace`: its run. No duplicate keys.
 std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& trace);
 
 }  // namespace attnscope

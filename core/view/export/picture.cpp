@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// Limits of an automatic height: relative to the width; in em, for text in a narrow column.
+// The larger of these limits an automatic height: relative to the width; in em.
 constexpr double kMaxHeight = 1.4, kMaxColumn = 66;
 
 void check(const std::string& name, double value, double least, double most) {
@@ -24,19 +24,19 @@ void check(const std::string& name, double value, double least, double most) {
 
 DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings) {
-  constexpr double kMinSize = 50, kMaxSize = 16384, kLeastFont = 4, kMostFont = 200;
-  constexpr double kMinScale = 0.1, kMostScale = 20;
+  constexpr double kMinSize = 50, kMaxSize = 16384, kMinFont = 4, kMaxFont = 200;
+  constexpr double kMinScale = 0.1, kMaxScale = 20;
   check("width", options.width, kMinSize, kMaxSize);
   if (options.height != 0) check("height", options.height, kMinSize, kMaxSize);
-  check("font size", options.font_size, kLeastFont, kMostFont);
-  check("scale", options.scale, kMinScale, kMostScale);
+  check("font size", options.font_size, kMinFont, kMaxFont);
+  check("scale", options.scale, kMinScale, kMaxScale);
   const bool tight = options.height == 0;
-  Session looking = session;
-  looking.view = with_defaults(session.view, trace);
+  Session session_with_defaults = session;
+  session_with_defaults.view = with_defaults(session.view, trace);
   ViewLayout layout =
       view(session.view.id)
           .lay_out({.trace = trace,
-                    .session = looking,
+                    .session = session_with_defaults,
                     .findings = findings,
                     .canvas = {.width = options.width,
                                .height = tight ? std::max(kMaxHeight * options.width,
@@ -52,9 +52,9 @@ DisplayList lay_out_picture(const Trace& trace, const Session& session,
   return std::move(layout.list);
 }
 
-void PictureOptions::set_pixels(double wide, double high) {
-  width = wide / scale;
-  height = high / scale;
+void PictureOptions::set_pixels(double pixel_width, double pixel_height) {
+  width = pixel_width / scale;
+  height = pixel_height / scale;
 }
 
 PictureMetadata picture_metadata(const Trace& trace, const Session& session) {

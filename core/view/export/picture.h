@@ -10,8 +10,8 @@ namespace attnscope {
 
 struct PictureOptions {
   double width = 720;  // in units of 1/96 inch; one pixel each at scale 1
-  double height = 0;   // 0: fits the content, at most 1.4 times the width, or 66 times the font
-                       // size in a narrow picture
+  double height = 0;   // 0: fits the content; at most 1.4 times the width or 66 times the font
+                       // size, whichever is larger
   double font_size = 13;
   double scale = 2;  // PNG: pixels per unit
   bool dark = false;
@@ -19,12 +19,11 @@ struct PictureOptions {
   FigureParts parts{};
   bool operator==(const PictureOptions&) const = default;
 
-  // Sets the size in pixels, or in inches below. Pixels and `scale` determine the size in units:
-  // set the scale first. high = 0: fits the content.
-  void set_pixels(double wide, double high);
-  void set_inches(double wide, double high) {
-    width = wide * kUnitsPerInch;
-    height = high * kUnitsPerInch;
+  // Sets the size in pixels at the current `scale`, or in inches. Height 0: fits the content.
+  void set_pixels(double pixel_width, double pixel_height);
+  void set_inches(double inch_width, double inch_height) {
+    width = inch_width * kUnitsPerInch;
+    height = inch_height * kUnitsPerInch;
   }
   double dots_per_inch() const { return scale * kUnitsPerInch; }
   void set_dots_per_inch(double dots) { scale = dots / kUnitsPerInch; }
@@ -33,8 +32,7 @@ struct PictureOptions {
 
 // Lays out the session's view with title and caption for options.scale pixels per unit.
 // `findings`: those of required_findings(session). Throws InputError if there is nothing to show
-// (no such layer or head, no tokens, no space) or a size is out of range, and Stopped: maps of long
-// texts take time.
+// (no such layer or head, no tokens, no space) or a size is out of range; throws Stopped.
 DisplayList lay_out_picture(const Trace& trace, const Session& session,
                             const PictureOptions& options, const Findings& findings = {});
 
@@ -45,7 +43,7 @@ PictureMetadata picture_metadata(const Trace& trace, const Session& session);
 void write_view(const std::filesystem::path& path, const Trace& trace, const Session& session,
                 const PictureOptions& options, const Findings& findings = {});
 
-// Throws InputError if write_view() does not know the ending: call it before long work.
+// Throws InputError if write_view() has no format for the ending; call it before long work.
 void check_export_name(const std::filesystem::path& path);
 
 }  // namespace attnscope

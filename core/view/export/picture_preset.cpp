@@ -44,11 +44,11 @@ void apply(const PicturePreset& preset, PictureOptions& options) {
 }
 
 bool matches_preset(const PicturePreset& preset, const PictureOptions& options) {
-  PictureOptions wanted = options;
-  apply(preset, wanted);
-  const auto same = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); };
-  return same(options.width, wanted.width) && same(options.height, wanted.height) &&
-         same(options.font_size, wanted.font_size) && same(options.scale, wanted.scale) &&
+  PictureOptions target = options;
+  apply(preset, target);
+  const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); };
+  return near(options.width, target.width) && near(options.height, target.height) &&
+         near(options.font_size, target.font_size) && near(options.scale, target.scale) &&
          options.parts.title == preset.title && options.parts.caption == preset.caption;
 }
 

@@ -16,7 +16,7 @@ struct PicturePreset {
   double inches_wide = 0, inches_high = 0;  // high 0: fits the content
   double points = 0;                        // font size
   double dots_per_inch = 0;
-  bool title = false, caption = false;  // off for papers, which have their own
+  bool title = false, caption = false;  // false for papers, which provide them
 };
 
 // Paper column, two columns, slide, poster.

@@ -11,21 +11,21 @@ namespace attnscope {
 Image thumbnail(const Traces& traces, const Session& session, const ThumbnailOptions& options) {
   constexpr std::array<double, 3> kFontSizes = {8, 6.5, 5};
   const Trace& trace = *traces.trace;
-  Session looking = session;
-  looking.view = with_defaults(session.view, trace);
-  const View& shown = view(session.view.id);
+  Session session_with_defaults = session;
+  session_with_defaults.view = with_defaults(session.view, trace);
+  const View& selected = view(session.view.id);
   ViewLayout layout;
   for (const double font_size : kFontSizes) {
-    layout = shown.lay_out({.trace = trace,
-                            .session = looking,
-                            .findings = traces.findings,
-                            .canvas = {.width = options.width,
-                                       .height = options.height,
-                                       .font_size = font_size,
-                                       .theme = options.dark ? Theme::dark() : Theme::light(),
-                                       .measure = file_text_measure(),
-                                       .scale = options.scale},
-                            .figure = {.framed = false}});
+    layout = selected.lay_out({.trace = trace,
+                               .session = session_with_defaults,
+                               .findings = traces.findings,
+                               .canvas = {.width = options.width,
+                                          .height = options.height,
+                                          .font_size = font_size,
+                                          .theme = options.dark ? Theme::dark() : Theme::light(),
+                                          .measure = file_text_measure(),
+                                          .scale = options.scale},
+                               .figure = {.framed = false}});
     if (!lacks_space(layout.refusal)) break;
   }
   if (!layout.refusal.empty()) throw InputError(session.view.id + ": " + layout.refusal);

@@ -1,5 +1,4 @@
-// Thumbnails of a session's view, for lists of steps: the display list of any picture, without
-// title and caption.
+// Thumbnails of a session's view without title and caption, for lists of steps.
 #pragma once
 
 #include "core/experiment/finding.h"
@@ -14,8 +13,8 @@ struct ThumbnailOptions {
   bool dark = false;
 };
 
-// Draws with a font size that leaves space for the picture. Throws InputError if there is nothing
-// to show (no tokens, no such layer or head).
+// Draws with the largest of some font sizes at which the picture fits. Throws InputError if there
+// is nothing to show (no tokens, no such layer or head).
 Image thumbnail(const Traces& traces, const Session& session, const ThumbnailOptions& options = {});
 
 }  // namespace attnscope

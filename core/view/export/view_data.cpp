@@ -32,34 +32,34 @@ CellsInSight cells_in_sight(const ViewSettings& settings, Index rows, Index colu
           extent_in_sight(settings.column, settings.width, columns)};
 }
 
-std::vector<std::string> part_of(const std::vector<std::string>& labels, const Extent& part) {
+std::vector<std::string> crop_labels(const std::vector<std::string>& labels, const Extent& part) {
   std::vector<std::string> result;
   for (Index n = part.first; n < part.last; ++n) result.push_back(label(labels, n));
   return result;
 }
 
-// Crops a matrix that covers all cells of the map to the visible region; leaves others alone.
+// Crops a matrix of the whole map to the visible region; other matrices are unchanged.
 void crop_to_visible(ViewData::Matrix& matrix, const Trace& trace, const AttentionTap& tap,
                      const CellsInSight& cells) {
-  const Tensor& all = matrix.values;
-  if (all.dim(-2) != tap.queries() || all.dim(-1) != tap.keys()) return;
+  const Tensor& full = matrix.values;
+  if (full.dim(-2) != tap.queries() || full.dim(-1) != tap.keys()) return;
   if (matrix.rows != query_axis(trace, tap).labels) return;
   if (matrix.columns != key_axis(trace, tap).labels) return;
-  Shape shape = all.shape();
+  Shape shape = full.shape();
   shape[shape.size() - 2] = cells.rows.count();
   shape[shape.size() - 1] = cells.columns.count();
-  if (shape == all.shape()) return;
-  Tensor some(shape);
-  float* to = some.data();
-  for (Index block = 0; block < all.size() / (tap.queries() * tap.keys()); ++block) {
+  if (shape == full.shape()) return;
+  Tensor cropped(shape);
+  float* to = cropped.data();
+  for (Index block = 0; block < full.size() / (tap.queries() * tap.keys()); ++block) {
     for (Index row = cells.rows.first; row < cells.rows.last; ++row) {
-      const float* from = all.data() + (block * tap.queries() + row) * tap.keys();
+      const float* from = full.data() + (block * tap.queries() + row) * tap.keys();
       to = std::copy(from + cells.columns.first, from + cells.columns.last, to);
     }
   }
-  matrix.values = std::move(some);
-  matrix.rows = part_of(matrix.rows, cells.rows);
-  matrix.columns = part_of(matrix.columns, cells.columns);
+  matrix.values = std::move(cropped);
+  matrix.rows = crop_labels(matrix.rows, cells.rows);
+  matrix.columns = crop_labels(matrix.columns, cells.columns);
 }
 
 void append_number(std::string& csv, float number) {
@@ -70,7 +70,7 @@ void append_number(std::string& csv, float number) {
   csv += text.data();
 }
 
-// Indices of a block along the axes before the last two: "3,1,".
+// Indices of a block along the leading axes: "3,1,".
 std::string place(const ViewData::Matrix& matrix, Index block) {
   std::string text;
   for (Index axis = matrix.values.rank() - 3; axis >= 0; --axis) {
@@ -91,8 +91,8 @@ void append_matrix(std::string& csv, const ViewData::Matrix& matrix) {
   csv += rows_axis < matrix.axes.size() ? csv_field(matrix.axes[rows_axis]) : "query";
   for (Index c = 0; c < columns; ++c) csv += "," + csv_field(label(matrix.columns, c));
   csv += "\n";
-  const Index all = matrix.values.size() / columns;
-  for (Index row = 0; row < all; ++row) {
+  const Index total_rows = matrix.values.size() / columns;
+  for (Index row = 0; row < total_rows; ++row) {
     csv += place(matrix, row / rows) + csv_field(label(matrix.rows, row % rows));
     for (Index c = 0; c < columns; ++c) append_number(csv, matrix.values[row * columns + c]);
     csv += "\n";
@@ -121,12 +121,12 @@ SafetensorsFile safetensors_of(const ViewData& data, const Session& session) {
 }
 
 ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
-                              bool part) {
-  constexpr Index kMostWeights = Index{1} << 28;  // 1 GiB
-  const ViewSettings& settings = part ? input.session.view : ViewSettings();
+                              bool is_cropped) {
+  constexpr Index kMaxWeights = Index{1} << 28;  // 1 GiB
+  const ViewSettings& settings = is_cropped ? input.session.view : ViewSettings();
   const CellsInSight cells = cells_in_sight(settings, tap.queries(), tap.keys());
   const Index rows = cells.rows.count(), columns = cells.columns.count();
-  if (rows > kMostWeights / std::max<Index>(1, columns)) {
+  if (rows > kMaxWeights / std::max<Index>(1, columns)) {
     throw InputError("the map has " + std::to_string(rows) + " x " + std::to_string(columns) +
                      " weights, too many to be exported; expected a part of it");
   }
@@ -142,35 +142,35 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
                                           .column = cells.columns.first,
                                           .height = rows,
                                           .width = columns});
-  matrix.rows = part_of(matrix.rows, cells.rows);
-  matrix.columns = part_of(matrix.columns, cells.columns);
+  matrix.rows = crop_labels(matrix.rows, cells.rows);
+  matrix.columns = crop_labels(matrix.columns, cells.columns);
   return matrix;
 }
 
 ViewData view_data(const Trace& trace, const Session& session, const Findings& findings) {
-  const View& shown = view(session.view.id);
-  Session looking = session;
-  looking.view = with_defaults(session.view, trace);
+  const View& selected = view(session.view.id);
+  Session session_with_defaults = session;
+  session_with_defaults.view = with_defaults(session.view, trace);
   const ViewInput input{.trace = trace,
-                        .session = looking,
+                        .session = session_with_defaults,
                         .findings = findings,
                         .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
-  if (!shown.data) throw InputError(shown.id + ": this view has no numbers to export");
-  const MergedWordsInput worded(shown, input);
-  const ViewInput& seen = worded.input();
-  ViewData data = shown.data(seen);
-  const AttentionTap* tap = shown.cells.zoom ? find_tap(seen).tap : nullptr;
+  if (!selected.data) throw InputError(selected.id + ": this view has no numbers to export");
+  const MergedWordsInput merged(selected, input);
+  const ViewInput& merged_input = merged.input();
+  ViewData data = selected.data(merged_input);
+  const AttentionTap* tap = selected.cells.zoom ? find_tap(merged_input).tap : nullptr;
   for (ViewData::Matrix& matrix : data.matrices) {
-    const bool numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
-    if (numbers && tap) {
-      crop_to_visible(matrix, seen.trace, *tap,
-                      cells_in_sight(seen.session.view, tap->queries(), tap->keys()));
+    const bool has_numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
+    if (has_numbers && tap) {
+      crop_to_visible(matrix, merged_input.trace, *tap,
+                      cells_in_sight(merged_input.session.view, tap->queries(), tap->keys()));
     }
-    if (!numbers || matrix.values.empty()) {
-      throw InputError(shown.id + ": there are no numbers to export");
+    if (!has_numbers || matrix.values.empty()) {
+      throw InputError(selected.id + ": there are no numbers to export");
     }
   }
-  if (data.matrices.empty()) throw InputError(shown.id + ": there are no numbers to export");
+  if (data.matrices.empty()) throw InputError(selected.id + ": there are no numbers to export");
   return data;
 }
 

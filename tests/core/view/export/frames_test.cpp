@@ -17,7 +17,7 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-std::string refusal(const std::function<void()>& work) {
+std::string error_of(const std::function<void()>& work) {
   try {
     work();
   } catch (const InputError& e) {
@@ -45,8 +45,8 @@ class TraceFrames {
   FrameSequence frames(const Session& session, const FrameOptions& options) {
     return {session, {trace_, nullptr}, options, run_};
   }
-  std::string refusal_for(const std::string& view, const FrameOptions& options) {
-    return refusal([&] { frames(session_for(view), options); });
+  std::string error_for(const std::string& view, const FrameOptions& options) {
+    return error_of([&] { frames(session_for(view), options); });
   }
   const Trace& trace() const { return *trace_; }
 
@@ -62,7 +62,7 @@ TEST(Frames, ReadFrameCountFromText) {
   EXPECT_EQ(frames.to, 64);
   for (const char* text : {"", "query", "query=", "query=1", "=1:2", "query=1:", "query=a:b",
                            "query=1:2x", "query=nan:2", "query=1:inf", "query:1=2"}) {
-    EXPECT_NE(refusal([&] { frames_from_text(text); }).find("KEY=FROM:TO"), std::string::npos)
+    EXPECT_NE(error_of([&] { frames_from_text(text); }).find("KEY=FROM:TO"), std::string::npos)
         << text;
   }
 }
@@ -101,40 +101,40 @@ TEST(Frames, SweepLayerAndHead) {
   ASSERT_EQ(frames.count(), 2);
   Session first = frames.frame(0).session;
   EXPECT_EQ(first.view.layer, 1);
-  EXPECT_EQ(first.b->view.layer, 1);  // both show the same layer
+  EXPECT_EQ(first.b->view.layer, 1);  // both runs show the same layer
   session.b->view.head = 0;
-  FrameSequence apart = run.frames(session, options("layer=1:0"));
-  EXPECT_EQ(apart.frame(0).session.b->view.layer, 0);
+  FrameSequence different_heads = run.frames(session, options("layer=1:0"));
+  EXPECT_EQ(different_heads.frame(0).session.b->view.layer, 0);
 }
 
 TEST(Frames, RejectInvalidSweepsBeforeRunning) {
   TraceFrames run;
-  EXPECT_NE(run.refusal_for("rope", options("queri=1:2")).find("query, key, base"),
+  EXPECT_NE(run.error_for("rope", options("queri=1:2")).find("query, key, base"),
             std::string::npos);
-  const std::string named = run.refusal_for("map", options("variant.window=1:2"));
+  const std::string named = run.error_for("map", options("variant.window=1:2"));
   EXPECT_NE(named.find("layer, head, variant.scale, position.base"), std::string::npos) << named;
   EXPECT_EQ(named.find("variant.window,"), std::string::npos) << named;
-  EXPECT_NE(run.refusal_for("rope", options("reach=8:100000", 5)).find("reach"), std::string::npos);
-  EXPECT_NE(run.refusal_for("rope", options("reach=8:9.5", 5)).find("integer"), std::string::npos);
-  EXPECT_NE(run.refusal_for("map", options("layer=0:2")).find("from 0 to 1"), std::string::npos);
-  EXPECT_NE(run.refusal_for("rope", options("query=1:2", 1)).find("frames"), std::string::npos);
-  EXPECT_NE(run.refusal_for("rope", options("query=1:2", 0)).find("frames"), std::string::npos);
-  EXPECT_NE(run.refusal_for("rope", options("reach=9:9")).find("frames"), std::string::npos);
+  EXPECT_NE(run.error_for("rope", options("reach=8:100000", 5)).find("reach"), std::string::npos);
+  EXPECT_NE(run.error_for("rope", options("reach=8:9.5", 5)).find("integer"), std::string::npos);
+  EXPECT_NE(run.error_for("map", options("layer=0:2")).find("from 0 to 1"), std::string::npos);
+  EXPECT_NE(run.error_for("rope", options("query=1:2", 1)).find("frames"), std::string::npos);
+  EXPECT_NE(run.error_for("rope", options("query=1:2", 0)).find("frames"), std::string::npos);
+  EXPECT_NE(run.error_for("rope", options("reach=9:9")).find("frames"), std::string::npos);
   FrameOptions slow = options("query=1:2");
   slow.seconds = 0;
-  EXPECT_NE(run.refusal_for("rope", slow).find("seconds"), std::string::npos);
+  EXPECT_NE(run.error_for("rope", slow).find("seconds"), std::string::npos);
   Session over_texts = session_for("grid");
   over_texts.view.statistics_file = "texts";
-  const auto refusal_for = [&](const char* text) {
-    return refusal([&] { run.frames(over_texts, options(text)); });
+  const auto error_for = [&](const char* text) {
+    return error_of([&] { run.frames(over_texts, options(text)); });
   };
-  EXPECT_NE(refusal_for("position.base=1:2").find("measured over this text"), std::string::npos);
+  EXPECT_NE(error_for("position.base=1:2").find("measured over this text"), std::string::npos);
   // Statistics over other texts remain valid when the picture moves or this text is continued.
-  EXPECT_EQ(refusal_for("layer=0:1"), "");
-  EXPECT_EQ(refusal_for("tokens=0:2"), "");
+  EXPECT_EQ(error_for("layer=0:1"), "");
+  EXPECT_EQ(error_for("tokens=0:2"), "");
 }
 
-TEST(Frames, RequireNumericParameterForHeadGroups) {
+TEST(Frames, MarkNumbersThatChangeHeads) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 4})"});
   Index changing = 0;
   for (const MovingNumber& number : moving_numbers(session_for("rope"), trace)) {
@@ -146,14 +146,14 @@ TEST(Frames, RequireNumericParameterForHeadGroups) {
 }
 
 TEST(Frames, RejectInvalidFileNames) {
-  const auto refusal_for = [](const char* name) {
-    return refusal([&] { check_frames_name(name); });
+  const auto error_for = [](const char* name) {
+    return error_of([&] { check_frames_name(name); });
   };
-  EXPECT_NE(refusal_for("a.png").find("numbered"), std::string::npos);
-  EXPECT_NE(refusal_for("a-%d-%d.png").find("one number"), std::string::npos);
-  EXPECT_NE(refusal_for("a-%d.bmp"), "");
-  EXPECT_EQ(refusal_for("a-%d.png"), "");
-  EXPECT_EQ(refusal_for("a.gif"), "");
+  EXPECT_NE(error_for("a.png").find("numbered"), std::string::npos);
+  EXPECT_NE(error_for("a-%d-%d.png").find("one number"), std::string::npos);
+  EXPECT_NE(error_for("a-%d.bmp"), "");
+  EXPECT_EQ(error_for("a-%d.png"), "");
+  EXPECT_EQ(error_for("a.gif"), "");
 }
 
 // A model that runs for each frame.
@@ -197,7 +197,7 @@ TEST_F(RunFrames, SweepParameterOfOneHeadGroup) {
   EXPECT_EQ(moved.run.variant, std::nullopt);
 }
 
-// Model with some heads trained as Local, window 4.
+// Model whose first heads were trained with the variant Local, window 4.
 class LocalHeads : public RunFrames {
  protected:
   void save(Index local_heads) {
@@ -274,19 +274,19 @@ TEST_F(LocalHeads, OtherHeadGroupDoesNotAffectShownHead) {
   }
 }
 
-TEST_F(RunFrames, FollowGeneratedText) {
-  FrameSequence written = frames(options("tokens=0:12"));
-  const std::string sixth = written.frame(6).session.run.text;  // any order
+TEST_F(RunFrames, SweepGeneratedText) {
+  FrameSequence generated = frames(options("tokens=0:12"));
+  const std::string sixth = generated.frame(6).session.run.text;  // any order
   std::string before;
   for (int n = 0; n <= 12; ++n) {
-    const Frame frame = written.frame(n);
+    const Frame frame = generated.frame(n);
     EXPECT_TRUE(frame.session.run.text.starts_with(before));
     EXPECT_EQ(frame.session.run.text.size(), 7U + static_cast<std::size_t>(n));  // in bytes
     const auto tokens = static_cast<Index>(frame.traces.trace->tokens.size());
     EXPECT_EQ(tokens, std::min<Index>(7 + n, 16));  // the context keeps the last tokens
     before = frame.session.run.text;
   }
-  EXPECT_EQ(written.frame(6).session.run.text, sixth);
+  EXPECT_EQ(generated.frame(6).session.run.text, sixth);
 }
 
 TEST(Frames, NumberedPicturesEmbedTheirSession) {
@@ -302,12 +302,12 @@ TEST(Frames, NumberedPicturesEmbedTheirSession) {
   EXPECT_EQ(shares.back(), 1);
   for (int n = 0; n < 3; ++n) {
     const fs::path path = numbered(folder.path() / "r-%02d.png", n);
-    const Session made = load_session(path);
-    EXPECT_EQ(view_values(made.view, "rope").real("query"), 3.0 * n);
-    const fs::path alone = folder.path() / "alone.png";
-    write_view(alone, run.trace(), made, picture);
+    const Session loaded = load_session(path);
+    EXPECT_EQ(view_values(loaded.view, "rope").real("query"), 3.0 * n);
+    const fs::path single_picture = folder.path() / "alone.png";
+    write_view(single_picture, run.trace(), loaded, picture);
     EXPECT_EQ(testing::decode_png(read_file(path)).rgba,
-              testing::decode_png(read_file(alone)).rgba);
+              testing::decode_png(read_file(single_picture)).rgba);
   }
 }
 

@@ -37,17 +37,17 @@ Session example(const View& view) {
 }
 
 // These views are tested in tests/core/view/alignment and trajectory.
-bool needs_own_models(const View& view) {
+bool needs_other_models(const View& view) {
   return view.id == "alignment" || view.id == "trajectory";
 }
 
 struct SampleRun {
   Trace trace;
-  Findings found;
+  Findings further_findings;
 
   Findings findings() const {
     Findings all = testing::found_in(trace, &trace);
-    all.add(found);
+    all.add(further_findings);
     return all;
   }
 };
@@ -57,28 +57,29 @@ SampleRun sample_run_for(const View& view) {
   // Views that need pixels, segments, steps or gates, which the synthetic trace lacks.
   if (!view.objection(testing::synthetic_trace(2, 2, 9)).empty()) {
     ExperimentRun runner(cpu_only());
-    const Session seen = example(view);
-    Traces traces = runner.observe(seen, required_findings(seen));
-    SampleRun shown{*traces.trace, traces.findings};
-    shown.found.add(compute_background_findings(seen, required_findings(seen), runner, {}));
-    shown.trace.model = "synthetic";
-    return shown;
+    const Session session = example(view);
+    Traces traces = runner.observe(session, required_findings(session));
+    SampleRun sample{*traces.trace, traces.findings};
+    sample.further_findings.add(
+        compute_background_findings(session, required_findings(session), runner, {}));
+    sample.trace.model = "synthetic";
+    return sample;
   }
-  const Trace by_hand = testing::synthetic_trace(2, 2, 9);
+  const Trace synthetic = testing::synthetic_trace(2, 2, 9);
   const Session session = example(view);
   const ViewInput input{
-      .trace = by_hand,
+      .trace = synthetic,
       .session = session,
-      .findings = testing::found_in(by_hand, &by_hand),
+      .findings = testing::found_in(synthetic, &synthetic),
       .canvas = {
           .width = 700, .height = 700, .theme = Theme::light(), .measure = file_text_measure()}};
-  return {view.lay_out(input).refusal.empty() ? by_hand : testing::run_model({.length = 9}), {}};
+  return {view.lay_out(input).refusal.empty() ? synthetic : testing::run_model({.length = 9}), {}};
 }
 
 TEST(Picture, DrawsEveryViewInEveryFormatAndTheme) {
   testing::TemporaryFolder folder;
   for (const View& view : views()) {
-    if (needs_own_models(view)) continue;
+    if (needs_other_models(view)) continue;
     const SampleRun shown = sample_run_for(view);
     for (const bool dark : {false, true}) {
       PictureOptions options;
@@ -105,9 +106,9 @@ TEST(Picture, DrawsEveryViewInEveryFormatAndTheme) {
 TEST(Picture, EmbedsItsSession) {
   testing::TemporaryFolder folder;
   const auto path = folder.path() / "map.png";
-  const Session made = session("map");
-  write_view(path, testing::synthetic_trace(1, 2, 5), made, {});
-  EXPECT_EQ(load_session(path), made);
+  const Session saved = session("map");
+  write_view(path, testing::synthetic_trace(1, 2, 5), saved, {});
+  EXPECT_EQ(load_session(path), saved);
 }
 
 TEST(Picture, KeepsRequestedSize) {
@@ -115,7 +116,7 @@ TEST(Picture, KeepsRequestedSize) {
   options.width = 333;
   options.height = 555;
   for (const View& view : views()) {
-    if (needs_own_models(view)) continue;
+    if (needs_other_models(view)) continue;
     const SampleRun shown = sample_run_for(view);
     const DisplayList list = lay_out_picture(shown.trace, example(view), options, shown.findings());
     EXPECT_EQ(list.width, 333);
@@ -128,7 +129,7 @@ TEST(Picture, KeepsRequestedSize) {
 }
 
 // Parts around the content can be omitted or edited; the content then uses the free space.
-TEST(Picture, PartsAreLeftOutOrEdited) {
+TEST(Picture, PartsCanBeOmittedOrEdited) {
   const Trace trace = testing::synthetic_trace(1, 2, 9);
   const auto text_with = [&](const PictureOptions& options) {
     std::string all;
@@ -142,16 +143,16 @@ TEST(Picture, PartsAreLeftOutOrEdited) {
   };
   const std::string token = without_space_markers(trace.tokens[1].label),
                     title = picture_title(trace);
-  const std::string whole = text_with({});
-  ASSERT_TRUE(has(whole, title.substr(0, title.find(' ')))) << whole;
-  ASSERT_TRUE(has(whole, token) && has(whole, "0.5") && has(whole, "9 tokens")) << whole;
+  const std::string full = text_with({});
+  ASSERT_TRUE(has(full, title.substr(0, title.find(' ')))) << full;
+  ASSERT_TRUE(has(full, token) && has(full, "0.5") && has(full, "9 tokens")) << full;
 
   PictureOptions options;
   options.parts.title = options.parts.caption = false;
-  const std::string bare = text_with(options);
-  EXPECT_FALSE(has(bare, title.substr(0, title.find(' ')))) << bare;
-  EXPECT_FALSE(has(bare, "9 tokens")) << bare;
-  EXPECT_TRUE(has(bare, token) && has(bare, "0.5")) << bare;
+  const std::string reduced = text_with(options);
+  EXPECT_FALSE(has(reduced, title.substr(0, title.find(' ')))) << reduced;
+  EXPECT_FALSE(has(reduced, "9 tokens")) << reduced;
+  EXPECT_TRUE(has(reduced, token) && has(reduced, "0.5")) << reduced;
   options.parts.tokens = false;
   EXPECT_FALSE(has(text_with(options), token)) << text_with(options);
   EXPECT_TRUE(has(text_with(options), "key")) << text_with(options);
@@ -162,16 +163,16 @@ TEST(Picture, PartsAreLeftOutOrEdited) {
   options = {};
   options.parts.title_text = "What she looks at";
   options.parts.caption_text = "The seventh head.";
-  const std::string own = text_with(options);
-  EXPECT_TRUE(has(own, "What she looks at\n") && has(own, "The seventh head.\n")) << own;
-  EXPECT_FALSE(has(own, "9 tokens")) << own;
+  const std::string edited = text_with(options);
+  EXPECT_TRUE(has(edited, "What she looks at\n") && has(edited, "The seventh head.\n")) << edited;
+  EXPECT_FALSE(has(edited, "9 tokens")) << edited;
 }
 
 TEST(Picture, OmittedPartsEnlargeContent) {
   const Trace trace = testing::synthetic_trace(1, 2, 9);
-  PictureOptions bare;
-  bare.height = 500;
-  const auto map_of = [&](const PictureOptions& options) {
+  PictureOptions reduced;
+  reduced.height = 500;
+  const auto map_area = [&](const PictureOptions& options) {
     const DisplayList list = lay_out_picture(trace, session("map"), options);
     double area = 0;
     for (const Item& item : list.items) {
@@ -181,25 +182,26 @@ TEST(Picture, OmittedPartsEnlargeContent) {
     }
     return area;
   };
-  double before = map_of(bare);
+  double before = map_area(reduced);
   for (bool FigureParts::*part :
        {&FigureParts::caption, &FigureParts::title, &FigureParts::tokens}) {
-    bare.parts.*part = false;
-    EXPECT_GT(map_of(bare), before);
-    before = map_of(bare);
+    reduced.parts.*part = false;
+    EXPECT_GT(map_area(reduced), before);
+    before = map_area(reduced);
   }
 }
 
 // Content stays within the page in every view.
 TEST(Picture, EveryViewAllowsOmittedParts) {
-  PictureOptions bare;
-  bare.parts = {false, false, false, false, "", ""};
+  PictureOptions reduced;
+  reduced.parts = {false, false, false, false, "", ""};
   for (const View& view : views()) {
-    if (needs_own_models(view)) continue;
+    if (needs_other_models(view)) continue;
     const SampleRun shown = sample_run_for(view);
     for (const double height : {0.0, 480.0}) {
-      bare.height = height;
-      const DisplayList list = lay_out_picture(shown.trace, example(view), bare, shown.findings());
+      reduced.height = height;
+      const DisplayList list =
+          lay_out_picture(shown.trace, example(view), reduced, shown.findings());
       EXPECT_GT(list.items.size(), 1u) << view.id;
       for (const Item& item : list.items) {
         const auto* map = std::get_if<HeatMap>(&item);

@@ -16,7 +16,7 @@ Traces traces_of(Index tokens) {
   return Traces(std::make_shared<Trace>(testing::synthetic_trace(2, 2, tokens)));
 }
 
-std::size_t colours(const Image& image) {
+std::size_t count_colours(const Image& image) {
   std::set<std::uint32_t> all;
   for (std::size_t at = 0; at + 3 < image.rgba.size(); at += 4) {
     all.insert(static_cast<std::uint32_t>(image.rgba[at] << 16 | image.rgba[at + 1] << 8 |
@@ -31,7 +31,7 @@ TEST(Thumbnail, IsReducedPicture) {
   const Image map = thumbnail(traces, session);
   EXPECT_EQ(map.width, 495);
   EXPECT_EQ(map.height, 330);
-  EXPECT_GT(colours(map), 20U);
+  EXPECT_GT(count_colours(map), 20U);
   session.view.head = 1;
   EXPECT_NE(thumbnail(traces, session).rgba, map.rgba);
   session.view.head = 0;

@@ -49,7 +49,7 @@ TEST(ViewData, WritesTokensAndWeights) {
             "query,\"a,\",b\n\"a,\",1,0\nb,0.25,0.75\n");
 }
 
-TEST(ViewData, TileExportsOnlyItsValues) {
+TEST(ViewData, ExportsVisibleRegionOnly) {
   Session session;
   session.view.row = 1;
   session.view.height = session.view.width = 1;
@@ -57,7 +57,7 @@ TEST(ViewData, TileExportsOnlyItsValues) {
 }
 
 // Too large to store or to export whole: 8 heads over 20,000 tokens.
-TEST(ViewData, TileOfHugeMapIsDerived) {
+TEST(ViewData, DerivesVisibleRegionOfHugeMap) {
   constexpr Index kLength = 20000;
   Trace trace;
   trace.tokens.resize(kLength);
@@ -139,15 +139,15 @@ TEST(ViewData, PatternIsEmptyForDisallowedPairs) {
   EXPECT_EQ(csv, "query,\"a,\",b\n\"a,\",0,\nb,0,0\n");
 }
 
-// Views with numbers of their own must not export those of the map.
+// Views with other numbers than the map must not export the map.
 TEST(ViewData, ViewsExportTheirOwnNumbers) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
   const Trace model = testing::run_model({});
   Session session;
   session.view.head = 1;
-  const auto csv_of = [&](const Trace& of, const std::string& id) {
+  const auto csv_of = [&](const Trace& run, const std::string& id) {
     session.view.id = id;
-    return to_csv(view_data(of, session, testing::found_in(of)));
+    return to_csv(view_data(run, session, testing::found_in(run)));
   };
   const std::string map = csv_of(trace, "map"), map_of_model = csv_of(model, "map");
   for (const View& view : views()) {
@@ -157,12 +157,12 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
     const bool needs_model = view.id == "scores" || view.id == "vectors" || view.id == "span" ||
                              view.id == "rope" || view.id == "position" ||
                              view.id == "architecture";
-    const Trace& of = needs_model ? model : trace;
-    if (!view.objection(of).empty()) {  // needs segments, steps or gates
-      EXPECT_THROW(csv_of(of, view.id), InputError) << view.id;
+    const Trace& run = needs_model ? model : trace;
+    if (!view.objection(run).empty()) {  // needs segments, steps or gates
+      EXPECT_THROW(csv_of(run, view.id), InputError) << view.id;
       continue;
     }
-    EXPECT_NE(csv_of(of, view.id), needs_model ? map_of_model : map) << view.id;
+    EXPECT_NE(csv_of(run, view.id), needs_model ? map_of_model : map) << view.id;
   }
   EXPECT_EQ(csv_of(trace, "lines"), map);  // lines of one head are its weights
   set_view_values(session.view, "lines", [] {
@@ -272,21 +272,21 @@ TEST(ViewData, ExplanatoryViewsExportTheirOwnNumbers) {
   session.view.head = 1;
   session.view.pinned_query = 9;
   session.view.pinned_key = 4;
-  const auto of = [&](const char* view) {
+  const auto numbers_of = [&](const char* view) {
     session.view.id = view;
     return view_data(trace, session);
   };
   const auto pair = pair_score(*tap.result.part, 1, 9, 4);
-  const auto close = [](float got, double expected) {
-    return std::abs(static_cast<double>(got) - expected) <= 1e-4;
+  const auto close = [](float actual, double expected) {
+    return std::abs(static_cast<double>(actual) - expected) <= 1e-4;
   };
-  EXPECT_TRUE(close(of("scores").matrices.back().values(9, 4), pair->score));
-  const ViewData vectors = of("vectors");
+  EXPECT_TRUE(close(numbers_of("scores").matrices.back().values(9, 4), pair->score));
+  const ViewData vectors = numbers_of("vectors");
   EXPECT_TRUE(close(vectors.matrices[0].values(3, 7), pair->product));
-  const ViewData rope = of("rope");
+  const ViewData rope = numbers_of("rope");
   ASSERT_EQ(rope.matrices[0].columns[64 + 5], "5");
   EXPECT_TRUE(close(rope.matrices[0].values(0, 64 + 5), pair->score));
-  const ViewData span = of("span");
+  const ViewData span = numbers_of("span");
   ASSERT_EQ(span.matrices.size(), 4u);
   EXPECT_EQ(span.matrices[1].name, "attention with a span");
   EXPECT_EQ(span.matrices[1].values.shape(), (Shape{12, 12}));
@@ -295,7 +295,7 @@ TEST(ViewData, ExplanatoryViewsExportTheirOwnNumbers) {
   EXPECT_TRUE(close(span.matrices[2].values(0, 6), 0.5));  // z = 4, R = 4
   EXPECT_EQ(span.matrices[3].values.shape(), (Shape{4, 5}));
   EXPECT_EQ(span.matrices[3].rows[1], "layer 0, head 1");
-  const ViewData position = of("position");
+  const ViewData position = numbers_of("position");
   EXPECT_EQ(position.matrices[0].values.shape(), (Shape{8, 65}));
   EXPECT_TRUE(close(position.matrices[1].values(0, 64), 1));
   EXPECT_EQ(position.matrices[1].columns.front(), "-64");
