@@ -1,5 +1,5 @@
-// Flow view: one token's path through the model by way of one head, stage by stage: queries, keys,
-// values, and their effect.
+// Flow view: one token's path through the model and one of its heads, stage by stage: queries,
+// keys, values, and their effect.
 #include <algorithm>
 
 #include "core/figure/plain_text.h"
@@ -18,8 +18,8 @@ constexpr const char* kFlow = "flow";
 constexpr double kSecondsPerStep = 3;
 constexpr double kNarrationSize = 1.16;  // units
 
-// Reason why there is nothing to follow.
-Refusal why_no_flow(const Trace& trace, const AttentionTap& tap) {
+// Refusal of a run without values.
+Refusal check_flow(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) return {"No values in this file", kAttentionAlone};
   if (!tap.result.output.defined()) {
     return {"No values recorded",
@@ -37,8 +37,8 @@ FlowNumbers numbers_of(const ViewInput& input, const Found& found, Index keys) {
   return flow_numbers(input.trace, input.findings, input.session, *found.tap, found.head, keys);
 }
 
-std::shared_ptr<const FlowNumbers> kept_numbers(const ViewInput& input, const Found& found,
-                                                Index keys) {
+std::shared_ptr<const FlowNumbers> cached_flow_numbers(const ViewInput& input, const Found& found,
+                                                       Index keys) {
   const ViewSettings& view = input.session.view;
   const TracePart part = input.trace.part(view.part);
   const CacheKey key(kFlow, view.layer, view.head, part, view.pinned_query, view.pinned_key, keys,
@@ -60,36 +60,36 @@ FlowShape shape_of(const FlowNumbers& numbers) {
                              static_cast<Index>(std::min(numbers.chances.size(), kUsualChances))});
   if (numbers.layer) {
     const auto& terms = numbers.layer->terms;
-    const auto fed = std::ranges::count(terms, "feed-forward", &FlowTerm::name);
-    shape.residual_rows = 1 + static_cast<Index>(terms.size()) - fed;
+    const auto feed_forwards = std::ranges::count(terms, "feed-forward", &FlowTerm::name);
+    shape.residual_rows = 1 + static_cast<Index>(terms.size()) - feed_forwards;
   }
   return shape;
 }
 
 // Numbers for as many keys as fit, and their layout.
-struct Placed {
+struct PlacedFlow {
   std::shared_ptr<const FlowNumbers> numbers;
   std::optional<FlowPlaces> places;
 };
-Placed placed(const Page& page, const Box& inside, const Found& found) {
+PlacedFlow place_with_numbers(const Page& page, const Box& inside, const Found& found) {
   const ViewInput& input = page.input();
-  const Index wanted = view_values(input.session.view, kFlow).integer("keys");
-  Placed result{kept_numbers(input, found, wanted), std::nullopt};
+  const Index max_keys = view_values(input.session.view, kFlow).integer("keys");
+  PlacedFlow result{cached_flow_numbers(input, found, max_keys), std::nullopt};
   FlowShape shape = shape_of(*result.numbers);
   shape.stage = stage_of(input.session.view);
   result.places = place_flow(page, inside, shape);
   if (!result.places || result.places->shown >= shape.keys) return result;
-  // Keys without a row share one.
+  // Keys without a row share a row.
   if (result.numbers->sum.others == 0) ++shape.extra_rows;
   result.places = place_flow(page, inside, shape);
   if (!result.places) return result;  // no space for that row
-  result.numbers = kept_numbers(input, found, result.places->shown);
+  result.numbers = cached_flow_numbers(input, found, result.places->shown);
   return result;
 }
 
 // Wraps a text whose first line is indented by `indent`.
-std::vector<std::string> narrated(const Page& page, const std::string& text, double size,
-                                  double width, double indent) {
+std::vector<std::string> wrap_narration(const Page& page, const std::string& text, double size,
+                                        double width, double indent) {
   std::vector<std::string> lines = page.wrapped(text, size, width - indent);
   if (lines.size() > 1 && indent > 0) {
     lines.resize(1);
@@ -125,7 +125,7 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
   for (const double factor : {kNarrationSize, 1.06, 0.97, 0.88}) {
     size = factor * u;
     indent = title.empty() ? 0 : page.width_of(title, size, true) + 0.8 * u;
-    lines = narrated(page, text, size, box.width, indent);
+    lines = wrap_narration(page, text, size, box.width, indent);
     if (lines.size() <= most) break;
   }
   pen.words({box.x, y}, title, size, box.width, Align::Start, pen.theme().accent, true);
@@ -147,7 +147,7 @@ std::string panel_help(FlowStage stage, const FlowStory& story, const View* targ
 }
 
 void add_panels(ViewLayout& layout, const FlowPlaces& places, const FlowStory& story) {
-  for (const FlowPanel* panel : places.all()) {
+  for (const FlowPanel* panel : places.panels()) {
     const View* target = view_of_stage(panel->stage, story.trace);
     Handle handle{.area = panel->box, .help = panel_help(panel->stage, story, target)};
     if (target != nullptr) {
@@ -160,16 +160,16 @@ void add_panels(ViewLayout& layout, const FlowPlaces& places, const FlowStory& s
   }
 }
 
-// Row of the tap whose query is `token`; -1: none.
+// Row of the tap whose query is `token`; -1 if none.
 Index row_of_token(const Trace& trace, const AttentionTap& tap, Index token) {
-  const auto is = [&](Index row) {
+  const auto is_token = [&](Index row) {
     return trace.token_index(tap.query_rows, tap.queries(), row) == token;
   };
-  // Usually consecutive.
+  // Rows are usually consecutive tokens.
   const Index guess = token - trace.token_index(tap.query_rows, tap.queries(), 0);
-  if (guess >= 0 && guess < tap.queries() && is(guess)) return guess;
+  if (guess >= 0 && guess < tap.queries() && is_token(guess)) return guess;
   for (Index row = 0; row < tap.queries(); ++row) {
-    if (is(row)) return row;
+    if (is_token(row)) return row;
   }
   return -1;
 }
@@ -202,13 +202,13 @@ void add_rows(ViewLayout& layout, const FlowTargets& targets, const FlowStory& s
 }
 
 std::function<std::optional<Hit>(Point)> hits(const FlowTargets& targets, const FlowStory& story) {
-  std::vector<std::pair<Box, Hit>> all;
+  std::vector<std::pair<Box, Hit>> key_hits;
   const ViewSettings& view = story.session.view;
   for (const auto& [box, column] : targets.keys) {
-    all.emplace_back(box, Hit{view.layer, view.head, story.numbers.query, column});
+    key_hits.emplace_back(box, Hit{view.layer, view.head, story.numbers.query, column});
   }
-  return [all](Point p) -> std::optional<Hit> {
-    for (const auto& [box, hit] : all) {
+  return [key_hits](Point p) -> std::optional<Hit> {
+    for (const auto& [box, hit] : key_hits) {
       if (box.contains(p)) return hit;
     }
     return std::nullopt;
@@ -220,7 +220,7 @@ ViewLayout lay_out_flow(const ViewInput& input) {
   if (const Refusal nothing = check_has_attention(input)) return nothing.message(page);
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  if (const Refusal refusal = why_no_flow(input.trace, *found.tap)) return refusal.message(page);
+  if (const Refusal refusal = check_flow(input.trace, *found.tap)) return refusal.message(page);
   const Box inside = page.frame(
       title_with_head(input),
       caption(input.trace, "A token's path to the prediction, by way of " +
@@ -228,7 +228,7 @@ ViewLayout lay_out_flow(const ViewInput& input) {
                                describe(input.trace, *found.tap) +
                                ". Strips are vectors: blue negative, red positive, each panel on "
                                "its own scale, in the layers panel each vector."));
-  const auto [numbers, space] = placed(page, inside, found);
+  const auto [numbers, space] = place_with_numbers(page, inside, found);
   if (!space) return no_space(page);
   const FlowPlaces& places = *space;
   const FlowStory story{input.trace, input.session, *found.tap, *numbers};
@@ -238,7 +238,7 @@ ViewLayout lay_out_flow(const ViewInput& input) {
   draw_flow_input(pen, story, places, targets);
   draw_flow_head(pen, story, places, targets);
   draw_flow_layers(pen, story, places, targets);
-  for (const FlowPanel* panel : places.all()) pen.veil(*panel);
+  for (const FlowPanel* panel : places.panels()) pen.veil(*panel);
   draw_narration(pen, places.narration, stage, story);
   pen.mark_components(inside);
   ViewLayout layout;
@@ -336,7 +336,7 @@ void add_layers(ViewData& data, const FlowNumbers& flow) {
 
 ViewData flow_data(const ViewInput& input) {
   const Found found = require_tap(input);
-  why_no_flow(input.trace, *found.tap).throw_if_refused();
+  check_flow(input.trace, *found.tap).throw_if_refused();
   const Index keys = view_values(input.session.view, kFlow).integer("keys");
   const FlowNumbers flow = numbers_of(input, found, keys);
   ViewData data;
@@ -387,7 +387,7 @@ View flow_view() {
                       .animation = Animation{"step", 1, static_cast<double>(kFlowSteps),
                                              kSecondsPerStep * static_cast<double>(kFlowSteps)},
                       .restrict_controls = without_colours},
-          .content = {.objection = objection_to_all(why_no_flow), .example = [](Session& session) {
+          .content = {.objection = objection_to_all(check_flow), .example = [](Session& session) {
                         if (!session.run.tensors.file.empty())
                           open_bundled_model(session, "default");
                       }}};

@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// Hit targets.
+// Boxes that react to the pointer.
 struct FlowTargets {
   struct Row {
     Box box;
@@ -18,19 +18,17 @@ struct FlowTargets {
   std::vector<Row> states;  // by index in FlowNumbers::states
 };
 
-// Draws tokens and embedding.
+// Stages from tokens to embedding, from query to head output, from heads to the next token.
 void draw_flow_input(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                      FlowTargets& targets);
-// Draws the stages from query to head output.
 void draw_flow_head(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                     FlowTargets& targets);
-// Draws the stages from the heads to the next token.
 void draw_flow_layers(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                       FlowTargets& targets);
-// Number of rows below those of the keys.
+// Number of rows below the key rows.
 Index flow_extra_rows(const FlowSum& sum);
 
-// Selects `most` of `count` rows: the first, the last, and those around `chosen`.
-std::vector<Index> flow_rows(Index count, Index chosen, Index most);
+// Up to `most` rows of `count`: the first, the last, those around `selected`; -1: omitted rows.
+std::vector<Index> flow_rows(Index count, Index selected, Index most);
 
 }  // namespace attnscope

@@ -22,12 +22,13 @@ class HeadPanels {
         p_(places),
         u_(places.unit),
         targets_(targets),
-        shares_(weights_are_shares(sum_)) {
-    for (const FlowKey& key : sum_.keys) most_ = std::max(most_, std::abs(key.weight));
-    most_ = std::max(most_, std::abs(sum_.others_weight));
+        are_shares_(weights_are_shares(sum_)) {
+    for (const FlowKey& key : sum_.keys) max_weight_ = std::max(max_weight_, std::abs(key.weight));
+    max_weight_ = std::max(max_weight_, std::abs(sum_.others_weight));
     const auto number = [&](double weight, bool bold) {
-      numbers_ = std::max(numbers_,
-                          pen_.page().width_of(weight_words(weight, shares_), kLetters * u_, bold));
+      number_width_ =
+          std::max(number_width_,
+                   pen_.page().width_of(weight_words(weight, are_shares_), kLetters * u_, bold));
     };
     for (const FlowKey& key : sum_.keys) number(key.weight, true);
     number(sum_.others_weight, false);
@@ -41,7 +42,7 @@ class HeadPanels {
     draw_panels();
     draw_formulas();
     for (Index n = 0; n < static_cast<Index>(sum_.keys.size()); ++n) draw_key(n);
-    draw_missing();
+    draw_missing_values();
     draw_sums();
   }
 
@@ -60,75 +61,73 @@ class HeadPanels {
   bool has_scores() const {
     return std::ranges::any_of(sum_.keys, [](const FlowKey& k) { return k.score.has_value(); });
   }
-  // Narrow pages show key labels only.
-  bool draws_keys() const { return sum_.key_vectors.defined() && p_.scores.there(); }
-  std::string asks() const { return "“" + s_.numbers.label + "”"; }
+  // False on narrow pages, which show key labels only.
+  bool draws_keys() const { return sum_.key_vectors.defined() && p_.scores.is_present(); }
+  std::string quoted_query() const { return "“" + s_.numbers.label + "”"; }
 
   void draw_panels() {
-    const std::string why = why_no_pair_scores(s_.tap, sum_);
+    const std::string reason = why_no_pair_scores(s_.tap, sum_);
     pen_.panel(p_.keys, draws_keys() ? flow_title(FlowStage::Vectors) : "Keys");
     pen_.panel(p_.scores, flow_title(FlowStage::Scores));
     const Part* part = s_.tap.result.part.get();
-    const bool soft = part == nullptr || part->normaliser == Normaliser::Softmax ||
-                      part->normaliser == Normaliser::SpanSoftmax;
-    pen_.panel(p_.softmax, soft ? flow_title(FlowStage::Softmax) : "Weights");
+    const bool is_softmax = part == nullptr || part->normaliser == Normaliser::Softmax ||
+                            part->normaliser == Normaliser::SpanSoftmax;
+    pen_.panel(p_.softmax, is_softmax ? flow_title(FlowStage::Softmax) : "Weights");
     pen_.panel(p_.values, kFlowValues);
     pen_.panel(p_.weighted, flow_title(FlowStage::Weighted));
-    const std::string nothing = flow_sentence(FlowStage::Scores, s_);
-    if (!has_scores() && p_.scores.there()) {
+    const std::string sentence = flow_sentence(FlowStage::Scores, s_);
+    if (!has_scores() && p_.scores.is_present()) {
       const Box& b = p_.scores.box;
       pen_.message({b.x + kPad * u_, p_.first_y - p_.row / 2, b.width - 2 * kPad * u_,
                     b.bottom() - p_.first_y},
-                   why.empty() ? nothing : why);
+                   reason.empty() ? sentence : reason);
     }
   }
 
-  void faint(const FlowPanel& p, double y, const std::string& text, Align align = Align::Middle) {
-    if (!p.there()) return;
-    const double x = align == Align::Middle ? p.box.x + p.box.width / 2
-                     : align == Align::End  ? p.box.right() - kPad * u_
-                                            : p.box.x + kPad * u_;
-    pen_.words({x, y}, text, pen_.small(), inner(p), align, theme().faint_text);
+  void draw_formula(const FlowPanel& p, double y, const std::string& text) {
+    if (!p.is_present()) return;
+    pen_.words({p.box.x + p.box.width / 2, y}, text, pen_.small(), inner(p), Align::Middle,
+               theme().faint_text);
   }
 
   void draw_formulas() {
     const double y = p_.formula_y;
     if (draws_keys()) {
-      pen_.words({p_.keys.box.x + kPad * u_, y}, "query " + asks(), kLetters * u_,
-                 p_.words - (kPad + 0.3) * u_, Align::Start, theme().accent, true);
-      pen_.strip(strip_box(p_.keys, y, p_.words - kPad * u_), sum_.query, query_range_,
+      pen_.words({p_.keys.box.x + kPad * u_, y}, "query " + quoted_query(), kLetters * u_,
+                 p_.label_width - (kPad + 0.3) * u_, Align::Start, theme().accent, true);
+      pen_.strip(strip_box(p_.keys, y, p_.label_width - kPad * u_), sum_.query, query_range_,
                  FlowSpace::Query, "query of " + s_.numbers.label, true);
     } else {
-      pen_.words({p_.keys.box.x + kPad * u_, y}, asks() + " attends to", kLetters * u_,
+      pen_.words({p_.keys.box.x + kPad * u_, y}, quoted_query() + " attends to", kLetters * u_,
                  inner(p_.keys), Align::Start, theme().accent, true);
     }
-    if (has_scores()) faint(p_.scores, y, score_formula(s_.tap));
-    faint(p_.softmax, y, weight_formula(s_.tap));
-    faint(p_.values, y, "v");
-    faint(p_.weighted, y, "weight × value");
+    if (has_scores()) draw_formula(p_.scores, y, score_formula(s_.tap));
+    draw_formula(p_.softmax, y, weight_formula(s_.tap));
+    draw_formula(p_.values, y, "v");
+    draw_formula(p_.weighted, y, "weight × value");
   }
 
-  Colour of_the_sum(Colour ink) const {
+  Colour sum_ink(Colour ink) const {
     return pen_.is_ahead(FlowStage::Weighted) ? blend(theme().background, ink, 0.15) : ink;
   }
 
-  void between(const FlowPanel& a, const FlowPanel& b, double y, const std::string& sign) {
+  void draw_sign(const FlowPanel& a, const FlowPanel& b, double y, const std::string& sign) {
     pen_.words({(a.box.right() + b.box.x) / 2, y}, sign, u_, 2 * u_, Align::Middle,
-               of_the_sum(theme().faint_text));
+               sum_ink(theme().faint_text));
   }
 
   void draw_weight(double y, double weight, bool strong) {
-    if (!p_.softmax.there()) return;
+    if (!p_.softmax.is_present()) return;
     const Box& b = p_.softmax.box;
-    const double numbers = numbers_ + 0.4 * u_;
+    const double numbers = number_width_ + 0.4 * u_;
     const double room = std::max(0.0, inner(p_.softmax) - numbers);
-    const double length = most_ > 0 ? std::abs(weight) / most_ * room : 0;
+    const double length = max_weight_ > 0 ? std::abs(weight) / max_weight_ * room : 0;
     const Colour colour = weight < 0 ? Colour{40, 116, 200, 255} : theme().accent;
     pen_.page().add(
         FilledBox{{b.x + kPad * u_, y - 0.28 * p_.row, std::max(length, 1.0), 0.56 * p_.row},
                   strong ? colour : blend(theme().background, colour, 0.6)});
-    pen_.words({b.right() - kPad * u_, y}, weight_words(weight, shares_), kLetters * u_, numbers,
-               Align::End, theme().text, strong);
+    pen_.words({b.right() - kPad * u_, y}, weight_words(weight, are_shares_), kLetters * u_,
+               numbers, Align::End, theme().text, strong);
   }
 
   void draw_key(Index n) {
@@ -136,42 +135,42 @@ class HeadPanels {
     const double y = p_.row_y(n);
     const bool pinned = key.column == s_.session.view.pinned_key;
     const Colour ink = pinned ? theme().accent : theme().text;
-    const double words = draws_keys() ? p_.words - (kPad + 0.3) * u_ : inner(p_.keys);
+    const double words = draws_keys() ? p_.label_width - (kPad + 0.3) * u_ : inner(p_.keys);
     const double taken = pen_.words({p_.keys.box.x + kPad * u_, y}, key.label, kLetters * u_, words,
                                     Align::Start, ink, pinned || n == 0);
-    draw_place(key, {p_.keys.box.x + (kPad + 0.5) * u_ + taken, y}, words - taken - 0.5 * u_);
+    draw_position(key, {p_.keys.box.x + (kPad + 0.5) * u_ + taken, y}, words - taken - 0.5 * u_);
     if (draws_keys()) {
-      pen_.strip(strip_box(p_.keys, y, p_.words - kPad * u_), row_of(sum_.key_vectors, n),
+      pen_.strip(strip_box(p_.keys, y, p_.label_width - kPad * u_), row_of(sum_.key_vectors, n),
                  key_range_, FlowSpace::Query, "key of " + key.label);
     }
-    if (key.score && p_.scores.there()) {
+    if (key.score && p_.scores.is_present()) {
       pen_.words({p_.scores.box.right() - kPad * u_, y}, fixed(*key.score, 2), kLetters * u_,
                  inner(p_.scores), Align::End, theme().text, n == 0);
     }
     draw_weight(y, key.weight, n == 0 || pinned);
     if (sum_.adds_values) draw_value(key, n, y);
     const Box& first = p_.keys.box;
-    const Box& last = (p_.weighted.there() ? p_.weighted : p_.values).box;
+    const Box& last = (p_.weighted.is_present() ? p_.weighted : p_.values).box;
     targets_.keys.push_back(
         {{first.x, y - p_.row / 2, last.right() - first.x, p_.row}, key.column});
   }
 
   void draw_value(const FlowKey& key, Index n, double y) {
-    if (p_.values.there()) {
+    if (p_.values.is_present()) {
       pen_.strip(strip_box(p_.values, y), row_of(sum_.values, n), value_range_, FlowSpace::Value,
                  "value of " + key.label);
     }
-    if (!p_.weighted.there()) return;
-    if (p_.values.there()) {
-      between(p_.softmax, p_.values, y, "×");
-      between(p_.values, p_.weighted, y, "=");
+    if (!p_.weighted.is_present()) return;
+    if (p_.values.is_present()) {
+      draw_sign(p_.softmax, p_.values, y, "×");
+      draw_sign(p_.values, p_.weighted, y, "=");
     }
     pen_.strip(strip_box(p_.weighted, y), row_of(sum_.weighted, n), sum_range_, FlowSpace::Value,
-               weight_words(key.weight, shares_) + " of " + key.label);
+               weight_words(key.weight, are_shares_) + " of " + key.label);
   }
 
-  // Writes the token's position, since labels repeat.
-  void draw_place(const FlowKey& key, Point at, double most) {
+  // Draws the token's position, because labels can repeat.
+  void draw_position(const FlowKey& key, Point at, double most) {
     const Index token = key_token(s_.trace, s_.tap, key.column);
     const std::string text = std::to_string(token);
     if (token < 0 || pen_.page().width_of(text, pen_.small()) > most) return;
@@ -179,19 +178,19 @@ class HeadPanels {
   }
 
   // Draws a message instead of values.
-  void draw_missing() {
+  void draw_missing_values() {
     if (sum_.adds_values) return;
-    const FlowPanel& panel = p_.values.there() ? p_.values : p_.weighted;
+    const FlowPanel& panel = p_.values.is_present() ? p_.values : p_.weighted;
     const double top = p_.first_y - p_.row / 2;
     pen_.message(
         {panel.box.x + kPad * u_, top, inner(panel), p_.row * static_cast<double>(p_.shown)},
         flow_sentence(FlowStage::Weighted, s_));
   }
 
-  // Draws a line that is not a key.
+  // Draws a row of the sum that is not a key.
   void draw_line(double y, const std::string& name, const Tensor& values, bool marked) {
-    const Colour ink = of_the_sum(marked ? theme().accent : theme().faint_text);
-    if (!p_.values.there()) {
+    const Colour ink = sum_ink(marked ? theme().accent : theme().faint_text);
+    if (!p_.values.is_present()) {
       pen_.words({p_.keys.box.x + kPad * u_, y}, name, kLetters * u_, inner(p_.keys), Align::Start,
                  ink, marked);
     } else if (sum_.adds_values) {
@@ -202,7 +201,7 @@ class HeadPanels {
   }
 
   void draw_sums() {
-    if (!p_.weighted.there()) return;
+    if (!p_.weighted.is_present()) return;
     Index n = static_cast<Index>(sum_.keys.size());
     if (sum_.others > 0) {
       const double y = p_.row_y(n++);
@@ -225,11 +224,11 @@ class HeadPanels {
         Line{{{w.x + kPad * u_, y - p_.row / 2}, {w.right() - kPad * u_, y - p_.row / 2}},
              theme().text,
              1.2});
-    const std::string says = "head " + std::to_string(s_.session.view.head);
-    if (!sum_.adds_values) return draw_line(y, says, sum_.output, true);
-    if (sum_.is_output) return draw_line(y, "sum: " + says, sum_.output, true);
+    const std::string head_name = "head " + std::to_string(s_.session.view.head);
+    if (!sum_.adds_values) return draw_line(y, head_name, sum_.output, true);
+    if (sum_.is_output) return draw_line(y, "sum: " + head_name, sum_.output, true);
     draw_line(y, "sum", sum_.sum, false);
-    draw_line(p_.row_y(n) + 0.12 * u_, "→ " + says, sum_.output, true);
+    draw_line(p_.row_y(n) + 0.12 * u_, "→ " + head_name, sum_.output, true);
   }
 
   FlowPen& pen_;
@@ -238,8 +237,8 @@ class HeadPanels {
   const FlowPlaces& p_;
   const double u_;
   FlowTargets& targets_;
-  const bool shares_;
-  double most_ = 0, numbers_ = 0, value_range_ = 1, sum_range_ = 1, query_range_ = 1,
+  const bool are_shares_;
+  double max_weight_ = 0, number_width_ = 0, value_range_ = 1, sum_range_ = 1, query_range_ = 1,
          key_range_ = 1;
 };
 
@@ -257,7 +256,7 @@ void draw_flow_head(FlowPen& pen, const FlowStory& story, const FlowPlaces& plac
                     FlowTargets& targets) {
   HeadPanels(pen, story, places, targets).draw();
   const double u = places.unit, gap = 0.15 * u;
-  const Box& from = (places.embedding.there() ? places.embedding : places.tokens).box;
+  const Box& from = (places.embedding.is_present() ? places.embedding : places.tokens).box;
   const Box& to = places.keys.box;
   const double middle = (from.bottom() + to.y) / 2, x = to.x + 3 * u;
   pen.arrow_along({{from.x + from.width / 2, from.bottom() + gap},

@@ -10,9 +10,9 @@
 namespace attnscope {
 namespace {
 
-// Weights of the query on the tokens of its own text, if these are its keys.  [L] or undefined
+// Weights of the query on the tokens of the key stream, [L]; undefined before the softmax stage.
 Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
-  if (pen.is_ahead(FlowStage::Softmax)) return {};  // not reached yet
+  if (pen.is_ahead(FlowStage::Softmax)) return {};
   Tensor on_text = Tensor::zeros({length});
   const Tensor& weights = s.numbers.sum.weights;
   for (Index column = 0; column < weights.size(); ++column) {
@@ -25,17 +25,17 @@ Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
 
 struct FlowText {
   const std::vector<TraceToken>& tokens;
-  Tensor weights;     // background shades; undefined: none
-  Index chosen = -1;  // outlined
+  Tensor weights;       // background shades; undefined: none
+  Index selected = -1;  // outlined
 };
 
-// Draws the tokens around the chosen one that fit the box.
+// Draws the tokens around the selected one that fit the box.
 void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
                std::vector<FlowTargets::Row>& to) {
   const double u = pen.unit(), size = 0.95 * u, line = 1.5 * u;
   const auto count = static_cast<Index>(text.tokens.size());
-  const Index kept = std::max<Index>(0, text.chosen);
-  // The chosen token is visible, with more tokens before it than after.
+  const Index kept = std::max<Index>(0, text.selected);
+  // The selected token is visible, with more tokens before it than after.
   constexpr Index kMostShown = 160;
   Index first = std::max<Index>(0, kept + 1 - kMostShown);
   const Index last = std::min(count, kept + kMostShown);
@@ -63,10 +63,10 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
     const Colour ground =
         blend(blend(theme.background, theme.line, 0.3), theme.accent, 0.75 * share);
     pen.page().add(FilledBox{b, ground, 0.25 * u});
-    if (i == text.chosen) pen.page().add(OutlinedBox{b, theme.text, std::max(1.8, 0.13 * u)});
+    if (i == text.selected) pen.page().add(OutlinedBox{b, theme.text, std::max(1.8, 0.13 * u)});
     pen.words({b.x + b.width / 2, b.y + b.height / 2},
               text.tokens[static_cast<std::size_t>(i)].label, size, b.width - 0.3 * u,
-              Align::Middle, ink_on(ground), i == text.chosen);
+              Align::Middle, ink_on(ground), i == text.selected);
     to.push_back({b, i});
   }
 }
@@ -75,13 +75,13 @@ void draw_tokens(FlowPen& pen, const FlowStory& s, const FlowPlaces& p, FlowTarg
   const double u = pen.unit();
   const std::vector<TraceToken>& queries = s.trace.tokens_of(s.tap.query_rows);
   const std::vector<TraceToken>& keys = s.trace.tokens_of(s.tap.key_rows);
-  const bool same = s.tap.query_rows.stream == s.tap.key_rows.stream;
+  const bool same_stream = s.tap.query_rows.stream == s.tap.key_rows.stream;
   const auto length = static_cast<Index>(queries.size());
   pen.panel(p.tokens, s.trace.pixels ? "Pixels" : flow_title(FlowStage::Tokens),
-            {same ? "" : "above: query side, below: key side"});
+            {same_stream ? "" : "above: query side, below: key side"});
   const Box& b = p.tokens.box;
   Box text{b.x + 0.6 * u, b.y + 2.1 * u, b.width - 1.2 * u, b.height - 2.1 * u};
-  if (same) {
+  if (same_stream) {
     draw_text(pen, text, {queries, weights_on_text(pen, s, length), s.numbers.token},
               targets.tokens);
     return;
@@ -89,9 +89,9 @@ void draw_tokens(FlowPen& pen, const FlowStory& s, const FlowPlaces& p, FlowTarg
   text.height /= 2;
   draw_text(pen, text, {queries, {}, s.numbers.token}, targets.tokens);
   text.y += text.height;
-  std::vector<FlowTargets::Row> others;
+  std::vector<FlowTargets::Row> key_boxes;
   draw_text(pen, text, {keys, weights_on_text(pen, s, static_cast<Index>(keys.size())), -1},
-            others);
+            key_boxes);
 }
 
 void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {
@@ -124,7 +124,7 @@ void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {
 void draw_flow_input(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                      FlowTargets& targets) {
   draw_tokens(pen, story, places, targets);
-  if (!places.embedding.there()) return;
+  if (!places.embedding.is_present()) return;
   draw_embedding(pen, story, places);
   const Box &from = places.tokens.box, &to = places.embedding.box;
   const double y = from.y + from.height / 2, gap = 0.15 * pen.unit();

@@ -21,10 +21,10 @@ class LayerPanels {
       : pen_(pen), s_(story), n_(story.numbers), p_(places), u_(places.unit), targets_(targets) {}
 
   void draw() {
-    if (p_.heads.there()) draw_heads();
-    if (p_.residual.there()) draw_residual();
-    if (p_.layers.there()) draw_states();
-    if (p_.next.there()) draw_next();
+    if (p_.heads.is_present()) draw_heads();
+    if (p_.residual.is_present()) draw_residual();
+    if (p_.layers.is_present()) draw_states();
+    if (p_.next.is_present()) draw_next();
     connect();
   }
 
@@ -34,7 +34,7 @@ class LayerPanels {
     return {p.box.x + kInset * u_, p.box.y + kHeadLine * u_, p.box.width - 2 * kInset * u_,
             p.box.height - (kHeadLine + 0.4) * u_};
   }
-  // Row height for so many rows, and the number that fits.
+  // Height of each of `rows` rows.
   double line_of(const Box& box, Index rows) const {
     return std::clamp(box.height / static_cast<double>(std::max<Index>(1, rows)), kMinLine * u_,
                       kMaxLine * u_);
@@ -63,24 +63,24 @@ class LayerPanels {
     if (!heads.adds.defined()) return pen_.message(b, flow_sentence(FlowStage::Heads, s_));
     const Index count = heads.adds.dim(0);
     const Index below = 1 + (heads.bias.defined() ? 1 : 0);
-    const Index chosen = s_.session.view.head;
-    const std::vector<Index> rows = shown_heads(heads.adds, chosen, fit(b) - below);
+    const Index selected = s_.session.view.head;
+    const std::vector<Index> rows = shown_heads(heads.adds, selected, fit(b) - below);
     const auto hidden = count - static_cast<Index>(rows.size());
     const double line = line_of(b, std::min(count, static_cast<Index>(rows.size()) + 1) + below);
-    const double names = 3.9 * u_, says = 0.26 * (b.width - names), arrow = 1.1 * u_;
-    const double adds_x = b.x + names + says + arrow, adds = b.right() - adds_x;
+    const double names = 3.9 * u_, output = 0.26 * (b.width - names), arrow = 1.1 * u_;
+    const double adds_x = b.x + names + output + arrow, adds = b.right() - adds_x;
     const double out_range = flow_range({&heads.outputs});
     const double range = flow_range({&heads.adds, &heads.joined});
     double y = b.y + line / 2;
     for (const Index a : rows) {
-      draw_head(a, {b.x, y - line / 2, b.width, line}, {names, says, adds_x, adds},
+      draw_head(a, {b.x, y - line / 2, b.width, line}, {names, output, adds_x, adds},
                 {out_range, range});
       y += line;
     }
     if (hidden > 0) {
-      pen_.words({b.x, y}, "the other " + std::to_string(hidden), kSize * u_, names + says,
+      pen_.words({b.x, y}, "the other " + std::to_string(hidden), kSize * u_, names + output,
                  Align::Start, theme().faint_text);
-      pen_.strip(strip_at(adds_x, adds, y, line), rest_of(heads.adds, rows), range,
+      pen_.strip(strip_at(adds_x, adds, y, line), sum_of_omitted(heads.adds, rows), range,
                  FlowSpace::Model, "the other heads");
       y += line;
     }
@@ -92,39 +92,39 @@ class LayerPanels {
     }
     pen_.page().add(
         Line{{{adds_x, y - line / 2}, {adds_x + adds, y - line / 2}}, theme().text, 1.2});
-    name_row(b.x, y, "sum", names + says, true);
+    name_row(b.x, y, "sum", names + output, true);
     pen_.strip(strip_at(adds_x, adds, y, line), heads.joined, range, FlowSpace::Model, "all heads",
                true);
   }
 
   struct HeadColumns {
-    double names, says, adds_x, adds;
+    double names, output, adds_x, adds;
   };
   struct HeadRanges {
-    double says, adds;
+    double output, adds;
   };
   void draw_head(Index a, const Box& row, const HeadColumns& at, const HeadRanges& ranges) {
     const FlowHeads& heads = n_.heads;
     const double y = row.y + row.height / 2;
-    const bool chosen = a == s_.session.view.head;
+    const bool selected = a == s_.session.view.head;
     const bool off = heads.off[static_cast<std::size_t>(a)];
     const std::string name = "head " + std::to_string(a);
-    name_row(row.x, y, off ? name + " off" : name, at.names - 0.2 * u_, chosen);
-    pen_.strip(strip_at(row.x + at.names, at.says, y, row.height), row_of(heads.outputs, a),
-               ranges.says, FlowSpace::Value, "what " + name + " says", chosen);
+    name_row(row.x, y, off ? name + " off" : name, at.names - 0.2 * u_, selected);
+    pen_.strip(strip_at(row.x + at.names, at.output, y, row.height), row_of(heads.outputs, a),
+               ranges.output, FlowSpace::Value, "what " + name + " says", selected);
     pen_.words({at.adds_x - 0.55 * u_, y}, "→", 0.9 * u_, u_, Align::Middle, theme().faint_text);
     pen_.strip(strip_at(at.adds_x, at.adds, y, row.height), row_of(heads.adds, a), ranges.adds,
-               FlowSpace::Model, "what " + name + " adds", chosen);
+               FlowSpace::Model, "what " + name + " adds", selected);
     targets_.heads.push_back({row, a});
   }
 
-  // The chosen head and those with the largest contributions, in order; leaves a row for the rest.
-  static std::vector<Index> shown_heads(const Tensor& adds, Index chosen, Index most) {
+  // The selected head and those with the largest contributions, in order; leaves a row for others.
+  static std::vector<Index> shown_heads(const Tensor& adds, Index selected, Index most) {
     std::vector<Index> heads;
     for (Index a = 0; a < adds.dim(0); ++a) heads.push_back(a);
     if (adds.dim(0) <= most) return heads;
     const auto length = [&](Index a) {
-      double sum = a == chosen ? INFINITY : 0;
+      double sum = a == selected ? INFINITY : 0;
       for (Index n = 0; n < adds.dim(1); ++n) {
         sum += static_cast<double>(adds(a, n)) * static_cast<double>(adds(a, n));
       }
@@ -136,13 +136,13 @@ class LayerPanels {
     return heads;
   }
   // Sum of the heads without a row.
-  static Tensor rest_of(const Tensor& adds, const std::vector<Index>& rows) {
-    Tensor rest = Tensor::zeros({adds.dim(1)});
+  static Tensor sum_of_omitted(const Tensor& adds, const std::vector<Index>& rows) {
+    Tensor omitted = Tensor::zeros({adds.dim(1)});
     for (Index a = 0; a < adds.dim(0); ++a) {
       if (std::ranges::find(rows, a) != rows.end()) continue;
-      for (Index n = 0; n < rest.size(); ++n) rest[n] += adds(a, n);
+      for (Index n = 0; n < omitted.size(); ++n) omitted[n] += adds(a, n);
     }
-    return rest;
+    return omitted;
   }
 
   void name_row(double x, double y, const std::string& name, double most, bool strong) {
@@ -170,9 +170,9 @@ class LayerPanels {
 
   void draw_residual() {
     pen_.panel(p_.residual, flow_title(FlowStage::Residual), {n_.layer ? join_note() : ""});
-    const bool works = n_.layer && std::ranges::any_of(n_.layer->terms, is_feed_forward);
+    const bool has_feed_forward = n_.layer && std::ranges::any_of(n_.layer->terms, is_feed_forward);
     pen_.panel(p_.feed_forward, flow_title(FlowStage::FeedForward),
-               {n_.layer && works ? join_note() : ""});
+               {n_.layer && has_feed_forward ? join_note() : ""});
     if (!n_.layer) {
       pen_.message(inside(p_.residual), flow_sentence(FlowStage::Residual, s_));
       pen_.message(inside(p_.feed_forward), flow_sentence(FlowStage::FeedForward, s_));
@@ -211,10 +211,10 @@ class LayerPanels {
   }
 
   std::string after_name() const {
-    const Index chosen = chosen_state();
-    return "= " + (chosen < 0 ? "after" : n_.states[static_cast<std::size_t>(chosen)].label);
+    const Index selected = selected_state();
+    return "= " + (selected < 0 ? "after" : n_.states[static_cast<std::size_t>(selected)].label);
   }
-  // Common to both panels, so that their strips line up.
+  // Width of names in both panels, so that their strips line up.
   double term_names(double width) const {
     double names = pen_.page().width_of(after_name(), kSize * u_, true);
     for (const FlowTerm& term : n_.layer->terms) {
@@ -225,7 +225,7 @@ class LayerPanels {
 
   // --- 10: the layers -------------------------------------------------------------------------
 
-  Index chosen_state() const {
+  Index selected_state() const {
     const HeadRef at = head_ref(s_.trace, s_.session.view);
     const auto found = std::ranges::find_if(n_.states, [&](const FlowState& state) {
       return state.at && state.at->layer == at.layer && state.at->part.step == at.part.step;
@@ -234,30 +234,31 @@ class LayerPanels {
   }
 
   void draw_states() {
-    const bool guesses = !n_.states.empty() && !n_.states.back().guess.empty();
-    pen_.panel(p_.layers, flow_title(FlowStage::Layers), {guesses ? "logit lens" : ""});
+    const bool has_guesses = !n_.states.empty() && !n_.states.back().guess.empty();
+    pen_.panel(p_.layers, flow_title(FlowStage::Layers), {has_guesses ? "logit lens" : ""});
     const Box b = inside(p_.layers);
     if (n_.states.empty()) {
       return pen_.message(b, flow_sentence(FlowStage::Layers, s_));
     }
-    const Index chosen = chosen_state();
-    const std::vector<Index> rows = flow_rows(static_cast<Index>(n_.states.size()), chosen, fit(b));
+    const Index selected = selected_state();
+    const std::vector<Index> rows =
+        flow_rows(static_cast<Index>(n_.states.size()), selected, fit(b));
     const double line = line_of(b, static_cast<Index>(rows.size()));
     double names = 0;
     for (const FlowState& state : n_.states) {
       names = std::max(names, pen_.page().width_of(state.label, kSize * u_));
     }
     names = std::min(names + 0.5 * u_, 0.46 * b.width);
-    const double words = guesses ? guess_width(b.width - names) : 0;
+    const double words = has_guesses ? guess_width(b.width - names) : 0;
     double y = b.y + line / 2;
     for (const Index n : rows) {
       if (n < 0) {
         pen_.words({b.x, y}, "…", kSize * u_, names, Align::Start, theme().faint_text);
       } else {
         const FlowState& state = n_.states[static_cast<std::size_t>(n)];
-        name_row(b.x, y, state.label, names - 0.2 * u_, n == chosen);
+        name_row(b.x, y, state.label, names - 0.2 * u_, n == selected);
         pen_.strip(strip_at(b.x + names, b.width - names - words, y, line), state.values,
-                   flow_range({&state.values}), FlowSpace::Model, state.label, n == chosen);
+                   flow_range({&state.values}), FlowSpace::Model, state.label, n == selected);
         if (state.copied) {
           pen_.words({b.right(), y}, "copied", pen_.small(), words - 0.4 * u_, Align::End,
                      theme().faint_text);
@@ -283,17 +284,17 @@ class LayerPanels {
     return std::min(most + 0.6 * u_, std::max(0.5 * width, width - 2.3 * u_));
   }
 
-  // Writes the probability only if it fits after the whole word.
+  // Omits the probability unless it fits after the whole prediction.
   void draw_guess(const FlowState& state, double right, double y, double most) {
     if (state.guess.empty() || most < u_) return;
     const double number = chance_width(state);
-    const bool both = pen_.page().width_of(state.guess, kSize * u_) + number <= most;
-    if (both) {
+    const bool fits = pen_.page().width_of(state.guess, kSize * u_) + number <= most;
+    if (fits) {
       pen_.words({right, y}, weight_words(state.chance, true), pen_.small(), number, Align::End,
                  theme().faint_text);
     }
-    pen_.words({right - (both ? number : 0), y}, state.guess, kSize * u_,
-               most - (both ? number : 0), Align::End, theme().text);
+    pen_.words({right - (fits ? number : 0), y}, state.guess, kSize * u_,
+               most - (fits ? number : 0), Align::End, theme().text);
   }
 
   // --- 11: the next token ---------------------------------------------------------------------
@@ -302,7 +303,7 @@ class LayerPanels {
     pen_.panel(p_.next, next_title());
     const Box b = inside(p_.next);
     if (n_.chances.empty()) return pen_.message(b, flow_sentence(FlowStage::Next, s_));
-    const Index rows = std::min(worth_showing(), fit(b));
+    const Index rows = std::min(prediction_count(), fit(b));
     const double line = line_of(b, rows);
     const double most = n_.chances.front().chance;
     double names = 0;
@@ -330,7 +331,7 @@ class LayerPanels {
   }
 
   // Number of non-negligible predictions, at least three.
-  Index worth_showing() const {
+  Index prediction_count() const {
     constexpr double kMinChance = 0.0005;
     Index count = 0;
     for (const FlowChance& chance : n_.chances) {
@@ -350,24 +351,24 @@ class LayerPanels {
   void connect() {
     const double gap = 0.15 * u_;
     // Arrow from the head's output to its row among the heads.
-    const FlowPanel& next = p_.heads.there() ? p_.heads : p_.layers;
-    const Box &from = (p_.weighted.there() ? p_.weighted : p_.values).box, &to = next.box;
+    const FlowPanel& next = p_.heads.is_present() ? p_.heads : p_.layers;
+    const Box &from = (p_.weighted.is_present() ? p_.weighted : p_.values).box, &to = next.box;
     const double middle = (from.bottom() + to.y) / 2;
     const double out = from.x + from.width / 2, in = to.x + 5 * u_;
     pen_.arrow_along({{out, from.bottom() + gap}, {out, middle}, {in, middle}, {in, to.y - gap}},
                      next.stage);
-    const auto across = [&](const Box& a, const FlowPanel& b) {
+    const auto draw_arrow_across = [&](const Box& a, const FlowPanel& b) {
       const double y = b.box.y + 1.1 * u_;
       pen_.arrow_along({{a.right() + gap, y}, {b.box.x - gap, y}}, b.stage);
     };
-    if (p_.next.there() && p_.layers.there()) across(p_.layers.box, p_.next);
-    if (!p_.residual.there()) return;
-    across(p_.heads.box, p_.residual);
+    if (p_.next.is_present() && p_.layers.is_present()) draw_arrow_across(p_.layers.box, p_.next);
+    if (!p_.residual.is_present()) return;
+    draw_arrow_across(p_.heads.box, p_.residual);
     const Box &above = p_.residual.box, &below = p_.feed_forward.box;
     const double x = above.x + above.width / 2;
     pen_.arrow_along({{x, above.bottom() + 0.5}, {x, below.y - 0.5}}, FlowStage::FeedForward);
     const double y = below.y + below.height / 2;
-    if (!p_.layers.there()) return;
+    if (!p_.layers.is_present()) return;
     pen_.arrow_along({{below.right() + gap, y}, {p_.layers.box.x - gap, y}}, FlowStage::Layers);
   }
 
@@ -381,19 +382,19 @@ class LayerPanels {
 
 }  // namespace
 
-std::vector<Index> flow_rows(Index count, Index chosen, Index most) {
+std::vector<Index> flow_rows(Index count, Index selected, Index most) {
   std::vector<Index> rows;
   if (count <= most) {
     for (Index n = 0; n < count; ++n) rows.push_back(n);
     return rows;
   }
-  chosen = std::clamp<Index>(chosen, 0, count - 1);
-  // The first, the last, those around the chosen one, and lines for the omitted ones; of very few
-  // rows only those around it.
+  selected = std::clamp<Index>(selected, 0, count - 1);
+  // The first, the last, those around the selected one, and two lines for omitted rows. If very few
+  // rows fit, only those around the selected one.
   constexpr Index kAround = 4;
-  const Index about = most > kAround ? most - kAround : std::max<Index>(1, most);
-  const Index first = std::clamp<Index>(chosen - about / 2, 0, count - about);
-  const Index last = first + about;
+  const Index neighbours = most > kAround ? most - kAround : std::max<Index>(1, most);
+  const Index first = std::clamp<Index>(selected - neighbours / 2, 0, count - neighbours);
+  const Index last = first + neighbours;
   if (most <= kAround) {
     for (Index n = first; n < last; ++n) rows.push_back(n);
     return rows;

@@ -9,20 +9,20 @@ namespace attnscope {
 namespace {
 
 // In units.
-constexpr double kBesides = 0.9;
+constexpr double kPanelGap = 0.9;
 constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
 constexpr double kHeadRows = kPanelHead + kFormula + kFoot;  // around the key rows
 constexpr double kMinRow = 1.65, kMaxRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
-// On stage the font is large, and legible when smaller in proportion.
-constexpr double kSmallestOnStage = 0.6;  // em
-constexpr double kReadable = 13;          // pixels
+// Presentations have large fonts, which remain legible if reduced further.
+constexpr double kSmallestLarge = 0.6;  // em
+constexpr double kReadable = 13;        // pixels
 constexpr double kEmbeddingShare = 0.36;
 constexpr Index kMinKeys = 2, kUsualKeys = 6;  // key rows: minimum, and before the font grows
 
 // Sizes of the full page, and of narrow pages.
 struct Format {
-  double across;               // minimum width
+  double min_width;
   double narration;            // height of the narration: two or three lines
   double top;                  // height of the tokens
   double between;              // gap between the three rows of panels
@@ -31,7 +31,7 @@ struct Format {
 constexpr Format kWide{50, 3.4, 5.2, 1.3, 13.2, 19}, kNarrow{30, 5, 3.8, 1, 8, 14},
     kNarrowHeads{30, 5, 3.8, 1, 13.2, 17};  // narrow page with the residual
 
-// Column of a row of panels; without a panel it joins the next one.
+// Column of a row of panels. A column without a panel belongs to the panel of the next column.
 struct Column {
   FlowPanel FlowPlaces::*panel;
   FlowStage stage;
@@ -44,7 +44,7 @@ using S = FlowStage;
 const Columns kHead{{kNone, S::Vectors, 6.8, 1.2},      {&P::keys, S::Vectors, 5.8, 1.5},
                     {&P::scores, S::Scores, 6.1, 0.3},  {&P::softmax, S::Softmax, 7.2, 1.2},
                     {&P::values, S::Vectors, 7.8, 1.8}, {&P::weighted, S::Weighted, 10.7, 2.5}};
-// The message in place of scores needs the space of the keys.
+// A message replaces the scores and uses the space of the keys.
 const Columns kHeadWithoutScores{{&P::keys, S::Vectors, 6.8, 1.2},
                                  {&P::scores, S::Scores, 11.9, 1.8},
                                  {&P::softmax, S::Softmax, 7.2, 1.2},
@@ -54,7 +54,7 @@ const Columns kLower{{&P::heads, S::Heads, 12.3, 2.8},
                      {&P::residual, S::Residual, 12.1, 2.6},
                      {&P::layers, S::Layers, 12.9, 3},
                      {&P::next, S::Next, 8.7, 1.6}};
-// Narrow pages: upper panels for the sum or for queries and keys, lower ones for the end or heads.
+// Narrow pages: the upper row shows the sum or queries and keys; the lower one the result or heads.
 const Columns kNarrowHead{{&P::keys, S::Vectors, 8.0, 1.5},
                           {&P::softmax, S::Softmax, 7.5, 1},
                           {&P::weighted, S::Weighted, 11.9, 3}};
@@ -71,19 +71,19 @@ bool is_about_heads(FlowStage stage) {
          stage == FlowStage::FeedForward;
 }
 
-class Placing {
+class FlowPlacer {
  public:
-  Placing(const Format& format, const FlowShape& shape, const Box& inside)
+  FlowPlacer(const Format& format, const FlowShape& shape, const Box& inside)
       : format_(format), shape_(shape), inside_(inside) {}
 
-  // The largest font with the usual number of keys; low pages show fewer keys.
+  // Chooses the largest font at which kUsualKeys fit, else fewer keys; false if too few fit.
   bool find_unit(const Page& page) {
     const double smallest =
-        std::min(kSmallestUnit * page.em(), std::max(kReadable, kSmallestOnStage * page.em()));
-    const double down = inside_.height;
-    u_ = std::min({inside_.width / format_.across, kLargestUnit * page.em(),
-                   std::max(down / least_height(kUsualKeys),
-                            std::min(smallest, down / least_height(kMinKeys)))});
+        std::min(kSmallestUnit * page.em(), std::max(kReadable, kSmallestLarge * page.em()));
+    const double height = inside_.height;
+    u_ = std::min({inside_.width / format_.min_width, kLargestUnit * page.em(),
+                   std::max(height / least_height(kUsualKeys),
+                            std::min(smallest, height / least_height(kMinKeys)))});
     return u_ >= smallest;
   }
 
@@ -100,14 +100,14 @@ class Placing {
     p_.bottom = lower.bottom();
     if (&format_ == &kWide) {
       place_tokens(boxes[1]);
-      place_panels(head, shape_.compares ? kHead : kHeadWithoutScores, kBesides);
+      place_panels(head, shape_.compares ? kHead : kHeadWithoutScores, kPanelGap);
       place_panels(lower, kLower, format_.between);
     } else {
       p_.tokens = {FlowStage::Tokens, boxes[1]};
-      place_panels(head, narrow_head(), kBesides);
+      place_panels(head, narrow_head(), kPanelGap);
       place_panels(lower, narrow_lower(), format_.between);
     }
-    if (p_.residual.there()) place_feed_forward();
+    if (p_.residual.is_present()) place_feed_forward();
     return p_;
   }
 
@@ -120,15 +120,15 @@ class Placing {
     return fixed_height() + count(std::min(keys, shape_.keys)) * kMinRow + format_.least_low;
   }
 
-  // Limited to the content.
+  // Maximum height of the lower panels, which their rows fill.
   double most_low() const {
     constexpr double kLine = 1.95;
     const double filled = kPanelHead + kFoot + kLine * static_cast<double>(shape_.low_rows);
     return std::clamp(filled, format_.least_low, format_.most_low);
   }
 
-  // Rows in units: narration, tokens, head, and panels of the layers. Key rows come first, then
-  // spacing.
+  // Heights in units of narration, tokens, head, and panels of the layers. Space is used for key
+  // rows first, then for spacing.
   Tracks choose_rows() {
     const double height = inside_.height / u_, free = height - fixed_height() - format_.least_low;
     const auto fitting = static_cast<Index>(std::floor(free / kMinRow + 1e-6) - count(0));
@@ -171,7 +171,7 @@ class Placing {
                              {from.x, row.y, boxes[n].right() - from.x, row.height}};
     }
     if (panels.front().panel == kNone || panels.front().panel == &FlowPlaces::keys) {
-      p_.words = boxes.front().width;
+      p_.label_width = boxes.front().width;
     }
   }
 
@@ -186,11 +186,11 @@ class Placing {
 
   // Splits the space of the residual by the number of rows.
   void place_feed_forward() {
-    constexpr double kLine = 1.6, kOwnRows = 2;  // feed-forward and sum
+    constexpr double kLine = 1.6, kFeedForwardRows = 2;  // feed-forward and sum
     const double residual = kPanelHead + kLine * static_cast<double>(shape_.residual_rows);
-    const double own = kPanelHead + kLine * kOwnRows;
+    const double feed_forward = kPanelHead + kLine * kFeedForwardRows;
     Tracks tracks{{.most = Track::kUnlimited, .weight = residual, .gap = 0.8},
-                  {.most = Track::kUnlimited, .weight = own}};
+                  {.most = Track::kUnlimited, .weight = feed_forward}};
     fit(tracks, p_.residual.box.height / u_);
     const std::vector<Box> boxes = rows(p_.residual.box, tracks, u_);
     p_.residual.box = boxes[0];
@@ -206,18 +206,18 @@ class Placing {
 
 }  // namespace
 
-std::vector<const FlowPanel*> FlowPlaces::all() const {
+std::vector<const FlowPanel*> FlowPlaces::panels() const {
   std::vector<const FlowPanel*> list{&tokens,   &embedding,    &keys,     &scores,
                                      &softmax,  &values,       &weighted, &heads,
                                      &residual, &feed_forward, &layers,   &next};
-  std::erase_if(list, [](const FlowPanel* p) { return !p->there(); });
+  std::erase_if(list, [](const FlowPanel* p) { return !p->is_present(); });
   return list;
 }
 
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape) {
   const Format& narrow = is_about_heads(shape.stage) ? kNarrowHeads : kNarrow;
   for (const Format* format : {&kWide, &narrow, &kNarrow}) {
-    Placing placing(*format, shape, inside);
+    FlowPlacer placing(*format, shape, inside);
     if (placing.find_unit(page)) return placing.place(page);
   }
   return std::nullopt;

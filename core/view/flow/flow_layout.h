@@ -28,15 +28,15 @@ inline constexpr Index kFlowSteps = static_cast<Index>(FlowStage::Whole);
 struct FlowPanel {
   FlowStage stage = FlowStage::Whole;
   Box box{};
-  bool there() const { return box.width > 0; }
+  bool is_present() const { return box.width > 0; }
 };
 
 // Quantities that determine the layout.
 struct FlowShape {
   Index keys = 0;           // maximum number of key rows
-  Index extra_rows = 0;     // rows below them: others, sum ...
-  bool compares = true;     // has keys and scores
-  Index residual_rows = 2;  // rows before the feed-forward
+  Index extra_rows = 0;     // rows below the keys: other keys, sum
+  bool compares = true;     // the head compares queries with keys
+  Index residual_rows = 2;  // rows above the feed-forward panel
   Index low_rows = 8;       // rows of the fullest lower panel: heads, layers, next tokens
   FlowStage stage = FlowStage::Whole;  // stage that a narrow page must show
 };
@@ -45,19 +45,19 @@ struct FlowPlaces {
   double unit = 0;  // font size: panel widths are multiples of it
   Box narration;
   FlowPanel tokens, embedding, keys, scores, softmax, values, weighted;
-  FlowPanel heads, residual, feed_forward, layers, next;  // some are absent on narrow pages
-  double words = 0;                                       // width of the key labels
+  FlowPanel heads, residual, feed_forward, layers, next;  // absent ones are empty
+  double label_width = 0;                                 // width of the key labels
   Index shown = 0;                                        // keys with a row
-  double formula_y = 0, first_y = 0, row = 0;  // in the head's five panels; middles of rows
+  double formula_y = 0, first_y = 0, row = 0;  // head panels: middles of rows; height of a row
   double bottom = 0;
 
   double row_y(Index n) const { return first_y + static_cast<double>(n) * row; }
-  std::vector<const FlowPanel*> all() const;
+  std::vector<const FlowPanel*> panels() const;  // present ones
 };
 
-// Narrow pages show the weights, their sum and the result; stages of queries, keys and scores show
-// these with the values instead, stages of heads and residual show those. Empty if there is no
-// space.
+// Narrow pages show a selection: weights, weighted values and the result; in the stages of queries,
+// keys and scores these with the values; in the stages of heads and residual those. Returns nullopt
+// if there is no space.
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape);
 
 }  // namespace attnscope

@@ -38,7 +38,7 @@ double largest(const Tensor& x) {
 }
 
 // Largest difference relative to the larger magnitude.
-double apart(const Tensor& a, const Tensor& b) {
+double relative_difference(const Tensor& a, const Tensor& b) {
   double most = 0;
   for (Index n = 0; n < a.size(); ++n) {
     const double difference = static_cast<double>(a[n]) - static_cast<double>(b[n]);
@@ -54,10 +54,10 @@ void add_to(Tensor& sum, const Tensor& more, double share = 1) {
   }
 }
 
-// A row of the head's tensor, or of the group of heads that shares one.
+// A row of x [h or shared heads, L, d] for `head` of `heads`.
 Tensor head_row(const Tensor& x, Index head, Index heads, Index row, Part::Span numbers) {
-  const Index own = head / std::max<Index>(1, heads / x.dim(0));
-  const float* from = x.data() + (own * x.dim(1) + row) * x.dim(2) + numbers.first;
+  const Index shared_head = head / std::max<Index>(1, heads / x.dim(0));
+  const float* from = x.data() + (shared_head * x.dim(1) + row) * x.dim(2) + numbers.first;
   return Tensor::from({numbers.count}, std::vector<float>(from, from + numbers.count));
 }
 
@@ -77,12 +77,12 @@ Tensor stacked_rows(const std::vector<Tensor>& rows) {
 
 // True if q and k are compared pair by pair.
 bool compares_pairs(const Part& part) {
-  const bool both = part.source == Source::Product || part.source == Source::Additive;
-  return both && part.q.defined() && part.k.defined() &&
+  const bool has_products = part.source == Source::Product || part.source == Source::Additive;
+  return has_products && part.q.defined() && part.k.defined() &&
          part.normaliser != Normaliser::FeatureRatio;
 }
 
-// s_ij if a softmax (or nothing) is applied to it.
+// Score s_ij of a weight; empty for variants without pair scores.
 std::optional<double> score_of(const AttentionTap& tap, Index head, Index query, Index key,
                                double weight) {
   const Part* part = tap.result.part.get();
@@ -108,18 +108,18 @@ const Tensor& column_values(const AttentionTap& tap) {
   return values.defined() && values.rank() == 3 && values.dim(1) == tap.keys() ? values : kNone;
 }
 
-// Σ_j a_ij rows[index(pos_i - pos_j)].
-Tensor place_values(const AttentionTap& tap, Index head, Index query, const Tensor& weights) {
+// Relative-position values: Σ_j a_ij rows[index(pos_i - pos_j)].
+Tensor position_values(const AttentionTap& tap, Index head, Index query, const Tensor& weights) {
   const Part* part = tap.result.part.get();
   if (part == nullptr || !part->value_rows) return {};
   const RelativeRows& table = *part->value_rows;
   const Tensor& rows = table.rows.value();
   Tensor sum = zeros_like_row(rows.dim(2));
-  const Index own = rows.dim(0) == 1 ? 0 : head;
+  const Index h = rows.dim(0) == 1 ? 0 : head;
   for (Index c = 0; c < weights.size(); ++c) {
     if (weights[c] == 0) continue;
     const Index offset = query_position(tap, query) - key_position(tap, head, c);
-    const float* row = rows.data() + (own * rows.dim(1) + (*table.index)(offset)) * rows.dim(2);
+    const float* row = rows.data() + (h * rows.dim(1) + (*table.index)(offset)) * rows.dim(2);
     for (Index n = 0; n < sum.size(); ++n) sum[n] += weights[c] * row[n];
   }
   return sum;
@@ -137,32 +137,32 @@ void add_values(FlowSum& sum, const AttentionTap& tap, Index head, Index query,
   sum.adds_values = true;
   std::vector<Tensor> plain, weighted;
   sum.sum = zeros_like_row(sum.output.size());
-  std::vector<bool> shown(static_cast<std::size_t>(weights.size()));
+  std::vector<bool> is_shown(static_cast<std::size_t>(weights.size()));
   for (const FlowKey& key : sum.keys) {
-    shown[static_cast<std::size_t>(key.column)] = true;
+    is_shown[static_cast<std::size_t>(key.column)] = true;
     plain.push_back(head_row(values, head, heads, key.column, numbers));
     weighted.push_back(zeros_like_row(sum.output.size()));
     add_to(weighted.back(), plain.back(), key.weight);
     add_to(sum.sum, weighted.back());
   }
-  std::vector<double> rest(static_cast<std::size_t>(sum.output.size()));
+  std::vector<double> others(static_cast<std::size_t>(sum.output.size()));
   for (Index c = 0; c < weights.size(); ++c) {
-    if (shown[static_cast<std::size_t>(c)] || weights[c] == 0) continue;
-    const Index own = head / std::max<Index>(1, heads / values.dim(0));
-    const float* row = values.data() + (own * values.dim(1) + c) * values.dim(2) + numbers.first;
-    for (std::size_t n = 0; n < rest.size(); ++n) {
-      rest[n] += static_cast<double>(weights[c]) * static_cast<double>(row[n]);
+    if (is_shown[static_cast<std::size_t>(c)] || weights[c] == 0) continue;
+    const Index kv = head / std::max<Index>(1, heads / values.dim(0));
+    const float* row = values.data() + (kv * values.dim(1) + c) * values.dim(2) + numbers.first;
+    for (std::size_t n = 0; n < others.size(); ++n) {
+      others[n] += static_cast<double>(weights[c]) * static_cast<double>(row[n]);
     }
   }
   sum.others_sum = Tensor({sum.output.size()});
-  std::ranges::transform(rest, sum.others_sum.begin(),
+  std::ranges::transform(others, sum.others_sum.begin(),
                          [](double v) { return static_cast<float>(v); });
   sum.values = stacked_rows(plain);
   sum.weighted = stacked_rows(weighted);
-  sum.places = place_values(tap, head, query, weights);
+  sum.places = position_values(tap, head, query, weights);
   add_to(sum.sum, sum.others_sum);
   if (sum.places.defined()) add_to(sum.sum, sum.places);
-  sum.is_output = apart(sum.sum, sum.output) <= kRounding;
+  sum.is_output = relative_difference(sum.sum, sum.output) <= kRounding;
 }
 
 }  // namespace
@@ -179,9 +179,9 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
   const bool allowed = also >= 0 && also < weights.size() && weights[also] != 0;
   if (allowed && std::ranges::find(columns, also) == columns.end()) columns.back() = also;
   std::vector<Tensor> vectors;
-  double all = 0;
+  double total = 0;
   for (const float w : weights) {
-    all += static_cast<double>(w);
+    total += static_cast<double>(w);
     if (w != 0) ++sum.others;
   }
   for (const Index column : columns) {
@@ -191,11 +191,11 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
       vectors.push_back(
           head_row(part->k.value(), head, heads, column, part->numbers_of(part->k, query)));
     }
-    all -= key.weight;
+    total -= key.weight;
     --sum.others;
     sum.keys.push_back(std::move(key));
   }
-  sum.others_weight = sum.others > 0 ? all : 0;
+  sum.others_weight = sum.others > 0 ? total : 0;
   sum.sink = sink_share(tap, head, query);
   sum.key_vectors = stacked_rows(vectors);
   if (compares) {
@@ -212,8 +212,8 @@ Index flow_query(const ViewSettings& settings, const Trace& trace, const Attenti
   }
   const Index token = shown_position(settings, trace, tap);
   for (Index row = 0; row < tap.queries(); ++row) {
-    const bool own = tap.query_rows.stream.empty();
-    if (own && trace.token_index(tap.query_rows, tap.queries(), row) == token) return row;
+    const bool is_main = tap.query_rows.stream.empty();
+    if (is_main && trace.token_index(tap.query_rows, tap.queries(), row) == token) return row;
   }
   return tap.queries() - 1;
 }
@@ -223,7 +223,7 @@ namespace {
 // --- The heads of the layer --------------------------------------------------------------------
 
 // Taps of all head groups of the layer, in order.
-std::vector<const AttentionTap*> groups_beside(const Trace& trace, const AttentionTap& tap) {
+std::vector<const AttentionTap*> groups_of_layer(const Trace& trace, const AttentionTap& tap) {
   std::vector<const AttentionTap*> groups;
   for (const AttentionTap& other : trace.attention) {
     Address at = other.address;
@@ -242,7 +242,7 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
   std::vector<Tensor> outputs;
   const bool changed =
       tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
-  for (const AttentionTap* group : groups_beside(trace, tap)) {
+  for (const AttentionTap* group : groups_of_layer(trace, tap)) {
     if (!group->result.output.defined()) return heads;
     const Tensor& all = group->result.output.value();
     for (std::size_t n = 0; n < group->heads.size(); ++n) {
@@ -253,7 +253,7 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
   }
   heads.outputs = stacked_rows(outputs);
   if (!tap.combine_heads) return heads;
-  // Each head separately, none, and all of them.
+  // Rows: each head separately, no head, all heads.
   const Index count = heads.outputs.dim(0), size = heads.outputs.dim(1);
   Tensor rows = Tensor::zeros({count + 2, count * size});
   for (Index a = 0; a < count; ++a) {
@@ -298,7 +298,7 @@ std::string embedding_tap(const TracePart& part) {
   return part.stack == Stack::Encoder ? "encoder.embed" : "embed";
 }
 
-// Layers of a stack; self-attention is in all of them, cross-attention is not.
+// Layers of a stack; each has self-attention, but not always cross-attention.
 std::vector<HeadRef> layers_of(const Trace& trace, TracePart part) {
   part.kind = AttentionKind::Self;
   return trace.layer_sequence(part);
@@ -312,7 +312,7 @@ std::string layer_name(const Trace& trace, const HeadRef& at) {
 }
 
 // True if the token has exited before this layer.
-bool has_left(const Trace& trace, const HeadRef& at, Index token) {
+bool has_exited(const Trace& trace, const HeadRef& at, Index token) {
   if (at.part.stack == Stack::Encoder) return false;
   const auto stopped = [&](const char* name, Index now) {
     const auto found = trace.counts.find(name);
@@ -329,18 +329,18 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
   if (!embedding.defined()) return states;
   states.push_back({"embedding", std::nullopt, embedding});
   const auto lens = findings.get(Findings::lens);
-  const bool read = lens && part.stack == Stack::Decoder && predicts_next_tokens(trace);
+  const bool has_guesses = lens && part.stack == Stack::Decoder && predicts_next_tokens(trace);
   const std::vector<HeadRef> layers = layers_of(trace, part);
   for (std::size_t n = 0; n < layers.size(); ++n) {
     FlowState state{layer_name(trace, layers[n]), layers[n],
                     tap_row(trace, layer_tap(layers[n]) + "residual", token)};
     if (!state.values.defined()) return {};
     const auto row = static_cast<Index>(n);
-    if (read && row < lens->guess.dim(0) && token < lens->guess.dim(1)) {
+    if (has_guesses && row < lens->guess.dim(0) && token < lens->guess.dim(1)) {
       state.guess = token_label(trace, lens->guess(row, token));
       state.chance = static_cast<double>(lens->probability(row, token));
     }
-    state.copied = has_left(trace, layers[n], token);
+    state.copied = has_exited(trace, layers[n], token);
     if (state.copied) state.values = states.back().values;  // the recorded state is unused
     states.push_back(std::move(state));
   }
@@ -356,15 +356,15 @@ FlowLayer::Join join_of(const Trace& trace) {
 std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& interventions,
                                   const std::vector<FlowState>& states, const HeadRef& head,
                                   Index token) {
-  const auto here = std::ranges::find_if(states, [&](const FlowState& s) {
+  const auto current = std::ranges::find_if(states, [&](const FlowState& s) {
     return s.at && s.at->layer == head.layer && s.at->part.step == head.part.step;
   });
-  if (here == states.end() || here == states.begin() || !trace.config) return std::nullopt;
+  if (current == states.end() || current == states.begin() || !trace.config) return std::nullopt;
   FlowLayer layer;
-  const FlowState& before = *(here - 1);
+  const FlowState& before = *(current - 1);
   layer.before = {before.label, before.values};
-  layer.after = here->values;
-  const std::string at = layer_tap(*here->at);
+  layer.after = current->values;
+  const std::string at = layer_tap(*current->at);
   const bool crosses = trace.taps.contains(at + "cross");
   for (const auto& [tap, name] : {std::pair{"attention", crosses ? "self-attention" : "attention"},
                                   {"cross", "cross-attention"},
@@ -374,18 +374,18 @@ std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& inter
   }
   layer.join = join_of(trace);
   const bool off = head.part.stack == Stack::Decoder && is_off(interventions, head.layer);
-  if (off || here->copied) {  // the layer's output was not used
+  if (off || current->copied) {  // the layer's output was not used
     layer.join = off ? FlowLayer::Join::Off : FlowLayer::Join::Copied;
     layer.terms.clear();
   }
   if (layer.join != FlowLayer::Join::Sum) return layer;
-  Tensor rest = layer.after.copy();
-  add_to(rest, layer.before.values, -1);
-  for (const FlowTerm& term : layer.terms) add_to(rest, term.values, -1);
-  if (largest(rest) > kRounding * std::max(largest(layer.after), largest(layer.before.values))) {
+  Tensor extra = layer.after.copy();
+  add_to(extra, layer.before.values, -1);
+  for (const FlowTerm& term : layer.terms) add_to(extra, term.values, -1);
+  if (largest(extra) > kRounding * std::max(largest(layer.after), largest(layer.before.values))) {
     const bool streams =
         static_cast<bool>(residual_connection(trace.config->residual_connection.id).run_layers);
-    layer.terms.push_back({streams ? "the other stream" : "positions", rest});
+    layer.terms.push_back({streams ? "the other stream" : "positions", extra});
   }
   return layer;
 }

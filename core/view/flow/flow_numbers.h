@@ -1,4 +1,4 @@
-// Numbers of the flow view: one token's path through the model by way of one head.
+// Numbers of the flow view: one token's path through the model and one of its heads.
 #pragma once
 
 #include <optional>
@@ -20,28 +20,28 @@ struct FlowKey {
   Index column = 0;
   std::string label;  // "␣boat"
   double weight = 0;
-  std::optional<double> score{};  // score of the weight, for variants with pair scores
+  std::optional<double> score{};  // empty for variants without pair scores
 };
 
 // Output of a head for one query: output_i = Σ_j a_ij v_j (Vaswani et al., 2017, equation 1).
 struct FlowSum {
   Tensor weights;             // [L_k]: the whole row
   std::vector<FlowKey> keys;  // by decreasing magnitude of weight
-  Tensor query;               // [d_k], as compared; undefined without pair products
-  Tensor key_vectors;         // [keys, d_k]; likewise
+  Tensor query;               // [d_k]; undefined if the variant compares no pairs
+  Tensor key_vectors;         // [keys, d_k]; undefined if `query` is
   Tensor values, weighted;    // [keys, d_v]: v_j and a_ij v_j
   Index others = 0;           // keys with a weight that are not in `keys`
   double sink = 0;            // weight of the head's attention sink
-  double others_weight = 0;   // weight of the others
+  double others_weight = 0;   // total weight of the others
   Tensor others_sum;          // weighted values of the others  [d_v]
   Tensor places;              // [d_v]: relative-position values; undefined if there are none
-  Tensor sum;                 // [d_v]: of all of these; undefined if values are
+  Tensor sum;                 // [d_v]: weighted + others_sum + places
   Tensor output;              // [d_v]: the head's recorded output
   bool adds_values = false;   // false: values, others_sum, places and sum are undefined
-  bool is_output = false;     // the sum is the output; false: the variant processes it further
+  bool is_output = false;     // `sum` equals `output`; false: the variant processes it further
 };
 
-// The heads of a layer for one query: concatenated and times W_o.
+// Heads of a layer for one query: concatenated outputs times W_o.
 struct FlowHeads {
   Tensor outputs;         // [h, d_v]; undefined if heads differ in size
   Tensor adds;            // [h, d]: contribution of each head; undefined without W_o
@@ -57,18 +57,18 @@ struct FlowLayer {
     Normed,  // each sum is normalised before the next
     Gated,   // gates control how much of each term passes
     Copied,  // the token has exited: `after` equals `before`
-    Off,     // the layer is switched off by an intervention: likewise
+    Off,     // an intervention switches the layer off: `after` equals `before`
   };
   Join join = Join::Sum;
   FlowTerm before;
-  std::vector<FlowTerm> terms;  // outputs of attention and feed-forward; with Sum also all others
+  std::vector<FlowTerm> terms;  // attention, feed-forward; with Join::Sum all further summands
   Tensor after;                 // [d]
 };
 
 // A state of the token, from the embedding to the last layer.
 struct FlowState {
   std::string label;            // "embedding", "layer 3"
-  std::optional<HeadRef> at{};  // head 0 of the layer; none for the embedding
+  std::optional<HeadRef> at{};  // head 0 of the layer; empty for the embedding
   Tensor values;                // [d]
   std::string guess{};          // logit-lens prediction; empty: unknown
   double chance = 0;            // its probability
@@ -87,7 +87,7 @@ struct FlowNumbers {
   FlowSum sum;
   FlowHeads heads;
   std::optional<FlowLayer> layer;   // empty: not recorded
-  std::vector<FlowState> states;    // likewise
+  std::vector<FlowState> states;    // empty: not recorded
   std::vector<FlowChance> chances;  // next-token predictions, descending; empty: none
 };
 
@@ -97,11 +97,11 @@ Index flow_query(const ViewSettings& settings, const Trace& trace, const Attenti
 // `keys`: maximum number of keys, including the pinned one. The tap must have an output.
 FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& session,
                          const AttentionTap& tap, Index head_in_group, Index keys);
-// The sum only. `also`: a column to include however small its weight; -1: none.
+// FlowNumbers::sum. `also`: a column to include even if its weight is small; -1: none.
 FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head_in_group, Index query,
                  Index keys, Index also = -1);
 
-// The heads only, some possibly switched off; the layer only, for one token of the stream.
+// FlowNumbers::heads, and ::layer for a token of the stream; interventions can switch both off.
 FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
                      const AttentionTap& tap, Index query);
 std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& interventions,

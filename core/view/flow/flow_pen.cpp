@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Share of numbers within the colour range; higher for long vectors, where a pixel shows the
+// Share of numbers within the colour range; larger for long vectors, because a pixel shows the
 // largest of several numbers.
 constexpr double kWithin = 0.985, kWithinMany = 0.998;
 constexpr Index kMany = 100;
@@ -22,16 +22,16 @@ constexpr double kNumberAcross = 2.7, kNumberDown = 1.15;  // minimum cell size,
 
 }  // namespace
 
-double flow_range(const std::vector<const Tensor*>& of) {
+double flow_range(const std::vector<const Tensor*>& tensors) {
   std::vector<float> magnitudes;
-  for (const Tensor* tensor : of) {
+  for (const Tensor* tensor : tensors) {
     if (!tensor->defined()) continue;
     for (const float v : *tensor) {
       if (std::isfinite(v)) magnitudes.push_back(std::abs(v));
     }
   }
   if (magnitudes.empty()) return 1;
-  const double share = of.front()->size() > kMany ? kWithinMany : kWithin;
+  const double share = tensors.front()->size() > kMany ? kWithinMany : kWithin;
   const auto at = magnitudes.begin() +
                   static_cast<std::ptrdiff_t>(share * static_cast<double>(magnitudes.size() - 1));
   std::ranges::nth_element(magnitudes, at);
@@ -61,7 +61,7 @@ Colour FlowPen::hue(FlowStage stage) const {
 
 void FlowPen::panel(const FlowPanel& panel, const std::string& title,
                     const std::vector<std::string>& notes) {
-  if (!panel.there()) return;
+  if (!panel.is_present()) return;
   const Box& b = panel.box;
   const std::optional<Point>& pointer = page_.input().interaction.pointer;
   const bool hovered = pointer && b.contains(*pointer);
@@ -81,13 +81,12 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
                  0,
                  true});
   const double left = x + 1.05 * unit_, right = b.right() - 0.4 * unit_;
-  const double whole = page_.width_of(title, unit_, true);
-  // Text width does not scale exactly with the font size.
-  const double size = unit_ * std::clamp(0.97 * (right - left) / whole, kLeastTitle, 1.0);
-  const double taken =
-      words({left, y}, title, size, right - left, Align::Start, theme().text, true);
+  const double title_width = page_.width_of(title, unit_, true);
+  // 0.97: the text width does not scale exactly with the font size.
+  const double size = unit_ * std::clamp(0.97 * (right - left) / title_width, kLeastTitle, 1.0);
+  const double used = words({left, y}, title, size, right - left, Align::Start, theme().text, true);
   for (const std::string& note : notes) {
-    if (note.empty() || left + taken + unit_ + page_.width_of(note, small()) > right) continue;
+    if (note.empty() || left + used + unit_ + page_.width_of(note, small()) > right) continue;
     return page_.faint_text({right, y}, note, small(), Align::End);
   }
 }
@@ -96,7 +95,7 @@ void FlowPen::veil(const FlowPanel& panel) {
   if (now_ == FlowStage::Whole) return;
   const Box& b = panel.box;
   if (panel.stage == now_) {
-    // Four lines within the frame, since outlines cannot have round corners.
+    // An outline within the frame, because outlines have no round corners.
     const double thick = std::max(2.0, 0.16 * unit_);
     page_.add(OutlinedBox{{b.x + thick / 2, b.y + thick / 2, b.width - thick, b.height - thick},
                           hue(panel.stage),
@@ -104,7 +103,7 @@ void FlowPen::veil(const FlowPanel& panel) {
     return;
   }
   const double veil = panel.stage < now_ ? kVeilBefore : kVeilAfter;
-  // One extra pixel, as the frame may lie between pixels.
+  // One extra pixel, because the frame may be between pixels.
   page_.add(FilledBox{
       {b.x - 1, b.y - 1, b.width + 2, b.height + 2}, translucent(theme().background, veil), 0});
 }
@@ -121,8 +120,8 @@ void FlowPen::message(const Box& box, const std::string& text) {
   const double size = 0.88 * unit_, line = kLineHeight * size;
   const auto most = static_cast<std::size_t>(std::max(1.0, std::floor(box.height / line)));
   double y = box.y + line / 2;
-  for (const std::string& one : page_.wrapped(text, size, box.width, most)) {
-    page_.faint_text({box.x, y}, one, size);
+  for (const std::string& text_line : page_.wrapped(text, size, box.width, most)) {
+    page_.faint_text({box.x, y}, text_line, size);
     y += line;
   }
 }
@@ -131,9 +130,9 @@ void FlowPen::arrow_along(std::vector<Point> points, FlowStage to_stage) {
   const Colour ink = blend(theme().background, theme().text, to_stage <= now_ ? 0.45 : 0.12);
   const double thick = std::max(1.3, 0.11 * unit_), head = 0.5 * unit_;
   const Point to = points.back(), from = points[points.size() - 2];
-  const double far = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
-  const Point back{to.x - (to.x - from.x) / far * head, to.y - (to.y - from.y) / far * head};
-  const Point side{(to.y - from.y) / far * head * 0.55, (to.x - from.x) / far * head * 0.55};
+  const double length = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
+  const Point back{to.x - (to.x - from.x) / length * head, to.y - (to.y - from.y) / length * head};
+  const Point side{(to.y - from.y) / length * head * 0.55, (to.x - from.x) / length * head * 0.55};
   page_.add(Line{std::move(points), ink, thick});
   page_.add(Line{
       {{back.x + side.x, back.y - side.y}, to, {back.x - side.x, back.y + side.y}}, ink, thick});

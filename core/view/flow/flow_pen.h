@@ -11,8 +11,8 @@ namespace attnscope {
 // Vector spaces: a hovered component is marked in all vectors of the same space.
 enum class FlowSpace { Query, Value, Model };
 
-// Colour range that only a few numbers exceed.
-double flow_range(const std::vector<const Tensor*>& of);
+// Colour range that only a few of the numbers exceed.
+double flow_range(const std::vector<const Tensor*>& tensors);
 
 class FlowPen {
  public:
@@ -24,24 +24,24 @@ class FlowPen {
   double unit() const { return unit_; }
   double small() const { return 0.82 * unit_; }
 
-  // Draws frame, number and title, and right-aligned the first note that fits.
+  // Draws frame, number, title and the first note that fits (right-aligned).
   void panel(const FlowPanel& panel, const std::string& title,
              const std::vector<std::string>& notes = {});
-  // Fades a panel that is not current.
+  // Fades a panel unless its stage is current, which gets an outline.
   void veil(const FlowPanel& panel);
   // True for later stages: their elements in other panels are faint.
   bool is_ahead(FlowStage stage) const { return now_ < stage && now_ != FlowStage::Whole; }
 
-  // Draws a vector in colours from -range to range, with numbers if they fit. `name`: for hits.
+  // Draws a vector in colours from -range to range, with numbers if they fit; `name` if hovered.
   void strip(const Box& box, const Tensor& values, double range, FlowSpace space,
              const std::string& name, bool marked = false);
   // Marks the hovered component in all vectors of its space, with its value.
   void mark_components(const Box& within);
 
-  // Draws as much as fits; returns its width.
+  // Draws the text, shortened to `most`; returns its width.
   double words(Point at, const std::string& text, double size, double most, Align align,
                Colour colour, bool bold = false);
-  // Wraps lines from the top of the box.
+  // Draws wrapped text from the top of the box.
   void message(const Box& box, const std::string& text);
   void arrow_along(std::vector<Point> points, FlowStage to);
 

@@ -16,7 +16,7 @@ std::string quoted(const std::string& text) {
   return "“" + text + "”";
 }
 
-std::string counted(Index count, const std::string& one) {
+std::string count_of(Index count, const std::string& one) {
   return grouped(count) + " " + one + (count == 1 ? "" : "s");
 }
 
@@ -31,7 +31,7 @@ bool is_recurrent(const FlowStory& s) {
          !architecture(config->architecture.id).has_self_attention;
 }
 
-bool is_shares_of_features(const AttentionTap& tap) {
+bool is_feature_ratio(const AttentionTap& tap) {
   const Part* part = tap.result.part.get();
   return part != nullptr && part->normaliser == Normaliser::FeatureRatio;
 }
@@ -43,7 +43,7 @@ std::string strongest(const FlowStory& s) {
 std::string tokens_sentence(const FlowStory& s) {
   const auto count = static_cast<Index>(s.trace.tokens_of(s.tap.query_rows).size());
   const std::string reads = s.trace.pixels ? "The picture is " : "The text is cut into ";
-  return reads + counted(count, s.trace.pixels ? "pixel" : "token") + ". We follow " +
+  return reads + count_of(count, s.trace.pixels ? "pixel" : "token") + ". We follow " +
          quoted(s.numbers.label) +
          (s.numbers.token >= 0 ? ", number " + std::to_string(s.numbers.token) : std::string()) +
          ", on its path to the prediction.";
@@ -65,12 +65,12 @@ std::string embedding_sentence(const FlowStory& s) {
 }
 
 std::string vectors_sentence(const FlowStory& s) {
-  const std::string why = why_no_pair_scores(s.tap, s.numbers.sum);
+  const std::string reason = why_no_pair_scores(s.tap, s.numbers.sum);
   if (!s.numbers.sum.query.defined()) {
-    return why.empty()
+    return reason.empty()
                ? "The token's state is compared with those it attends to, which are also its "
                  "values."
-               : why + " Each still has a value, the content it passes on.";
+               : reason + " Each still has a value, the content it passes on.";
   }
   return "Each token makes three vectors: a query (what am I looking for?), a key (what am I?) and "
          "a value (what can I pass on?). In " +
@@ -79,8 +79,8 @@ std::string vectors_sentence(const FlowStory& s) {
 
 std::string scores_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  const std::string why = why_no_pair_scores(s.tap, sum);
-  if (!why.empty()) return why;
+  const std::string reason = why_no_pair_scores(s.tap, sum);
+  if (!reason.empty()) return reason;
   if (sum.keys.empty()) return "This row attends to nothing: every pair is masked.";
   const FlowKey& best = sum.keys.front();
   return "How well does a key match the query? Their components are multiplied and summed "
@@ -97,7 +97,7 @@ std::string softmax_sentence(const FlowStory& s) {
   if (sum.keys.empty()) return "There is no weight to distribute.";
   const std::string best =
       strongest(s) + " gets " + weight_words(sum.keys.front().weight, weights_are_shares(sum));
-  if (is_shares_of_features(s.tap)) {
+  if (is_feature_ratio(s.tap)) {
     return "No softmax: features of query and key are multiplied, and each product is divided by "
            "the sum of all. " +
            best + ".";
@@ -192,7 +192,7 @@ std::string layers_sentence(const FlowStory& s) {
   const auto count = static_cast<Index>(states.size()) - 1;
   std::string text = count == 1 ? "This model has one layer."
                                 : "The same happens again in each of " +
-                                      counted(count, s.trace.parts.step ? "pass" : "layer") + ".";
+                                      count_of(count, s.trace.parts.step ? "pass" : "layer") + ".";
   if (s.trace.parts.step && count != 1) {
     text =
         "The same layers process the vector repeatedly, " + std::to_string(count) + " times here.";
@@ -227,9 +227,9 @@ std::string next_sentence(const FlowStory& s) {
 
 std::string whole_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  const bool alone = s.numbers.states.empty() && s.numbers.chances.empty();
+  const bool no_model = s.numbers.states.empty() && s.numbers.chances.empty();
   std::string text = quoted(s.numbers.label) +
-                     (alone ? ": in " : " on its path through the model: in ") + head_name(s);
+                     (no_model ? ": in " : " on its path through the model: in ") + head_name(s);
   if (sum.keys.empty()) {
     text += " it attends to nothing";
   } else {
@@ -307,7 +307,7 @@ std::string flow_sentence(FlowStage stage, const FlowStory& story) {
 std::string why_no_pair_scores(const AttentionTap& tap, const FlowSum& sum) {
   if (sum.keys.empty() || sum.key_vectors.defined()) return "";
   const Variant& v = variant(tap.variant.id);
-  if (is_shares_of_features(tap)) {
+  if (is_feature_ratio(tap)) {
     return v.label +
            " computes no pair scores: features of query and key are multiplied, and all "
            "keys are summed into one state.";
@@ -342,8 +342,8 @@ std::string score_formula(const AttentionTap& tap) {
   if (part->source != Source::Product || !part->q.defined()) return "";
   const Index size = part->numbers_of(part->q, 0).count;
   const double scale = static_cast<double>(part->scale);
-  const bool usual = std::abs(scale * std::sqrt(static_cast<double>(size)) - 1) < 1e-4;
-  const std::string product = usual        ? "q·k / √" + std::to_string(size)
+  const bool is_scaled = std::abs(scale * std::sqrt(static_cast<double>(size)) - 1) < 1e-4;
+  const std::string product = is_scaled    ? "q·k / √" + std::to_string(size)
                               : scale == 1 ? "q·k"
                                            : "q·k · " + brief(scale, 2);
   if (part->score_cap == 0) return product;

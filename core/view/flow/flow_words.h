@@ -20,10 +20,10 @@ std::string flow_title(FlowStage stage);
 // Title of the values panel, which shares its stage with queries and keys.
 inline constexpr const char* kFlowValues = "Values";
 
-// One or two plain sentences. For stages that the model lacks, explains the alternative.
+// One or two sentences about a stage in this run. If the model lacks the stage, they say so.
 std::string flow_sentence(FlowStage stage, const FlowStory& story);
 
-// Reason why queries and keys are not compared; empty: they are.
+// Reason why the head compares no queries with keys; empty if it does.
 std::string why_no_pair_scores(const AttentionTap& tap, const FlowSum& sum);
 // Formula of scores and weights: "q·k / √32", "e^s / Σ".
 std::string score_formula(const AttentionTap& tap);
@@ -31,10 +31,10 @@ std::string weight_formula(const AttentionTap& tap);
 // Further processing of the sum of weighted values; empty if it is the output.
 std::string after_the_sum(const AttentionTap& tap);
 
-// View that a click on a stage opens: the first of its views with content for the run; null: none.
+// View that a click on a stage opens: the first with content for the run; null if none.
 const View* view_of_stage(FlowStage stage, const Trace& trace);
 
-// "62 %", "0.4 %", of signed weights "-0.31".
+// "62%", "0.4%"; if not `is_share`: "-0.310".
 std::string weight_words(double weight, bool is_share);
 // True if the weights of the query sum to one.
 bool weights_are_shares(const FlowSum& sum);

@@ -23,7 +23,7 @@ using testing::Look;
 using testing::look_at;
 using testing::says;
 
-Session looking_by_flow() {
+Session flow_session() {
   Session e;
   e.view.id = "flow";
   return e;
@@ -40,7 +40,7 @@ Tensor row(const Tensor& rows, Index n) {
 }
 
 // Σ_j a_ij v_j in double precision, from the recorded weights and values.
-Tensor naive_sum(const AttentionTap& tap, Index head, Index query) {
+Tensor reference_sum(const AttentionTap& tap, Index head, Index query) {
   const Tensor& v = tap.result.part ? tap.result.part->v.value() : tap.input.v;
   const Tensor weights = tap.attention(head);
   const Index own = head * v.dim(0) / static_cast<Index>(tap.heads.size());
@@ -88,7 +88,7 @@ TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
       } catch (const InputError&) {
         continue;  // sorts blocks, or needs inputs that this model lacks
       }
-      Session e = looking_by_flow();
+      Session e = flow_session();
       e.view.layer = e.view.head = 1;
       for (const Index query : {Index{0}, Index{5}, Index{11}}) {
         e.view.pinned_query = query;
@@ -113,8 +113,8 @@ TEST(FlowView, SumMatchesEquation) {
       const AttentionTap& tap = trace.attention[1];
       const FlowSum sum = flow_sum(trace, tap, head, 9, 64);
       EXPECT_EQ(sum.others, 0);
-      EXPECT_TRUE(close(sum.output, naive_sum(tap, head, 9)));
-      EXPECT_TRUE(close(sum.sum, naive_sum(tap, head, 9)));
+      EXPECT_TRUE(close(sum.output, reference_sum(tap, head, 9)));
+      EXPECT_TRUE(close(sum.sum, reference_sum(tap, head, 9)));
       EXPECT_TRUE(sum.is_output);
     }
   }
@@ -132,13 +132,13 @@ TEST(FlowView, ListsStrongestKeysWithMatchingScores) {
   const AttentionTap& tap = trace.attention[1];
   const FlowSum sum = flow_sum(trace, tap, 0, 11, 12);
   ASSERT_EQ(sum.keys.size(), 12u);
-  double all = 0, of_scores = 0;
-  for (const FlowKey& key : sum.keys) of_scores += std::exp(key.score.value());
+  double all = 0, exponentials = 0;
+  for (const FlowKey& key : sum.keys) exponentials += std::exp(key.score.value());
   for (std::size_t n = 0; n < sum.keys.size(); ++n) {
     if (n > 0) {
       EXPECT_LE(sum.keys[n].weight, sum.keys[n - 1].weight);
     }
-    EXPECT_NEAR(sum.keys[n].weight, std::exp(*sum.keys[n].score) / of_scores, 1e-5);
+    EXPECT_NEAR(sum.keys[n].weight, std::exp(*sum.keys[n].score) / exponentials, 1e-5);
     all += sum.keys[n].weight;
   }
   EXPECT_NEAR(all, 1, 1e-5);
@@ -156,10 +156,10 @@ TEST(FlowView, ListsStrongestKeysWithMatchingScores) {
 TEST(FlowView, AdditiveScoresMatchWeights) {
   const auto trace = testing::run_case("rnn_attention-additive", kIds, {3, 5, 6});
   const FlowSum sum = flow_sum(*trace, trace->attention[0], 0, 1, 11);
-  double of_scores = 0;
-  for (const FlowKey& key : sum.keys) of_scores += std::exp(key.score.value());
+  double exponentials = 0;
+  for (const FlowKey& key : sum.keys) exponentials += std::exp(key.score.value());
   for (const FlowKey& key : sum.keys) {
-    EXPECT_NEAR(key.weight, std::exp(*key.score) / of_scores, 1e-5);
+    EXPECT_NEAR(key.weight, std::exp(*key.score) / exponentials, 1e-5);
   }
 }
 
@@ -168,7 +168,7 @@ TEST(FlowView, HeadsSumToAttentionUpdate) {
   for (const char* model : {"decoder-rope", "decoder-groups-joined", "decoder-groups-ragged",
                             "decoder-post-norm-biases", "memory-memorizing"}) {
     const auto trace = testing::run_case(model, kIds);
-    Session e = looking_by_flow();
+    Session e = flow_session();
     const FlowNumbers flow = numbers_of(*trace, e);
     ASSERT_TRUE(flow.heads.adds.defined()) << model;
     Tensor sum = flow.heads.bias.defined() ? flow.heads.bias.copy()
@@ -184,7 +184,7 @@ TEST(FlowView, HeadsSumToAttentionUpdate) {
 }
 
 TEST(FlowView, DisabledHeadAddsNothing) {
-  Session e = looking_by_flow();
+  Session e = flow_session();
   e.run.model = testing::model_case("decoder-rope");
   e.run.ids = kIds;
   e.run.interventions = {intervention_from_text("off layer=0 head=1")};
@@ -197,7 +197,7 @@ TEST(FlowView, DisabledHeadAddsNothing) {
 }
 
 TEST(FlowView, DisabledLayerIsSkipped) {
-  Session e = looking_by_flow();
+  Session e = flow_session();
   e.run.model = testing::model_case("decoder-rope");
   e.run.ids = kIds;
   e.run.interventions = {intervention_from_text("off layer=0")};
@@ -214,7 +214,7 @@ TEST(FlowView, DisabledLayerIsSkipped) {
 TEST(FlowView, HaltedTokenKeepsItsState) {
   const auto trace = testing::run_case("universal-act", kIds);
   const IntTensor& steps = trace->counts.at("halting.steps");
-  Session e = looking_by_flow();
+  Session e = flow_session();
   bool halted = false;
   for (Index i = 0; i < steps.size(); ++i) {
     e.view.pinned_query = i;
@@ -231,62 +231,67 @@ TEST(FlowView, HaltedTokenKeepsItsState) {
   EXPECT_TRUE(halted);
 }
 
-struct Passed {
+struct JoinCase {
   const char* model;
   FlowLayer::Join join;
   std::vector<std::string> terms;
   PartChoice part{};
-  bool writes = false;
+  bool has_target = false;
 };
 
 // Input, contributions and output of each residual connection.
 TEST(FlowView, ResidualContributionsAddUp) {
   using Join = FlowLayer::Join;
-  const std::vector<std::string> usual{"attention", "feed-forward"};
-  const std::vector<std::string> crossing{"self-attention", "cross-attention", "feed-forward"};
-  for (const Passed& passed : std::vector<Passed>{
-           {"decoder-rope", Join::Sum, usual},
-           {"memory-segment", Join::Sum, usual, {.segment = 2}},
+  const std::vector<std::string> self_attention{"attention", "feed-forward"};
+  const std::vector<std::string> with_cross_attention{"self-attention", "cross-attention",
+                                                      "feed-forward"};
+  for (const JoinCase& expected : std::vector<JoinCase>{
+           {"decoder-rope", Join::Sum, self_attention},
+           {"memory-segment", Join::Sum, self_attention, {.segment = 2}},
            {"universal-fixed", Join::Sum, {"attention", "feed-forward", "positions"}, {.step = 2}},
            {"join-reversible", Join::Sum, {"attention", "feed-forward", "the other stream"}},
-           {"join-gru", Join::Gated, usual},
-           {"decoder-post-norm-biases", Join::Normed, usual},
-           {"encoder_decoder-sinusoidal", Join::Sum, crossing, {}, true},
+           {"join-gru", Join::Gated, self_attention},
+           {"decoder-post-norm-biases", Join::Normed, self_attention},
+           {"encoder_decoder-sinusoidal", Join::Sum, with_cross_attention, {}, true},
            {"encoder_decoder-sinusoidal",
             Join::Sum,
-            crossing,
+            with_cross_attention,
             {.kind = AttentionKind::Cross},
             true},
-           {"encoder_decoder-sinusoidal", Join::Sum, usual, {.stack = Stack::Encoder}, true}}) {
+           {"encoder_decoder-sinusoidal",
+            Join::Sum,
+            self_attention,
+            {.stack = Stack::Encoder},
+            true}}) {
     const auto trace = testing::run_case(
-        passed.model, kIds,
-        passed.writes ? std::vector<std::int32_t>{3, 5, 6} : std::vector<std::int32_t>{});
-    Session e = looking_by_flow();
-    e.view.part = passed.part;
+        expected.model, kIds,
+        expected.has_target ? std::vector<std::int32_t>{3, 5, 6} : std::vector<std::int32_t>{});
+    Session e = flow_session();
+    e.view.part = expected.part;
     const FlowNumbers flow = numbers_of(*trace, e);
-    ASSERT_TRUE(flow.layer) << passed.model;
-    EXPECT_EQ(flow.layer->join, passed.join) << passed.model;
+    ASSERT_TRUE(flow.layer) << expected.model;
+    EXPECT_EQ(flow.layer->join, expected.join) << expected.model;
     std::vector<std::string> names;
     Tensor sum = flow.layer->before.values.copy();
     for (const FlowTerm& term : flow.layer->terms) {
       names.push_back(term.name);
       for (Index n = 0; n < sum.size(); ++n) sum[n] += term.values[n];
     }
-    EXPECT_EQ(names, passed.terms) << passed.model;
-    if (passed.join == Join::Sum) {
-      EXPECT_TRUE(close(sum, flow.layer->after)) << passed.model;
+    EXPECT_EQ(names, expected.terms) << expected.model;
+    if (expected.join == Join::Sum) {
+      EXPECT_TRUE(close(sum, flow.layer->after)) << expected.model;
     }
-    const bool cross = passed.part.kind == std::optional(AttentionKind::Cross);
+    const bool cross = expected.part.kind == std::optional(AttentionKind::Cross);
     ASSERT_TRUE(flow.heads.joined.defined());
     const auto match = std::ranges::find(
-        flow.layer->terms, cross ? "cross-attention" : passed.terms.front(), &FlowTerm::name);
-    EXPECT_TRUE(close(flow.heads.joined, match->values)) << passed.model;
+        flow.layer->terms, cross ? "cross-attention" : expected.terms.front(), &FlowTerm::name);
+    EXPECT_TRUE(close(flow.heads.joined, match->values)) << expected.model;
   }
 }
 
 TEST(FlowView, StatesRunFromEmbeddingToLastLayer) {
   const auto trace = testing::run_case("decoder-rope", kIds);
-  Session e = looking_by_flow();
+  Session e = flow_session();
   e.view.pinned_query = 4;
   const FlowNumbers flow = numbers_of(*trace, e);
   const Index layers = trace->config->layers;
@@ -306,7 +311,7 @@ TEST(FlowView, StatesRunFromEmbeddingToLastLayer) {
 }
 
 TEST(FlowView, ExitedTokenIsCopied) {
-  Session e = looking_by_flow();
+  Session e = flow_session();
   e.run.model = testing::model_case("exits-saturation-decay");
   e.run.ids = kIds;
   e.run.exit = 0.0;  // exit after the first layer
@@ -343,7 +348,7 @@ TEST(FlowView, TrajectoryPredictsActionsAtStates) {
   EXPECT_TRUE(numbers_of(*trace, e).chances.empty());
 }
 
-Look wide(const ViewSettings& settings) {
+Look wide_look(const ViewSettings& settings) {
   Look look;
   look.width = 1000;
   look.framed = false;
@@ -360,7 +365,7 @@ TEST(FlowView, StepsExplainOneStageEach) {
   for (Index step = 1; step <= kFlowSteps; ++step) {
     ViewSettings settings;
     set_view_value(settings, "flow", "step", step);
-    const ViewLayout layout = look_at(trace, "flow", wide(settings));
+    const ViewLayout layout = look_at(trace, "flow", wide_look(settings));
     const std::string all = all_text(layout.list);
     for (const std::string& other : step_texts) EXPECT_NE(all, other);
     step_texts.push_back(all);
@@ -375,37 +380,37 @@ TEST(FlowView, StepsExplainOneStageEach) {
   EXPECT_NE(step_texts[4].find("5  Softmax"), std::string::npos);
   EXPECT_NE(step_texts.back().find("Space"), std::string::npos);
   // The view opens on the whole figure.
-  EXPECT_EQ(all_text(look_at(trace, "flow", wide({})).list), step_texts.back());
+  EXPECT_EQ(all_text(look_at(trace, "flow", wide_look({})).list), step_texts.back());
 }
 
 // Every panel opens a view with content.
 TEST(FlowView, PanelsOpenOtherViews) {
   const Trace trace = testing::run_model({});
-  const ViewLayout layout = look_at(trace, "flow", wide({}));
+  const ViewLayout layout = look_at(trace, "flow", wide_look({}));
   std::vector<std::string> opened;
-  bool pins = false, chooses = false, goes = false;
+  bool pins_query = false, selects_head = false, selects_layer = false;
   for (const Handle& handle : layout.handles) {
     ASSERT_TRUE(handle.click);
-    Session e = looking_by_flow();
+    Session e = flow_session();
     handle.click(e);
     if (e.view.id != "flow") {
       opened.push_back(e.view.id);
       EXPECT_EQ(view(e.view.id).objection(trace), "");
     }
-    pins |= e.view.id == "flow" && e.view.pinned_query == 2;
-    chooses |= e.view.head == 1;
-    goes |= e.view.layer == 1;
+    pins_query |= e.view.id == "flow" && e.view.pinned_query == 2;
+    selects_head |= e.view.head == 1;
+    selects_layer |= e.view.layer == 1;
   }
   EXPECT_GE(opened.size(), 12u);
   for (const char* id : {"lines", "vectors", "scores", "map", "grid", "next", "architecture"}) {
     EXPECT_NE(std::ranges::find(opened, id), opened.end()) << id;
   }
-  EXPECT_TRUE(pins && chooses && goes);
+  EXPECT_TRUE(pins_query && selects_head && selects_layer);
 }
 
 TEST(FlowView, PointerReportsKey) {
   const Trace trace = testing::run_model({});
-  const Look look = wide({});
+  const Look look = wide_look({});
   const ViewLayout layout = look_at(trace, "flow", look);
   const AttentionTap& tap = trace.attention[0];
   const FlowSum sum = flow_sum(trace, tap, 0, 11, 1);
@@ -419,7 +424,7 @@ TEST(FlowView, PointerReportsKey) {
 
 TEST(FlowView, PointerReportsComponent) {
   const Trace trace = testing::run_model({});
-  Look look = wide({});
+  Look look = wide_look({});
   bool match = false;
   for (double y = 100; y < 500 && !match; y += 9) {
     look.pointer = Point{900, y};
@@ -432,7 +437,7 @@ TEST(FlowView, ExplainsVariantsWithoutScores) {
   const auto text_of = [](const char* variant) {
     const Choice choice{variant, default_values(attnscope::variant(variant).parameters)};
     const Trace trace = testing::run_model({.variant = to_json(choice).dump(), .encoding = "none"});
-    std::string text = all_text(look_at(trace, "flow", wide({})).list);
+    std::string text = all_text(look_at(trace, "flow", wide_look({})).list);
     std::ranges::replace(text, '\n', ' ');
     return text;
   };
@@ -443,9 +448,9 @@ TEST(FlowView, ExplainsVariantsWithoutScores) {
   ViewSettings step;
   set_view_value(step, "flow", "step", Index{6});
   const Trace gated = testing::run_model({.variant = "gmlp", .encoding = "none"});
-  EXPECT_TRUE(says(look_at(gated, "flow", wide(step)).list, "processes it further"));
+  EXPECT_TRUE(says(look_at(gated, "flow", wide_look(step)).list, "processes it further"));
   set_view_value(step, "flow", "step", Index{4});
-  EXPECT_TRUE(says(look_at(gated, "flow", wide(step)).list, "no query-key products"));
+  EXPECT_TRUE(says(look_at(gated, "flow", wide_look(step)).list, "no query-key products"));
 }
 
 // The sentence of a step is not cut off.
@@ -454,7 +459,7 @@ TEST(FlowView, SentencesFit) {
                             "join-gru", "exits-geometric", "memory-memorizing"}) {
     const auto trace = testing::run_case(model, kIds);
     for (Index step = 1; step <= kFlowSteps; ++step) {
-      Look look = wide({});
+      Look look = wide_look({});
       look.width = 660;
       look.height = 620;
       set_view_value(look.settings, "flow", "step", step);
@@ -469,7 +474,7 @@ TEST(FlowView, SentencesFit) {
   }
 }
 
-// A narrow page, as next to the words of a lecture, shows the panel of the current step.
+// A narrow page, as next to the text of a lesson, shows the panel of the current step.
 TEST(FlowView, NarrowPageShowsPanelOfCurrentStep) {
   const Trace trace = testing::run_model({.length = 12, .heads = 4, .kv_heads = 4});
   const auto text_of = [&](Index step) {
@@ -489,7 +494,7 @@ TEST(FlowView, NarrowPageShowsPanelOfCurrentStep) {
   EXPECT_NE(text_of(7).find("head 3"), std::string::npos);
   EXPECT_NE(text_of(8).find("+ attention"), std::string::npos);
   EXPECT_NE(text_of(9).find("+ feed-forward"), std::string::npos);
-  EXPECT_EQ(text_of(kFlowSteps).find("+ feed-forward"), std::string::npos);  // and no other
+  EXPECT_EQ(text_of(kFlowSteps).find("+ feed-forward"), std::string::npos);  // nor of other steps
 }
 
 TEST(FlowView, RejectsTracesWithoutValues) {
@@ -499,16 +504,16 @@ TEST(FlowView, RejectsTracesWithoutValues) {
   Trace imported = testing::run_model({});
   imported.is_imported = true;
   EXPECT_EQ(view("flow").objection(imported), "No values in this file.");
-  const testing::InputOf of(weights, {});
-  EXPECT_THROW(view("flow").data(of.input), InputError);
+  const testing::InputOf fixture(weights, {});
+  EXPECT_THROW(view("flow").data(fixture.input), InputError);
 }
 
 TEST(FlowView, ExportedTablesAddUp) {
   const Trace trace = testing::run_model({});
   ViewSettings settings;
   settings.layer = 1;
-  const testing::InputOf of(trace, settings);
-  const ViewData data = view("flow").data(of.input);
+  const testing::InputOf fixture(trace, settings);
+  const ViewData data = view("flow").data(fixture.input);
   const auto table = [&](const std::string& name) -> const ViewData::Matrix& {
     return *std::ranges::find(data.matrices, name, &ViewData::Matrix::name);
   };
@@ -547,12 +552,12 @@ TEST(FlowView, IsLegibleForEveryKindOfModel) {
   for (const char* model :
        {"decoder-masked", "encoder_decoder-sinusoidal", "rnn_attention-dot", "universal-act",
         "memory-compressive-mean", "exits-geometric", "join-gru", "image"}) {
-    Session e = looking_by_flow();
+    Session e = flow_session();
     e.run.model = testing::model_case(model);
     e.run.ids = std::string(model) == "image" ? testing::completion_session().run.ids : kIds;
-    const bool writes =
+    const bool has_target =
         model == std::string("rnn_attention-dot") || std::string(model).starts_with("encoder");
-    if (writes) e.run.target_ids = {3, 5, 6};
+    if (has_target) e.run.target_ids = {3, 5, 6};
     const testing::ViewedRun viewed(e);
     testing::expect_legible(viewed, model);
   }
