@@ -1,4 +1,4 @@
-// Chart of the selected gate rows, token by token.
+// Chart of the selected gate rows by token.
 #include <algorithm>
 #include <cmath>
 
@@ -27,8 +27,8 @@ void draw_row(Page& page, const Chart& chart, const GateSet& set, Index row, Col
   if (column < 0.6 * page.em()) return;
   const double side = 0.36 * page.em();
   for (const Point& p : points) {
-    const bool seen = p.x >= chart.x.least && p.x <= chart.x.most && !std::isnan(p.y);
-    if (!seen) continue;
+    const bool is_visible = p.x >= chart.x.least && p.x <= chart.x.most && !std::isnan(p.y);
+    if (!is_visible) continue;
     page.add(FilledBox{
         {chart.at_x(p.x) - side / 2, chart.at_y(p.y) - side / 2, side, side}, colour, side / 2});
   }
@@ -55,19 +55,19 @@ GateChart place_gate_chart(const Page& page, const GatePlaces& places) {
        .most = m.column + m.width - 0.5,
        .titles = {"token number", ""},
        .whole = true},
-      places.up, m.left, 0);
+      places.gate_axis, m.left, 0);
   return placed;
 }
 
 void draw_gate_chart(Page& page, const GatePlaces& places, const GateChart& placed) {
   const double em = page.em(), width = places.width() + places.bars;
-  const bool spread =
+  const bool has_deviation =
       std::ranges::any_of(places.sets, [](const GateSet& set) { return set.deviation.defined(); });
   const std::string title = "By token";
-  const std::string more = ": mean over " + std::to_string(places.sets.front().components) +
-                           " components ± one deviation";
+  const std::string explanation = ": mean over " + std::to_string(places.sets.front().components) +
+                                  " components ± one deviation";
   page.add(Text{{places.left(), places.bottom + 0.7 * em},
-                page.fitting({title + (spread ? more : ""), title}, em, width / 1.08),
+                page.fitting({title + (has_deviation ? explanation : ""), title}, em, width / 1.08),
                 page.theme().text,
                 em,
                 Align::Start,

@@ -19,11 +19,11 @@ constexpr double kMinRow = 0.45;      // em
 constexpr double kLargestColumn = 7;  // em
 constexpr double kMinPlot = 4;        // em
 constexpr double kBars = 6.5;         // em
-constexpr double kChart = 0.32;       // of the height, for the shown row token by token
+constexpr double kChart = 0.32;       // share of the height for the chart
 constexpr double kMinChart = 7;       // em
 constexpr double kMaxChart = 15;      // em
 
-// Upper limit of the chart.
+// Upper limit of the chart's y axis.
 double largest_gate(const GateSets& sets) {
   double most = 0;
   for (const GateSet& set : sets) {
@@ -41,7 +41,7 @@ TokenAxis row_axis(const GateSet& set) {
   return axis;
 }
 
-// The pinned token, as a row of the shown segment.
+// Index of the pinned token in the selected segment; -1 if none.
 Index pinned_token(const ViewInput& input) {
   const ViewSettings& view = input.session.view;
   const Found found = find_tap(input.trace, view);
@@ -58,7 +58,7 @@ class GatePlacer {
     columns_ = {{"token", ""}, {}, {}};
     for (const TraceToken& token : places_.tokens) columns_.labels.push_back(token.label);
     columns_ = measured(page_, std::move(columns_));
-    left_ = y_axis_width(page_, places_.up);
+    left_ = y_axis_width(page_, places_.gate_axis);
     for (const GateSet& set : places_.sets) {
       left_ = std::max(left_, axis_depth_left(page_, row_axis(set), 12 * em()));
     }
@@ -80,8 +80,8 @@ class GatePlacer {
  private:
   double em() const { return page_.em(); }
 
-  // Rows in em: summary, maps, their last foot, chart, and a line of text. Rows of maps are equally
-  // high; the chart is omitted if space is short. Empty if there is no space.
+  // Heights in em of summary, maps, space below the last map, chart, and a line of text. All map
+  // rows have equal height. Omits the chart if space is short; empty if there is too little space.
   Tracks choose_rows(double height) const {
     const bool has_bars = places_.bars > 0;
     const double chart = std::clamp(kChart * height, kMinChart, kMaxChart);
@@ -158,7 +158,7 @@ Index GatePlaces::shown_row(const ViewInput& input, std::size_t set) const {
 std::optional<GatePlaces> place_gates(const Page& page, const Box& inside, const GateSets& sets,
                                       const std::vector<TraceToken>& tokens) {
   GatePlaces places{.sets = sets, .tokens = tokens};
-  places.up = {.least = 0, .most = largest_gate(sets), .titles = {"gate", ""}};
+  places.gate_axis = {.least = 0, .most = largest_gate(sets), .titles = {"gate", ""}};
   if (!GatePlacer(page, places).place(inside)) return std::nullopt;
   return places;
 }
@@ -174,17 +174,18 @@ std::function<std::optional<Hit>(Point)> gate_hits(const ViewInput& input,
       if (at >= 0 && at < places.length()) rows[static_cast<std::size_t>(at)] = i;
     }
   }
-  std::vector<std::vector<GateSet::Row>> of_sets;
-  for (const GateSet& set : places.sets) of_sets.push_back(set.rows);
-  return [pairs = places.pairs, rows, of_sets, layer = view.layer,
+  std::vector<std::vector<GateSet::Row>> set_rows;
+  for (const GateSet& set : places.sets) set_rows.push_back(set.rows);
+  return [pairs = places.pairs, rows, set_rows, layer = view.layer,
           head = view.head](Point p) -> std::optional<Hit> {
     for (std::size_t n = 0; n < pairs.size(); ++n) {
       const auto [row, token] = pairs[n](p);
       if (row < 0 || token < 0) continue;
-      const GateSet::Row& of = of_sets[n][static_cast<std::size_t>(row)];
+      const GateSet::Row& gate_row = set_rows[n][static_cast<std::size_t>(row)];
       const Index query = rows[static_cast<std::size_t>(token)];
       if (query < 0) return std::nullopt;
-      return Hit{of.layer >= 0 ? of.layer : layer, of.head >= 0 ? of.head : head, query, -1};
+      return Hit{gate_row.layer >= 0 ? gate_row.layer : layer,
+                 gate_row.head >= 0 ? gate_row.head : head, query, -1};
     }
     return std::nullopt;
   };
@@ -197,15 +198,15 @@ std::vector<Handle> gate_handles(const GatePlaces& places) {
     const std::vector<GateSet::Row>& rows = places.sets[n].rows;
     const double high = m.plot.height / static_cast<double>(rows.size());
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      const GateSet::Row& of = rows[r];
-      if (of.layer < 0) continue;
+      const GateSet::Row& gate_row = rows[r];
+      if (gate_row.layer < 0) continue;
       handles.push_back(
           {.area = {m.plot.x - m.left, m.plot.y + static_cast<double>(r) * high, m.left, high},
-           .help = "Show " + of.label() + " below, and in other views.",
-           .click = [of](Session& e) {
-             e.view.layer = of.layer;
-             if (of.head >= 0) e.view.head = of.head;
-             if (of.step >= 0) e.view.part.step = of.step;
+           .help = "Show " + gate_row.label() + " below, and in other views.",
+           .click = [gate_row](Session& e) {
+             e.view.layer = gate_row.layer;
+             if (gate_row.head >= 0) e.view.head = gate_row.head;
+             if (gate_row.step >= 0) e.view.part.step = gate_row.step;
            }});
     }
   }

@@ -10,25 +10,25 @@
 
 namespace attnscope {
 
-// Stacked maps with common columns; the first has the tokens above it. Below them, if there is
-// space, the chart of the selected rows.
+// Stacked maps with common columns, whose token labels are above the first map. The chart of the
+// selected rows is below the maps, if there is space.
 struct GatePlaces {
   const GateSets& sets;
   const std::vector<TraceToken>& tokens;
   std::vector<MatrixPlot> maps{};  // one per set
   std::vector<PairAt> pairs{};     // one per set
   double top = 0;                  // of the summary line
-  double bars = 0;                 // width of the bars next to the maps; 0: no space
+  double bars = 0;                 // width of the bars next to the maps; 0: omitted
   double bottom = 0;               // of the maps
-  double chart_height = 0;         // 0: no space
-  ChartAxis up{};                  // of the chart
+  double chart_height = 0;         // 0: omitted
+  ChartAxis gate_axis{};           // y axis of the chart
 
   Index length() const { return static_cast<Index>(tokens.size()); }
   double left() const { return maps.front().plot.x - maps.front().left; }
   // Width of labels and cells.
   double width() const { return maps.front().left + maps.front().plot.width; }
   Index pinned_token() const { return maps.front().pinned_column; }
-  // The hovered row of a set; otherwise the row of the selected layer (and head), else the first.
+  // The hovered row of a set, else the row of the selected layer (and head), else the first row.
   Index shown_row(const ViewInput& input, std::size_t set) const;
 };
 
@@ -42,10 +42,10 @@ struct GateMeasures {
 std::optional<GatePlaces> place_gates(const Page& page, const Box& inside, const GateSets& sets,
                                       const std::vector<TraceToken>& tokens);
 
-// Hit test: tokens of the shown segment are rows of its attention maps.
+// Hit test of the maps: a token of the selected segment is a query of its attention map.
 std::function<std::optional<Hit>(Point)> gate_hits(const ViewInput& input,
                                                    const GatePlaces& places);
-// A click on a row's label selects its layer and head.
+// Handles that select a row's layer and head by a click on its label.
 std::vector<Handle> gate_handles(const GatePlaces& places);
 
 }  // namespace attnscope

@@ -27,8 +27,8 @@ ColourRange gate_range(const ViewSettings& view, const GateSets& sets) {
     }
   }
   if (!(range.most > 0)) range.most = 1;
-  const bool apart = range.most - range.least > 1e-3;
-  if (view.colour_end != ColourEnd::Largest || !apart) range.least = 0;
+  const bool differ = range.most - range.least > 1e-3;
+  if (view.colour_end != ColourEnd::Largest || !differ) range.least = 0;
   return range;
 }
 
@@ -51,8 +51,8 @@ void draw_words(Page& page, const GateSet& set, const MatrixPlot& m, double bars
 }
 
 void draw_numbers(Page& page, const GateSet& set, const MatrixPlot& m, const ColourRange& range) {
-  const Box one = m.cell(0, 0);
-  if (one.width < kNumberWidth * page.em() || one.height < kNumberHeight * page.em()) return;
+  const Box first = m.cell(0, 0);
+  if (first.width < kNumberWidth * page.em() || first.height < kNumberHeight * page.em()) return;
   page.add(Clip{m.plot});
   for (Index row = 0; row < set.mean.dim(0); ++row) {
     for (Index i = 0; i < set.mean.dim(1); ++i) {
@@ -70,12 +70,12 @@ void draw_numbers(Page& page, const GateSet& set, const MatrixPlot& m, const Col
   page.add(Clip{});
 }
 
-// Draws frame and axes; tokens are written above the first map only.
+// Draws frame and axes (with tokens above the first map only), and outlines marked tokens.
 void draw_frame(Page& page, const MatrixPlot& m, Index token) {
-  MatrixPlot shown = m;
-  shown.pinned_column = -1;
-  if (m.columns.count() == 0) shown.hovered_column = -1;
-  draw_matrix_frame(page, shown, {});
+  MatrixPlot frame = m;
+  frame.pinned_column = -1;
+  if (m.columns.count() == 0) frame.hovered_column = -1;
+  draw_matrix_frame(page, frame, {});
   page.add(Clip{m.plot});
   for (const Index marked : {m.pinned_column, token}) {
     if (marked < 0) continue;
@@ -117,7 +117,7 @@ void draw_gate_maps(Page& page, const GatePlaces& places, Index token) {
     draw_numbers(page, set, m, range);
     draw_frame(page, m, token);
     if (places.bars > 0) draw_means(page, set, m, places.bars, range.most);
-    // Low bars have no space for numbers.
+    // Shorter bars have no space for numbers.
     if (m.plot.height >= 3 * page.em()) draw_colour_bar(page, m.right, range, {"gate", ""});
   }
 }

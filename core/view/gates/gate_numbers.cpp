@@ -14,7 +14,7 @@ Stack gate_stack(const ViewInput& input) {
 }
 
 // The maximum, if gates differ: ", at “?” in layer 0 up to 0.15".
-std::string widest(const GateSet& set, const std::vector<TraceToken>& tokens) {
+std::string maximum_words(const GateSet& set, const std::vector<TraceToken>& tokens) {
   Index row = -1, token = -1;
   float least = 2, most = -1;
   for (Index r = 0; r < gate_rows(set); ++r) {
@@ -78,14 +78,15 @@ std::string about_gates(const GateSets& sets) {
 
 std::vector<std::string> gates_summary(const GateSets& sets,
                                        const std::vector<TraceToken>& tokens) {
-  std::string all, few;
+  std::string long_text, short_text;
   for (const GateSet& set : sets) {
     const std::string mean = gate_number(set.all_mean());
     const std::string note = set.untrained ? " (untrained)" : "";
-    all += (all.empty() ? "" : "; ") + set.short_title + " " + mean + note + widest(set, tokens);
-    few += (few.empty() ? "" : ", ") + set.short_title + " " + mean + note;
+    long_text += (long_text.empty() ? "" : "; ") + set.short_title + " " + mean + note +
+                 maximum_words(set, tokens);
+    short_text += (short_text.empty() ? "" : ", ") + set.short_title + " " + mean + note;
   }
-  return {"Mean gate values: " + all + ".", "Mean gates: " + few + ".", few};
+  return {"Mean gate values: " + long_text + ".", "Mean gates: " + short_text + ".", short_text};
 }
 
 std::string gate_words(const GateSet& set, Index row, Index token) {
@@ -94,11 +95,11 @@ std::string gate_words(const GateSet& set, Index row, Index token) {
   const auto mean = static_cast<double>(set.mean(row, token));
   if (std::isnan(mean)) return words + "no gate";
   if (!set.deviation.defined()) return words + gate_number(mean);
-  const auto of = [&](const Tensor& numbers) {
+  const auto number_of = [&](const Tensor& numbers) {
     return gate_number(static_cast<double>(numbers(row, token)));
   };
-  return words + gate_number(mean) + " ± " + of(set.deviation) + " (" + of(set.least) + " to " +
-         of(set.most) + ")";
+  return words + gate_number(mean) + " ± " + number_of(set.deviation) + " (" +
+         number_of(set.least) + " to " + number_of(set.most) + ")";
 }
 
 ViewData gates_data(const ViewInput& input) {

@@ -30,7 +30,7 @@ std::vector<std::string> gates_summary(const GateSets& sets, const std::vector<T
 // "attention, layer 2, 0.13 ± 0.02 (0.08 to 0.19)": the gates of a token in this row.
 std::string gate_words(const GateSet& set, Index row, Index token);
 
-// For each set the mean, and with components their deviation: rows by tokens.
+// Matrices [rows, tokens] of each set: mean; for gates with components also deviation and range.
 ViewData gates_data(const ViewInput& input);
 
 }  // namespace attnscope

@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// `token`: the hovered one; -1: none.
+// `token`: the hovered token; -1 if none.
 void draw_gate_maps(Page& page, const GatePlaces& places, Index token);
 
 // Chart of the selected row of each set, with the spread over components.

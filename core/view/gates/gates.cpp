@@ -102,7 +102,7 @@ ViewLayout lay_out_gates(const ViewInput& input) {
   return places ? Gates(input, page, *places).lay_out(inside) : no_space(page);
 }
 
-void show_example(Session& session) {
+void open_gates_example(Session& session) {
   open_bundled_model(session, "recall-gated");
 }
 
@@ -131,7 +131,7 @@ View gates_view() {
                         controls.colour_ends = stretched_ends();
                       }},
       .content = {.objection = [](const Trace& trace) { return gates_refusal(trace).sentence(); },
-                  .example = show_example},
+                  .example = open_gates_example},
       .cells = {.zoom = true}};
 }
 

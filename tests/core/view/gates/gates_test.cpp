@@ -38,8 +38,8 @@ TEST(Gates, ResidualGatesAreMeansOverComponents) {
           most = std::max(most, z);
         }
         for (Index n = 0; n < tap->values.dim(1); ++n) {
-          const double apart = static_cast<double>(tap->values(i, n)) - mean;
-          variance += apart * apart / width;
+          const double difference = static_cast<double>(tap->values(i, n)) - mean;
+          variance += difference * difference / width;
         }
         const auto r = static_cast<Index>(row);
         EXPECT_NEAR(static_cast<double>(set.mean(r, i)), mean, 1e-6);
@@ -58,10 +58,11 @@ TEST(Gates, MemoryGatesAreShareOfWeight) {
   ASSERT_EQ(sets.size(), 1u);
   int compared = 0;
   for (std::size_t row = 0; row < sets[0].rows.size(); ++row) {
-    const GateSet::Row& of = sets[0].rows[row];
+    const GateSet::Row& row_of_set = sets[0].rows[row];
     for (Index segment = 0; segment < 3; ++segment) {
       Index head = 0;
-      const AttentionTap* tap = trace->find({of.layer, of.head, {.segment = segment}}, &head);
+      const AttentionTap* tap =
+          trace->find({row_of_set.layer, row_of_set.head, {.segment = segment}}, &head);
       ASSERT_NE(tap, nullptr);
       const auto g = sets[0].mean(static_cast<Index>(row), 4 * segment);
       if (slot_count(*tap, KeyKind::Memory) == 0) {
@@ -87,10 +88,10 @@ TEST(Gates, ExplainTheirMeaning) {
             std::string::npos);
   Trace spalm = testing::synthetic_trace(2, 2, 9);
   spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.25F);
-  const std::string own = all_text(look_at(spalm, "gates", look).list);
-  EXPECT_NE(own.find("retrieval 0.25"), std::string::npos) << own;
-  EXPECT_NE(own.find("1: model state only"), std::string::npos) << own;
-  EXPECT_EQ(own.find("untrained"), std::string::npos) << own;
+  const std::string shown = all_text(look_at(spalm, "gates", look).list);
+  EXPECT_NE(shown.find("retrieval 0.25"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("1: model state only"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("untrained"), std::string::npos) << shown;
   spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.5F);
   const std::string middle = all_text(look_at(spalm, "gates", look).list);
   EXPECT_NE(middle.find("retrieval 0.50 (untrained)"), std::string::npos) << middle;
@@ -115,8 +116,8 @@ TEST(Gates, ExplainMissingGates) {
   const Trace plain = testing::synthetic_trace(2, 2, 9);
   EXPECT_NE(look_at(plain, "gates").refusal, "");
   EXPECT_EQ(view("gates").objection(plain), "No gates in this run.");
-  const testing::InputOf of(plain, {});
-  EXPECT_THROW(view("gates").data(of.input), InputError);
+  const testing::InputOf fixture(plain, {});
+  EXPECT_THROW(view("gates").data(fixture.input), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE
