@@ -1,5 +1,5 @@
-// Graph view: tokens as nodes, attended pairs as edges as wide as their weights. Nodes can be
-// moved, and edges of the variant Graph drawn by hand.
+// Graph view: tokens as nodes, attended pairs as edges with widths by weight. Nodes can be moved,
+// and edges of the variant Graph can be drawn.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ struct Node {
   std::string label;
 };
 
-struct Drawn {
+struct DrawnGraph {
   const AttentionTap& tap;
   Index head;
   Box box;  // of the node centres
@@ -38,13 +38,13 @@ struct Drawn {
   Tensor weights;              // [L_q, L_k]
   double largest = 1;          // of the edges' weights
   Index query = -1, key = -1;  // in focus
-  bool line = false;
-  double bottom = 0;  // lower limit of labels
+  bool line = false;           // line layout
+  double bottom = 0;           // lower limit of labels
 };
 
-// Positions of nodes that the user dragged: [node, x, y, layout], in ten-thousandths of the box;
-// the last number is the layout. Without it the entry applies to all layouts.
-using Places = std::vector<std::vector<Index>>;
+// Nodes that the user moved: [node, x, y, layout], with x and y in ten-thousandths of the box and
+// an index into kLayouts. Entries without a layout apply to all layouts.
+using MovedNodes = std::vector<std::vector<Index>>;
 constexpr double kPlaceUnit = 10000;
 constexpr std::array kLayouts{"circle", "line", "springs"};
 
@@ -59,7 +59,7 @@ bool is_of_layout(const std::vector<Index>& place, Index layout) {
 std::vector<Point> places_of(const Values& settings, const std::vector<Edge>& edges, Index nodes) {
   std::vector<Point> places = node_places(settings.choice("layout"), nodes, edges);
   if (!settings.has("moved")) return places;
-  for (const std::vector<Index>& place : settings.get<Places>("moved")) {
+  for (const std::vector<Index>& place : settings.get<MovedNodes>("moved")) {
     if (!is_of_layout(place, layout_number(settings)) || place[0] >= nodes) continue;
     places[static_cast<std::size_t>(place[0])] = {static_cast<double>(place[1]) / kPlaceUnit,
                                                   static_cast<double>(place[2]) / kPlaceUnit};
@@ -68,10 +68,10 @@ std::vector<Point> places_of(const Values& settings, const std::vector<Edge>& ed
 }
 
 // Converts from the unit square to a box on the page, and back.
-Point on_page(const Box& box, Point p) {
+Point to_page(const Box& box, Point p) {
   return {box.x + p.x * box.width, box.y + p.y * box.height};
 }
-Point in_square(const Box& box, Point p) {
+Point to_square(const Box& box, Point p) {
   return {std::clamp((p.x - box.x) / box.width, 0.0, 1.0),
           std::clamp((p.y - box.y) / box.height, 0.0, 1.0)};
 }
@@ -79,17 +79,18 @@ Point in_square(const Box& box, Point p) {
 Index node_at(const std::vector<Node>& nodes, Point p, double reach) {
   Index nearest = -1;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    const double apart = std::hypot(nodes[n].at.x - p.x, nodes[n].at.y - p.y);
-    if (apart > reach) continue;
-    reach = apart;
+    const double distance = std::hypot(nodes[n].at.x - p.x, nodes[n].at.y - p.y);
+    if (distance > reach) continue;
+    reach = distance;
     nearest = static_cast<Index>(n);
   }
   return nearest;
 }
 
-// Edge from a query to its key: on a line an arc (backward above, forward below), otherwise bent
-// slightly if the reverse edge exists.
-Line edge_line(const Drawn& d, Index from, Index to, bool bent, Colour colour, double thickness) {
+// Edge from a query to its key: in the line layout an arc (above the line to earlier keys, below to
+// later ones), otherwise straight, or bent slightly if `bent`.
+Line edge_line(const DrawnGraph& d, Index from, Index to, bool bent, Colour colour,
+               double thickness) {
   const Point a = d.nodes[static_cast<std::size_t>(from)].at;
   const Point b = d.nodes[static_cast<std::size_t>(to)].at;
   Line line{{}, colour, thickness};
@@ -136,18 +137,18 @@ void draw_arrow_head(Page& page, const Line& line, double radius) {
                 std::max(1.2, line.thickness * 0.7)});
 }
 
-bool in_focus(const Drawn& d, Index from, Index to) {
+bool in_focus(const DrawnGraph& d, Index from, Index to) {
   if (d.query < 0 && d.key < 0) return true;
   return (d.query < 0 || from == d.query) && (d.key < 0 || to == d.key);
 }
 
-// Colour of the shown head, lightened on dark pages since the palette is made for paper.
+// Colour of the selected head, lighter on dark pages.
 Colour edge_colour(const Page& page) {
   const Colour colour = head_colour(page.input().session.view.head);
   return page.theme().is_dark() ? blend(colour, {255, 255, 255, 255}, 0.3) : colour;
 }
 
-void draw_edges(Page& page, const Drawn& d) {
+void draw_edges(Page& page, const DrawnGraph& d) {
   const double em = page.em();
   const Colour strong = edge_colour(page);
   const auto draw = [&](bool focused) {
@@ -156,9 +157,9 @@ void draw_edges(Page& page, const Drawn& d) {
       const double share = std::abs(static_cast<double>(d.weights(from, to))) / d.largest;
       Colour colour = blend(page.theme().line, strong, 0.15 + 0.85 * std::sqrt(share));
       if (!focused) colour = translucent(page.theme().line, 0.35);
-      const bool both = std::ranges::binary_search(d.edges.pairs, Edge(to, from));
-      const Line line =
-          edge_line(d, from, to, both, colour, (kThinnest + (kThickest - kThinnest) * share) * em);
+      const bool has_reverse = std::ranges::binary_search(d.edges.pairs, Edge(to, from));
+      const Line line = edge_line(d, from, to, has_reverse, colour,
+                                  (kThinnest + (kThickest - kThinnest) * share) * em);
       page.add(line);
       if (focused && d.edges.pairs.size() <= 400) draw_arrow_head(page, line, kNode * em);
     }
@@ -168,14 +169,14 @@ void draw_edges(Page& page, const Drawn& d) {
 }
 
 // Direction of a label: away from the edges at its node, otherwise from the centre.
-Point label_direction(const Drawn& d, Index node) {
+Point label_direction(const DrawnGraph& d, Index node) {
   const Point at = d.nodes[static_cast<std::size_t>(node)].at;
   Point away{0, 0};
   Index count = 0;
   const auto add = [&](Point from) {
-    const double far = std::max(1e-9, std::hypot(at.x - from.x, at.y - from.y));
-    away.x += (at.x - from.x) / far;
-    away.y += (at.y - from.y) / far;
+    const double distance = std::max(1e-9, std::hypot(at.x - from.x, at.y - from.y));
+    away.x += (at.x - from.x) / distance;
+    away.y += (at.y - from.y) / distance;
     ++count;
   };
   for (const auto& [from, to] : d.edges.pairs) {
@@ -183,12 +184,12 @@ Point label_direction(const Drawn& d, Index node) {
       add(d.nodes[static_cast<std::size_t>(from == node ? to : from)].at);
   }
   add({d.box.x + d.box.width / 2, d.box.y + d.box.height / 2});
-  const double far = std::hypot(away.x, away.y);
-  if (far < 0.2 * static_cast<double>(count)) {  // edges on both sides: sideways
+  const double distance = std::hypot(away.x, away.y);
+  if (distance < 0.2 * static_cast<double>(count)) {  // edges on both sides
     return {std::abs(away.y) > std::abs(away.x) ? 1.0 : 0.0,
             std::abs(away.y) > std::abs(away.x) ? 0.0 : -1.0};
   }
-  return {away.x / far, away.y / far};
+  return {away.x / distance, away.y / distance};
 }
 
 // A label and its box.
@@ -197,7 +198,7 @@ struct NodeLabel {
   Box box;
 };
 
-NodeLabel label_of(const Page& page, const Drawn& d, Index at) {
+NodeLabel label_of(const Page& page, const DrawnGraph& d, Index at) {
   const Node& node = d.nodes[static_cast<std::size_t>(at)];
   const double em = page.em(), radius = kNode * em;
   const bool marked = at == d.query || at == d.key;
@@ -232,19 +233,19 @@ NodeLabel label_of(const Page& page, const Drawn& d, Index at) {
 }
 
 // Draws the labels that fit, highlighted ones first.
-void draw_labels(Page& page, const Drawn& d) {
-  std::vector<Box> taken;
+void draw_labels(Page& page, const DrawnGraph& d) {
+  std::vector<Box> occupied;
   const auto draw = [&](Index at) {
     const NodeLabel label = label_of(page, d, at);
     const Box& box = label.box;
     const bool outside = box.x < 0 || box.y < 0 || box.right() > page.input().canvas.width ||
                          box.bottom() > d.bottom;
-    const bool covered = std::ranges::any_of(taken, [&](const Box& other) {
+    const bool covered = std::ranges::any_of(occupied, [&](const Box& other) {
       return box.x < other.right() && other.x < box.right() && box.y < other.bottom() &&
              other.y < box.bottom();
     });
     if (outside || covered) return;
-    taken.push_back(box);
+    occupied.push_back(box);
     if (!d.line) {
       page.add(FilledBox{box, translucent(page.theme().background, 0.8), 0.2 * page.em()});
     }
@@ -258,7 +259,7 @@ void draw_labels(Page& page, const Drawn& d) {
   }
 }
 
-void draw_nodes(Page& page, const Drawn& d) {
+void draw_nodes(Page& page, const DrawnGraph& d) {
   const double radius = kNode * page.em();
   for (std::size_t n = 0; n < d.nodes.size(); ++n) {
     const Node& node = d.nodes[n];
@@ -277,7 +278,7 @@ void draw_nodes(Page& page, const Drawn& d) {
 }
 
 // Draws the legend of edge widths, and advice on interaction.
-double draw_key(Page& page, const Drawn& d, const Box& box, const std::string& advice) {
+double draw_widths(Page& page, const DrawnGraph& d, const Box& box, const std::string& advice) {
   const double em = page.em(), y = box.y + 0.8 * em;
   double x = box.x;
   for (const double share : {0.25, 1.0}) {
@@ -299,8 +300,8 @@ double draw_key(Page& page, const Drawn& d, const Box& box, const std::string& a
 
 void move_node(Session& session, Index node, Point to) {
   Values values = view_values(session.view, kId);
-  Places moved;
-  if (values.has("moved")) moved = values.get<Places>("moved");
+  MovedNodes moved;
+  if (values.has("moved")) moved = values.get<MovedNodes>("moved");
   const Index layout = layout_number(values);
   std::erase_if(moved, [&](const auto& place) {
     return place.size() < 3 || (place[0] == node && is_of_layout(place, layout));
@@ -314,7 +315,7 @@ void move_node(Session& session, Index node, Point to) {
 }
 
 // Adds strokes from node to node that toggle an edge, or drags that move a node.
-void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double em,
+void add_strokes(const ViewInput& input, const DrawnGraph& d, const Box& area, double em,
                  ViewLayout& layout) {
   const Values settings = view_values(input.session.view, kId);
   const std::string tool = settings.choice("tool");
@@ -327,7 +328,7 @@ void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double
                       const std::vector<Point>& path, Session& session) {
     const Index from = node_at(nodes, path.front(), reach);
     if (from < 0) return;
-    if (!draws) return move_node(session, from, in_square(box, path.back()));
+    if (!draws) return move_node(session, from, to_square(box, path.back()));
     const Index to = node_at(nodes, path.back(), reach);
     if (to < 0 || to == from) return;
     std::optional<Choice>& of_head = governing_variant(session);
@@ -337,7 +338,7 @@ void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double
   layout.handles.push_back(std::move(handle));
 }
 
-std::string advice_of(const ViewInput& input, const Drawn& d) {
+std::string advice_of(const ViewInput& input, const DrawnGraph& d) {
   const std::string tool = view_values(input.session.view, kId).choice("tool");
   if (tool == "edges" && is_graph(d.tap)) {
     return "Drag from token to token to add or remove an edge.";
@@ -346,11 +347,12 @@ std::string advice_of(const ViewInput& input, const Drawn& d) {
   return "";
 }
 
-Drawn drawn_of(const ViewInput& input, const Page& page, const Found& found, const Box& inside) {
+DrawnGraph graph_of(const ViewInput& input, const Page& page, const Found& found,
+                    const Box& inside) {
   const AttentionTap& tap = *found.tap;
   const double em = page.em();
   const Values settings = view_values(input.session.view, kId);
-  Drawn d{tap, found.head, {}, {}, edges_of(tap, found.head), tap.attention(found.head)};
+  DrawnGraph d{tap, found.head, {}, {}, edges_of(tap, found.head), tap.attention(found.head)};
   d.line = settings.choice("layout") == "line";
   d.bottom = inside.bottom();
   const TokenAxis axis = query_axis(input.trace, tap);
@@ -362,11 +364,11 @@ Drawn drawn_of(const ViewInput& input, const Page& page, const Found& found, con
   d.box = {inside.x + side, inside.y + labels + 0.5 * em, std::max(0.0, inside.width - 2 * side),
            std::max(0.0, inside.height - labels - below - em)};
   std::vector<Point> places = places_of(settings, d.edges.pairs, tap.queries());
-  const bool ahead =
+  const bool has_forward =
       std::ranges::any_of(d.edges.pairs, [](const Edge& e) { return e.second > e.first; });
   for (std::size_t n = 0; n < places.size(); ++n) {
-    if (d.line && !ahead) places[n].y = 1;  // all arcs are backward, above
-    d.nodes.push_back({on_page(d.box, places[n]), axis.labels[n]});
+    if (d.line && !has_forward) places[n].y = 1;  // all arcs are above the line
+    d.nodes.push_back({to_page(d.box, places[n]), axis.labels[n]});
   }
   d.largest = 0;
   for (const auto& [i, j] : d.edges.pairs) {
@@ -376,9 +378,9 @@ Drawn drawn_of(const ViewInput& input, const Page& page, const Found& found, con
   const ViewSettings& view = input.session.view;
   d.query = view.pinned_query < tap.queries() ? view.pinned_query : -1;
   d.key = view.pinned_key < tap.keys() ? view.pinned_key : -1;
-  const Index pointed =
+  const Index hovered =
       input.interaction.pointer ? node_at(d.nodes, *input.interaction.pointer, 1.6 * em) : -1;
-  if (pointed >= 0) (d.query >= 0 && d.query != pointed ? d.key : d.query) = pointed;
+  if (hovered >= 0) (d.query >= 0 && d.query != hovered ? d.key : d.query) = hovered;
   return d;
 }
 
@@ -405,12 +407,12 @@ ViewLayout lay_out_graph(const ViewInput& input) {
   const double em = page.em(), key_height = 1.8 * em;
   Box above = inside;
   above.height -= key_height;
-  const Drawn d = drawn_of(input, page, found, above);
+  const DrawnGraph d = graph_of(input, page, found, above);
   if (d.box.width < 8 * em || d.box.height < 4 * em) return no_space(page);
   draw_edges(page, d);
   draw_nodes(page, d);
-  const double bottom = draw_key(page, d, {inside.x, above.bottom(), inside.width, key_height},
-                                 input.figure.framed ? "" : advice_of(input, d));
+  const double bottom = draw_widths(page, d, {inside.x, above.bottom(), inside.width, key_height},
+                                    input.figure.framed ? "" : advice_of(input, d));
   ViewLayout layout;
   add_strokes(input, d, above, em, layout);
   const ViewSettings& view = input.session.view;
@@ -442,7 +444,7 @@ ViewData graph_data(const ViewInput& input) {
   return {{{"edges", table, {}, {"query", "key", "weight"}}}};
 }
 
-std::string why_no_graph(const AttentionTap& tap) {
+std::string objection(const AttentionTap& tap) {
   if (tap.queries() != tap.keys() || tap.query_rows.stream != tap.key_rows.stream) {
     return "Queries and keys are different tokens.";
   }
@@ -450,7 +452,7 @@ std::string why_no_graph(const AttentionTap& tap) {
   return "A graph shows up to " + std::to_string(kMaxNodes) + " tokens.";
 }
 
-void show_chain(Session& session) {
+void set_chain_example(Session& session) {
   if (session.run.variant) return;
   session.run.variant = default_choice(variant(kGraph));
   session.run.variant->values.set("from", std::string("chain"));
@@ -487,7 +489,7 @@ std::vector<Parameter> parameters() {
            .kind = Kind::IntegerLists,
            .optional = true,
            .unset_label = "none",
-           .initial = Places{},
+           .initial = MovedNodes{},
            .limits = {.max = kPlaceUnit}}};
 }
 
@@ -505,8 +507,8 @@ View graph_view() {
           .data = graph_data,
           .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
           .content = {
-              .objection = [](const Trace& trace) { return objection_to_all(trace, why_no_graph); },
-              .example = show_chain}};
+              .objection = [](const Trace& trace) { return objection_to_all(trace, objection); },
+              .example = set_chain_example}};
 }
 
 }  // namespace attnscope

@@ -18,9 +18,9 @@ GraphEdges edges_of(const AttentionTap& tap, Index head) {
     for (Index j = 0; j < tokens; ++j) {
       if (i == j || shown_rule(tap, head, i, j) < 0) continue;
       edges.pairs.emplace_back(i, j);
-      const bool both = shown_rule(tap, head, j, i) >= 0;
-      const bool hidden = tap.causal && i > j;  // the reverse would leak future tokens
-      edges.one_way |= !both && !hidden;
+      const bool has_reverse = shown_rule(tap, head, j, i) >= 0;
+      const bool is_future = tap.causal && i > j;  // the reverse would leak future tokens
+      edges.one_way |= !has_reverse && !is_future;
     }
   }
   return edges;
@@ -35,23 +35,23 @@ EdgeChoice edge_choice(const AttentionTap& tap, Index head) {
   if (is_graph(tap) && values.choice("from") != "matrix" && values.has("edges")) {
     return {values.get<Lists>("edges"), values.flag("one_way")};
   }
-  const GraphEdges now = edges_of(tap, head);
-  EdgeChoice choice{{}, now.one_way};
-  for (const auto& [i, j] : now.pairs) {
-    const bool there = std::ranges::binary_search(now.pairs, Edge(j, i));
-    if (now.one_way || i < j || !there) choice.edges.push_back({i, j});
+  const GraphEdges current = edges_of(tap, head);
+  EdgeChoice choice{{}, current.one_way};
+  for (const auto& [i, j] : current.pairs) {
+    const bool has_reverse = std::ranges::binary_search(current.pairs, Edge(j, i));
+    if (current.one_way || i < j || !has_reverse) choice.edges.push_back({i, j});
   }
   return choice;
 }
 
 Lists toggled(const Lists& edges, bool one_way, const Edge& edge) {
   const auto [i, j] = edge;
-  const auto is_it = [&](const std::vector<Index>& e) {
+  const auto is_edge = [&](const std::vector<Index>& e) {
     return (e[0] == i && e[1] == j) || (!one_way && e[0] == j && e[1] == i);
   };
   Lists changed;
   std::ranges::copy_if(edges, std::back_inserter(changed),
-                       [&](const auto& e) { return !is_it(e); });
+                       [&](const auto& e) { return !is_edge(e); });
   if (changed.size() == edges.size()) changed.push_back({i, j});
   return changed;
 }

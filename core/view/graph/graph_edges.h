@@ -1,4 +1,4 @@
-// Edges that a head attends along, and their editing.
+// Edges between tokens that attend to each other, and their editing.
 #pragma once
 
 #include <vector>
@@ -12,25 +12,26 @@ namespace attnscope {
 // Pairs of different tokens that a pattern allows.
 struct GraphEdges {
   std::vector<Edge> pairs;  // ascending
-  bool one_way = false;     // some pair is allowed in one direction only, though both are possible
+  bool one_way = false;     // some pair allows one direction only; false if causal
 };
 GraphEdges edges_of(const AttentionTap& tap, Index head);
 
-// Limit of tokens that remain distinguishable.
+// Maximum number of tokens in a graph.
 inline constexpr Index kMaxNodes = 200;
 
 // True for the variant `graph`, whose edges can be drawn.
 bool is_graph(const AttentionTap& tap);
 
+// Edges as parameters of the variant `graph`.
 struct EdgeChoice {
   std::vector<std::vector<Index>> edges;
   bool one_way = false;
 };
-// Edges that a head attends along: as drawn, if they were, else those of its pattern; for causal
-// patterns in both directions.
+// Edges of a head: the drawn ones if it has any, else those of its pattern. Edges of causal
+// patterns count in both directions.
 EdgeChoice edge_choice(const AttentionTap& tap, Index head);
 
-// Adds the edge to the list, or removes it if present; `one_way` is kept.
+// Adds the edge, or removes it if present; unless `one_way`, both directions are the same edge.
 std::vector<std::vector<Index>> toggled(const std::vector<std::vector<Index>>& edges, bool one_way,
                                         const Edge& edge);
 

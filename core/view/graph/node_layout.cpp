@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-std::vector<Point> on_a_circle(Index nodes) {
+std::vector<Point> circle_places(Index nodes) {
   std::vector<Point> places;
   for (Index n = 0; n < nodes; ++n) {
     const double angle =  // clockwise from the top
@@ -33,19 +33,19 @@ void fill_square(std::vector<Point>& places) {
   stretch(&Point::y);
 }
 
-std::vector<Point> by_springs(Index nodes, const std::vector<Edge>& edges) {
+std::vector<Point> spring_places(Index nodes, const std::vector<Edge>& edges) {
   constexpr int kRounds = 200;
-  constexpr double kHottest = 0.1, kMin = 1e-6;
-  std::vector<Point> places = on_a_circle(nodes);
+  constexpr double kMaxHeat = 0.1, kMin = 1e-6;
+  std::vector<Point> places = circle_places(nodes);
   const auto count = static_cast<std::size_t>(nodes);
-  const double natural = std::sqrt(1 / static_cast<double>(nodes));
+  const double spring_length = std::sqrt(1 / static_cast<double>(nodes));
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Point> moves(count);
     for (std::size_t a = 0; a < count; ++a) {
       for (std::size_t b = a + 1; b < count; ++b) {
         const double x = places[a].x - places[b].x, y = places[a].y - places[b].y;
-        const double apart = std::max(kMin, std::hypot(x, y));
-        const double size = natural * natural / (apart * apart);
+        const double distance = std::max(kMin, std::hypot(x, y));
+        const double size = spring_length * spring_length / (distance * distance);
         moves[a].x += x * size;
         moves[a].y += y * size;
         moves[b].x -= x * size;
@@ -55,16 +55,16 @@ std::vector<Point> by_springs(Index nodes, const std::vector<Edge>& edges) {
     for (const auto& [from, to] : edges) {
       const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
       const double x = places[a].x - places[b].x, y = places[a].y - places[b].y;
-      const double size = std::hypot(x, y) / natural;
+      const double size = std::hypot(x, y) / spring_length;
       moves[a].x -= x * size;
       moves[a].y -= y * size;
       moves[b].x += x * size;
       moves[b].y += y * size;
     }
-    const double heat = kHottest * (1 - static_cast<double>(round) / kRounds);
+    const double heat = kMaxHeat * (1 - static_cast<double>(round) / kRounds);
     for (std::size_t n = 0; n < count; ++n) {
-      const double far = std::max(kMin, std::hypot(moves[n].x, moves[n].y));
-      const double step = std::min(far, heat) / far;
+      const double length = std::max(kMin, std::hypot(moves[n].x, moves[n].y));
+      const double step = std::min(length, heat) / length;
       places[n].x += moves[n].x * step;
       places[n].y += moves[n].y * step;
     }
@@ -78,8 +78,8 @@ std::vector<Point> by_springs(Index nodes, const std::vector<Edge>& edges) {
 std::vector<Point> node_places(const std::string& layout, Index nodes,
                                const std::vector<Edge>& edges) {
   if (nodes == 1) return {{0.5, 0.5}};
-  if (layout == "circle") return on_a_circle(nodes);
-  if (layout == "springs") return by_springs(nodes, edges);
+  if (layout == "circle") return circle_places(nodes);
+  if (layout == "springs") return spring_places(nodes, edges);
   std::vector<Point> places;
   for (Index n = 0; n < nodes; ++n) {
     places.push_back({(static_cast<double>(n) + 0.5) / static_cast<double>(nodes), 0.5});

@@ -18,11 +18,11 @@ TEST(NodeLayout, KeepsNodesApartWithinTheSquare) {
   const std::vector<Edge> edges{{0, 1}, {1, 2}, {2, 3}, {0, 4}};
   for (const char* layout : {"line", "circle", "springs"}) {
     for (const Index nodes : {1, 2, 5, 30}) {
-      std::vector<Edge> fitting;
+      std::vector<Edge> present;
       for (const Edge& e : edges) {
-        if (std::max(e.first, e.second) < nodes) fitting.push_back(e);
+        if (std::max(e.first, e.second) < nodes) present.push_back(e);
       }
-      const std::vector<Point> places = node_places(layout, nodes, fitting);
+      const std::vector<Point> places = node_places(layout, nodes, present);
       ASSERT_EQ(places.size(), static_cast<std::size_t>(nodes));
       for (std::size_t a = 0; a < places.size(); ++a) {
         EXPECT_TRUE(places[a].x >= 0 && places[a].x <= 1 && places[a].y >= 0 && places[a].y <= 1);
@@ -39,15 +39,16 @@ TEST(NodeLayout, SpringsPullNeighboursTogether) {
   std::vector<Edge> chain;
   for (Index n = 0; n + 1 < 12; ++n) chain.emplace_back(n, n + 1);
   const std::vector<Point> places = node_places("springs", 12, chain);
-  const auto apart = [&](std::size_t a, std::size_t b) {
+  const auto distance = [&](std::size_t a, std::size_t b) {
     return std::hypot(places[a].x - places[b].x, places[a].y - places[b].y);
   };
-  for (std::size_t n = 0; n + 1 < 12; ++n) EXPECT_LT(apart(n, n + 1), apart(0, 11));
+  for (std::size_t n = 0; n + 1 < 12; ++n) EXPECT_LT(distance(n, n + 1), distance(0, 11));
 }
 
-// Fruchterman-Reingold forces, pair by pair, on complex numbers: k^2 / distance apart, distance^2 /
-// k together, limited by the temperature.
-std::vector<std::complex<double>> pulled(std::size_t nodes, const std::vector<Edge>& edges) {
+// Fruchterman-Reingold layout with complex numbers: nodes repel with k^2 / distance, edges attract
+// with distance^2 / k; the temperature limits moves.
+std::vector<std::complex<double>> reference_springs(std::size_t nodes,
+                                                    const std::vector<Edge>& edges) {
   const double k = 1 / std::sqrt(static_cast<double>(nodes));
   std::vector<std::complex<double>> places;
   for (const Point& p : node_places("circle", static_cast<Index>(nodes), {})) {
@@ -58,16 +59,16 @@ std::vector<std::complex<double>> pulled(std::size_t nodes, const std::vector<Ed
     for (std::size_t a = 0; a < nodes; ++a) {
       for (std::size_t b = 0; b < nodes; ++b) {
         if (a == b) continue;
-        const std::complex<double> away = places[a] - places[b];
-        forces[a] += away / std::abs(away) * k * k / std::abs(away);
+        const std::complex<double> offset = places[a] - places[b];
+        forces[a] += offset / std::abs(offset) * k * k / std::abs(offset);
       }
     }
     for (const auto& [from, to] : edges) {
       const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
-      const std::complex<double> towards = places[b] - places[a];
-      const double size = std::norm(towards) / k;
-      forces[a] += towards / std::abs(towards) * size;
-      forces[b] -= towards / std::abs(towards) * size;
+      const std::complex<double> offset = places[b] - places[a];
+      const double size = std::norm(offset) / k;
+      forces[a] += offset / std::abs(offset) * size;
+      forces[b] -= offset / std::abs(offset) * size;
     }
     const double heat = 0.1 * (200 - round) / 200;
     for (std::size_t n = 0; n < nodes; ++n) {
@@ -91,7 +92,7 @@ TEST(NodeLayout, SpringsSettleAtForceEquilibrium) {
     Index nodes = 0;
     for (const Edge& e : edges) nodes = std::max({nodes, e.first + 1, e.second + 1});
     const std::vector<std::complex<double>> expected =
-        pulled(static_cast<std::size_t>(nodes), edges);
+        reference_springs(static_cast<std::size_t>(nodes), edges);
     double left = INFINITY, right = -INFINITY, top = INFINITY, bottom = -INFINITY;
     for (const std::complex<double>& p : expected) {
       left = std::min(left, p.real());
@@ -117,7 +118,7 @@ TEST(GraphEdges, AreToggled) {
   EXPECT_EQ(toggled(edges, false, {0, 2}), (Lists{{0, 1}, {2, 1}, {0, 2}}));
 }
 
-// A causal pattern allows one direction only, so half of each edge is hidden.
+// A causal pattern allows one direction of each edge only.
 TEST(GraphEdges, MatchCurrentPattern) {
   testing::ModelTrace causal{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
   for (const bool is_causal : {true, false}) {
@@ -155,13 +156,13 @@ TEST(GraphView, DrawsEdgesAndMovesNodes) {
     layout_now.handles[0].stroke({*nodes[0], *nodes[3]}, session);
     ASSERT_TRUE(session.run.variant) << layout;
     EXPECT_EQ(session.run.variant->values.get<Lists>("edges").size(), 5u);
-    Session untouched;
-    layout_now.handles[0].stroke({*nodes[0], *nodes[0]}, untouched);
-    EXPECT_EQ(untouched, Session());
+    Session unchanged;
+    layout_now.handles[0].stroke({*nodes[0], *nodes[0]}, unchanged);
+    EXPECT_EQ(unchanged, Session());
   }
 }
 
-// Tokens moved in the circle layout keep their computed position in the spring layout.
+// A token moved in the circle layout keeps its computed position in other layouts.
 TEST(GraphView, MovedNodesBelongToOneLayout) {
   const Trace trace =
       testing::run_model({.variant = R"({"type": "graph", "from": "chain"})", .length = 5});
@@ -189,11 +190,11 @@ TEST(GraphView, MovedNodesBelongToOneLayout) {
   EXPECT_GT(std::hypot(after.x - before.x, after.y - before.y), 50);
   for (const char* layout : {"line", "springs"}) {
     set_view_value(session.view, "graph", "layout", std::string(layout));
-    const Point there = node_two(session.view);
+    const Point shown = node_two(session.view);
     const Point unmoved =
         node_two(testing::settings_with("graph", std::string(R"({"layout": ")") + layout + "\"}"));
-    EXPECT_NEAR(there.x, unmoved.x, 1e-9) << layout;
-    EXPECT_NEAR(there.y, unmoved.y, 1e-9) << layout;
+    EXPECT_NEAR(shown.x, unmoved.x, 1e-9) << layout;
+    EXPECT_NEAR(shown.y, unmoved.y, 1e-9) << layout;
   }
   set_view_value(session.view, "graph", "layout", std::string("circle"));
   EXPECT_NEAR(node_two(session.view).x, after.x, 1e-9);
