@@ -23,26 +23,25 @@ constexpr double kMinThumbnail = 2;  // pixels
 constexpr double kTagReach = 4;      // em: vertical extent of a tag next to the pointer
 constexpr double kPoolNote = 1.6;    // em: note below max-pooled thumbnails
 
-// Digits needed to distinguish neighbours in sorted order, up to a limit. Unmeasured heads have no
-// number.
+// Decimals that distinguish neighbours in sorted order, up to a limit. Ignores unmeasured heads.
 int digits_of(const std::vector<Thumbnail>& list) {
-  constexpr int kFewest = 2, kMost = 4;
-  for (int digits = kFewest; digits < kMost; ++digits) {
-    const bool apart =
+  constexpr int kMinDigits = 2, kMaxDigits = 4;
+  for (int digits = kMinDigits; digits < kMaxDigits; ++digits) {
+    const bool are_distinct =
         std::adjacent_find(list.begin(), list.end(), [&](const auto& a, const auto& b) {
           if (std::isnan(a.measure) || std::isnan(b.measure)) return false;
           return a.measure != b.measure && fixed(a.measure, digits) == fixed(b.measure, digits);
         }) == list.end();
-    if (apart) return digits;
+    if (are_distinct) return digits;
   }
-  return kMost;
+  return kMaxDigits;
 }
 
-// Draws text shrunk to fit the width, down to a share of the small font.
+// Draws text in a font reduced to fit the width, down to kMinLetters of the small font.
 void draw_small(Page& page, Point at, const std::string& text, double width, Align align,
                 bool faint) {
-  const double wide = page.width_of(text, page.small());
-  const double size = page.small() * std::clamp(width / std::max(wide, 1.0), kMinLetters, 1.0);
+  const double whole = page.width_of(text, page.small());
+  const double size = page.small() * std::clamp(width / std::max(whole, 1.0), kMinLetters, 1.0);
   const std::string shown = page.ellipsised(text, size, width);
   if (faint) {
     page.faint_text(at, shown, size, align);
@@ -69,9 +68,9 @@ void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbna
       draw_small(page, {middle, y}, number_of(2), box->width, Align::Middle, false);
       continue;
     }
-    const double narrow = page.width_of(at + "  " + number_of(digits), page.small());
-    // Fewer digits rather than no name.
-    const std::string number = number_of(narrow <= box->width ? digits : 2);
+    const double needed = page.width_of(at + "  " + number_of(digits), page.small());
+    // The head's name has priority over further digits.
+    const std::string number = number_of(needed <= box->width ? digits : 2);
     page.faint_text({box->x, y}, at, page.small());
     page.text({box->right(), y}, number, page.small(), Align::End);
   }
@@ -125,17 +124,17 @@ void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnai
     page.add(OutlinedBox{
         {box.x - out, box.y - out, box.width + 2 * out, box.height + 2 * out}, colour, 2});
   };
-  const bool chosen = !page.input().figure.framed;  // window only
-  if (chosen) outline(view.layer, view.head, page.theme().accent);
+  const bool marks_selected = !page.input().figure.framed;  // window only
+  if (marks_selected) outline(view.layer, view.head, page.theme().accent);
   if (!page.input().interaction.pointer) return;
   if (const auto hit = raster.at(*page.input().interaction.pointer)) {
     outline(hit->layer, hit->head, page.theme().text);
-    if (page.input().figure.framed) {  // on stage nothing else identifies it
+    if (page.input().figure.framed) {  // without panels nothing else names it
       std::string text =
           "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head);
       for (const Thumbnail& t : list) {
-        const bool here = t.layer == hit->layer && t.head == hit->head;
-        if (here && !t.name.words.empty()) text += ": " + t.name.words;
+        const bool is_hovered = t.layer == hit->layer && t.head == hit->head;
+        if (is_hovered && !t.name.words.empty()) text += ": " + t.name.words;
       }
       page.tag(*page.input().interaction.pointer, text, raster.all());
     }
@@ -157,7 +156,7 @@ std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
   return {unit_of(rows) + log, rows == RowScale::None ? "weight" + log : "× equal"};
 }
 
-// Caption: how to read the maps.
+// Caption that explains the maps.
 std::string about(const ViewInput& input, bool own_scale) {
   std::string text = capitalised(describe_part(input.trace, input.session.view) +
                                  layers_and_heads(input.trace, input.part())) +
@@ -194,9 +193,9 @@ ViewLayout lay_out(const ViewInput& input) {
   };
   GridRaster raster = place();
   const bool pooled = is_pooled(input, raster, list);
-  const bool covered = std::ranges::any_of(
+  const bool has_excluded = std::ranges::any_of(
       list, [](const Thumbnail& t) { return has_not_allowed(*t.tap, t.head_in_group); });
-  if (pooled || covered) {  // slightly smaller thumbnails are still pooled
+  if (pooled || has_excluded) {  // space for the note; smaller thumbnails are pooled as well
     inside.height -= kPoolNote * page.em();
     raster = place();
   }
@@ -229,14 +228,15 @@ ViewLayout lay_out(const ViewInput& input) {
                   bar_titles(input, own_scale));
   double bottom = all.bottom();
   const double note_y = bottom + kPoolNote * page.em() / 2;
-  if (pooled || covered) bottom += kPoolNote * page.em();
-  if (covered) draw_not_allowed_key(page, maps.right() + page.em(), note_y);
+  if (pooled || has_excluded) bottom += kPoolNote * page.em();
+  if (has_excluded) draw_not_allowed_key(page, maps.right() + page.em(), note_y);
   if (pooled) {
-    page.faint_text({all.x, note_y},
-                    page.fitting({"max-pooled: each pixel shows its largest weight",
-                                  "each pixel shows its largest", "max-pooled"},
-                                 page.small(), (covered ? maps.right() : inside.right()) - all.x),
-                    page.small());
+    page.faint_text(
+        {all.x, note_y},
+        page.fitting({"max-pooled: each pixel shows its largest weight",
+                      "each pixel shows its largest", "max-pooled"},
+                     page.small(), (has_excluded ? maps.right() : inside.right()) - all.x),
+        page.small());
   }
   ViewLayout layout;
   layout.list = page.take(bottom);
@@ -254,17 +254,17 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
     Index in_group = 0;
     const AttentionTap* tap = input.trace.find({layer, head, part}, &in_group);
     if (tap == nullptr) continue;
-    const Tensor one = tap->attention(in_group);
+    const Tensor weights = tap->attention(in_group);
     if (!matrix.values.defined()) {
-      matrix.values = Tensor::zeros({heads, one.dim(0), one.dim(1)});
+      matrix.values = Tensor::zeros({heads, weights.dim(0), weights.dim(1)});
       matrix.rows = query_axis(input.trace, *tap).labels;
       matrix.columns = key_axis(input.trace, *tap).labels;
     }
-    if (one.dim(0) != matrix.values.dim(1) || one.dim(1) != matrix.values.dim(2)) {
+    if (weights.dim(0) != matrix.values.dim(1) || weights.dim(1) != matrix.values.dim(2)) {
       throw InputError("grid: the heads of layer " + std::to_string(layer) +
                        " have maps of different sizes; export them one by one");
     }
-    std::copy(one.begin(), one.end(), matrix.values.data() + head * one.size());
+    std::copy(weights.begin(), weights.end(), matrix.values.data() + head * weights.size());
   }
   return matrix;
 }
@@ -272,13 +272,13 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
 // [layers, h, L_q, L_k] if all layers have the same shape, otherwise one matrix per layer.
 ViewData data(const ViewInput& input) {
   ViewData data;
-  bool alike = true;
+  bool same_shape = true;
   for (Index layer = 0; layer < input.trace.layer_count(input.part()); ++layer) {
     data.matrices.push_back(layer_data(input, layer));
-    alike &= data.matrices.back().values.shape() == data.matrices.front().values.shape();
+    same_shape &= data.matrices.back().values.shape() == data.matrices.front().values.shape();
   }
   if (data.matrices.empty()) throw InputError("grid: there is no attention to export");
-  if (!alike) return data;
+  if (!same_shape) return data;
   const Tensor& first = data.matrices.front().values;
   Tensor all({static_cast<Index>(data.matrices.size()), first.dim(0), first.dim(1), first.dim(2)});
   float* to = all.data();
@@ -331,7 +331,7 @@ std::vector<Parameter> parameters() {
       limit("at_most", "At most", "Hide heads above this value.", 0.8)};
 }
 
-// Upper bound of a limit: 1 for shares, otherwise the text's tokens or bits.
+// Upper bound of the filter limits: 1 for shares, otherwise the text's tokens or bits.
 double largest_measure(const std::string& sort, const Trace* trace) {
   const auto tokens = trace != nullptr ? static_cast<double>(trace->tokens.size()) : 1;
   if (sort == "distance") return std::max(1.0, tokens);

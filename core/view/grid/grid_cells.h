@@ -14,7 +14,7 @@ struct GridMaps {
   double exact = 1;            // share of exact values
 };
 
-// Maps by the grid's parameters, on a common scale or on independent ones.
+// Maps by the grid's parameters, with a common colour range or one per map.
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list);
 

@@ -13,10 +13,10 @@
 namespace attnscope {
 namespace {
 
-// Measures use whole rows, even if some tokens are hidden.
+// Run whose heads are measured: with all tokens, even if some are hidden.
 const Trace& measured_run(const ViewInput& input) {
-  const bool some_hidden = input.merged && !has_merged_words(input.trace);
-  return some_hidden ? input.merged->tokens : input.trace;
+  const bool hides_tokens = input.merged && !has_merged_words(input.trace);
+  return hides_tokens ? input.merged->tokens : input.trace;
 }
 
 // Measures of this run, cached between layouts.
@@ -98,15 +98,15 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   order.measure = &*found;
   const std::string& file = input.session.view.statistics_file;
   const std::shared_ptr<const HeadTable> over_texts = input.findings.get(Findings::heads);
-  const bool of_file = !file.empty() && over_texts != nullptr;
-  const bool whole =
+  const bool uses_file = !file.empty() && over_texts != nullptr;
+  const bool all_stored =
       std::all_of(list.begin(), list.end(), [](const Thumbnail& t) { return is_whole(*t.tap); });
-  if (!of_file && !whole) {
+  if (!uses_file && !all_stored) {
     throw InputError(
         "Maps of a text this long are not stored, so heads are not measured; "
         "measure them on a file, or sort by layer.");
   }
-  const HeadTable table = of_file ? *over_texts : table_of_run(input);
+  const HeadTable table = uses_file ? *over_texts : table_of_run(input);
   for (Thumbnail& thumbnail : list) {
     const HeadStatistics* statistics = table.find({thumbnail.layer, thumbnail.head, input.part()});
     thumbnail.measure = statistics != nullptr ? statistics->*found->value
@@ -121,7 +121,7 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
     return ascending ? a.measure < b.measure : a.measure > b.measure;
   });
   const std::string name = std::filesystem::path(file).filename().string();
-  order.over = of_file
+  order.over = uses_file
                    ? name + " (" + grouped(table.tokens) + (table.words ? " words)" : " tokens)")
                : file.empty() ? "this text"
                               : "this text; " + name + " not measured yet";
@@ -136,8 +136,8 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   const bool unknown =
       std::ranges::all_of(list, [](const Thumbnail& t) { return std::isnan(t.measure); });
   if (unknown && !list.empty() && !found->requires_text.empty()) {
-    const std::string why = by_what + ": unknown, since it requires " + found->requires_text;
-    order.notes = {why + " in " + order.over, why, by_what + ": unknown"};
+    const std::string reason = by_what + ": unknown, since it requires " + found->requires_text;
+    order.notes = {reason + " in " + order.over, reason, by_what + ": unknown"};
     return order;
   }
   const std::string words = by_what + " over " + order.over + ", " + first + " first" + count;

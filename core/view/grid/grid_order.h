@@ -21,12 +21,12 @@ struct Thumbnail {
 // All heads of the part that have a map.
 std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part);
 
-// Order of the heads, with a note about it.
+// Order of the heads, and a note that describes it.
 struct GridOrder {
   const HeadMeasure* measure = nullptr;  // null: by layer and head
-  std::string over;                      // text measured on: "this text"
+  std::string over;                      // measured text: "this text"
   std::size_t all = 0;                   // number of heads before filtering
-  std::vector<std::string> notes;        // one line, longest first
+  std::vector<std::string> notes;        // one-line descriptions, longest first
 };
 
 // Names heads by their behaviour on this text if that is fast.

@@ -15,11 +15,11 @@ double aspect_of(const std::vector<Thumbnail>& list) {
                     1 / kMaxAspect, kMaxAspect);
 }
 
-// Maximises the thumbnails for these rows and columns; gaps are a tenth of them, 2 to 10 pixels.
-void size(const Page& page, double width, double height, double aspect, double rows, double columns,
-          GridRaster& raster) {
-  const double rough = std::min(width / columns, height / rows);
-  raster.gap = std::clamp(0.1 * rough, 2.0, 10.0);
+// Maximises the thumbnails for these rows and columns; the gap is a tenth of them, 2 to 10 pixels.
+void resize(const Page& page, double width, double height, double aspect, double rows,
+            double columns, GridRaster& raster) {
+  const double slot = std::min(width / columns, height / rows);
+  raster.gap = std::clamp(0.1 * slot, 2.0, 10.0);
   raster.width = std::min({(width + raster.gap) / columns - raster.gap,
                            ((height + raster.gap) / rows - raster.gap - raster.label) * aspect,
                            kLargestThumbnail * page.em() * std::max(1.0, aspect)});
@@ -48,14 +48,14 @@ GridRaster place_layers(const Page& page, const Box& inside, const std::vector<T
   const Box space{inside.x + header, inside.y + header, inside.width - header - right,
                   inside.height - header};
   const auto place = [&] {
-    size(page, space.width, space.height, aspect_of(list), static_cast<double>(raster.rows.size()),
-         static_cast<double>(raster.columns()), raster);
+    resize(page, space.width, space.height, aspect_of(list),
+           static_cast<double>(raster.rows.size()), static_cast<double>(raster.columns()), raster);
   };
-  const bool named =
+  const bool has_names =
       std::ranges::any_of(list, [](const Thumbnail& t) { return !t.name.badge.empty(); });
-  raster.label = named ? kLabel * page.em() : 0;
+  raster.label = has_names ? kLabel * page.em() : 0;
   place();
-  if (named && raster.width < kMinLetters * page.width_of("previous token", page.small())) {
+  if (has_names && raster.width < kMinLetters * page.width_of("previous token", page.small())) {
     raster.label = 0;
     place();
   }
@@ -68,7 +68,7 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
   const Box space{inside.x, inside.y + note, inside.width - right, inside.height - note};
   const double aspect = aspect_of(list);
   const std::size_t count = list.size();
-  const double both = page.width_of("0·00  0.00", page.small());
+  const double one_line = page.width_of("0·00  0.00", page.small());
   const double narrowest = kMinLetters * page.width_of("0·00", page.small());
   GridRaster best;
   std::size_t best_columns = 1;
@@ -76,15 +76,15 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
     GridRaster raster;
     raster.label = kLabel * page.em();
     const auto rows = static_cast<double>((count + columns - 1) / columns);
-    size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
-    if (raster.width < both) {  // head above number
+    resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
+    if (raster.width < one_line) {  // head above number
       raster.two_lines = true;
       raster.label = 2 * kLabel * page.em();
-      size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
+      resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
     }
     if (raster.width < narrowest) {  // no label fits
       raster.label = 0;
-      size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
+      resize(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
     }
     if (raster.width <= best.width) continue;
     best = raster;

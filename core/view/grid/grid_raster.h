@@ -16,14 +16,14 @@ constexpr double kMinLetters = 0.7;    // of the small font: narrower thumbnails
 constexpr double kGridHeader = 3.3;    // em: title and numbers next to the thumbnails
 constexpr double kGridSortNote = 1.8;  // em: line above sorted thumbnails
 
-// Small enough to copy into the hit test.
+// Positions of the thumbnails. The hit test copies it.
 struct GridRaster {
   double x = 0, y = 0;           // of the first thumbnail
   double width = 0, height = 0;  // of a thumbnail
   double gap = 0;
   double label = 0;        // height of each label; 0: none
   bool two_lines = false;  // labels have two lines
-  // [row][column]: layer and head. Layers as rows, or in rank order row by row.
+  // [row][column]: layer and head. A row is a layer, or part of the sorted list.
   std::vector<std::vector<std::pair<Index, Index>>> rows;
 
   double step_x() const { return width + gap; }
@@ -65,7 +65,7 @@ struct GridRaster {
 
 // Layers from top to bottom, heads from left to right.
 GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
-// In the list's order row by row, with the number of columns that makes thumbnails largest.
+// In the order of `list`, row by row, with the number of columns that makes thumbnails largest.
 GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
 
 }  // namespace attnscope

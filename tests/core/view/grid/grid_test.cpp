@@ -39,16 +39,16 @@ TEST(Grid, HitReportsHead) {
   EXPECT_EQ(seen.size(), 12u);
 }
 
-TEST(Grid, StageNamesHeadUnderPointer) {
+TEST(Grid, FramedPictureNamesHeadUnderPointer) {
   const Trace trace = testing::synthetic_trace(2, 3, 6);
-  const auto says = [&](const Look& look) {
+  const auto names_head = [&](const Look& look) {
     const std::vector<Text> all = testing::texts(look_at(trace, "grid", look).list);
     return std::any_of(all.begin(), all.end(),
                        [](const Text& t) { return t.text.starts_with("layer 1, head 2: "); });
   };
   Look look;
   look.pointer = Point{0, 0};
-  EXPECT_FALSE(says(look));
+  EXPECT_FALSE(names_head(look));
   const ViewLayout layout = look_at(trace, "grid", look);
   for (double y = 1; y < look.height; y += 5) {
     for (double x = 1; x < look.width; x += 5) {
@@ -56,9 +56,9 @@ TEST(Grid, StageNamesHeadUnderPointer) {
       if (hit && hit->layer == 1 && hit->head == 2) look.pointer = Point{x, y};
     }
   }
-  EXPECT_TRUE(says(look));
+  EXPECT_TRUE(names_head(look));
   look.framed = false;  // next to the panels of the window
-  EXPECT_FALSE(says(look));
+  EXPECT_FALSE(names_head(look));
 }
 
 TEST(Grid, AcceptsLayersOfDifferentShapes) {
@@ -91,9 +91,9 @@ TEST(Grid, ScalesAreSharedOrPerMap) {
   Trace flat = trace;
   flat.attention[0].result.attention = Tensor::full({2, 10, 10}, 0.1f);
   look.settings.colour_end = ColourEnd::Largest;
-  const std::vector<HeatMap> joint = thumbnails(look_at(flat, "grid", look).list);
-  EXPECT_EQ(joint[0].most, joint[2].most);
-  EXPECT_GT(joint[0].most, 0.2);
+  const std::vector<HeatMap> shared = thumbnails(look_at(flat, "grid", look).list);
+  EXPECT_EQ(shared[0].most, shared[2].most);
+  EXPECT_GT(shared[0].most, 0.2);
   set_view_value(look.settings, "grid", "own", true);
   const std::vector<HeatMap> maps = thumbnails(look_at(flat, "grid", look).list);
   EXPECT_EQ(maps[0].most, 0.1f);
@@ -118,7 +118,7 @@ Look sorted_by(const std::string& measure, bool ascending = false) {
 }
 
 // Layer and head of the thumbnails in reading order.
-std::vector<std::pair<Index, Index>> order(const ViewLayout& layout) {
+std::vector<std::pair<Index, Index>> heads_in_order(const ViewLayout& layout) {
   std::vector<std::pair<Index, Index>> heads;
   for (const HeatMap& map : thumbnails(layout.list)) {
     const auto hit = layout.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
@@ -133,7 +133,7 @@ TEST(Grid, SortsByHeadStatistics) {
     for (const bool ascending : {false, true}) {
       const ViewLayout layout = look_at(trace, "grid", sorted_by(measure.id, ascending));
       EXPECT_EQ(testing::fault(layout.list), "") << measure.id;
-      const std::vector<std::pair<Index, Index>> heads = order(layout);
+      const std::vector<std::pair<Index, Index>> heads = heads_in_order(layout);
       ASSERT_EQ(heads.size(), 12u);
       const HeadTable table = head_table(trace);
       double before = ascending ? -1e9 : 1e9;
@@ -157,19 +157,19 @@ TEST(Grid, LimitsHideHeads) {
   Values options = view_values(look.settings, "grid");
   options.set("at_least", (values[4] + values[5]) / 2);
   set_view_values(look.settings, "grid", options);
-  EXPECT_EQ(order(look_at(trace, "grid", look)).size(), 7u);
+  EXPECT_EQ(heads_in_order(look_at(trace, "grid", look)).size(), 7u);
   options.set("at_most", 0.0);
   set_view_values(look.settings, "grid", options);
   EXPECT_NE(look_at(trace, "grid", look).refusal, "");
 }
 
-Look with(const std::string& key, const Value& value) {
+Look look_with(const std::string& key, const Value& value) {
   Look look;
   set_view_value(look.settings, "grid", key, value);
   return look;
 }
 
-bool shows(const DisplayList& list, const std::string& part) {
+bool has_text(const DisplayList& list, const std::string& part) {
   const std::vector<Text> all = testing::texts(list);
   return std::any_of(all.begin(), all.end(),
                      [&](const Text& text) { return text.text.find(part) != std::string::npos; });
@@ -196,7 +196,7 @@ TEST(Grid, PerMapScaleIgnoresRowsWithOneKey) {
 TEST(Grid, ScalesMatchMap) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   const Tensor weights = trace.attention[0].attention(0);
-  Look in_log = with("scale", std::string("log"));
+  Look in_log = look_with("scale", std::string("log"));
   in_log.settings.colour_end = ColourEnd::One;
   const HeatMap log = thumbnails(look_at(trace, "grid", in_log).list)[0];
   ASSERT_EQ(log.values.shape(), weights.shape());
@@ -207,7 +207,7 @@ TEST(Grid, ScalesMatchMap) {
   // The rank scale puts half of the numbers of all maps in the lower half of the colours.
   Index low = 0, all = 0;
   for (const HeatMap& map :
-       thumbnails(look_at(trace, "grid", with("scale", std::string("rank"))).list)) {
+       thumbnails(look_at(trace, "grid", look_with("scale", std::string("rank"))).list)) {
     for (const float v : map.values) {
       low += v > 0 && v <= 0.5F ? 1 : 0;
       all += v > 0 ? 1 : 0;
@@ -220,7 +220,7 @@ TEST(Grid, ScalesMatchMap) {
 TEST(Grid, FirstTokenCanBeHidden) {
   for (const Index length : {10, 500}) {
     const Trace trace = testing::synthetic_trace(1, 2, length);
-    Look look = with("hide_first", true);
+    Look look = look_with("hide_first", true);
     look.width = 1600;
     look.height = 500;
     const ViewLayout layout = look_at(trace, "grid", look);
@@ -229,8 +229,8 @@ TEST(Grid, FirstTokenCanBeHidden) {
       EXPECT_EQ(length > 10, map.values.dim(0) < length);  // pooled pixels
       EXPECT_FALSE(std::isnan(map.values(map.values.dim(0) - 1, map.values.dim(1) - 1)));
     }
-    EXPECT_TRUE(shows(layout.list, "column is hidden"));
-    EXPECT_EQ(shows(layout.list, "each pixel shows its largest"), length > 10);
+    EXPECT_TRUE(has_text(layout.list, "column is hidden"));
+    EXPECT_EQ(has_text(layout.list, "each pixel shows its largest"), length > 10);
   }
 }
 
@@ -241,15 +241,15 @@ TEST(Grid, HiddenTokenDoesNotAffectScale) {
     Tensor& weights = trace.attention[0].result.attention;
     std::vector<float> largest(2);
     for (Index head = 0; head < 2; ++head) {
-      float& of_head = largest[static_cast<std::size_t>(head)];
+      float& largest_of_head = largest[static_cast<std::size_t>(head)];
       for (Index i = 0; i < length; ++i) {
         for (Index c = 1; c < length; ++c) {
-          of_head = std::max(of_head, weights(head, i, c) *= 0.1F);
+          largest_of_head = std::max(largest_of_head, weights(head, i, c) *= 0.1F);
         }
         weights(head, i, 0) = 0.9F;
       }
     }
-    Look look = with("hide_first", true);
+    Look look = look_with("hide_first", true);
     look.width = 1600;
     look.height = 500;
     look.settings.colour_end = ColourEnd::Largest;
@@ -260,7 +260,7 @@ TEST(Grid, HiddenTokenDoesNotAffectScale) {
     weights(1, length - 1, 1) = -2;
     weights(1, length - 1, 0) = 5;
     for (const bool hidden : {true, false}) {
-      look = with("hide_first", hidden);
+      look = look_with("hide_first", hidden);
       look.settings.colour_end = ColourEnd::Largest;
       for (const HeatMap& map : thumbnails(look_at(trace, "grid", look).list)) {
         EXPECT_EQ(map.most, hidden ? 2 : 5);
@@ -285,14 +285,14 @@ DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& ent
   return look_at(trace, "grid", look).list;
 }
 
-// Different numbers are shown with enough digits to differ.
+// Different numbers have enough digits to differ.
 TEST(Grid, SortedNumbersAreDistinguishable) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   const DisplayList list = sorted_over_texts(trace, {0.06, 0.061, 0.062, 0.063});
   for (const char* number : {"0.060", "0.061", "0.062", "0.063"}) {
-    EXPECT_TRUE(shows(list, number)) << number;
+    EXPECT_TRUE(has_text(list, number)) << number;
   }
-  EXPECT_TRUE(shows(list, "layer·head"));
+  EXPECT_TRUE(has_text(list, "layer·head"));
 }
 
 TEST(Grid, UnmeasuredHeadsDoNotAffectDigits) {
@@ -307,7 +307,7 @@ TEST(Grid, UnmeasuredHeadsDoNotAffectDigits) {
   EXPECT_EQ(all.count("–"), 2u);
 }
 
-// Cached layouts belong to one step: the next step has its own colours.
+// Cached numbers belong to one step of the recurrence.
 TEST(Grid, StepsHaveSeparateCaches) {
   const auto trace = testing::run_case("universal-fixed", testing::kIds);
   const auto most = [&](Index step, ViewCache* cache) {
