@@ -22,12 +22,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kAside = 0.82;     // fading of excluded pixels
-constexpr double kTint = 0.55;      // share of a rule's colour in allowed pixels
-constexpr double kFaintTint = 0.3;  // ... if the image must remain recognisable
-constexpr double kOver = 0.65;      // opacity of weights over an image
+constexpr double kFade = 0.82;           // opacity of the veil over excluded pixels
+constexpr double kTint = 0.55;           // share of a rule's colour in allowed pixels
+constexpr double kFaintTint = 0.3;       // the same if the image must remain recognisable
+constexpr double kWeightOpacity = 0.65;  // opacity of weights over an image
 
-struct Drawn {
+struct ImagePicture {
   const ViewInput& input;
   const AttentionTap& tap;
   Index head;
@@ -37,11 +37,11 @@ struct Drawn {
   PixelRow row{};
   Index key = -1;  // pixel whose weight is described; -1: none
   // True for pixels that a generative model has not produced yet.
-  bool hidden(Index pixel) const { return grid.key_shift > 0 && pixel >= row.query; }
-  // The query pixel; negative: a token without a pixel.
-  Index looking() const { return row.query - grid.before; }
+  bool is_ungenerated(Index pixel) const { return grid.key_shift > 0 && pixel >= row.query; }
+  // The query pixel; negative if the query is a token without a pixel.
+  Index query_pixel() const { return row.query - grid.before; }
   const char* noun() const { return grid.before > 0 ? "piece" : "pixel"; }
-  // Mixes a tint into the colour of a pixel; of patches over the image itself.
+  // Mixes a tint into the colour of a pixel; for patches, a translucent tint over the image.
   Colour tinted(Index pixel, Colour tint, double share) const {
     if (!grid.picture.defined()) return blend(pixel_colour(grid.colours, pixel), tint, share);
     tint.a = static_cast<std::uint8_t>(std::lround(255 * share));
@@ -50,7 +50,7 @@ struct Drawn {
 };
 
 // Colour of a pixel that is not generated yet.
-Colour unseen(const Theme& theme) {
+Colour ungenerated_colour(const Theme& theme) {
   return blend(theme.background, theme.line, 0.35);
 }
 
@@ -60,14 +60,14 @@ std::optional<Tensor> output_colours(const Trace& trace, const AttentionTap& tap
   if (!output.defined() || trace.config->width == 0 || trace.pixels->key_shift != 0) {
     return std::nullopt;
   }
-  const Tensor& all = output.value();  // [h, L, 3]
-  const bool fits = all.rank() == 3 && all.dim(2) == 3 &&
-                    all.dim(1) == trace.pixels->width * trace.pixels->height;
+  const Tensor& colours = output.value();  // [h, L, 3]
+  const bool fits = colours.rank() == 3 && colours.dim(2) == 3 &&
+                    colours.dim(1) == trace.pixels->width * trace.pixels->height;
   if (!fits) return std::nullopt;
-  return all.slice(head, 1).reshaped({trace.pixels->height, trace.pixels->width, 3});
+  return colours.slice(head, 1).reshaped({trace.pixels->height, trace.pixels->width, 3});
 }
 
-// Hovered pixel, in any panel; -1: none.
+// Hovered pixel in any panel; -1 if none.
 Index pixel_at(const std::vector<PixelPanel>& panels, const std::optional<Point>& p) {
   if (!p) return -1;
   for (const PixelPanel& panel : panels) {
@@ -77,35 +77,35 @@ Index pixel_at(const std::vector<PixelPanel>& panels, const std::optional<Point>
   return -1;
 }
 
-// Query pixel: the pinned one, else the hovered one, else one below the centre.
-Index chosen_query(const ViewInput& input, const AttentionTap& tap, Index pointed) {
+// Query: the pinned pixel, else the hovered one, else one below the centre.
+Index selected_query(const ViewInput& input, const AttentionTap& tap, Index hovered) {
   const Index pinned = input.session.view.pinned_query;
   if (pinned >= 0 && pinned < tap.queries()) return pinned;
   const PixelGrid& grid = *input.trace.pixels;
-  if (pointed >= 0 && pointed + grid.before < tap.queries()) return pointed + grid.before;
+  if (hovered >= 0 && hovered + grid.before < tap.queries()) return hovered + grid.before;
   return std::min(grid.before + grid.height * 5 / 8 * grid.width + grid.width / 2,
                   tap.queries() - 1);
 }
 
-void draw_allowed(Page& page, const Drawn& d) {
+void draw_allowed(Page& page, const ImagePicture& d) {
   const PixelPanel& panel = d.panels[0];
   const Colour ground = d.input.canvas.theme.background;
-  const bool made = d.grid.key_shift > 0, recognised = made || d.grid.picture.defined();
+  const bool generates = d.grid.key_shift > 0, recognised = generates || d.grid.picture.defined();
   draw_panel(
       page, panel,
-      {made              ? "The pixels so far, and those it can attend to"
-       : d.looking() < 0 ? "Keys of this token"
-                         : std::string("Keys of this ") + d.noun(),
-       made ? "The pixels so far" : "Its keys", ""},
+      {generates             ? "The pixels so far, and those it can attend to"
+       : d.query_pixel() < 0 ? "Keys of this token"
+                             : std::string("Keys of this ") + d.noun(),
+       generates ? "The pixels so far" : "Its keys", ""},
       [&](Index pixel) {
-        if (d.hidden(pixel)) return unseen(d.input.canvas.theme);
+        if (d.is_ungenerated(pixel)) return ungenerated_colour(d.input.canvas.theme);
         const float rule = d.row.rules[pixel];
-        if (std::isnan(rule)) return d.tinted(pixel, ground, kAside);
+        if (std::isnan(rule)) return d.tinted(pixel, ground, kFade);
         return d.tinted(pixel, rule_colour(static_cast<std::size_t>(rule)),
                         recognised ? kFaintTint : kTint);
       },
       d.grid.picture);
-  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.canvas.theme.accent);
+  if (d.query_pixel() >= 0) draw_mark(page, panel, d.query_pixel(), d.input.canvas.theme.accent);
   std::vector<LegendEntry> entries;
   const std::vector<std::string>& rules = d.tap.result.pattern->rules();
   for (std::size_t rule = 0; rule < d.row.by_rule.size(); ++rule) {
@@ -120,7 +120,7 @@ void draw_allowed(Page& page, const Drawn& d) {
 }
 
 // Colour range of the weights: up to the largest of the row.
-ColourRange range_of(const Drawn& d) {
+ColourRange range_of(const ImagePicture& d) {
   ColourRange range = weight_colours(d.input, is_signed(d.tap, d.head));
   const double largest =
       d.row.strongest >= 0 ? std::abs(static_cast<double>(d.row.weights[d.row.strongest])) : 0;
@@ -129,7 +129,7 @@ ColourRange range_of(const Drawn& d) {
   return range;
 }
 
-// Greyscale image, so that colours show weights only.
+// Greyscale image, so that only weights are coloured.
 Tensor grey_of(const Tensor& picture) {
   Tensor grey(picture.shape());
   for (Index at = 0; at + 2 < picture.size(); at += 3) {
@@ -141,25 +141,25 @@ Tensor grey_of(const Tensor& picture) {
 }
 
 // Draws weights as colours over the image.
-void draw_weights_over_picture(Page& page, const Drawn& d, const ColourRange& range) {
+void draw_weights_over_picture(Page& page, const ImagePicture& d, const ColourRange& range) {
   const ColourMap& colours = colour_map(range.colour_map);
   draw_panel(
       page, d.panels[1], {"Its attention weights", "Its weights", ""},
       [&](Index pixel) {
         const auto weight = static_cast<double>(d.row.weights[pixel]);
-        if (std::isnan(weight)) return d.tinted(pixel, d.input.canvas.theme.background, kAside);
+        if (std::isnan(weight)) return d.tinted(pixel, d.input.canvas.theme.background, kFade);
         const double share = (weight - range.least) / (range.most - range.least);
-        return d.tinted(pixel, colours.at(share), kOver);
+        return d.tinted(pixel, colours.at(share), kWeightOpacity);
       },
       grey_of(d.grid.picture));
 }
 
 // Draws weights as a heat map; the image remains visible for excluded pixels.
-void draw_weights_alone(Page& page, const Drawn& d, const ColourRange& range) {
+void draw_weights_as_map(Page& page, const ImagePicture& d, const ColourRange& range) {
   const PixelPanel& panel = d.panels[1];
   draw_panel(page, panel, {"Its attention weights", "Its weights", ""}, [&](Index pixel) {
-    if (d.hidden(pixel)) return unseen(d.input.canvas.theme);
-    return d.tinted(pixel, d.input.canvas.theme.background, kAside);
+    if (d.is_ungenerated(pixel)) return ungenerated_colour(d.input.canvas.theme);
+    return d.tinted(pixel, d.input.canvas.theme.background, kFade);
   });
   HeatMap cells;
   cells.box = panel.box;
@@ -172,27 +172,27 @@ void draw_weights_alone(Page& page, const Drawn& d, const ColourRange& range) {
   page.add(cells);
 }
 
-void draw_weights(Page& page, const Drawn& d) {
+void draw_weights(Page& page, const ImagePicture& d) {
   const PixelPanel& panel = d.panels[1];
   const ColourRange range = range_of(d);
   if (d.grid.picture.defined()) {
     draw_weights_over_picture(page, d, range);
   } else {
-    draw_weights_alone(page, d, range);
+    draw_weights_as_map(page, d, range);
   }
   page.add(OutlinedBox{panel.box, page.theme().line, 1});
-  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.canvas.theme.accent);
+  if (d.query_pixel() >= 0) draw_mark(page, panel, d.query_pixel(), d.input.canvas.theme.accent);
   if (d.key >= 0) draw_mark(page, panel, d.key, key_colour(d.input.canvas.theme));
   const double em = page.em();
   draw_level_colour_bar(page, {panel.box.x, panel.box.bottom() + 0.7 * em}, panel.box.width, range,
                         {"weight, up to the largest of this row", "weight"});
 }
 
-void draw_output(Page& page, const Drawn& d, const Tensor& colours) {
+void draw_output(Page& page, const ImagePicture& d, const Tensor& colours) {
   const PixelPanel& panel = d.panels[2];
   draw_panel(page, panel, {"Output of the head", "The output", ""},
              [&](Index pixel) { return pixel_colour(colours, pixel); });
-  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.canvas.theme.accent);
+  if (d.query_pixel() >= 0) draw_mark(page, panel, d.query_pixel(), d.input.canvas.theme.accent);
   const double em = page.em();
   page.faint_text({panel.box.x, panel.box.bottom() + 1.3 * em},
                   page.fitting({"each pixel: the colours it attends to, by weight",
@@ -201,8 +201,8 @@ void draw_output(Page& page, const Drawn& d, const Tensor& colours) {
                   page.small());
 }
 
-// Draws the given rows and those completed by the model.
-void draw_completion(Page& page, const Drawn& d, const Completion& completion) {
+// Draws the rows of the input and those that the model completed.
+void draw_completion(Page& page, const ImagePicture& d, const Completion& completion) {
   const PixelPanel& panel = d.panels[2];
   const auto brightest = static_cast<double>(std::max<Index>(1, completion.levels - 1));
   draw_panel(page, panel, {"Completed by the model", "Completed", ""}, [&](Index pixel) {
@@ -216,19 +216,19 @@ void draw_completion(Page& page, const Drawn& d, const Completion& completion) {
   const double y = panel.box.y + static_cast<double>(rows) * panel.cell();
   page.add(Line{{{panel.box.x, y}, {panel.box.right(), y}}, d.input.canvas.theme.accent, 3});
   const double error = completion.mean_error();
-  const std::string off = std::isnan(error)
-                              ? ""
-                              : "; off by " + brief(error) + " of " +
-                                    std::to_string(completion.levels) + " levels on average";
-  const std::string given = "above the line given, below generated";
+  const std::string error_text = std::isnan(error)
+                                     ? ""
+                                     : "; off by " + brief(error) + " of " +
+                                           std::to_string(completion.levels) + " levels on average";
+  const std::string legend = "above the line given, below generated";
   page.faint_text({panel.box.x, panel.box.bottom() + 1.3 * em},
-                  page.fitting({given + off, given, "below the line: generated", ""}, page.small(),
-                               panel.box.width),
+                  page.fitting({legend + error_text, legend, "below the line: generated", ""},
+                               page.small(), panel.box.width),
                   page.small());
 }
 
-// Draws a message in place of a missing image.
-void draw_absent(Page& page, const PixelPanel& panel, const std::string& text) {
+// Draws a message instead of the completed image.
+void draw_message_panel(Page& page, const PixelPanel& panel, const std::string& text) {
   const double em = page.em();
   page.text({panel.box.x, panel.box.y - 0.75 * em},
             page.fitting({"Completed by the model", "Completed", ""}, em, panel.box.width), em);
@@ -242,15 +242,15 @@ void draw_absent(Page& page, const PixelPanel& panel, const std::string& text) {
 }
 
 // Draws the results of a generative model: completed image, next-pixel probabilities.
-std::string draw_made(Page& page, const Drawn& d) {
+std::string draw_generation(Page& page, const ImagePicture& d) {
   std::string pending;
   const auto completion = d.input.findings.get(Findings::completion);
   if (completion == nullptr) {
-    draw_absent(page, d.panels[2], "Completing the image …");
+    draw_message_panel(page, d.panels[2], "Completing the image …");
     pending = "the completed image";
   } else if (!completion->problem.empty() || completion->ids.empty()) {
-    draw_absent(page, d.panels[2],
-                completion->problem.empty() ? "Nothing to complete." : completion->problem);
+    draw_message_panel(page, d.panels[2],
+                       completion->problem.empty() ? "Nothing to complete." : completion->problem);
   } else {
     draw_completion(page, d, *completion);
   }
@@ -259,11 +259,11 @@ std::string draw_made(Page& page, const Drawn& d) {
 }
 
 // Descriptions of the row, longest first.
-std::vector<std::string> words_of(const Drawn& d) {
+std::vector<std::string> row_words(const ImagePicture& d) {
   const std::string noun = d.noun();
-  const std::string whose =
-      d.looking() >= 0
-          ? noun + " in " + pixel_words(d.grid, d.looking())
+  const std::string subject =
+      d.query_pixel() >= 0
+          ? noun + " in " + pixel_words(d.grid, d.query_pixel())
           : "token " + d.input.trace.tokens[static_cast<std::size_t>(d.row.query)].label;
   const std::string count = grouped(d.row.allowed) + " of " + grouped(d.grid.width * d.grid.height);
   std::string others;
@@ -273,22 +273,22 @@ std::vector<std::string> words_of(const Drawn& d) {
         (d.row.others == 1 ? " key that is not a " + noun : " keys that are not " + noun + "s") +
         " with weight " + brief(d.row.weight_of_others);
   }
-  const std::string few = count + " " + noun + "s" + others;
+  const std::string counts = count + " " + noun + "s" + others;
   const Index shown = d.key >= 0 ? d.key : d.row.strongest;
-  if (shown < 0) return {"The " + whose + " can attend to " + few, few};
+  if (shown < 0) return {"The " + subject + " can attend to " + counts, counts};
   const float weight = d.row.weights[shown];
   const std::string number = brief(static_cast<double>(weight), 2);
-  const std::string where = pixel_words(d.grid, shown);
-  std::string most =
-      d.key >= 0 ? number + " to " + where : "most of all " + number + " to " + where;
-  if (std::isnan(weight)) most = "not to " + where;
-  return {"The " + whose + " can attend to " + few + "; " + most,
-          capitalised(whose) + ": " + few + "; " + most, capitalised(whose) + ": " + few, few,
-          count};
+  const std::string place = pixel_words(d.grid, shown);
+  std::string weight_words =
+      d.key >= 0 ? number + " to " + place : "most of all " + number + " to " + place;
+  if (std::isnan(weight)) weight_words = "not to " + place;
+  return {"The " + subject + " can attend to " + counts + "; " + weight_words,
+          capitalised(subject) + ": " + counts + "; " + weight_words,
+          capitalised(subject) + ": " + counts, counts, count};
 }
 
-// Hit test: selects the query pixel; while one is pinned, its key.
-std::function<std::optional<Hit>(Point)> hits(const Drawn& d) {
+// Hit test: reports the pixel as query; while a query is pinned, as its key.
+std::function<std::optional<Hit>(Point)> hits(const ImagePicture& d) {
   std::vector<Index> keys;
   for (Index pixel = 0; pixel < d.grid.width * d.grid.height; ++pixel) {
     keys.push_back(key_of_pixel(d.input.trace, d.tap, pixel));
@@ -340,13 +340,13 @@ ViewLayout lay_out_image(const ViewInput& input) {
   const AttentionTap& tap = *found.tap;
   const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
   const std::optional<Tensor> output = output_colours(input.trace, tap, found.head);
-  const bool makes = input.trace.pixels->key_shift > 0 && input.trace.logits.defined();
+  const bool generates = input.trace.pixels->key_shift > 0 && input.trace.logits.defined();
   const double em = page.em(), line = 1.8 * em;
   const double foot = std::max(3.5 * em, level_colour_bar_height(page) + 0.8 * em);
   Box below = inside;
   below.height -= line;
-  Drawn d{input, tap, found.head, *input.trace.pixels, {}};
-  if (makes) {
+  ImagePicture d{input, tap, found.head, *input.trace.pixels, {}};
+  if (generates) {
     PanelsAndChart placed = place_with_chart(page, below, d.grid, foot);
     d.panels = std::move(placed.panels);
     d.chart = placed.chart;
@@ -354,22 +354,22 @@ ViewLayout lay_out_image(const ViewInput& input) {
     d.panels = place_panels(page, below, d.grid, output ? 3 : 2, foot);
   }
   if (d.panels.empty()) return no_space(page);
-  const Index pointed = pixel_at(d.panels, input.interaction.pointer);
-  d.row = pixel_row(input.trace, tap, found.head, chosen_query(input, tap, pointed));
+  const Index hovered = pixel_at(d.panels, input.interaction.pointer);
+  d.row = pixel_row(input.trace, tap, found.head, selected_query(input, tap, hovered));
   const bool pinned = d.row.query == input.session.view.pinned_query;
   if (pinned) {
     const Index key = input.session.view.pinned_key - d.grid.key_shift - d.grid.before;
-    d.key = pointed >= 0 ? pointed : (d.grid.contains(key) ? key : -1);
+    d.key = hovered >= 0 ? hovered : (d.grid.contains(key) ? key : -1);
   }
   draw_allowed(page, d);
   draw_weights(page, d);
   std::string pending;
   if (output) draw_output(page, d, *output);
-  if (makes) pending = draw_made(page, d);
-  double bottom = makes ? d.chart.bottom() + foot : 0;
+  if (generates) pending = draw_generation(page, d);
+  double bottom = generates ? d.chart.bottom() + foot : 0;
   for (const PixelPanel& panel : d.panels) bottom = std::max(bottom, panel.box.bottom() + foot);
   page.text({inside.x + inside.width / 2, bottom + line / 2},
-            page.fitting(words_of(d), em, inside.width), em, Align::Middle);
+            page.fitting(row_words(d), em, inside.width), em, Align::Middle);
   ViewLayout layout;
   layout.pending = pending;
   layout.hit = hits(d);
@@ -381,7 +381,7 @@ ViewLayout lay_out_image(const ViewInput& input) {
 ViewData image_data(const ViewInput& input) {
   const Found found = require_tap(input);
   if (!input.trace.pixels) throw InputError("image: the tokens of this run are not pixels");
-  const Index query = chosen_query(input, *found.tap, -1);
+  const Index query = selected_query(input, *found.tap, -1);
   const PixelRow row = pixel_row(input.trace, *found.tap, found.head, query);
   std::vector<std::string> rows;
   for (Index r = 0; r < input.trace.pixels->height; ++r) rows.push_back("row " + std::to_string(r));
@@ -403,21 +403,21 @@ ViewData image_data(const ViewInput& input) {
 
 CompletionSettings completion_settings(const ViewSettings& settings) {
   const Values values = view_values(settings, "image");
-  CompletionSettings of;
-  if (values.has("rows")) of.rows = values.integer("rows");
-  of.draws = values.choice("completed") == "drawn";
-  if (of.draws) of.seed = static_cast<std::uint64_t>(values.integer("seed"));
-  return of;
+  CompletionSettings completion;
+  if (values.has("rows")) completion.rows = values.integer("rows");
+  completion.draws = values.choice("completed") == "drawn";
+  if (completion.draws) completion.seed = static_cast<std::uint64_t>(values.integer("seed"));
+  return completion;
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   controls.colour_ends.clear();  // fixed
-  const bool makes = trace != nullptr && trace->pixels && trace->pixels->key_shift > 0;
-  if (trace != nullptr && !makes) controls.parameters.clear();  // requires a generative model
+  const bool generates = trace != nullptr && trace->pixels && trace->pixels->key_shift > 0;
+  if (trace != nullptr && !generates) controls.parameters.clear();  // requires a generative model
   if (!completion_settings(settings).draws) {
     controls.idle["seed"] = "Greedy decoding does not sample.";
   }
-  if (!makes) {
+  if (!generates) {
     controls.idle.clear();
     return;
   }
@@ -448,8 +448,8 @@ std::vector<Parameter> image_parameters() {
            .slider = {.min = 0, .max = 99}}};
 }
 
-// Example: an image and an image pattern.
-void show_picture(Session& session) {
+// Configures an example: the sample image with a strided pattern.
+void set_image_example(Session& session) {
   const std::string sample = sample_image().string();
   const bool has_other = !session.run.tensors.file.empty() && session.run.tensors.file != sample;
   if (has_other || !session.run.input.empty()) return;
@@ -480,8 +480,8 @@ View image_view() {
           "and the image completed by the model.",
       .lay_out = lay_out_image,
       .reading = [](const ViewSettings&, const Trace* trace) -> ViewReading {
-        const bool pieces = trace != nullptr && trace->pixels && trace->pixels->before > 0;
-        if (pieces) {
+        const bool has_patches = trace != nullptr && trace->pixels && trace->pixels->before > 0;
+        if (has_patches) {
           return {
               "Each image patch is a token. Left: the keys of the selected patch; right: its "
               "weights, in colours over the image in grey."};
@@ -495,7 +495,7 @@ View image_view() {
       .content = {.objection = [](const Trace& trace) -> std::string {
                     return trace.pixels ? "" : "The tokens of this run are no pixels.";
                   },
-                  .example = show_picture}};
+                  .example = set_image_example}};
 }
 
 }  // namespace attnscope

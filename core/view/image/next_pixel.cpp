@@ -16,8 +16,8 @@ namespace {
 
 // Level of the pixel in the image: the next token of the input, or from the file.
 Index own_level(const ViewInput& input, Index pixel) {
-  const auto seen = static_cast<std::size_t>(pixel) + 1;  // after the start token
-  if (seen < input.trace.tokens.size()) return input.trace.tokens[seen].id;
+  const auto token = static_cast<std::size_t>(pixel) + 1;  // after the start token
+  if (token < input.trace.tokens.size()) return input.trace.tokens[token].id;
   const auto completion = input.findings.get(Findings::completion);
   const auto at = static_cast<std::size_t>(pixel);
   return completion != nullptr && at < completion->whole.size() ? completion->whole[at] : -1;

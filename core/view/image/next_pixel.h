@@ -14,10 +14,10 @@ struct NextPixel {
   Index likeliest = 0;
   Index own = -1;  // level in the image; -1: unknown
 };
-// Prediction of the pixel after this row of the logits.
+// Prediction of `pixel`, from the row of the logits with the same index.
 NextPixel next_pixel(const ViewInput& input, Index pixel);
 
-// Draws bars from dark to bright; title above the box, axis and text in the foot below it.
+// Draws bars from dark to bright in `box`; the title is above the box, axis and text are below.
 void draw_next_pixel(Page& page, const Box& box, const PixelGrid& grid, const NextPixel& next);
 
 }  // namespace attnscope

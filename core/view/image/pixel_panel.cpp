@@ -8,10 +8,10 @@ namespace {
 
 constexpr double kTitle = 1.7, kGap = 1.6;  // em
 constexpr double kMinCell = 2;              // pixels
-constexpr double kMinSmall = 8;             // em, panels next to a large one
+constexpr double kMinSmall = 8;             // em, width of panels next to a large one
 constexpr double kMinSmallCell = 1.2;       // pixels, in these panels
 constexpr double kWorthIt = 1.25;           // gain that justifies a large panel
-constexpr double kWholeFrom = 8;            // pixels: larger cells snap to whole pixels
+constexpr double kMinWhole = 8;             // pixels: larger cells snap to whole pixels
 
 }  // namespace
 
@@ -31,12 +31,12 @@ Index PixelPanel::at(Point p) const {
 namespace {
 
 double whole_pixels(double side) {
-  return side >= kWholeFrom ? std::floor(side) : side;
+  return side >= kMinWhole ? std::floor(side) : side;
 }
 
-// Three panels, the second large, the others stacked next to it. Empty: no space.
-std::vector<PixelPanel> beside_large(const Page& page, const Box& inside, const PixelGrid& grid,
-                                     double foot) {
+// Three panels: the second is large, the others are stacked next to it. Empty if there is no space.
+std::vector<PixelPanel> place_beside_large(const Page& page, const Box& inside,
+                                           const PixelGrid& grid, double foot) {
   const double em = page.em(), title = kTitle * em, gap = kGap * em;
   const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
   const double small = whole_pixels(((inside.height - gap) / 2 - title - foot) / rows);
@@ -57,33 +57,33 @@ std::vector<PixelPanel> beside_large(const Page& page, const Box& inside, const 
           panel(right, top + title + small * rows + foot + gap, small)};
 }
 
-std::vector<PixelPanel> beside_each_other(const Page& page, const Box& inside,
-                                          const PixelGrid& grid, std::size_t count, double foot) {
+std::vector<PixelPanel> place_in_lines(const Page& page, const Box& inside, const PixelGrid& grid,
+                                       std::size_t count, double foot) {
   const double em = page.em(), title = kTitle * em, gap = kGap * em;
   const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
-  const auto lines_of = [&](std::size_t across) { return (count + across - 1) / across; };
-  const auto cell = [&](std::size_t across) {
-    const auto n = static_cast<double>(across), m = static_cast<double>(lines_of(across));
+  const auto lines_of = [&](std::size_t per_line) { return (count + per_line - 1) / per_line; };
+  const auto cell = [&](std::size_t per_line) {
+    const auto n = static_cast<double>(per_line), m = static_cast<double>(lines_of(per_line));
     const double width = (inside.width - (n - 1) * gap) / n;
     const double height = (inside.height - (m - 1) * gap) / m - title - foot;
     return whole_pixels(std::min(width / columns, height / rows));
   };
-  std::size_t across = count;
-  for (std::size_t fewer = count - 1; fewer > 0; --fewer) {
-    if (cell(fewer) > cell(across)) across = fewer;
+  std::size_t per_line = count;
+  for (std::size_t candidate = count - 1; candidate > 0; --candidate) {
+    if (cell(candidate) > cell(per_line)) per_line = candidate;
   }
-  const double side = cell(across);
+  const double side = cell(per_line);
   if (!(side >= kMinCell)) return {};
   const double width = side * columns, height = side * rows;
   const double step_x = width + gap, step_y = title + height + foot + gap;
-  const double all_wide = static_cast<double>(across) * step_x - gap;
-  const double all_high = static_cast<double>(lines_of(across)) * step_y - gap;
+  const double all_wide = static_cast<double>(per_line) * step_x - gap;
+  const double all_high = static_cast<double>(lines_of(per_line)) * step_y - gap;
   const double left = std::round(inside.x + (inside.width - all_wide) / 2);
   const double top = std::round(inside.y + page.top_margin(inside.height, all_high) + title);
   std::vector<PixelPanel> panels;
   for (std::size_t i = 0; i < count; ++i) {
-    panels.push_back({{left + static_cast<double>(i % across) * step_x,
-                       top + static_cast<double>(i / across) * step_y, width, height},
+    panels.push_back({{left + static_cast<double>(i % per_line) * step_x,
+                       top + static_cast<double>(i / per_line) * step_y, width, height},
                       grid.width,
                       grid.height});
   }
@@ -94,31 +94,31 @@ std::vector<PixelPanel> beside_each_other(const Page& page, const Box& inside,
 
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot) {
-  std::vector<PixelPanel> alike = beside_each_other(page, inside, grid, count, foot);
-  if (count != 3 || alike.empty()) return alike;
-  std::vector<PixelPanel> large = beside_large(page, inside, grid, foot);
-  const bool larger = !large.empty() && large[1].cell() > kWorthIt * alike[1].cell();
-  return larger ? large : alike;
+  std::vector<PixelPanel> equal = place_in_lines(page, inside, grid, count, foot);
+  if (count != 3 || equal.empty()) return equal;
+  std::vector<PixelPanel> large = place_beside_large(page, inside, grid, foot);
+  const bool larger = !large.empty() && large[1].cell() > kWorthIt * equal[1].cell();
+  return larger ? large : equal;
 }
 
 PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
                                 double foot) {
-  PanelsAndChart alike{beside_each_other(page, inside, grid, 4, foot), {}};
-  if (alike.panels.empty()) return alike;
-  alike.chart = alike.panels.back().box;
-  alike.panels.pop_back();
+  PanelsAndChart equal{place_in_lines(page, inside, grid, 4, foot), {}};
+  if (equal.panels.empty()) return equal;
+  equal.chart = equal.panels.back().box;
+  equal.panels.pop_back();
   const double em = page.em(), title = kTitle * em, gap = kGap * em;
   const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
   const double least = std::min(((inside.height - gap) / 2 - title - foot) / rows,
                                 (inside.width - 2 * gap) / (4 * columns));
   const double small = whole_pixels(least);
-  if (!(small >= kMinSmallCell) || small * columns < kMinSmall * em) return alike;
-  const double beside = 2 * small * columns + gap;
+  if (!(small >= kMinSmallCell) || small * columns < kMinSmall * em) return equal;
+  const double aside = 2 * small * columns + gap;
   const double large = whole_pixels(
-      std::min((inside.height - title - foot) / rows, (inside.width - gap - beside) / columns));
-  if (large < kWorthIt * alike.panels[0].cell()) return alike;
+      std::min((inside.height - title - foot) / rows, (inside.width - gap - aside) / columns));
+  if (large < kWorthIt * equal.panels[0].cell()) return equal;
   const double all_high = std::max(title + large * rows, 2 * (title + small * rows) + foot + gap);
-  const double left = std::round(inside.x + (inside.width - large * columns - gap - beside) / 2);
+  const double left = std::round(inside.x + (inside.width - large * columns - gap - aside) / 2);
   const double top = std::round(inside.y + page.top_margin(inside.height, all_high + foot));
   const auto panel = [&](double x, double side) {
     return PixelPanel{{x, top + title, side * columns, side * rows}, grid.width, grid.height};
@@ -128,7 +128,7 @@ PanelsAndChart place_with_chart(const Page& page, const Box& inside, const Pixel
   placed.panels = {panel(right, small), panel(left, large),
                    panel(right + small * columns + gap, small)};
   const double chart_top = top + 2 * title + small * rows + foot + gap;
-  placed.chart = {right, chart_top, beside,
+  placed.chart = {right, chart_top, aside,
                   std::max(small * rows, top + title + large * rows - chart_top)};
   return placed;
 }

@@ -18,13 +18,13 @@ struct PixelPanel {
   Index at(Point p) const;  // index of the pixel at a point; -1: none
 };
 
-// Places panels in as many lines as maximises the pixels; of three, optionally the second large
-// with the others next to it if it gains much. Keeps `foot` pixels of the page free below each.
-// Empty: no space.
+// Places panels in the number of lines that maximises their pixels, with `foot` units of free space
+// below each. Of three panels, the second is large, with the others next to it, if that enlarges it
+// by kWorthIt. Empty if there is no space.
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot);
 
-// Three panels, and space for a chart next to or below them, at least as high.
+// Three panels, and a box for a chart that is at least as high as the smallest panel.
 struct PanelsAndChart {
   std::vector<PixelPanel> panels;
   Box chart;
@@ -32,9 +32,8 @@ struct PanelsAndChart {
 PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
                                 double foot);
 
-// Draws a title and each pixel in the colour that `colour` returns; transparent colours let
-// `picture` shine through if it is defined.
-// picture: [rows, columns, 3], stretched over the panel
+// Draws a title and each pixel in the colour that `colour` returns. `picture`, if defined, is
+// behind transparent colours: [rows, columns, 3], stretched over the panel.
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,
                 const std::function<Colour(Index pixel)>& colour, const Tensor& picture = {});
 // Outlines one pixel.

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// The row of a query on the image's grid; tensors are [height, width].
+// Attention row of a query, with its keys at their pixels; tensors are [height, width].
 struct PixelRow {
   Index query = 0;             // query row
   Tensor rules;                // index of the admitting rule; NaN: excluded

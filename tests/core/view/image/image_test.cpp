@@ -28,7 +28,8 @@ std::shared_ptr<const Trace> run(const Session& session) {
   return runner.run(session.run);
 }
 
-// Sparse Transformer, strided: preceding pixels within the row length, and those of the column.
+// Strided pattern of the Sparse Transformer: preceding pixels within a row length, and of the
+// column.
 TEST(ImageView, RowsMatchPattern) {
   const auto trace = run(example());
   const AttentionTap& tap = trace->attention[0];
@@ -50,23 +51,23 @@ TEST(ImageView, RowsMatchPattern) {
 TEST(ImageView, ShowsThePixelUnderThePointerAndPinsIt) {
   const auto trace = run(example());
   testing::Look look;
-  const ViewLayout rest = testing::look_at(*trace, "image", look);
-  ASSERT_EQ(rest.refusal, "");
+  const ViewLayout unpinned = testing::look_at(*trace, "image", look);
+  ASSERT_EQ(unpinned.refusal, "");
   // A hit selects the pixel as query; pointing at it shows its row.
   std::optional<Hit> hit;
   Point at{};
   for (at.y = 0; at.y < look.height && !hit; at.y += 3) {
-    for (at.x = 0; at.x < look.width && !hit; at.x += 3) hit = rest.hit(at);
+    for (at.x = 0; at.x < look.width && !hit; at.x += 3) hit = unpinned.hit(at);
   }
   ASSERT_TRUE(hit);
   EXPECT_GE(hit->query, 0);
   EXPECT_EQ(hit->key, -1);
   look.settings.pinned_query = 20;
   const ViewLayout pinned = testing::look_at(*trace, "image", look);
-  const auto on = pinned.hit({at.x, at.y});
-  ASSERT_TRUE(on);
-  EXPECT_EQ(on->query, 20);
-  EXPECT_GE(on->key, 0);
+  const auto pinned_hit = pinned.hit({at.x, at.y});
+  ASSERT_TRUE(pinned_hit);
+  EXPECT_EQ(pinned_hit->query, 20);
+  EXPECT_GE(pinned_hit->key, 0);
 }
 
 TEST(ImageView, IsLegibleAtAnySize) {
@@ -112,13 +113,13 @@ TEST(ImageView, ShowsPatchesOverModelInput) {
   ASSERT_TRUE(trace->pixels);
   const Tensor& picture = trace->pixels->picture;
   ASSERT_EQ(picture.shape(), (Shape{12, 12, 3}));
-  const Tensor seen = image_colours(e.run.input, 12, 12);
-  for (Index at = 0; at < seen.size(); ++at) ASSERT_EQ(picture[at], seen[at]) << at;
+  const Tensor expected = image_colours(e.run.input, 12, 12);
+  for (Index at = 0; at < expected.size(); ++at) ASSERT_EQ(picture[at], expected[at]) << at;
   for (Index piece = 0; piece < 9; ++piece) {  // 4 x 4 pixels
     for (Index c = 0; c < 3; ++c) {
       double sum = 0;
       for (Index n = 0; n < 16; ++n) {
-        sum += static_cast<double>(seen(piece / 3 * 4 + n / 4, piece % 3 * 4 + n % 4, c));
+        sum += static_cast<double>(expected(piece / 3 * 4 + n / 4, piece % 3 * 4 + n % 4, c));
       }
       EXPECT_NEAR(trace->pixels->colours[3 * piece + c], sum / 16, 1e-6) << piece;
     }
@@ -132,10 +133,11 @@ TEST(ImageView, ShowsPatchesOverModelInput) {
   EXPECT_EQ(images[0]->colours.data(), picture.data());
   EXPECT_EQ(images[1]->colours.shape(), (Shape{3, 3, 4}));
   ASSERT_EQ(images[2]->colours.shape(), picture.shape());
-  for (Index at = 0; at < seen.size(); at += 3) {
+  for (Index at = 0; at < expected.size(); at += 3) {
     const float grey = images[2]->colours[at];
     EXPECT_EQ(images[2]->colours[at + 1], grey);
-    EXPECT_NEAR(grey, 0.299f * seen[at] + 0.587f * seen[at + 1] + 0.114f * seen[at + 2], 1e-6);
+    EXPECT_NEAR(grey, 0.299f * expected[at] + 0.587f * expected[at + 1] + 0.114f * expected[at + 2],
+                1e-6);
   }
   // The largest weight has the last colour of the colour map.
   const AttentionTap& tap = trace->attention[0];

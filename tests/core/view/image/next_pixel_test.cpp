@@ -64,13 +64,13 @@ TEST(NextPixel, ReportsCompletionAndError) {
   Traces traces(viewed.trace);
   traces.findings = viewed.findings;
   EXPECT_EQ(check(claim, traces).value, completion->mean_error());
-  ViewedRun waiting = viewed;
-  waiting.findings = {};
-  EXPECT_NE(layout_of(waiting).pending, "");
+  ViewedRun pending = viewed;
+  pending.findings = {};
+  EXPECT_NE(layout_of(pending).pending, "");
   EXPECT_THROW(check(claim, Traces(viewed.trace)), InputError);
 }
 
-// The chart covers no pixel.
+// The chart reports no pixels.
 TEST(NextPixel, PointerSelectsPixelsOnly) {
   const ViewedRun viewed(testing::completion_session());
   const ViewLayout layout = layout_of(viewed, {.width = 1200, .height = 760});
