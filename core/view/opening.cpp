@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kFirstView = "map";
+constexpr const char* kInitialView = "map";
 
 Reads reads(const ModelConfig& config) {
   return architecture(config.architecture.id).reads;
@@ -36,7 +36,7 @@ struct RecommendedView {
   const char* id;
   bool (*suits)(const ModelConfig&);
 };
-constexpr RecommendedView kOwnViews[] = {
+constexpr RecommendedView kRecommendedViews[] = {
     {"trajectory", [](const ModelConfig& c) { return reads(c) == Reads::Trajectories; }},
     {"alignment", [](const ModelConfig& c) { return reads(c) == Reads::SourceAndTarget; }},
     {"image", [](const ModelConfig& c) { return !input_kind(c.input.id).is_text; }},
@@ -49,47 +49,47 @@ constexpr RecommendedView kOwnViews[] = {
     {"span", [](const ModelConfig& c) { return has_variant(c, "adaptive_span"); }},
 };
 
-// Typical confidence of a trained exit classifier; below it, most tokens exit at once.
-constexpr double kSureEnough = 0.8;
+// Confidence threshold for trained exit classifiers; below it, most tokens exit at once.
+constexpr double kExitThreshold = 0.8;
 
-bool has_sure_exits(const ModelCard& card) {
+bool has_exit_classifier(const ModelCard& card) {
   return card.config && card.config->exits && card.config->exits->id == "classifier";
 }
 
-// Sets the threshold that illustrates such exits best, unless the user chose another.
+// Sets kExitThreshold for exit classifiers, removes it for others; keeps the user's threshold.
 void set_threshold(ViewSettings& settings, const ModelCard& before, const ModelCard& now) {
   const char* depth = "depth";
-  ViewSettings set;
-  set_view_value(set, depth, "threshold", kSureEnough);
+  ViewSettings preset;
+  set_view_value(preset, depth, "threshold", kExitThreshold);
   const auto found = settings.options.find(depth);
   const bool untouched = found == settings.options.end();
-  if (has_sure_exits(now) && untouched) settings.options[depth] = set.options[depth];
-  if (has_sure_exits(now) || !has_sure_exits(before) || untouched) return;
-  if (found->second == set.options[depth]) settings.options.erase(found);
+  if (has_exit_classifier(now) && untouched) settings.options[depth] = preset.options[depth];
+  if (has_exit_classifier(now) || !has_exit_classifier(before) || untouched) return;
+  if (found->second == preset.options[depth]) settings.options.erase(found);
 }
 
 // Clears settings made for another model.
-void clear_model_settings(RunView& e) {
-  e.run.structure = {};
-  e.run.variant.reset();
-  e.run.encoding.reset();
-  e.run.causal.reset();
-  e.run.groups.clear();
-  e.run.max_tokens = 0;
-  e.run.exit.reset();
-  e.run.retrieval.reset();
-  e.run.interventions.clear();
-  ViewSettings& view = e.view;
+void clear_model_settings(RunView& run_view) {
+  run_view.run.structure = {};
+  run_view.run.variant.reset();
+  run_view.run.encoding.reset();
+  run_view.run.causal.reset();
+  run_view.run.groups.clear();
+  run_view.run.max_tokens = 0;
+  run_view.run.exit.reset();
+  run_view.run.retrieval.reset();
+  run_view.run.interventions.clear();
+  ViewSettings& view = run_view.view;
   view.layer = view.head = 0;
   view.part = {};
   view.row = view.column = view.height = view.width = 0;
   view.pinned_query = view.pinned_key = -1;
 }
 
-// Reads a sample with its recommended settings.
-void read_illustratively(RunView& e, const ModelCard& card, const Sample& sample) {
-  use_sample(e.run, sample);
-  ViewSettings& view = e.view;
+// Selects a sample, and the head and segment that illustrate it.
+void use_recommended_sample(RunView& run_view, const ModelCard& card, const Sample& sample) {
+  use_sample(run_view.run, sample);
+  ViewSettings& view = run_view.view;
   view.layer = card.layer;
   view.head = card.head;
   view.row = view.column = view.height = view.width = 0;
@@ -97,16 +97,16 @@ void read_illustratively(RunView& e, const ModelCard& card, const Sample& sample
   if (card.config && card.config->segment > 0) view.part.segment = sample.segment;
 }
 
-// Replaces the text by a more illustrative sample if it is a sample itself, not the user's own.
+// Replaces a sample by a more illustrative one; the user's own text stays.
 void read_illustrative_sample(OpenedModel& opened, const ModelCard& card) {
   const Sample* read = current_sample(opened.viewed.run);
   const std::vector<const Sample*> offered = samples_for(card);
   if (read == nullptr || offered.empty() || !prefers_other_sample(card, *read)) return;
-  read_illustratively(opened.viewed, card, *offered.front());
+  use_recommended_sample(opened.viewed, card, *offered.front());
   opened.implied.push_back("the sample “" + offered.front()->title + "”");
 }
 
-// Selects an input of the model's kind after one of another kind.
+// Selects an input for a model that reads another kind than the previous one.
 void read_other_kind(OpenedModel& opened, const ModelCard& card, const InputHistory& before) {
   RunView& e = opened.viewed;
   clear_model_settings(e);
@@ -118,21 +118,21 @@ void read_other_kind(OpenedModel& opened, const ModelCard& card, const InputHist
     opened.implied.push_back(e.run.text.empty() ? "the previous input" : "the previous text");
     read_illustrative_sample(opened, card);
   } else if (!offered.empty() && !(e.run.input.empty() && fits_task(task, e.run.text))) {
-    read_illustratively(e, card, *offered.front());
+    use_recommended_sample(e, card, *offered.front());
     opened.implied.push_back("the sample “" + offered.front()->title + "”");
   }
 }
 
-void look_through_own(OpenedModel& opened, const std::string& view_before,
-                      const ModelCard& card_before, const ModelCard& card) {
+void select_recommended_view(OpenedModel& opened, const std::string& view_before,
+                             const ModelCard& card_before, const ModelCard& card) {
   ViewSettings& view = opened.viewed.view;
-  const std::string own = recommended_view(card);
-  const bool nobody_chose = view.id == kFirstView || view.id == recommended_view(card_before);
-  if (nobody_chose) view.id = own.empty() ? kFirstView : own;
+  const std::string recommended = recommended_view(card);
+  const bool is_default = view.id == kInitialView || view.id == recommended_view(card_before);
+  if (is_default) view.id = recommended.empty() ? kInitialView : recommended;
   if (view.id != view_before) {
     opened.implied.push_back("the view " + attnscope::view(view.id).label);
   }
-  const bool remembers = own == "memory" || own == "gates";
+  const bool remembers = recommended == "memory" || recommended == "gates";
   if (remembers && card.config->segment > 0 && !view.part.segment) view.part.segment = 1;
   set_threshold(view, card_before, card);
 }
@@ -140,8 +140,8 @@ void look_through_own(OpenedModel& opened, const std::string& view_before,
 }  // namespace
 
 std::string recommended_view(const ModelConfig& config) {
-  for (const RecommendedView& own : kOwnViews) {
-    if (own.suits(config)) return own.id;
+  for (const RecommendedView& recommended : kRecommendedViews) {
+    if (recommended.suits(config)) return recommended.id;
   }
   return "";
 }
@@ -168,7 +168,7 @@ OpenedModel with_model(const RunView& now, const std::string& model, const Input
     } else if (model != now.run.model) {
       read_illustrative_sample(opened, card);
     }
-    look_through_own(opened, now.view.id, card_before, card);
+    select_recommended_view(opened, now.view.id, card_before, card);
   } catch (const InputError&) {  // the run will report the error
   }
   return opened;
@@ -226,17 +226,17 @@ RunView reading_text(const std::string& text, const RunView& now) {
     if (task == "image" || task == "trajectory") next = with_model(now, "default").viewed;
   } catch (const InputError&) {  // the run will report the error
   }
-  RunSpec alone;
-  alone.text = text;
-  copy_input(next.run, alone);
+  RunSpec input_only;
+  input_only.text = text;
+  copy_input(next.run, input_only);
   return next;
 }
 
 RunView open_model(const std::string& model) {
   static_cast<void>(model_card(model));
-  RunView nothing;
-  nothing.run.model = model;
-  return with_model(nothing, model).viewed;
+  RunView empty;
+  empty.run.model = model;
+  return with_model(empty, model).viewed;
 }
 
 }  // namespace attnscope

@@ -11,38 +11,37 @@
 
 namespace attnscope {
 
-// Recommended view for models of this kind: "trajectory" for models that act, "depth" for models
-// with exits; empty: no preference.
+// Id of the view recommended for a model: "trajectory" for trajectory models, "depth" for models
+// with exits; empty if none.
 std::string recommended_view(const ModelConfig& config);
 std::string recommended_view(const ModelCard& card);
 
-// Last run and view for each kind of model input (reading_task()), kept while the user works with
-// models that require another.
+// Last run and view of each kind of input, by reading_task(); restored when a model of that kind
+// opens again.
 using InputHistory = std::map<std::string, RunView, std::less<>>;
 
 struct OpenedModel {
   RunView viewed;
   std::vector<std::string> implied;  // implied changes, in words: "the sample “24”"
-  bool input_kind_changed = false;   // reads another kind of input than the model before
+  bool input_kind_changed = false;   // the previous model read another kind of input
 };
 
-// Switches a run to another model. If the models were trained on different kinds of input,
-// the new one opens with its trained settings and reads the last input of its kind, else the first
-// compatible sample. Its recommended view opens unless the user chose a view: from the map (the
-// initial view) and from the previous model's recommended view. An unreadable folder changes only
-// the model.
+// Switches a run to another model. If the models were trained on different kinds of input, the new
+// model opens with its trained settings and reads the last input of its kind, else the first
+// compatible sample. Its recommended view opens if the current view is the map (the initial view)
+// or the previous model's recommended view. If the folder is unreadable, only the model changes.
 OpenedModel with_model(const RunView& now, const std::string& model,
                        const InputHistory& before = {});
 
-// A model that reads this file (an image or one for --input): `model` itself, else the first
-// bundled one; empty: none. Images are resized for `model`; bundled models require their exact
-// size. Throws InputError if an image cannot be read.
+// Name of a model that reads `file` (an image, or a file for --input): `model` if possible, else
+// the first such bundled model; empty if none. `model` resizes images, bundled models require their
+// exact size. Throws InputError if an image cannot be read.
 std::string model_that_reads(const std::filesystem::path& file, const std::string& model);
 
-// Replaces the input by a text, switching to a model of texts if necessary.
+// Replaces the input by a text; switches to the default model if the current one reads no text.
 RunView reading_text(const std::string& text, const RunView& now);
 
-// A newly opened model. Throws InputError if it cannot be read.
+// Run and view of a newly opened model. Throws InputError if it cannot be read.
 RunView open_model(const std::string& model);
 
 }  // namespace attnscope

@@ -250,12 +250,12 @@ Session load_session(const std::filesystem::path& path) {
   const std::string bytes = read_file(path, limits::kMaxSession);
   if (!is_png(bytes)) return session_from_text(bytes, name);
   const PictureMetadata metadata = read_png_metadata(path);
-  const auto made_by = metadata.find(kExperimentKeyword);
-  if (made_by == metadata.end()) {
+  const auto embedded = metadata.find(kExperimentKeyword);
+  if (embedded == metadata.end()) {
     throw InputError(name + ": expected a session or a picture made by attnscope, found a PNG " +
                      "without the text \"" + kExperimentKeyword + "\"");
   }
-  return session_from_text(made_by->second, name);
+  return session_from_text(embedded->second, name);
 }
 
 void save_session(const std::filesystem::path& path, const Session& session) {

@@ -8,7 +8,7 @@
 namespace attnscope {
 
 const std::vector<View>& views() {
-  // Grouped, one group per line; the first six have the keys 1 to 6.
+  // One or two lines per group.
   // clang-format off
   static const std::vector<View> list{
       map_view(), grid_view(), pattern_view(), lines_view(), scores_view(), vectors_view(),
@@ -38,26 +38,26 @@ ViewInput ViewInput::with_trace(const Trace& other) const {
   return {other, session, findings, canvas, figure, interaction, cache};
 }
 
-ViewInput ViewInput::with_words(const WordTrace& words, const Session& of_words) const {
-  return {words.trace, of_words,    findings, canvas,
-          figure,      interaction, cache,    MergedWords{words, trace}};
+ViewInput ViewInput::with_words(const WordTrace& words, const Session& word_session) const {
+  return {words.trace, word_session, findings, canvas,
+          figure,      interaction,  cache,    MergedWords{words, trace}};
 }
 
 std::vector<FindingRequest> required_findings(const Session& session) {
-  const View& of = view(session.view.id);
+  const View& selected = view(session.view.id);
   std::vector<FindingRequest> requests;
-  for (const ViewFinding& one : of.findings) {
+  for (const ViewFinding& finding : selected.findings) {
     const std::optional<FindingSettings> settings =
-        one.settings ? one.settings(session) : FindingSettings();
-    if (settings) requests.push_back({one.id, *settings});
+        finding.settings ? finding.settings(session) : FindingSettings();
+    if (settings) requests.push_back({finding.id, *settings});
   }
-  if (!of.shows_reference()) requests.push_back({Findings::reference.id});
+  if (!selected.shows_reference()) requests.push_back({Findings::reference.id});
   return requests;
 }
 
 ViewSettings with_defaults(ViewSettings settings, const Trace& trace) {
-  const View& of = view(settings.id);
-  if (of.content.select_initial_part) of.content.select_initial_part(trace, settings.part);
+  const View& v = view(settings.id);
+  if (v.content.select_initial_part) v.content.select_initial_part(trace, settings.part);
   return settings;
 }
 
@@ -91,16 +91,16 @@ void without_colours(const ViewSettings&, const Trace*, ViewControls& controls) 
 }
 
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
-  const View& of = view(settings.id);
+  const View& v = view(settings.id);
   ViewControls controls;
-  controls.parameters = of.options.parameters;
-  controls.animation = of.options.animation;
-  controls.words = of.cells.merge_words;
-  if (of.cells.merge_words && trace != nullptr)
+  controls.parameters = v.options.parameters;
+  controls.animation = v.options.animation;
+  controls.words = v.cells.merge_words;
+  if (v.cells.merge_words && trace != nullptr)
     controls.word_merging_refusal = words_refusal(*trace);
   controls.special_tokens_refusal =
       trace != nullptr ? special_refusal(*trace) : "nothing has run yet";
-  if (of.options.restrict_controls) of.options.restrict_controls(settings, trace, controls);
+  if (v.options.restrict_controls) v.options.restrict_controls(settings, trace, controls);
   return controls;
 }
 

@@ -1,5 +1,5 @@
-// Views: pictures of a trace. Each view is one file; views() is their ordered list. A view lays
-// itself out as a display list, the same for screen and file.
+// Views: pictures of a trace. views() is their ordered list. A view lays itself out as a display
+// list, the same for screen and file.
 #pragma once
 
 #include <functional>
@@ -38,11 +38,11 @@ struct FigureParts {
 // Actions of a window that hints in its pictures refer to.
 enum class HintAction { ColourRange, Play, StepBack, StepForward };
 
-// Title and caption around a picture. The window has its own.
+// Title and caption around a picture.
 struct FigureOptions {
-  bool framed = true;
-  bool tight = false;   // framed: crop the picture to its content, below Canvas::height
-  FigureParts parts{};  // framed: the parts to draw
+  bool framed = true;   // false in the window, which shows title and caption itself
+  bool tight = false;   // if framed: reduce Canvas::height to that of the content
+  FigureParts parts{};  // if framed: the parts to draw
 };
 
 // State of mouse and keyboard.
@@ -68,13 +68,13 @@ struct ViewInput {
   FigureOptions figure{};
   Interaction interaction{};
   ViewCache* cache = nullptr;
-  std::optional<MergedWords> merged{};  // set if `trace` is one of words
+  std::optional<MergedWords> merged{};  // set if `trace` consists of merged words
 
-  // The same picture of another run, which is not one of words.
+  // This input with another run, whose word pieces are not merged.
   ViewInput with_trace(const Trace& other) const;
-  // The same picture of this run's words. `of_words`: the settings in rows and columns of words.
-  ViewInput with_words(const WordTrace& words, const Session& of_words) const;
-  // The part of the run whose layers and heads the settings count.
+  // This input with merged words. `word_session`: the session, with pins and region in words.
+  ViewInput with_words(const WordTrace& words, const Session& word_session) const;
+  // The selected part of the run; the selected layer and head are indices within it.
   TracePart part() const { return trace.part(session.view.part); }
 };
 
@@ -84,8 +84,8 @@ struct Hit {
   Index query = -1, key = -1;  // -1: no pair
   std::string shown{};         // displayed value if it is not this head's weight
   bool of_reference = false;   // belongs to the reference run
-  // In pictures of words: the words, and the row and column among them; query and key are tokens
-  // within these. Null in pictures of tokens.
+  // With merged words: the words, and the word indices of the hit; `query` and `key` are tokens of
+  // these words. Null without merged words.
   std::shared_ptr<const WordTrace> words{};
   Index word_query = -1, word_key = -1;
 };
@@ -94,11 +94,11 @@ struct Hit {
 struct Handle {
   Box area;
   std::string help;  // one sentence for the tooltip; may be empty
-  // The pointer, pressed within `area`, moved here.
+  // Called when the pointer, pressed within `area`, moves to the point.
   std::function<void(Point, Session&)> drag{};
   std::function<void(Session&)> click{};
-  // The path of the pointer since it was pressed within `area`, and the session as of then: a
-  // stroke is redrawn with each move and is one undo step.
+  // Called on each move with the pointer's path since it was pressed within `area`, and the session
+  // at that time: the whole stroke is applied again, and is one undo step.
   std::function<void(const std::vector<Point>&, Session&)> stroke{};
 };
 
@@ -108,16 +108,16 @@ struct ViewLayout {
   // Visible cells in `plot`, for pan and zoom; zero width if the view has none.
   double row = 0, column = 0, height = 0, width = 0;
   Index rows = 0, columns = 0;  // of the matrix; 0: queries and keys of the view's head
-  // Orientation: a map's rows run down and its columns across.
+  // Orientation; true for maps.
   bool rows_run_down = true, columns_run_across = true;
   // Set if cells are words, while the settings count tokens. Null: cells are tokens.
   std::shared_ptr<const WordPairs> words{};
-  std::function<Hit(Hit)> of_words{};            // converts a hit on words to one on their tokens
+  std::function<Hit(Hit)> of_words{};            // converts a hit on words to a hit on their tokens
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
-  std::vector<Handle> handles{};  // later ones lie over earlier ones; drawn by `list`
+  std::vector<Handle> handles{};  // later handles are above earlier ones; `list` draws them
   std::string pending;  // computation in progress that may change the picture: "map 40 % exact";
                         // empty: none
-  std::string refusal;  // why there is nothing to show (the list shows it, too); empty: content
+  std::string refusal;  // reason for missing content, also drawn in `list`; empty: has content
 };
 
 // The numbers behind a view, for export to other programs.
@@ -127,7 +127,7 @@ struct ViewData {
     Tensor values;     // [.., rows, columns]
     // Labels of the last two axes; columns may be empty: numbered.
     std::vector<std::string> rows, columns;
-    std::vector<std::string> axes{};  // names of the axes before these: "layer", "head"
+    std::vector<std::string> axes{};  // names of the leading axes: "layer", "head"
   };
   std::vector<Matrix> matrices;
 };
@@ -154,20 +154,20 @@ const ColourEndChoice* selected_colour_end(const std::vector<ColourEndChoice>& c
 struct ViewControls {
   enum class Colours { None, Sequential, All };
   bool layer = true, head = true;
-  bool part = true;                // stack, kind, step and segment; false: tokens and their layers
-  Colours colours = Colours::All;  // colour maps that make a difference
+  bool part = true;                // stack, kind, step and segment; false: shows the whole run
+  Colours colours = Colours::All;  // selectable colour maps
   // Choices for the end of the colours; fewer than two: not selectable.
   std::vector<ColourEndChoice> colour_ends = weight_ends();
-  bool words = false;                    // this view can merge word pieces ...
-  std::string word_merging_refusal{};    // ... and why not in this run; empty: it can
-  std::string special_tokens_refusal{};  // why no special token can be hidden; empty: some can
+  bool words = false;                    // this view can merge word pieces
+  std::string word_merging_refusal{};    // reason why this run has none to merge; empty: it has
+  std::string special_tokens_refusal{};  // reason why no special token can be hidden; empty: can
   std::vector<Parameter> parameters{};   // the view's, with ranges that fit the run
   std::map<std::string, std::string, std::less<>> idle{};  // key -> why it has no effect now
-  std::optional<Animation> animation{};                    // limited to the trace
+  std::optional<Animation> animation{};                    // with a range that fits the run
 
   void hide_colours();
 };
-// ViewOptions::restrict_controls of a view that has no colours to choose.
+// ViewOptions::restrict_controls of views without selectable colours.
 void without_colours(const ViewSettings&, const Trace*, ViewControls& controls);
 
 // A term used in a picture, and its meaning.
@@ -183,15 +183,15 @@ struct ViewReading {
 // A finding that a view reads.
 struct ViewFinding {
   std::string id;  // Findings::lens.id
-  // The finding's settings, by those of the view; nullopt if the selected picture does not read it.
-  // Empty: the finding has no settings and is always read.
+  // Derives the finding's settings from those of the view; nullopt if the selected picture does not
+  // read it. Empty: the finding has no settings and is always read.
   std::function<std::optional<FindingSettings>(const RunView&)> settings{};
 };
 
 // Controls of a view besides layer, head and colours.
 struct ViewOptions {
-  // Controls in the window, "--view ID,KEY=VALUE" on the command line, ViewSettings::options in
-  // sessions.
+  // Set by controls in the window, "--view ID,KEY=VALUE" on the command line and
+  // ViewSettings::options in sessions.
   std::vector<Parameter> parameters{};
   std::optional<Animation> animation{};
   // Removes controls without effect for these settings on this trace (null: none yet). Empty: all
@@ -199,28 +199,27 @@ struct ViewOptions {
   std::function<void(const ViewSettings&, const Trace*, ViewControls&)> restrict_controls{};
 };
 
-// Runs that a view has content for. Each may be empty: any run.
+// Runs for which a view has content. Members may be empty.
 struct ViewContent {
-  // Reason why there is none in this run, one sentence for tooltips; "": there is. The view bar
-  // hides such views, menu and palette show them disabled with the reason.
+  // Reason why a run has no content for the view, one sentence for tooltips; "" if it has. The view
+  // bar hides views with an objection; menu and palette disable them and show the reason.
   std::function<std::string(const Trace&)> objection{};
-  // Configures a session so that there is: a sparse variant, a run to compare with.
+  // Configures a session so that the view has content: a sparse variant, a run to compare with.
   std::function<void(Session&)> example{};
-  // Selects the initial part of the run if the user has selected none and the first one is not
-  // suitable.
+  // Selects the initial part if the user has selected none and the first part has no content.
   std::function<void(const Trace&, PartChoice&)> select_initial_part{};
 };
 
-// Cells of pairs.
+// Features of a view whose cells are query-key pairs.
 struct ViewCells {
   bool zoom = false;         // can be panned and zoomed
   bool merge_words = false;  // ViewSettings::words and hides_special apply: with_word_merging()
-  // True if the picture shows a tap's pairs at other positions than in the run, or alters them.
-  // Empty: never.
+  // True if the picture shows the tap's pairs at other positions than in the run, or alters their
+  // values. Empty: never.
   std::function<bool(const ViewSettings&, const AttentionTap&)> alter_run{};
 };
 
-// Required: names, `lay_out` and `reading`. The rest has defaults.
+// The members without initialisers are required.
 struct View {
   std::string id;       // "map": on the command line and in file names
   std::string label;    // "Map"
@@ -236,7 +235,7 @@ struct View {
   ViewContent content{};
   ViewCells cells{};
 
-  // Reason why it has no content for this run; empty: it has.
+  // content.objection(); empty if unset.
   std::string objection(const Trace& trace) const;
   bool reads(std::string_view finding) const;
   // True if the reference run is part of the picture. Other views show one run at a time, and the
@@ -244,7 +243,7 @@ struct View {
   bool shows_reference() const { return reads(Findings::reference.id); }
 };
 
-const std::vector<View>& views();       // in the order of the keys 1..9
+const std::vector<View>& views();       // in the order of their keys: 1..9, then with Ctrl
 const View& view(std::string_view id);  // InputError
 
 // Controls of the selected view.

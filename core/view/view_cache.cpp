@@ -12,19 +12,19 @@ Tensor ViewCache::matrix(const std::shared_ptr<const void>& source, const CacheK
 Tensor ViewCache::matrix(const std::shared_ptr<const void>& source,
                          const std::shared_ptr<const void>& other, const CacheKey& key,
                          const std::function<Tensor()>& make) {
-  Entry& known = entry(key);
-  if (known.source != source || known.other != other || !known.matrix.defined()) {
-    known = {source, other, make()};
+  Entry& cached = entry(key);
+  if (cached.source != source || cached.other != other || !cached.matrix.defined()) {
+    cached = {source, other, make()};
   }
-  return known.matrix;
+  return cached.matrix;
 }
 
 std::shared_ptr<const void> ViewCache::object(
     const std::shared_ptr<const void>& source, const CacheKey& key,
     const std::function<std::shared_ptr<const void>()>& make) {
-  Entry& known = entry(key);
-  if (known.source != source || known.object == nullptr) known = {source, nullptr, {}, make()};
-  return known.object;
+  Entry& cached = entry(key);
+  if (cached.source != source || cached.object == nullptr) cached = {source, nullptr, {}, make()};
+  return cached.object;
 }
 
 ViewCache::Entry& ViewCache::entry(const CacheKey& key) {
@@ -37,12 +37,12 @@ ViewCache::Entry& ViewCache::entry(const CacheKey& key) {
 
 std::shared_ptr<const WordTrace> ViewCache::words(const Trace& trace,
                                                   const WordMergeOptions& choice) {
-  constexpr std::size_t kMostRuns = 2;  // the run and its reference
+  constexpr std::size_t kMaxRuns = 2;  // the run and its reference
   const std::shared_ptr<const void> source = source_of(trace);
-  const auto known = std::ranges::find_if(
+  const auto cached = std::ranges::find_if(
       merged_, [&](const Merged& m) { return m.source == source && m.choice == choice; });
-  if (known != merged_.end()) return known->words;
-  if (merged_.size() >= kMostRuns) merged_.erase(merged_.begin());
+  if (cached != merged_.end()) return cached->words;
+  if (merged_.size() >= kMaxRuns) merged_.erase(merged_.begin());
   merged_.push_back({source, choice, merge_words(trace, choice)});
   return merged_.back().words;
 }

@@ -1,7 +1,7 @@
 // Results that views derive from a run, kept from one layout to the next.
 //
-// A result is found by its source (the run, pattern or finding that it is derived from) and a
-// CacheKey, which holds everything else that it depends on.
+// A result is identified by its source (the run, pattern or finding that it is derived from) and a
+// CacheKey, which contains everything else that it depends on.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,7 @@ class CacheKey {
       values_.emplace_back(std::string(value));
     }
   }
-  // A copy with further values: for results derived from this one.
+  // A copy with further values, for results derived from this key's result.
   template <class... Values>
   CacheKey with(const Values&... values) const {
     CacheKey key = *this;
@@ -60,12 +60,12 @@ class CacheKey {
   std::vector<std::variant<Index, double, std::string>> values_;
 };
 
-// A window passes the same cache to all its layouts, so that redrawing each frame is cheap; without
-// one everything is computed again.
+// A window passes the same cache to all its layouts, so that redrawing each frame is cheap. Without
+// a cache, each layout computes everything again.
 class ViewCache {
  public:
-  // The matrix `key` derived from `source` (a pattern; see source_of()); `make` is called if the
-  // source is not the previous one. The source is kept alive, so that its address stays unique.
+  // The matrix `key` derived from `source` (a pattern; see source_of()). Calls `make` unless the
+  // last call with `key` had the same source, which is kept alive so that its address stays unique.
   Tensor matrix(const std::shared_ptr<const void>& source, const CacheKey& key,
                 const std::function<Tensor()>& make);
   // The same for matrices derived from two sources.

@@ -1,4 +1,4 @@
-// Declarations of the views, one file each. view.cpp lists them in order.
+// Declarations of all views; view.cpp lists them in order.
 #pragma once
 
 #include "core/view/view.h"

@@ -52,7 +52,7 @@ ColourEnd colour_end_from_name(std::string_view name, std::string_view path) {
 }
 
 ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
-  constexpr double kFar = 1e9;
+  constexpr double kMaxCell = 1e9;
   JsonObject object(value, path);
   ViewSettings view;
   view.id = object.text_or("type", view.id);
@@ -62,7 +62,7 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   view.colour_map = object.text_or("colour_map", view.colour_map);
   static_cast<void>(attnscope::view(view.id));  // throws if unknown
   static_cast<void>(attnscope::colour_map(view.colour_map));
-  // Sessions from before ColourEnd.
+  // Older sessions have "normalise" instead of "colours".
   if (object.has("normalise")) {
     view.colour_end = object.flag_or("normalise", false) ? ColourEnd::Largest : ColourEnd::One;
   }
@@ -72,10 +72,10 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   view.words = object.flag_or("words", false);
   view.hides_special = object.flag_or("hides_special", false);
   view.space_markers = object.flag_or("space_markers", false);
-  view.row = object.number_or("row", 0, -kFar, kFar);
-  view.column = object.number_or("column", 0, -kFar, kFar);
-  view.height = object.number_or("height", 0, 0, kFar);
-  view.width = object.number_or("width", 0, 0, kFar);
+  view.row = object.number_or("row", 0, -kMaxCell, kMaxCell);
+  view.column = object.number_or("column", 0, -kMaxCell, kMaxCell);
+  view.height = object.number_or("height", 0, 0, kMaxCell);
+  view.width = object.number_or("width", 0, 0, kMaxCell);
   view.pinned_query = object.integer_or("pinned_query", -1, -1, kMaxIndex);
   view.pinned_key = object.integer_or("pinned_key", -1, -1, kMaxIndex);
   view.statistics_file = object.text_or("statistics_file", "");

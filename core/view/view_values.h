@@ -20,7 +20,7 @@ void add_part(const PartChoice& part, Json& object);
 std::string name_of(ColourEnd end);
 ColourEnd colour_end_from_name(std::string_view name, std::string_view path);  // InputError
 
-// All parameters of the view, defaults included.
+// All parameters of the view, including defaults.
 Values view_values(const ViewSettings& settings, std::string_view id);
 void set_view_values(ViewSettings& settings, std::string_view id, const Values& values);
 // Sets one parameter of the view.

@@ -26,28 +26,29 @@ class Controls : public ::testing::Test {
     return picture(trace, a).rgba != picture(trace, b).rgba;
   }
 
-  // Changes each control in turn. Controls reported as idle must have no effect; the others must
-  // have one where the trace allows it.
-  void expect_truth(const Trace& trace, const ViewSettings& now, bool differs_by_all = true) const {
+  // Changes each control in turn. Controls reported as idle must have no effect; with
+  // `requires_effect`, all others must have one.
+  void expect_reported_effects(const Trace& trace, const ViewSettings& now,
+                               bool requires_effect = true) const {
     const ViewControls controls = view_controls(now, &trace);
     const auto changed = [&](const auto& change) {
       ViewSettings next = now;
       change(next);
       return differs(trace, now, next);
     };
-    const auto expect = [&](const char* what, bool has_effect, const auto& change) {
-      if (has_effect && !differs_by_all) return;
-      EXPECT_EQ(changed(change), has_effect) << what;
+    const auto expect = [&](const char* control, bool has_effect, const auto& change) {
+      if (has_effect && !requires_effect) return;
+      EXPECT_EQ(changed(change), has_effect) << control;
     };
     using Colours = ViewControls::Colours;
     expect("layer", controls.layer, [](ViewSettings& v) { v.layer = 1; });
     expect("head", controls.head, [](ViewSettings& v) { v.head = 1; });
     const auto& ends = controls.colour_ends;
-    const bool chosen = std::ranges::any_of(ends, [&](const ColourEndChoice& choice) {
+    const bool ends_differ = std::ranges::any_of(ends, [&](const ColourEndChoice& choice) {
       return changed([&](ViewSettings& v) { v.colour_end = choice.end; });
     });
-    if (differs_by_all) {
-      EXPECT_EQ(chosen, ends.size() > 1) << "colour ends";
+    if (requires_effect) {
+      EXPECT_EQ(ends_differ, ends.size() > 1) << "colour ends";
     }
     for (const ColourEnd end : {ColourEnd::Largest, ColourEnd::One}) {
       if (ends.size() > 1) break;
@@ -61,13 +62,15 @@ class Controls : public ::testing::Test {
       const auto& all = controls.parameters;
       const auto p = std::ranges::find(all, key, &Parameter::key);
       ASSERT_NE(p, all.end()) << key;
-      EXPECT_FALSE(changed([&](ViewSettings& v) { set_view_value(v, v.id, key, other(*p)); }))
-          << key << ": " << reason;
+      EXPECT_FALSE(changed([&](ViewSettings& v) {
+        set_view_value(v, v.id, key, non_initial_value(*p));
+      })) << key
+          << ": " << reason;
     }
   }
 
   // A value other than the initial one.
-  static Value other(const Parameter& p) {
+  static Value non_initial_value(const Parameter& p) {
     if (p.kind == Parameter::Kind::Flag) return !std::get<bool>(p.initial);
     if (p.kind == Parameter::Kind::Choice) return p.choices.back().id;
     return p.initial;  // of an optional parameter
@@ -95,7 +98,7 @@ ViewSettings settings_for(const char* id, const char* json = "{}") {
   return settings;
 }
 
-TEST_F(Controls, ListModelControls) {
+TEST_F(Controls, ReportEffectsOnPicturesOfModels) {
   for (const ViewSettings& settings :
        {settings_for("map"), settings_for("map", R"({"most": 0.5})"),
         settings_for("map", R"({"scale": "rank"})"),
@@ -107,46 +110,47 @@ TEST_F(Controls, ListModelControls) {
         settings_for("intervene"), settings_for("flow")}) {
     const Values values = view_values(settings, settings.id);
     SCOPED_TRACE(settings.id + " " + to_json(values).dump());
-    expect_truth(model_, settings);
+    expect_reported_effects(model_, settings);
   }
 }
 
-// All heads are alike in these views, and the first row is already 1.
-TEST_F(Controls, AreSharedByUniformHeads) {
+// In these views all heads look alike, and colours end at 1 already.
+TEST_F(Controls, ReportIdleControlsOfUniformHeads) {
   for (const ViewSettings& settings :
        {settings_for("pattern"), settings_for("position"), settings_for("compare"),
         settings_for("compare", R"({"show": "A"})"),
         settings_for("compare", R"({"show": "difference"})")}) {
     const Values values = view_values(settings, settings.id);
     SCOPED_TRACE(settings.id + " " + to_json(values).dump());
-    expect_truth(model_, settings, false);
+    expect_reported_effects(model_, settings, false);
   }
 }
 
-TEST_F(Controls, ListPredictionControls) {
+TEST_F(Controls, ReportEffectsOnPredictions) {
   const Trace trace = testing::synthetic_trace(3, 3, 12);  // with logits and layer predictions
   for (const ViewSettings& settings : {settings_for("depth"), settings_for("next")}) {
     SCOPED_TRACE(settings.id);
-    expect_truth(trace, settings);
+    expect_reported_effects(trace, settings);
   }
 }
 
-TEST_F(Controls, OmitRotationWithoutRotaryEncoding) {
+TEST_F(Controls, ReportIdleRotationWithoutRotaryEncoding) {
   EXPECT_TRUE(view_controls(settings_for("vectors"), &model_).idle.empty());
   const ViewControls controls = view_controls(settings_for("vectors"), &reference_);
   EXPECT_TRUE(controls.idle.contains("before"));
-  expect_truth(reference_, settings_for("vectors"));
+  expect_reported_effects(reference_, settings_for("vectors"));
 }
 
-TEST_F(Controls, ListMechanismControls) {
-  expect_truth(model_, settings_for("mechanism"), false);  // rules are equal in all heads
+TEST_F(Controls, DependOnMechanism) {
+  expect_reported_effects(model_, settings_for("mechanism"),
+                          false);  // rules are equal in all heads
   const Trace hashed =
       testing::run_model({.variant = R"({"type": "lsh", "buckets": 4, "rounds": 2})",
                           .heads = 3,
                           .kv_heads = 3,
                           .causal = false});
-  expect_truth(hashed, settings_for("mechanism"));
-  // Rounds belong to LSH only; they change nothing elsewhere.
+  expect_reported_effects(hashed, settings_for("mechanism"));
+  // Only LSH has rounds; the setting has no effect on other variants.
   const auto keys = [](const ViewSettings& settings, const Trace& trace) {
     std::vector<std::string> found;
     for (const Parameter& p : view_controls(settings, &trace).parameters) found.push_back(p.key);
@@ -165,15 +169,15 @@ TEST_F(Controls, ListMechanismControls) {
       differs(hashed, settings_for("mechanism"), settings_for("mechanism", R"({"round": 2})")));
 }
 
-TEST_F(Controls, LimitsMatchRangeOfMeasure) {
-  const auto most = [&](const char* sort) {
+TEST_F(Controls, LimitFilterToRangeOfMeasure) {
+  const auto filter_limit = [&](const char* sort) {
     const std::string json = std::string(R"({"sort": ")") + sort + R"("})";
     const ViewControls controls = view_controls(settings_for("grid", json.c_str()), &model_);
     return std::ranges::find(controls.parameters, "at_least", &Parameter::key)->slider.max;
   };
-  EXPECT_EQ(most("first_token"), 1);
-  EXPECT_EQ(most("distance"), 12);
-  EXPECT_EQ(most("entropy"), 4);  // bits of 12 tokens, rounded up
+  EXPECT_EQ(filter_limit("first_token"), 1);
+  EXPECT_EQ(filter_limit("distance"), 12);
+  EXPECT_EQ(filter_limit("entropy"), 4);  // bits of 12 tokens, rounded up
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,4 +1,4 @@
-// Small models of every family (tests/model-cases), with a text each, for tests of views.
+// Small models of every family (tests/model-cases), each with its input, for tests of views.
 #pragma once
 
 #include <memory>

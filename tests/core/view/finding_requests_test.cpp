@@ -8,15 +8,15 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// The settings of the finding `id` that the session's view requests; nullopt if it does not.
-std::optional<FindingSettings> requested(const Session& e, const char* id) {
+// Settings of the finding `id` in the requests of the session's view; nullopt if not requested.
+std::optional<FindingSettings> requested_settings(const Session& e, const char* id) {
   const std::vector<FindingRequest> requests = required_findings(e);
   const auto found = std::ranges::find(requests, id, &FindingRequest::id);
   if (found == requests.end()) return std::nullopt;
   return found->settings;
 }
 
-Session showing(const char* view) {
+Session session_with_view(const char* view) {
   Session e;
   e.view.id = view;
   return e;
@@ -24,44 +24,44 @@ Session showing(const char* view) {
 
 TEST(FindingRequests, DependOnView) {
   for (const char* id : {"written", "completion", "exit_work", "heads", "replaced", "errors"}) {
-    EXPECT_FALSE(requested(showing("map"), id)) << id;
+    EXPECT_FALSE(requested_settings(session_with_view("map"), id)) << id;
   }
-  EXPECT_EQ(requested(showing("flow"), "lens"), FindingSettings());
+  EXPECT_EQ(requested_settings(session_with_view("flow"), "lens"), FindingSettings());
 }
 
 TEST(FindingRequests, PreferThresholdOfRun) {
-  Session e = showing("depth");
-  EXPECT_EQ(requested(e, "exit_work"), FindingSettings(ExitSettings{0.3}));
+  Session e = session_with_view("depth");
+  EXPECT_EQ(requested_settings(e, "exit_work"), FindingSettings(ExitSettings{0.3}));
   set_view_value(e.view, "depth", "threshold", 0.7);
   set_view_value(e.view, "depth", "decay", 2.0);
-  EXPECT_EQ(requested(e, "exit_work"), FindingSettings(ExitSettings{0.7, 2.0}));
+  EXPECT_EQ(requested_settings(e, "exit_work"), FindingSettings(ExitSettings{0.7, 2.0}));
   e.run.exit = 0.25;
-  EXPECT_EQ(requested(e, "exit_work"), FindingSettings(ExitSettings{0.25, 2.0}));
+  EXPECT_EQ(requested_settings(e, "exit_work"), FindingSettings(ExitSettings{0.25, 2.0}));
 }
 
 TEST(FindingRequests, ContainBeamsOfTarget) {
-  Session e = showing("alignment");
-  EXPECT_EQ(requested(e, "written"), FindingSettings(TargetSettings{1}));
+  Session e = session_with_view("alignment");
+  EXPECT_EQ(requested_settings(e, "written"), FindingSettings(TargetSettings{1}));
   set_view_value(e.view, "alignment", "beams", Index{3});
   e.view.layer = 1;  // has no influence
-  EXPECT_EQ(requested(e, "written"), FindingSettings(TargetSettings{3}));
+  EXPECT_EQ(requested_settings(e, "written"), FindingSettings(TargetSettings{3}));
 }
 
 TEST(FindingRequests, ContainSeedOnlyForSampling) {
-  Session e = showing("image");
+  Session e = session_with_view("image");
   set_view_value(e.view, "image", "rows", Index{2});
   set_view_value(e.view, "image", "seed", Index{5});
-  EXPECT_EQ(requested(e, "completion"), FindingSettings(CompletionSettings{2}));
+  EXPECT_EQ(requested_settings(e, "completion"), FindingSettings(CompletionSettings{2}));
   set_view_value(e.view, "image", "completed", std::string("drawn"));
-  EXPECT_EQ(requested(e, "completion"), FindingSettings(CompletionSettings{2, true, 5}));
+  EXPECT_EQ(requested_settings(e, "completion"), FindingSettings(CompletionSettings{2, true, 5}));
 }
 
-TEST(FindingRequests, ContainHeadsOnlyOfFile) {
-  Session e = showing("grid");
-  EXPECT_FALSE(requested(e, "heads"));
+TEST(FindingRequests, ContainHeadStatisticsOnlyOfFile) {
+  Session e = session_with_view("grid");
+  EXPECT_FALSE(requested_settings(e, "heads"));
   e.view.statistics_file = "texts";
   e.view.words = true;
-  EXPECT_EQ(requested(e, "heads"), FindingSettings(HeadTableSettings{"texts", true}));
+  EXPECT_EQ(requested_settings(e, "heads"), FindingSettings(HeadTableSettings{"texts", true}));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -115,7 +115,7 @@ TEST(Views, PinnedInSmallWindowMatchGoldenSvg) {
   }
 }
 
-// More cells than pixels, and a part of them.
+// All cells, which are more than the pixels, and a zoomed region.
 TEST(Views, LongTextMatchesGoldenSvg) {
   const Trace trace = testing::run_model({.length = 260, .layers = 1, .heads = 1, .kv_heads = 1});
   const Findings findings = testing::found_in(trace);
@@ -147,7 +147,7 @@ TEST(Views, InterventionLayoutMatchesGoldenSvg) {
   }
 }
 
-// The data of each view, with each value of its parameters.
+// The data of each view, for alternative values of each of its parameters.
 TEST(Views, DataMatchesGolden) {
   const Trace trace = testing::run_model({.length = 24, .layers = 3, .heads = 4, .kv_heads = 2});
   const Trace other = testing::run_model({.variant = R"({"type": "local", "window": 5})",

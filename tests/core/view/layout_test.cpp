@@ -87,14 +87,14 @@ void expect_aligned(const Trace& trace, const ViewLayout& layout, const std::str
   }
 }
 
-// A bold text that begins with the run's model.
+// True if a bold text begins with the run's model.
 bool has_title(const DisplayList& list, const Trace& trace) {
   return std::ranges::any_of(testing::texts(list), [&](const Text& text) {
     return text.bold && text.text.starts_with(trace.model);
   });
 }
 
-// A strip of many colours beside or below the content.
+// True if a heat map is a strip of many colours.
 bool has_colour_bar(const DisplayList& list) {
   constexpr Index kColours = 64;
   return std::ranges::any_of(heat_maps(list), [](const HeatMap& map) {

@@ -34,17 +34,17 @@ TEST(Opening, BundledModelsReadTheirSamplesAndHaveContent) {
   }
 }
 
-TEST(Opening, EachKindOfModelHasItsView) {
-  const auto own = [](const char* model) { return open_model(model).view.id; };
+TEST(Opening, ModelsOpenWithRecommendedView) {
+  const auto initial_view = [](const char* model) { return open_model(model).view.id; };
   const std::pair<const char*, const char*> views[] = {
       {"default", "map"},           {"paths", "trajectory"},      {"numbers", "alignment"},
       {"numbers-dot", "alignment"}, {"digits", "image"},          {"brackets", "steps"},
       {"exits-calm", "depth"},      {"exits-geometric", "depth"}, {"recall-gated", "gates"},
       {"recall-plain", "memory"},   {"memory-xl", "memory"},      {"span-dynamic", "span"}};
-  for (const auto& [model, id] : views) EXPECT_EQ(own(model), id) << model;
+  for (const auto& [model, id] : views) EXPECT_EQ(initial_view(model), id) << model;
 }
 
-TEST(Opening, AnotherTaskLoadsSampleAndRestoresText) {
+TEST(Opening, SwitchingTaskLoadsSampleAndRestoresText) {
   RunView text;
   text.run.text = "my own words";
   text.run.variant = Choice{"local", {}};
@@ -78,15 +78,15 @@ TEST(Opening, KeepsCompatibleSettingsAndChosenView) {
   EXPECT_TRUE(fits_task("brackets", brackets.viewed.run.text));
   e.run.text = "(())[]";
   EXPECT_EQ(with_model(e, "brackets").viewed.run.text, "(())[]");
-  // Nothing is known about an invalid folder; its run reports why.
+  // An invalid folder changes only the model; the run reports the error.
   const OpenedModel none = with_model(e, "no/such/model");
   EXPECT_EQ(none.viewed.run.model, "no/such/model");
   EXPECT_EQ(none.viewed.run.text, e.run.text);
   EXPECT_THROW(static_cast<void>(open_model("no/such/model")), InputError);
 }
 
-// The user's own text stays; a short sample is replaced because it shows nothing of a memory.
-TEST(Opening, SamplesGiveWayToModelSamples) {
+// The user's own text stays; a sample that is too short to fill a memory is replaced.
+TEST(Opening, RecommendedSamplesReplaceOtherSamples) {
   RunView e;
   use_sample(e.run, samples().front());
   EXPECT_TRUE(with_model(e, "twin-rope").implied.empty());

@@ -19,7 +19,7 @@ using testing::Look;
 using testing::look_at;
 
 const std::vector<std::int32_t> kTarget{1, 5, 2, 4};
-constexpr std::int32_t kStart = 1;  // start token of their targets
+constexpr std::int32_t kStart = 1;  // start token of the targets
 
 // Run of a model of tests/model-cases.
 std::shared_ptr<const Trace> run(const std::string& model, bool target = false) {
@@ -29,7 +29,7 @@ std::shared_ptr<const Trace> run(const std::string& model, bool target = false) 
 struct Case {
   std::string model;
   bool target = false;
-  std::size_t parts = 1;  // number of parts
+  std::size_t parts = 1;  // expected parts, at least
 };
 const std::vector<Case> kCases{
     {"encoder_decoder-sinusoidal", true, 3}, {"rnn_attention-additive", true, 1},
@@ -43,7 +43,7 @@ std::set<TracePart> parts_of(const Trace& trace) {
   return parts;
 }
 
-ViewSettings looking_at(const TracePart& part, Index layer = 0, Index head = 0) {
+ViewSettings settings_for(const TracePart& part, Index layer = 0, Index head = 0) {
   ViewSettings settings;
   settings.part = {part.stack, part.kind};
   if (part.step > 0) settings.part.step = part.step;           // counted from 1
@@ -53,7 +53,7 @@ ViewSettings looking_at(const TracePart& part, Index layer = 0, Index head = 0) 
   return settings;
 }
 
-bool says(const DisplayList& list, const std::string& text) {
+bool has_text(const DisplayList& list, const std::string& text) {
   for (const Text& shown : testing::texts(list)) {
     if (shown.text.find(text) != std::string::npos) return true;
   }
@@ -70,7 +70,7 @@ TEST(RunParts, EachViewOfEachHeadIsLegible) {
         for (const View& view : views()) {
           for (const bool framed : {true, false}) {
             Look look;
-            look.settings = looking_at(part, at.layer, at.head);
+            look.settings = settings_for(part, at.layer, at.head);
             look.framed = framed;
             look.pointer = Point{340, 350};
             look.reference = trace.get();
@@ -95,16 +95,16 @@ std::vector<std::string> labels(const std::vector<std::int32_t>& ids, std::size_
 }
 
 ViewData::Matrix map_of(const Trace& trace, const ViewSettings& settings) {
-  const testing::InputOf of(trace, settings);
-  return view("map").data(of.input).matrices.at(0);
+  const testing::InputOf fixture(trace, settings);
+  return view("map").data(fixture.input).matrices.at(0);
 }
 
 TEST(RunParts, CrossAttentionHasTargetRowsAndSourceColumns) {
   const auto trace = run("encoder_decoder-sinusoidal", true);
-  const auto cross = map_of(*trace, looking_at({.kind = AttentionKind::Cross}));
+  const auto cross = map_of(*trace, settings_for({.kind = AttentionKind::Cross}));
   EXPECT_EQ(cross.rows, labels(kTarget, 0, kTarget.size(), kStart));
   EXPECT_EQ(cross.columns, labels(kIds, 0, kIds.size(), kStart));
-  const auto encoder = map_of(*trace, looking_at({.stack = Stack::Encoder}));
+  const auto encoder = map_of(*trace, settings_for({.stack = Stack::Encoder}));
   EXPECT_EQ(encoder.rows, labels(kIds, 0, kIds.size(), kStart));
   EXPECT_EQ(encoder.columns, encoder.rows);
   const auto decoder = map_of(*trace, ViewSettings());
@@ -112,15 +112,15 @@ TEST(RunParts, CrossAttentionHasTargetRowsAndSourceColumns) {
   EXPECT_EQ(decoder.columns, decoder.rows);
   EXPECT_NE(cross.values.shape(), decoder.values.shape());
   Look look;
-  look.settings = looking_at({.kind = AttentionKind::Cross}, 1, 1);
+  look.settings = settings_for({.kind = AttentionKind::Cross}, 1, 1);
   const DisplayList list = look_at(*trace, "map", look).list;
-  EXPECT_TRUE(says(list, "key (to source)"));
-  EXPECT_TRUE(says(list, "query (from target)"));
-  EXPECT_TRUE(says(list, "cross-attention"));
-  EXPECT_TRUE(says(list, "11 source and 4 target tokens"));
+  EXPECT_TRUE(has_text(list, "key (to source)"));
+  EXPECT_TRUE(has_text(list, "query (from target)"));
+  EXPECT_TRUE(has_text(list, "cross-attention"));
+  EXPECT_TRUE(has_text(list, "11 source and 4 target tokens"));
 }
 
-// Numbers belong to each part, not to the first tap with the same head.
+// Each part has its own numbers, even if its layers and heads have the same indices.
 TEST(RunParts, MapsMatchTheirTaps) {
   for (const Case& c : kCases) {
     const auto trace = run(c.model, c.target);
@@ -130,10 +130,10 @@ TEST(RunParts, MapsMatchTheirTaps) {
         const AttentionTap* tap = trace->find(at, &head);
         ASSERT_NE(tap, nullptr);
         EXPECT_EQ(part_of(tap->address), part);
-        const Tensor own = tap->attention(head);
-        const auto shown = map_of(*trace, looking_at(part, at.layer, at.head));
-        ASSERT_EQ(shown.values.shape(), own.shape());
-        for (Index i = 0; i < own.size(); ++i) ASSERT_EQ(shown.values[i], own[i]);
+        const Tensor expected = tap->attention(head);
+        const auto shown = map_of(*trace, settings_for(part, at.layer, at.head));
+        ASSERT_EQ(shown.values.shape(), expected.shape());
+        for (Index i = 0; i < expected.size(); ++i) ASSERT_EQ(shown.values[i], expected[i]);
       }
     }
   }
@@ -141,19 +141,19 @@ TEST(RunParts, MapsMatchTheirTaps) {
 
 TEST(RunParts, RowsMatchTokensOfSegment) {
   const auto trace = run("memory-segment");  // segments of four tokens, memory of five
-  const auto second = map_of(*trace, looking_at({.segment = 1}));
+  const auto second = map_of(*trace, settings_for({.segment = 1}));
   EXPECT_EQ(second.rows, labels(kIds, 4, 4));
-  ASSERT_EQ(second.columns.size(), 8u);  // only four tokens precede it
+  ASSERT_EQ(second.columns.size(), 8u);  // the memory has only four tokens yet
   EXPECT_EQ(second.columns[0], "−4");
   EXPECT_EQ(std::vector<std::string>(second.columns.begin() + 4, second.columns.end()),
             labels(kIds, 4, 4));
-  const auto last = map_of(*trace, looking_at({.segment = 2}));
+  const auto last = map_of(*trace, settings_for({.segment = 2}));
   EXPECT_EQ(last.rows, labels(kIds, 8, 3));
   ASSERT_EQ(last.columns.size(), 8u);
   EXPECT_EQ(last.columns[0], "−5");
   Look look;
-  look.settings = looking_at({.segment = 2});
-  EXPECT_TRUE(says(look_at(*trace, "map", look).list, "memory"));
+  look.settings = settings_for({.segment = 2});
+  EXPECT_TRUE(has_text(look_at(*trace, "map", look).list, "memory"));
   // The empty memory of the first segment does not make it full attention.
   for (const std::string& note : trace->notes) {
     EXPECT_EQ(note.find("masks no pair"), std::string::npos) << note;
@@ -184,9 +184,9 @@ TEST(RunParts, ReportMissingParts) {
   const auto trace = run("universal-fixed");
   Look look;
   look.settings.part.step = 99;
-  EXPECT_TRUE(says(look_at(*trace, "map", look).list, "no step 99"));
+  EXPECT_TRUE(has_text(look_at(*trace, "map", look).list, "no step 99"));
   look.settings.part = {.kind = AttentionKind::Cross};
-  EXPECT_TRUE(says(look_at(*trace, "map", look).list, "no cross-attention"));
+  EXPECT_TRUE(has_text(look_at(*trace, "map", look).list, "no cross-attention"));
 }
 
 TEST(RunParts, RejectInterventionsWithoutEffect) {
@@ -194,16 +194,16 @@ TEST(RunParts, RejectInterventionsWithoutEffect) {
   for (const TracePart& part :
        {TracePart{.stack = Stack::Encoder}, TracePart{.kind = AttentionKind::Cross}}) {
     Look look;
-    look.settings = looking_at(part);
+    look.settings = settings_for(part);
     const ViewLayout layout = look_at(*trace, "intervene", look);
-    EXPECT_TRUE(says(layout.list, "No interventions here"));
+    EXPECT_TRUE(has_text(layout.list, "No interventions here"));
     EXPECT_TRUE(layout.handles.empty());
   }
 }
 
-// Includes all steps up to the shown one; cross-attention has no rollout.
+// The rollout includes all steps up to the selected one; cross-attention has none.
 TEST(RunParts, RolloutIncludesEarlierSteps) {
-  ViewSettings settings = looking_at({.step = 1});
+  ViewSettings settings = settings_for({.step = 1});
   set_view_value(settings, "map", "source", std::string("rollout"));
   const auto universal = run("universal-fixed");
   const Tensor first = map_of(*universal, settings).values;

@@ -16,7 +16,7 @@ namespace ATTNSCOPE_FILE {
 using testing::Look;
 using testing::look_at;
 
-// Trace of a large model while its other layers are still being computed.
+// Trace of a run that has computed only its first layer.
 Trace first_layer() {
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
   watch->from = 0;
@@ -72,16 +72,16 @@ std::vector<std::pair<std::string, Trace>> traces() {
   return list;
 }
 
-// Help next to the picture: short, and about this view only.
+// The text next to the picture is short and unique to the view.
 TEST(Views, ExplainThemselvesBriefly) {
   const Trace trace = testing::run_model({});
   std::set<std::string> texts;
   for (const View& v : views()) {
     ASSERT_TRUE(v.reading) << v.id;
-    for (const Trace* of : std::initializer_list<const Trace*>{nullptr, &trace}) {
+    for (const Trace* run : std::initializer_list<const Trace*>{nullptr, &trace}) {
       ViewSettings settings;
       settings.id = v.id;
-      const ViewReading reading = v.reading(settings, of);
+      const ViewReading reading = v.reading(settings, run);
       EXPECT_GT(reading.text.size(), 40u) << v.id;
       EXPECT_LT(reading.text.size(), 420u) << v.id;
       EXPECT_EQ(reading.text.back(), '.') << v.id;
@@ -100,20 +100,20 @@ TEST(Views, ExplainThemselvesBriefly) {
 // run.
 TEST(Views, ObjectionsMatchPictures) {
   const auto objection = [](const char* id, const Trace& trace) {
-    const View& of = view(id);
-    return of.objection(trace);
+    const View& viewed = view(id);
+    return viewed.objection(trace);
   };
-  Trace file = testing::synthetic_trace(1, 2, 7);
-  file.is_imported = true;
-  file.logits = Tensor();
+  Trace imported = testing::synthetic_trace(1, 2, 7);
+  imported.is_imported = true;
+  imported.logits = Tensor();
   const Trace model = testing::run_model({.length = 7});
-  const Trace made = testing::run_model(
+  const Trace synthesizer = testing::run_model(
       {.variant = R"({"type": "synthesizer"})", .encoding = "learned", .length = 7});
   const Trace long_text = testing::run_model({.length = 220});
-  Trace none = testing::run_model({.length = 7});
-  none.attention.clear();
-  for (const Trace* trace :
-       std::initializer_list<const Trace*>{&file, &model, &made, &long_text, &none}) {
+  Trace without_attention = testing::run_model({.length = 7});
+  without_attention.attention.clear();
+  for (const Trace* trace : std::initializer_list<const Trace*>{&imported, &model, &synthesizer,
+                                                                &long_text, &without_attention}) {
     for (const View& v : views()) {
       if (v.objection(*trace).empty() || v.id == "rope") continue;
       EXPECT_TRUE(v.objection(*trace).ends_with(".")) << v.objection(*trace);
@@ -126,11 +126,12 @@ TEST(Views, ObjectionsMatchPictures) {
   }
   for (const char* id : {"scores", "vectors", "span", "depth", "next", "intervene", "architecture",
                          "position", "image", "rope"}) {
-    EXPECT_NE(objection(id, file), "") << id;
+    EXPECT_NE(objection(id, imported), "") << id;
   }
-  for (const char* id : {"scores", "vectors", "rope"}) EXPECT_NE(objection(id, made), "") << id;
+  for (const char* id : {"scores", "vectors", "rope"})
+    EXPECT_NE(objection(id, synthesizer), "") << id;
   EXPECT_NE(objection("graph", long_text), "");
-  EXPECT_NE(objection("map", none), "");
+  EXPECT_NE(objection("map", without_attention), "");
   EXPECT_NE(objection("image", model), "");
   for (const View& v : views()) EXPECT_NE(v.group, "") << v.id;
 }

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(ViewSettings, WriteTileIfSet) {
+TEST(ViewSettings, WritePartIfSet) {
   ViewSettings settings;
   const Json plain = to_json(settings);
   for (const char* key : {"stack", "kind", "step", "segment"}) EXPECT_FALSE(plain.contains(key));
