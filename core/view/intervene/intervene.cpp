@@ -21,23 +21,23 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxAspect = 4;    // of a map
+constexpr double kMaxAspect = 4;    // width to height of a map, or inverse
 constexpr double kLargestCell = 5;  // em
 constexpr double kMinMap = 3.5;     // em
 constexpr double kMinLabels = 4.2;  // em of token labels next to and above the maps
 constexpr double kHeading = 1.9;    // em above a map
-constexpr double kGap = 1.6;        // em between parts of the picture
+constexpr double kGap = 1.6;        // em between maps and panels
 constexpr double kMinBars = 15;     // em: width of the column next to the maps
 constexpr double kMaxBars = 34;     // em
-constexpr double kGivenWay =
-    0.65;                      // minimum share of the maps' width that must remain for more bars
-constexpr double kNote = 1.4;  // em: note about omitted parts
-constexpr std::size_t kParts = 3;  // switches, bars, facts
-constexpr double kChipLine = 1.9;  // em
-constexpr double kMinHeight = 28;  // em: minimum height for permanent chips
-constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // of the space, for these parts
+constexpr double kMinMapShare =
+    0.65;                      // share of the maps' width, below which bars are omitted instead
+constexpr double kNote = 1.4;  // em: note about omitted panels
+constexpr std::size_t kPanels = 3;  // switches, bars, facts
+constexpr double kChipLine = 1.9;   // em
+constexpr double kMinHeight = 28;   // em: minimum height for permanent chips
+constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // tried for the panels
 
-// Most likely tokens of both runs alternating, so that new ones are included in short lists.
+// Most likely tokens of both runs in turn, so that a short list includes newly likely tokens, too.
 std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
                                             const std::vector<double>& after, std::size_t count) {
   const auto most = static_cast<Index>(count);
@@ -53,7 +53,7 @@ std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
 }
 
 // Reason why interventions do not affect this attention; empty if they do.
-std::string untouched(const AttentionTap& tap) {
+std::string objection_to_tap(const AttentionTap& tap) {
   const bool changes =
       tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
   if (changes) return "";
@@ -61,9 +61,9 @@ std::string untouched(const AttentionTap& tap) {
          std::string(tap.address.stack == Stack::Encoder ? "the encoder's." : "cross-attention.");
 }
 
-class Interventional {
+class InterveneLayout {
  public:
-  explicit Interventional(const ViewInput& input)
+  explicit InterveneLayout(const ViewInput& input)
       : input_(input),
         page_(input),
         settings_(input.session.view),
@@ -80,16 +80,16 @@ class Interventional {
                            "The file holds only attention, without a model that could run again "
                            "with a change. Choose a model and a text.");
     }
-    if (const std::string why = untouched(*after.tap); !why.empty()) {
-      return page_.message("No interventions here", why);
+    if (const std::string reason = objection_to_tap(*after.tap); !reason.empty()) {
+      return page_.message("No interventions here", reason);
     }
     if (runs_.pending) return page_.message(before.headline, before.advice);
     if (before.tap == nullptr)
       return page_.message(runs_.first + ": " + before.headline, before.advice);
     const Box inside = page_.frame(picture_title(after_) + " · interventions", caption_text());
-    foresees_ = after_.logits.defined();
+    predicts_token_ = after_.logits.defined();
     facts_ = facts();
-    take_axes();
+    set_axes();
     if (!place(inside)) return no_space(page_);
     draw_maps(before, after);
     draw_board();
@@ -111,15 +111,15 @@ class Interventional {
       changes += (changes.empty() ? "" : "; ") +
                  describe(i, intervention_names(after_, runs_.second_head.tap));
     }
-    const std::string what = changes.empty() ? "no changes." : changes + ".";
-    const std::string own = describe_head(after_, settings_);
+    const std::string changes_words = changes.empty() ? "no changes." : changes + ".";
+    const std::string head_a = describe_head(after_, settings_);
     if (!runs_.compared) {
-      return caption(after_, capitalised(own) + ", before and after: " + what);
+      return caption(after_, capitalised(head_a) + ", before and after: " + changes_words);
     }
     const std::string b = describe_head(before_, runs_.first_view);
     return caption(after_, capitalised(b) + ", in B (" + before_.model +
                                ", run B: not the run before A's changes) and " +
-                               (own == b ? "" : own + ", ") + "in A: " + what);
+                               (head_a == b ? "" : head_a + ", ") + "in A: " + changes_words);
   }
 
   std::vector<Fact> facts() const {
@@ -127,53 +127,54 @@ class Interventional {
             {"Perplexity", perplexity_words(before_), perplexity_words(after_)}};
   }
 
-  // Places the other parts next to or below the maps, such that few are omitted and the maps are
-  // largest; maps are omitted last.
+  // Places panels next to or below the maps: omits as few as possible, then maximises the maps.
+  // Returns false if the maps do not fit.
   bool place(const Box& inside) {
-    Box all = inside;
+    Box available = inside;
     // Space for chips is reserved without a selection, so that selecting moves nothing.
-    if (!input_.figure.framed && (settings_.pinned_query >= 0 || all.height >= kMinHeight * em())) {
+    if (!input_.figure.framed &&
+        (settings_.pinned_query >= 0 || available.height >= kMinHeight * em())) {
       candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
-      all.height -= kChipLine * em() + 0.5 * em();
+      available.height -= kChipLine * em() + 0.5 * em();
     }
-    for (std::size_t lost = 0; lost <= kParts; ++lost) {
-      Box rest = all;
+    for (std::size_t omitted = 0; omitted <= kPanels; ++omitted) {
+      Box space = available;
       note_ = {};
-      if (lost > 0 || (runs_.compared && !input_.figure.framed)) reserve_note(rest);
-      if (const std::optional<Division> best = with_bars(rest, lost)) {
-        divide(rest, *best);
+      if (omitted > 0 || (runs_.compared && !input_.figure.framed)) reserve_note(space);
+      if (const std::optional<Division> best = division_with_bars(space, omitted)) {
+        divide(space, *best);
         return place_maps();
       }
     }
-    maps_ = all;
+    maps_ = available;
     reserve_note(maps_);
-    others_ = place_row(page_, {}, {after_, facts_, foresees_});  // all omitted
+    panels_ = place_row(page_, {}, {after_, facts_, predicts_token_});  // all omitted
     stacked_ = false;
     return place_maps();
   }
 
-  // Division of the space between maps and other parts.
+  // Division of the space between maps and panels.
   struct Division {
-    bool beside = false;   // other parts to the right of the maps; false: below
-    double share = 0;      // of the width or height, for the other parts
+    bool beside = false;   // panels to the right of the maps; false: below
+    double share = 0;      // of the width or height, for the panels
     bool stacked = false;  // maps one above the other
     double width = 0;      // of a map
   };
 
-  // Division with up to kMinTokens bars, if the maps shrink only slightly.
-  std::optional<Division> with_bars(const Box& rest, std::size_t lost) {
-    std::optional<Division> best = largest_maps(rest, lost, 0);
-    if (!best || !foresees_) return best;
-    for (std::size_t bars = kMinTokens; bars > 1; --bars) {
-      const std::optional<Division> division = largest_maps(rest, lost, bars);
-      if (division && division->width >= kGivenWay * best->width) return division;
+  // Division with the most bars, up to kMinTokenBars, that shrink the maps only slightly.
+  std::optional<Division> division_with_bars(const Box& space, std::size_t omitted) {
+    std::optional<Division> best = largest_maps(space, omitted, 0);
+    if (!best || !predicts_token_) return best;
+    for (std::size_t bars = kMinTokenBars; bars > 1; --bars) {
+      const std::optional<Division> division = largest_maps(space, omitted, bars);
+      if (division && division->width >= kMinMapShare * best->width) return division;
     }
     return best;
   }
 
-  // Division with at most `lost` omitted parts and at least `bars` bars that has the largest maps;
-  // among nearly equal ones, the one with most space for the other parts.
-  std::optional<Division> largest_maps(const Box& rest, std::size_t lost, std::size_t bars) {
+  // Division with the largest maps that omits at most `omitted` panels and has at least `bars`
+  // bars. Among divisions with nearly equal maps, the one with most space for the panels.
+  std::optional<Division> largest_maps(const Box& space, std::size_t omitted, std::size_t bars) {
     constexpr double kNearly = 1.04;
     std::optional<Division> best;
     double widest = 0;
@@ -182,10 +183,10 @@ class Interventional {
       for (const bool beside : {false, true}) {
         for (const double share : kShares) {
           const Division division{beside, share, stacked, 0};
-          divide(rest, division);
+          divide(space, division);
           const double least = kNearly * widest;
-          if (bars_in(page_, others_.bars) < bars) continue;
-          if (others_.missing.size() > lost || widest_map() <= least || !place_maps()) continue;
+          if (bars_that_fit(page_, panels_.bars) < bars) continue;
+          if (panels_.missing.size() > omitted || widest_map() <= least || !place_maps()) continue;
           if (left_.plot.width <= least) continue;
           best = division;
           widest = best->width = left_.plot.width;
@@ -195,36 +196,36 @@ class Interventional {
     return best;
   }
 
-  // Places the other parts and leaves the rest to the maps.
-  void divide(const Box& rest, const Division& division) {
-    const OtherContent content{after_, facts_, foresees_};
+  // Places the panels, and the area of the maps in the space that remains.
+  void divide(const Box& space, const Division& division) {
+    const PanelContent content{after_, facts_, predicts_token_};
     stacked_ = division.stacked;
-    maps_ = rest;
-    Box others = rest;
+    maps_ = space;
+    Box panels = space;
     if (division.beside) {
-      const double least = std::min(kMinBars * em(), 0.36 * rest.width);
-      others.width = std::clamp(division.share * rest.width, least, kMaxBars * em());
-      others.x = rest.right() - others.width;
-      maps_.width -= others.width + kGap * em();
-      others_ = place_column(page_, others, content);
+      const double least = std::min(kMinBars * em(), 0.36 * space.width);
+      panels.width = std::clamp(division.share * space.width, least, kMaxBars * em());
+      panels.x = space.right() - panels.width;
+      maps_.width -= panels.width + kGap * em();
+      panels_ = place_column(page_, panels, content);
     } else {
-      others.height = division.share * rest.height;
-      others_ = place_row(page_, others, content);
-      const double taken = others_.bottom - others.y;
-      move_down(others_, rest.bottom() - others_.bottom);
-      maps_.height -= taken + kGap * em();
+      panels.height = division.share * space.height;
+      panels_ = place_row(page_, panels, content);
+      const double panels_height = panels_.bottom - panels.y;
+      move_down(panels_, space.bottom() - panels_.bottom);
+      maps_.height -= panels_height + kGap * em();
     }
-    others_below_ = !division.beside;
+    panels_below_ = !division.beside;
   }
 
-  // Reserves a line at the end of `rest` for a note on omitted parts, or on B.
-  void reserve_note(Box& rest) {
-    rest.height -= kNote * em();
-    note_ = {rest.x, rest.bottom(), rest.width, kNote * em()};
+  // Reserves a line at the bottom of `space` for a note on omitted panels, or on run B.
+  void reserve_note(Box& space) {
+    space.height -= kNote * em();
+    note_ = {space.x, space.bottom(), space.width, kNote * em()};
   }
 
   void draw_note() {
-    const std::vector<std::string>& names = others_.missing;
+    const std::vector<std::string>& names = panels_.missing;
     std::vector<std::string> candidates;
     if (!names.empty()) {
       std::string list = names.front();
@@ -235,8 +236,7 @@ class Interventional {
                     "Some parts have no space"};
     } else if (runs_.compared && !input_.figure.framed) {  // in files the caption explains it
       candidates = {
-          "B is the reference run, not this run before its changes. Clear B to see "
-          "their effect.",
+          "B is the reference run, not this run before its changes. Clear B to see their effect.",
           "B is not this run before its changes: clear B for that.",
           "B is not this run before its changes", "B: another run"};
     }
@@ -245,22 +245,21 @@ class Interventional {
                      page_.fitting(candidates, page_.small(), note_.width), page_.small());
   }
 
-  void take_axes() {
-    const auto take = [&](MatrixPlot& m, const Trace& trace, const AttentionTap& tap) {
-      m.scale = input_.canvas.scale;
-      m.rows = query_axis(trace, tap);
-      m.columns = key_axis(trace, tap);
-      set_visible(m, cell_window(settings_));
+  void set_axes() {
+    const auto set = [&](MatrixPlot& map, const Trace& trace, const AttentionTap& tap) {
+      map.scale = input_.canvas.scale;
+      map.rows = query_axis(trace, tap);
+      map.columns = key_axis(trace, tap);
+      set_visible(map, cell_window(settings_));
       // Marks the token whose candidates are shown.
-      if (!input_.figure.framed && settings_.pinned_query < m.rows.count()) {
-        m.pinned_row = settings_.pinned_query;
+      if (!input_.figure.framed && settings_.pinned_query < map.rows.count()) {
+        map.pinned_row = settings_.pinned_query;
       }
     };
-    take(left_, before_, *runs_.first_head.tap);
-    take(right_, after_, *runs_.second_head.tap);
+    set(left_, before_, *runs_.first_head.tap);
+    set(right_, after_, *runs_.second_head.tap);
   }
 
-  // Width to height of a map.
   double aspect() const {
     const auto keys = static_cast<double>(left_.columns.count());
     const auto queries = static_cast<double>(left_.rows.count());
@@ -294,8 +293,8 @@ class Interventional {
     // Deeper axes shrink the maps, which may deepen the axes again.
     for (double top = -1; top < left_.top;) {
       top = left_.top;
-      for (const MatrixPlot* m : {&left_, &right_}) {
-        const double depth = axis_depth_top(page_, m->columns, std::max(width, em()), most);
+      for (const MatrixPlot* map : {&left_, &right_}) {
+        const double depth = axis_depth_top(page_, map->columns, std::max(width, em()), most);
         left_.top = std::max(left_.top, depth);
       }
       above = kHeading * em() + left_.top;
@@ -308,24 +307,24 @@ class Interventional {
     const double x = maps_.x + (maps_.width - sides - columns * width) / 2;
     const double spare = page_.top_margin(maps_.height, around + rows * height);
     left_.plot = {x + left_.left, maps_.y + spare + above, width, height};
-    const double beyond = left_.plot.right() + gap + right_.left;
-    const double lower = left_.plot.bottom() + below + gap + above;
-    right_.plot = {stacked_ ? left_.plot.x : beyond, stacked_ ? lower : left_.plot.y, width,
+    const double right_x = left_.plot.right() + gap + right_.left;
+    const double lower_y = left_.plot.bottom() + below + gap + above;
+    right_.plot = {stacked_ ? left_.plot.x : right_x, stacked_ ? lower_y : left_.plot.y, width,
                    height};
     maps_bottom_ = right_.plot.bottom() + below;
     hover();
-    // In tight pictures the other parts move up to the maps.
-    if (others_below_ && input_.figure.framed && input_.figure.tight &&
+    // In tight pictures the panels move up to the maps.
+    if (panels_below_ && input_.figure.framed && input_.figure.tight &&
         maps_.bottom() > maps_bottom_) {
-      move_down(others_, maps_bottom_ - maps_.bottom());
+      move_down(panels_, maps_bottom_ - maps_.bottom());
     }
     return true;
   }
 
   void hover() {
     if (!input_.interaction.pointer) return;
-    for (const MatrixPlot* m : {&left_, &right_}) {
-      const auto [row, column] = pair_at(*m)(*input_.interaction.pointer);
+    for (const MatrixPlot* map : {&left_, &right_}) {
+      const auto [row, column] = pair_at(*map)(*input_.interaction.pointer);
       if (row < 0) continue;
       left_.hovered_row = right_.hovered_row = row;
       left_.hovered_column = right_.hovered_column = column;
@@ -342,9 +341,9 @@ class Interventional {
     for (const Intervention& i : input_.session.run.interventions) draw_mark(i);
   }
 
-  void draw_map(const MatrixPlot& m, const Found& found, const std::string& badge, Colour colour,
+  void draw_map(const MatrixPlot& map, const Found& found, const std::string& badge, Colour colour,
                 const std::vector<std::string>& remarks) {
-    HeatMap cells = matrix_cells(m);
+    HeatMap cells = matrix_cells(map);
     const ShownCells seen = set_cells(cells, input_, *found.tap, found.head);
     exact_ = std::min(exact_, seen.exact);
     const ColourRange range = colour_range(input_, cells, *found.tap, found.head,
@@ -353,42 +352,43 @@ class Interventional {
     cells.most = range.most;
     cells.colour_map = range.colour_map;
     page_.add(cells);
-    cover_not_allowed(page_, matrix_cells(m), *found.tap, found.head);
-    draw_matrix_frame(page_, m, {});
-    const double y = m.plot.y - m.top - 0.45 * kHeading * em();
-    const double x = m.plot.x + draw_badge(page_, {m.plot.x, y}, badge, colour) + 0.5 * em();
-    page_.faint_text({x, y}, page_.fitting(remarks, em(), m.plot.right() - x), em());
+    cover_not_allowed(page_, matrix_cells(map), *found.tap, found.head);
+    draw_matrix_frame(page_, map, {});
+    const double y = map.plot.y - map.top - 0.45 * kHeading * em();
+    const double x = map.plot.x + draw_badge(page_, {map.plot.x, y}, badge, colour) + 0.5 * em();
+    page_.faint_text({x, y}, page_.fitting(remarks, em(), map.plot.right() - x), em());
     std::vector<std::string> names{"attention weight", "weight"};
-    if (m.pooled()) names.insert(names.begin(), "attention weight, max-pooled");
-    draw_level_colour_bar(page_, {m.plot.x, m.plot.bottom() + 0.6 * em()}, m.plot.width, range,
-                          names);
+    if (map.pooled()) names.insert(names.begin(), "attention weight, max-pooled");
+    draw_level_colour_bar(page_, {map.plot.x, map.plot.bottom() + 0.6 * em()}, map.plot.width,
+                          range, names);
   }
 
   // Outlines forbidden (crossed out) and forced pairs of the shown head.
-  void draw_mark(const Intervention& i) {
-    const bool of_pairs =
-        i.kind == Intervention::Kind::Forbid || i.kind == Intervention::Kind::Force;
-    const bool here =
-        (i.layer < 0 || i.layer == settings_.layer) && (i.head < 0 || i.head == settings_.head);
-    if (!of_pairs || !here) return;
-    const MatrixPlot& m = right_;
-    const double cell_width = m.plot.width / m.width, cell_height = m.plot.height / m.height;
-    const double first = i.query >= 0 ? static_cast<double>(i.query) : 0;
-    const double rows = i.query >= 0 ? 1 : static_cast<double>(m.rows.count());
-    const Box box{m.plot.x + (static_cast<double>(i.key) - m.column) * cell_width,
-                  m.plot.y + (first - m.row) * cell_height, cell_width, rows * cell_height};
+  void draw_mark(const Intervention& change) {
+    const bool changes_pair =
+        change.kind == Intervention::Kind::Forbid || change.kind == Intervention::Kind::Force;
+    const bool applies_to_head = (change.layer < 0 || change.layer == settings_.layer) &&
+                                 (change.head < 0 || change.head == settings_.head);
+    if (!changes_pair || !applies_to_head) return;
+    const MatrixPlot& map = right_;
+    const double cell_width = map.plot.width / map.width,
+                 cell_height = map.plot.height / map.height;
+    const double first = change.query >= 0 ? static_cast<double>(change.query) : 0;
+    const double rows = change.query >= 0 ? 1 : static_cast<double>(map.rows.count());
+    const Box box{map.plot.x + (static_cast<double>(change.key) - map.column) * cell_width,
+                  map.plot.y + (first - map.row) * cell_height, cell_width, rows * cell_height};
     const Colour colour = page_.theme().accent;
-    page_.add(Clip{m.plot});
+    page_.add(Clip{map.plot});
     page_.add(OutlinedBox{box, colour, 1.5});
-    if (i.kind == Intervention::Kind::Forbid && i.query >= 0) {
+    if (change.kind == Intervention::Kind::Forbid && change.query >= 0) {
       page_.add(Line{{{box.x, box.y}, {box.right(), box.bottom()}}, colour, 1});
     }
     page_.add(Clip{});
   }
 
   void draw_board() {
-    if (others_.board.width <= 0) return;
-    std::vector<Handle> handles = draw_switch_board(page_, others_.board_at, others_.board, after_);
+    if (panels_.board.width <= 0) return;
+    std::vector<Handle> handles = draw_switch_board(page_, panels_.board_at, panels_.board, after_);
     handles_.insert(handles_.end(), handles.begin(), handles.end());
   }
 
@@ -396,14 +396,15 @@ class Interventional {
     const std::vector<double> before = next_tokens(before_, position());
     const std::vector<double> after = next_tokens(after_, position());
     if (before.empty() || before.size() != after.size() ||
-        others_.bars.height < kMinBarsHeight * em()) {
+        panels_.bars.height < kMinBarsHeight * em()) {
       return;
     }
     TokenBars bars;
     bars.two = true;
     bars.first = first_colour();
     bars.second = second_colour();
-    const std::size_t rows = std::clamp<std::size_t>(bars_in(page_, others_.bars), 1, kTokens);
+    const std::size_t rows =
+        std::clamp<std::size_t>(bars_that_fit(page_, panels_.bars), 1, kMaxTokenBars);
     std::vector<std::int32_t> ids = likeliest_of_both(before, after, rows);
     if (ids.empty()) return;
     const auto larger = [&](std::int32_t id) {
@@ -419,34 +420,34 @@ class Interventional {
     }
     const std::string& label = after_.tokens[static_cast<std::size_t>(position())].label;
     page_.text(
-        {others_.bars.x, others_.bars.y + 0.6 * em()},
+        {panels_.bars.x, panels_.bars.y + 0.6 * em()},
         page_.fitting(predicts_masked_tokens(after_)
                           ? std::vector<std::string>{"Predictions in place of “" + label + "”",
                                                      "In place of “" + label + "”", "This place"}
                           : std::vector<std::string>{"Predictions after “" + label + "”",
                                                      "After “" + label + "”", "Next token", "Next"},
-                      em(), others_.bars.width),
+                      em(), panels_.bars.width),
         em());
     const double title = kBarsTitle * em();
-    const Box box{others_.bars.x, others_.bars.y + title, others_.bars.width,
-                  others_.bars.height - title};
+    const Box box{panels_.bars.x, panels_.bars.y + title, panels_.bars.width,
+                  panels_.bars.height - title};
     draw_token_bars(page_, box, bars);
   }
 
   void draw_facts() {
-    if (others_.facts.width <= 0) return;
-    const bool low = others_.facts.height + 1e-6 < fact_table_height(page_, facts_.size());
-    if (low || !facts_in_table(page_, facts_, others_.facts.width)) {
-      double y = others_.facts.y + kFactLine / 2 * em();
+    if (panels_.facts.width <= 0) return;
+    const bool too_low = panels_.facts.height + 1e-6 < fact_table_height(page_, facts_.size());
+    if (too_low || !facts_in_table(page_, facts_, panels_.facts.width)) {
+      double y = panels_.facts.y + kFactLine / 2 * em();
       for (const Fact& fact : facts_) {
-        page_.text({others_.facts.x, y},
-                   page_.fitting(fact_lines(fact), page_.small(), others_.facts.width),
+        page_.text({panels_.facts.x, y},
+                   page_.fitting(fact_lines(fact), page_.small(), panels_.facts.width),
                    page_.small());
         y += kFactLine * em();
       }
       return;
     }
-    draw_fact_table(page_, others_.facts, runs_.first, runs_.second, facts_);
+    draw_fact_table(page_, panels_.facts, runs_.first, runs_.second, facts_);
   }
 
   void draw_candidates() {
@@ -464,36 +465,36 @@ class Interventional {
         before_.tokens.size() != after_.tokens.size()) {
       return;
     }
-    const TraceToken& own = before_.tokens[static_cast<std::size_t>(at)];
-    const std::int32_t now = after_.tokens[static_cast<std::size_t>(at)].id;
+    const TraceToken& original = before_.tokens[static_cast<std::size_t>(at)];
+    const std::int32_t current_id = after_.tokens[static_cast<std::size_t>(at)].id;
     double x = candidates_.x;
     const double y = candidates_.y + candidates_.height / 2;
     const std::string lead = "Token " + std::to_string(at) + ":";
     page_.faint_text({x, y}, lead, em());
     x += page_.width_of(lead, em()) + 0.6 * em();
     std::vector<std::int32_t> ids = replacements(before_, at);
-    ids.insert(ids.begin(), own.id);
+    ids.insert(ids.begin(), original.id);
     for (const std::int32_t id : ids) {
-      const std::string label = id == own.id ? own.label : token_label(before_, id);
+      const std::string label = id == original.id ? original.label : token_label(before_, id);
       const double width = page_.width_of(label, em()) + em();
       if (x + width > candidates_.right()) break;
-      const bool chosen = id == now;
+      const bool is_current = id == current_id;
       const Box box{x, y - 0.75 * em(), width, 1.5 * em()};
-      const Colour ground =
-          chosen ? page_.theme().accent : blend(page_.theme().background, page_.theme().line, 0.45);
-      page_.add(FilledBox{box, ground, 0.3 * em()});
+      const Colour fill = is_current ? page_.theme().accent
+                                     : blend(page_.theme().background, page_.theme().line, 0.45);
+      page_.add(FilledBox{box, fill, 0.3 * em()});
       page_.add(Text{{x + width / 2, y},
                      label,
-                     chosen ? ink_on(ground) : page_.theme().text,
+                     is_current ? ink_on(fill) : page_.theme().text,
                      em(),
                      Align::Middle});
-      handles_.push_back(replacement_handle(box, at, id == own.id ? -1 : id));
+      handles_.push_back(replacement_handle(box, at, id == original.id ? -1 : id));
       x += width + 0.4 * em();
     }
   }
 
   ViewLayout finish() {
-    // Clicks change A; B may have another pattern, and A without changes is not available then.
+    // Clicks change run A. While B is compared, A is only available with its changes.
     const Trace& with_pairs = runs_.compared ? after_ : before_;
     for (Handle& handle : pair_handles(input_, with_pairs, left_, right_)) {
       handles_.push_back(std::move(handle));
@@ -501,7 +502,7 @@ class Interventional {
     const bool in_right =
         input_.interaction.pointer && right_.plot.contains(*input_.interaction.pointer);
     ViewLayout layout = matrix_layout(page_, in_right ? right_ : left_,
-                                      std::max({maps_bottom_, others_.bottom, note_.bottom()}));
+                                      std::max({maps_bottom_, panels_.bottom, note_.bottom()}));
     const bool two_runs = &before_ != &after_;
     layout.hit =
         hit_test({{pair_at(left_), runs_.first_view.layer, runs_.first_view.head, two_runs},
@@ -518,17 +519,17 @@ class Interventional {
   const Trace& before_;
   const Trace& after_;
   std::vector<Fact> facts_;
-  bool foresees_ = false;  // predicts a next token
+  bool predicts_token_ = false;
   Box maps_, candidates_, note_;
-  OtherParts others_;  // switches, bars, facts
-  bool others_below_ = false, stacked_ = false;
-  MatrixPlot left_, right_;  // before and after
+  PanelLayout panels_;  // switches, bars, facts
+  bool panels_below_ = false, stacked_ = false;
+  MatrixPlot left_, right_;  // first and second run
   double exact_ = 1;         // share of exact values in the maps
   double maps_bottom_ = 0;
   std::vector<Handle> handles_;
 };
 
-// Example: without its first layer a model degrades visibly.
+// Switches the first layer off, which visibly degrades a model.
 void show_example(Session& session) {
   if (!session.run.interventions.empty()) return;
   Intervention off;
@@ -545,7 +546,7 @@ View intervene_view() {
       .group = "Model",
       .summary =
           "Switch off heads or layers, forbid or force pairs, replace tokens, and see the changes.",
-      .lay_out = [](const ViewInput& input) { return Interventional(input).lay_out(); },
+      .lay_out = [](const ViewInput& input) { return InterveneLayout(input).lay_out(); },
       .reading = fixed_reading(
           "Change the model and see the effect: before on the left, after on the right. Click a "
           "cell to forbid a pair, a switch to turn off a head or layer.",
@@ -572,7 +573,7 @@ View intervene_view() {
                           return std::string(
                               "The attention was read from a file: there is no model to run.");
                         return objection_to_all(
-                            trace, [](const AttentionTap& tap) { return untouched(tap); });
+                            trace, [](const AttentionTap& tap) { return objection_to_tap(tap); });
                       },
                   .example = show_example},
       .cells = {.zoom = true}};

@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::size_t kCandidates = 12;  // replacement candidates
-constexpr Index kLookedThrough = 512;    // most likely tokens that are searched for whole words
+constexpr Index kSearchedTokens = 512;   // most likely tokens that are searched for whole words
 
 // Adds or removes a change; removes the opposite change of the same pairs.
 void toggle(Session& session, const Intervention& change) {
@@ -36,42 +36,42 @@ void replace_token(Session& session, Index position, std::int32_t token) {
   session.run.interventions.push_back(change);
 }
 
-// Change made by a click on this pair, or on this column if there is no query.
+// Change made by a click on this pair; query -1: on the label of this key.
 Intervention change_at(const ViewSettings& settings, Index query, Index key) {
-  const Values set = view_values(settings, "intervene");
+  const Values values = view_values(settings, "intervene");
   Intervention change;
   change.kind =
-      set.choice("click") == "force" ? Intervention::Kind::Force : Intervention::Kind::Forbid;
+      values.choice("click") == "force" ? Intervention::Kind::Force : Intervention::Kind::Forbid;
   change.query = query;
   change.key = key;
-  const std::string& where = set.choice("heads");
-  if (where != "all") change.layer = settings.layer;
-  if (where == "this head") change.head = settings.head;
+  const std::string& scope = values.choice("heads");
+  if (scope != "all") change.layer = settings.layer;
+  if (scope == "this head") change.head = settings.head;
   return change;
 }
 
 std::string help(const Interventions& list, const Intervention& change) {
-  const bool there = std::find(list.begin(), list.end(), change) != list.end();
-  const std::string what = change.query >= 0 ? "this pair" : "this key for every query";
-  if (there) return "Undo the change of " + what + ".";
-  return (change.kind == Intervention::Kind::Force ? "Force " : "Forbid ") + what + ".";
+  const bool is_applied = std::find(list.begin(), list.end(), change) != list.end();
+  const std::string target = change.query >= 0 ? "this pair" : "this key for every query";
+  if (is_applied) return "Undo the change of " + target + ".";
+  return (change.kind == Intervention::Kind::Force ? "Force " : "Forbid ") + target + ".";
 }
 
-// True if a change of the shown head covers the pair.
-bool is_changed(const Session& session, Index query, Index key) {
+// True if an intervention forbids or forces this pair in the shown head.
+bool has_change(const Session& session, Index query, Index key) {
   const ViewSettings& settings = session.view;
   return std::ranges::any_of(session.run.interventions, [&](const Intervention& i) {
-    const bool of_pairs =
+    const bool changes_pair =
         i.kind == Intervention::Kind::Forbid || i.kind == Intervention::Kind::Force;
-    const bool here =
+    const bool applies_to_head =
         (i.layer < 0 || i.layer == settings.layer) && (i.head < 0 || i.head == settings.head);
-    return of_pairs && here && i.query == query && i.key == key;
+    return changes_pair && applies_to_head && i.query == query && i.key == key;
   });
 }
 
-// True if the variant allows the pair, even if a change has removed it from the run's pattern.
-bool allowed(const Trace& run, const Session& session, Index query, Index key) {
-  if (is_changed(session, query, key)) return true;
+// True if the variant allows the pair, even if an intervention removed it from the run's pattern.
+bool variant_allows(const Trace& run, const Session& session, Index query, Index key) {
+  if (has_change(session, query, key)) return true;
   const ViewSettings& settings = session.view;
   Index head = 0;
   const AttentionTap* tap = run.find(head_ref(run, settings), &head);
@@ -80,16 +80,16 @@ bool allowed(const Trace& run, const Session& session, Index query, Index key) {
   return pattern.allowed(pattern.heads() == 1 ? 0 : head, query, key);
 }
 
-Handle selection(const Box& area, Index row, bool selected) {
+Handle select_handle(const Box& area, Index row, bool selected) {
   return {area,
           selected ? "Deselect this token." : "Select this token to replace it.",
           {},
           [row, selected](Session& e) { e.view.pinned_query = selected ? -1 : row; }};
 }
 
-// True for tokens that are likely whole words: vocabularies of word pieces also contain " p" and
+// True for tokens that are probably whole words. Vocabularies of word pieces also contain " p" and
 // " tr", which models often predict.
-bool begins_word(const Trace& trace, std::int32_t id, bool first) {
+bool is_likely_word(const Trace& trace, std::int32_t id, bool is_first_token) {
   constexpr std::size_t kLetters = 3;
   const Tokenizer* tokenizer = trace.tokenizer.get();
   if (tokenizer == nullptr || id < 0 || id >= tokenizer->vocabulary_size()) return false;
@@ -97,7 +97,7 @@ bool begins_word(const Trace& trace, std::int32_t id, bool first) {
   std::string word = tokenizer->bytes(id);
   if (word.starts_with(' ')) {
     word.erase(0, 1);
-  } else if (!first) {
+  } else if (!is_first_token) {
     return false;
   }
   const bool letters = std::ranges::all_of(word, [](unsigned char c) {
@@ -116,33 +116,35 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
                                  const MatrixPlot& right) {
   std::vector<Handle> handles;
   if (!input.interaction.pointer) return handles;
-  const Point p = *input.interaction.pointer;
+  const Point pointer = *input.interaction.pointer;
   const ViewSettings& settings = input.session.view;
-  for (const MatrixPlot* m : {&left, &right}) {
-    const auto [query, key] = pair_at(*m)(p);
-    const auto offer = [&](const Box& area, Index at_query, Index at_key) {
+  for (const MatrixPlot* map : {&left, &right}) {
+    const auto [query, key] = pair_at(*map)(pointer);
+    const auto add_handle = [&](const Box& area, Index at_query, Index at_key) {
       const Intervention change = change_at(settings, at_query, at_key);
       handles.push_back(
           {area, help(input.session.run.interventions, change), {}, [change](Session& e) {
              toggle(e, change);
            }});
     };
-    // In segmented texts, pairs are not identified by positions of the text.
-    const bool whole = !run.parts.segment;
+    // In segmented texts, positions of the text do not identify pairs.
+    const bool is_unsegmented = !run.parts.segment;
     // Only allowed pairs can be forbidden, forced or restored.
     if (query >= 0 && key >= 0) {
-      if (whole && allowed(run, input.session, query, key)) offer(m->plot, query, key);
+      if (is_unsegmented && variant_allows(run, input.session, query, key))
+        add_handle(map->plot, query, key);
       continue;
     }
-    const Box above{m->plot.x, m->plot.y - m->top, m->plot.width, m->top};
-    if (whole && above.contains(p)) {
-      const auto column = pair_at(*m)({p.x, m->plot.y}).second;
-      if (column >= 0) offer(above, -1, column);
+    const Box key_labels{map->plot.x, map->plot.y - map->top, map->plot.width, map->top};
+    if (is_unsegmented && key_labels.contains(pointer)) {
+      const auto column = pair_at(*map)({pointer.x, map->plot.y}).second;
+      if (column >= 0) add_handle(key_labels, -1, column);
     }
-    const Box beside{m->plot.x - m->left, m->plot.y, m->left, m->plot.height};
-    if (m->row_labels && can_replace(run) && beside.contains(p)) {
-      const auto row = pair_at(*m)({m->plot.x, p.y}).first;
-      if (row >= 0) handles.push_back(selection(beside, row, settings.pinned_query == row));
+    const Box query_labels{map->plot.x - map->left, map->plot.y, map->left, map->plot.height};
+    if (map->row_labels && can_replace(run) && query_labels.contains(pointer)) {
+      const auto row = pair_at(*map)({map->plot.x, pointer.y}).first;
+      if (row >= 0)
+        handles.push_back(select_handle(query_labels, row, settings.pinned_query == row));
     }
   }
   return handles;
@@ -150,14 +152,14 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
 
 std::vector<std::int32_t> replacements(const Trace& before, Index at) {
   std::vector<std::int32_t> words, others;
-  const std::int32_t own = before.tokens[static_cast<std::size_t>(at)].id;
-  const auto take = [&](std::int32_t id) {
-    std::vector<std::int32_t>& list = begins_word(before, id, at == 0) ? words : others;
-    if (id != own && std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
+  const std::int32_t original = before.tokens[static_cast<std::size_t>(at)].id;
+  const auto add = [&](std::int32_t id) {
+    std::vector<std::int32_t>& list = is_likely_word(before, id, at == 0) ? words : others;
+    if (id != original && std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
   };
   const std::vector<double> expected = next_tokens(before, at - 1);
-  for (const Candidate& c : likeliest(expected, kLookedThrough)) take(c.id);
-  for (const TraceToken& token : before.tokens) take(token.id);
+  for (const Candidate& c : likeliest(expected, kSearchedTokens)) add(c.id);
+  for (const TraceToken& token : before.tokens) add(token.id);
   words.insert(words.end(), others.begin(), others.end());
   words.resize(std::min(words.size(), kCandidates));
   return words;
@@ -171,9 +173,9 @@ Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
 }
 
 std::vector<double> next_tokens(const Trace& trace, Index position) {
-  const Tensor& all = predictions(trace);  // [L, vocabulary]
-  if (!all.defined() || position < 0 || position >= all.dim(0)) return {};
-  return probabilities(all.slice(position, 1).reshaped({all.dim(1)}), {});
+  const Tensor& logits = predictions(trace);  // [L, vocabulary]
+  if (!logits.defined() || position < 0 || position >= logits.dim(0)) return {};
+  return probabilities(logits.slice(position, 1).reshaped({logits.dim(1)}), {});
 }
 
 }  // namespace attnscope

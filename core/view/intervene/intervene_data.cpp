@@ -12,19 +12,17 @@
 namespace attnscope {
 namespace {
 
-ViewData::Matrix weights_of(const ViewInput& input, const Trace& trace, const Found& found,
-                            const std::string& name) {
-  if (found.tap == nullptr) {
-    throw InputError(name + ": " + found.headline + ". " + found.advice);
-  }
+ViewData::Matrix exported_weights(const ViewInput& input, const Trace& trace, const Found& found,
+                                  const std::string& name) {
+  if (found.tap == nullptr) throw InputError(name + ": " + found.headline + ". " + found.advice);
   ViewData::Matrix matrix = head_weights(input.with_trace(trace), *found.tap, found.head, true);
   matrix.name = "attention " + name;
   return matrix;
 }
 
-// Next-token probabilities after the pinned token, else the last, sorted by the second run.
-// Undefined if the runs predict nothing, or have different vocabularies.
-ViewData::Matrix next_token(const ViewInput& input, const TwoRuns& runs) {
+// Next-token probabilities after the pinned token, else the last, sorted by the second run. Its
+// values are undefined if the runs predict nothing or have different vocabularies.
+ViewData::Matrix next_token_matrix(const ViewInput& input, const TwoRuns& runs) {
   ViewData::Matrix matrix{"next token", {}, {}, {"token id", runs.first, runs.second}, {"token"}};
   const Index position = shown_position(input.session.view, runs.after, *runs.second_head.tap);
   const std::vector<double> before = next_tokens(runs.before, position);
@@ -38,16 +36,16 @@ ViewData::Matrix next_token(const ViewInput& input, const TwoRuns& runs) {
   matrix.values = Tensor({static_cast<Index>(ids.size()), 3});
   for (std::size_t n = 0; n < ids.size(); ++n) {
     const auto row = static_cast<Index>(n);
-    const auto at = static_cast<std::size_t>(ids[n]);
+    const auto index = static_cast<std::size_t>(ids[n]);
     matrix.rows.push_back(token_label(runs.after, ids[n]));
     matrix.values(row, 0) = static_cast<float>(ids[n]);
-    matrix.values(row, 1) = static_cast<float>(before[at]);
-    matrix.values(row, 2) = static_cast<float>(after[at]);
+    matrix.values(row, 1) = static_cast<float>(before[index]);
+    matrix.values(row, 2) = static_cast<float>(after[index]);
   }
   return matrix;
 }
 
-ViewData::Matrix foreseen(const TwoRuns& runs) {
+ViewData::Matrix prediction_quality(const TwoRuns& runs) {
   ViewData::Matrix matrix{"prediction",
                           Tensor({2, 2}),
                           {"bits per token", "perplexity"},
@@ -63,12 +61,12 @@ ViewData::Matrix foreseen(const TwoRuns& runs) {
   return matrix;
 }
 
-// The message that the Compare view shows, too.
-Found not_yet() {
+// The same message as in the Compare view.
+Found computing_message() {
   return {.headline = "Computing", .advice = "Run B is being computed."};
 }
 
-// Valid as long as the input.
+// The returned reference is valid as long as `input`.
 const Trace& run_before(const ViewInput& input) {
   const std::shared_ptr<const Trace> reference = input.findings.get(Findings::reference);
   return reference != nullptr ? *reference : input.trace;
@@ -84,16 +82,16 @@ TwoRuns::TwoRuns(const ViewInput& input)
       first_view(compared ? input.session.b->view : input.session.view),
       first(compared ? "B" : "before"),
       second(compared ? "A" : "after"),
-      first_head(pending ? not_yet() : find_tap(before, first_view)),
+      first_head(pending ? computing_message() : find_tap(before, first_view)),
       second_head(find_tap(after, input.session.view)) {}
 
 ViewData intervene_data(const ViewInput& input) {
   const TwoRuns runs(input);
-  ViewData data{{weights_of(input, runs.before, runs.first_head, runs.first),
-                 weights_of(input, runs.after, runs.second_head, runs.second)}};
-  if (ViewData::Matrix next = next_token(input, runs); next.values.defined()) {
+  ViewData data{{exported_weights(input, runs.before, runs.first_head, runs.first),
+                 exported_weights(input, runs.after, runs.second_head, runs.second)}};
+  if (ViewData::Matrix next = next_token_matrix(input, runs); next.values.defined()) {
     data.matrices.push_back(std::move(next));
-    data.matrices.push_back(foreseen(runs));
+    data.matrices.push_back(prediction_quality(runs));
   }
   return data;
 }

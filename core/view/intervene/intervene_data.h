@@ -1,4 +1,4 @@
-// The runs that the Intervene view compares, and its exported numbers.
+// Runs compared by the Intervene view, and the numbers that it exports.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct TwoRuns {
   const Trace& after;
   bool compared;                   // `before` is B
   bool pending;                    // B is being computed: `before` is meaningless
-  const ViewSettings& first_view;  // layer and head of the first
+  const ViewSettings& first_view;  // layer and head of the first run
   std::string first, second;       // labels: "before", "after"
   Found first_head, second_head;
 };

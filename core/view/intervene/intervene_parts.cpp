@@ -12,8 +12,8 @@ constexpr double kSmallGap = 0.6;    // em between bars and facts below them
 constexpr double kMaxPartBars = 34;  // em: width of the bars
 constexpr double kMinPartBars = 13;  // em, with facts next to them
 constexpr double kMinPartWidth = 9;  // em of bars and facts
-constexpr double kMaxBoard = 0.42;   // of a row's width
-constexpr double kBadges = 2.5;      // em: badges of the table besides its numbers
+constexpr double kMaxBoard = 0.42;   // share of a row's width
+constexpr double kBadges = 2.5;      // em: space for the badges of a fact table
 
 // True if each fact is legible with its name.
 bool facts_fit(const Page& page, const std::vector<Fact>& facts, double width) {
@@ -34,46 +34,46 @@ double bars_height(const Page& page, std::size_t tokens) {
 }
 
 // Places as many bars as leave space for the facts below them.
-void place_bars(OtherParts& parts, const Page& page, const Box& box, const OtherContent& content) {
+void place_bars(PanelLayout& parts, const Page& page, const Box& box, const PanelContent& content) {
   const double width = std::min(box.width, kMaxPartBars * page.em());
-  if (!content.foresees || width < kMinPartWidth * page.em()) return;
+  if (!content.predicts_token || width < kMinPartWidth * page.em()) return;
   const double gap = kSmallGap * page.em();
   double facts = facts_height(page, content.facts, width);
-  // Uses lines instead of a table if that keeps bars.
-  if (box.height < bars_height(page, kMinTokens) + gap + facts) {
+  // Draws facts as lines instead of a table if that leaves space for bars.
+  if (box.height < bars_height(page, kMinTokenBars) + gap + facts) {
     facts = std::min(facts, static_cast<double>(content.facts.size()) * kFactLine * page.em());
   }
-  const double bars = box.height - facts - gap, most = bars_height(page, kTokens);
-  const bool both = bars >= bars_height(page, 1);
-  if (both || box.height < facts) {
-    parts.bars = {box.x, box.y, width, std::min(both ? bars : box.height, most)};
+  const double bars = box.height - facts - gap, max_bars = bars_height(page, kMaxTokenBars);
+  const bool bars_fit = bars >= bars_height(page, 1);
+  if (bars_fit || box.height < facts) {
+    parts.bars = {box.x, box.y, width, std::min(bars_fit ? bars : box.height, max_bars)};
   }
   if (box.height < facts || !facts_fit(page, content.facts, width)) return;
-  parts.facts = {box.x, both ? parts.bars.bottom() + gap : box.y, width, facts};
+  parts.facts = {box.x, bars_fit ? parts.bars.bottom() + gap : box.y, width, facts};
 }
 
 // Places bars with facts to their right.
-void place_bars_beside(OtherParts& parts, const Page& page, const Box& box,
-                       const OtherContent& content) {
+void place_bars_beside(PanelLayout& parts, const Page& page, const Box& box,
+                       const PanelContent& content) {
   const double em = page.em(), table = fact_table_width(page, content.facts) + kBadges * em;
   const double bars = std::min(box.width - table - kPartGap * em, kMaxPartBars * em);
-  const bool low = box.height < bars_height(page, kMinTokens) + kSmallGap * em +
-                                    facts_height(page, content.facts, box.width);
+  const bool is_low = box.height < bars_height(page, kMinTokenBars) + kSmallGap * em +
+                                       facts_height(page, content.facts, box.width);
   const double least =
       std::max(bars_height(page, 2), fact_table_height(page, content.facts.size()));
-  if (!content.foresees || bars < kMinPartBars * em || !low || box.height < least) {
+  if (!content.predicts_token || bars < kMinPartBars * em || !is_low || box.height < least) {
     return place_bars(parts, page, box, content);
   }
-  parts.bars = {box.x, box.y, bars, std::min(box.height, bars_height(page, kTokens))};
+  parts.bars = {box.x, box.y, bars, std::min(box.height, bars_height(page, kMaxTokenBars))};
   parts.facts = {parts.bars.right() + kPartGap * em, box.y, table,
                  fact_table_height(page, content.facts.size())};
 }
 
-void finish(OtherParts& parts, const Page& page, const OtherContent& content, double top) {
+void complete(PanelLayout& parts, const Page& page, const PanelContent& content, double top) {
   parts.bottom = std::max(
       {top, parts.board_at.y + parts.board.height, parts.bars.bottom(), parts.facts.bottom()});
   if (parts.board.width <= 0) parts.missing.emplace_back("the switches");
-  if (!content.foresees) return;
+  if (!content.predicts_token) return;
   if (parts.bars.height < kMinBarsHeight * page.em()) parts.missing.emplace_back("the next token");
   if (parts.facts.width <= 0) parts.missing.emplace_back("perplexity");
 }
@@ -89,14 +89,14 @@ std::vector<std::string> fact_lines(const Fact& fact) {
   return {fact.name + values, fact.name.substr(0, fact.name.find(' ')) + values};
 }
 
-OtherParts place_column(const Page& page, const Box& box, const OtherContent& content) {
+PanelLayout place_column(const Page& page, const Box& box, const PanelContent& content) {
   const double gap = kPartGap * page.em();
-  OtherParts parts;
-  for (std::size_t tokens = kMinTokens + 1; tokens-- > 0;) {
+  PanelLayout parts;
+  for (std::size_t tokens = kMinTokenBars + 1; tokens-- > 0;) {
     if (parts.board.width > 0) break;  // reduces bars in favour of the board
     const double bars = tokens > 0 ? bars_height(page, tokens) : 0;
     const double least =
-        content.foresees ? bars + facts_height(page, content.facts, box.width) + gap : 0;
+        content.predicts_token ? bars + facts_height(page, content.facts, box.width) + gap : 0;
     parts.board =
         switch_board_size(page, content.trace, box.width, std::max(0.0, box.height - least));
   }
@@ -107,12 +107,12 @@ OtherParts place_column(const Page& page, const Box& box, const OtherContent& co
     rest.height -= parts.board.height + gap;
   }
   place_bars(parts, page, rest, content);
-  finish(parts, page, content, box.y);
+  complete(parts, page, content, box.y);
   return parts;
 }
 
-OtherParts place_row(const Page& page, const Box& box, const OtherContent& content) {
-  OtherParts parts;
+PanelLayout place_row(const Page& page, const Box& box, const PanelContent& content) {
+  PanelLayout parts;
   parts.board = switch_board_size(page, content.trace, kMaxBoard * box.width, box.height);
   Box rest = box;
   if (parts.board.width > 0) {
@@ -121,16 +121,16 @@ OtherParts place_row(const Page& page, const Box& box, const OtherContent& conte
     rest.width = box.right() - rest.x;
   }
   place_bars_beside(parts, page, rest, content);
-  finish(parts, page, content, box.y);
+  complete(parts, page, content, box.y);
   return parts;
 }
 
-std::size_t bars_in(const Page& page, const Box& bars) {
+std::size_t bars_that_fit(const Page& page, const Box& bars) {
   const double rows = (bars.height - kBarsTitle * page.em()) / token_bar_height(page, true) + 1e-6;
   return rows > 0 ? static_cast<std::size_t>(rows) : 0;
 }
 
-void move_down(OtherParts& parts, double by) {
+void move_down(PanelLayout& parts, double by) {
   parts.board_at.y += by;
   parts.bars.y += by;
   parts.facts.y += by;

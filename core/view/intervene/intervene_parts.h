@@ -1,4 +1,4 @@
-// Parts of the Intervene view other than its maps: switches, next token, prediction quality.
+// Panels of the Intervene view next to its maps: switches, next token, prediction quality.
 #pragma once
 
 #include <string>
@@ -9,40 +9,40 @@
 
 namespace attnscope {
 
-inline constexpr std::size_t kTokens = 8;  // bars, at most
-inline constexpr std::size_t kMinTokens = 4;
+inline constexpr std::size_t kMaxTokenBars = 8;  // bars, at most
+inline constexpr std::size_t kMinTokenBars = 4;
 
-struct OtherContent {
+struct PanelContent {
   const Trace& trace;
   const std::vector<Fact>& facts;
-  bool foresees;  // predicts a next token
+  bool predicts_token;  // the run predicts a next token
 };
 
-// Positions; zero size: no space.
-struct OtherParts {
+// Positions of the panels; a panel without space has zero size.
+struct PanelLayout {
   BoardSize board;
   Point board_at;
   Box bars, facts;
   double bottom = 0;                 // lower edge
-  std::vector<std::string> missing;  // names of omitted parts
+  std::vector<std::string> missing;  // names of omitted panels
 };
 
-// Stacks the parts.
-OtherParts place_column(const Page& page, const Box& box, const OtherContent& content);
-// Places parts side by side, no higher than useful; facts go below the bars if there is space.
-OtherParts place_row(const Page& page, const Box& box, const OtherContent& content);
-void move_down(OtherParts& parts, double by);
+// Places the panels one above the other.
+PanelLayout place_column(const Page& page, const Box& box, const PanelContent& content);
+// Places the panels side by side, as high as their content; facts below the bars if possible.
+PanelLayout place_row(const Page& page, const Box& box, const PanelContent& content);
+void move_down(PanelLayout& parts, double by);
 
-// Facts are a table, or lines if it is too wide.
-inline constexpr double kFactLine = 1.35;  // em
+// True if the facts fit as a table; otherwise each is a line of text.
 bool facts_in_table(const Page& page, const std::vector<Fact>& facts, double width);
-// Such a line, longest first: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
+// Texts for the line of a fact, longest first: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
 std::vector<std::string> fact_lines(const Fact& fact);
 
-// Number of bars that fit.
-std::size_t bars_in(const Page& page, const Box& bars);
+// Number of bars that fit into the box.
+std::size_t bars_that_fit(const Page& page, const Box& bars);
 
 inline constexpr double kBarsTitle = 1.7;    // em above the bars
 inline constexpr double kMinBarsHeight = 3;  // em, including the title
+inline constexpr double kFactLine = 1.35;    // em: line of a fact outside a table
 
 }  // namespace attnscope

@@ -13,12 +13,12 @@ constexpr double kMinCell = 0.5;  // em
 constexpr double kTop = 3.0;      // em: title and head numbers
 constexpr double kLeft = 6.4;     // em: "layer 11" and its switch
 
-// Switches apply to every step and segment: any part has all heads.
+// Part whose heads have switches, which apply to the heads of all steps and segments.
 TracePart switched_part(const Trace& trace) {
   return trace.part({Stack::Decoder, AttentionKind::Self});
 }
 
-Index most_heads(const Trace& trace) {
+Index max_head_count(const Trace& trace) {
   Index heads = 0;
   for (const HeadRef& at : trace.heads(switched_part(trace))) heads = std::max(heads, at.head + 1);
   return heads;
@@ -32,13 +32,13 @@ void toggle(Session& session, Index layer, Index head) {
   if (std::erase(list, off) == 0) list.push_back(off);
 }
 
-void draw_switch(Page& page, const Box& box, bool on, bool covered) {
+void draw_switch(Page& page, const Box& box, bool on, bool layer_off) {
   const double gap = std::min(0.12 * box.width, 2.0);
   const Box inner{box.x + gap, box.y + gap, box.width - 2 * gap, box.height - 2 * gap};
   const Theme& theme = page.theme();
   if (on) {
-    const Colour ground = blend(theme.background, first_colour(), covered ? 0.25 : 0.8);
-    page.add(FilledBox{inner, ground, 0.15 * inner.width});
+    const Colour fill = blend(theme.background, first_colour(), layer_off ? 0.25 : 0.8);
+    page.add(FilledBox{inner, fill, 0.15 * inner.width});
     return;
   }
   page.add(OutlinedBox{inner, theme.accent, 1});
@@ -46,8 +46,8 @@ void draw_switch(Page& page, const Box& box, bool on, bool covered) {
   page.add(Line{{{inner.x, inner.bottom()}, {inner.right(), inner.y}}, theme.accent, 1.5});
 }
 
-std::string help(const std::string& what, bool on) {
-  return on ? "Switch " + what + " off." : "Switch " + what + " on again.";
+std::string help_text(const std::string& target, bool on) {
+  return on ? "Switch " + target + " off." : "Switch " + target + " on again.";
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ std::string help(const std::string& what, bool on) {
 BoardSize switch_board_size(const Page& page, const Trace& trace, double most_width,
                             double most_height) {
   const double em = page.em();
-  const auto heads = static_cast<double>(std::max<Index>(1, most_heads(trace)));
+  const auto heads = static_cast<double>(std::max<Index>(1, max_head_count(trace)));
   const auto layers =
       static_cast<double>(std::max<Index>(1, trace.layer_count(switched_part(trace))));
   BoardSize size;
@@ -71,14 +71,14 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
                                       const Trace& trace) {
   const double em = page.em(), cell = size.cell;
   const ViewInput& input = page.input();
-  const Interventions& changes = input.session.run.interventions;
+  const Interventions& interventions = input.session.run.interventions;
   const double x = at.x + kLeft * em, y = at.y + kTop * em;
   std::vector<Handle> handles;
   page.text({at.x, at.y + 0.6 * em}, "Switches", em);
   page.faint_text({x, at.y + 0.6 * em},
                   page.ellipsised("head", page.small(), at.x + size.width - x), page.small());
   const Index step = label_step(cell, page.width_of("00", page.small()) + 0.4 * em);
-  for (Index head = 0; head < most_heads(trace); head += step) {
+  for (Index head = 0; head < max_head_count(trace); head += step) {
     page.faint_text({x + (static_cast<double>(head) + 0.5) * cell, y - 0.7 * em},
                     std::to_string(head), page.small(), Align::Middle);
   }
@@ -86,25 +86,26 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
   const TracePart part = switched_part(trace);
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
     const double top = y + static_cast<double>(layer) * cell, middle = top + cell / 2;
-    const bool layer_on = !is_off(changes, layer);
+    const bool layer_on = !is_off(interventions, layer);
     const std::string name = "layer " + std::to_string(layer);
     if (layer % row_step == 0) page.faint_text({at.x, middle}, name, page.small());
     const double side = std::min(cell, 1.4 * em);
-    const Box whole{x - side - 0.5 * em, middle - side / 2, side, side};
-    draw_switch(page, whole, layer_on, false);
-    handles.push_back({whole, help("all of " + name, layer_on), {}, [layer](Session& e) {
-                         toggle(e, layer, -1);
-                       }});
+    const Box layer_switch{x - side - 0.5 * em, middle - side / 2, side, side};
+    draw_switch(page, layer_switch, layer_on, false);
+    handles.push_back(
+        {layer_switch, help_text("all of " + name, layer_on), {}, [layer](Session& e) {
+           toggle(e, layer, -1);
+         }});
     for (Index head = 0; head < trace.head_count(part, layer); ++head) {
       const Box box{x + static_cast<double>(head) * cell, top, cell, cell};
-      const bool on = !is_off(changes, layer, head);
+      const bool on = !is_off(interventions, layer, head);
       draw_switch(page, box, on, !layer_on);
       const ViewSettings& view = input.session.view;
       if (!input.figure.framed && view.layer == layer && view.head == head) {
         page.add(OutlinedBox{box, page.theme().text, 1});
       }
       handles.push_back({box,
-                         help("head " + std::to_string(head) + " of " + name, on),
+                         help_text("head " + std::to_string(head) + " of " + name, on),
                          {},
                          [layer, head](Session& e) { toggle(e, layer, head); }});
     }

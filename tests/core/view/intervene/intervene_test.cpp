@@ -26,13 +26,13 @@ class Intervene : public ::testing::Test {
   ViewLayout layout() const { return look_at(trace_, "intervene", look_); }
 
   // Session after a click at a point.
-  Session clicked(Point p) {
+  Session session_after_click(Point p) {
     look_.pointer = p;
     Session session;
     session.view = look_.settings;
     session.run.interventions = look_.interventions;
-    const ViewLayout shown = layout();
-    for (auto handle = shown.handles.rbegin(); handle != shown.handles.rend(); ++handle) {
+    const ViewLayout drawn = layout();
+    for (auto handle = drawn.handles.rbegin(); handle != drawn.handles.rend(); ++handle) {
       if (!handle->area.contains(p)) continue;
       EXPECT_FALSE(handle->help.empty());
       handle->click(session);
@@ -42,19 +42,19 @@ class Intervene : public ::testing::Test {
     return session;
   }
 
-  static std::vector<HeatMap> maps_of(const ViewLayout& shown) {
+  static std::vector<HeatMap> heat_maps(const ViewLayout& drawn) {
     std::vector<HeatMap> result;
-    for (const Item& item : shown.list.items) {
+    for (const Item& item : drawn.list.items) {
       const HeatMap* map = std::get_if<HeatMap>(&item);
       if (map != nullptr && !map->hollow && map->values.dim(0) > 1) result.push_back(*map);
     }
     return result;
   }
 
-  std::vector<HeatMap> maps() const { return maps_of(layout()); }
+  std::vector<HeatMap> maps() const { return heat_maps(layout()); }
 
   // Adds run B with `settings_b` to the input.
-  void compare(testing::InputOf& of, const ViewSettings& settings_b) const {
+  void add_run_b(testing::InputOf& of, const ViewSettings& settings_b) const {
     of.session.view.id = "intervene";
     of.session.run.interventions = look_.interventions;
     of.session.b.emplace().view = settings_b;
@@ -65,20 +65,20 @@ class Intervene : public ::testing::Test {
     of.input.findings = testing::found_in(trace_, look_.reference);
   }
 
-  ViewLayout compared(const ViewSettings& settings_b = {}) const {
+  ViewLayout layout_with_b(const ViewSettings& settings_b = {}) const {
     testing::InputOf of(trace_, look_.settings);
-    compare(of, settings_b);
+    add_run_b(of, settings_b);
     return view("intervene").lay_out(of.input);
   }
 
-  // Help of the action offered by a cell of A while B is compared with; empty: none.
-  std::string offered(Index query, Index key) {
+  // Help text of the click action on a cell of run A while run B is compared; empty: none.
+  std::string offered_help(Index query, Index key) {
     look_.pointer.reset();
-    const Box box = maps_of(compared()).at(1).box;
+    const Box box = heat_maps(layout_with_b()).at(1).box;
     look_.pointer = Point{box.x + (static_cast<double>(key) + 0.5) * box.width / 9,
                           box.y + (static_cast<double>(query) + 0.5) * box.height / 9};
-    const ViewLayout shown = compared();
-    for (const Handle& handle : shown.handles) {
+    const ViewLayout drawn = layout_with_b();
+    for (const Handle& handle : drawn.handles) {
       if (handle.area.contains(*look_.pointer)) return handle.help;
     }
     return "";
@@ -109,8 +109,8 @@ TEST_F(Intervene, ShowsBeforeNextToAfter) {
 }
 
 TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
-  const auto says = [](const ViewLayout& shown, const std::string& part) {
-    const std::vector<Text> all = testing::texts(shown.list);
+  const auto contains_text = [](const ViewLayout& drawn, const std::string& part) {
+    const std::vector<Text> all = testing::texts(drawn.list);
     return std::any_of(all.begin(), all.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
@@ -118,19 +118,20 @@ TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
   look_.width = 428;
   look_.height = 286;
   for (const char* part : {"before", "after", "Perplexity", "Switches", " → "}) {
-    EXPECT_TRUE(says(layout(), part)) << part;
+    EXPECT_TRUE(contains_text(layout(), part)) << part;
   }
-  EXPECT_FALSE(says(layout(), "o space for"));
+  EXPECT_FALSE(contains_text(layout(), "o space for"));
   int notes = 0;
   for (const double width : {150.0, 200.0, 300.0, 428.0}) {
     for (const double height : {160.0, 190.0, 220.0, 260.0, 300.0}) {
       look_.width = width;
       look_.height = height;
       if (maps().empty()) continue;
-      const ViewLayout shown = layout();
-      EXPECT_EQ(testing::fault(shown.list), "") << width << " x " << height;
-      const bool all = says(shown, "Switches") && says(shown, "→ ") && says(shown, "exity");
-      const bool has_note = says(shown, "No space") || says(shown, "Some");
+      const ViewLayout drawn = layout();
+      EXPECT_EQ(testing::fault(drawn.list), "") << width << " x " << height;
+      const bool all = contains_text(drawn, "Switches") && contains_text(drawn, "→ ") &&
+                       contains_text(drawn, "exity");
+      const bool has_note = contains_text(drawn, "No space") || contains_text(drawn, "Some");
       EXPECT_NE(all, has_note) << width << " x " << height;
       notes += has_note ? 1 : 0;
     }
@@ -138,7 +139,7 @@ TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
   EXPECT_GT(notes, 0);
 }
 
-// A window of 1280 x 800 leaves 660 x 640, with a lesson 660 x 480.
+// A window of 1280 x 800 leaves 660 x 640 for the view, or 660 x 480 beside a lesson.
 TEST_F(Intervene, MapsGetMostOfTheSpace) {
   trace_ = synthetic_trace(4, 6, 23);
   look_.font_size = 14;
@@ -159,8 +160,8 @@ TEST_F(Intervene, MapsGetMostOfTheSpace) {
 TEST_F(Intervene, NewTopTokenIsAmongListedTokens) {
   const Trace before = synthetic_trace(4, 6, 23);
   trace_ = synthetic_trace(4, 6, 23);
-  float* now = trace_.logits.data() + 22 * trace_.logits.dim(1);
-  for (Index id = 0; id < trace_.logits.dim(1); ++id) now[id] = static_cast<float>(id == 11);
+  float* logits = trace_.logits.data() + 22 * trace_.logits.dim(1);
+  for (Index id = 0; id < trace_.logits.dim(1); ++id) logits[id] = static_cast<float>(id == 11);
   look_.reference = &before;
   look_.interventions = {intervention_from_text("off layer=0 head=1")};
   look_.font_size = 14;
@@ -200,12 +201,12 @@ TEST_F(Intervene, SelectingATokenMovesNothingAndMarksItsRow) {
       return box != nullptr && box->thickness == 2;
     });
   };
-  const Box free = maps()[1].box;
+  const Box unselected = maps()[1].box;
   EXPECT_EQ(outlined(), 0);
   look_.settings.pinned_query = 4;
-  EXPECT_EQ(maps()[1].box.x, free.x);
-  EXPECT_EQ(maps()[1].box.y, free.y);
-  EXPECT_EQ(maps()[1].box.width, free.width);
+  EXPECT_EQ(maps()[1].box.x, unselected.x);
+  EXPECT_EQ(maps()[1].box.y, unselected.y);
+  EXPECT_EQ(maps()[1].box.width, unselected.width);
   EXPECT_EQ(outlined(), 2);
 }
 
@@ -221,7 +222,7 @@ TEST_F(Intervene, RunBIsNotLabelledBefore) {
   EXPECT_NE(all_text().find("before and after"), std::string::npos) << all_text();
 }
 
-// Two heads of the same run are kept apart.
+// Run A and run B may display different heads.
 TEST_F(Intervene, ComparedRunsHaveSeparateHeads) {
   const Trace other = synthetic_trace(2, 3, 9);
   look_.reference = &other;
@@ -231,15 +232,15 @@ TEST_F(Intervene, ComparedRunsHaveSeparateHeads) {
   ViewSettings settings_b;
   settings_b.layer = 1;
   settings_b.head = 2;
-  const auto all_text = [&] { return testing::all_text(compared(settings_b).list); };
+  const auto all_text = [&] { return testing::all_text(layout_with_b(settings_b).list); };
   EXPECT_NE(all_text().find("Layer 1, head 2, in B (synthetic"), std::string::npos) << all_text();
   EXPECT_NE(all_text().find("and layer 0, head 1, in A:"), std::string::npos) << all_text();
-  const ViewLayout shown = compared(settings_b);
-  const std::vector<HeatMap> found = maps_of(shown);
-  ASSERT_EQ(found.size(), 2u);
+  const ViewLayout drawn = layout_with_b(settings_b);
+  const std::vector<HeatMap> drawn_maps = heat_maps(drawn);
+  ASSERT_EQ(drawn_maps.size(), 2u);
   for (const bool is_b : {true, false}) {
-    const HeatMap& map = found[is_b ? 0 : 1];
-    const auto hit = shown.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
+    const HeatMap& map = drawn_maps[is_b ? 0 : 1];
+    const auto hit = drawn.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->layer, is_b ? 1 : 0);
     EXPECT_EQ(hit->head, is_b ? 2 : 1);
@@ -252,18 +253,19 @@ TEST_F(Intervene, ComparedRunsHaveSeparateHeads) {
 }
 
 TEST_F(Intervene, ComparisonMayBePending) {
-  EXPECT_NE(compared().refusal.find("Computing"), std::string::npos) << compared().refusal;
-  EXPECT_TRUE(maps_of(compared()).empty());
+  EXPECT_NE(layout_with_b().refusal.find("Computing"), std::string::npos)
+      << layout_with_b().refusal;
+  EXPECT_TRUE(heat_maps(layout_with_b()).empty());
   testing::InputOf of(trace_, look_.settings);
-  compare(of, {});
+  add_run_b(of, {});
   try {
     view("intervene").data(of.input);
-    ADD_FAILURE() << "A stands for B";
+    ADD_FAILURE() << "exported without run B";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("being computed"), std::string::npos) << e.what();
   }
   look_.reference = &trace_;
-  EXPECT_EQ(maps_of(compared()).size(), 2u);
+  EXPECT_EQ(heat_maps(layout_with_b()).size(), 2u);
 }
 
 TEST_F(Intervene, RejectsImportedTensors) {
@@ -273,11 +275,11 @@ TEST_F(Intervene, RejectsImportedTensors) {
 }
 
 TEST_F(Intervene, ClickTogglesPair) {
-  Session after = clicked(cell(5, 2));
+  Session after = session_after_click(cell(5, 2));
   ASSERT_EQ(after.run.interventions.size(), 1u);
   EXPECT_EQ(to_text(after.run.interventions[0]), "forbid query=5 key=2 layer=0 head=0");
   look_.interventions = after.run.interventions;
-  EXPECT_TRUE(clicked(cell(5, 2)).run.interventions.empty());
+  EXPECT_TRUE(session_after_click(cell(5, 2)).run.interventions.empty());
 }
 
 TEST_F(Intervene, ClickCanForcePair) {
@@ -286,38 +288,38 @@ TEST_F(Intervene, ClickCanForcePair) {
   values.set("heads", std::string("all"));
   set_view_values(look_.settings, "intervene", values);
   look_.interventions = {intervention_from_text("forbid query=5 key=2")};
-  const Session after = clicked(cell(5, 2));
+  const Session after = session_after_click(cell(5, 2));
   ASSERT_EQ(after.run.interventions.size(), 1u);  // the opposite intervention is removed
   EXPECT_EQ(to_text(after.run.interventions[0]), "force query=5 key=2");
 }
 
 TEST_F(Intervene, KeyLabelSelectsItsColumn) {
   const Point p{cell(0, 3).x, maps()[1].box.y - 10};
-  EXPECT_EQ(to_text(clicked(p).run.interventions.at(0)), "forbid key=3 layer=0 head=0");
+  EXPECT_EQ(to_text(session_after_click(p).run.interventions.at(0)), "forbid key=3 layer=0 head=0");
 }
 
 TEST_F(Intervene, DisallowedPairsAreNotClickable) {
   look_.pointer = cell(2, 5);
-  const ViewLayout shown = layout();
-  EXPECT_FALSE(std::any_of(shown.handles.begin(), shown.handles.end(),
+  const ViewLayout drawn = layout();
+  EXPECT_FALSE(std::any_of(drawn.handles.begin(), drawn.handles.end(),
                            [&](const Handle& h) { return h.area.contains(*look_.pointer); }));
 }
 
-// Clicks apply to A, whatever B allows.
+// Clicks apply to A even if B's pattern does not allow the pair.
 TEST_F(Intervene, ClicksApplyToRunA) {
   Trace other = synthetic_trace(2, 3, 9);
   other.attention[0] = testing::synthetic_tap(0, 3, testing::window_and_global(9, 1, 1));
   look_.reference = &other;
-  EXPECT_EQ(offered(5, 2), "Forbid this pair.");
-  EXPECT_EQ(offered(3, 4), "");
+  EXPECT_EQ(offered_help(5, 2), "Forbid this pair.");
+  EXPECT_EQ(offered_help(3, 4), "");
   // Pairs no longer in A's pattern can be restored.
   look_.interventions = {intervention_from_text("forbid query=5 key=2 layer=0 head=0")};
   trace_.attention[0] = testing::synthetic_tap(
       0, 3, changed_pattern(Pattern::causal(9, 9), look_.interventions, 0, 0, 3));
-  EXPECT_EQ(offered(5, 2), "Undo the change of this pair.");
-  EXPECT_EQ(offered(5, 3), "Forbid this pair.");
+  EXPECT_EQ(offered_help(5, 2), "Undo the change of this pair.");
+  EXPECT_EQ(offered_help(5, 3), "Forbid this pair.");
   look_.settings.head = 1;  // a head without intervention
-  EXPECT_EQ(offered(5, 2), "Forbid this pair.");
+  EXPECT_EQ(offered_help(5, 2), "Forbid this pair.");
 }
 
 TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
@@ -350,7 +352,7 @@ TEST_F(Intervene, ShowsPinnedTokenOrLast) {
 
 TEST_F(Intervene, SelectedTokenCanBeReplaced) {
   const Point label{maps()[0].box.x - 8, cell(4, 0).y};
-  EXPECT_EQ(clicked(label).view.pinned_query, 4);
+  EXPECT_EQ(session_after_click(label).view.pinned_query, 4);
   look_.settings.pinned_query = 4;
   look_.pointer.reset();
   int offered = 0;
@@ -367,7 +369,7 @@ TEST_F(Intervene, SelectedTokenCanBeReplaced) {
   EXPECT_GE(offered, 3);
 }
 
-// Whole words precede word pieces, however likely these are.
+// Whole words precede word pieces, even more likely ones.
 TEST(Replacements, ListWordsFirst) {
   Trace trace = synthetic_trace(1, 1, 4);
   const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
