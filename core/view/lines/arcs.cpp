@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kWordGap = 0.9;   // em between the words of a line
+constexpr double kWordGap = 0.9;   // em between words
 constexpr double kMaxFlat = 0.5;   // height of the longest arc relative to half the width
 constexpr double kLoop = 0.5;      // em: half the width of an arc from a token to itself
 constexpr double kText = 1.7;      // em: a horizontal line of text
@@ -18,24 +18,24 @@ constexpr double kMaxLabel = 10;   // em of a vertical label
 constexpr double kMinArcCell = 3;  // pixels
 constexpr double kArcNote = 1.3;   // em: note about missing arcs
 
-// The text as one line: position of each column's token.
+// The text as one line: a token for each column of the map.
 struct TextLine {
   TokenAxis tokens;
-  Index before = 0;  // columns before the first query's own
+  Index first_query = 0;  // column of the first query's token
   CellSpan span;
-  Box plot;  // above the tokens (and below, if there are arcs), as wide as the text
-  bool level = false;
-  std::vector<double> centres;  // pixels; of horizontal words
+  Box plot;  // tokens and arcs
+  bool is_horizontal = false;
+  std::vector<double> centres;  // pixels; only of horizontal words
   double text_top = 0, text_height = 0;
 
   AxisPlace place() const { return {span.first, span.extent, plot.x, plot.width}; }
   double centre(Index column) const {
-    return level ? centres[static_cast<std::size_t>(column)] : place().centre(column);
+    return is_horizontal ? centres[static_cast<std::size_t>(column)] : place().centre(column);
   }
-  // Width of a token in pixels; typical for horizontal words.
-  double cell(const Page& page) const { return level ? 2 * page.em() : place().cell(); }
-  double half(Index column, const Page& page) const {
-    if (!level) return place().cell() / 2;
+  // Width of a token in pixels; of horizontal words a typical one.
+  double cell(const Page& page) const { return is_horizontal ? 2 * page.em() : place().cell(); }
+  double half_width(Index column, const Page& page) const {
+    if (!is_horizontal) return place().cell() / 2;
     return (page.width_of(tokens.labels[static_cast<std::size_t>(column)], page.em()) +
             kWordGap * page.em()) /
            2;
@@ -48,7 +48,7 @@ TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
   const double em = page.em();
   TextLine line;
   line.tokens = key_axis(input.trace, tap);
-  line.before = tap.keys() - tap.queries();
+  line.first_query = tap.keys() - tap.queries();
   const bool zoomed = settings.width > 0 && settings.height > 0;
   line.span = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
   double width = 0;
@@ -56,14 +56,14 @@ TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
     width += page.width_of(label, em) + kWordGap * em;
     if (width > box.width) break;
   }
-  line.level = !zoomed && width <= box.width;
+  line.is_horizontal = !zoomed && width <= box.width;
   line.plot = {box.x, box.y, box.width, 0};
-  if (line.level) {
+  if (line.is_horizontal) {
     double x = box.x + (box.width - width) / 2;
     for (const std::string& label : line.tokens.labels) {
-      const double own = page.width_of(label, em) + kWordGap * em;
-      line.centres.push_back(x + own / 2);
-      x += own;
+      const double word_width = page.width_of(label, em) + kWordGap * em;
+      line.centres.push_back(x + word_width / 2);
+      x += word_width;
     }
     line.text_height = kText * em;
   } else {
@@ -71,8 +71,8 @@ TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
     const Index step = label_step(line.place().cell(), 1.2 * em);
     for (Index i = 0; i < line.tokens.count(); ++i) {
       const std::string& label = line.tokens.labels[static_cast<std::size_t>(i)];
-      const std::string shown = step > 1 ? std::to_string(i) + " " + label : label;
-      longest = std::max(longest, page.width_of(shown, em));
+      const std::string text = step > 1 ? std::to_string(i) + " " + label : label;
+      longest = std::max(longest, page.width_of(text, em));
       if (longest > kMaxLabel * em) break;
     }
     line.text_height = std::min({longest, kMaxLabel * em, 0.4 * box.height}) + em;
@@ -83,12 +83,12 @@ TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
 // `rise`: height of an arc relative to half its width.
 Line arc_of(const Page& page, const TextLine& line, const WeightedPair& pair, double rise,
             Colour colour, double thickness) {
-  const double from = line.centre(pair.query + line.before), to = line.centre(pair.key);
-  const bool ahead = pair.key > pair.query + line.before;
+  const double from = line.centre(pair.query + line.first_query), to = line.centre(pair.key);
+  const bool is_forward = pair.key > pair.query + line.first_query;
   const double loop = std::min(kLoop * page.em(), line.cell(page));
   const double half = std::max(std::abs(to - from) / 2, loop);
-  const double base = ahead ? line.text_top + line.text_height : line.text_top;
-  const double height = half * rise, side = ahead ? 1 : -1;
+  const double base = is_forward ? line.text_top + line.text_height : line.text_top;
+  const double height = half * rise, side = is_forward ? 1 : -1;
   const int steps = static_cast<int>(std::clamp(half / 3, 16.0, 72.0));
   Line curve{{}, colour, thickness};
   for (int i = 0; i <= steps; ++i) {
@@ -101,12 +101,12 @@ Line arc_of(const Page& page, const TextLine& line, const WeightedPair& pair, do
 
 void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
   const double em = page.em();
-  const Index step = line.level ? 1 : label_step(line.place().cell(), 1.2 * em);
-  const Index marked = focus.query >= 0 ? focus.query + line.before : focus.key;
+  const Index step = line.is_horizontal ? 1 : label_step(line.place().cell(), 1.2 * em);
+  const Index marked = focus.query >= 0 ? focus.query + line.first_query : focus.key;
   for (Index i = 0; i < line.tokens.count(); ++i) {
     const double x = line.centre(i);
     const bool is_marked = i == marked;
-    if (!line.level) {
+    if (!line.is_horizontal) {
       const bool hidden = x < line.plot.x || x > line.plot.right();
       const double to_marked = marked >= 0 ? std::abs(x - line.centre(marked)) : 1e9;
       if (hidden || (!is_marked && (i % step != 0 || to_marked < 1.2 * em))) continue;
@@ -115,7 +115,7 @@ void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
     const std::string text = step > 1 ? std::to_string(i) + " " + label : label;
     const Colour accent = page.theme().accent;
     const Colour colour = is_marked ? ink_on(accent) : page.theme().text;
-    if (line.level) {
+    if (line.is_horizontal) {
       const double half = page.width_of(text, em) / 2 + 0.3 * em;
       const double middle = line.text_top + line.text_height / 2;
       if (is_marked) {
@@ -123,55 +123,53 @@ void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
       }
       page.add(Text{{x, middle}, text, colour, em, Align::Middle});
     } else {
-      const std::string shown = page.ellipsised(text, em, line.text_height - 0.8 * em);
+      const std::string label_text = page.ellipsised(text, em, line.text_height - 0.8 * em);
       const double top = line.text_top + 0.4 * em;
       if (is_marked) {
-        page.add(
-            FilledBox{{x - 0.6 * em, top - 0.2 * em, 1.2 * em, page.width_of(shown, em) + 0.4 * em},
-                      accent,
-                      0.2 * em});
+        page.add(FilledBox{
+            {x - 0.6 * em, top - 0.2 * em, 1.2 * em, page.width_of(label_text, em) + 0.4 * em},
+            accent,
+            0.2 * em});
       }
-      page.add(Text{{x, top}, shown, colour, em, Align::End, 90});
+      page.add(Text{{x, top}, label_text, colour, em, Align::End, 90});
     }
   }
 }
 
 // Labels the direction of the arcs in the free corners.
-void draw_directions(Page& page, const TextLine& line, const Box& inside, bool both) {
+void draw_directions(Page& page, const TextLine& line, const Box& inside, bool has_forward) {
   const double half = 0.7 * page.em(), x = inside.x;
   page.faint_text({x, line.plot.y + half}, "↑ backward", page.small());
-  if (both) page.faint_text({x, line.plot.bottom() - half}, "↓ forward", page.small());
+  if (has_forward) page.faint_text({x, line.plot.bottom() - half}, "↓ forward", page.small());
 }
 
 void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& handles) {
-  if (!line.level && line.place().cell() < kMinArcCell) return;
-  for (Index i = line.before; i < line.tokens.count(); ++i) {
-    const double half = line.half(i, page), x = line.centre(i);
+  if (!line.is_horizontal && line.place().cell() < kMinArcCell) return;
+  for (Index i = line.first_query; i < line.tokens.count(); ++i) {
+    const double half = line.half_width(i, page), x = line.centre(i);
     if (x + half < line.plot.x || x - half > line.plot.right()) continue;
     handles.push_back(
         {.area = {x - half, line.text_top, 2 * half, line.text_height},
          .help = "Click to pin its arcs",
-         .click = [query = i - line.before](Session& e) { toggle_pinned_query(e, query); }});
+         .click = [query = i - line.first_query](Session& e) { toggle_pinned_query(e, query); }});
   }
 }
 
-// Places the text in the box with arcs on `sides` sides, each within `space`. Returns the arcs'
-// height relative to half their width.
+// Places the text in the box, with arcs above it (`sides` 1), or above and below (2), each at most
+// `space` high. Returns the arcs' height relative to half their width.
 double place_arcs(const Page& page, const Box& box, const LineSet& set, double sides, double space,
                   TextLine& line) {
   const double em = page.em();
-  // The longest arc has half the width of the plot as its radius.
   double longest = kLoop * em;
   for (const WeightedPair& p : set.pairs) {
-    longest =
-        std::max(longest, std::abs(line.centre(p.query + line.before) - line.centre(p.key)) / 2);
+    longest = std::max(longest,
+                       std::abs(line.centre(p.query + line.first_query) - line.centre(p.key)) / 2);
   }
   const double rise = std::min(1.0, std::min(space, 2 * kMaxFlat * box.width) / longest);
   const double height = std::min(space, rise * longest + 0.3 * em);
   line.text_top = box.y + page.top_margin(box.height, height * sides + line.text_height) + height;
   line.plot.y = line.text_top - height;
   line.plot.height = height * sides + line.text_height;
-
   return rise;
 }
 
@@ -195,53 +193,52 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   const LineSet set = line_set(input, tap, values, rows, span);
   const Box inside =
       page.frame(lines_title(input, set),
-                 caption(input.trace, lines_about(input, tap, set, values.real("least"))));
+                 caption(input.trace, lines_caption(input, tap, set, values.real("least"))));
   const std::string note = missing_lines(set, rows, values.real("least"), "arc");
-  const double heads = heads_height(page, set, inside.width);
-  const double header = heads + (note.empty() ? 0.8 : 0.8 + kArcNote) * em;
+  const double legend = heads_height(page, set, inside.width);
+  const double header = legend + (note.empty() ? 0.8 : 0.8 + kArcNote) * em;
   const Box box{inside.x, inside.y + header, inside.width, inside.height - header};
   TextLine line = text_line(page, box, tap);
-  const bool both = std::any_of(set.pairs.begin(), set.pairs.end(), [&](const WeightedPair& p) {
-    return p.key > p.query + line.before;
-  });
-  const double space = (box.height - line.text_height) / (both ? 2 : 1);
-  if (box.width < 6 * em || space < 1.5 * em) {
-    return no_space(page);
-  }
-  const double rise = place_arcs(page, box, set, both ? 2 : 1, space, line);
+  const bool has_forward =
+      std::any_of(set.pairs.begin(), set.pairs.end(),
+                  [&](const WeightedPair& p) { return p.key > p.query + line.first_query; });
+  const double space = (box.height - line.text_height) / (has_forward ? 2 : 1);
+  if (box.width < 6 * em || space < 1.5 * em) return no_space(page);
+  const double rise = place_arcs(page, box, set, has_forward ? 2 : 1, space, line);
   LineFocus focus = pinned_focus(input, tap);
-  const auto at = [line, step = line.level ? 0.0 : line.place().cell()](Point p) {
-    LineFocus pointed;
-    if (!line.plot.contains(p)) return pointed;
-    if (p.y < line.text_top || p.y > line.text_top + line.text_height) return pointed;
-    for (Index i = line.before; i < line.tokens.count(); ++i) {
+  const auto query_at = [line, step = line.is_horizontal ? 0.0 : line.place().cell()](Point p) {
+    LineFocus hovered;
+    if (!line.plot.contains(p)) return hovered;
+    if (p.y < line.text_top || p.y > line.text_top + line.text_height) return hovered;
+    for (Index i = line.first_query; i < line.tokens.count(); ++i) {
       const double x = line.centre(i);
       const double next = i + 1 < line.tokens.count() ? line.centre(i + 1) : line.plot.right();
       if (p.x < (step > 0 ? x + step / 2 : (x + next) / 2)) {
-        pointed.query = i - line.before;
+        hovered.query = i - line.first_query;
         break;
       }
     }
-    return pointed;
+    return hovered;
   };
   if (input.interaction.pointer) {
-    if (const LineFocus pointed = at(*input.interaction.pointer); pointed.any()) focus = pointed;
+    if (const LineFocus hovered = query_at(*input.interaction.pointer); hovered.is_set())
+      focus = hovered;
   }
   ViewLayout layout;
   draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
-  page.faint_text({inside.x, inside.y + heads + kArcNote / 2 * em},
+  page.faint_text({inside.x, inside.y + legend + kArcNote / 2 * em},
                   page.ellipsised(note, page.small(), inside.width), page.small());
   page.add(Clip{line.plot});
   for (const bool in_focus : {false, true}) {
     for (const WeightedPair& pair : set.pairs) {
-      if (focus.holds(pair) != in_focus) continue;
+      if (focus.matches(pair) != in_focus) continue;
       page.add(arc_of(page, line, pair, rise, line_colour(page, pair, in_focus),
                       line_thickness(page, pair, line.cell(page))));
     }
   }
   page.add(Clip{});
   draw_tokens(page, line, focus);
-  draw_directions(page, line, inside, both);
+  draw_directions(page, line, inside, has_forward);
   add_handles(page, line, layout.handles);
   layout.plot = line.plot;
   layout.row = std::max(0.0, rows.first);
@@ -249,11 +246,11 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   layout.column = span.first;
   layout.width = span.extent;
   layout.rows_run_down = false;
-  layout.hit = [at, layer = settings.layer,
+  layout.hit = [query_at, layer = settings.layer,
                 head = set.heads.front()](Point p) -> std::optional<Hit> {
-    const LineFocus pointed = at(p);
-    if (!pointed.any()) return std::nullopt;
-    return Hit{layer, head, pointed.query, pointed.key};
+    const LineFocus hovered = query_at(p);
+    if (!hovered.is_set()) return std::nullopt;
+    return Hit{layer, head, hovered.query, hovered.key};
   };
   layout.list = page.take(line.plot.bottom());
   return layout;

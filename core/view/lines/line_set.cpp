@@ -13,12 +13,12 @@ namespace {
 constexpr std::size_t kMaxLines = 2500;  // more are illegible and slow
 
 // Heads of the layer whose maps have the tap's shape.
-std::vector<Index> alike_heads(const ViewInput& input, const AttentionTap& tap) {
+std::vector<Index> same_shape_heads(const ViewInput& input, const AttentionTap& tap) {
   std::vector<Index> heads;
   const HeadRef shown = head_ref(input.trace, input.session.view);
   for (Index head = 0; head < input.trace.head_count(shown.part, shown.layer); ++head) {
-    const AttentionTap* other = input.trace.find({shown.layer, head, shown.part});
-    if (other && other->queries() == tap.queries() && other->keys() == tap.keys()) {
+    const AttentionTap* head_tap = input.trace.find({shown.layer, head, shown.part});
+    if (head_tap && head_tap->queries() == tap.queries() && head_tap->keys() == tap.keys()) {
       heads.push_back(head);
     }
   }
@@ -30,14 +30,14 @@ std::vector<Index> shown_heads(const ViewInput& input, const Values& values,
   if (values.flag("all")) return all;
   std::vector<Index> heads{input.session.view.head};
   if (values.has("heads")) {
-    const std::vector<Index>& asked = values.get<std::vector<Index>>("heads");
-    for (const Index head : asked) {
+    const std::vector<Index>& requested = values.get<std::vector<Index>>("heads");
+    for (const Index head : requested) {
       if (std::find(all.begin(), all.end(), head) == all.end()) {
         throw InputError("lines.heads: expected heads of this layer, 0 to " +
                          std::to_string(all.back()) + ", found " + std::to_string(head));
       }
     }
-    if (!asked.empty()) heads = asked;
+    if (!requested.empty()) heads = requested;
     std::ranges::sort(heads);
   }
   return heads;
@@ -64,21 +64,21 @@ CellSpan visible_span(double first, double extent, Index count) {
 LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& values,
                  const CellSpan& queries, const CellSpan& keys) {
   LineSet set;
-  set.all_heads = alike_heads(input, tap);
+  set.all_heads = same_shape_heads(input, tap);
   set.heads = shown_heads(input, values, set.all_heads);
   const auto least = static_cast<float>(values.real("least"));
   float largest = 1;
   for (const Index head : set.heads) {
     Index in_group = 0;
-    const AttentionTap* own =
+    const AttentionTap* head_tap =
         input.trace.find({input.session.view.layer, head, input.part()}, &in_group);
-    const Tensor weights = own->attention(in_group);
+    const Tensor weights = head_tap->attention(in_group);
     for (Index i = 0; i < weights.dim(0); ++i) {
       const float* row = weights.data() + i * weights.dim(1);
       for (Index c = 0; c < weights.dim(1); ++c) {
         const float weight = std::abs(row[c]);
         if (!(weight >= least) || weight == 0) continue;
-        if (!queries.holds(i) && !keys.holds(c)) continue;
+        if (!queries.contains(i) && !keys.contains(c)) continue;
         largest = std::max(largest, weight);
         set.pairs.push_back({head, i, c, static_cast<double>(weight)});
       }
@@ -90,9 +90,9 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
   };
   if (set.pairs.size() > kMaxLines) {
     set.left_out = static_cast<Index>(set.pairs.size() - kMaxLines);
-    const auto kept = set.pairs.begin() + set.left_out;
-    std::nth_element(set.pairs.begin(), kept, set.pairs.end(), weaker);
-    set.pairs.erase(set.pairs.begin(), kept);
+    const auto first_kept = set.pairs.begin() + set.left_out;
+    std::nth_element(set.pairs.begin(), first_kept, set.pairs.end(), weaker);
+    set.pairs.erase(set.pairs.begin(), first_kept);
   }
   std::stable_sort(set.pairs.begin(), set.pairs.end(), weaker);
   for (WeightedPair& pair : set.pairs) pair.weight /= set.largest;
@@ -100,13 +100,13 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
 }
 
 Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus) {
-  constexpr double kFaintest = 0.07, kBend = 0.75, kAside = 0.16, kMaxAside = 0.06;
+  constexpr double kFaintest = 0.07, kBend = 0.75, kUnfocused = 0.16, kMaxUnfocused = 0.06;
   const double opacity = kFaintest + (1 - kFaintest) * std::pow(pair.weight, kBend);
   Colour colour = head_colour(pair.head);
-  // The palette is made for paper; lighten it on dark pages.
+  // The palette is meant for light pages; lighten it on dark ones.
   if (page.theme().is_dark()) colour = blend(colour, {255, 255, 255, 255}, 0.25);
-  // Always fainter than the faintest line in focus.
-  return translucent(colour, in_focus ? opacity : std::min(kAside * opacity, kMaxAside));
+  // Lines out of focus are fainter than the faintest line in focus.
+  return translucent(colour, in_focus ? opacity : std::min(kUnfocused * opacity, kMaxUnfocused));
 }
 
 double line_thickness(const Page& page, const WeightedPair& pair, double cell) {
@@ -119,16 +119,16 @@ std::string missing_lines(const LineSet& set, const CellSpan& rows, double least
                           const std::string& line) {
   const auto first = std::max<Index>(0, static_cast<Index>(std::floor(rows.first)));
   const auto end = static_cast<Index>(std::ceil(rows.first + rows.extent));
-  std::vector<bool> joined(static_cast<std::size_t>(end - first), false);
+  std::vector<bool> has_line(static_cast<std::size_t>(end - first), false);
   for (const WeightedPair& pair : set.pairs) {
     if (pair.query >= first && pair.query < end) {
-      joined[static_cast<std::size_t>(pair.query - first)] = true;
+      has_line[static_cast<std::size_t>(pair.query - first)] = true;
     }
   }
-  const auto lonely = std::ranges::count(joined, false);
-  if (lonely == 0) return "";
+  const auto without_line = std::ranges::count(has_line, false);
+  if (without_line == 0) return "";
   const auto shown = static_cast<Index>(set.pairs.size());
-  return grouped(lonely) + " of " + grouped(end - first) + " queries have no " + line + ": " +
+  return grouped(without_line) + " of " + grouped(end - first) + " queries have no " + line + ": " +
          (set.left_out > 0 ? "only the strongest " + grouped(shown) + " of " +
                                  grouped(shown + set.left_out) + " " + line + "s are drawn"
                            : "all their weights are below " + brief(least));
@@ -148,11 +148,11 @@ double heads_height(const Page& page, const LineSet& set, double width) {
 
 double draw_heads(Page& page, const LineSet& set, const Box& box, std::vector<Handle>& handles) {
   const std::vector<LegendEntry> entries = entries_of(set);
-  const std::vector<Box> places = draw_legend(page, entries, box);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (!(places[i].width > 0)) continue;
+  const std::vector<Box> boxes = draw_legend(page, entries, box);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    if (!(boxes[i].width > 0)) continue;
     const Index head = set.all_heads[i];
-    handles.push_back({.area = places[i],
+    handles.push_back({.area = boxes[i],
                        .help = "Show or hide the lines of head " + std::to_string(head) + ".",
                        .click = [head, shown = set.heads](Session& e) {
                          std::vector<Index> heads = shown;

@@ -19,51 +19,49 @@ struct LineSet {
   std::vector<Index> heads;         // shown, ascending
   std::vector<Index> all_heads;     // available
   std::vector<WeightedPair> pairs;  // weakest first
-  Index left_out = 0;               // pairs above the threshold that exceed the limit of lines
-  double largest = 1;               // weight at relative magnitude 1
+  Index left_out = 0;               // pairs above the threshold, omitted by the limit of lines
+  double largest = 1;               // the weight of a pair with relative magnitude 1
 };
 
 // The visible cells of one side: [first, first + extent).
 struct CellSpan {
   double first = 0, extent = 0;
-  bool holds(Index i) const {
+  bool contains(Index i) const {
     return static_cast<double>(i) + 1 > first && static_cast<double>(i) < first + extent;
   }
 };
-// The requested span, limited to `count`; everything if nothing is requested.
+// Limits the requested span to `count` cells; all cells if `extent` is 0.
 CellSpan visible_span(double first, double extent, Index count);
 
-// Pairs with a weight of at least `least` and an end in sight.
+// Pairs whose weight is at least the parameter `least` and whose query or key is visible.
 LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& values,
                  const CellSpan& queries, const CellSpan& keys);
 
-// Colour of a pair. `in_focus`: false if other pairs are hovered or pinned, which makes it faint.
+// Colour of a pair's line; faint if other pairs are hovered or pinned (`in_focus` is false).
 Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus);
-// `cell`: pixels of a token, which limits the width.
+// Thickness of a pair's line in pixels, limited by `cell`, the size of a token.
 double line_thickness(const Page& page, const WeightedPair& pair, double cell);
 
 // A hovered or pinned query, key or both; -1: any.
 struct LineFocus {
   Index query = -1, key = -1;
   Index head = -1;  // of a hovered curve; -1: any
-  bool any() const { return query >= 0 || key >= 0; }
-  bool holds(const WeightedPair& pair) const {
+  bool is_set() const { return query >= 0 || key >= 0; }
+  bool matches(const WeightedPair& pair) const {
     return (query < 0 || pair.query == query) && (key < 0 || pair.key == key) &&
            (head < 0 || pair.head == head);
   }
 };
-// Reason for visible tokens without a line: "116 of 256 queries have no line: ..."; empty: all have
-// one.
+// Reason for visible queries without a line: "116 of 256 queries have no line: ..."; else empty.
 std::string missing_lines(const LineSet& set, const CellSpan& rows, double least,
                           const std::string& line);
 LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap);
 
-// Draws a legend of heads; clicks toggle them. Returns its height; appends its handles to
-// `handles`.
+// Draws a legend of heads and appends its handles, which toggle heads. Returns its height.
 double draw_heads(Page& page, const LineSet& set, const Box& box, std::vector<Handle>& handles);
 double heads_height(const Page& page, const LineSet& set, double width);
 
-// Pins the clicked token, or unpins it.
+// Pins the token, or unpins it if it is pinned.
 void toggle_pinned_query(Session& session, Index query);
 void toggle_pinned_key(Session& session, Index key);
 

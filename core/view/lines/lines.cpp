@@ -26,8 +26,8 @@ constexpr double kMinCell = 3;         // pixels: minimum height of a token for 
 struct Sides {
   TokenAxis queries, keys;
   CellSpan rows, columns;
-  Box plot;                    // between the labels
-  double left = 0, right = 0;  // depth of the labels
+  Box plot;                    // area of the lines, between the labels
+  double left = 0, right = 0;  // width of the labels
 
   AxisPlace query_place() const { return {rows.first, rows.extent, plot.y, plot.height}; }
   AxisPlace key_place() const { return {columns.first, columns.extent, plot.y, plot.height}; }
@@ -36,26 +36,27 @@ struct Sides {
 Sides place_sides(const Page& page, const Box& box, const AttentionTap& tap) {
   const ViewInput& input = page.input();
   const ViewSettings& settings = input.session.view;
-  Sides s;
-  s.queries = query_axis(input.trace, tap);
-  s.keys = key_axis(input.trace, tap);
-  s.rows = visible_span(settings.row, settings.width > 0 ? settings.height : 0, tap.queries());
-  s.columns = visible_span(settings.column, settings.height > 0 ? settings.width : 0, tap.keys());
+  Sides sides;
+  sides.queries = query_axis(input.trace, tap);
+  sides.keys = key_axis(input.trace, tap);
+  sides.rows = visible_span(settings.row, settings.width > 0 ? settings.height : 0, tap.queries());
+  sides.columns =
+      visible_span(settings.column, settings.height > 0 ? settings.width : 0, tap.keys());
   const double em = page.em(), most = std::min(12 * em, kMaxLabels * box.width);
   const auto longest = static_cast<double>(std::max(tap.queries(), tap.keys()));
   const double height = std::min(box.height, longest * kHighestCell * em);
-  s.left = axis_depth_left(page, s.queries, height, most);
-  s.right = axis_depth_left(page, s.keys, height, most);
-  const double width = std::min(box.width - s.left - s.right, kWidestBetween * em);
-  if (width < kMinBetween * em || height < 2 * em) return s;
-  s.plot = {box.x + (box.width - s.left - s.right - width) / 2 + s.left,
-            box.y + page.top_margin(box.height, height), width, height};
-  return s;
+  sides.left = axis_depth_left(page, sides.queries, height, most);
+  sides.right = axis_depth_left(page, sides.keys, height, most);
+  const double width = std::min(box.width - sides.left - sides.right, kWidestBetween * em);
+  if (width < kMinBetween * em || height < 2 * em) return sides;
+  sides.plot = {box.x + (box.width - sides.left - sides.right - width) / 2 + sides.left,
+                box.y + page.top_margin(box.height, height), width, height};
+  return sides;
 }
 
-Line curve_of(const Sides& s, const WeightedPair& pair, Colour colour, double thickness) {
-  return s_curve({s.plot.x, s.query_place().centre(pair.query)},
-                 {s.plot.right(), s.key_place().centre(pair.key)}, colour, thickness);
+Line pair_curve(const Sides& sides, const WeightedPair& pair, Colour colour, double thickness) {
+  return s_curve({sides.plot.x, sides.query_place().centre(pair.query)},
+                 {sides.plot.right(), sides.key_place().centre(pair.key)}, colour, thickness);
 }
 
 Index cell_at(const AxisPlace& place, Index count, double pixel) {
@@ -70,27 +71,27 @@ struct LineAt {
   double reach = 0;                 // pixels
 
   LineFocus operator()(Point p) const {
-    LineFocus at;
+    LineFocus focus;
     const Box& plot = sides.plot;
-    if (!(plot.width > 0) || p.y < plot.y || p.y >= plot.bottom()) return at;
+    if (!(plot.width > 0) || p.y < plot.y || p.y >= plot.bottom()) return focus;
     if (p.x < plot.x && p.x >= plot.x - sides.left) {
-      at.query = cell_at(sides.query_place(), sides.queries.count(), p.y);
+      focus.query = cell_at(sides.query_place(), sides.queries.count(), p.y);
     } else if (p.x >= plot.right() && p.x < plot.right() + sides.right) {
-      at.key = cell_at(sides.key_place(), sides.keys.count(), p.y);
+      focus.key = cell_at(sides.key_place(), sides.keys.count(), p.y);
     } else if (plot.contains(p)) {
       double nearest = reach;
       for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair) {
-        const double away = distance(*pair, p);
-        if (away >= nearest) continue;
-        nearest = away;
-        at = {pair->query, pair->key, pair->head};
+        const double distance_to_pair = distance(*pair, p);
+        if (distance_to_pair >= nearest) continue;
+        nearest = distance_to_pair;
+        focus = {pair->query, pair->key, pair->head};
       }
     }
-    return at;
+    return focus;
   }
 
   double distance(const WeightedPair& pair, Point p) const {
-    const std::vector<Point> points = curve_of(sides, pair, {}, 1).points;
+    const std::vector<Point> points = pair_curve(sides, pair, {}, 1).points;
     const auto next = std::upper_bound(points.begin() + 1, points.end() - 1, p.x,
                                        [](double x, const Point& point) { return x < point.x; });
     const Point a = *(next - 1), b = *next;
@@ -100,33 +101,33 @@ struct LineAt {
   }
 };
 
-// Draws the shares at the other end behind the tokens, a column per head.
-void draw_shares(Page& page, const Sides& s, const LineSet& set, const LineFocus& focus) {
-  const bool of_query = focus.query >= 0;
-  const AxisPlace place = of_query ? s.key_place() : s.query_place();
-  const double depth = of_query ? s.right : s.left, gap = 0.25 * page.em();
+// Shades the tokens at the other end of the focused lines by weight, in a column per head.
+void shade_tokens(Page& page, const Sides& sides, const LineSet& set, const LineFocus& focus) {
+  const bool is_query = focus.query >= 0;
+  const AxisPlace place = is_query ? sides.key_place() : sides.query_place();
+  const double depth = is_query ? sides.right : sides.left, gap = 0.25 * page.em();
   const double width = (depth - 1.7 * page.em()) / static_cast<double>(set.heads.size());
   if (!(width > 0)) return;
-  page.add(Clip{Box{0, s.plot.y, page.input().canvas.width, s.plot.height}});
+  page.add(Clip{Box{0, sides.plot.y, page.input().canvas.width, sides.plot.height}});
   for (const WeightedPair& pair : set.pairs) {
-    if (!focus.holds(pair)) continue;
+    if (!focus.matches(pair)) continue;
     const auto at = std::lower_bound(set.heads.begin(), set.heads.end(), pair.head);
     const auto column = static_cast<double>(at - set.heads.begin());
-    const double x =
-        of_query ? s.plot.right() + gap + column * width : s.plot.x - gap - (column + 1) * width;
-    const double cell = place.cell(), y = place.centre(of_query ? pair.key : pair.query);
+    const double x = is_query ? sides.plot.right() + gap + column * width
+                              : sides.plot.x - gap - (column + 1) * width;
+    const double cell = place.cell(), y = place.centre(is_query ? pair.key : pair.query);
     page.add(FilledBox{{x, y - cell / 2, width, cell},
                        translucent(line_colour(page, pair, true), 0.45)});
   }
   page.add(Clip{});
 }
 
-void add_token_handles(const Sides& s, std::vector<Handle>& handles) {
+void add_token_handles(const Sides& sides, std::vector<Handle>& handles) {
   const auto add = [&](const AxisPlace& place, Index count, double x, double width, bool query) {
     if (place.cell() < kMinCell) return;
     for (Index i = 0; i < count; ++i) {
       const double y = place.centre(i) - place.cell() / 2;
-      if (y + place.cell() <= s.plot.y || y >= s.plot.bottom()) continue;
+      if (y + place.cell() <= sides.plot.y || y >= sides.plot.bottom()) continue;
       handles.push_back({.area = {x, y, width, place.cell()},
                          .help = "Click to pin its lines",
                          .click = [i, query](Session& e) {
@@ -134,25 +135,25 @@ void add_token_handles(const Sides& s, std::vector<Handle>& handles) {
                          }});
     }
   };
-  add(s.query_place(), s.queries.count(), s.plot.x - s.left, s.left, true);
-  add(s.key_place(), s.keys.count(), s.plot.right(), s.right, false);
+  add(sides.query_place(), sides.queries.count(), sides.plot.x - sides.left, sides.left, true);
+  add(sides.key_place(), sides.keys.count(), sides.plot.right(), sides.right, false);
 }
 
-// Draws two columns of tokens. Returns the lower edge of the content.
-double draw_sides(Page& page, const Sides& s, const LineSet& set, const LineFocus& focus) {
-  if (focus.any()) draw_shares(page, s, set, focus);
-  page.add(Clip{s.plot});
+// Draws lines and tokens. Returns the lower edge of the content.
+double draw_sides(Page& page, const Sides& sides, const LineSet& set, const LineFocus& focus) {
+  if (focus.is_set()) shade_tokens(page, sides, set, focus);
+  page.add(Clip{sides.plot});
   for (const bool in_focus : {false, true}) {
     for (const WeightedPair& pair : set.pairs) {
-      if (focus.holds(pair) != in_focus) continue;
-      page.add(curve_of(s, pair, line_colour(page, pair, in_focus),
-                        line_thickness(page, pair, s.query_place().cell())));
+      if (focus.matches(pair) != in_focus) continue;
+      page.add(pair_curve(sides, pair, line_colour(page, pair, in_focus),
+                          line_thickness(page, pair, sides.query_place().cell())));
     }
   }
   page.add(Clip{});
-  draw_axis_left(page, s.queries, s.query_place(), s.plot.x, s.left, focus.query);
-  draw_axis_right(page, s.keys, s.key_place(), s.plot.right(), s.right, focus.key);
-  return s.plot.bottom();
+  draw_axis_left(page, sides.queries, sides.query_place(), sides.plot.x, sides.left, focus.query);
+  draw_axis_right(page, sides.keys, sides.key_place(), sides.plot.right(), sides.right, focus.key);
+  return sides.plot.bottom();
 }
 
 ViewLayout lay_out(const ViewInput& input) {
@@ -176,23 +177,22 @@ ViewLayout lay_out(const ViewInput& input) {
   const LineSet set = line_set(input, tap, values, rows, columns);
   const Box inside =
       page.frame(lines_title(input, set),
-                 caption(input.trace, lines_about(input, tap, set, values.real("least"))));
+                 caption(input.trace, lines_caption(input, tap, set, values.real("least"))));
   const std::string note = missing_lines(set, rows, values.real("least"), "line");
-  const double heads = heads_height(page, set, inside.width);
-  const double header = heads + (note.empty() ? 0.5 : 0.5 + kNote) * page.em();
+  const double legend = heads_height(page, set, inside.width);
+  const double header = legend + (note.empty() ? 0.5 : 0.5 + kNote) * page.em();
   const Sides sides =
       place_sides(page, {inside.x, inside.y + header, inside.width, inside.height - header}, tap);
-  if (!(sides.plot.width > 0)) {
-    return no_space(page);
-  }
-  LineAt at{sides, set.pairs, 0.45 * page.em()};
+  if (!(sides.plot.width > 0)) return no_space(page);
+  LineAt line_at{sides, set.pairs, 0.45 * page.em()};
   LineFocus focus = pinned_focus(input, tap);
   if (input.interaction.pointer) {
-    if (const LineFocus pointed = at(*input.interaction.pointer); pointed.any()) focus = pointed;
+    if (const LineFocus hovered = line_at(*input.interaction.pointer); hovered.is_set())
+      focus = hovered;
   }
   ViewLayout layout;
   draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
-  page.faint_text({inside.x, inside.y + heads + kNote / 2 * page.em()},
+  page.faint_text({inside.x, inside.y + legend + kNote / 2 * page.em()},
                   page.ellipsised(note, page.small(), inside.width), page.small());
   const double bottom = draw_sides(page, sides, set, focus);
   add_token_handles(sides, layout.handles);
@@ -202,18 +202,18 @@ ViewLayout lay_out(const ViewInput& input) {
   layout.column = sides.columns.first;
   layout.width = sides.columns.extent;
   layout.columns_run_across = false;
-  layout.hit = [at = std::move(at), layer = settings.layer,
+  layout.hit = [line_at = std::move(line_at), layer = settings.layer,
                 head = set.heads.front()](Point p) -> std::optional<Hit> {
-    const LineFocus pointed = at(p);
-    if (!pointed.any()) return std::nullopt;
-    return Hit{layer, pointed.head >= 0 ? pointed.head : head, pointed.query, pointed.key};
+    const LineFocus hovered = line_at(p);
+    if (!hovered.is_set()) return std::nullopt;
+    return Hit{layer, hovered.head >= 0 ? hovered.head : head, hovered.query, hovered.key};
   };
   layout.list = page.take(bottom);
   return layout;
 }
 
 // "layer 1, heads 0, 2".
-std::string place_name(const ViewInput& input, const LineSet& set) {
+std::string heads_words(const ViewInput& input, const LineSet& set) {
   std::string heads = set.heads.size() == 1 ? "head " : "heads ";
   for (std::size_t i = 0; i < set.heads.size(); ++i) {
     heads += (i > 0 ? ", " : "") + std::to_string(set.heads[i]);
@@ -225,12 +225,12 @@ std::string place_name(const ViewInput& input, const LineSet& set) {
 }  // namespace
 
 std::string lines_title(const ViewInput& input, const LineSet& set) {
-  return picture_title(input.trace, input.part()) + " · " + place_name(input, set);
+  return picture_title(input.trace, input.part()) + " · " + heads_words(input, set);
 }
 
-std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
-                        double least) {
-  std::string text = "Attention of " + place_name(input, set) + ": " + describe(input.trace, tap) +
+std::string lines_caption(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
+                          double least) {
+  std::string text = "Attention of " + heads_words(input, set) + ": " + describe(input.trace, tap) +
                      ". Line width shows the weight of the key";
   text += least > 0 ? "; weights below " + brief(least) + " are omitted." : ".";
   if (set.left_out > 0) {
@@ -242,7 +242,6 @@ std::string lines_about(const ViewInput& input, const AttentionTap& tap, const L
 
 namespace {
 
-// Exported numbers: weights of each shown head.
 ViewData data(const ViewInput& input) {
   const Found found = require_tap(input);
   const LineSet set = line_set(input, *found.tap, view_values(input.session.view, "lines"), {}, {});
@@ -262,8 +261,8 @@ ViewData data(const ViewInput& input) {
 void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
   const Values values = view_values(settings, "lines");
   controls.hide_colours();
-  const bool several = values.has("heads") && !values.get<std::vector<Index>>("heads").empty();
-  controls.head = !values.flag("all") && !several;
+  const bool lists_heads = values.has("heads") && !values.get<std::vector<Index>>("heads").empty();
+  controls.head = !values.flag("all") && !lists_heads;
   if (values.flag("all")) controls.idle["heads"] = "All heads are shown.";
 }
 

@@ -69,18 +69,18 @@ TEST(Lines, KeepStrongestPairsOfLongTexts) {
 
 TEST(Lines, ExplainQueriesWithoutLine) {
   Trace trace = synthetic_trace(1, 1, 10);
-  const auto says = [&](const std::string& part) {
+  const auto contains_text = [&](const std::string& part) {
     const std::vector<Text> all = testing::texts(look_at(trace, "lines").list);
     return std::any_of(all.begin(), all.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
-  EXPECT_FALSE(says("queries have no line"));
+  EXPECT_FALSE(contains_text("queries have no line"));
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   for (Index i = 7; i < 10; ++i) {
     for (Index c = 0; c < 10; ++c) weights(0, i, c) = 0.01F;
   }
-  EXPECT_TRUE(says("3 of 10 queries have no line: all their weights are below 0.03"));
+  EXPECT_TRUE(contains_text("3 of 10 queries have no line: all their weights are below 0.03"));
 }
 
 TEST(Lines, PointingAtTokenKeepsItsLines) {
@@ -94,23 +94,23 @@ TEST(Lines, PointingAtTokenKeepsItsLines) {
     // Two handles for the heads precede those of the queries.
     ASSERT_GE(before.handles.size(), 2u + 9u);
     const Box token = before.handles[2 + 5].area;
-    const Point at{token.x + token.width / 2, token.y + token.height / 2};
-    const std::optional<Hit> hit = before.hit(at);
+    const Point pointer{token.x + token.width / 2, token.y + token.height / 2};
+    const std::optional<Hit> hit = before.hit(pointer);
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->query, 5);
     EXPECT_EQ(hit->key, -1);
-    look.pointer = at;
-    const ViewLayout pointed = look_at(trace, "lines", look);
-    EXPECT_EQ(curves(pointed.list), curves(before.list));
-    EXPECT_LT(curves(pointed.list, 16), curves(before.list, 16));
-    // A click pins it, another click unpins it.
+    look.pointer = pointer;
+    const ViewLayout hovered = look_at(trace, "lines", look);
+    EXPECT_EQ(curves(hovered.list), curves(before.list));
+    EXPECT_LT(curves(hovered.list, 16), curves(before.list, 16));
+    // A click pins the token, another click unpins it.
     Session session;
     session.view = look.settings;
     before.handles[2 + 5].click(session);
     EXPECT_EQ(session.view.pinned_query, 5);
     before.handles[2 + 5].click(session);
     EXPECT_EQ(session.view.pinned_query, -1);
-    // The swatch of a head pins it, too.
+    // A click on the swatch of a hidden head shows its lines.
     before.handles[1].click(session);
     EXPECT_EQ(line_set_of(trace, session.view).heads, (std::vector<Index>{0, 1}));
     before.handles[0].click(session);
@@ -163,7 +163,7 @@ TEST(Lines, AreLegibleAtAnyLength) {
   EXPECT_NE(look_at(cross, "lines", look).refusal.find("Arcs require"), std::string::npos);
 }
 
-// While a token is pinned, lines of other tokens are not highlighted.
+// While a token is pinned, lines of other tokens are fainter than its own.
 TEST(Lines, PinnedTokenIsHighlighted) {
   const Trace trace = synthetic_trace(1, 3, 20);
   for (const char* style : {"lines", "arcs"}) {
@@ -174,23 +174,23 @@ TEST(Lines, PinnedTokenIsHighlighted) {
     values.set("all", true);
     set_view_values(look.settings, "lines", values);
     const ViewLayout layout = look_at(trace, "lines", look);
-    int faintest = 255, strongest_aside = 0;
-    std::size_t own = 0;
+    int faintest_focused = 255, strongest_unfocused = 0;
+    std::size_t pinned_lines = 0;
     const LineSet set = line_set_of(trace, look.settings);
-    for (const WeightedPair& pair : set.pairs) own += pair.query == 12 ? 1 : 0;
+    for (const WeightedPair& pair : set.pairs) pinned_lines += pair.query == 12 ? 1 : 0;
     std::vector<int> opacities;
     for (const Item& item : layout.list.items) {
       const Line* line = std::get_if<Line>(&item);
       if (line && line->points.size() > 2) opacities.push_back(line->colour.a);
     }
     ASSERT_EQ(opacities.size(), set.pairs.size());
-    ASSERT_GT(own, 0u);  // drawn last
+    ASSERT_GT(pinned_lines, 0u);  // drawn last
     for (std::size_t i = 0; i < opacities.size(); ++i) {
-      int& limit = i + own < opacities.size() ? strongest_aside : faintest;
-      limit = i + own < opacities.size() ? std::max(limit, opacities[i])
-                                         : std::min(limit, opacities[i]);
+      int& limit = i + pinned_lines < opacities.size() ? strongest_unfocused : faintest_focused;
+      limit = i + pinned_lines < opacities.size() ? std::max(limit, opacities[i])
+                                                  : std::min(limit, opacities[i]);
     }
-    EXPECT_LT(strongest_aside, faintest) << style;
+    EXPECT_LT(strongest_unfocused, faintest_focused) << style;
   }
 }
 
@@ -198,17 +198,17 @@ TEST(Lines, ArcsReportTheirDirection) {
   Look look;
   look.settings = settings_with("lines", R"({"style": "arcs", "least": 0.9})");
   look.width = 900;
-  const auto shows = [&](const Trace& trace, const std::string& part) {
+  const auto contains_text = [&](const Trace& trace, const std::string& part) {
     const std::vector<Text> all = testing::texts(look_at(trace, "lines", look).list);
     return std::any_of(all.begin(), all.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
   const Trace causal = synthetic_trace(1, 1, 20);
-  EXPECT_TRUE(shows(causal, "backward"));
-  EXPECT_FALSE(shows(causal, "forward"));
-  EXPECT_TRUE(shows(causal, "queries have no arc: all their weights are below 0.9"));
+  EXPECT_TRUE(contains_text(causal, "backward"));
+  EXPECT_FALSE(contains_text(causal, "forward"));
+  EXPECT_TRUE(contains_text(causal, "queries have no arc: all their weights are below 0.9"));
   look.settings = settings_with("lines", R"({"style": "arcs", "least": 0})");
-  EXPECT_TRUE(shows(synthetic_trace(Pattern::all(12, 12)), "forward"));
+  EXPECT_TRUE(contains_text(synthetic_trace(Pattern::all(12, 12)), "forward"));
 }
 
 }  // namespace ATTNSCOPE_FILE
