@@ -13,47 +13,47 @@ constexpr double kMapGap = 0.8;    // em between maps
 constexpr double kMinMap = 4;      // em
 constexpr double kMaxMap = 44;     // em
 constexpr double kMaxLabels = 7;   // em of labels next to and above the maps
-constexpr double kFewLetters = 4;  // em: shorter labels are replaced by numbers
+constexpr double kMinLabels = 4;   // em: labels with less space are replaced by numbers
 
 constexpr double kCrowded = 1.2;  // em: labels of smaller cells are thinned
 
-// Widest label without zoom, when all cells have `whole` pixels. Thinned labels begin with their
-// index.
-double widest_label(const Page& page, const TokenAxis& axis, double whole, double most) {
-  const double cell = whole / static_cast<double>(std::max<Index>(1, axis.count()));
+// Width of the widest label without zoom, if all cells together have `total_width` pixels. Thinned
+// labels begin with their index.
+double widest_label(const Page& page, const TokenAxis& axis, double total_width, double most) {
+  const double cell = total_width / static_cast<double>(std::max<Index>(1, axis.count()));
   const Index step = label_step(cell, kCrowded * page.em());
   double widest = page.em();
   for (Index i = 0; i < axis.count() && widest < most; i += step) {
     const std::string& label = axis.labels[static_cast<std::size_t>(i)];
     const std::string index = std::to_string(i);
-    const bool both = step > 1 && label != index;
-    widest = std::max(widest, page.width_of(both ? index + " " + label : label, page.em()));
+    const bool has_index = step > 1 && label != index;
+    widest = std::max(widest, page.width_of(has_index ? index + " " + label : label, page.em()));
   }
   return std::min(widest, most);
 }
 
-void number(TokenAxis& axis) {
+void use_index_labels(TokenAxis& axis) {
   for (std::size_t i = 0; i < axis.labels.size(); ++i) axis.labels[i] = std::to_string(i);
 }
 
-// Completes a raster with given axes and visible region.
-MapRaster placed(const Page& page, const Box& box, MapRaster m, Index count) {
+MapRaster complete_raster(const Page& page, const Box& box, MapRaster grid, Index count) {
   const double em = page.em();
-  m.queries.titles = m.keys.titles = {};
-  m.left_end = box.x;
-  m.gap = kMapGap * em;
-  m.title = kMapTitle * em;
+  grid.queries.titles = grid.keys.titles = {};
+  grid.left_end = box.x;
+  grid.gap = kMapGap * em;
+  grid.title = kMapTitle * em;
   const double most = std::min({kMaxLabels * em, 0.2 * box.width, 0.25 * box.height});
-  if (m.keys.bands.empty() && most < kFewLetters * em &&
-      widest_label(page, m.keys, box.width, box.width) > most) {
-    number(m.queries);
-    number(m.keys);
+  if (grid.keys.bands.empty() && most < kMinLabels * em &&
+      widest_label(page, grid.keys, box.width, box.width) > most) {
+    use_index_labels(grid.queries);
+    use_index_labels(grid.keys);
   }
-  m.queries = measured(page, std::move(m.queries));
-  m.keys = measured(page, std::move(m.keys));
-  const double aspect = std::clamp(
-      static_cast<double>(m.keys.count()) / static_cast<double>(m.queries.count()), 1 / 3.0, 3.0);
-  const auto room = [&](double left) {
+  grid.queries = measured(page, std::move(grid.queries));
+  grid.keys = measured(page, std::move(grid.keys));
+  const double aspect =
+      std::clamp(static_cast<double>(grid.keys.count()) / static_cast<double>(grid.queries.count()),
+                 1 / 3.0, 3.0);
+  const auto space = [&](double left) {
     return box.width - std::max(left, axis_titles_width(page)) - colour_bar_width(page);
   };
   for (Index across = 1; across <= count; ++across) {
@@ -61,26 +61,29 @@ MapRaster placed(const Page& page, const Box& box, MapRaster m, Index count) {
     const auto rows = static_cast<double>((count + across - 1) / across);
     const auto map_between = [&](const AxisDepths& depths) {
       const double width = std::min(
-          {(room(depths.left) + m.gap) / columns - m.gap, kMaxMap * em * std::max(1.0, aspect),
-           aspect * ((box.height - depths.top + m.gap) / rows - m.gap - m.title)});
+          {(space(depths.left) + grid.gap) / columns - grid.gap,
+           kMaxMap * em * std::max(1.0, aspect),
+           aspect * ((box.height - depths.top + grid.gap) / rows - grid.gap - grid.title)});
       return PlotSize{std::max(1.0, width), std::max(1.0, width) / aspect};
     };
-    const AxisDepths depths = settled_depths(page, m.queries, m.keys, {most, most}, map_between);
+    const AxisDepths depths =
+        settled_depths(page, grid.queries, grid.keys, {most, most}, map_between);
     const auto [width, height] = map_between(depths);
-    if (width <= m.width) continue;
-    m.across = across;
-    m.width = width;
-    m.height = height;
-    m.top = depths.top;
-    m.left = std::max(depths.left, axis_titles_width(page));
+    if (width <= grid.width) continue;
+    grid.across = across;
+    grid.width = width;
+    grid.height = height;
+    grid.top = depths.top;
+    grid.left = std::max(depths.left, axis_titles_width(page));
   }
-  if (m.width < kMinMap * em || m.height < 1.5 * em) m.width = m.height = 0;
-  const auto columns = static_cast<double>(m.across);
-  const auto rows = static_cast<double>((count + m.across - 1) / m.across);
-  const double all = columns * (m.width + m.gap) - m.gap;
-  m.box = {box.x + m.left + std::max(0.0, (room(m.left) - all) / 2), box.y + m.top, all,
-           rows * (m.height + m.title + m.gap) - m.gap};
-  return m;
+  if (grid.width < kMinMap * em || grid.height < 1.5 * em) grid.width = grid.height = 0;
+  const auto columns = static_cast<double>(grid.across);
+  const auto rows = static_cast<double>((count + grid.across - 1) / grid.across);
+  const double total_width = columns * (grid.width + grid.gap) - grid.gap;
+  grid.box = {box.x + grid.left + std::max(0.0, (space(grid.left) - total_width) / 2),
+              box.y + grid.top, total_width,
+              rows * (grid.height + grid.title + grid.gap) - grid.gap};
+  return grid;
 }
 
 }  // namespace
@@ -88,32 +91,32 @@ MapRaster placed(const Page& page, const Box& box, MapRaster m, Index count) {
 MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count) {
   const ViewSettings& settings = page.input().session.view;
   const bool zoomed = settings.width > 0 && settings.height > 0;
-  MapRaster m;
-  m.queries = query_axis(page.input().trace, tap);
-  m.keys = key_axis(page.input().trace, tap);
-  m.rows = visible_span(settings.row, zoomed ? settings.height : 0, tap.queries());
-  m.columns = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
-  return placed(page, box, std::move(m), count);
+  MapRaster grid;
+  grid.queries = query_axis(page.input().trace, tap);
+  grid.keys = key_axis(page.input().trace, tap);
+  grid.rows = visible_span(settings.row, zoomed ? settings.height : 0, tap.queries());
+  grid.columns = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
+  return complete_raster(page, box, std::move(grid), count);
 }
 
 MapRaster place_maps(const Page& page, const Box& box, TokenAxis queries, TokenAxis keys,
                      Index count) {
-  MapRaster m;
-  m.rows = visible_span(0, 0, queries.count());
-  m.columns = visible_span(0, 0, keys.count());
-  m.queries = std::move(queries);
-  m.keys = std::move(keys);
-  return placed(page, box, std::move(m), count);
+  MapRaster grid;
+  grid.rows = visible_span(0, 0, queries.count());
+  grid.columns = visible_span(0, 0, keys.count());
+  grid.queries = std::move(queries);
+  grid.keys = std::move(keys);
+  return complete_raster(page, box, std::move(grid), count);
 }
 
 void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer) {
-  const MapRaster& m = at.raster;
-  const Index under = pointer ? at.map_at(*pointer) : -1;
-  layout.plot = m.map(std::max<Index>(0, under));
-  layout.row = m.rows.first;
-  layout.height = m.rows.extent;
-  layout.column = m.columns.first;
-  layout.width = m.columns.extent;
+  const MapRaster& grid = at.raster;
+  const Index hovered_map = pointer ? at.map_at(*pointer) : -1;
+  layout.plot = grid.map(std::max<Index>(0, hovered_map));
+  layout.row = grid.rows.first;
+  layout.height = grid.rows.extent;
+  layout.column = grid.columns.first;
+  layout.width = grid.columns.extent;
 }
 
 std::function<std::optional<Hit>(Point)> hit_test(const MapPairAt& at, const ViewSettings& settings,
@@ -135,10 +138,11 @@ std::function<std::optional<Hit>(Point)> hit_test(const MapPairAt& at, const Vie
 namespace {
 
 // Titles of the colour bar; mentions max-pooling.
-std::vector<std::string> titles_of(const Page& page, const MapRaster& m,
-                                   const std::vector<std::string>& titles) {
+std::vector<std::string> colour_bar_titles(const Page& page, const MapRaster& grid,
+                                           const std::vector<std::string>& titles) {
   const double scale = page.input().canvas.scale;
-  if (m.rows.extent <= m.height * scale && m.columns.extent <= m.width * scale) return titles;
+  if (grid.rows.extent <= grid.height * scale && grid.columns.extent <= grid.width * scale)
+    return titles;
   std::vector<std::string> pooled;
   for (const std::string& title : titles) pooled.push_back(title + ", max-pooled");
   pooled.push_back(titles.back() + ", pooled");
@@ -148,21 +152,21 @@ std::vector<std::string> titles_of(const Page& page, const MapRaster& m,
 
 }  // namespace
 
-void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& maps,
+void draw_maps(Page& page, const MapRaster& grid, const std::vector<NamedCells>& maps,
                const ColourRange& range, const std::vector<std::string>& bar_titles, Index query,
                const std::optional<Pair>& hovered) {
   const auto count = static_cast<Index>(maps.size());
   const Index marked_row = hovered ? hovered->query : -1;
   for (Index n = 0; n < count; ++n) {
-    const Box box = m.map(n);
+    const Box box = grid.map(n);
     const NamedCells& map = maps[static_cast<std::size_t>(n)];
     HeatMap cells;
     cells.box = box;
     cells.values = map.cells;
-    cells.row = m.rows.first;
-    cells.height = m.rows.extent;
-    cells.column = m.columns.first;
-    cells.width = m.columns.extent;
+    cells.row = grid.rows.first;
+    cells.height = grid.rows.extent;
+    cells.column = grid.columns.first;
+    cells.width = grid.columns.extent;
     cells.least = range.least;
     cells.most = range.most;
     cells.colour_map = range.colour_map;
@@ -171,29 +175,30 @@ void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& ma
     page.text({box.x + box.width / 2, box.y - kMapTitle / 2 * page.em()},
               page.fitting(map.titles, page.small(), box.width), page.small(), Align::Middle);
     page.add(Clip{box});
-    const double cell = box.height / m.rows.extent, column = box.width / m.columns.extent;
-    const double y = box.y + (static_cast<double>(query) - m.rows.first) * cell;
+    const double cell = box.height / grid.rows.extent, column = box.width / grid.columns.extent;
+    const double y = box.y + (static_cast<double>(query) - grid.rows.first) * cell;
     if (query >= 0) page.add(OutlinedBox{{box.x, y, box.width, cell}, page.theme().accent, 1});
     if (hovered) {
-      const double x = box.x + (static_cast<double>(hovered->key) - m.columns.first) * column;
+      const double x = box.x + (static_cast<double>(hovered->key) - grid.columns.first) * column;
       page.add(OutlinedBox{{x, y, column, cell}, page.theme().accent, 2});
     }
     page.add(Clip{});
     page.add(OutlinedBox{box, page.theme().line, 1});
-    if (n % m.across == 0) {
-      draw_axis_left(page, m.queries, {m.rows.first, m.rows.extent, box.y, box.height}, box.x,
-                     m.left, marked_row);
+    if (n % grid.across == 0) {
+      draw_axis_left(page, grid.queries, {grid.rows.first, grid.rows.extent, box.y, box.height},
+                     box.x, grid.left, marked_row);
     }
-    if (n < m.across) {
-      draw_axis_top(page, m.keys, {m.columns.first, m.columns.extent, box.x, box.width},
-                    box.y - m.title, m.top, hovered ? hovered->key : -1);
+    if (n < grid.across) {
+      draw_axis_top(page, grid.keys, {grid.columns.first, grid.columns.extent, box.x, box.width},
+                    box.y - grid.title, grid.top, hovered ? hovered->key : -1);
     }
   }
-  draw_axis_titles(page, {m.map(0).x, m.map(0).y}, m.left_end);
-  const Box last = m.map(std::min(m.across, count) - 1);
-  draw_colour_bar(page,
-                  {last.right(), m.map(0).y, colour_bar_width(page), m.box.bottom() - m.map(0).y},
-                  range, titles_of(page, m, bar_titles));
+  draw_axis_titles(page, {grid.map(0).x, grid.map(0).y}, grid.left_end);
+  const Box last = grid.map(std::min(grid.across, count) - 1);
+  draw_colour_bar(
+      page,
+      {last.right(), grid.map(0).y, colour_bar_width(page), grid.box.bottom() - grid.map(0).y},
+      range, colour_bar_titles(page, grid, bar_titles));
 }
 
 }  // namespace attnscope

@@ -19,12 +19,12 @@ namespace attnscope {
 struct MapRaster {
   TokenAxis queries, keys;
   CellSpan rows, columns;
-  double left = 0, top = 0;  // depth of the axes
-  Index across = 1;
+  double left = 0, top = 0;      // depth of the axes
+  Index across = 1;              // maps per row
   double width = 0, height = 0;  // of a map
   Box box;                       // maps with titles, without axes
   double gap = 0, title = 0;
-  double left_end = 0;  // left edge of the available space
+  double left_end = 0;  // left edge of the available space, for axis titles
 
   Box map(Index n) const {
     const auto x = static_cast<double>(n % across), y = static_cast<double>(n / across);
@@ -34,7 +34,7 @@ struct MapRaster {
 
 // Places `count` maps of a tap's pairs as large as possible within `box`; zero width: no space.
 MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count);
-// The same for all pairs between these axes, ignoring zoom.
+// The same for all pairs of these axes, ignoring zoom.
 MapRaster place_maps(const Page& page, const Box& box, TokenAxis queries, TokenAxis keys,
                      Index count);
 
@@ -63,8 +63,8 @@ struct MapPairAt {
 
 // Enables pan and zoom in the hovered map, else in the first.
 void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer);
-// ViewLayout::hit: pairs of the selected layer and head. `shown`: values of maps that show
-// something else than this head's weight, undefined for the others; empty: none.
+// ViewLayout::hit: pairs of the selected layer and head. `shown`: values of the maps that show
+// something else than this head's weights, undefined for other maps; may be empty.
 std::function<std::optional<Hit>(Point)> hit_test(const MapPairAt& at, const ViewSettings& settings,
                                                   std::vector<Tensor> shown);
 
@@ -74,7 +74,7 @@ struct NamedCells {
 };
 // Draws the maps with axes and a common colour bar. Frames the row of `query` (-1: none) and the
 // hovered pair in every map.
-void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& maps,
+void draw_maps(Page& page, const MapRaster& grid, const std::vector<NamedCells>& maps,
                const ColourRange& range, const std::vector<std::string>& bar_titles, Index query,
                const std::optional<Pair>& hovered);
 

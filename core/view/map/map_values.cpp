@@ -19,7 +19,6 @@ const char* const kLayers = "layers";
 const char* const kAll = "all";
 const char* const kRollout = "rollout";
 
-// A head of the trace.
 struct HeadAt {
   const AttentionTap* tap;
   Index head;  // within the group
@@ -58,7 +57,7 @@ bool all_whole(const std::vector<HeadAt>& heads) {
   return std::all_of(heads.begin(), heads.end(), [](const HeadAt& h) { return is_whole(*h.tap); });
 }
 
-bool alike(const std::vector<HeadAt>& heads) {
+bool have_same_shape(const std::vector<HeadAt>& heads) {
   return std::all_of(heads.begin(), heads.end(), [&](const HeadAt& h) {
     return h.tap->queries() == heads[0].tap->queries() && h.tap->keys() == heads[0].tap->keys();
   });
@@ -90,26 +89,26 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
   const ViewSettings& view = input.session.view;
   const std::vector<HeadAt> heads = averaged_heads(input.trace, view, source);
   if (!all_whole(heads)) return refuse_long(matrix);
-  if (!alike(heads)) {
+  if (!have_same_shape(heads)) {
     return refuse(matrix, "No mean over maps of different sizes",
                   "The layers have different numbers of queries or keys. Show a single head.");
   }
   matrix.values = cached_matrix(input, matrix.key, [&] { return mean(heads); });
   matrix.unit = "mean weight";
   const std::string count = std::to_string(heads.size());
-  const std::string of = describe_part(input.trace, view);
+  const std::string part_words = describe_part(input.trace, view);
   if (source == kHeads) {
-    matrix.caption = "Mean attention over the " + count + " heads of " + of + "layer " +
+    matrix.caption = "Mean attention over the " + count + " heads of " + part_words + "layer " +
                      std::to_string(view.layer);
   } else if (source == kLayers) {
-    matrix.caption = "Mean attention over " + of + "head " + std::to_string(view.head) + " of " +
-                     count + " layers";
+    matrix.caption = "Mean attention over " + part_words + "head " + std::to_string(view.head) +
+                     " of " + count + " layers";
   } else {
-    matrix.caption = "Mean attention over " + of + "all " + count + " heads";
+    matrix.caption = "Mean attention over " + part_words + "all " + count + " heads";
   }
 }
 
-// The layers up to and including this one.
+// The layers up to and including `at`.
 std::vector<HeadRef> layers_up_to(const Trace& trace, const HeadRef& at) {
   std::vector<HeadRef> list = trace.layer_sequence(at.part);
   std::erase_if(list, [&](const HeadRef& other) {
@@ -120,8 +119,8 @@ std::vector<HeadRef> layers_up_to(const Trace& trace, const HeadRef& at) {
 }
 
 // "steps 1 to 3, layer 0", "layers 0 to 2".
-std::string passed_words(const Trace& trace, const std::vector<HeadRef>& passed) {
-  const HeadRef &first = passed.front(), &last = passed.back();
+std::string layers_words(const Trace& trace, const std::vector<HeadRef>& layers) {
+  const HeadRef &first = layers.front(), &last = layers.back();
   TracePart part = last.part;
   std::string words;
   if (first.part.step != part.step) {
@@ -139,16 +138,16 @@ std::string passed_words(const Trace& trace, const std::vector<HeadRef>& passed)
 
 void set_rollout(const ViewInput& input, MapMatrix& matrix) {
   std::vector<std::vector<HeadAt>> layers;
-  const std::vector<HeadRef> passed =
+  const std::vector<HeadRef> layer_refs =
       layers_up_to(input.trace, head_ref(input.trace, input.session.view));
-  for (const HeadRef& at : passed) {
+  for (const HeadRef& at : layer_refs) {
     layers.push_back(heads_of_layer(input.trace, at.part, at.layer));
     const std::vector<HeadAt>& heads = layers.back();
     if (!all_whole(heads)) return refuse_long(matrix);
     const bool square = !heads.empty() && heads[0].tap->queries() == heads[0].tap->keys() &&
                         heads[0].tap->query_rows.stream == heads[0].tap->key_rows.stream &&
                         heads[0].tap->queries() == layers[0][0].tap->queries();
-    if (square && alike(heads)) continue;
+    if (square && have_same_shape(heads)) continue;
     return refuse(matrix, "No rollout here",
                   "Rollout multiplies the maps of all layers, and requires as many keys as queries "
                   "in each. Show a single head.");
@@ -161,20 +160,20 @@ void set_rollout(const ViewInput& input, MapMatrix& matrix) {
   matrix.unit = "rollout";
   matrix.caption =
       "Attention rollout (mean over heads, with residual connection) from the input through " +
-      passed_words(input.trace, passed);
+      layers_words(input.trace, layer_refs);
 }
 
-// Rollout of words: that of their tokens, merged afterwards, since it sums products.
+// Rollout between words: merges the rollout of tokens. That of merged maps would differ.
 void set_rollout_of_words(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
-  const ViewInput pieces = input.with_trace(input.merged->tokens);
+  const ViewInput tokens = input.with_trace(input.merged->tokens);
   const CacheKey key = matrix.key;
   matrix.key.add("of pieces");
-  set_rollout(pieces, matrix);
+  set_rollout(tokens, matrix);
   matrix.key = key;
   if (!matrix.headline.empty()) return;
   const WordPairs& pairs = input.merged->words.of(tap);
-  const Tensor of_pieces = matrix.values;
-  matrix.values = cached_matrix(input, key, [&] { return merged(of_pieces, pairs); });
+  const Tensor token_rollout = matrix.values;
+  matrix.values = cached_matrix(input, key, [&] { return merged(token_rollout, pairs); });
 }
 
 void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, MapMatrix& matrix) {
@@ -196,45 +195,44 @@ void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matr
   matrix.caption += has_merged_words(input.trace) ? "; the first word's column is hidden"
                                                   : "; the first token's column is hidden";
   if (!matrix.whole) return;  // applied to the visible cells
-  const Tensor whole = matrix.host();
+  const Tensor weights = matrix.host();
   matrix.key.add("without first");
   matrix.values = cached_matrix(input, matrix.key, [&] {
-    Tensor hidden = whole;
+    Tensor hidden = weights;
     hide_column(hidden, column, {});
     return hidden;
   });
   matrix.device = nullptr;
 }
 
-bool has_signs(const ViewInput& input, const AttentionTap& tap, Index head,
-               const MapMatrix& matrix) {
+bool has_negative_values(const ViewInput& input, const AttentionTap& tap, Index head,
+                         const MapMatrix& matrix) {
   if (matrix.one_head && is_normalised(tap)) return false;
   if (!matrix.whole) return is_signed(tap, head);
-  const Tensor found = cached_matrix(input, matrix.key.with("signs"), [&] {
+  const Tensor result = cached_matrix(input, matrix.key.with("signs"), [&] {
     const Tensor values = matrix.one_head ? tap.attention(head) : matrix.values;
     const bool any = std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
     return Tensor::full({1}, any ? 1.0F : 0.0F);
   });
-  return found[0] != 0;
+  return result[0] != 0;
 }
 
 }  // namespace
 
 Parameter scale_parameter() {
-  return {
-      .key = "scale",
-      .label = "Scale",
-      .help =
-          "Scale of the colours: linear, logarithmic, by rank among all nonzero "
-          "weights, relative to the largest of the row, or as multiples of the equal share (1: as "
-          "if the query attended equally to all its keys).",
-      .kind = Parameter::Kind::Choice,
-      .initial = std::string("linear"),
-      .choices = {{"linear", "linear"},
-                  {"log", "log"},
-                  {"rank", "rank"},
-                  {"row", "each row"},
-                  {"share", "× equal share"}}};
+  return {.key = "scale",
+          .label = "Scale",
+          .help =
+              "Scale of the colours: linear, logarithmic, by rank among all nonzero weights, "
+              "relative to the largest of the row, or as multiples of the equal share (1: as if "
+              "the query attended equally to all its keys).",
+          .kind = Parameter::Kind::Choice,
+          .initial = std::string("linear"),
+          .choices = {{"linear", "linear"},
+                      {"log", "log"},
+                      {"rank", "rank"},
+                      {"row", "each row"},
+                      {"share", "× equal share"}}};
 }
 
 Parameter hide_first_parameter() {
@@ -323,7 +321,7 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
     set_mean(input, source, matrix);
   }
   if (!matrix.headline.empty()) return matrix;
-  matrix.with_signs = has_signs(input, tap, head, matrix);
+  matrix.with_signs = has_negative_values(input, tap, head, matrix);
   if (options.flag("hide_first")) hide_first(input, tap, matrix);
   matrix.row_scale = row_scale_of(options);
   if (matrix.row_scale == RowScale::None) return matrix;

@@ -12,12 +12,11 @@ namespace attnscope {
 // Parameters of the map view.
 std::vector<Parameter> map_parameters();
 
-// The scale parameter that other map-like views share, and the default decades of a logarithmic
-// scale below the largest number.
+// Parameters that map-like views share.
 Parameter scale_parameter();
 Parameter hide_first_parameter();
 ColourRange::Scale scale_of(const Values& options);
-inline constexpr double kLogSpan = 1e-4;
+inline constexpr double kLogSpan = 1e-4;  // default ratio of the ends of a log scale
 
 // Hides one key column in a copy of the cells, if it is visible.
 void hide_column(Tensor& cells, Index column, const ShownCells& seen);
@@ -34,15 +33,15 @@ struct MapMatrix {
   bool whole = true;        // false: not stored; set_cells() provides the visible region
   CacheKey key{"map"};      // unique within the trace
   bool with_signs = false;  // values can be negative
-  bool one_head = true;     // the selected head's attention, unmodified
+  bool one_head = true;     // attention of the selected head, not of several
   std::string unit = "attention weight";
-  RowScale row_scale = RowScale::None;  // applied to `values`, or to be applied to visible cells
+  RowScale row_scale = RowScale::None;  // applied to `values`; if not `whole`, yet to be applied
   std::string caption;                  // "Attention of layer 1, head 2"
-  std::string headline, advice;         // reason why there is no matrix; empty: there is
+  std::string headline, advice;         // reason why there is no matrix; else empty
 
   Tensor host() const;  // downloads if necessary
 };
-// `tap` and `head` (within the group) are the selected ones.
+// `tap`, `head`: the selected tap, and the selected head within the tap's group.
 MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head);
 
 }  // namespace attnscope

@@ -1,5 +1,5 @@
-// Scaling of weights by row, so that rows with wide attention, and hence small weights, are as
-// visible as those that attend to a single key.
+// Scaling of weights by row. Makes rows with many small weights as visible as rows that attend to a
+// single key.
 #pragma once
 
 #include "core/view/parts/range.h"
@@ -16,8 +16,8 @@ RowScale row_scale_of(const Values& options);  // for views with scale_parameter
 // Unit of the scaled numbers: "times the equal share".
 std::string unit_of(RowScale scale);
 
-// `weights`: all weights of a head, or the visible ones described by `seen` (whose rows' maxima are
-// those in sight). NaN is kept. Returns a new tensor of the same shape.
+// Scales `weights`: all weights of a head, or the visible ones at `seen`, whose rows are then
+// scaled by their largest visible weight. NaN remains. Returns a new tensor of the same shape.
 Tensor row_scaled(const Tensor& weights, RowScale scale, const AttentionTap& tap, Index head,
                   const ShownCells& seen = {});
 

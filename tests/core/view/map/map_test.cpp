@@ -16,13 +16,13 @@ using testing::Look;
 using testing::look_at;
 using testing::synthetic_trace;
 
-bool shows(const DisplayList& list, const std::string& part) {
+bool contains_text(const DisplayList& list, const std::string& part) {
   const std::vector<Text> all = testing::texts(list);
   return std::any_of(all.begin(), all.end(),
                      [&](const Text& text) { return text.text.find(part) != std::string::npos; });
 }
 
-const HeatMap& cells(const DisplayList& list) {
+const HeatMap& first_heat_map(const DisplayList& list) {
   for (const Item& item : list.items) {
     if (const HeatMap* map = std::get_if<HeatMap>(&item)) return *map;
   }
@@ -94,15 +94,15 @@ TEST(Map, ZoomAcceptsPartialCells) {
   EXPECT_EQ(next->query, 11);
   EXPECT_EQ(next->key, 5);
   EXPECT_EQ(testing::fault(layout.list), "");
-  EXPECT_TRUE(shows(layout.list, "turned"));  // token 16
+  EXPECT_TRUE(contains_text(layout.list, "turned"));  // token 16
 }
 
 TEST(Map, ShowsSpaceMarkersOnRequest) {
   const Trace trace = synthetic_trace(2, 3, 9);
   Look look;
-  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "␣turned"));
+  EXPECT_FALSE(contains_text(look_at(trace, "map", look).list, "␣turned"));
   look.settings.space_markers = true;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "␣turned"));
+  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "␣turned"));
 }
 
 TEST(Map, PlotStaysPutWhileZooming) {
@@ -131,17 +131,17 @@ TEST(Map, ClampsInvalidZoom) {
 }
 
 TEST(Map, ShowsNumbersInLargeCellsOnly) {
-  EXPECT_TRUE(shows(look_at(synthetic_trace(1, 1, 8), "map").list, "1.00"));
-  EXPECT_FALSE(shows(look_at(synthetic_trace(1, 1, 100), "map").list, "1.00"));
+  EXPECT_TRUE(contains_text(look_at(synthetic_trace(1, 1, 8), "map").list, "1.00"));
+  EXPECT_FALSE(contains_text(look_at(synthetic_trace(1, 1, 100), "map").list, "1.00"));
 }
 
 TEST(Map, StatesPooling) {
-  EXPECT_FALSE(shows(look_at(synthetic_trace(1, 1, 100), "map").list, "max-pooled"));
-  EXPECT_TRUE(shows(look_at(synthetic_trace(1, 1, 900), "map").list, "max-pooled"));
+  EXPECT_FALSE(contains_text(look_at(synthetic_trace(1, 1, 100), "map").list, "max-pooled"));
+  EXPECT_TRUE(contains_text(look_at(synthetic_trace(1, 1, 900), "map").list, "max-pooled"));
 }
 
-// Weights of rows with more than one key in a causal map.
-std::vector<float> chosen_weights(const Trace& trace, Index from) {
+// Ascending weights of the rows from `from` that have more than one key, in a causal map.
+std::vector<float> sorted_weights(const Trace& trace, Index from) {
   std::vector<float> weights;
   const Tensor all = trace.attention[0].attention(0);
   for (Index i = std::max<Index>(1, from); i < all.dim(0); ++i) {
@@ -155,14 +155,14 @@ TEST(Map, ColoursEndAtLargestVisibleWeight) {
   const Trace trace = synthetic_trace(1, 1, 10);
   Look look;
   look.settings.colour_end = ColourEnd::One;
-  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, 1);
+  EXPECT_EQ(first_heat_map(look_at(trace, "map", look).list).most, 1);
   look.settings.colour_end = ColourEnd::Largest;
   // Row 0 has a weight of 1 in every head.
-  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, chosen_weights(trace, 0).back());
+  EXPECT_EQ(first_heat_map(look_at(trace, "map", look).list).most, sorted_weights(trace, 0).back());
   look.settings.row = 5;
   look.settings.height = 5;
   look.settings.width = 10;
-  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, chosen_weights(trace, 5).back());
+  EXPECT_EQ(first_heat_map(look_at(trace, "map", look).list).most, sorted_weights(trace, 5).back());
 }
 
 TEST(Map, ColoursEndAt99thPercentile) {
@@ -171,22 +171,22 @@ TEST(Map, ColoursEndAt99thPercentile) {
   weights = weights.copy();
   for (Index i = 50; i < 60; ++i) weights(0, i, 3) = 0.9F;  // of 1,829 pairs
   const ViewLayout layout = look_at(trace, "map");
-  const std::vector<float> sizes = chosen_weights(trace, 0);
-  const auto below = static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(sizes.size())));
-  EXPECT_EQ(cells(layout.list).most, sizes[below - 1]);
-  EXPECT_LT(cells(layout.list).most, 0.9F);
-  EXPECT_TRUE(shows(layout.list, "≥ "));
+  const std::vector<float> sorted = sorted_weights(trace, 0);
+  const auto count_below =
+      static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(sorted.size())));
+  EXPECT_EQ(first_heat_map(layout.list).most, sorted[count_below - 1]);
+  EXPECT_LT(first_heat_map(layout.list).most, 0.9F);
+  EXPECT_TRUE(contains_text(layout.list, "≥ "));
 }
 
-// Disallowed pairs differ from weights of zero.
-TEST(Map, DisallowedPairsAreDistinct) {
+TEST(Map, DisallowedPairsDifferFromZeroWeights) {
   Trace trace = synthetic_trace(1, 1, 12);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   weights(0, 9, 2) = 0;  // allowed
   const ViewLayout layout = look_at(trace, "map");
   const Image image = render_image(layout.list, 1);
-  const auto at = [&](Index row, Index column) {
+  const auto pixel_of_cell = [&](Index row, Index column) {
     const Box& plot = layout.plot;
     const auto x =
         static_cast<int>(plot.x + (static_cast<double>(column) + 0.25) * plot.width / 12);
@@ -194,25 +194,26 @@ TEST(Map, DisallowedPairsAreDistinct) {
     const std::uint8_t* p = image.rgba.data() + 4 * (y * image.width + x);
     return Colour{p[0], p[1], p[2], p[3]};
   };
-  EXPECT_EQ(at(2, 9), not_allowed_colour(Theme::light()));
-  EXPECT_EQ(at(9, 2), colour_map("viridis").colours[0]);
-  EXPECT_TRUE(shows(layout.list, "not allowed"));
-  EXPECT_FALSE(shows(look_at(synthetic_trace(Pattern::all(8, 8)), "map").list, "not allowed"));
+  EXPECT_EQ(pixel_of_cell(2, 9), not_allowed_colour(Theme::light()));
+  EXPECT_EQ(pixel_of_cell(9, 2), colour_map("viridis").colours[0]);
+  EXPECT_TRUE(contains_text(layout.list, "not allowed"));
+  EXPECT_FALSE(
+      contains_text(look_at(synthetic_trace(Pattern::all(8, 8)), "map").list, "not allowed"));
 }
 
 TEST(Map, SignedWeightsUseDivergingScale) {
   Trace trace = synthetic_trace(1, 1, 4);
   trace.attention[0].result.attention = Tensor::full({1, 4, 4}, -3.0f);
-  const HeatMap light = cells(look_at(trace, "map").list);
-  EXPECT_TRUE(colour_map(light.colour_map).diverging());
-  EXPECT_EQ(light.least, -3);
-  EXPECT_EQ(light.most, 3);
+  const HeatMap map = first_heat_map(look_at(trace, "map").list);
+  EXPECT_TRUE(colour_map(map.colour_map).diverging());
+  EXPECT_EQ(map.least, -3);
+  EXPECT_EQ(map.most, 3);
 }
 
 // Attention that stays on its device until the numbers are needed.
-class Device : public DeviceTensor {
+class FakeDevice : public DeviceTensor {
  public:
-  explicit Device(Tensor values) : values_(std::move(values)) {}
+  explicit FakeDevice(Tensor values) : values_(std::move(values)) {}
   Shape shape() const override { return values_.shape(); }
   Tensor download() const override {
     ++downloads;
@@ -230,7 +231,7 @@ class Device : public DeviceTensor {
 TEST(Map, AttentionStaysOnDevice) {
   Trace trace = synthetic_trace(1, 2, 100);
   OperationResult& result = trace.attention[0].result;
-  const auto device = std::make_shared<Device>(result.attention);
+  const auto device = std::make_shared<FakeDevice>(result.attention);
   result.attention = Tensor();
   result.device = device;
   auto part = std::make_shared<Part>();
@@ -240,8 +241,8 @@ TEST(Map, AttentionStaysOnDevice) {
   look.settings.head = 1;
   const ViewLayout layout = look_at(trace, "map", look);
   EXPECT_EQ(device->downloads, 0);
-  EXPECT_EQ(cells(layout.list).device, device);
-  EXPECT_EQ(cells(layout.list).plane, 1);
+  EXPECT_EQ(first_heat_map(layout.list).device, device);
+  EXPECT_EQ(first_heat_map(layout.list).plane, 1);
   render_image(layout.list, 1);
   EXPECT_EQ(device->downloads, 1);
 }
@@ -252,8 +253,8 @@ TEST(Map, CrossHairNamesPair) {
   const Box plot = look_at(trace, "map").plot;
   look.pointer = Point{plot.x + 57.5 * plot.width / 300, plot.y + 123.5 * plot.height / 300};
   const ViewLayout layout = look_at(trace, "map", look);
-  EXPECT_TRUE(shows(layout.list, "123 ,"));
-  EXPECT_TRUE(shows(layout.list, "57 lamp"));
+  EXPECT_TRUE(contains_text(layout.list, "123 ,"));
+  EXPECT_TRUE(contains_text(layout.list, "57 lamp"));
   EXPECT_EQ(testing::fault(layout.list), "");
 }
 
@@ -265,9 +266,9 @@ TEST(Map, StageShowsWeightUnderPointer) {
   Look look;
   const Box plot = look_at(trace, "map").plot;
   look.pointer = Point{plot.x + 3.5 * plot.width / 30, plot.y + 20.5 * plot.height / 30};
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "0.123"));
+  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "0.123"));
   look.framed = false;
-  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "0.123"));
+  EXPECT_FALSE(contains_text(look_at(trace, "map", look).list, "0.123"));
 }
 
 TEST(Map, ExplainsHowToShowSmallWeights) {
@@ -277,33 +278,35 @@ TEST(Map, ExplainsHowToShowSmallWeights) {
   Look look;
   look.width = look.height = 1000;
   look.settings.colour_end = ColourEnd::One;
-  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
+  EXPECT_FALSE(
+      contains_text(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
   for (float& weight : weights) weight *= 0.05F;
-  // The first row of a causal map must not hide the hint.
+  // The bright first row of a causal map does not hide the hint.
   weights(0, 0, 0) = 1;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "(--colours percentile)"));
+  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "(--colours percentile)"));
   look.key_of = [](HintAction) { return "N"; };
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "(N)"));
+  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "(N)"));
   look.settings.colour_end = ColourEnd::Percentile;
-  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
+  EXPECT_FALSE(
+      contains_text(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
 }
 
-// Zooming beyond the end of a shorter text shows the whole map.
+// The zoom of a longer text can lie beyond the end of this one.
 TEST(Map, ZoomBeyondShorterTextShowsWholeMap) {
   Look look;
   look.settings.row = look.settings.column = 150;
   look.settings.height = look.settings.width = 20;
-  const HeatMap beyond = cells(look_at(synthetic_trace(1, 1, 12), "map", look).list);
+  const HeatMap beyond = first_heat_map(look_at(synthetic_trace(1, 1, 12), "map", look).list);
   EXPECT_EQ(beyond.row, 0);
   EXPECT_EQ(beyond.height, 12);
   EXPECT_EQ(beyond.width, 12);
   // Partly visible: shows at least half of the zoomed size.
-  const HeatMap partly = cells(look_at(synthetic_trace(1, 1, 152), "map", look).list);
+  const HeatMap partly = first_heat_map(look_at(synthetic_trace(1, 1, 152), "map", look).list);
   EXPECT_EQ(partly.row, 142);
   EXPECT_EQ(partly.height, 20);
 }
 
-// Long texts are sampled by rows; zoomed maps use their visible part.
+// The contrast of long texts is estimated from a sample of their rows.
 TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   Trace trace = synthetic_trace(1, 1, 2300);
   Tensor& weights = trace.attention[0].result.attention;
@@ -312,10 +315,11 @@ TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   Look look;
   look.settings.colour_end = ColourEnd::One;
   look.key_of = [](HintAction) { return "N"; };
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "clip at 99th percentile (N)"));
+  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "clip at 99th percentile (N)"));
   look.settings.row = look.settings.column = 1000;
   look.settings.height = look.settings.width = 50;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
+  EXPECT_TRUE(
+      contains_text(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
 }
 
 TEST(Map, CaptionDescribesContent) {
@@ -324,15 +328,15 @@ TEST(Map, CaptionDescribesContent) {
   Look wide;
   wide.width = 1400;  // wide enough for a caption on one line
   const ViewLayout layout = look_at(trace, "map", wide);
-  EXPECT_TRUE(shows(layout.list, "synthetic · Full"));
-  EXPECT_TRUE(shows(layout.list, "· layer 0, head 0"));
-  EXPECT_TRUE(shows(layout.list, "layer 0, head 0"));
-  EXPECT_TRUE(shows(layout.list, "8 tokens."));
-  EXPECT_TRUE(shows(layout.list, "CPU (2 threads)"));
-  EXPECT_TRUE(shows(layout.list, "Untrained: lin.e. The text was cut."));
+  EXPECT_TRUE(contains_text(layout.list, "synthetic · Full"));
+  EXPECT_TRUE(contains_text(layout.list, "· layer 0, head 0"));
+  EXPECT_TRUE(contains_text(layout.list, "layer 0, head 0"));
+  EXPECT_TRUE(contains_text(layout.list, "8 tokens."));
+  EXPECT_TRUE(contains_text(layout.list, "CPU (2 threads)"));
+  EXPECT_TRUE(contains_text(layout.list, "Untrained: lin.e. The text was cut."));
   Look bare;
   bare.framed = false;
-  EXPECT_FALSE(shows(look_at(trace, "map", bare).list, "synthetic"));
+  EXPECT_FALSE(contains_text(look_at(trace, "map", bare).list, "synthetic"));
 }
 
 TEST(Map, WidestLabelIsNotShortened) {
@@ -348,10 +352,10 @@ TEST(Map, LayoutHasFewItems) {
   EXPECT_LT(look_at(synthetic_trace(1, 1, 2000), "map").list.items.size(), 300u);
 }
 
-// On narrow pages the bar is below, where it leaves more space to the map.
+// On narrow pages the colour bar is below the map, which leaves more space for it.
 TEST(Map, ColourBarIsPlacedForLargestMap) {
   const Trace trace = synthetic_trace(1, 1, 12);
-  const auto bar = [&](double width, double height) {
+  const auto bar_is_below = [&](double width, double height) {
     Look look;
     look.width = width;
     look.height = height;
@@ -363,8 +367,8 @@ TEST(Map, ColourBarIsPlacedForLargestMap) {
     EXPECT_GT(layout.plot.width, 0.4 * width);
     return last.box.y > layout.plot.bottom();
   };
-  EXPECT_TRUE(bar(317, 500));
-  EXPECT_FALSE(bar(700, 500));
+  EXPECT_TRUE(bar_is_below(317, 500));
+  EXPECT_FALSE(bar_is_below(700, 500));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -15,7 +15,7 @@ using testing::Look;
 using testing::look_at;
 using testing::synthetic_trace;
 
-Look looking(const std::vector<std::pair<std::string, Value>>& options) {
+Look look_with(const std::vector<std::pair<std::string, Value>>& options) {
   Look look;
   Values values = default_values(view("map").options.parameters);
   for (const auto& [key, value] : options) values.set(key, value);
@@ -23,96 +23,100 @@ Look looking(const std::vector<std::pair<std::string, Value>>& options) {
   return look;
 }
 
-const HeatMap& cells(const ViewLayout& layout) {
+const HeatMap& first_heat_map(const ViewLayout& layout) {
   for (const Item& item : layout.list.items) {
     if (const HeatMap* map = std::get_if<HeatMap>(&item)) return *map;
   }
   throw std::runtime_error("no heat map");
 }
 
-Tensor mean_of(const Trace& trace, const std::vector<std::pair<Index, Index>>& heads) {
+Tensor mean_weights(const Trace& trace, const std::vector<std::pair<Index, Index>>& heads) {
   Tensor sum = Tensor::zeros({trace.attention[0].queries(), trace.attention[0].keys()});
   for (const auto& [layer, head] : heads) {
-    const Tensor one = trace.attention[static_cast<std::size_t>(layer)].attention(head);
-    for (Index i = 0; i < sum.size(); ++i) sum[i] += one[i] / static_cast<float>(heads.size());
+    const Tensor weights = trace.attention[static_cast<std::size_t>(layer)].attention(head);
+    for (Index i = 0; i < sum.size(); ++i) sum[i] += weights[i] / static_cast<float>(heads.size());
   }
   return sum;
 }
 
-void expect_near(const Tensor& got, const Tensor& expected) {
-  ASSERT_EQ(got.shape(), expected.shape());
-  for (Index i = 0; i < got.size(); ++i) {
-    EXPECT_TRUE(std::abs(got[i] - expected[i]) <= 1e-6F) << i;
+void expect_near(const Tensor& actual, const Tensor& expected) {
+  ASSERT_EQ(actual.shape(), expected.shape());
+  for (Index i = 0; i < actual.size(); ++i) {
+    EXPECT_TRUE(std::abs(actual[i] - expected[i]) <= 1e-6F) << i;
   }
 }
 
 TEST(MapValues, ShowMeansAndRollout) {
   const Trace trace = synthetic_trace(3, 2, 9);
-  Look heads = looking({{"source", std::string("heads")}});
+  Look heads = look_with({{"source", std::string("heads")}});
   heads.settings.layer = 1;
-  expect_near(cells(look_at(trace, "map", heads)).values, mean_of(trace, {{1, 0}, {1, 1}}));
-  Look layers = looking({{"source", std::string("layers")}});
+  expect_near(first_heat_map(look_at(trace, "map", heads)).values,
+              mean_weights(trace, {{1, 0}, {1, 1}}));
+  Look layers = look_with({{"source", std::string("layers")}});
   layers.settings.head = 1;
-  expect_near(cells(look_at(trace, "map", layers)).values,
-              mean_of(trace, {{0, 1}, {1, 1}, {2, 1}}));
-  expect_near(cells(look_at(trace, "map", looking({{"source", std::string("all")}}))).values,
-              mean_of(trace, {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}}));
-  Look rollout = looking({{"source", std::string("rollout")}});
-  rollout.settings.layer = 1;
+  expect_near(first_heat_map(look_at(trace, "map", layers)).values,
+              mean_weights(trace, {{0, 1}, {1, 1}, {2, 1}}));
   expect_near(
-      cells(look_at(trace, "map", rollout)).values,
-      attention_rollout({mean_of(trace, {{0, 0}, {0, 1}}), mean_of(trace, {{1, 0}, {1, 1}})}));
+      first_heat_map(look_at(trace, "map", look_with({{"source", std::string("all")}}))).values,
+      mean_weights(trace, {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}}));
+  Look rollout = look_with({{"source", std::string("rollout")}});
+  rollout.settings.layer = 1;
+  expect_near(first_heat_map(look_at(trace, "map", rollout)).values,
+              attention_rollout(
+                  {mean_weights(trace, {{0, 0}, {0, 1}}), mean_weights(trace, {{1, 0}, {1, 1}})}));
 }
 
 TEST(MapValues, HitReportsShownValue) {
   const Trace trace = synthetic_trace(2, 2, 5);
-  const ViewLayout layout = look_at(trace, "map", looking({{"source", std::string("heads")}}));
+  const ViewLayout layout = look_at(trace, "map", look_with({{"source", std::string("heads")}}));
   const auto hit = layout.hit({layout.plot.x + 1, layout.plot.y + 1});
   ASSERT_TRUE(hit.has_value());
   EXPECT_EQ(hit->shown, "1");  // the first query has one key
-  const ViewLayout one = look_at(trace, "map");
-  EXPECT_EQ(one.hit({one.plot.x + 1, one.plot.y + 1})->shown, "");
+  const ViewLayout one_head = look_at(trace, "map");
+  EXPECT_EQ(one_head.hit({one_head.plot.x + 1, one_head.plot.y + 1})->shown, "");
 }
 
 TEST(MapValues, MemoryHasNoRollout) {
   const Trace trace = synthetic_trace(Pattern::causal(4, 8, 4));
-  const ViewLayout layout = look_at(trace, "map", looking({{"source", std::string("rollout")}}));
+  const ViewLayout layout = look_at(trace, "map", look_with({{"source", std::string("rollout")}}));
   EXPECT_NE(layout.refusal.find("No rollout"), std::string::npos);
 }
 
 TEST(MapValues, HidesFirstToken) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  const HeatMap map = cells(look_at(trace, "map", looking({{"hide_first", true}})));
+  const HeatMap map = first_heat_map(look_at(trace, "map", look_with({{"hide_first", true}})));
   const Tensor weights = trace.attention[0].attention(0);
   for (Index i = 0; i < 6; ++i) {
     EXPECT_TRUE(std::isnan(map.values(i, 0)));
     for (Index j = 1; j < 6; ++j) EXPECT_EQ(map.values(i, j), weights(i, j));
   }
   // The first token follows the memory columns.
-  const Trace memory = synthetic_trace(Pattern::causal(4, 8, 4));
-  const HeatMap beside = cells(look_at(memory, "map", looking({{"hide_first", true}})));
-  EXPECT_FALSE(std::isnan(beside.values(3, 0)));
-  EXPECT_TRUE(std::isnan(beside.values(3, 4)));
+  const Trace with_memory = synthetic_trace(Pattern::causal(4, 8, 4));
+  const HeatMap map_with_memory =
+      first_heat_map(look_at(with_memory, "map", look_with({{"hide_first", true}})));
+  EXPECT_FALSE(std::isnan(map_with_memory.values(3, 0)));
+  EXPECT_TRUE(std::isnan(map_with_memory.values(3, 4)));
 }
 
 TEST(MapValues, ExplicitLimitsTakePrecedence) {
   const Trace trace = synthetic_trace(1, 1, 12);
-  Look look = looking({{"least", 0.125}, {"most", 0.5}});
+  Look look = look_with({{"least", 0.125}, {"most", 0.5}});
   look.settings.colour_end = ColourEnd::Largest;
-  const HeatMap map = cells(look_at(trace, "map", look));
+  const HeatMap map = first_heat_map(look_at(trace, "map", look));
   EXPECT_EQ(map.least, 0.125);
   EXPECT_EQ(map.most, 0.5);
-  EXPECT_THROW(look_at(trace, "map", looking({{"least", 0.5}, {"most", 0.5}})), std::runtime_error);
+  EXPECT_THROW(look_at(trace, "map", look_with({{"least", 0.5}, {"most", 0.5}})),
+               std::runtime_error);
 }
 
-// The picture and the colour bar show a number at the same colour.
+// A number has the same colour in picture and colour bar.
 TEST(MapValues, ScalesMatchColourBar) {
   const Trace trace = synthetic_trace(1, 1, 30);
   const Tensor weights = trace.attention[0].attention(0);
   for (const char* scale : {"log", "rank"}) {
-    Look look = looking({{"scale", std::string(scale)}});
+    Look look = look_with({{"scale", std::string(scale)}});
     look.settings.colour_end = ColourEnd::One;
-    const HeatMap map = cells(look_at(trace, "map", look));
+    const HeatMap map = first_heat_map(look_at(trace, "map", look));
     ColourRange range;
     range.scale = std::string(scale) == "log" ? ColourRange::Scale::Log : ColourRange::Scale::Rank;
     range.ranked = ranks_of(weights);
@@ -128,8 +132,10 @@ TEST(MapValues, ScalesMatchColourBar) {
 TEST(MapValues, ScaleRowsSeparately) {
   const Trace trace = synthetic_trace(1, 1, 12);
   const Tensor weights = trace.attention[0].attention(0);
-  const HeatMap rows = cells(look_at(trace, "map", looking({{"scale", std::string("row")}})));
-  const HeatMap shares = cells(look_at(trace, "map", looking({{"scale", std::string("share")}})));
+  const HeatMap rows =
+      first_heat_map(look_at(trace, "map", look_with({{"scale", std::string("row")}})));
+  const HeatMap shares =
+      first_heat_map(look_at(trace, "map", look_with({{"scale", std::string("share")}})));
   EXPECT_EQ(rows.most, 1);
   for (Index i = 0; i < 12; ++i) {
     float largest = 0;
@@ -141,7 +147,7 @@ TEST(MapValues, ScaleRowsSeparately) {
     }
   }
   // The hit reports the value in the scale of the picture.
-  const ViewLayout layout = look_at(trace, "map", looking({{"scale", std::string("share")}}));
+  const ViewLayout layout = look_at(trace, "map", look_with({{"scale", std::string("share")}}));
   const auto hit = layout.hit({layout.plot.x + 0.5, layout.plot.y + 0.5});
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->shown, "1 times the equal share");
@@ -155,14 +161,14 @@ TEST(MapValues, PinnedBarsAreLegible) {
   look.settings.pinned_key = 3;
   const ViewLayout layout = look_at(trace, "map", look);
   EXPECT_EQ(testing::fault(layout.list), "");
-  std::vector<std::string> shown;
-  for (const Text& text : testing::texts(layout.list)) shown.push_back(text.text);
-  const auto has = [&](const std::string& text) {
-    return std::find(shown.begin(), shown.end(), text) != shown.end();
+  std::vector<std::string> labels;
+  for (const Text& text : testing::texts(layout.list)) labels.push_back(text.text);
+  const auto has_label = [&](const std::string& text) {
+    return std::find(labels.begin(), labels.end(), text) != labels.end();
   };
-  EXPECT_TRUE(has("pinned query"));
-  EXPECT_TRUE(has("pinned key"));
-  EXPECT_TRUE(has("3 turned"));
+  EXPECT_TRUE(has_label("pinned query"));
+  EXPECT_TRUE(has_label("pinned key"));
+  EXPECT_TRUE(has_label("3 turned"));
 }
 
 // Bars of signed weights extend to both sides of the baseline.
