@@ -11,40 +11,40 @@ namespace {
 
 constexpr Index kMaxCompared = 2048;  // limit of tokens
 
-bool holds(const AttentionTap& tap, const char* name) {
+bool has_extra(const AttentionTap& tap, const char* name) {
   return tap.result.extra.contains(name);
 }
 
-Tensor plane(const Tensor& all, Index head) {
+Tensor head_plane(const Tensor& all, Index head) {
   const Index rows = all.dim(1), columns = all.dim(2);
   Tensor one({rows, columns});
   std::copy_n(all.data() + (all.dim(0) == 1 ? 0 : head) * one.size(), one.size(), one.data());
   return one;
 }
 
-Tensor softmax_of(const MechanismOf& of) {
-  return cached_numbers(of, CacheKey("softmax"), [&] {
-    const Index width = of.input.trace.config ? of.input.trace.config->width : 0;
-    return softmax_weights(of.tap, of.head, width);
+Tensor softmax_of(const HeadInput& in) {
+  return cached_numbers(in, CacheKey("softmax"), [&] {
+    const Index width = in.input.trace.config ? in.input.trace.config->width : 0;
+    return softmax_weights(in.tap, in.head, width);
   });
 }
 
 // Effective weights of the method on tokens.  [L_q, L]
-Tensor implied_weights_of(const MechanismOf& of) {
-  if (holds(of.tap, "implied")) return plane(of.tap.result.extra.at("implied"), of.head);
-  return of.tap.attention(of.head);
+Tensor implied_weights_of(const HeadInput& in) {
+  if (has_extra(in.tap, "implied")) return head_plane(in.tap.result.extra.at("implied"), in.head);
+  return in.tap.attention(in.head);
 }
 
-Mix mix_of(const MechanismOf& of) {
-  if (holds(of.tap, "linformer.projection")) {
-    return {plane(of.tap.result.extra.at("linformer.projection"), of.head), true};
+Mix mix_of(const HeadInput& in) {
+  if (has_extra(in.tap, "linformer.projection")) {
+    return {head_plane(in.tap.result.extra.at("linformer.projection"), in.head), true};
   }
-  const Part* part = of.tap.result.part.get();
+  const Part* part = in.tap.result.part.get();
   if (part == nullptr || part->normaliser != Normaliser::FeatureRatio || !part->k.defined()) {
     return {};
   }
   const Tensor& features = part->k.value();  // [h, L, m]
-  const Index head = features.dim(0) == 1 ? 0 : of.head;
+  const Index head = features.dim(0) == 1 ? 0 : in.head;
   Tensor values({features.dim(2), features.dim(1)});
   for (Index i = 0; i < values.dim(0); ++i) {
     for (Index j = 0; j < values.dim(1); ++j) values(i, j) = features(head, j, i);
@@ -52,16 +52,16 @@ Mix mix_of(const MechanismOf& of) {
   return {values, false};
 }
 
-TokenAxis axis_of_keys(const MechanismOf& of, Index count) {
-  TokenAxis axis = key_axis(of.input.trace, of.tap);
-  if (axis.count() == count && of.tap.result.columns.empty()) return axis;
-  const Trace& trace = of.input.trace;
-  const std::vector<TraceToken>& tokens = trace.tokens_of(of.tap.key_rows);
+TokenAxis axis_of_keys(const HeadInput& in, Index count) {
+  TokenAxis axis = key_axis(in.input.trace, in.tap);
+  if (axis.count() == count && in.tap.result.columns.empty()) return axis;
+  const Trace& trace = in.input.trace;
+  const std::vector<TraceToken>& tokens = trace.tokens_of(in.tap.key_rows);
   TokenAxis result{axis.titles, {}, {}};
   for (Index i = 0; i < count; ++i) {
-    const Index at = trace.token_index(of.tap.key_rows, count, i);
-    result.labels.push_back(at < 0 ? std::to_string(i)
-                                   : tokens[static_cast<std::size_t>(at)].label);
+    const Index index = trace.token_index(in.tap.key_rows, count, i);
+    result.labels.push_back(index < 0 ? std::to_string(i)
+                                      : tokens[static_cast<std::size_t>(index)].label);
   }
   return result;
 }
@@ -70,8 +70,8 @@ TokenAxis axis_of_keys(const MechanismOf& of, Index count) {
 
 bool shows_approximation(const AttentionTap& tap) {
   // "state": sums of key features, reported by all feature-map methods.
-  const bool about_tokens = holds(tap, "implied") || tap.keys() <= kMaxCompared;
-  return (holds(tap, "exact") || holds(tap, "implied") || holds(tap, "state")) &&
+  const bool about_tokens = has_extra(tap, "implied") || tap.keys() <= kMaxCompared;
+  return (has_extra(tap, "exact") || has_extra(tap, "implied") || has_extra(tap, "state")) &&
          tap.queries() <= kMaxCompared && about_tokens && tap.input.q.defined() &&
          tap.input.k.defined() && tap.input.k.dim(1) <= kMaxCompared &&
          tap.input.q.dim(1) == tap.queries();
@@ -81,16 +81,16 @@ bool has_negative(const Tensor& numbers) {
   return std::ranges::any_of(numbers, [](float x) { return x < 0; });
 }
 
-Approximation approximation_of(const MechanismOf& of) {
-  Approximation a{softmax_of(of),
-                  implied_weights_of(of),
+Approximation approximation_of(const HeadInput& in) {
+  Approximation a{softmax_of(in),
+                  implied_weights_of(in),
                   {},
-                  mix_of(of),
-                  query_axis(of.input.trace, of.tap),
+                  mix_of(in),
+                  query_axis(in.input.trace, in.tap),
                   {}};
-  a.keys = axis_of_keys(of, a.exact.dim(1));
+  a.keys = axis_of_keys(in, a.exact.dim(1));
   if (has_negative(a.implied)) return a;
-  a.divergence = cached_numbers(of, CacheKey("divergence from softmax"), [&] {
+  a.divergence = cached_numbers(in, CacheKey("divergence from softmax"), [&] {
     const std::vector<double> rows =
         row_divergences(a.exact, a.implied, Divergence::KullbackLeibler);
     Tensor numbers({static_cast<Index>(rows.size())});

@@ -8,7 +8,7 @@ namespace attnscope {
 
 // Transformation of keys before they are compared with queries.
 struct Mix {
-  Tensor values;       // [k, L]: slots or features by key; undefined: unknown
+  Tensor values;       // [k, L]: slots or features by key; undefined if unknown
   bool slots = false;  // rows are averaging weights of keys; false: features of keys
 };
 
@@ -22,7 +22,7 @@ struct Approximation {
 };
 
 bool shows_approximation(const AttentionTap& tap);
-Approximation approximation_of(const MechanismOf& of);
+Approximation approximation_of(const HeadInput& in);
 bool has_negative(const Tensor& numbers);
 
 }  // namespace attnscope

@@ -21,23 +21,23 @@ void draw_chain(Page& page, const Box& box, const std::vector<ChainBox>& chain) 
   if (width < 3 * em) return;
   double x = box.x;
   for (std::size_t n = 0; n < chain.size(); ++n) {
-    const Box own{x, box.y, width, kChainHeight * em};
-    const Colour ground = chain[n].accent ? page.theme().accent
-                                          : blend(page.theme().background, page.theme().line, 0.45);
-    page.add(FilledBox{own, ground, 0.4 * em});
+    const Box chain_box{x, box.y, width, kChainHeight * em};
+    const Colour fill = chain[n].accent ? page.theme().accent
+                                        : blend(page.theme().background, page.theme().line, 0.45);
+    page.add(FilledBox{chain_box, fill, 0.4 * em});
     const std::vector<std::string> lines =
         page.wrapped(chain[n].text, size, width - 2 * kInBox * em, kChainLines);
-    double y =
-        own.y + own.height / 2 - (static_cast<double>(lines.size()) - 1) / 2 * kLineHeight * size;
+    double y = chain_box.y + chain_box.height / 2 -
+               (static_cast<double>(lines.size()) - 1) / 2 * kLineHeight * size;
     for (const std::string& line : lines) {
-      page.add(Text{{own.x + width / 2, y}, line, ink_on(ground), size, Align::Middle});
+      page.add(Text{{chain_box.x + width / 2, y}, line, ink_on(fill), size, Align::Middle});
       y += kLineHeight * size;
     }
     if (n + 1 < chain.size()) {
-      const double middle = own.y + own.height / 2;
+      const double middle = chain_box.y + chain_box.height / 2;
       for (Line& line :
-           arrow({own.right() + 0.3 * em, middle}, {own.right() + (kArrow - 0.3) * em, middle},
-                 page.theme().faint_text, 2)) {
+           arrow({chain_box.right() + 0.3 * em, middle},
+                 {chain_box.right() + (kArrow - 0.3) * em, middle}, page.theme().faint_text, 2)) {
         page.add(std::move(line));
       }
     }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index kMaxReach = 8;         // distances to each side in the kernel table
 constexpr double kSlideHeight = 5.5;   // em, from keys to queries
-constexpr double kSlideLabels = 0.14;  // of the height, for token labels
+constexpr double kSlideLabels = 0.14;  // share of the height, for token labels
 constexpr double kSlideNames = 5;      // em left of the tokens
 constexpr double kMinLine = 0.02;      // minimum weight of a line
 constexpr double kKernelShare = 0.42;  // share of the space below, for the table
@@ -42,39 +42,40 @@ bool is_kernel_of_distances(const AttentionTap& tap) {
          all_zero(part->k.value());
 }
 
-// Largest distance with its own number.
-Index reach_of(const AttentionTap& tap) {
+// Largest distance that has a column in the kernel table.
+Index max_distance(const AttentionTap& tap) {
   const Index columns = tap.result.part->bias->table.value().dim(1);
   return std::min({kMaxReach, std::max<Index>(1, columns / 2), tap.keys() - 1});
 }
 
-// Weights by distance of a query in the middle of the text.  [heads of the group, 2 reach + 1]
-Tensor kernels(const MechanismOf& of) {
-  const Index reach = reach_of(of.tap), middle = of.tap.queries() / 2;
-  const auto heads = static_cast<Index>(of.tap.heads.size());
+// Weights by distance, of a query in the middle of the text.  [heads of the group, 2 reach + 1]
+Tensor kernels(const HeadInput& in) {
+  const Index reach = max_distance(in.tap), middle = in.tap.queries() / 2;
+  const auto heads = static_cast<Index>(in.tap.heads.size());
   Tensor table = Tensor::zeros({heads, 2 * reach + 1});
   for (Index a = 0; a < heads; ++a) {
-    const Tensor row = attention_row(of.tap, a, middle);
-    for (Index o = -reach; o <= reach; ++o) {
-      const Index key = middle + o;
-      if (key >= 0 && key < of.tap.keys()) table(a, o + reach) = row[key];
+    const Tensor row = attention_row(in.tap, a, middle);
+    for (Index offset = -reach; offset <= reach; ++offset) {
+      const Index key = middle + offset;
+      if (key >= 0 && key < in.tap.keys()) table(a, offset + reach) = row[key];
     }
   }
   return table;
 }
 
-std::string signed_number(Index o) {
-  return (o > 0 ? "+" : "") + std::to_string(o);
+std::string signed_number(Index offset) {
+  return (offset > 0 ? "+" : "") + std::to_string(offset);
 }
 
 // "the token 2 before it"; empty for kernels without a single peak.
 std::string shift_words(const Tensor& table, Index head) {
   const Index reach = table.dim(1) / 2;
   constexpr float kAll = 0.99F;
-  for (Index o = -reach; o <= reach; ++o) {
-    if (table(head, o + reach) < kAll) continue;
-    if (o == 0) return "itself";
-    return "the token " + std::to_string(std::abs(o)) + (o < 0 ? " before it" : " after it");
+  for (Index offset = -reach; offset <= reach; ++offset) {
+    if (table(head, offset + reach) < kAll) continue;
+    if (offset == 0) return "itself";
+    return "the token " + std::to_string(std::abs(offset)) +
+           (offset < 0 ? " before it" : " after it");
   }
   return {};
 }
@@ -85,12 +86,12 @@ struct SlidePlan {
   MatrixPlot kernel, map;
 };
 
-std::optional<SlidePlan> plan_slide(const Page& page, const Box& inside, const MechanismOf& of,
+std::optional<SlidePlan> plan_slide(const Page& page, const Box& inside, const HeadInput& in,
                                     const Tensor& table) {
   const double em = page.em(), step = step_height(page);
   SlidePlan plan;
   plan.sentence = {inside.x, inside.y, inside.width, step};
-  TokenAxis tokens = key_axis(of.input.trace, of.tap);
+  TokenAxis tokens = key_axis(in.input.trace, in.tap);
   tokens.titles = {};
   plan.columns = place_columns(
       page, {inside.x + kSlideNames * em, inside.y + step, inside.width - kSlideNames * em, 0},
@@ -101,15 +102,15 @@ std::optional<SlidePlan> plan_slide(const Page& page, const Box& inside, const M
   const Box map_box = below(plan.right, step), kernel_box = below(plan.left, step);
   if (map_box.height < kMinKernelMap * em || kernel_box.height < kMinKernelMap * em) return {};
   TokenAxis heads{{"head"}, {}, {}}, distances{{"distance of the key", "distance"}, {}, {}};
-  for (const Index head : of.tap.heads) heads.labels.push_back(std::to_string(head));
-  for (Index o = -(table.dim(1) / 2); o <= table.dim(1) / 2; ++o) {
-    distances.labels.push_back(signed_number(o));
+  for (const Index head : in.tap.heads) heads.labels.push_back(std::to_string(head));
+  for (Index offset = -(table.dim(1) / 2); offset <= table.dim(1) / 2; ++offset) {
+    distances.labels.push_back(signed_number(offset));
   }
   plan.kernel = place_matrix(page, kernel_box, std::move(heads), std::move(distances), 0);
-  TokenAxis rows = query_axis(of.input.trace, of.tap), keys = key_axis(of.input.trace, of.tap);
+  TokenAxis rows = query_axis(in.input.trace, in.tap), keys = key_axis(in.input.trace, in.tap);
   if (map_box.height < kNamedSlide * em) {
-    rows = numbered(std::move(rows));
-    keys = numbered(std::move(keys));
+    rows = with_index_labels(std::move(rows));
+    keys = with_index_labels(std::move(keys));
   }
   plan.map = place_matrix(page, map_box, std::move(rows), std::move(keys), colour_bar_width(page));
   if (!(plan.map.plot.width > 0) || !(plan.kernel.plot.width > 0)) return {};
@@ -146,13 +147,13 @@ void draw_slide(Page& page, const SlidePlan& plan, const Tensor& weights, Pair p
   page.add(Text{{right, bottom}, "queries", query_colour(page.theme()), page.small(), Align::End});
 }
 
-void draw_kernels(Page& page, SlidePlan& plan, const MechanismOf& of, const Tensor& table) {
+void draw_kernels(Page& page, SlidePlan& plan, const HeadInput& in, const Tensor& table) {
   draw_step(
       page, plan.left, 2,
       {"The kernel of each head: its weight by distance", "The kernel of each head", "Kernels"});
   HeatMap cells = matrix_cells(plan.kernel);
   cells.values = table;
-  cells.colour_map = of.input.session.view.colour_map;
+  cells.colour_map = in.input.session.view.colour_map;
   if (colour_map(cells.colour_map).diverging()) cells.colour_map = "viridis";
   page.add(cells);
   const double width = plan.kernel.plot.width / plan.kernel.width;
@@ -169,13 +170,13 @@ void draw_kernels(Page& page, SlidePlan& plan, const MechanismOf& of, const Tens
                     Align::Middle});
     }
   }
-  plan.kernel.pinned_row = of.head;
+  plan.kernel.pinned_row = in.head;
   draw_matrix_frame(page, plan.kernel, {});
 }
 
-MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismOf& of) {
-  const Tensor table = cached_numbers(of, CacheKey("kernels"), [&] { return kernels(of); });
-  std::optional<SlidePlan> plan = plan_slide(page, inside, of, table);
+MechanismLayout draw_convolution(Page& page, const Box& inside, const HeadInput& in) {
+  const Tensor table = cached_numbers(in, CacheKey("kernels"), [&] { return kernels(in); });
+  std::optional<SlidePlan> plan = plan_slide(page, inside, in, table);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = [at = pair_at(plan->map), columns = plan->columns,
@@ -188,47 +189,47 @@ MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismO
     return std::nullopt;
   };
   std::optional<Pair> hovered;
-  if (of.input.interaction.pointer) hovered = layout.pair_at(*of.input.interaction.pointer);
-  const ViewSettings& settings = of.input.session.view;
+  if (in.input.interaction.pointer) hovered = layout.pair_at(*in.input.interaction.pointer);
+  const ViewSettings& settings = in.input.session.view;
   // Shifts are invisible at the ends of the text: use the middle.
   if (!hovered && settings.pinned_query < 0 && settings.pinned_key < 0) {
-    hovered = Pair{of.tap.queries() / 2, -1};
+    hovered = Pair{in.tap.queries() / 2, -1};
   }
-  const Pair pair = focus_of(of.input, of.tap, of.head, hovered);
-  const std::string number = std::to_string(of.tap.heads[static_cast<std::size_t>(of.head)]);
-  const std::string shift = shift_words(table, of.head);
+  const Pair pair = focus_of(in.input, in.tap, in.head, hovered);
+  const std::string number = std::to_string(in.tap.heads[static_cast<std::size_t>(in.head)]);
+  const std::string shift = shift_words(table, in.head);
   draw_step(page, plan->sentence, 1,
             {shift.empty() ? "No comparisons: head " + number +
                                  " weights keys by distance only, along the whole text"
                            : "No comparisons: in head " + number + " every token gets " + shift +
                                  ", a shift of the text",
              shift.empty() ? "Weights by distance only" : "Every token gets " + shift, "A shift"});
-  draw_slide(page, *plan, of.tap.attention(of.head), pair);
-  draw_kernels(page, *plan, of, table);
+  draw_slide(page, *plan, in.tap.attention(in.head), pair);
+  draw_kernels(page, *plan, in, table);
   draw_step(
       page, plan->right, 3,
       {"The weights of head " + number + ": the kernel in every row", "The weights", "Weights"});
   plan->map.pinned_row = pair.query;
   plan->map.pinned_column = pair.key;
   const ColourRange range =
-      draw_sorted_weights(page, of, plan->map, in_text_order(of.tap.queries()),
-                          in_text_order(of.tap.keys()), CacheKey("slid weights"));
+      draw_sorted_weights(page, in, plan->map, in_text_order(in.tap.queries()),
+                          in_text_order(in.tap.keys()), CacheKey("slid weights"));
   draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan->map.right, range, {"weight", ""});
   layout.bottom = std::max(plan->map.bottom(page), plan->kernel.bottom(page));
   return layout;
 }
 
-std::vector<ViewData::Matrix> convolution_numbers(const MechanismOf& of) {
-  const Tensor table = kernels(of);
+std::vector<ViewData::Matrix> convolution_numbers(const HeadInput& in) {
+  const Tensor table = kernels(in);
   std::vector<std::string> heads, distances;
-  for (const Index head : of.tap.heads) heads.push_back(std::to_string(head));
-  for (Index o = -(table.dim(1) / 2); o <= table.dim(1) / 2; ++o) {
-    distances.push_back(std::to_string(o));
+  for (const Index head : in.tap.heads) heads.push_back(std::to_string(head));
+  for (Index offset = -(table.dim(1) / 2); offset <= table.dim(1) / 2; ++offset) {
+    distances.push_back(std::to_string(offset));
   }
   return {{"kernel", table, heads, distances, {"head"}},
-          {"weight", of.tap.attention(of.head), query_axis(of.input.trace, of.tap).labels,
-           key_axis(of.input.trace, of.tap).labels}};
+          {"weight", in.tap.attention(in.head), query_axis(in.input.trace, in.tap).labels,
+           key_axis(in.input.trace, in.tap).labels}};
 }
 
 }  // namespace
@@ -237,7 +238,7 @@ Mechanism convolution_mechanism() {
   Mechanism m{"convolution", "a kernel that slides along the text", is_kernel_of_distances,
               draw_convolution, convolution_numbers};
   m.label = "Convolution";
-  m.weights = true;
+  m.shows_weights = true;
   return m;
 }
 

@@ -19,16 +19,16 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLabelShare = 0.14;   // of the height, for token labels
-constexpr double kArcShare = 0.3;      // of the height, maximum of the longest arc
+constexpr double kLabelShare = 0.14;   // share of the height, for token labels
+constexpr double kArcShare = 0.3;      // share of the height, maximum of the longest arc
 constexpr double kMinArcs = 5;         // em
 constexpr double kMaxArcs = 16;        // em
 constexpr double kMinEdgesMap = 9;     // em
 constexpr double kNamedEdgesMap = 30;  // em: lower maps have numbers instead of labels
-constexpr double kMapShare = 0.54;     // of the width, including a colour bar
+constexpr double kMapShare = 0.54;     // share of the width, including a colour bar
 constexpr std::size_t kMaxArcLines = 4000;
 
-// True for a tree with root 0 and children 2i + 1, 2i + 2 of i; causal ones have parent edges only.
+// True for a tree with root 0 and children 2i + 1, 2i + 2 of i; if causal, with edges to parents.
 bool is_binary_tree(const AttentionTap& tap, const GraphEdges& edges) {
   std::vector<Edge> tree;
   for (Index child = 1; child < tap.queries(); ++child) {
@@ -66,7 +66,7 @@ GraphWords graph_words(const AttentionTap& tap, const GraphEdges& edges) {
 
 struct EdgesPlan {
   Box sentence{}, arcs{}, left{}, right{};  // left and right include their sentences
-  double room = 0;                          // depth of the longest possible arc
+  double max_depth = 0;                     // depth of the longest possible arc
   TokenColumns columns{};
   std::optional<LayerChain> chain{};
   Index layers = 1;
@@ -74,39 +74,40 @@ struct EdgesPlan {
 };
 
 // Depth of an arc: deeper for longer ones, so that nested arcs do not touch.
-double arc_depth(const TokenColumns& columns, double room, const Edge& edge) {
+double arc_depth(const TokenColumns& columns, double max_depth, const Edge& edge) {
   const double radius = std::abs(columns.centre(edge.second) - columns.centre(edge.first)) / 2;
-  return std::min(radius, room * std::sqrt(2 * radius / columns.width));
+  return std::min(radius, max_depth * std::sqrt(2 * radius / columns.width));
 }
 
-std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const MechanismOf& of,
+std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const HeadInput& in,
                                     const GraphEdges& edges) {
   const double em = page.em(), step = step_height(page);
   EdgesPlan plan;
   plan.sentence = {inside.x, inside.y, inside.width, step};
-  TokenAxis tokens = query_axis(of.input.trace, of.tap);
+  TokenAxis tokens = query_axis(in.input.trace, in.tap);
   tokens.titles = {};
   plan.columns = place_columns(page, {inside.x, inside.y + step, inside.width, 0}, tokens,
                                kLabelShare * inside.height);
-  plan.room = std::clamp(kArcShare * inside.height, kMinArcs * em, kMaxArcs * em);
+  plan.max_depth = std::clamp(kArcShare * inside.height, kMinArcs * em, kMaxArcs * em);
   double deepest = 0;
   for (const Edge& edge : edges.pairs) {
-    deepest = std::max(deepest, arc_depth(plan.columns, plan.room, edge));
+    deepest = std::max(deepest, arc_depth(plan.columns, plan.max_depth, edge));
   }
   plan.arcs = {plan.columns.left, plan.columns.bottom(), plan.columns.width, deepest + 1.4 * em};
   const Box rest = below(inside, plan.arcs.bottom() - inside.y + 0.8 * em);
-  plan.chain = LayerChain::of(of.input.trace, of.input.part(), shown_head(of));
+  plan.chain = LayerChain::create(in.input.trace, in.input.part(), head_in_layer(in));
   if (plan.chain) {
-    plan.layers = layers_to_show(of.input, *plan.chain);
+    plan.layers = layers_to_show(in.input, *plan.chain);
     std::tie(plan.left, plan.right) = split(page, rest, kMapShare);
   } else {
     plan.left = rest;
   }
   const auto axes = [&](double height) {
-    std::pair<TokenAxis, TokenAxis> both{query_axis(of.input.trace, of.tap),
-                                         key_axis(of.input.trace, of.tap)};
-    if (height >= kNamedEdgesMap * em) return both;
-    return std::pair(numbered(std::move(both.first)), numbered(std::move(both.second)));
+    std::pair<TokenAxis, TokenAxis> tokens_axes{query_axis(in.input.trace, in.tap),
+                                                key_axis(in.input.trace, in.tap)};
+    if (height >= kNamedEdgesMap * em) return tokens_axes;
+    return std::pair(with_index_labels(std::move(tokens_axes.first)),
+                     with_index_labels(std::move(tokens_axes.second)));
   };
   const Box map_box = below(plan.left, step);
   if (map_box.height < kMinEdgesMap * em) return {};
@@ -126,7 +127,7 @@ std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const M
 Line arc_between(const EdgesPlan& plan, const Edge& edge, double y, Colour colour,
                  double thickness) {
   const double a = plan.columns.centre(edge.second), b = plan.columns.centre(edge.first);
-  const double depth = arc_depth(plan.columns, plan.room, edge);
+  const double depth = arc_depth(plan.columns, plan.max_depth, edge);
   Line line{{}, colour, thickness};
   for (int n = 0; n <= 32; ++n) {
     const double angle = std::numbers::pi * n / 32;
@@ -138,26 +139,26 @@ Line arc_between(const EdgesPlan& plan, const Edge& edge, double y, Colour colou
 
 void draw_graph_arcs(Page& page, const EdgesPlan& plan, const GraphEdges& edges, Index query) {
   const double em = page.em(), y = plan.arcs.y + 0.6 * em;
-  const bool many = edges.pairs.size() > kMaxArcLines;
-  std::vector<char> seen(static_cast<std::size_t>(plan.columns.tokens.count()), 0);
+  const bool too_many = edges.pairs.size() > kMaxArcLines;
+  std::vector<char> attended(static_cast<std::size_t>(plan.columns.tokens.count()), 0);
   for (const auto& [from, to] : edges.pairs) {
-    if (from == query) seen[static_cast<std::size_t>(to)] = 1;
-    const bool back = std::ranges::binary_search(edges.pairs, Edge(to, from));
-    if (many || from == query || to == query || (back && from < to)) continue;
+    if (from == query) attended[static_cast<std::size_t>(to)] = 1;
+    const bool is_mutual = std::ranges::binary_search(edges.pairs, Edge(to, from));
+    if (too_many || from == query || to == query || (is_mutual && from < to)) continue;
     page.add(arc_between(plan, {from, to}, y, translucent(page.theme().text, 0.4), 1.3));
   }
   for (const auto& edge : edges.pairs) {
-    const bool back = std::ranges::binary_search(edges.pairs, Edge(edge.second, edge.first));
+    const bool is_mutual = std::ranges::binary_search(edges.pairs, Edge(edge.second, edge.first));
     if (edge.first == query) {
       page.add(arc_between(plan, edge, y, query_colour(page.theme()), 0.24 * em));
-    } else if (edge.second == query && !back && !many) {  // the query is only a key here
+    } else if (edge.second == query && !is_mutual && !too_many) {  // the query is only a key here
       page.add(arc_between(plan, edge, y, translucent(page.theme().text, 0.4), 1.3));
     }
   }
   const double radius = std::min(0.4 * em, 0.42 * plan.columns.cell());
   for (Index n = 0; n < plan.columns.tokens.count(); ++n) {
     const Colour fill = n == query ? query_colour(page.theme())
-                        : seen[static_cast<std::size_t>(n)] != 0
+                        : attended[static_cast<std::size_t>(n)] != 0
                             ? key_colour(page.theme())
                             : blend(page.theme().background, page.theme().text, 0.55);
     page.add(disc({plan.columns.centre(n), y}, radius, fill));
@@ -168,19 +169,19 @@ Index neighbours(const GraphEdges& edges, Index node) {
   return std::ranges::count(edges.pairs, node, &Edge::first);
 }
 
-std::vector<std::string> seen_words(const MechanismOf& of, const GraphEdges& edges, Index query) {
-  const std::string name = "“" + query_label(of.input.trace, of.tap, query) + "”";
+std::vector<std::string> edge_words(const HeadInput& in, const GraphEdges& edges, Index query) {
+  const std::string name = "“" + query_label(in.input.trace, in.tap, query) + "”";
   const Index count = neighbours(edges, query);
-  const std::string sees = count == 0 ? " attends only to itself"
-                                      : " attends to itself and " + std::to_string(count) +
-                                            (count == 1 ? " connected token" : " connected tokens");
-  const auto [whole, brief] = graph_words(of.tap, edges);
-  return {"Tokens attend along the edges of " + whole + ". " + name + sees,
-          "Along the edges of " + brief + ": " + name + sees, name + sees + ": " + brief,
+  const std::string attends = count == 0
+                                  ? " attends only to itself"
+                                  : " attends to itself and " + std::to_string(count) +
+                                        (count == 1 ? " connected token" : " connected tokens");
+  const auto [whole, brief] = graph_words(in.tap, edges);
+  return {"Tokens attend along the edges of " + whole + ". " + name + attends,
+          "Along the edges of " + brief + ": " + name + attends, name + attends + ": " + brief,
           "Edges: " + brief, brief};
 }
 
-// Definition of the edge weights.
 std::string weight_words(const AttentionTap& tap) {
   const std::string mode = tap.variant.values.choice("mode");
   if (mode == "additive") return "by the additive score of both ends";
@@ -191,9 +192,9 @@ std::string weight_words(const AttentionTap& tap) {
 }
 
 std::vector<Handle> edges_handles(const EdgesPlan& plan) {
-  constexpr Index kMost = 512;
+  constexpr Index kLimit = 512;
   std::vector<Handle> handles;
-  for (Index n = 0; n < plan.columns.tokens.count() && plan.columns.tokens.count() <= kMost; ++n) {
+  for (Index n = 0; n < plan.columns.tokens.count() && plan.columns.tokens.count() <= kLimit; ++n) {
     const double x = plan.columns.centre(n) - plan.columns.cell() / 2;
     handles.push_back(
         {.area = {x, plan.columns.top, plan.columns.cell(), plan.arcs.y - plan.columns.top + 16},
@@ -203,9 +204,9 @@ std::vector<Handle> edges_handles(const EdgesPlan& plan) {
   return handles;
 }
 
-MechanismLayout draw_graph_mechanism(Page& page, const Box& inside, const MechanismOf& of) {
-  const GraphEdges edges = edges_of(of.tap, of.head);
-  std::optional<EdgesPlan> plan = plan_edges(page, inside, of, edges);
+MechanismLayout draw_graph_mechanism(Page& page, const Box& inside, const HeadInput& in) {
+  const GraphEdges edges = edges_of(in.tap, in.head);
+  std::optional<EdgesPlan> plan = plan_edges(page, inside, in, edges);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = [at = pair_at(plan->map), reach = pair_at(plan->reach), columns = plan->columns,
@@ -217,36 +218,36 @@ MechanismLayout draw_graph_mechanism(Page& page, const Box& inside, const Mechan
     if (token < 0 || p.y < columns.top || p.y >= arcs.bottom()) return std::nullopt;
     return Pair{token, token};
   };
-  // A node in the middle has neighbours on both sides.
-  const ViewSettings& settings = of.input.session.view;
+  // The default node has neighbours on both sides.
+  const ViewSettings& settings = in.input.session.view;
   std::optional<Pair> hovered;
-  if (of.input.interaction.pointer) hovered = layout.pair_at(*of.input.interaction.pointer);
-  if (!hovered && settings.pinned_query < 0) hovered = Pair{of.tap.queries() / 3, -1};
-  const Pair pair = focus_of(of.input, of.tap, of.head, hovered);
-  draw_step(page, plan->sentence, 1, seen_words(of, edges, pair.query));
+  if (in.input.interaction.pointer) hovered = layout.pair_at(*in.input.interaction.pointer);
+  if (!hovered && settings.pinned_query < 0) hovered = Pair{in.tap.queries() / 3, -1};
+  const Pair pair = focus_of(in.input, in.tap, in.head, hovered);
+  draw_step(page, plan->sentence, 1, edge_words(in, edges, pair.query));
   draw_columns(page, plan->columns, pair.key);
   draw_graph_arcs(page, *plan, edges, pair.query);
   draw_step(
       page, plan->left, 2,
-      {"The weights of its edges: " + weight_words(of.tap), "The weights of its edges", "Weights"});
+      {"The weights of its edges: " + weight_words(in.tap), "The weights of its edges", "Weights"});
   plan->map.pinned_row = pair.query;
   plan->map.pinned_column = pair.key;
   const ColourRange range =
-      draw_sorted_weights(page, of, plan->map, in_text_order(of.tap.queries()),
-                          in_text_order(of.tap.keys()), CacheKey("edge weights"));
+      draw_sorted_weights(page, in, plan->map, in_text_order(in.tap.queries()),
+                          in_text_order(in.tap.keys()), CacheKey("edge weights"));
   draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan->map.right, range, {"weight", ""});
   layout.bottom = plan->map.bottom(page);
   layout.handles = edges_handles(*plan);
   if (!(plan->reach.plot.width > 0)) return layout;
-  draw_reach_map(page, plan->right, plan->reach, of.input, plan->layers, 3, pair);
+  draw_reach_map(page, plan->right, plan->reach, in.input, plan->layers, 3, pair);
   layout.bottom = std::max(layout.bottom, plan->reach.bottom(page));
   return layout;
 }
 
-std::vector<ViewData::Matrix> edge_numbers(const MechanismOf& of) {
-  const GraphEdges edges = edges_of(of.tap, of.head);
-  const Tensor weights = of.tap.attention(of.head);
+std::vector<ViewData::Matrix> edge_numbers(const HeadInput& in) {
+  const GraphEdges edges = edges_of(in.tap, in.head);
+  const Tensor weights = in.tap.attention(in.head);
   Tensor table({static_cast<Index>(edges.pairs.size()), 3});
   for (Index n = 0; n < table.dim(0); ++n) {
     const auto [query, key] = edges.pairs[static_cast<std::size_t>(n)];
@@ -268,7 +269,7 @@ Mechanism edges_mechanism() {
   Mechanism m{"edges", "a graph whose edges tokens attend along", is_small_graph,
               draw_graph_mechanism, edge_numbers};
   m.label = "Edges";
-  m.weights = true;
+  m.shows_weights = true;
   return m;
 }
 

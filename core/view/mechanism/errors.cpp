@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kErrorsShare = 0.58;  // of the width
+constexpr double kErrorsShare = 0.58;  // share of the width
 constexpr double kMinErrorChart = 10;  // em, width and height
 constexpr double kMaxError = 2;        // upper limit of the axis
 constexpr double kCurvesApart = 0.06;  // offset of neighbouring curves, in steps of the size axis
@@ -34,7 +34,7 @@ ChartAxis sizes_axis(const ErrorStudy& study) {
   return x;
 }
 
-// Position of a size between the measured ones.
+// Position of a size on the axis of measured sizes.
 double place_of_size(const ErrorStudy& study, Index size) {
   return std::log2(static_cast<double>(size) / static_cast<double>(study.sizes.front()));
 }
@@ -97,20 +97,20 @@ void draw_errors_chart(Page& page, const Box& outer, const ErrorStudy& study) {
   const Chart chart = place_chart(page, box, sizes_axis(study), std::move(y));
   if (chart.empty()) return;
   draw_chart(page, chart);
-  const double own = place_of_size(study, study.own_size);
-  if (own > chart.x.least && own < chart.x.most) {
-    const double at = chart.at_x(own);
+  const double head_x = place_of_size(study, study.own_size);
+  if (head_x > chart.x.least && head_x < chart.x.most) {
+    const double at = chart.at_x(head_x);
     page.add(Line{{{at, chart.plot.y}, {at, chart.plot.bottom()}}, page.theme().accent, 1});
     page.tag({at, chart.plot.y + em}, "this head: " + std::to_string(study.own_size), chart.plot);
   }
   for (std::size_t n = 0; n < study.curves.size(); ++n) {
     const ErrorCurve& curve = study.curves[n];
     const Colour colour = head_colour(static_cast<Index>(n));
-    const double beside =
+    const double offset =
         kCurvesApart * (static_cast<double>(n) - static_cast<double>(study.curves.size() - 1) / 2);
     std::vector<Point> points;
     for (std::size_t i = 0; i < curve.errors.size(); ++i) {
-      points.push_back({static_cast<double>(i) + beside, curve.errors[i].median});
+      points.push_back({static_cast<double>(i) + offset, curve.errors[i].median});
     }
     draw_curve(page, chart, points, colour, curve.is_own ? 3 : 1.5);
     for (std::size_t i = 0; i < points.size(); ++i) {
@@ -123,13 +123,13 @@ void draw_singular(Page& page, const Box& outer, const ErrorStudy& study) {
   const bool rows = study.size.starts_with("rows");
   const auto count = static_cast<Index>(study.singular.size());
   const Index marked = std::min(count, rows ? study.own_size : std::max<Index>(1, count / 4));
-  const std::string kept = percent(study.kept(marked), 3), of = std::to_string(marked);
+  const std::string explained = percent(study.kept(marked), 3), ranks = std::to_string(marked);
   const Box box =
       draw_step(page, outer, 2,
-                {"Effective rank: " + of + " of " + std::to_string(count) +
-                     " singular values explain " + kept + " of the softmax map",
-                 of + " of " + std::to_string(count) + " singular values explain " + kept,
-                 of + " explain " + kept, "Rank"});
+                {"Effective rank: " + ranks + " of " + std::to_string(count) +
+                     " singular values explain " + explained + " of the softmax map",
+                 ranks + " of " + std::to_string(count) + " singular values explain " + explained,
+                 ranks + " explain " + explained, "Rank"});
   ChartAxis x = padded_axis(0, std::min(kMaxRanks, static_cast<double>(count)), true);
   x.titles = {"singular values of the softmax map, descending", "singular values"};
   x.whole = true;
@@ -144,13 +144,13 @@ void draw_singular(Page& page, const Box& outer, const ErrorStudy& study) {
   }
   draw_curve(page, chart, points, page.theme().accent, 2);
   if (static_cast<double>(marked) <= chart.x.most) {
-    draw_value(page, chart, {static_cast<double>(marked), study.kept(marked)}, kept);
+    draw_value(page, chart, {static_cast<double>(marked), study.kept(marked)}, explained);
   }
 }
 
-MechanismLayout draw_errors(Page& page, const Box& inside, const MechanismOf& of) {
+MechanismLayout draw_errors(Page& page, const Box& inside, const HeadInput& in) {
   const double em = page.em();
-  const std::shared_ptr<const ErrorStudy> study = of.input.findings.get(Findings::errors);
+  const std::shared_ptr<const ErrorStudy> study = in.input.findings.get(Findings::errors);
   MechanismLayout layout;
   layout.bottom = inside.bottom();
   if (study == nullptr) {
@@ -174,8 +174,8 @@ MechanismLayout draw_errors(Page& page, const Box& inside, const MechanismOf& of
   return layout;
 }
 
-std::vector<ViewData::Matrix> error_numbers(const MechanismOf& of) {
-  const std::shared_ptr<const ErrorStudy> study = of.input.findings.get(Findings::errors);
+std::vector<ViewData::Matrix> error_numbers(const HeadInput& in) {
+  const std::shared_ptr<const ErrorStudy> study = in.input.findings.get(Findings::errors);
   if (study == nullptr) return {};
   std::vector<std::string> sizes;
   for (const Index size : study->sizes) sizes.push_back(std::to_string(size));
@@ -206,8 +206,8 @@ Mechanism errors_mechanism() {
               error_numbers};
   m.label = "Errors by size";
   m.finding = {Findings::errors.id, [](const RunView& viewed) {
-                 const ViewSettings& of = viewed.view;
-                 return ErrorStudySettings{of.layer, of.head, of.part};
+                 const ViewSettings& view = viewed.view;
+                 return ErrorStudySettings{view.layer, view.head, view.part};
                }};
   m.objection = error_study_refusal;
   return m;

@@ -5,8 +5,8 @@
 namespace attnscope {
 namespace {
 
-// Tokens [first, last) joined; empty if some are missing.
-std::string joined(const Trace& trace, Index first, Index last) {
+// Concatenated labels of tokens [first, last); empty if some are missing.
+std::string joined_labels(const Trace& trace, Index first, Index last) {
   const auto count = static_cast<Index>(trace.tokens.size());
   if (first < 0 || first >= last || last > count) return {};
   std::string words;
@@ -14,30 +14,30 @@ std::string joined(const Trace& trace, Index first, Index last) {
   return words;
 }
 
-Index parameter_or(const AttentionTap& tap, const char* key, Index otherwise) {
-  return tap.variant.values.has(key) ? tap.variant.values.integer(key) : otherwise;
+Index parameter_or(const AttentionTap& tap, const char* key, Index fallback) {
+  return tap.variant.values.has(key) ? tap.variant.values.integer(key) : fallback;
 }
 
 }  // namespace
 
-TokenAxis key_axis_with_tokens(const MechanismOf& of) {
-  TokenAxis axis = key_axis(of.input.trace, of.tap);
-  const Trace& trace = of.input.trace;
-  const Index start = trace.token_index(of.tap.query_rows, of.tap.queries(), 0);
+TokenAxis key_axis_with_tokens(const HeadInput& in) {
+  TokenAxis axis = key_axis(in.input.trace, in.tap);
+  const Trace& trace = in.input.trace;
+  const Index start = trace.token_index(in.tap.query_rows, in.tap.queries(), 0);
   if (start < 0) return axis;
   Index column = 0;
-  for (const auto& [kind, count] : of.tap.result.columns) {
+  for (const auto& [kind, count] : in.tap.result.columns) {
     for (Index n = 0; n < count; ++n, ++column) {
       std::string words;
       if (kind == KeyKind::Memory) {  // precedes the first query
-        words = joined(trace, start - count + n, start - count + n + 1);
-      } else if (kind == KeyKind::Compressed && of.tap.variant.values.has("rate")) {
-        const Index last = start + key_position(of.tap, of.head, column) + 1;
-        words = joined(trace, last - parameter_or(of.tap, "rate", 1), last);
-      } else if (kind == KeyKind::Projected && of.tap.variant.values.has("stride")) {
-        const Index stride = parameter_or(of.tap, "stride", 1);
+        words = joined_labels(trace, start - count + n, start - count + n + 1);
+      } else if (kind == KeyKind::Compressed && in.tap.variant.values.has("rate")) {
+        const Index last = start + key_position(in.tap, in.head, column) + 1;
+        words = joined_labels(trace, last - parameter_or(in.tap, "rate", 1), last);
+      } else if (kind == KeyKind::Projected && in.tap.variant.values.has("stride")) {
+        const Index stride = parameter_or(in.tap, "stride", 1);
         const auto all = static_cast<Index>(trace.tokens.size());
-        words = joined(trace, n * stride, std::min(all, (n + 1) * stride));
+        words = joined_labels(trace, n * stride, std::min(all, (n + 1) * stride));
       }
       if (!words.empty()) axis.labels[static_cast<std::size_t>(column)] = words;
     }

@@ -7,9 +7,9 @@
 
 namespace attnscope {
 
-// key_axis() that includes the tokens from which memory columns and slots were made, if the trace
-// has them.
-TokenAxis key_axis_with_tokens(const MechanismOf& of);
+// key_axis() that labels memory columns and slots by the tokens that they represent, if the trace
+// contains these.
+TokenAxis key_axis_with_tokens(const HeadInput& in);
 
 // Kinds of columns, if one rule admits all columns and these are of several kinds. Otherwise both
 // members are empty.

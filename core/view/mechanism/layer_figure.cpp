@@ -22,7 +22,7 @@ constexpr double kLevelEnds = 0.8;                   // em above the first and b
 constexpr std::size_t kMaxEdges = 3000;
 constexpr double kFaintEdge = 0.3, kBetweenEdge = 0.75;  // opacity
 
-std::size_t at(Index n) {
+std::size_t as_size(Index n) {
   return static_cast<std::size_t>(n);
 }
 
@@ -43,21 +43,21 @@ Levels levels_in(const Page& page, const Box& box, Index layers) {
 struct LayerLine {
   Index level, query, key;  // from `key` at this level to the next
   int rule;
-  bool between;
+  bool between;  // on a path from the key
 };
 
-std::vector<LayerLine> edges_of(const LayerChain& chain, const ReceptiveField& heard) {
+std::vector<LayerLine> attention_lines(const LayerChain& chain, const ReceptiveField& field) {
   std::vector<LayerLine> edges;
-  const auto layers = static_cast<Index>(heard.cone.size()) - 1;
+  const auto layers = static_cast<Index>(field.cone.size()) - 1;
   for (Index level = layers - 1; level >= 0; --level) {
     for (Index i = 0; i < chain.length(); ++i) {
-      if (!heard.cone[at(level) + 1][at(i)]) continue;
-      ReceptiveField::Tokens seen(at(chain.length()), 0);  // by any head
-      chain.sights(level, i, [&](const LayerChain::Sight& s) {
-        if (seen[at(s.key)]) return;
-        seen[at(s.key)] = 1;
-        const bool between =
-            heard.between[at(level) + 1][at(i)] && heard.between[at(level)][at(s.key)];
+      if (!field.cone[as_size(level) + 1][as_size(i)]) continue;
+      ReceptiveField::Tokens seen(as_size(chain.length()), 0);  // by any head
+      chain.visit_keys(level, i, [&](const LayerChain::AttendedKey& s) {
+        if (seen[as_size(s.key)]) return;
+        seen[as_size(s.key)] = 1;
+        const bool between = field.between[as_size(level) + 1][as_size(i)] &&
+                             field.between[as_size(level)][as_size(s.key)];
         edges.push_back({level, i, s.key, s.rule, between});
       });
     }
@@ -67,11 +67,12 @@ std::vector<LayerLine> edges_of(const LayerChain& chain, const ReceptiveField& h
 
 void draw_layer_lines(Page& page, const TokenColumns& columns, const Levels& levels,
                       const std::vector<LayerLine>& edges, bool between) {
-  const auto shown = std::ranges::count(edges, between, &LayerLine::between);
-  if (static_cast<std::size_t>(shown) > kMaxEdges) return;
+  const auto lines = std::ranges::count(edges, between, &LayerLine::between);
+  if (static_cast<std::size_t>(lines) > kMaxEdges) return;
   for (const LayerLine& e : edges) {
     if (e.between != between) continue;
-    const Colour colour = translucent(rule_colour(at(e.rule)), between ? kBetweenEdge : kFaintEdge);
+    const Colour colour =
+        translucent(rule_colour(as_size(e.rule)), between ? kBetweenEdge : kFaintEdge);
     page.add(Line{{{columns.centre(e.key), levels.y(e.level)},
                    {columns.centre(e.query), levels.y(e.level + 1)}},
                   colour,
@@ -81,35 +82,35 @@ void draw_layer_lines(Page& page, const TokenColumns& columns, const Levels& lev
 
 // Draws the tokens of a row; those in the receptive field are filled.
 void draw_level(Page& page, const TokenColumns& columns, double y,
-                const ReceptiveField::Tokens& heard, const ReceptiveField::Tokens& between) {
+                const ReceptiveField::Tokens& field, const ReceptiveField::Tokens& between) {
   const double em = page.em(), radius = std::min(0.36 * em, 0.36 * columns.cell());
-  const Colour quiet = blend(page.theme().background, page.theme().line, 0.8);
-  const Colour known = blend(page.theme().background, page.theme().faint_text, 0.75);
+  const Colour unreached = blend(page.theme().background, page.theme().line, 0.8);
+  const Colour reached = blend(page.theme().background, page.theme().faint_text, 0.75);
   constexpr double kMinDisc = 1.6;  // pixels
   if (radius < kMinDisc) {
     for (Index n = 0; n < columns.tokens.count(); ++n) {
-      if (!heard[at(n)]) continue;
+      if (!field[as_size(n)]) continue;
       page.add(FilledBox{{columns.centre(n) - columns.cell() / 2, y - 0.2 * em,
                           std::max(1.0, columns.cell()), 0.4 * em},
-                         between[at(n)] ? page.theme().text : known});
+                         between[as_size(n)] ? page.theme().text : reached});
     }
     return;
   }
   for (Index n = 0; n < columns.tokens.count(); ++n) {
     const Point centre{columns.centre(n), y};
-    if (heard[at(n)]) {
-      page.add(disc(centre, radius, between[at(n)] ? page.theme().text : known));
+    if (field[as_size(n)]) {
+      page.add(disc(centre, radius, between[as_size(n)] ? page.theme().text : reached));
     } else {
-      page.add(disc(centre, 0.5 * radius, quiet));
+      page.add(disc(centre, 0.5 * radius, unreached));
     }
   }
 }
 
 void draw_path(Page& page, const TokenColumns& columns, const Levels& levels,
-               const ReceptiveField& heard, Pair pair) {
+               const ReceptiveField& field, Pair pair) {
   const double radius = std::max(3.0, std::min(0.45 * page.em(), 0.45 * columns.cell()));
-  for (std::size_t level = 0; level < heard.path.size(); ++level) {
-    const Hop& hop = heard.path[level];
+  for (std::size_t level = 0; level < field.path.size(); ++level) {
+    const Hop& hop = field.path[level];
     const Colour colour =
         hop.rule < 0 ? page.theme().faint_text : rule_colour(static_cast<std::size_t>(hop.rule));
     page.add(Line{{{columns.centre(hop.key), levels.y(static_cast<Index>(level))},
@@ -117,11 +118,11 @@ void draw_path(Page& page, const TokenColumns& columns, const Levels& levels,
                   colour,
                   4});
   }
-  for (std::size_t level = 1; level < heard.path.size(); ++level) {
-    page.add(disc({columns.centre(heard.path[level].key), levels.y(static_cast<Index>(level))},
+  for (std::size_t level = 1; level < field.path.size(); ++level) {
+    page.add(disc({columns.centre(field.path[level].key), levels.y(static_cast<Index>(level))},
                   radius, page.theme().text));
   }
-  const auto top = static_cast<Index>(heard.cone.size()) - 1;
+  const auto top = static_cast<Index>(field.cone.size()) - 1;
   page.add(disc({columns.centre(pair.key), levels.y(0)}, 1.2 * radius, key_colour(page.theme())));
   page.add(
       disc({columns.centre(pair.query), levels.y(top)}, 1.2 * radius, query_colour(page.theme())));
@@ -129,11 +130,11 @@ void draw_path(Page& page, const TokenColumns& columns, const Levels& levels,
 
 // Writes the size of the receptive field next to the rows, and the rule of each hop between them.
 void draw_margins(Page& page, const TokenColumns& columns, const Levels& levels,
-                  const LayerChain& chain, const ReceptiveField& heard, double left_end) {
+                  const LayerChain& chain, const ReceptiveField& field, double left_end) {
   const double em = page.em(), size = page.small();
   const double right = columns.left + columns.width + 0.8 * em;
   const double most_left = columns.left - 0.8 * em - left_end;
-  const auto layers = static_cast<Index>(heard.cone.size()) - 1;
+  const auto layers = static_cast<Index>(field.cone.size()) - 1;
   for (Index level = 0; level <= layers; ++level) {
     const double y = levels.y(level);
     const std::string number = std::to_string((level - 1) % chain.layers());
@@ -147,18 +148,18 @@ void draw_margins(Page& page, const TokenColumns& columns, const Levels& levels,
     }
     const double most = page.input().canvas.width - right;
     if (most < 4 * em) continue;
-    const Index count = count_of(heard.cone[at(level)]);
-    const std::string of = std::to_string(count) + " of " + std::to_string(chain.length());
+    const Index count = count_of(field.cone[as_size(level)]);
+    const std::string count_words = std::to_string(count) + " of " + std::to_string(chain.length());
     page.text({right, y},
               level == layers ? page.fitting({"the query", "query"}, size, most)
-                              : page.fitting({"hears " + of, of}, size, most),
+                              : page.fitting({"hears " + count_words, count_words}, size, most),
               size);
-    if (level == layers || heard.path.empty() || levels.step < 2 * 1.25 * size) continue;
-    const Hop& hop = heard.path[at(level)];
+    if (level == layers || field.path.empty() || levels.step < 2 * 1.25 * size) continue;
+    const Hop& hop = field.path[as_size(level)];
     if (hop.rule < 0) continue;
     const double middle = y - levels.step / 2, side = 0.7 * em;
-    page.add(
-        FilledBox{{right, middle - side / 2, side, side}, rule_colour(at(hop.rule)), 0.15 * em});
+    page.add(FilledBox{
+        {right, middle - side / 2, side, side}, rule_colour(as_size(hop.rule)), 0.15 * em});
     page.faint_text({right + 1.1 * em, middle}, page.ellipsised(hop.name, size, most - 1.1 * em),
                     size);
   }
@@ -172,39 +173,40 @@ LayerMargins layer_margins(const Page& page, double width) {
   return {kLeftMargin * em, kRightMargin * em};
 }
 
-double least_layers_height(const Page& page, Index layers) {
+double min_layers_height(const Page& page, Index layers) {
   return (2 * kLevelEnds + kMinLayer * static_cast<double>(layers)) * page.em();
 }
 
 double layers_height(const Page& page, Index layers, double spare) {
   const double most = (2 * kLevelEnds + kMaxLayer * static_cast<double>(layers)) * page.em();
-  return std::clamp(spare, least_layers_height(page, layers), most);
+  return std::clamp(spare, min_layers_height(page, layers), most);
 }
 
 void draw_layers(Page& page, const TokenColumns& columns, const Box& box, const LayerChain& chain,
-                 const ReceptiveField& heard, Pair pair, double left_end) {
-  const auto layers = static_cast<Index>(heard.cone.size()) - 1;
+                 const ReceptiveField& field, Pair pair, double left_end) {
+  const auto layers = static_cast<Index>(field.cone.size()) - 1;
   const Levels levels = levels_in(page, box, layers);
-  const std::vector<LayerLine> edges = edges_of(chain, heard);
+  const std::vector<LayerLine> edges = attention_lines(chain, field);
   draw_layer_lines(page, columns, levels, edges, false);
   draw_layer_lines(page, columns, levels, edges, true);
   for (Index level = 0; level <= layers; ++level) {
-    draw_level(page, columns, levels.y(level), heard.cone[at(level)], heard.between[at(level)]);
+    draw_level(page, columns, levels.y(level), field.cone[as_size(level)],
+               field.between[as_size(level)]);
   }
-  draw_path(page, columns, levels, heard, pair);
-  draw_margins(page, columns, levels, chain, heard, left_end);
+  draw_path(page, columns, levels, field, pair);
+  draw_margins(page, columns, levels, chain, field, left_end);
 }
 
-std::vector<std::string> path_words(const ReceptiveField& heard, const std::string& query,
+std::vector<std::string> path_words(const ReceptiveField& field, const std::string& query,
                                     const std::string& key) {
-  const auto layers = std::to_string(heard.cone.size() - 1);
-  if (heard.path.empty()) {
+  const auto layers = std::to_string(field.cone.size() - 1);
+  if (field.path.empty()) {
     return {key + " does not reach " + query + " through " + layers + " layers",
             "no path from " + key + " to " + query, "no path"};
   }
   std::string rules;
   Index hops = 0;
-  for (const Hop& hop : heard.path) {
+  for (const Hop& hop : field.path) {
     if (hop.rule < 0) continue;
     rules += (hops == 0 ? "" : ", then ") + hop.name;
     ++hops;
@@ -217,8 +219,8 @@ std::vector<std::string> path_words(const ReceptiveField& heard, const std::stri
           "From " + key + " to " + query + " in " + steps, key + " to " + query, steps};
 }
 
-Index shown_head(const MechanismOf& of) {
-  return of.tap.heads[static_cast<std::size_t>(of.head)];
+Index head_in_layer(const HeadInput& in) {
+  return in.tap.heads[static_cast<std::size_t>(in.head)];
 }
 
 Tensor cached_reach(const ViewInput& input, Index layers) {
@@ -282,11 +284,11 @@ void draw_reach_map(Page& page, const Box& box, MatrixPlot& plot, const ViewInpu
 Index farthest_key(const LayerChain& chain, Index query, Index layers) {
   Index farthest = query;
   for (Index n = 1; n <= layers; ++n) {
-    const ReceptiveField heard = heard_by(chain, query, query, n);
-    const ReceptiveField fewer = heard_by(chain, query, query, n - 1);
+    const ReceptiveField field = receptive_field(chain, query, query, n);
+    const ReceptiveField with_fewer = receptive_field(chain, query, query, n - 1);
     Index key = query;
     for (Index j = 0; j < chain.length(); ++j) {
-      if (!heard.cone[0][at(j)] || fewer.cone[0][at(j)]) continue;
+      if (!field.cone[0][as_size(j)] || with_fewer.cone[0][as_size(j)]) continue;
       if (std::abs(j - query) > std::abs(key - query)) key = j;
     }
     if (key == query) break;

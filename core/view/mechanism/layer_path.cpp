@@ -7,8 +7,8 @@ namespace {
 
 constexpr Index kMostLayers = 4, kMinLayers = 2;
 
-// True if all rows of the tap's heads have the same pattern.
-bool alike(const AttentionTap& tap) {
+// True if all heads of the tap have the same pattern.
+bool have_same_pattern(const AttentionTap& tap) {
   return tap.result.pattern->heads() == 1 && !tap.result.mask.defined();
 }
 
@@ -21,10 +21,11 @@ const std::string& rule_name(const AttentionTap& tap, int rule) {
 
 }  // namespace
 
-std::optional<LayerChain> LayerChain::of(const Trace& trace, const TracePart& part, Index head) {
+std::optional<LayerChain> LayerChain::create(const Trace& trace, const TracePart& part,
+                                             Index head) {
   LayerChain chain;
   for (const HeadRef& at : trace.layer_sequence(part)) {
-    std::vector<Eye> eyes;
+    std::vector<LayerHead> heads;
     for (const AttentionTap& tap : trace.attention) {
       if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
       if (chain.length_ == 0) chain.length_ = tap.queries();
@@ -33,16 +34,16 @@ std::optional<LayerChain> LayerChain::of(const Trace& trace, const TracePart& pa
         return {};
       }
       const auto count = static_cast<Index>(tap.heads.size());
-      for (Index n = 0; n < (alike(tap) ? 1 : count); ++n) eyes.push_back({&tap, n});
-      if (alike(tap) && std::ranges::count(tap.heads, head) > 0) {
-        eyes.back().head = std::ranges::find(tap.heads, head) - tap.heads.begin();
+      for (Index n = 0; n < (have_same_pattern(tap) ? 1 : count); ++n) heads.push_back({&tap, n});
+      if (have_same_pattern(tap) && std::ranges::count(tap.heads, head) > 0) {
+        heads.back().head = std::ranges::find(tap.heads, head) - tap.heads.begin();
       }
     }
-    const auto shown = [&](const Eye& eye) {
-      return eye.tap->heads[static_cast<std::size_t>(eye.head)] == head;
+    const auto is_shown = [&](const LayerHead& entry) {
+      return entry.tap->heads[static_cast<std::size_t>(entry.head)] == head;
     };
-    std::ranges::stable_partition(eyes, shown);
-    chain.layers_.push_back(std::move(eyes));
+    std::ranges::stable_partition(heads, is_shown);
+    chain.layers_.push_back(std::move(heads));
   }
   if (chain.layers_.empty() || chain.length_ == 0 || chain.length_ > kMostLength) return {};
   return chain;
@@ -52,22 +53,22 @@ Index LayerChain::shown_layers() const {
   return std::clamp(layers(), kMinLayers, kMostLayers);
 }
 
-void LayerChain::sights(Index layer, Index query,
-                        const std::function<void(const Sight&)>& see) const {
-  for (const Eye& eye : layers_[static_cast<std::size_t>(layer % layers())]) {
-    const Pattern& pattern = *eye.tap->result.pattern;
-    const Index row_of = pattern.heads() > 1 ? eye.head : 0;
-    const ByteTensor& mask = eye.tap->result.mask;
+void LayerChain::visit_keys(Index layer, Index query,
+                            const std::function<void(const AttendedKey&)>& visit) const {
+  for (const LayerHead& entry : layers_[static_cast<std::size_t>(layer % layers())]) {
+    const Pattern& pattern = *entry.tap->result.pattern;
+    const Index pattern_head = pattern.heads() > 1 ? entry.head : 0;
+    const ByteTensor& mask = entry.tap->result.mask;
     if (mask.defined()) {
       for (Index key = 0; key < length_; ++key) {
-        if (mask(eye.head, query, key) == 0) continue;
-        see({key, eye.tap, eye.head, std::max(0, pattern.rule(row_of, query, key))});
+        if (mask(entry.head, query, key) == 0) continue;
+        visit({key, entry.tap, entry.head, std::max(0, pattern.rule(pattern_head, query, key))});
       }
       continue;
     }
-    for (const Run& run : pattern.row(row_of, query)) {
+    for (const Run& run : pattern.row(pattern_head, query)) {
       for (Index key = run.begin; key < run.end; key += run.step) {
-        see({key, eye.tap, eye.head, run.rule});
+        visit({key, entry.tap, entry.head, run.rule});
       }
     }
   }
@@ -75,7 +76,7 @@ void LayerChain::sights(Index layer, Index query,
 
 namespace {
 
-// Receptive field level by level, from the query downwards.
+// Receptive field by level, computed from the query downwards.
 std::vector<ReceptiveField::Tokens> cone_of(const LayerChain& chain, Index query, Index layers) {
   const auto length = static_cast<std::size_t>(chain.length());
   std::vector<ReceptiveField::Tokens> cone(static_cast<std::size_t>(layers) + 1,
@@ -86,7 +87,7 @@ std::vector<ReceptiveField::Tokens> cone_of(const LayerChain& chain, Index query
     before = cone[static_cast<std::size_t>(layer) + 1];
     for (Index i = 0; i < chain.length(); ++i) {
       if (!cone[static_cast<std::size_t>(layer) + 1][static_cast<std::size_t>(i)]) continue;
-      chain.sights(layer, i, [&](const LayerChain::Sight& s) {
+      chain.visit_keys(layer, i, [&](const LayerChain::AttendedKey& s) {
         before[static_cast<std::size_t>(s.key)] = 1;
       });
     }
@@ -94,7 +95,7 @@ std::vector<ReceptiveField::Tokens> cone_of(const LayerChain& chain, Index query
   return cone;
 }
 
-// Members of the cone reachable from the key, from the key upwards.
+// Members of the cone that the key reaches, computed from the key upwards.
 std::vector<ReceptiveField::Tokens> between_of(const LayerChain& chain,
                                                const std::vector<ReceptiveField::Tokens>& cone,
                                                Index key) {
@@ -104,12 +105,12 @@ std::vector<ReceptiveField::Tokens> between_of(const LayerChain& chain,
   for (std::size_t layer = 0; layer + 1 < cone.size(); ++layer) {
     for (std::size_t i = 0; i < cone[0].size(); ++i) {
       if (!cone[layer + 1][i]) continue;
-      char heard = between[layer][i];
-      chain.sights(static_cast<Index>(layer), static_cast<Index>(i),
-                   [&](const LayerChain::Sight& s) {
-                     heard |= between[layer][static_cast<std::size_t>(s.key)];
-                   });
-      between[layer + 1][i] = heard;
+      char reached = between[layer][i];
+      chain.visit_keys(static_cast<Index>(layer), static_cast<Index>(i),
+                       [&](const LayerChain::AttendedKey& s) {
+                         reached |= between[layer][static_cast<std::size_t>(s.key)];
+                       });
+      between[layer + 1][i] = reached;
     }
   }
   return between;
@@ -124,8 +125,8 @@ std::vector<Hop> path_of(const LayerChain& chain,
   for (auto layer = static_cast<Index>(between.size()) - 2; layer >= 0; --layer) {
     const ReceptiveField::Tokens& before = between[static_cast<std::size_t>(layer)];
     Hop hop{at, at};
-    // Once the key remains available in all layers below, it is taken as soon as possible.
-    chain.sights(layer, at, [&](const LayerChain::Sight& s) {
+    // Prefers the key itself: the residual connection reaches it through all layers below.
+    chain.visit_keys(layer, at, [&](const LayerChain::AttendedKey& s) {
       if (!before[static_cast<std::size_t>(s.key)] || s.key == at) return;
       if (hop.rule >= 0 && (hop.key == key || s.key != key)) return;
       hop = {at, s.key, s.rule, rule_name(*s.tap, s.rule),
@@ -141,14 +142,14 @@ std::vector<Hop> path_of(const LayerChain& chain,
 
 }  // namespace
 
-ReceptiveField heard_by(const LayerChain& chain, Index query, Index key, Index layers) {
-  ReceptiveField heard;
-  heard.cone = cone_of(chain, query, layers);
-  heard.between = between_of(chain, heard.cone, key);
-  if (heard.between.back()[static_cast<std::size_t>(query)]) {
-    heard.path = path_of(chain, heard.between, query, key);
+ReceptiveField receptive_field(const LayerChain& chain, Index query, Index key, Index layers) {
+  ReceptiveField field;
+  field.cone = cone_of(chain, query, layers);
+  field.between = between_of(chain, field.cone, key);
+  if (field.between.back()[static_cast<std::size_t>(query)]) {
+    field.path = path_of(chain, field.between, query, key);
   }
-  return heard;
+  return field;
 }
 
 }  // namespace attnscope

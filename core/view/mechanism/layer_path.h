@@ -10,35 +10,36 @@
 
 namespace attnscope {
 
-// The layers of a part in order, repeated cyclically if more are requested. Any head counts, and
-// the residual connection keeps a token's information.
+// Layers of a part in order, repeated cyclically if more are requested. Information passes through
+// any head of a layer, or through the residual connection.
 class LayerChain {
  public:
   static constexpr Index kMostLength = 1024;
-  // Empty unless all layers attend within the same tokens (no memory or cross-attention), or above
-  // kMostLength. Among equivalent heads of a layer, `head` is named.
-  static std::optional<LayerChain> of(const Trace& trace, const TracePart& part, Index head);
+  // Returns nullopt if a layer attends to other tokens (memory, cross-attention), or if there are
+  // more than kMostLength tokens. If several heads attend to a key, paths name `head` first.
+  static std::optional<LayerChain> create(const Trace& trace, const TracePart& part, Index head);
 
   Index length() const { return length_; }
   Index layers() const { return static_cast<Index>(layers_.size()); }
-  // Number of layers in pictures: those of the model, at least two, within limits.
+  // Number of layers to draw: that of the model, clamped to a legible range.
   Index shown_layers() const;
 
-  struct Sight {
+  struct AttendedKey {
     Index key;
     const AttentionTap* tap;
     Index head;  // within the tap's group
     int rule;
   };
   // Visits the keys of a query in a layer, once for each head that attends to them.
-  void sights(Index layer, Index query, const std::function<void(const Sight&)>& see) const;
+  void visit_keys(Index layer, Index query,
+                  const std::function<void(const AttendedKey&)>& visit) const;
 
  private:
-  struct Eye {
+  struct LayerHead {
     const AttentionTap* tap;
     Index head;
   };
-  std::vector<std::vector<Eye>> layers_;
+  std::vector<std::vector<LayerHead>> layers_;
   Index length_ = 0;
 };
 
@@ -54,9 +55,9 @@ struct Hop {
 struct ReceptiveField {
   using Tokens = std::vector<char>;  // [L], 1 for members
   std::vector<Tokens> cone;     // [layers + 1]: tokens whose state at that level reaches the query
-  std::vector<Tokens> between;  // likewise those on a path from the key
-  std::vector<Hop> path;  // one hop per layer, from the first; empty: the key does not reach it
+  std::vector<Tokens> between;  // members of `cone` that the key reaches
+  std::vector<Hop> path;        // one hop per layer, first layer first; empty: no path
 };
-ReceptiveField heard_by(const LayerChain& chain, Index query, Index key, Index layers);
+ReceptiveField receptive_field(const LayerChain& chain, Index query, Index key, Index layers);
 
 }  // namespace attnscope

@@ -17,10 +17,10 @@ namespace attnscope {
 namespace {
 
 constexpr Index kMostTokens = 2048;   // limit of tokens to sort
-constexpr double kHashShare = 0.22;   // of the height: strip of the rounds with labels
-constexpr double kSortedShare = 0.2;  // of the height: sorted strip
+constexpr double kHashShare = 0.22;   // share of the height: strip of the rounds with labels
+constexpr double kSortedShare = 0.2;  // share of the height: sorted strip
 constexpr double kTextLine = 0.5;     // em: repeated colours where the lines start
-constexpr double kLinesShare = 0.06;  // of the height: lines to the sorted tokens
+constexpr double kLinesShare = 0.06;  // share of the height: lines to the sorted tokens
 constexpr double kChunkLine = 0.9;    // em
 constexpr double kMapTitles = 2.9;    // em above a map
 constexpr double kMinSortedMap = 9;   // em
@@ -31,19 +31,18 @@ const IntTensor& buckets_of(const AttentionTap& tap) {
 }
 
 bool shows_hashes(const AttentionTap& tap) {
-  const auto found = tap.result.extra_counts.find("lsh.bucket");
-  return found != tap.result.extra_counts.end() && found->second.dim(2) == tap.queries() &&
+  const auto buckets = tap.result.extra_counts.find("lsh.bucket");
+  return buckets != tap.result.extra_counts.end() && buckets->second.dim(2) == tap.queries() &&
          tap.queries() == tap.keys() && tap.queries() <= kMostTokens;
 }
 
-// One round of a head.
 struct Round {
-  Index number = 0, count = 0;  // from 0; of `count` rounds
-  Index chunk = 0;              // size; 0: none
+  Index number = 0, count = 0;  // of this round, from 0; of all rounds
+  Index chunk = 0;              // size; 0: no chunks
   std::vector<Index> bucket;    // by token
   TokenOrder order;
   // True if the round lets the query attend to the key.
-  bool joins(Index query, Index key) const {
+  bool admits(Index query, Index key) const {
     const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
     if (q == k || bucket[q] != bucket[k]) return false;
     if (chunk == 0) return true;
@@ -52,27 +51,27 @@ struct Round {
   }
 };
 
-Round round_of(const MechanismOf& of) {
-  const IntTensor& buckets = buckets_of(of.tap);
+Round round_of(const HeadInput& in) {
+  const IntTensor& buckets = buckets_of(in.tap);
   Round round;
   round.count = buckets.dim(0);
-  const Index asked = view_values(of.input.session.view, "mechanism").integer("round");
-  round.number = std::clamp<Index>(asked - 1, 0, round.count - 1);
-  round.chunk = of.tap.variant.values.integer("chunk");
+  const Index requested = view_values(in.input.session.view, "mechanism").integer("round");
+  round.number = std::clamp<Index>(requested - 1, 0, round.count - 1);
+  round.chunk = in.tap.variant.values.integer("chunk");
   for (Index i = 0; i < buckets.dim(2); ++i) {
-    round.bucket.push_back(buckets[(round.number * buckets.dim(1) + of.head) * buckets.dim(2) + i]);
+    round.bucket.push_back(buckets[(round.number * buckets.dim(1) + in.head) * buckets.dim(2) + i]);
   }
   round.order = sorted_by(round.bucket);
   return round;
 }
 
 // Buckets of all rounds by token.  [n, L]
-Tensor bucket_rows(const MechanismOf& of) {
-  const IntTensor& buckets = buckets_of(of.tap);
+Tensor bucket_rows(const HeadInput& in) {
+  const IntTensor& buckets = buckets_of(in.tap);
   Tensor rows({buckets.dim(0), buckets.dim(2)});
   for (Index n = 0; n < rows.dim(0); ++n) {
     for (Index i = 0; i < rows.dim(1); ++i) {
-      rows(n, i) = static_cast<float>(buckets[(n * buckets.dim(1) + of.head) * buckets.dim(2) + i]);
+      rows(n, i) = static_cast<float>(buckets[(n * buckets.dim(1) + in.head) * buckets.dim(2) + i]);
     }
   }
   return rows;
@@ -87,28 +86,29 @@ Tensor row_of(const std::vector<Index>& numbers, const TokenOrder& order) {
   return row;
 }
 
-// Bucket of the pairs admitted by the round, NaN for others; and 1 for pairs admitted otherwise,
-// else NaN.  [L, L] each
+// Allowed pairs. `of_round`: bucket of the pairs that the round admits; `of_others`: 1 for other
+// allowed pairs. NaN elsewhere.  [L, L] each
 struct PairKinds {
   Tensor of_round, of_others;
 };
-PairKinds pair_kinds(const MechanismOf& of, const Round& round) {
-  const Index length = of.tap.queries();
-  const auto made = [&](bool of_round) {
-    Tensor kinds = pattern_rules(*of.tap.result.pattern, of.head, {0, 0, length, length, 1, 1});
+PairKinds pair_kinds(const HeadInput& in, const Round& round) {
+  const Index length = in.tap.queries();
+  const auto make_kinds = [&](bool of_round) {
+    Tensor kinds = pattern_rules(*in.tap.result.pattern, in.head, {0, 0, length, length, 1, 1});
     for (Index i = 0; i < length; ++i) {
       const auto bucket = static_cast<float>(round.bucket[static_cast<std::size_t>(i)]);
       for (Index j = 0; j < length; ++j) {
         float& kind = kinds(i, j);
         if (std::isnan(kind)) continue;
-        kind = round.joins(i, j) != of_round ? NAN : of_round ? bucket : 1;
+        kind = round.admits(i, j) != of_round ? NAN : of_round ? bucket : 1;
       }
     }
     return kinds;
   };
-  return {
-      cached_numbers(of, CacheKey("pairs of round", round.number), [&] { return made(true); }),
-      cached_numbers(of, CacheKey("pairs of others", round.number), [&] { return made(false); })};
+  return {cached_numbers(in, CacheKey("pairs of round", round.number),
+                         [&] { return make_kinds(true); }),
+          cached_numbers(in, CacheKey("pairs of others", round.number),
+                         [&] { return make_kinds(false); })};
 }
 
 struct LshPlan {
@@ -118,7 +118,7 @@ struct LshPlan {
   Box steps[3];     // sentences
   Box left, right;  // maps including titles
   MatrixPlot sorted_map, pairs;
-  bool low = false;  // little space: labels that appear elsewhere are omitted
+  bool is_low = false;  // little space: labels that appear elsewhere are omitted
 
   // Token at a point, -1: none.
   Index token_at(Point p) const {
@@ -130,16 +130,16 @@ struct LshPlan {
 };
 
 // Places two maps side by side, or stacked in tall boxes.
-void place_lsh_maps(const Page& page, const Box& box, const MechanismOf& of, LshPlan& plan) {
+void place_lsh_maps(const Page& page, const Box& box, const HeadInput& in, LshPlan& plan) {
   const double titles = kMapTitles * page.em();
   std::tie(plan.left, plan.right) = split(page, box);
-  TokenAxis queries = query_axis(of.input.trace, of.tap), keys = key_axis(of.input.trace, of.tap);
-  if (plan.low) keys.titles = {};
+  TokenAxis queries = query_axis(in.input.trace, in.tap), keys = key_axis(in.input.trace, in.tap);
+  if (plan.is_low) keys.titles = {};
   TokenAxis sorted_queries = reordered(queries, plan.round.order),
             sorted_keys = reordered(keys, plan.round.order);
-  if (plan.low) {
+  if (plan.is_low) {
     for (TokenAxis* axis : {&queries, &keys, &sorted_queries, &sorted_keys}) {
-      *axis = numbered(std::move(*axis));
+      *axis = with_index_labels(std::move(*axis));
     }
   }
   plan.sorted_map = place_matrix(page, below(plan.left, titles), sorted_queries, sorted_keys,
@@ -147,15 +147,15 @@ void place_lsh_maps(const Page& page, const Box& box, const MechanismOf& of, Lsh
   plan.pairs = place_matrix(page, below(plan.right, titles), queries, keys, 0);
 }
 
-std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const MechanismOf& of) {
+std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const HeadInput& in) {
   const double em = page.em(), step = step_height(page);
-  const Tensor rows = bucket_rows(of);
-  const Round round = round_of(of);
-  const KindColours colours(row_of(round.bucket, in_text_order(of.tap.queries())), rows);
-  const TokenStrip none{{}, {}, {}, colours};
-  LshPlan plan{round, colours, none, none, none, {}, {}, {}, {}, {}, false};
-  plan.low = inside.height < kLowPage * em;
-  TokenAxis tokens = query_axis(of.input.trace, of.tap);
+  const Tensor rows = bucket_rows(in);
+  const Round round = round_of(in);
+  const KindColours colours(row_of(round.bucket, in_text_order(in.tap.queries())), rows);
+  const TokenStrip empty{{}, {}, {}, colours};
+  LshPlan plan{round, colours, empty, empty, empty, {}, {}, {}, {}, {}, false};
+  plan.is_low = inside.height < kLowPage * em;
+  TokenAxis tokens = query_axis(in.input.trace, in.tap);
   tokens.titles = {};
   std::vector<std::string> names;
   for (Index n = 0; n < plan.round.count; ++n) names.push_back("round " + std::to_string(n + 1));
@@ -173,25 +173,25 @@ std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const Mecha
   next_step(plan.steps[1]);
   const Box line{rest.x + left, rest.y, rest.width - left, kTextLine * em};
   plan.text = place_strip(page, line, {}, {},
-                          row_of(plan.round.bucket, in_text_order(of.tap.queries())), colours);
+                          row_of(plan.round.bucket, in_text_order(in.tap.queries())), colours);
   rest = below(rest, line.height + kLinesShare * inside.height);
-  const Box place{line.x, rest.y, line.width, kSortedShare * inside.height};
-  const TokenAxis in_order = plan.low ? TokenAxis() : reordered(tokens, plan.round.order);
-  plan.sorted =
-      place_strip(page, place, in_order, {}, row_of(plan.round.bucket, plan.round.order), colours);
+  const Box sorted_box{line.x, rest.y, line.width, kSortedShare * inside.height};
+  const TokenAxis sorted_tokens = plan.is_low ? TokenAxis() : reordered(tokens, plan.round.order);
+  plan.sorted = place_strip(page, sorted_box, sorted_tokens, {},
+                            row_of(plan.round.bucket, plan.round.order), colours);
   rest = below(rest, plan.sorted.bottom() - rest.y + kChunkLine * em);
   next_step(plan.steps[2]);
   for (const TokenStrip* strip : {&plan.hashed, &plan.text, &plan.sorted}) {
     if (!(strip->cells.width > 0)) return {};
   }
   if (rest.height < (kMinSortedMap + kMapTitles) * em) return {};
-  place_lsh_maps(page, rest, of, plan);
+  place_lsh_maps(page, rest, in, plan);
   if (!(plan.sorted_map.plot.width > 0) || !(plan.pairs.plot.width > 0)) return {};
   return plan;
 }
 
 // Draws lines from each token to its sorted position.
-void draw_links(Page& page, const LshPlan& plan, Index lit) {
+void draw_links(Page& page, const LshPlan& plan, Index marked) {
   const double from = plan.text.bottom(), to = plan.sorted.cells.y - plan.sorted.depth;
   const auto draw_link = [&](Index i, double opacity, double thickness) {
     const auto at = static_cast<std::size_t>(i);
@@ -200,14 +200,14 @@ void draw_links(Page& page, const LshPlan& plan, Index lit) {
              translucent(plan.colours(plan.round.bucket[at]), opacity),
              thickness});
   };
-  // As many as are distinguishable.
+  // Draws only as many lines as are distinguishable.
   constexpr double kBetween = 2;  // pixels
   const auto all = static_cast<double>(plan.text.kinds.dim(1));
   const auto step = static_cast<Index>(std::ceil(kBetween * all / plan.text.cells.width));
   for (Index i = 0; i < plan.text.kinds.dim(1); i += step) {
-    if (i != lit) draw_link(i, 0.55, 1.2);
+    if (i != marked) draw_link(i, 0.55, 1.2);
   }
-  if (lit >= 0) draw_link(lit, 1, 3.5);
+  if (marked >= 0) draw_link(marked, 1, 3.5);
 }
 
 // Draws a line for each chunk below the sorted tokens.
@@ -226,8 +226,8 @@ void draw_chunks(Page& page, const LshPlan& plan) {
   }
 }
 
-void draw_sentences(Page& page, const LshPlan& plan, const MechanismOf& of, Index lit) {
-  const std::string which =
+void draw_sentences(Page& page, const LshPlan& plan, const HeadInput& in, Index marked) {
+  const std::string round_words =
       plan.round.count > 1 ? " of round " + std::to_string(plan.round.number + 1) : std::string();
   draw_step(page, plan.steps[0], 1,
             {"Hash: random directions assign every token to a bucket (colour); similar vectors "
@@ -237,15 +237,15 @@ void draw_sentences(Page& page, const LshPlan& plan, const MechanismOf& of, Inde
                                  ? std::string()
                                  : ", then cut into chunks of " + std::to_string(plan.round.chunk);
   draw_step(page, plan.steps[1], 2,
-            {"Sort: the buckets" + which + " in order" + chunks +
+            {"Sort: the buckets" + round_words + " in order" + chunks +
                  (chunks.empty() ? ", each in text order"
                                  : ": a token attends within its chunk and the previous one"),
-             "Sort by bucket" + which + chunks, "Sort by bucket"});
-  const Index seen =
-      of.tap.result.pattern->row_count(of.tap.result.pattern->heads() > 1 ? of.head : 0, lit);
-  const std::string count = std::to_string(seen) + " of " + std::to_string(of.tap.keys());
+             "Sort by bucket" + round_words + chunks, "Sort by bucket"});
+  const Index attended_count =
+      in.tap.result.pattern->row_count(in.tap.result.pattern->heads() > 1 ? in.head : 0, marked);
+  const std::string count = std::to_string(attended_count) + " of " + std::to_string(in.tap.keys());
   const std::string token =
-      "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
+      "“" + query_label(in.input.trace, in.tap, marked) + "” (" + std::to_string(marked) + ")";
   draw_step(
       page, plan.steps[2], 3,
       {"Attend: a token attends only within its bucket, " + token + " at " + count + " tokens",
@@ -263,8 +263,8 @@ Box draw_map_title(Page& page, const Box& box, const MatrixPlot& map,
   return {x, box.y + 1.4 * em, box.right() - x, 1.5 * em};
 }
 
-void draw_maps(Page& page, LshPlan& plan, const MechanismOf& of, Index lit) {
-  const Index place = plan.round.order.place[static_cast<std::size_t>(lit)];
+void draw_maps(Page& page, LshPlan& plan, const HeadInput& in, Index marked) {
+  const Index place = plan.round.order.place[static_cast<std::size_t>(marked)];
   const std::vector<std::string> pooled{"more pairs than pixels", "pooled"};
   const Box below_left = draw_map_title(page, plan.left, plan.sorted_map,
                                         {"Weights, tokens sorted by bucket", "Weights, sorted"});
@@ -274,7 +274,7 @@ void draw_maps(Page& page, LshPlan& plan, const MechanismOf& of, Index lit) {
                   page.small());
   plan.sorted_map.pinned_row = plan.sorted_map.pinned_column = place;
   const ColourRange range =
-      draw_sorted_weights(page, of, plan.sorted_map, plan.round.order, plan.round.order,
+      draw_sorted_weights(page, in, plan.sorted_map, plan.round.order, plan.round.order,
                           CacheKey("lsh", plan.round.number));
   outline_blocks(page, plan.sorted_map, plan.round.bucket, plan.round.bucket, plan.colours);
   draw_matrix_frame(page, plan.sorted_map, pooled);
@@ -283,32 +283,33 @@ void draw_maps(Page& page, LshPlan& plan, const MechanismOf& of, Index lit) {
   const Box below_right =
       draw_map_title(page, plan.right, plan.pairs, {"Pairs in text order", "Pairs, text order"});
   const Theme& theme = page.theme();
-  const Colour other = blend(theme.background, theme.text, 0.5);
+  const Colour other_pairs = blend(theme.background, theme.text, 0.5);
   std::vector<LegendEntry> legend;
-  const PairKinds kinds = pair_kinds(of, plan.round);
+  const PairKinds kinds = pair_kinds(in, plan.round);
   const bool others = std::ranges::any_of(kinds.of_others, [](float x) { return !std::isnan(x); });
   if (others) {
-    legend.push_back({other, plan.round.count > 1 ? "another round, or self" : "itself alone"});
+    legend.push_back(
+        {other_pairs, plan.round.count > 1 ? "another round, or self" : "itself alone"});
   }
   legend.push_back({not_allowed_colour(theme), "not allowed"});
   draw_legend(page, legend, below_right);
-  plan.pairs.pinned_row = plan.pairs.pinned_column = lit;
+  plan.pairs.pinned_row = plan.pairs.pinned_column = marked;
   page.add(FilledBox{plan.pairs.plot, not_allowed_colour(theme)});
   HeatMap cells = matrix_cells(plan.pairs);
-  cells.colour_map = "grey";  // legible in any theme at half range
+  cells.colour_map = "grey";  // its middle, the value 1, is visible in any theme
   cells.most = 2;
   cells.values = kinds.of_others;
   page.add(cells);
   constexpr double kLastBucket = 255;
   cells.colour_map = "categories";
   cells.most = kLastBucket;
-  cells.values = plan.colours.places(kinds.of_round);
+  cells.values = plan.colours.categories(kinds.of_round);
   page.add(std::move(cells));
   draw_matrix_frame(page, plan.pairs, pooled);
 }
 
-MechanismLayout draw_lsh(Page& page, const Box& inside, const MechanismOf& of) {
-  std::optional<LshPlan> plan = plan_lsh(page, inside, of);
+MechanismLayout draw_lsh(Page& page, const Box& inside, const HeadInput& in) {
+  std::optional<LshPlan> plan = plan_lsh(page, inside, in);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = [order = plan->round.order, sorted = pair_at(plan->sorted_map),
@@ -318,38 +319,37 @@ MechanismLayout draw_lsh(Page& page, const Box& inside, const MechanismOf& of) {
     if (pair.query < 0 || pair.key < 0) return std::nullopt;
     return pair;
   };
-  Index lit = -1;
-  if (const std::optional<Point>& p = of.input.interaction.pointer) {
-    lit = plan->token_at(*p);
-    if (const auto pair = layout.pair_at(*p); lit < 0 && pair) lit = pair->query;
+  Index marked = -1;
+  if (const std::optional<Point>& p = in.input.interaction.pointer) {
+    marked = plan->token_at(*p);
+    if (const auto pair = layout.pair_at(*p); marked < 0 && pair) marked = pair->query;
   }
-  if (lit < 0) lit = focus_of(of.input, of.tap, of.head).query;
-  draw_sentences(page, *plan, of, lit);
-  draw_strip(page, plan->hashed, lit);
-  draw_links(page, *plan, lit);
-  draw_strip(page, plan->text, lit);
-  draw_strip(page, plan->sorted, plan->round.order.place[static_cast<std::size_t>(lit)]);
+  if (marked < 0) marked = focus_of(in.input, in.tap, in.head).query;
+  draw_sentences(page, *plan, in, marked);
+  draw_strip(page, plan->hashed, marked);
+  draw_links(page, *plan, marked);
+  draw_strip(page, plan->text, marked);
+  draw_strip(page, plan->sorted, plan->round.order.place[static_cast<std::size_t>(marked)]);
   draw_chunks(page, *plan);
-  draw_maps(page, *plan, of, lit);
+  draw_maps(page, *plan, in, marked);
   layout.bottom = std::max(plan->sorted_map.bottom(page), plan->pairs.bottom(page));
   return layout;
 }
 
-// Exported numbers: buckets by round, order of the shown round, weights in that order.
-std::vector<ViewData::Matrix> lsh_numbers(const MechanismOf& of) {
-  const Round round = round_of(of);
-  const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
+std::vector<ViewData::Matrix> lsh_numbers(const HeadInput& in) {
+  const Round round = round_of(in);
+  const std::vector<std::string> labels = query_axis(in.input.trace, in.tap).labels;
   std::vector<std::string> rounds, sorted;
   for (Index n = 0; n < round.count; ++n) rounds.push_back("round " + std::to_string(n + 1));
   for (const Index i : round.order.token) sorted.push_back(labels[static_cast<std::size_t>(i)]);
-  const std::string own = rounds[static_cast<std::size_t>(round.number)];
-  return {{"bucket", bucket_rows(of), rounds, labels, {"round"}},
+  const std::string round_name = rounds[static_cast<std::size_t>(round.number)];
+  return {{"bucket", bucket_rows(in), rounds, labels, {"round"}},
           {"place among the sorted",
-           row_of(round.order.place, in_text_order(of.tap.queries())),
-           {own},
+           row_of(round.order.place, in_text_order(in.tap.queries())),
+           {round_name},
            labels,
            {"round"}},
-          {"weight, sorted", reordered(of.tap.attention(of.head), round.order, round.order), sorted,
+          {"weight, sorted", reordered(in.tap.attention(in.head), round.order, round.order), sorted,
            sorted}};
 }
 
@@ -360,7 +360,7 @@ Mechanism lsh_mechanism() {
               lsh_numbers};
   m.parameters = {"round"};
   m.label = "Buckets";
-  m.weights = true;
+  m.shows_weights = true;
   return m;
 }
 

@@ -1,4 +1,4 @@
-// The Mechanism view: selects and draws the illustration of the shown head's variant.
+// Mechanism view: selects and draws the illustration of the shown head's variant.
 #include "core/view/mechanism/mechanism.h"
 
 #include <algorithm>
@@ -15,20 +15,21 @@ constexpr const char* kId = "mechanism";
 constexpr const char* kAutomatic = "automatic";
 
 // The selected mechanism; null if it does not fit this head.
-const Mechanism* chosen_mechanism(const ViewSettings& settings, const AttentionTap& tap) {
+const Mechanism* selected_mechanism(const ViewSettings& settings, const AttentionTap& tap) {
   const std::string picture = view_values(settings, kId).choice("picture");
-  if (picture == kAutomatic) return &mechanism_of(tap);
-  const Mechanism& asked = *std::ranges::find(mechanisms(), picture, &Mechanism::id);
-  return asked.fits(tap) ? &asked : nullptr;
+  if (picture == kAutomatic) return &default_mechanism(tap);
+  const Mechanism& selected = *std::ranges::find(mechanisms(), picture, &Mechanism::id);
+  return selected.fits(tap) ? &selected : nullptr;
 }
 
 ViewLayout refuse(Page& page, const AttentionTap& tap) {
   const std::string picture = view_values(page.input().session.view, kId).choice("picture");
-  const Mechanism& asked = *std::ranges::find(mechanisms(), picture, &Mechanism::id);
-  std::string why = asked.objection ? asked.objection(tap) : "";
-  if (why.empty()) why = "It shows " + asked.about + ", which does not apply to this variant.";
-  return page.message("No picture “" + asked.label + "” of " + variant(tap.variant.id).label,
-                      why + " Choose Picture: Automatic.");
+  const Mechanism& selected = *std::ranges::find(mechanisms(), picture, &Mechanism::id);
+  std::string reason = selected.objection ? selected.objection(tap) : "";
+  if (reason.empty())
+    reason = "It shows " + selected.about + ", which does not apply to this variant.";
+  return page.message("No picture “" + selected.label + "” of " + variant(tap.variant.id).label,
+                      reason + " Choose Picture: Automatic.");
 }
 
 ViewLayout lay_out_mechanism(const ViewInput& input) {
@@ -37,9 +38,9 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.session.view;
-  const Mechanism* chosen = chosen_mechanism(settings, tap);
-  if (chosen == nullptr) return refuse(page, tap);
-  const Mechanism& mechanism = *chosen;
+  const Mechanism* selected = selected_mechanism(settings, tap);
+  if (selected == nullptr) return refuse(page, tap);
+  const Mechanism& mechanism = *selected;
   const Box inside = page.frame(
       title_with_head(input),
       caption(input.trace, "How " + describe_head(input.trace, settings) + " works, " +
@@ -62,7 +63,7 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
 
 ViewReading mechanism_reading(const ViewSettings& settings, const Trace* trace) {
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
-  const Mechanism* mechanism = tap != nullptr ? chosen_mechanism(settings, *tap) : nullptr;
+  const Mechanism* mechanism = tap != nullptr ? selected_mechanism(settings, *tap) : nullptr;
   if (mechanism == nullptr) return {"The selected variant, step by step, on your text."};
   return {variant(tap->variant.id).label + " on this text: " + mechanism->about +
           ". Follow the numbered sentences; point at a token to see its part."};
@@ -70,45 +71,45 @@ ViewReading mechanism_reading(const ViewSettings& settings, const Trace* trace) 
 
 ViewData mechanism_data(const ViewInput& input) {
   const Found found = require_tap(input);
-  const Mechanism* chosen = chosen_mechanism(input.session.view, *found.tap);
-  if (chosen == nullptr) {
+  const Mechanism* selected = selected_mechanism(input.session.view, *found.tap);
+  if (selected == nullptr) {
     throw InputError("picture: expected one that shows " + variant(found.tap->variant.id).label +
                      ", or automatic");
   }
-  return {chosen->data({input, *found.tap, found.head})};
+  return {selected->data({input, *found.tap, found.head})};
 }
 
-// Limits the choices to those that fit this head. Returns true if there is a choice.
+// Limits the choices to pictures that fit this head. Returns true if several remain.
 bool restrict_pictures(Parameter& picture, const AttentionTap& tap, const std::string& chosen) {
   std::erase_if(picture.choices, [&](const ParameterChoice& choice) {
     const auto mechanism = std::ranges::find(mechanisms(), choice.id, &Mechanism::id);
     return mechanism != mechanisms().end() && !mechanism->fits(tap) && choice.id != chosen;
   });
-  constexpr std::size_t kAlone = 2;  // "automatic" and the only one that fits
-  return picture.choices.size() > kAlone || chosen != kAutomatic;
+  constexpr std::size_t kSinglePicture = 2;  // "automatic" and the only one that fits
+  return picture.choices.size() > kSinglePicture || chosen != kAutomatic;
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap == nullptr) return;
-  const Mechanism* mechanism = chosen_mechanism(settings, *tap);
-  if (mechanism == nullptr || !mechanism->weights) {
+  const Mechanism* mechanism = selected_mechanism(settings, *tap);
+  if (mechanism == nullptr || !mechanism->shows_weights) {
     controls.hide_colours();
-  } else if (mechanism->to_largest) {
+  } else if (mechanism->ends_at_largest) {
     controls.colour_ends.clear();
   }
-  const auto changes = [&](const std::string& key) {
+  const auto has_effect = [&](const std::string& key) {
     return mechanism != nullptr &&
            std::ranges::find(mechanism->parameters, key) != mechanism->parameters.end();
   };
   const std::string chosen = view_values(settings, kId).choice("picture");
   std::erase_if(controls.parameters, [&](Parameter& p) {
-    return p.key == "picture" ? !restrict_pictures(p, *tap, chosen) : !changes(p.key);
+    return p.key == "picture" ? !restrict_pictures(p, *tap, chosen) : !has_effect(p.key);
   });
   for (Parameter& p : controls.parameters) {
     if (p.key == "token") p.slider.max = static_cast<double>(tap->queries() - 1);
   }
-  if (mechanism == nullptr || !mechanism->plays || tap->queries() < 2) {
+  if (mechanism == nullptr || !mechanism->steps_through_tokens || tap->queries() < 2) {
     controls.animation.reset();
   } else {
     controls.animation->to = static_cast<double>(tap->queries() - 1);
@@ -128,34 +129,36 @@ Parameter picture_parameter() {
 
 }  // namespace
 
-Tensor cached_numbers(const MechanismOf& of, const CacheKey& key,
+Tensor cached_numbers(const HeadInput& in, const CacheKey& key,
                       const std::function<Tensor()>& make) {
-  if (of.input.cache == nullptr) return make();
-  // Unique to each run.
-  std::shared_ptr<const void> source = of.tap.result.part;
-  if (!source) source = of.tap.result.pattern;
-  return of.input.cache->matrix(source, key.with(of.head), make);
+  if (in.input.cache == nullptr) return make();
+  // Parts and patterns are unique to a run.
+  std::shared_ptr<const void> source = in.tap.result.part;
+  if (!source) source = in.tap.result.pattern;
+  return in.input.cache->matrix(source, key.with(in.head), make);
 }
 
 const std::vector<Mechanism>& mechanisms() {
   static const std::vector<Mechanism> list{
-      lsh_mechanism(),           routing_mechanism(),    sinkhorn_mechanism(), settling_mechanism(),
-      approximation_mechanism(), recurrence_mechanism(), errors_mechanism(),   made_mechanism(),
-      convolution_mechanism(),   edges_mechanism(),      rules_mechanism(),    paths_mechanism(),
+      lsh_mechanism(),      routing_mechanism(),       sinkhorn_mechanism(),
+      settling_mechanism(), approximation_mechanism(), recurrence_mechanism(),
+      errors_mechanism(),   generated_mechanism(),     convolution_mechanism(),
+      edges_mechanism(),    rules_mechanism(),         paths_mechanism(),
       replaced_mechanism()};
   return list;
 }
 
-const Mechanism& mechanism_of(const AttentionTap& tap) {
-  const auto leads = std::ranges::find_if(
-      mechanisms(), [&](const Mechanism& m) { return m.leads && m.fits(tap) && m.leads(tap); });
-  if (leads != mechanisms().end()) return *leads;
+const Mechanism& default_mechanism(const AttentionTap& tap) {
+  const auto leading = std::ranges::find_if(mechanisms(), [&](const Mechanism& m) {
+    return m.is_preferred && m.fits(tap) && m.is_preferred(tap);
+  });
+  if (leading != mechanisms().end()) return *leading;
   return *std::ranges::find_if(mechanisms(), [&](const Mechanism& m) { return m.fits(tap); });
 }
 
 namespace {
 
-// Example: a method whose illustration shows more than its pattern.
+// Selects LSH, whose illustration shows more than its pattern.
 void show_hashing(Session& session) {
   if (session.run.variant) return;
   const Variant& lsh = variant("lsh");
@@ -163,15 +166,16 @@ void show_hashing(Session& session) {
 }
 
 std::vector<ViewFinding> mechanism_findings() {
-  std::vector<ViewFinding> all;
+  std::vector<ViewFinding> findings;
   for (const Mechanism& m : mechanisms()) {
     if (!m.finding) continue;
-    all.push_back({m.finding->id, [&m](const RunView& viewed) -> std::optional<FindingSettings> {
-                     const bool selected = view_values(viewed.view, kId).choice("picture") == m.id;
-                     return selected ? m.finding->settings(viewed) : std::nullopt;
-                   }});
+    findings.push_back(
+        {m.finding->id, [&m](const RunView& viewed) -> std::optional<FindingSettings> {
+           const bool selected = view_values(viewed.view, kId).choice("picture") == m.id;
+           return selected ? m.finding->settings(viewed) : std::nullopt;
+         }});
   }
-  return all;
+  return findings;
 }
 
 }  // namespace

@@ -12,15 +12,15 @@
 namespace attnscope {
 
 // The illustrated head.
-struct MechanismOf {
+struct HeadInput {
   const ViewInput& input;
   const AttentionTap& tap;
   Index head = 0;  // within the tap's group
 };
 
-// Result derived from the head's numbers, cached if the window has a cache. `key` identifies the
-// result within the head.
-Tensor cached_numbers(const MechanismOf& of, const CacheKey& key,
+// Result of `make` for the head, cached if the input has a cache. `key` identifies the result among
+// those of the head.
+Tensor cached_numbers(const HeadInput& in, const CacheKey& key,
                       const std::function<Tensor()>& make);
 
 // Result of drawing a mechanism.
@@ -31,7 +31,7 @@ struct MechanismLayout {
   std::function<std::optional<Pair>(Point)> pair_at{};
   std::string pending{};          // see ViewLayout
   std::vector<Handle> handles{};  // click targets
-  std::string refusal{};          // why there is no picture; empty: there is
+  std::string refusal{};          // why there is no picture; else empty
 };
 
 struct Mechanism {
@@ -39,24 +39,24 @@ struct Mechanism {
   std::string about;  // content of the picture, for captions: "hashing into buckets, ..."
   // True if the trace has the data of this mechanism.
   std::function<bool(const AttentionTap&)> fits;
-  std::function<MechanismLayout(Page&, const Box&, const MechanismOf&)> draw;
+  std::function<MechanismLayout(Page&, const Box&, const HeadInput&)> draw;
   // Exported numbers.
-  std::function<std::vector<ViewData::Matrix>(const MechanismOf&)> data;
+  std::function<std::vector<ViewData::Matrix>(const HeadInput&)> data;
   std::vector<std::string> parameters{};  // keys of the view's parameters that affect it
-  bool weights = false;                   // shows weights in the selected colours
-  bool to_largest = false;                // ... which always end at the largest
+  bool shows_weights = false;             // in the selected colours
+  bool ends_at_largest = false;           // the colours always end at the largest weight
   std::string label{};                    // "Buckets": in the list of pictures
-  // True if this is the most illustrative picture among several that fit. Empty: never.
-  std::function<bool(const AttentionTap&)> leads{};
-  bool plays = false;  // "play" steps through the tokens
-  // The finding that it reads, requested while it is the selected picture.
+  // True if this picture is preferred to others that fit. Empty function: never.
+  std::function<bool(const AttentionTap&)> is_preferred{};
+  bool steps_through_tokens = false;  // "play" steps through the tokens
+  // Finding that the picture reads, requested while the picture is selected.
   std::optional<ViewFinding> finding{};
-  // Reason why it does not fit, one sentence. Empty: it illustrates other methods.
+  // Reason why it does not fit, one sentence. Empty function: it illustrates other methods.
   std::function<std::string(const AttentionTap&)> objection{};
 };
 
 const std::vector<Mechanism>& mechanisms();
-// Default picture: the first leading one that fits, else the first that fits.
-const Mechanism& mechanism_of(const AttentionTap& tap);
+// Default picture: the first preferred one that fits, else the first that fits.
+const Mechanism& default_mechanism(const AttentionTap& tap);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ Mechanism approximation_mechanism();
 Mechanism recurrence_mechanism();
 Mechanism settling_mechanism();
 Mechanism errors_mechanism();
-Mechanism made_mechanism();
+Mechanism generated_mechanism();
 Mechanism convolution_mechanism();
 Mechanism edges_mechanism();
 Mechanism rules_mechanism();  // fits every head: last

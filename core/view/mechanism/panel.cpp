@@ -9,9 +9,9 @@
 namespace attnscope {
 
 void draw_panel(Page& page, const Box& box, const Tensor& numbers, const ColourRange& range) {
-  const bool line = numbers.rank() == 1;
-  const Scaled cells =
-      scaled(line ? numbers.reshaped({1, numbers.size()}) : numbers, range);  // [rows, columns]
+  const bool is_vector = numbers.rank() == 1;
+  const Scaled cells = scaled(is_vector ? numbers.reshaped({1, numbers.size()}) : numbers,
+                              range);  // [rows, columns]
   HeatMap map;
   map.box = box;
   map.values = cells.numbers;
@@ -26,14 +26,14 @@ void draw_panel(Page& page, const Box& box, const Tensor& numbers, const ColourR
 
 ColourRange range_of_numbers(const Page& page, const Tensor& numbers) {
   double most = 0;
-  bool signs = false;
+  bool any_negative = false;
   for (const float x : numbers) {
     if (!std::isfinite(x)) continue;
     most = std::max(most, std::abs(static_cast<double>(x)));
-    signs = signs || x < 0;
+    any_negative = any_negative || x < 0;
   }
   if (!(most > 0)) most = 1;
-  if (signs) return {-most, most, diverging_colours(page.theme())};
+  if (any_negative) return {-most, most, diverging_colours(page.theme())};
   return {0, most, weight_colours(page.input(), false).colour_map};
 }
 

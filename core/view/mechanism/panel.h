@@ -6,7 +6,7 @@
 
 namespace attnscope {
 
-// Draws [rows, columns], or [n] as one row; framed.
+// Draws a matrix [rows, columns], or a vector [n] as one row, with a frame.
 void draw_panel(Page& page, const Box& box, const Tensor& numbers, const ColourRange& range);
 
 // Range from minimum to maximum in the selected colours if no number is negative; otherwise

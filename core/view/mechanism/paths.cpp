@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kPathLabels = 0.14;  // of the height, for token labels
-constexpr double kPathShare = 0.5;    // of the height, maximum for the layers
+constexpr double kPathLabels = 0.14;  // share of the height, for token labels
+constexpr double kPathShare = 0.5;    // share of the height, maximum for the layers
 constexpr double kMinReachMap = 8;    // em
 constexpr Index kMaxCounted = 10;     // limit of layers in the curve
 constexpr double kSideBySide = 38;    // em
@@ -31,33 +31,33 @@ bool has_paths(const AttentionTap& tap) {
 struct PathPlan {
   LayerChain chain;
   Index layers = 1;
-  Pair kept{};
+  Pair initial{};
   TokenColumns columns{};
   Box sentence{}, levels{}, left{}, right{};  // left and right include their sentences
   MatrixPlot reach{};
 };
 
 // The pinned pair, else one that needs the most layers for this query.
-Pair path_pair(const MechanismOf& of, const LayerChain& chain, Index layers) {
-  const ViewSettings& settings = of.input.session.view;
-  const auto inside = [&](Index n) { return n >= 0 && n < chain.length(); };
+Pair path_pair(const HeadInput& in, const LayerChain& chain, Index layers) {
+  const ViewSettings& settings = in.input.session.view;
+  const auto is_token = [&](Index n) { return n >= 0 && n < chain.length(); };
   Pair pair{chain.length() - 1, -1};
-  if (!of.tap.causal) pair.query = 2 * chain.length() / 3;
-  if (inside(settings.pinned_query)) pair.query = settings.pinned_query;
+  if (!in.tap.causal) pair.query = 2 * chain.length() / 3;
+  if (is_token(settings.pinned_query)) pair.query = settings.pinned_query;
   pair.key =
-      inside(settings.pinned_key) ? settings.pinned_key : farthest_key(chain, pair.query, layers);
+      is_token(settings.pinned_key) ? settings.pinned_key : farthest_key(chain, pair.query, layers);
   return pair;
 }
 
-std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const MechanismOf& of,
+std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const HeadInput& in,
                                    LayerChain chain) {
   const double em = page.em(), step = step_height(page);
   PathPlan plan{std::move(chain)};
-  plan.layers = layers_to_show(of.input, plan.chain);
-  plan.kept = path_pair(of, plan.chain, plan.layers);
+  plan.layers = layers_to_show(in.input, plan.chain);
+  plan.initial = path_pair(in, plan.chain, plan.layers);
   plan.sentence = {inside.x, inside.y, inside.width, step};
   const LayerMargins margins = layer_margins(page, inside.width);
-  TokenAxis tokens = query_axis(of.input.trace, of.tap);
+  TokenAxis tokens = query_axis(in.input.trace, in.tap);
   tokens.titles = {};
   plan.columns = place_columns(
       page,
@@ -81,10 +81,10 @@ std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const Me
     plan.left = plan.right = {};
     return plan;
   }
-  TokenAxis rows = query_axis(of.input.trace, of.tap), keys = key_axis(of.input.trace, of.tap);
+  TokenAxis rows = query_axis(in.input.trace, in.tap), keys = key_axis(in.input.trace, in.tap);
   if (map_box.height < 30 * em) {
-    rows = numbered(std::move(rows));
-    keys = numbered(std::move(keys));
+    rows = with_index_labels(std::move(rows));
+    keys = with_index_labels(std::move(keys));
   }
   plan.reach = place_matrix(page, map_box, std::move(rows), std::move(keys), 0);
   return plan;
@@ -92,9 +92,9 @@ std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const Me
 
 // Clicks on tokens: queries in the top row, keys in the bottom row.
 std::vector<Handle> path_handles(const TokenColumns& columns, const Box& levels) {
-  constexpr Index kMost = 512;
+  constexpr Index kMaxTokens = 512;
   std::vector<Handle> handles;
-  for (Index n = 0; n < columns.tokens.count() && columns.tokens.count() <= kMost; ++n) {
+  for (Index n = 0; n < columns.tokens.count() && columns.tokens.count() <= kMaxTokens; ++n) {
     const double x = columns.centre(n) - columns.cell() / 2;
     const double upper = levels.y + 0.3 * levels.height - columns.top;
     handles.push_back(
@@ -117,9 +117,9 @@ double draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::strin
   box.height = std::min(box.height, kMaxCurve * page.em());
   std::vector<Point> points;
   for (Index n = 0; n <= kMaxCounted; ++n) {
-    const ReceptiveField heard = heard_by(plan.chain, pair.query, pair.query, n);
+    const ReceptiveField field = receptive_field(plan.chain, pair.query, pair.query, n);
     points.push_back(
-        {static_cast<double>(n), static_cast<double>(std::ranges::count(heard.cone[0], char{1}))});
+        {static_cast<double>(n), static_cast<double>(std::ranges::count(field.cone[0], char{1}))});
   }
   ChartAxis x{
       .least = 0, .most = static_cast<double>(kMaxCounted), .titles = {"layers"}, .whole = true};
@@ -138,48 +138,49 @@ double draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::strin
   return box.bottom();
 }
 
-MechanismLayout draw_paths(Page& page, const Box& inside, const MechanismOf& of) {
-  std::optional<LayerChain> chain = LayerChain::of(of.input.trace, of.input.part(), shown_head(of));
+MechanismLayout draw_paths(Page& page, const Box& inside, const HeadInput& in) {
+  std::optional<LayerChain> chain =
+      LayerChain::create(in.input.trace, in.input.part(), head_in_layer(in));
   if (!chain) return {.refusal = kNoPaths};
-  std::optional<PathPlan> plan = plan_paths(page, inside, of, std::move(*chain));
+  std::optional<PathPlan> plan = plan_paths(page, inside, in, std::move(*chain));
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
-  layout.pair_at = [columns = plan->columns, levels = plan->levels, kept = plan->kept,
+  layout.pair_at = [columns = plan->columns, levels = plan->levels, initial = plan->initial,
                     at = pair_at(plan->reach)](Point p) -> std::optional<Pair> {
     const Index token = columns.at(p.x);
-    const bool above = p.y < levels.y + 0.3 * levels.height;
-    if (token >= 0 && p.y >= columns.top && above) return Pair{token, kept.key};
-    const bool low = p.y >= levels.bottom() - 0.3 * levels.height && p.y < levels.bottom();
-    if (token >= 0 && low) return Pair{kept.query, token};
+    const bool is_upper = p.y < levels.y + 0.3 * levels.height;
+    if (token >= 0 && p.y >= columns.top && is_upper) return Pair{token, initial.key};
+    const bool is_lower = p.y >= levels.bottom() - 0.3 * levels.height && p.y < levels.bottom();
+    if (token >= 0 && is_lower) return Pair{initial.query, token};
     const auto [query, key] = at(p);
     if (query < 0 || key < 0) return std::nullopt;
     return Pair{query, key};
   };
-  const std::optional<Point>& pointer = of.input.interaction.pointer;
-  const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->kept) : plan->kept;
-  const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
+  const std::optional<Point>& pointer = in.input.interaction.pointer;
+  const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->initial) : plan->initial;
+  const std::vector<std::string> labels = query_axis(in.input.trace, in.tap).labels;
   const auto name = [&](Index n) {
     return "“" + labels[static_cast<std::size_t>(n)] + "” (" + std::to_string(n) + ")";
   };
-  const ReceptiveField heard = heard_by(plan->chain, pair.query, pair.key, plan->layers);
-  draw_step(page, plan->sentence, 1, path_words(heard, name(pair.query), name(pair.key)));
+  const ReceptiveField field = receptive_field(plan->chain, pair.query, pair.key, plan->layers);
+  draw_step(page, plan->sentence, 1, path_words(field, name(pair.query), name(pair.key)));
   draw_columns(page, plan->columns, pair.key);
-  draw_layers(page, plan->columns, plan->levels, plan->chain, heard, pair, inside.x);
+  draw_layers(page, plan->columns, plan->levels, plan->chain, field, pair, inside.x);
   layout.handles = path_handles(plan->columns, plan->levels);
   layout.bottom = plan->levels.bottom();
   if (!(plan->reach.plot.width > 0)) return layout;
-  const double counted = draw_counts(page, *plan, pair, name(pair.query));
-  draw_reach_map(page, plan->right, plan->reach, of.input, plan->layers, 3, pair);
-  layout.bottom = std::max(plan->reach.bottom(page), counted);
+  const double curve_bottom = draw_counts(page, *plan, pair, name(pair.query));
+  draw_reach_map(page, plan->right, plan->reach, in.input, plan->layers, 3, pair);
+  layout.bottom = std::max(plan->reach.bottom(page), curve_bottom);
   return layout;
 }
 
-std::vector<ViewData::Matrix> path_numbers(const MechanismOf& of) {
+std::vector<ViewData::Matrix> path_numbers(const HeadInput& in) {
   const std::optional<LayerChain> chain =
-      LayerChain::of(of.input.trace, of.input.part(), shown_head(of));
+      LayerChain::create(in.input.trace, in.input.part(), head_in_layer(in));
   if (!chain) throw InputError(kNoPaths);
-  const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
-  return {{"layers until reached", cached_reach(of.input, chain->shown_layers()), labels, labels}};
+  const std::vector<std::string> labels = query_axis(in.input.trace, in.tap).labels;
+  return {{"layers until reached", cached_reach(in.input, chain->shown_layers()), labels, labels}};
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 constexpr Index kMaxRead = 2048;         // limit of tokens
 constexpr double kColumn = 1.1;          // em: vector next to a matrix
 constexpr double kBeside = 0.45;         // em
-constexpr double kSign = 2.4;            // em: "+", "=" with air
+constexpr double kSign = 2.4;            // em: "+" or "=" with margins
 constexpr double kTitle = 1.5;           // em: title of a matrix
 constexpr double kNote = 1.7;            // em
 constexpr double kMinMatrixWidth = 5;    // em
@@ -24,7 +24,7 @@ constexpr double kMinMatrixHeight = 5;   // em
 constexpr double kMaxMatrixHeight = 36;  // em
 
 struct RecurrencePlan {
-  Recurrence of;
+  Recurrence recurrence;
   RecurrentStep step;
   Index t = 0;
   ColourRange states, keys, queries, values;
@@ -44,13 +44,13 @@ Tensor padded(const std::vector<double>& numbers, Index length) {
   return result;
 }
 
-std::vector<TokenRow> rows_of(const Page& page, const RecurrencePlan& plan) {
+std::vector<TokenRow> token_rows(const Page& page, const RecurrencePlan& plan) {
   std::vector<TokenRow> rows;
-  const Index length = plan.of.length();
-  if (!plan.of.gates.empty()) {
+  const Index length = plan.recurrence.length();
+  if (!plan.recurrence.gates.empty()) {
     const ColourRange shares{0, 1, range_of_numbers(page, Tensor({0})).colour_map};
     const Tensor counts = padded(plan.step.counts, length);
-    rows.push_back({"gate", padded(plan.of.gates, length), shares});
+    rows.push_back({"gate", padded(plan.recurrence.gates, length), shares});
     rows.push_back({"counts", counts, range_of_numbers(page, counts)});
   }
   const Tensor weights = padded(plan.step.weights, length);
@@ -60,17 +60,17 @@ std::vector<TokenRow> rows_of(const Page& page, const RecurrencePlan& plan) {
 
 void set_step(const Page& page, RecurrencePlan& plan, Index t) {
   plan.t = t;
-  plan.step = recurrent_step(plan.of, t);
-  plan.line.rows = rows_of(page, plan);
+  plan.step = recurrent_step(plan.recurrence, t);
+  plan.line.rows = token_rows(page, plan);
 }
 
-// Places before + [φ(k) added] = [φ(q) after z], with vectors of values and outputs above and
-// below.
+// Places the equation before + [φ(k) added] = [φ(q) after z], with the value above `added` and the
+// output below `after`.
 bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
   const double em = page.em(), column = (kColumn + kBeside) * em;
   const double bar = colour_bar_width(page);
-  const double taken = 2 * kSign * em + 3 * column + bar;
-  const double width = (box.width - taken) / 3;
+  const double other_widths = 2 * kSign * em + 3 * column + bar;
+  const double width = (box.width - other_widths) / 3;
   const double top = step_height(page) + (kTitle + kColumn + kBeside) * em;
   const double foot = (kColumn + kBeside + kNote) * em;
   const double height = std::min(box.height - top - foot, kMaxMatrixHeight * em);
@@ -80,39 +80,39 @@ bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
   plan.added = {plan.before.right() + kSign * em + column, y, width, height};
   plan.after = {plan.added.right() + kSign * em + column, y, width, height};
   plan.write = {box.x, box.y, plan.added.right() - box.x, step_height(page)};
-  const double read = plan.added.right() + kSign * em;
-  plan.read = {read, box.y, box.right() - read, step_height(page)};
+  const double read_x = plan.added.right() + kSign * em;
+  plan.read = {read_x, box.y, box.right() - read_x, step_height(page)};
   plan.note = {box.x, y + height + (kColumn + kBeside) * em, box.width, kNote * em};
   return true;
 }
 
 std::optional<RecurrencePlan> plan_recurrence(const Page& page, const Box& inside,
-                                              const MechanismOf& of) {
+                                              const HeadInput& in) {
   RecurrencePlan plan;
-  plan.of = recurrence_of(of.tap, of.head);
-  set_step(page, plan, chosen_token(of));
+  plan.recurrence = recurrence_of(in.tap, in.head);
+  set_step(page, plan, illustrated_token(in));
   plan.sentence = {inside.x, inside.y, inside.width, step_height(page)};
   plan.line = place_token_line(page, below(inside, step_height(page)),
-                               query_axis(of.input.trace, of.tap), plan.line.rows);
+                               query_axis(in.input.trace, in.tap), plan.line.rows);
   const double line_end = plan.line.bottom();
   if (!place_matrices(page, below(inside, line_end - inside.y + 0.8 * page.em()), plan)) return {};
-  const Index last = plan.of.length() - 1;
-  plan.states = range_of_numbers(page, recurrent_step(plan.of, last).after);
-  plan.keys = range_of_numbers(page, plan.of.k);
-  plan.queries = range_of_numbers(page, plan.of.q);
-  plan.values = range_of_numbers(page, plan.of.v);
+  const Index last = plan.recurrence.length() - 1;
+  plan.states = range_of_numbers(page, recurrent_step(plan.recurrence, last).after);
+  plan.keys = range_of_numbers(page, plan.recurrence.k);
+  plan.queries = range_of_numbers(page, plan.recurrence.q);
+  plan.values = range_of_numbers(page, plan.recurrence.v);
   return plan;
 }
 
-void draw_line(Page& page, const RecurrencePlan& plan, const std::string& word) {
+void draw_tokens(Page& page, const RecurrencePlan& plan, const std::string& word) {
   const std::string at = "token " + std::to_string(plan.t) + ", " + word;
   draw_step(page, plan.sentence, 1,
             {"Process the text token by token; here at " + at, "At " + at, word});
   draw_token_line(page, plan.line, plan.t);
 }
 
-// Draws a labelled vector vertically to the left of a matrix, or horizontally above or below it.
-void draw_standing(Page& page, const Box& matrix, bool left, const Tensor& numbers,
+// Draws a labelled vector: vertical, left or right of a matrix; or horizontal, above or below it.
+void draw_vertical(Page& page, const Box& matrix, bool left, const Tensor& numbers,
                    const ColourRange& range, const std::string& name) {
   const double em = page.em(), wide = kColumn * em, gap = kBeside * em;
   const Box box{left ? matrix.x - gap - wide : matrix.right() + gap, matrix.y, wide, matrix.height};
@@ -120,14 +120,14 @@ void draw_standing(Page& page, const Box& matrix, bool left, const Tensor& numbe
   page.text({box.x + wide / 2, box.y - 0.6 * em}, name, page.small(), Align::Middle);
 }
 
-void draw_lying(Page& page, const Box& matrix, bool above, const Tensor& numbers,
-                const ColourRange& range, const std::string& name) {
+void draw_horizontal(Page& page, const Box& matrix, bool above, const Tensor& numbers,
+                     const ColourRange& range, const std::string& name) {
   const double em = page.em(), high = kColumn * em, gap = kBeside * em;
   const Box box{matrix.x, above ? matrix.y - gap - high : matrix.bottom() + gap, matrix.width,
                 high};
   draw_panel(page, box, numbers, range);
   const double middle = box.y + high / 2;
-  if (above) {  // to the left, a vertical vector's label is near
+  if (above) {  // the label of a vertical vector is on the left
     page.text({box.right() + 0.4 * em, middle}, name, page.small());
   } else {
     page.text({box.x - 0.4 * em, middle}, name, page.small(), Align::End);
@@ -140,19 +140,18 @@ Tensor row_at(const Tensor& rows, Index t) {
 
 void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& word) {
   const double em = page.em();
-  const bool gated = !plan.of.gates.empty();
+  const bool is_gated = !plan.recurrence.gates.empty();
   const std::string gate =
-      gated ? brief(plan.of.gates[static_cast<std::size_t>(plan.t)], 2) : std::string();
+      is_gated ? brief(plan.recurrence.gates[static_cast<std::size_t>(plan.t)], 2) : std::string();
   draw_step(page, plan.write, 2,
-            gated
+            is_gated
                 ? std::vector<std::string>{"Write: " + gate + " of the state remains, and " + word +
                                                " adds the product of its key and value",
                                            "Write: keep " + gate + ", add key times value", "Write"}
-                : std::vector<std::string>{"Write: " + word +
-                                               " adds the product of its key's features and "
-                                               "its value to the state",
-                                           "Write: add key times value to the state",
-                                           "Write to the state", "Write"});
+                : std::vector<std::string>{
+                      "Write: " + word +
+                          " adds the product of its key's features and its value to the state",
+                      "Write: add key times value to the state", "Write to the state", "Write"});
   draw_step(page, plan.read, 3,
             {"Read: its query's features select rows of the state", "Read with the query", "Read"});
   const double titles = plan.before.y - (kColumn + kBeside + 0.5 * kTitle) * em;
@@ -160,19 +159,20 @@ void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& wo
     page.faint_text({box.x + box.width / 2, titles},
                     page.fitting(candidates, page.small(), box.width), page.small(), Align::Middle);
   };
-  title(plan.before, {gated ? "g · state before" : "state before", "before"});
+  title(plan.before, {is_gated ? "g · state before" : "state before", "before"});
   const std::string to = ", to ±" + brief(range_of_numbers(page, plan.step.added).most, 2);
-  title(plan.added, {(gated ? "(1 − g) φ(k) ⊗ v" : "added: φ(k) ⊗ v") + to, "added" + to, "added"});
+  title(plan.added,
+        {(is_gated ? "(1 − g) φ(k) ⊗ v" : "added: φ(k) ⊗ v") + to, "added" + to, "added"});
   title(plan.after, {"state now", "now"});
   draw_panel(page, plan.before, plan.step.before, plan.states);
   const ColourRange added = range_of_numbers(page, plan.step.added);
   draw_panel(page, plan.added, plan.step.added, added);
   draw_panel(page, plan.after, plan.step.after, plan.states);
-  draw_standing(page, plan.added, true, row_at(plan.of.k, plan.t), plan.keys, "φ(k)");
-  draw_lying(page, plan.added, true, row_at(plan.of.v, plan.t), plan.values, "v");
-  draw_standing(page, plan.after, true, row_at(plan.of.q, plan.t), plan.queries, "φ(q)");
-  draw_standing(page, plan.after, false, plan.step.z, range_of_numbers(page, plan.step.z), "z");
-  draw_lying(page, plan.after, false, plan.step.output, plan.values, "output");
+  draw_vertical(page, plan.added, true, row_at(plan.recurrence.k, plan.t), plan.keys, "φ(k)");
+  draw_horizontal(page, plan.added, true, row_at(plan.recurrence.v, plan.t), plan.values, "v");
+  draw_vertical(page, plan.after, true, row_at(plan.recurrence.q, plan.t), plan.queries, "φ(q)");
+  draw_vertical(page, plan.after, false, plan.step.z, range_of_numbers(page, plan.step.z), "z");
+  draw_horizontal(page, plan.after, false, plan.step.output, plan.values, "output");
   const double middle = plan.before.y + plan.before.height / 2;
   const double sign = kSign * em / 2;
   page.add(
@@ -186,8 +186,8 @@ void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& wo
 }
 
 void draw_size(Page& page, const RecurrencePlan& plan) {
-  const std::string rows = std::to_string(plan.of.k.dim(1)),
-                    columns = std::to_string(plan.of.v.dim(1));
+  const std::string rows = std::to_string(plan.recurrence.k.dim(1)),
+                    columns = std::to_string(plan.recurrence.v.dim(1));
   const std::string size = "The state is " + rows + " features × " + columns + " values";
   page.faint_text({plan.note.x, plan.note.y + plan.note.height / 2},
                   page.fitting({size + ", for any number of previous tokens; the output is divided "
@@ -198,41 +198,42 @@ void draw_size(Page& page, const RecurrencePlan& plan) {
                   page.small());
 }
 
-MechanismLayout draw_recurrence(Page& page, const Box& inside, const MechanismOf& of) {
-  std::optional<RecurrencePlan> plan = plan_recurrence(page, inside, of);
+MechanismLayout draw_recurrence(Page& page, const Box& inside, const HeadInput& in) {
+  std::optional<RecurrencePlan> plan = plan_recurrence(page, inside, in);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
-  layout.pair_at = token_at(plan->line);
-  if (of.input.interaction.pointer) {
-    if (const auto pair = layout.pair_at(*of.input.interaction.pointer))
+  layout.pair_at = token_hit_test(plan->line);
+  if (in.input.interaction.pointer) {
+    if (const auto pair = layout.pair_at(*in.input.interaction.pointer))
       set_step(page, *plan, pair->query);
   }
-  const std::string word = "“" + query_label(of.input.trace, of.tap, plan->t) + "”";
-  draw_line(page, *plan, word);
+  const std::string word = "“" + query_label(in.input.trace, in.tap, plan->t) + "”";
+  draw_tokens(page, *plan, word);
   draw_matrices(page, *plan, word);
   draw_size(page, *plan);
   layout.bottom = plan->note.bottom();
   return layout;
 }
 
-std::vector<ViewData::Matrix> recurrence_numbers(const MechanismOf& of) {
-  const Recurrence r = recurrence_of(of.tap, of.head);
-  const Index t = chosen_token(of);
-  const RecurrentStep step = recurrent_step(r, t);
-  const std::vector<std::string> tokens = query_axis(of.input.trace, of.tap).labels;
+std::vector<ViewData::Matrix> recurrence_numbers(const HeadInput& in) {
+  const Recurrence recurrence = recurrence_of(in.tap, in.head);
+  const Index t = illustrated_token(in);
+  const RecurrentStep step = recurrent_step(recurrence, t);
+  const std::vector<std::string> tokens = query_axis(in.input.trace, in.tap).labels;
   const auto line = [&](const std::string& name, const Tensor& numbers,
                         std::vector<std::string> columns) {
     return ViewData::Matrix{
         name, numbers.reshaped({1, numbers.size()}), {name}, std::move(columns), {"row"}};
   };
-  std::vector<ViewData::Matrix> matrices{{"state", step.after, {}, {}},
-                                         {"added", step.added, {}, {}},
-                                         line("z", step.z, {}),
-                                         line("output", step.output, {}),
-                                         line("weight", padded(step.weights, r.length()), tokens)};
-  if (!r.gates.empty()) {
-    matrices.push_back(line("gate", padded(r.gates, r.length()), tokens));
-    matrices.push_back(line("counts", padded(step.counts, r.length()), tokens));
+  std::vector<ViewData::Matrix> matrices{
+      {"state", step.after, {}, {}},
+      {"added", step.added, {}, {}},
+      line("z", step.z, {}),
+      line("output", step.output, {}),
+      line("weight", padded(step.weights, recurrence.length()), tokens)};
+  if (!recurrence.gates.empty()) {
+    matrices.push_back(line("gate", padded(recurrence.gates, recurrence.length()), tokens));
+    matrices.push_back(line("counts", padded(step.counts, recurrence.length()), tokens));
   }
   return matrices;
 }
@@ -243,9 +244,9 @@ Mechanism recurrence_mechanism() {
   Mechanism m{"recurrence", "a state that each token writes to and reads from", shows_state,
               draw_recurrence, recurrence_numbers};
   m.label = "State";
-  m.plays = true;
+  m.steps_through_tokens = true;
   m.parameters = {"token"};
-  m.leads = [](const AttentionTap& tap) {
+  m.is_preferred = [](const AttentionTap& tap) {
     return tap.variant.id == "linear" || tap.result.extra.contains("rfa.gate");
   };
   m.objection = recurrence_refusal;

@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxReplacedLabels = 0.14;  // of the height, for token labels
+constexpr double kMaxReplacedLabels = 0.14;  // share of the height, for token labels
 constexpr double kCellRow = 1.5;             // em
 constexpr double kTag = 1.6;                 // em: line of the replacement
 constexpr double kBars = 6.5, kBarGap = 1;   // em
@@ -27,23 +27,22 @@ constexpr const char* kPending = "The run with another token is being computed â
 constexpr double kMinBarRange = 100;  // in units of rounding noise
 constexpr double kMinWithBars = 38;   // em: minimum width of a map with bars
 
-// The head in both runs.
 struct BothRuns {
   const ReplacedToken* runs = nullptr;
   const AttentionTap *without = nullptr, *with = nullptr;
   std::string refusal{};
 };
-BothRuns both_runs(const MechanismOf& of) {
+BothRuns both_runs(const HeadInput& in) {
   BothRuns both;
-  both.runs = of.input.findings.get(Findings::replaced).get();
-  if (of.input.trace.is_imported) {
+  both.runs = in.input.findings.get(Findings::replaced).get();
+  if (in.input.trace.is_imported) {
     both.refusal = "The attention was read from a file: there is no run to replace a token in.";
   } else if (both.runs == nullptr) {
     both.refusal = kPending;
   } else if (!both.runs->problem.empty()) {
     both.refusal = both.runs->problem;
   } else {
-    const HeadRef at = head_ref(of.input.trace, of.input.session.view);
+    const HeadRef at = head_ref(in.input.trace, in.input.session.view);
     both.without = both.runs->without->find(at);
     both.with = both.runs->with->find(at);
     if (both.without == nullptr || both.with == nullptr) {
@@ -53,12 +52,12 @@ BothRuns both_runs(const MechanismOf& of) {
   return both;
 }
 
-// change_of(), cached as one matrix: weights; columns for rows, outputs, sees; row for position.
-ReplacedChange cached_change(const MechanismOf& of, const BothRuns& both) {
+// replaced_change(), cached as one matrix: weights, three columns by row, and a row of indices.
+ReplacedChange cached_change(const HeadInput& in, const BothRuns& both) {
   const Trace& trace = *both.runs->without;
   const auto make = [&] {
     const ReplacedChange change =
-        change_of(trace, *both.without, *both.with, of.head, both.runs->position);
+        replaced_change(trace, *both.without, *both.with, in.head, both.runs->position);
     const Index rows = change.weights.dim(0), keys = change.weights.dim(1);
     Tensor all({rows + 1, keys + 3});
     for (Index i = 0; i < rows; ++i) {
@@ -66,18 +65,18 @@ ReplacedChange cached_change(const MechanismOf& of, const BothRuns& both) {
       const auto n = static_cast<std::size_t>(i);
       all(i, keys) = static_cast<float>(change.rows[n]);
       all(i, keys + 1) = static_cast<float>(change.outputs[n]);
-      all(i, keys + 2) = change.sees[n] ? 1.0f : 0.0f;
+      all(i, keys + 2) = change.attends[n] ? 1.0f : 0.0f;
     }
     all(rows, 0) = static_cast<float>(change.row);
     all(rows, 1) = static_cast<float>(change.column);
     return all;
   };
-  const ViewSettings& settings = of.input.session.view;
+  const ViewSettings& settings = in.input.session.view;
   const CacheKey key = head_key("replaced", trace, settings);
   const Tensor all =
-      of.input.cache == nullptr
+      in.input.cache == nullptr
           ? make()
-          : of.input.cache->matrix(source_of(trace), source_of(*both.runs->with), key, make);
+          : in.input.cache->matrix(source_of(trace), source_of(*both.runs->with), key, make);
   const Index rows = all.dim(0) - 1, keys = all.dim(1) - 3;
   ReplacedChange change;
   change.row = static_cast<Index>(all(rows, 0));
@@ -87,7 +86,7 @@ ReplacedChange cached_change(const MechanismOf& of, const BothRuns& both) {
     for (Index j = 0; j < keys; ++j) change.weights(i, j) = all(i, j);
     change.rows.push_back(all(i, keys));
     change.outputs.push_back(all(i, keys + 1));
-    change.sees.push_back(all(i, keys + 2) != 0);
+    change.attends.push_back(all(i, keys + 2) != 0);
   }
   return change;
 }
@@ -112,9 +111,8 @@ TokenAxis all_tokens(const Trace& trace) {
   return axis;
 }
 
-std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside,
-                                          const MechanismOf& of, const BothRuns& both,
-                                          const ReplacedChange& change) {
+std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside, const HeadInput& in,
+                                          const BothRuns& both, const ReplacedChange& change) {
   const double em = page.em(), step = step_height(page);
   ReplacedPlan plan;
   plan.sentence = {inside.x, inside.y, inside.width, step};
@@ -124,7 +122,7 @@ std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside,
   plan.tag_y = plan.cells.bottom() + kTag / 2 * em + 0.3 * em;
   plan.words_sentence = {inside.x, plan.cells.bottom() + (kTag + 0.8) * em, inside.width, step};
   plan.words_top = plan.words_sentence.bottom();
-  for (const std::string& words : change_words(change, of.input.session.view.layer)) {
+  for (const std::string& words : change_words(change, in.input.session.view.layer)) {
     for (std::string& line : page.wrapped(words, em, inside.width)) {
       plan.words.push_back(std::move(line));
     }
@@ -137,11 +135,11 @@ std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside,
   Box map_box = below({inside.x, top, inside.width, inside.bottom() - top}, step + 0.6 * em);
   map_box.height -= 0.8 * em;
   if (map_box.height < kMinReplaced * em || inside.width < kMinReplaced * em) return {};
-  TokenAxis rows = query_axis(of.input.trace, *both.without),
-            keys = key_axis(of.input.trace, *both.without);
+  TokenAxis rows = query_axis(in.input.trace, *both.without),
+            keys = key_axis(in.input.trace, *both.without);
   if (map_box.height < kMinLabelled * em && rows.labels == keys.labels) {
-    rows = numbered(std::move(rows));
-    keys = numbered(std::move(keys));
+    rows = with_index_labels(std::move(rows));
+    keys = with_index_labels(std::move(keys));
   }
   const double right = (plan.bars ? 2 * (kBars + kBarGap) * em : 0) + colour_bar_width(page);
   plan.map = place_matrix(page, map_box, std::move(rows), std::move(keys), right);
@@ -168,14 +166,14 @@ void draw_text_line(Page& page, const ReplacedPlan& plan, const ReplacedToken& r
   const double width = std::max(cell, 3.0);
   page.add(FilledBox{{x - width / 2, plan.cells.y, width, plan.cells.height}, page.theme().accent});
   const std::string label = runs.with->tokens[at].label;
-  const double wide = page.width_of(label, em) + 0.8 * em;
+  const double tag_width = page.width_of(label, em) + 0.8 * em;
   const double left =
-      std::clamp(x - wide / 2, plan.columns.left,
-                 std::max(plan.columns.left, plan.columns.left + plan.columns.width - wide));
+      std::clamp(x - tag_width / 2, plan.columns.left,
+                 std::max(plan.columns.left, plan.columns.left + plan.columns.width - tag_width));
   page.add(FilledBox{
-      {left, plan.tag_y - kTag / 2 * em, wide, kTag * em}, page.theme().accent, 0.25 * em});
-  page.add(
-      Text{{left + wide / 2, plan.tag_y}, label, ink_on(page.theme().accent), em, Align::Middle});
+      {left, plan.tag_y - kTag / 2 * em, tag_width, kTag * em}, page.theme().accent, 0.25 * em});
+  page.add(Text{
+      {left + tag_width / 2, plan.tag_y}, label, ink_on(page.theme().accent), em, Align::Middle});
 }
 
 // Largest change, for the colour range; 1 if there is none.
@@ -187,12 +185,12 @@ double largest(const Tensor& weights) {
   return most > kMinChange ? most : 1;
 }
 
-void draw_map(Page& page, ReplacedPlan& plan, const MechanismOf& of, const ReplacedChange& change) {
+void draw_map(Page& page, ReplacedPlan& plan, const HeadInput& in, const ReplacedChange& change) {
   const double em = page.em();
   draw_step(page, plan.map_sentence, 3,
             {"Change of each weight, and of each query's row and output", "Change of each weight",
              "Change"});
-  const std::string& chosen = of.input.session.view.colour_map;
+  const std::string& chosen = in.input.session.view.colour_map;
   const ColourRange range{.least = 0,
                           .most = largest(change.weights),
                           .colour_map = colour_map(chosen).diverging() ? "viridis" : chosen};
@@ -224,10 +222,10 @@ void draw_map(Page& page, ReplacedPlan& plan, const MechanismOf& of, const Repla
 
 std::vector<Handle> token_handles(const Page& page, const ReplacedPlan& plan,
                                   const ReplacedToken& runs) {
-  constexpr Index kMost = 512;
+  constexpr Index kMaxTokens = 512;
   std::vector<Handle> handles;
   const TokenColumns& columns = plan.columns;
-  if (columns.tokens.count() > kMost) return handles;
+  if (columns.tokens.count() > kMaxTokens) return handles;
   for (Index n = 0; n < columns.tokens.count(); ++n) {
     handles.push_back(
         {.area = {columns.centre(n) - columns.cell() / 2, columns.top, columns.cell(),
@@ -244,25 +242,25 @@ std::vector<Handle> token_handles(const Page& page, const ReplacedPlan& plan,
   return handles;
 }
 
-MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& of) {
-  const BothRuns both = both_runs(of);
+MechanismLayout draw_replaced(Page& page, const Box& inside, const HeadInput& in) {
+  const BothRuns both = both_runs(in);
   if (both.refusal == kPending) {
     const double em = page.em();
     page.faint_text({inside.x, inside.y + em},
                     page.fitting({kPending, "Computing â€¦"}, em, inside.width), em);
-    MechanismLayout waiting;
-    waiting.bottom = inside.y + 2 * em;
-    waiting.pending = "run with another token";
-    return waiting;
+    MechanismLayout pending_layout;
+    pending_layout.bottom = inside.y + 2 * em;
+    pending_layout.pending = "run with another token";
+    return pending_layout;
   }
   if (!both.refusal.empty()) return {.refusal = both.refusal};
   ReplacedChange change;
   try {
-    change = cached_change(of, both);
+    change = cached_change(in, both);
   } catch (const InputError& e) {
     return {.refusal = e.what()};
   }
-  std::optional<ReplacedPlan> plan = plan_replaced(page, inside, of, both, change);
+  std::optional<ReplacedPlan> plan = plan_replaced(page, inside, in, both, change);
   if (!plan) return {.no_space = true};
   draw_text_line(page, *plan, *both.runs);
   draw_step(page, plan->words_sentence, 2, {"Effect on this head", "Changes"});
@@ -271,7 +269,7 @@ MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& 
     page.text({inside.x, y}, line, page.em());
     y += kLineHeight * page.em();
   }
-  draw_map(page, *plan, of, change);
+  draw_map(page, *plan, in, change);
   MechanismLayout layout;
   layout.pair_at = [at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
     const auto [query, key] = at(p);
@@ -283,24 +281,24 @@ MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& 
   return layout;
 }
 
-std::vector<ViewData::Matrix> replaced_data(const MechanismOf& of) {
-  const BothRuns both = both_runs(of);
-  if (both.runs == nullptr && !of.input.trace.is_imported) return {};  // not available yet
+std::vector<ViewData::Matrix> replaced_data(const HeadInput& in) {
+  const BothRuns both = both_runs(in);
+  if (both.runs == nullptr && !in.input.trace.is_imported) return {};  // not available yet
   if (!both.refusal.empty()) throw InputError(both.refusal);
-  const ReplacedChange change = cached_change(of, both);
-  const std::vector<std::string> queries = query_axis(of.input.trace, *both.without).labels;
+  const ReplacedChange change = cached_change(in, both);
+  const std::vector<std::string> queries = query_axis(in.input.trace, *both.without).labels;
   const auto row = [](const std::vector<double>& values) {
     Tensor numbers({1, static_cast<Index>(values.size())});
     std::ranges::copy(values, numbers.begin());
     return numbers;
   };
   return {{"change of the weights", change.weights, queries,
-           key_axis(of.input.trace, *both.without).labels},
+           key_axis(in.input.trace, *both.without).labels},
           {"change of each row", row(change.rows), {"row"}, queries},
           {"change of each output", row(change.outputs), {"output"}, queries}};
 }
 
-// The token is by default the pinned query.
+// Settings of the replacement. The token defaults to the pinned query.
 ReplacementSettings replacement_settings(const RunView& viewed) {
   const Values values = view_values(viewed.view, "mechanism");
   ReplacementSettings settings;
@@ -321,7 +319,7 @@ Mechanism replaced_mechanism() {
   m.label = "Replaced token";
   m.finding = {Findings::replaced.id, replacement_settings};
   m.parameters = {"token", "by"};
-  m.weights = m.to_largest = true;
+  m.shows_weights = m.ends_at_largest = true;
   return m;
 }
 

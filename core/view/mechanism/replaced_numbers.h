@@ -9,23 +9,23 @@
 namespace attnscope {
 
 struct ReplacedChange {
-  Index row = -1;               // of the token among the queries; -1: none
-  Index column = -1;            // of the token among the keys, if they are tokens
+  Index row = -1;               // row of the token's query; -1: none
+  Index column = -1;            // column of the token's key; -1 if keys are not tokens
   Tensor weights;               // [L_q, L_k] |a' − a|, NaN for pairs excluded in both runs
   std::vector<double> rows;     // by query: half the sum of |a' − a|, the moved share of weight
   std::vector<double> outputs;  // by query: |o' − o| / |o|; 0 if both are zero
-  std::vector<bool> sees;       // by query: can attend to the token in either run
+  std::vector<bool> attends;    // by query: can attend to the token in either run
 };
 // Compares the same head in both runs; `position`: token in the trace. Throws InputError if the
 // maps differ in size or cannot be derived.
-ReplacedChange change_of(const Trace& trace, const AttentionTap& without, const AttentionTap& with,
-                         Index head, Index position);
+ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
+                               const AttentionTap& replaced, Index head, Index position);
 
 // Thresholds above the rounding error of reordered sums.
 inline constexpr double kMinChange = 2e-6;        // of a row's weights
 inline constexpr double kMinOutputChange = 2e-5;  // of an output
 
-// Conclusions about the method, one sentence each: "Row 7 changes: ...". `layer` of the head.
+// Conclusions about the method, one sentence each: "Row 7 changes: ...". `layer`: that of the head.
 std::vector<std::string> change_words(const ReplacedChange& change, Index layer);
 
 }  // namespace attnscope

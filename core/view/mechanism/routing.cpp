@@ -12,13 +12,13 @@ namespace attnscope {
 namespace {
 
 constexpr Index kMaxRouted = 2048;      // limit of tokens to sort
-constexpr double kRoutedShare = 0.24;   // of the height: strip with labels
+constexpr double kRoutedShare = 0.24;   // share of the height: strip with labels
 constexpr double kLoadShare = 0.42;     // share of the space below, for the bars
 constexpr double kMinRoutedMap = 9;     // em
 constexpr double kMinLoad = 6;          // em
 constexpr double kMaxLoad = 26;         // em
 constexpr double kKeyOpacity = 0.5;     // of key bars
-constexpr Index kMaxClusterNames = 40;  // more get ticks
+constexpr Index kMaxClusterNames = 40;  // above, ticks replace the names
 
 bool shows_clusters(const AttentionTap& tap) {
   const auto& counts = tap.result.extra_counts;
@@ -33,23 +33,23 @@ struct Routes {
   std::vector<Index> query, key;  // cluster by token
   TokenOrder queries, keys;
   Index clusters = 0;
-  bool shared() const { return query == key; }
+  bool is_shared() const { return query == key; }
 };
 
-Routes routes_of(const MechanismOf& of) {
+Routes routes_of(const HeadInput& in) {
   Routes routes;
-  const auto& counts = of.tap.result.extra_counts;
+  const auto& counts = in.tap.result.extra_counts;
   const auto row = [&](const char* name) {
     const IntTensor& clusters = counts.at(name);
     std::vector<Index> result;
-    for (Index i = 0; i < clusters.dim(1); ++i) result.push_back(clusters(of.head, i));
+    for (Index i = 0; i < clusters.dim(1); ++i) result.push_back(clusters(in.head, i));
     return result;
   };
   routes.query = row("routing.query_cluster");
   routes.key = row("routing.key_cluster");
   routes.queries = sorted_by(routes.query);
   routes.keys = sorted_by(routes.key);
-  routes.clusters = of.tap.variant.values.integer("clusters");
+  routes.clusters = in.tap.variant.values.integer("clusters");
   for (const std::vector<Index>* side : {&routes.query, &routes.key}) {
     for (const Index c : *side) routes.clusters = std::max(routes.clusters, c + 1);
   }
@@ -57,17 +57,17 @@ Routes routes_of(const MechanismOf& of) {
 }
 
 std::vector<std::string> side_names(const Routes& routes) {
-  if (routes.shared()) return {"query = key"};
+  if (routes.is_shared()) return {"query = key"};
   return {"query", "key"};
 }
 
 // Clusters of queries and keys, or one row if these are equal.
 Tensor cluster_rows(const Routes& routes) {
   const auto length = static_cast<Index>(routes.query.size());
-  Tensor rows({routes.shared() ? 1 : 2, length});
+  Tensor rows({routes.is_shared() ? 1 : 2, length});
   for (Index i = 0; i < length; ++i) {
     rows(0, i) = static_cast<float>(routes.query[static_cast<std::size_t>(i)]);
-    if (!routes.shared()) {
+    if (!routes.is_shared()) {
       rows(1, i) = static_cast<float>(routes.key[static_cast<std::size_t>(i)]);
     }
   }
@@ -91,12 +91,11 @@ struct RoutingPlan {
   MatrixPlot map;
 };
 
-std::optional<RoutingPlan> plan_routing(const Page& page, const Box& inside,
-                                        const MechanismOf& of) {
+std::optional<RoutingPlan> plan_routing(const Page& page, const Box& inside, const HeadInput& in) {
   const double em = page.em(), step = step_height(page);
-  const Routes routes = routes_of(of);
+  const Routes routes = routes_of(in);
   const Tensor rows = cluster_rows(routes);
-  TokenAxis tokens = query_axis(of.input.trace, of.tap);
+  TokenAxis tokens = query_axis(in.input.trace, in.tap);
   tokens.titles = {};
   RoutingPlan plan{
       routes,
@@ -112,15 +111,15 @@ std::optional<RoutingPlan> plan_routing(const Page& page, const Box& inside,
   const Box map_box = below(plan.attend, step);
   if (map_box.height < kMinRoutedMap * em || plan.bars.height < step + kMinLoad * em) return {};
   plan.map = place_matrix(
-      page, map_box, reordered(query_axis(of.input.trace, of.tap), routes.queries),
-      reordered(key_axis(of.input.trace, of.tap), routes.keys), colour_bar_width(page));
+      page, map_box, reordered(query_axis(in.input.trace, in.tap), routes.queries),
+      reordered(key_axis(in.input.trace, in.tap), routes.keys), colour_bar_width(page));
   if (!(plan.map.plot.width > 0)) return {};
   return plan;
 }
 
 void draw_loads(Page& page, const RoutingPlan& plan) {
   const Tensor load = loads(plan.routes);
-  const bool shared = plan.routes.shared();
+  const bool shared = plan.routes.is_shared();
   Box box = draw_step(
       page, plan.bars, 2,
       {shared ? "Count: tokens of each cluster"
@@ -153,32 +152,32 @@ void draw_loads(Page& page, const RoutingPlan& plan) {
   }
 }
 
-void draw_routed(Page& page, RoutingPlan& plan, const MechanismOf& of, Index lit) {
+void draw_sorted_map(Page& page, RoutingPlan& plan, const HeadInput& in, Index marked) {
   const Routes& routes = plan.routes;
-  const auto at = static_cast<std::size_t>(lit);
-  const Index cluster = routes.query[at];
+  const auto token = static_cast<std::size_t>(marked);
+  const Index cluster = routes.query[token];
   const std::string keys = std::to_string(std::ranges::count(routes.key, cluster));
-  const Pattern& pattern = *of.tap.result.pattern;
-  const std::string seen =
-      std::to_string(pattern.row_count(pattern.heads() > 1 ? of.head : 0, lit));
+  const Pattern& pattern = *in.tap.result.pattern;
+  const std::string attended_count =
+      std::to_string(pattern.row_count(pattern.heads() > 1 ? in.head : 0, marked));
   const std::string name =
-      "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
+      "“" + query_label(in.input.trace, in.tap, marked) + "” (" + std::to_string(marked) + ")";
   draw_step(page, plan.attend, 3,
-            {"Attend within a cluster: " + name + " attends to " + seen + " of the " + keys +
-                 " keys in cluster " + std::to_string(cluster),
-             name + " attends to " + seen + " keys of cluster " + std::to_string(cluster),
+            {"Attend within a cluster: " + name + " attends to " + attended_count + " of the " +
+                 keys + " keys in cluster " + std::to_string(cluster),
+             name + " attends to " + attended_count + " keys of cluster " + std::to_string(cluster),
              "Attend within a cluster", "Attend"});
-  plan.map.pinned_row = routes.queries.place[at];
-  plan.map.pinned_column = routes.keys.place[at];
+  plan.map.pinned_row = routes.queries.place[token];
+  plan.map.pinned_column = routes.keys.place[token];
   const ColourRange range =
-      draw_sorted_weights(page, of, plan.map, routes.queries, routes.keys, CacheKey("routing"));
+      draw_sorted_weights(page, in, plan.map, routes.queries, routes.keys, CacheKey("routing"));
   outline_blocks(page, plan.map, routes.query, routes.key, plan.strip.colours);
   draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan.map.right, range, {"weight, tokens sorted by cluster", "weight", ""});
 }
 
-MechanismLayout draw_routing(Page& page, const Box& inside, const MechanismOf& of) {
-  std::optional<RoutingPlan> plan = plan_routing(page, inside, of);
+MechanismLayout draw_routing(Page& page, const Box& inside, const HeadInput& in) {
+  std::optional<RoutingPlan> plan = plan_routing(page, inside, in);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = [queries = plan->routes.queries, keys = plan->routes.keys,
@@ -187,34 +186,33 @@ MechanismLayout draw_routing(Page& page, const Box& inside, const MechanismOf& o
     if (pair.query < 0) return std::nullopt;
     return pair;
   };
-  Index lit = -1;
-  if (const std::optional<Point>& p = of.input.interaction.pointer) {
-    lit = plan->strip.at(*p);
-    if (const auto pair = layout.pair_at(*p); lit < 0 && pair) lit = pair->query;
+  Index marked = -1;
+  if (const std::optional<Point>& p = in.input.interaction.pointer) {
+    marked = plan->strip.at(*p);
+    if (const auto pair = layout.pair_at(*p); marked < 0 && pair) marked = pair->query;
   }
-  if (lit < 0) lit = focus_of(of.input, of.tap, of.head).query;
+  if (marked < 0) marked = focus_of(in.input, in.tap, in.head).query;
   draw_step(page, plan->sentence, 1,
             {"Assign: every query and key belongs to the nearest of " +
                  std::to_string(plan->routes.clusters) + " centroids (colour)",
              "Assign each token to the nearest centroid (colour)", "Assign to clusters"});
-  draw_strip(page, plan->strip, lit);
+  draw_strip(page, plan->strip, marked);
   draw_loads(page, *plan);
-  draw_routed(page, *plan, of, lit);
+  draw_sorted_map(page, *plan, in, marked);
   layout.bottom = std::max(plan->map.bottom(page), plan->bars.bottom());
   return layout;
 }
 
-// Exported numbers: clusters of tokens, cluster sizes, and weights in cluster order.
-std::vector<ViewData::Matrix> routing_numbers(const MechanismOf& of) {
-  const Routes routes = routes_of(of);
-  const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
+std::vector<ViewData::Matrix> routing_numbers(const HeadInput& in) {
+  const Routes routes = routes_of(in);
+  const std::vector<std::string> labels = query_axis(in.input.trace, in.tap).labels;
   std::vector<std::string> clusters;
   for (Index c = 0; c < routes.clusters; ++c) clusters.push_back(std::to_string(c));
   return {{"cluster", cluster_rows(routes), side_names(routes), labels, {"side"}},
           {"tokens in each cluster", loads(routes), side_names(routes), clusters, {"side"}},
-          {"weight, sorted", reordered(of.tap.attention(of.head), routes.queries, routes.keys),
-           reordered(query_axis(of.input.trace, of.tap), routes.queries).labels,
-           reordered(key_axis(of.input.trace, of.tap), routes.keys).labels}};
+          {"weight, sorted", reordered(in.tap.attention(in.head), routes.queries, routes.keys),
+           reordered(query_axis(in.input.trace, in.tap), routes.queries).labels,
+           reordered(key_axis(in.input.trace, in.tap), routes.keys).labels}};
 }
 
 }  // namespace
@@ -223,7 +221,7 @@ Mechanism routing_mechanism() {
   Mechanism m{"routing", "tokens that share the clusters of a few centroids", shows_clusters,
               draw_routing, routing_numbers};
   m.label = "Clusters";
-  m.weights = true;
+  m.shows_weights = true;
   return m;
 }
 

@@ -21,16 +21,16 @@ struct Stretch {
   Index first, last;
 };
 std::vector<Stretch> stretches_of(const std::vector<int>& rules, int rule) {
-  std::vector<Stretch> found;
+  std::vector<Stretch> stretches;
   for (Index n = 0; n < static_cast<Index>(rules.size()); ++n) {
     if (rules[static_cast<std::size_t>(n)] != rule) continue;
-    if (!found.empty() && found.back().last == n) {
-      ++found.back().last;
+    if (!stretches.empty() && stretches.back().last == n) {
+      ++stretches.back().last;
     } else {
-      found.push_back({n, n + 1});
+      stretches.push_back({n, n + 1});
     }
   }
-  return found;
+  return stretches;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ void draw_columns(Page& page, const TokenColumns& columns, Index marked) {
                 columns.bottom(), columns.depth, marked);
 }
 
-TokenAxis numbered(TokenAxis axis) {
+TokenAxis with_index_labels(TokenAxis axis) {
   for (std::size_t n = 0; n < axis.labels.size(); ++n) axis.labels[n] = std::to_string(n);
   axis.widest.reset();
   return axis;
@@ -108,15 +108,15 @@ void draw_lane_name(Page& page, const TokenColumns& columns, double from, double
                     const std::string& name) {
   const double em = page.em(), size = page.small(), gap = kBesideBracket * em;
   const double end = columns.left + columns.width;
-  const std::string shown = page.ellipsised(name, size, columns.width);
-  const double wide = page.width_of(shown, size);
-  if (to + gap + wide <= end) return page.text({to + gap, y}, shown, size);
-  if (from - gap - wide >= columns.left) return page.text({from - gap, y}, shown, size, Align::End);
+  const std::string label = page.ellipsised(name, size, columns.width);
+  const double wide = page.width_of(label, size);
+  if (to + gap + wide <= end) return page.text({to + gap, y}, label, size);
+  if (from - gap - wide >= columns.left) return page.text({from - gap, y}, label, size, Align::End);
   const double middle = std::clamp((from + to) / 2, columns.left + wide / 2,
                                    std::max(end - wide / 2, columns.left + wide / 2));
   page.add(FilledBox{{middle - wide / 2 - gap / 2, y - 0.55 * size, wide + gap, 1.1 * size},
                      page.theme().background});
-  page.text({middle, y}, shown, size, Align::Middle);
+  page.text({middle, y}, label, size, Align::Middle);
 }
 
 }  // namespace
@@ -134,9 +134,9 @@ void draw_lanes(Page& page, const TokenColumns& columns, double y, const std::ve
     const double from = columns.centre(stretches.front().first) - half + inset;
     const double to = columns.centre(stretches.back().last - 1) + half - inset;
     page.add(Line{{{from, line}, {to, line}}, translucent(colour, 0.45), 1.5});
-    for (const Stretch& s : stretches) {
-      const double a = columns.centre(s.first) - half + inset;
-      const double b = columns.centre(s.last - 1) + half - inset;
+    for (const Stretch& stretch : stretches) {
+      const double a = columns.centre(stretch.first) - half + inset;
+      const double b = columns.centre(stretch.last - 1) + half - inset;
       page.add(Line{{{a, line - tooth}, {a, line}, {b, line}, {b, line - tooth}}, colour, 2});
     }
     draw_lane_name(page, columns, from, to, line, name);

@@ -1,4 +1,5 @@
-// Lines of cells, one per token, coloured by the admitting rule, with labelled brackets per rule.
+// Rows of cells, one per token, coloured by the rule that admits the token, and brackets with the
+// names of the rules.
 #pragma once
 
 #include <string>
@@ -18,12 +19,12 @@ struct TokenColumns {
   double centre(Index token) const { return left + (static_cast<double>(token) + 0.5) * cell(); }
   Index at(double x) const;  // token at x; -1: outside
 };
-// Places columns from the top left of `box`; `most`: limit of the labels.
+// Places columns at the top left of `box`; `most`: maximum height of the labels.
 TokenColumns place_columns(const Page& page, const Box& box, TokenAxis tokens, double most);
 void draw_columns(Page& page, const TokenColumns& columns, Index marked);
 
-// Axis with indices only, if the labels appear above already and space is short.
-TokenAxis numbered(TokenAxis axis);
+// Replaces labels by indices, where space is short and the labels are drawn elsewhere.
+TokenAxis with_index_labels(TokenAxis axis);
 
 // Box of a row of cells below the labels.
 Box cells_at(const TokenColumns& columns, double y, double height);
@@ -33,8 +34,7 @@ void draw_rule_cells(Page& page, const Box& cells, const std::vector<int>& rules
 void outline_cell(Page& page, const TokenColumns& columns, const Box& cells, Index token,
                   Colour colour);
 
-// Lanes below such a row, one per named rule, with brackets over the admitted tokens and the rule's
-// name.
+// Lanes below a row of cells: for each rule, its name and brackets under the tokens that it admits.
 double lane_height(const Page& page);
 void draw_lanes(Page& page, const TokenColumns& columns, double y, const std::vector<int>& rules,
                 const std::vector<std::pair<int, std::string>>& lanes);

@@ -18,7 +18,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxLabels = 0.14;  // of the height, for token labels above a line
+constexpr double kMaxLabels = 0.14;  // share of the height, for token labels above a line
 constexpr double kRuleRow = 1.5;     // em
 constexpr double kMinRules = 9;      // em: map with axes
 constexpr std::size_t kMaxLanes = 4;
@@ -27,25 +27,25 @@ constexpr double kNamedMap = 30;    // em: lower maps have numbers instead of la
 constexpr double kMaxLegend = 4.5;  // em
 
 // Rule of a pair, or the kind of its key if one rule admits keys of several kinds.
-int rule_of_pair(const MechanismOf& of, const ColumnKinds& kinds, Index query, Index key) {
-  const int rule = shown_rule(of.tap, of.head, query, key);
+int rule_of_pair(const HeadInput& in, const ColumnKinds& kinds, Index query, Index key) {
+  const int rule = shown_rule(in.tap, in.head, query, key);
   return rule < 0 || kinds.kind.empty() ? rule : kinds.kind[static_cast<std::size_t>(key)];
 }
 
 // Rules of a query's row or key's column; -1 for excluded pairs.
-std::vector<int> rules_of_query(const MechanismOf& of, Index query) {
-  const ColumnKinds kinds = kinds_of(of.tap);
+std::vector<int> rules_of_query(const HeadInput& in, Index query) {
+  const ColumnKinds kinds = kinds_of(in.tap);
   std::vector<int> rules;
-  for (Index key = 0; key < of.tap.keys(); ++key) {
-    rules.push_back(rule_of_pair(of, kinds, query, key));
+  for (Index key = 0; key < in.tap.keys(); ++key) {
+    rules.push_back(rule_of_pair(in, kinds, query, key));
   }
   return rules;
 }
-std::vector<int> rules_of_key(const MechanismOf& of, Index key) {
-  const ColumnKinds kinds = kinds_of(of.tap);
+std::vector<int> rules_of_key(const HeadInput& in, Index key) {
+  const ColumnKinds kinds = kinds_of(in.tap);
   std::vector<int> rules;
-  for (Index query = 0; query < of.tap.queries(); ++query) {
-    rules.push_back(rule_of_pair(of, kinds, query, key));
+  for (Index query = 0; query < in.tap.queries(); ++query) {
+    rules.push_back(rule_of_pair(in, kinds, query, key));
   }
   return rules;
 }
@@ -54,11 +54,11 @@ std::vector<std::string> rule_names(const AttentionTap& tap) {
   return kinds.names.empty() ? tap.result.pattern->rules() : kinds.names;
 }
 
-// Legend of the head's rules that admit any pair.
-std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of) {
-  const std::vector<std::string> rules = rule_names(of.tap);
-  const bool by_kind = !kinds_of(of.tap).kind.empty();
-  const PatternCounts counts = pattern_counts(of.tap, of.head);
+// Legend of the rules that admit at least one pair of the head.
+std::vector<LegendEntry> legend_of(const Theme& theme, const HeadInput& in) {
+  const std::vector<std::string> rules = rule_names(in.tap);
+  const bool by_kind = !kinds_of(in.tap).kind.empty();
+  const PatternCounts counts = pattern_counts(in.tap, in.head);
   std::vector<LegendEntry> entries;
   for (std::size_t rule = 0; rule < std::max(rules.size(), counts.by_rule.size()); ++rule) {
     if (!by_kind && counts.by_rule[rule] == 0) continue;
@@ -69,13 +69,13 @@ std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of) {
 }
 
 // "Local window: Window w = 4, Dilation r = 1"; empty without parameters.
-std::string parameters_words(const MechanismOf& of) {
-  if (of.input.trace.is_imported) return "";
-  const Variant& v = variant(of.tap.variant.id);
+std::string parameters_words(const HeadInput& in) {
+  if (in.input.trace.is_imported) return "";
+  const Variant& v = variant(in.tap.variant.id);
   std::string words;
   for (const Parameter& p : v.parameters) {
-    const auto value = of.tap.variant.values.all().find(p.key);
-    if (p.scope.training || value == of.tap.variant.values.all().end()) continue;
+    const auto value = in.tap.variant.values.all().find(p.key);
+    if (p.scope.training || value == in.tap.variant.values.all().end()) continue;
     const std::string symbol = p.symbol.empty() ? "" : " " + p.symbol;
     words += (words.empty() ? "" : ",  ") + p.label + symbol + " = " + to_text(value->second);
   }
@@ -94,22 +94,22 @@ void draw_lines(Page& page, Point at, const std::vector<std::string>& lines) {
 }
 
 // The variant's summary in a few lines, if there is space.
-std::vector<std::string> summary_lines(const Page& page, const Box& inside, const MechanismOf& of) {
+std::vector<std::string> summary_lines(const Page& page, const Box& inside, const HeadInput& in) {
   constexpr double kMinHeight = 44;  // em
   constexpr std::size_t kMaxLines = 3;
-  if (of.input.trace.is_imported || inside.height < kMinHeight * page.em()) return {};
-  return page.wrapped(variant(of.tap.variant.id).summary, page.small(), inside.width, kMaxLines);
+  if (in.input.trace.is_imported || inside.height < kMinHeight * page.em()) return {};
+  return page.wrapped(variant(in.tap.variant.id).summary, page.small(), inside.width, kMaxLines);
 }
 
-// From the top: summary; the tokens as a line, with the keys of a query and the queries of a key;
-// the layers, if there is space; legend, parameters and map.
+// Layout, from top to bottom: summary; a line of tokens with the keys of a query, and one with the
+// queries of a key; the layers, if there is space; legend, parameters and map.
 struct RulesPlan {
-  std::vector<std::string> queries, keys;  // labels
-  Pair kept{};                             // pair without the pointer, which determines the layout
+  std::vector<std::string> queries, keys;            // labels
+  Pair initial{};                                    // illustrated without a pointer
   std::vector<std::string> summary{}, parameters{};  // lines
   Box sentence{}, row{}, column_sentence{}, column{}, layers_sentence{}, layers{}, legend{};
-  TokenColumns key_columns{}, query_columns{};  // the latter without labels if they are the same
-  bool one_line = false;                        // queries and keys are the same tokens
+  TokenColumns key_columns{}, query_columns{};  // queries: without labels if `same_tokens`
+  bool same_tokens = false;                     // queries and keys are the same tokens
   double lanes_top = 0;
   std::optional<LayerChain> chain{};
   Index layer_count = 0;
@@ -120,10 +120,10 @@ struct RulesPlan {
   Box heads{};  // alternatively the patterns of all heads, with a sentence
 };
 
-// Rules that admit keys of a query, by name.
-std::vector<std::pair<int, std::string>> lanes_of(const MechanismOf& of,
-                                                  const std::vector<int>& row) {
-  const std::vector<std::string> names = rule_names(of.tap);
+// Rules that admit keys of the query, with their names.
+std::vector<std::pair<int, std::string>> rule_lanes(const HeadInput& in,
+                                                    const std::vector<int>& row) {
+  const std::vector<std::string> names = rule_names(in.tap);
   std::vector<std::pair<int, std::string>> lanes;
   for (const int rule : std::set<int>(row.begin(), row.end())) {
     const auto n = static_cast<std::size_t>(rule);
@@ -133,39 +133,39 @@ std::vector<std::pair<int, std::string>> lanes_of(const MechanismOf& of,
   return lanes;
 }
 
-// Maximum over all queries, so that the layout does not depend on the pointer.
-std::size_t most_lanes(const MechanismOf& of) {
-  if (const ColumnKinds kinds = kinds_of(of.tap); !kinds.kind.empty()) return kinds.names.size();
-  const Pattern& pattern = *of.tap.result.pattern;
+// Maximum number of lanes over all queries, so that the layout does not depend on the pointer.
+std::size_t max_lanes(const HeadInput& in) {
+  if (const ColumnKinds kinds = kinds_of(in.tap); !kinds.kind.empty()) return kinds.names.size();
+  const Pattern& pattern = *in.tap.result.pattern;
   std::size_t most = 0;
   for (Index i = 0; i < pattern.queries(); ++i) {
     std::set<std::int32_t> rules;
-    for (const Run& run : pattern.row(pattern.heads() > 1 ? of.head : 0, i)) rules.insert(run.rule);
+    for (const Run& run : pattern.row(pattern.heads() > 1 ? in.head : 0, i)) rules.insert(run.rule);
     most = std::max(most, rules.size());
   }
   return std::min(most, kMaxLanes);
 }
 
 // The illustrated pair: the pinned one, else a query with keys on both sides, if any.
-Pair pair_of_rules(const MechanismOf& of) {
-  const ViewSettings& settings = of.input.session.view;
-  if (settings.pinned_query >= 0 || settings.pinned_key >= 0 || of.tap.causal ||
-      of.tap.queries() != of.tap.keys()) {
-    return focus_of(of.input, of.tap, of.head);
+Pair default_pair(const HeadInput& in) {
+  const ViewSettings& settings = in.input.session.view;
+  if (settings.pinned_query >= 0 || settings.pinned_key >= 0 || in.tap.causal ||
+      in.tap.queries() != in.tap.keys()) {
+    return focus_of(in.input, in.tap, in.head);
   }
-  return focus_of(of.input, of.tap, of.head, Pair{(2 * of.tap.queries()) / 3, -1});
+  return focus_of(in.input, in.tap, in.head, Pair{(2 * in.tap.queries()) / 3, -1});
 }
 
 // Places the two lines of tokens from `y`; returns the lower edge.
-double place_lines(const Page& page, const Box& inside, double y, const MechanismOf& of,
+double place_lines(const Page& page, const Box& inside, double y, const HeadInput& in,
                    RulesPlan& plan) {
   const double em = page.em(), step = step_height(page);
   const LayerMargins margins = layer_margins(page, inside.width);
   const double width = inside.width - margins.left - margins.right;
   const double labels = kMaxLabels * inside.height;
-  const double lanes = static_cast<double>(most_lanes(of)) * lane_height(page);
-  TokenAxis keys = key_axis_with_tokens(of), queries = query_axis(of.input.trace, of.tap);
-  plan.one_line = queries.labels == keys.labels && keys.bands.empty();
+  const double lanes = static_cast<double>(max_lanes(in)) * lane_height(page);
+  TokenAxis keys = key_axis_with_tokens(in), queries = query_axis(in.input.trace, in.tap);
+  plan.same_tokens = queries.labels == keys.labels && keys.bands.empty();
   keys.titles = queries.titles = {};
   plan.sentence = {inside.x, y, inside.width, step};
   plan.key_columns =
@@ -176,7 +176,7 @@ double place_lines(const Page& page, const Box& inside, double y, const Mechanis
   plan.column_sentence = {inside.x, y, inside.width, step};
   y += step;
   plan.query_columns = plan.key_columns;
-  if (!plan.one_line) {
+  if (!plan.same_tokens) {
     plan.query_columns =
         place_columns(page, {inside.x + margins.left, y, width, 0}, std::move(queries), labels);
     y = plan.query_columns.bottom();
@@ -186,20 +186,20 @@ double place_lines(const Page& page, const Box& inside, double y, const Mechanis
 }
 
 // True if heads of the group have different patterns that can be shown side by side.
-bool heads_differ(const MechanismOf& of) {
+bool heads_differ(const HeadInput& in) {
   constexpr Index kMostPairs = Index{1} << 20;
-  const Pattern& pattern = *of.tap.result.pattern;
-  return pattern.heads() > 1 && !of.tap.result.mask.defined() &&
+  const Pattern& pattern = *in.tap.result.pattern;
+  return pattern.heads() > 1 && !in.tap.result.mask.defined() &&
          pattern.queries() <= kMostPairs / pattern.keys();
 }
 
 // Draws small patterns of the group's heads, the shown one outlined. Returns the lower edge.
-double draw_heads_patterns(Page& page, const Box& box, const MechanismOf& of, int number) {
+double draw_heads_patterns(Page& page, const Box& box, const HeadInput& in, int number) {
   constexpr double kBetweenHeads = 0.8, kHeadName = 1.3, kSmallest = 3;  // em
   const double em = page.em();
   const Box inside =
       draw_step(page, box, number, {"Each head has its own pattern", "One per head", "All heads"});
-  const Pattern& pattern = *of.tap.result.pattern;
+  const Pattern& pattern = *in.tap.result.pattern;
   const auto heads = static_cast<double>(pattern.heads());
   double side = 0, columns = 1;  // maximised
   for (double across = 1; across <= heads; ++across) {
@@ -215,7 +215,7 @@ double draw_heads_patterns(Page& page, const Box& box, const MechanismOf& of, in
     const Box cell{inside.x + column * (side + kBetweenHeads * em),
                    inside.y + row * (side + (kHeadName + kBetweenHeads) * em) + kHeadName * em,
                    side, side};
-    const std::string name = std::to_string(of.tap.heads[static_cast<std::size_t>(head)]);
+    const std::string name = std::to_string(in.tap.heads[static_cast<std::size_t>(head)]);
     page.faint_text({cell.x, cell.y - kHeadName / 2 * em},
                     page.fitting({"head " + name, name}, page.small(), side), page.small());
     HeatMap map;
@@ -227,8 +227,8 @@ double draw_heads_patterns(Page& page, const Box& box, const MechanismOf& of, in
     map.most = 255;  // rule n gets colour n, see ColourMap::Kind
     map.missing = not_allowed_colour(page.theme());
     page.add(std::move(map));
-    page.add(OutlinedBox{cell, head == of.head ? page.theme().accent : page.theme().line,
-                         head == of.head ? 2.5 : 1.0});
+    page.add(OutlinedBox{cell, head == in.head ? page.theme().accent : page.theme().line,
+                         head == in.head ? 2.5 : 1.0});
   }
   return inside.y + std::ceil(heads / columns) * (side + (kHeadName + kBetweenHeads) * em);
 }
@@ -246,31 +246,30 @@ std::pair<Box, Box> halves(const Page& page, const Box& inside, bool two) {
   return {left, right};
 }
 
-// Empty if there is no space.
-std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const MechanismOf& of) {
+std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const HeadInput& in) {
   const double em = page.em(), step = step_height(page);
-  TokenAxis query = query_axis(of.input.trace, of.tap), key = key_axis_with_tokens(of);
-  RulesPlan plan{query.labels, key.labels, pair_of_rules(of)};
-  plan.summary = summary_lines(page, inside, of);
+  TokenAxis query = query_axis(in.input.trace, in.tap), key = key_axis_with_tokens(in);
+  RulesPlan plan{query.labels, key.labels, default_pair(in)};
+  plan.summary = summary_lines(page, inside, in);
   const double lines_end =
-      place_lines(page, inside, inside.y + lines_height(page, plan.summary), of, plan);
-  if (const std::string words = parameters_words(of); !words.empty()) {
+      place_lines(page, inside, inside.y + lines_height(page, plan.summary), in, plan);
+  if (const std::string words = parameters_words(in); !words.empty()) {
     plan.parameters = page.wrapped(words, page.small(), inside.width, 2);
   }
   double top = lines_end;
-  if (plan.one_line) {
-    plan.chain = LayerChain::of(of.input.trace, of.input.part(), shown_head(of));
+  if (plan.same_tokens) {
+    plan.chain = LayerChain::create(in.input.trace, in.input.part(), head_in_layer(in));
   }
-  if (plan.chain) plan.layer_count = layers_to_show(of.input, *plan.chain);
-  if (plan.layer_count < 2) plan.chain.reset();  // one layer connects everything
-  const bool differ = !plan.chain && heads_differ(of);
-  const auto [left, right] = halves(page, inside, plan.chain.has_value() || differ);
+  if (plan.chain) plan.layer_count = layers_to_show(in.input, *plan.chain);
+  if (plan.layer_count < 2) plan.chain.reset();  // a single layer connects all pairs
+  const bool shows_heads = !plan.chain && heads_differ(in);
+  const auto [left, right] = halves(page, inside, plan.chain.has_value() || shows_heads);
   const double legend =
-      std::min(legend_height(page, legend_of(page.theme(), of), left.width), kMaxLegend * em);
-  const double of_map = step + legend + lines_height(page, plan.parameters);
+      std::min(legend_height(page, legend_of(page.theme(), in), left.width), kMaxLegend * em);
+  const double map_header = step + legend + lines_height(page, plan.parameters);
   if (plan.chain) {
-    const double least = step + least_layers_height(page, plan.layer_count);
-    const double spare = inside.bottom() - top - of_map - kGoodMap * em;
+    const double least = step + min_layers_height(page, plan.layer_count);
+    const double spare = inside.bottom() - top - map_header - kGoodMap * em;
     if (spare >= least) {
       plan.layers_sentence = {inside.x, top, inside.width, step};
       plan.layers = {inside.x, top + step, inside.width,
@@ -283,13 +282,13 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   const Box map_box{left.x, map_top, left.width, inside.bottom() - map_top};
   if (inside.width < kMinRules * em || lines_end > inside.bottom()) return {};
   if (map_box.height < kMinRules * em) return plan;
-  if (plan.one_line && map_box.height < kNamedMap * em) {
-    query = numbered(std::move(query));
-    key = numbered(std::move(key));
+  if (plan.same_tokens && map_box.height < kNamedMap * em) {
+    query = with_index_labels(std::move(query));
+    key = with_index_labels(std::move(key));
   }
   plan.map = place_matrix(page, map_box, query, key, 0);
   if (!(plan.map.plot.width > 0)) return plan;
-  if (right.width > 0 && differ) {
+  if (right.width > 0 && shows_heads) {
     plan.heads = {right.x, top, right.width, map_box.bottom() - top};
   } else if (right.width > 0) {
     plan.reach_sentence = {right.x, top, right.width, step};
@@ -300,16 +299,16 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   return plan;
 }
 
-// Hit test: a token of one line with the pinned token of the other, or a pair of the map.
-std::function<std::optional<Pair>(Point)> pair_in(const RulesPlan& plan) {
+// Hit test: a token of one line with the initial token of the other line, or a pair of the map.
+std::function<std::optional<Pair>(Point)> pair_hit_test(const RulesPlan& plan) {
   return
       [keys = plan.key_columns, queries = plan.query_columns, row = plan.row, column = plan.column,
-       kept = plan.kept, map = pair_at(plan.map)](Point p) -> std::optional<Pair> {
+       initial = plan.initial, map = pair_at(plan.map)](Point p) -> std::optional<Pair> {
         if (p.y >= keys.top && p.y < row.bottom()) {
-          if (const Index key = keys.at(p.x); key >= 0) return Pair{kept.query, key};
+          if (const Index key = keys.at(p.x); key >= 0) return Pair{initial.query, key};
         }
         if (p.y >= column.y && p.y < column.bottom()) {
-          if (const Index query = queries.at(p.x); query >= 0) return Pair{query, kept.key};
+          if (const Index query = queries.at(p.x); query >= 0) return Pair{query, initial.key};
         }
         const auto [query, key] = map(p);
         if (query < 0 || key < 0) return std::nullopt;
@@ -321,8 +320,7 @@ std::string token_name(const std::vector<std::string>& labels, Index at) {
   return "“" + labels[static_cast<std::size_t>(at)] + "” (" + std::to_string(at) + ")";
 }
 
-// True if cells have space for the query's weights.
-bool writes_weights(const Page& page, const Box& cells, std::size_t count) {
+bool weights_fit(const Page& page, const Box& cells, std::size_t count) {
   return cells.width / static_cast<double>(count) >= page.width_of("0.00", page.small()) + 3;
 }
 
@@ -337,7 +335,7 @@ void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vec
   draw_step(
       page, plan.sentence, 1,
       {"The query " + query + " can attend to " + share(row) + " keys, each by a rule" +
-           (writes_weights(page, plan.row, row.size()) ? "; the numbers are its weights" : ""),
+           (weights_fit(page, plan.row, row.size()) ? "; the numbers are its weights" : ""),
        "The query " + query + " can attend to " + share(row) + " keys, each by a rule",
        "The query " + query + " can attend to " + share(row), query + ": " + share(row), query});
   draw_step(
@@ -348,7 +346,7 @@ void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vec
 
 void write_weights(Page& page, const Box& cells, const std::vector<int>& rules,
                    const Tensor& weights) {
-  if (!writes_weights(page, cells, rules.size())) return;
+  if (!weights_fit(page, cells, rules.size())) return;
   const double size = page.small(), cell = cells.width / static_cast<double>(rules.size());
   for (std::size_t n = 0; n < rules.size(); ++n) {
     const double weight = weights[static_cast<Index>(n)];
@@ -375,40 +373,40 @@ void draw_line_name(Page& page, const Box& inside, const Box& cells, const std::
                 true});
 }
 
-void draw_lines_of(Page& page, const Box& inside, const RulesPlan& plan, const MechanismOf& of,
-                   Pair pair, const std::vector<int>& row, const std::vector<int>& column) {
-  const Colour of_query = query_colour(page.theme()), of_key = key_colour(page.theme());
+void draw_token_lines(Page& page, const Box& inside, const RulesPlan& plan, const HeadInput& in,
+                      Pair pair, const std::vector<int>& row, const std::vector<int>& column) {
+  const Colour query_ink = query_colour(page.theme()), key_ink = key_colour(page.theme());
   draw_columns(page, plan.key_columns, pair.key);
   draw_rule_cells(page, plan.row, row);
-  write_weights(page, plan.row, row, attention_row(of.tap, of.head, pair.query));
-  if (plan.one_line) outline_cell(page, plan.key_columns, plan.row, pair.query, of_query);
-  if (pair.key != pair.query || !plan.one_line) {
-    outline_cell(page, plan.key_columns, plan.row, pair.key, of_key);
+  write_weights(page, plan.row, row, attention_row(in.tap, in.head, pair.query));
+  if (plan.same_tokens) outline_cell(page, plan.key_columns, plan.row, pair.query, query_ink);
+  if (pair.key != pair.query || !plan.same_tokens) {
+    outline_cell(page, plan.key_columns, plan.row, pair.key, key_ink);
   }
-  draw_line_name(page, inside, plan.row, "its keys", of_query);
-  draw_lanes(page, plan.key_columns, plan.lanes_top, row, lanes_of(of, row));
-  if (!plan.one_line) draw_columns(page, plan.query_columns, pair.query);
+  draw_line_name(page, inside, plan.row, "its keys", query_ink);
+  draw_lanes(page, plan.key_columns, plan.lanes_top, row, rule_lanes(in, row));
+  if (!plan.same_tokens) draw_columns(page, plan.query_columns, pair.query);
   draw_rule_cells(page, plan.column, column);
-  if (plan.one_line && pair.key != pair.query) {
-    outline_cell(page, plan.query_columns, plan.column, pair.key, of_key);
+  if (plan.same_tokens && pair.key != pair.query) {
+    outline_cell(page, plan.query_columns, plan.column, pair.key, key_ink);
   }
-  outline_cell(page, plan.query_columns, plan.column, pair.query, of_query);
-  draw_line_name(page, inside, plan.column, "its queries", of_key);
+  outline_cell(page, plan.query_columns, plan.column, pair.query, query_ink);
+  draw_line_name(page, inside, plan.column, "its queries", key_ink);
 }
 
 // A click on a token pins it.
 std::vector<Handle> handles_of(const RulesPlan& plan) {
-  constexpr Index kMost = 512;
+  constexpr Index kMaxTokens = 512;
   std::vector<Handle> handles;
-  const auto add = [&](const TokenColumns& columns, const Box& area, bool query) {
-    if (columns.tokens.count() > kMost) return;
+  const auto add = [&](const TokenColumns& columns, const Box& area, bool is_query) {
+    if (columns.tokens.count() > kMaxTokens) return;
     for (Index n = 0; n < columns.tokens.count(); ++n) {
       const double x = columns.centre(n) - columns.cell() / 2;
       handles.push_back(
           {.area = {x, area.y, columns.cell(), area.height},
-           .help = query ? "Click to pin it as the query" : "Click to pin it as the key",
-           .click = [n, query](Session& e) {
-             Index& pinned = query ? e.view.pinned_query : e.view.pinned_key;
+           .help = is_query ? "Click to pin it as the query" : "Click to pin it as the key",
+           .click = [n, is_query](Session& e) {
+             Index& pinned = is_query ? e.view.pinned_query : e.view.pinned_key;
              pinned = pinned == n ? -1 : n;
            }});
     }
@@ -419,27 +417,27 @@ std::vector<Handle> handles_of(const RulesPlan& plan) {
   return handles;
 }
 
-void draw_information(Page& page, const RulesPlan& plan, const MechanismOf& of, Pair pair) {
+void draw_receptive_field(Page& page, const RulesPlan& plan, const HeadInput& in, Pair pair) {
   if (!plan.chain || !(plan.layers.height > 0)) return;
-  const ViewSettings& settings = of.input.session.view;
+  const ViewSettings& settings = in.input.session.view;
   // A directly attended key does not illustrate paths.
-  const bool chosen = of.input.interaction.pointer || settings.pinned_key >= 0;
-  const bool tells = chosen && shown_rule(of.tap, of.head, pair.query, pair.key) < 0;
-  if (!tells) pair.key = farthest_key(*plan.chain, pair.query, plan.layer_count);
-  const ReceptiveField heard = heard_by(*plan.chain, pair.query, pair.key, plan.layer_count);
+  const bool is_selected = in.input.interaction.pointer || settings.pinned_key >= 0;
+  const bool is_indirect = is_selected && shown_rule(in.tap, in.head, pair.query, pair.key) < 0;
+  if (!is_indirect) pair.key = farthest_key(*plan.chain, pair.query, plan.layer_count);
+  const ReceptiveField field = receptive_field(*plan.chain, pair.query, pair.key, plan.layer_count);
   draw_step(
       page, plan.layers_sentence, 3,
-      path_words(heard, token_name(plan.queries, pair.query), token_name(plan.keys, pair.key)));
-  draw_layers(page, plan.key_columns, plan.layers, *plan.chain, heard, pair, plan.layers.x);
+      path_words(field, token_name(plan.queries, pair.query), token_name(plan.keys, pair.key)));
+  draw_layers(page, plan.key_columns, plan.layers, *plan.chain, field, pair, plan.layers.x);
 }
 
-HeatMap cells_of_every_pair(const MechanismOf& of, const MatrixPlot& map) {
-  HeatMap cells = rule_cells(of.input, map, of.tap, of.head);
-  const ColumnKinds kinds = kinds_of(of.tap);
-  if (kinds.kind.empty() || cells.values.dim(1) != of.tap.keys()) return cells;
+HeatMap cells_of_every_pair(const HeadInput& in, const MatrixPlot& map) {
+  HeatMap cells = rule_cells(in.input, map, in.tap, in.head);
+  const ColumnKinds kinds = kinds_of(in.tap);
+  if (kinds.kind.empty() || cells.values.dim(1) != in.tap.keys()) return cells;
   Tensor values = cells.values.copy();
   for (Index n = 0; n < values.size(); ++n) {
-    const auto column = static_cast<std::size_t>(n % of.tap.keys());
+    const auto column = static_cast<std::size_t>(n % in.tap.keys());
     if (!std::isnan(values[n])) values[n] = static_cast<float>(kinds.kind[column]);
   }
   cells.values = values;
@@ -447,46 +445,46 @@ HeatMap cells_of_every_pair(const MechanismOf& of, const MatrixPlot& map) {
 }
 
 // Draws the maps with the pair's row and column outlined. Returns the lower edge.
-double draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pair) {
+double draw_every_pair(Page& page, RulesPlan& plan, const HeadInput& in, Pair pair) {
   const double step = step_height(page);
   int number = plan.layers.height > 0 ? 4 : 3;
   draw_step(
       page, {plan.legend.x, plan.legend.y - step, plan.legend.width, step}, number++,
       {"Rules of every pair; the query's row and the key's column are outlined",
        "Every pair, the row and the column outlined", "Every pair, by its rule", "Every pair"});
-  draw_legend(page, legend_of(page.theme(), of), plan.legend);
+  draw_legend(page, legend_of(page.theme(), in), plan.legend);
   draw_lines(page, {plan.legend.x, plan.legend.bottom()}, plan.parameters);
   plan.map.pinned_row = pair.query;
   plan.map.pinned_column = pair.key;
-  page.add(cells_of_every_pair(of, plan.map));
+  page.add(cells_of_every_pair(in, plan.map));
   draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
   const double bottom = plan.map.bottom(page);
   if (plan.heads.width > 0) {
-    return std::max(bottom, draw_heads_patterns(page, plan.heads, of, number));
+    return std::max(bottom, draw_heads_patterns(page, plan.heads, in, number));
   }
   if (!(plan.reach_map.plot.width > 0)) return bottom;
   Box reach = plan.reach_sentence;
   reach.height += plan.reach_legend.height;
-  draw_reach_map(page, reach, plan.reach_map, of.input, plan.layer_count, number, pair);
+  draw_reach_map(page, reach, plan.reach_map, in.input, plan.layer_count, number, pair);
   return std::max(bottom, plan.reach_map.bottom(page));
 }
 
-MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of) {
-  std::optional<RulesPlan> plan = plan_rules(page, inside, of);
+MechanismLayout draw_rules(Page& page, const Box& inside, const HeadInput& in) {
+  std::optional<RulesPlan> plan = plan_rules(page, inside, in);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
-  layout.pair_at = pair_in(*plan);
+  layout.pair_at = pair_hit_test(*plan);
   layout.handles = handles_of(*plan);
-  const std::optional<Point>& pointer = of.input.interaction.pointer;
-  const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->kept) : plan->kept;
-  const std::vector<int> row = rules_of_query(of, pair.query), column = rules_of_key(of, pair.key);
+  const std::optional<Point>& pointer = in.input.interaction.pointer;
+  const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->initial) : plan->initial;
+  const std::vector<int> row = rules_of_query(in, pair.query), column = rules_of_key(in, pair.key);
   draw_lines(page, {inside.x, inside.y}, plan->summary);
   draw_sentences(page, *plan, pair, row, column);
-  draw_lines_of(page, inside, *plan, of, pair, row, column);
-  draw_information(page, *plan, of, pair);
+  draw_token_lines(page, inside, *plan, in, pair, row, column);
+  draw_receptive_field(page, *plan, in, pair);
   layout.bottom = std::max(plan->column.bottom(), plan->layers.bottom());
   if (!(plan->map.plot.width > 0)) return layout;
-  layout.bottom = draw_every_pair(page, *plan, of, pair);
+  layout.bottom = draw_every_pair(page, *plan, in, pair);
   return layout;
 }
 
@@ -500,17 +498,17 @@ Tensor as_row(const std::vector<int>& rules) {
 }
 
 // Exported numbers: rule index of each pair in the row and the column; NaN: excluded.
-std::vector<ViewData::Matrix> rule_numbers(const MechanismOf& of) {
-  const Pair pair = focus_of(of.input, of.tap, of.head);
-  const std::vector<std::string> queries = query_axis(of.input.trace, of.tap).labels;
-  const std::vector<std::string> keys = key_axis(of.input.trace, of.tap).labels;
+std::vector<ViewData::Matrix> rule_numbers(const HeadInput& in) {
+  const Pair pair = focus_of(in.input, in.tap, in.head);
+  const std::vector<std::string> queries = query_axis(in.input.trace, in.tap).labels;
+  const std::vector<std::string> keys = key_axis(in.input.trace, in.tap).labels;
   return {{"rule of each key",
-           as_row(rules_of_query(of, pair.query)),
+           as_row(rules_of_query(in, pair.query)),
            {queries[static_cast<std::size_t>(pair.query)]},
            keys,
            {"query"}},
           {"rule of each query",
-           as_row(rules_of_key(of, pair.key)),
+           as_row(rules_of_key(in, pair.key)),
            {keys[static_cast<std::size_t>(pair.key)]},
            queries,
            {"key"}}};

@@ -18,11 +18,11 @@ namespace {
 
 constexpr Index kMaxSettling = 2048;   // tokens
 constexpr double kMinPart = 9;         // em
-constexpr double kPlaneShare = 0.5;    // of the width
-constexpr double kWeightsShare = 0.5;  // of the height next to the plane
+constexpr double kPlaneShare = 0.5;    // share of the width
+constexpr double kWeightsShare = 0.5;  // share of the height next to the plane
 constexpr double kMaxStepRow = 2;      // em
 constexpr double kSettled = 0.5;       // weight of a key to which a query has converged
-constexpr double kPlaneAir = 0.08;     // of the range
+constexpr double kPlaneMargin = 0.08;  // share of the range
 
 bool shows_settling(const AttentionTap& tap) {
   return settling_refusal(tap).empty() && tap.queries() <= kMaxSettling &&
@@ -30,34 +30,34 @@ bool shows_settling(const AttentionTap& tap) {
 }
 
 struct SettlingPlan {
-  Settling of;
+  Settling settling;
   Index query = 0;
   TokenLine line;
   Box sentence, plane, weights, energy;  // the last three include their sentences
 };
 
 // Number of steps of each query.  [L]
-Tensor step_counts(const MechanismOf& of) {
-  const IntTensor& steps = of.tap.result.extra_counts.at("hopfield.steps");
-  Tensor result({of.tap.queries()});
-  for (Index i = 0; i < result.size(); ++i) result[i] = static_cast<float>(steps(of.head, i));
+Tensor step_counts(const HeadInput& in) {
+  const IntTensor& steps = in.tap.result.extra_counts.at("hopfield.steps");
+  Tensor result({in.tap.queries()});
+  for (Index i = 0; i < result.size(); ++i) result[i] = static_cast<float>(steps(in.head, i));
   return result;
 }
 
 std::optional<SettlingPlan> plan_settling(const Page& page, const Box& inside,
-                                          const MechanismOf& of) {
+                                          const HeadInput& in) {
   const double em = page.em(), step = step_height(page);
   SettlingPlan plan;
-  plan.query = chosen_token(of);
+  plan.query = illustrated_token(in);
   plan.sentence = {inside.x, inside.y, inside.width, step};
-  const Tensor counts = step_counts(of);
-  plan.line = place_token_line(page, below(inside, step), query_axis(of.input.trace, of.tap),
+  const Tensor counts = step_counts(in);
+  plan.line = place_token_line(page, below(inside, step), query_axis(in.input.trace, in.tap),
                                {{"steps", counts, range_of_numbers(page, counts)}});
   const Box rest = below(inside, plan.line.bottom() - inside.y + 0.8 * em);
-  Box beside;
-  std::tie(plan.plane, beside) = split(page, rest, kPlaneShare);
-  plan.weights = {beside.x, beside.y, beside.width, kWeightsShare * beside.height};
-  plan.energy = below(beside, plan.weights.height + 0.5 * em);
+  Box right_part;
+  std::tie(plan.plane, right_part) = split(page, rest, kPlaneShare);
+  plan.weights = {right_part.x, right_part.y, right_part.width, kWeightsShare * right_part.height};
+  plan.energy = below(right_part, plan.weights.height + 0.5 * em);
   if (plan.plane.width < kMinPart * em || plan.plane.height < step + kMinPart * em) return {};
   if (plan.weights.height < step + kMinPart * em) return {};
   return plan;
@@ -72,8 +72,8 @@ Chart place_plane(const Box& box, const std::vector<std::pair<double, double>>& 
     low = std::min(low, y);
     high = std::max(high, y);
   }
-  const double air = 1 + 2 * kPlaneAir;
-  double unit = std::max(air * (right - left) / box.width, air * (high - low) / box.height);
+  const double margin = 1 + 2 * kPlaneMargin;
+  double unit = std::max(margin * (right - left) / box.width, margin * (high - low) / box.height);
   if (!(unit > 0)) unit = 1 / box.width;
   const double x = (left + right) / 2, y = (low + high) / 2;
   const double half_width = unit * box.width / 2, half_height = unit * box.height / 2;
@@ -99,48 +99,47 @@ class PlaneLabels {
           box.bottom() > box_.bottom()) {
         continue;
       }
-      if (std::ranges::any_of(taken_, [&](const Box& other) {
+      if (std::ranges::any_of(occupied_, [&](const Box& other) {
             return box.x < other.right() && other.x < box.right() && box.y < other.bottom() &&
                    other.y < box.bottom();
           })) {
         continue;
       }
-      taken_.push_back(box);
+      occupied_.push_back(box);
       page_.add(Text{{box.x, at.y}, text, colour, size, Align::Start, 0, bold});
       return;
     }
   }
-  void keep_free(Point at, double radius) {
-    taken_.push_back({at.x - radius, at.y - radius, 2 * radius, 2 * radius});
+  void reserve(Point at, double radius) {
+    occupied_.push_back({at.x - radius, at.y - radius, 2 * radius, 2 * radius});
   }
 
  private:
   Page& page_;
   Box box_;
-  std::vector<Box> taken_;
+  std::vector<Box> occupied_;
 };
 
 // Indices into Settling::keys by descending weight in the last step.
-std::vector<std::size_t> by_weight(const Settling& of) {
-  std::vector<std::size_t> order(of.keys.size());
+std::vector<std::size_t> by_weight(const Settling& settling) {
+  std::vector<std::size_t> order(settling.keys.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](std::size_t n) { return of.weights(of.steps() - 1, of.keys[n]); });
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t n) {
+    return settling.weights(settling.steps() - 1, settling.keys[n]);
+  });
   return order;
 }
 
-void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
+void draw_plane(Page& page, const SettlingPlan& plan, const HeadInput& in,
                 const std::string& word) {
   const double em = page.em();
-  const Settling& s = plan.of;
-  const Box box =
-      draw_step(page, plan.plane, 2,
-                {"Move: " + word +
-                     " starts at its query q and moves to the weighted mean of "
-                     "the keys",
-                 "Move: " + word + " moves from q towards keys", "Move towards keys", "Move"});
-  const Plane plane(s.patterns);
-  const auto keys = plane.places(s.patterns), path = plane.places(s.states);
+  const Settling& settling = plan.settling;
+  const Box box = draw_step(
+      page, plan.plane, 2,
+      {"Move: " + word + " starts at its query q and moves to the weighted mean of the keys",
+       "Move: " + word + " moves from q towards keys", "Move towards keys", "Move"});
+  const Plane plane(settling.patterns);
+  const auto keys = plane.places(settling.patterns), path = plane.places(settling.states);
   std::vector<std::pair<double, double>> all = keys;
   all.insert(all.end(), path.begin(), path.end());
   const Box inner{box.x, box.y, box.width, box.height - 1.6 * em};
@@ -159,16 +158,18 @@ void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
   for (std::size_t t = 0; t < line.size(); ++t) {
     const bool end = t == 0 || t + 1 == line.size();
     page.add(disc(line[t], (end ? 0.42 : 0.25) * em, page.theme().accent));
-    labels.keep_free(line[t], 0.3 * em);
+    labels.reserve(line[t], 0.3 * em);
   }
   labels.add(line.front(), "q", true, page.theme().accent);
-  const std::string last = std::to_string(s.steps());
-  const bool settles = static_cast<double>(s.weights(s.steps() - 1, s.nearest)) > kSettled;
-  const std::string key = key_label(of.input.trace, of.tap, s.nearest);
-  const std::string after = s.steps() == 1 ? "after 1 step" : "after " + last + " steps";
+  const std::string last = std::to_string(settling.steps());
+  const bool settles =
+      static_cast<double>(settling.weights(settling.steps() - 1, settling.nearest)) > kSettled;
+  const std::string key = key_label(in.input.trace, in.tap, settling.nearest);
+  const std::string after = settling.steps() == 1 ? "after 1 step" : "after " + last + " steps";
   labels.add(line.back(), after + (settles ? ", at “" + key + "”" : ""), true, page.theme().accent);
-  for (const std::size_t n : by_weight(s)) {
-    labels.add(at(keys[n]), key_label(of.input.trace, of.tap, s.keys[n]), false, page.theme().text);
+  for (const std::size_t n : by_weight(settling)) {
+    labels.add(at(keys[n]), key_label(in.input.trace, in.tap, settling.keys[n]), false,
+               page.theme().text);
   }
   const std::string share = percent(plane.share());
   page.faint_text({box.x, box.bottom() - 0.6 * em},
@@ -179,10 +180,11 @@ void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
                   page.small());
 }
 
-std::vector<std::string> weights_words(const SettlingPlan& plan, const MechanismOf& of) {
-  const Settling& s = plan.of;
-  const std::string key = "“" + key_label(of.input.trace, of.tap, s.nearest) + "”";
-  const double weight = static_cast<double>(s.weights(s.steps() - 1, s.nearest));
+std::vector<std::string> weights_words(const SettlingPlan& plan, const HeadInput& in) {
+  const Settling& settling = plan.settling;
+  const std::string key = "“" + key_label(in.input.trace, in.tap, settling.nearest) + "”";
+  const double weight =
+      static_cast<double>(settling.weights(settling.steps() - 1, settling.nearest));
   const std::string share = percent(weight);
   const char* end = weight > kSettled ? "settles on " : "remains between keys, mostly at ";
   return {std::string("Weigh: ") + end + key + " with " + share + " of the weight",
@@ -190,25 +192,25 @@ std::vector<std::string> weights_words(const SettlingPlan& plan, const Mechanism
 }
 
 // Draws the weights: rows are steps, columns are keys.
-void draw_weights(Page& page, const SettlingPlan& plan, const MechanismOf& of) {
+void draw_weights(Page& page, const SettlingPlan& plan, const HeadInput& in) {
   const double em = page.em();
-  const Settling& s = plan.of;
-  const Box box = draw_step(page, plan.weights, 3, weights_words(plan, of));
-  TokenAxis keys = key_axis(of.input.trace, of.tap);
+  const Settling& settling = plan.settling;
+  const Box box = draw_step(page, plan.weights, 3, weights_words(plan, in));
+  TokenAxis keys = key_axis(in.input.trace, in.tap);
   keys.titles = {};
   const std::string title = "step";
   const double left = page.width_of(title, page.small()) + em, bar = colour_bar_width(page);
   const double width = box.width - left - bar;
   const double top = axis_depth_top(page, keys, width, std::min(5.5 * em, 0.5 * box.height));
-  const auto rows = static_cast<double>(s.steps());
+  const auto rows = static_cast<double>(settling.steps());
   const double height = std::min(box.height - top, kMaxStepRow * em * rows);
   const Box cells{box.x + left, box.y + top, width, height};
-  const ColourRange range = range_of_numbers(page, s.weights);
+  const ColourRange range = range_of_numbers(page, settling.weights);
   draw_axis_top(page, keys, {0, static_cast<double>(keys.count()), cells.x, cells.width}, cells.y,
-                top, s.nearest);
-  draw_panel(page, cells, s.weights, range);
+                top, settling.nearest);
+  draw_panel(page, cells, settling.weights, range);
   const Index every = label_step(height / rows, page.small() * kLineHeight);
-  for (Index t = 0; t < s.steps(); t += every) {
+  for (Index t = 0; t < settling.steps(); t += every) {
     const double y = cells.y + (static_cast<double>(t) + 0.5) * height / rows;
     page.text({cells.x - 0.5 * em, y}, (t == 0 ? "step " : "") + std::to_string(t + 1),
               page.small(), Align::End);
@@ -218,15 +220,15 @@ void draw_weights(Page& page, const SettlingPlan& plan, const MechanismOf& of) {
 }
 
 void draw_energy(Page& page, const SettlingPlan& plan) {
-  const Settling& s = plan.of;
-  const bool falls = !s.energy.empty();
+  const Settling& settling = plan.settling;
+  const bool has_energy = !settling.energy.empty();
   const Box box =
       draw_step(page, plan.energy, 4,
-                {falls ? "Energy: no step increases it" : "With β ≤ 0 there is no energy",
-                 falls ? "Energy decreases" : "No energy", "Energy"});
-  if (!falls) return;
-  const auto [least, most] = std::ranges::minmax(s.energy);
-  ChartAxis x = padded_axis(0, static_cast<double>(s.steps()), true);
+                {has_energy ? "Energy: no step increases it" : "With β ≤ 0 there is no energy",
+                 has_energy ? "Energy decreases" : "No energy", "Energy"});
+  if (!has_energy) return;
+  const auto [least, most] = std::ranges::minmax(settling.energy);
+  ChartAxis x = padded_axis(0, static_cast<double>(settling.steps()), true);
   x.titles = {"steps made"};
   x.whole = true;
   ChartAxis y = padded_axis(least, most, false);
@@ -235,8 +237,8 @@ void draw_energy(Page& page, const SettlingPlan& plan) {
   if (chart.empty()) return;
   draw_chart(page, chart);
   std::vector<Point> points;
-  for (std::size_t t = 0; t < s.energy.size(); ++t) {
-    points.push_back({static_cast<double>(t), s.energy[t]});
+  for (std::size_t t = 0; t < settling.energy.size(); ++t) {
+    points.push_back({static_cast<double>(t), settling.energy[t]});
   }
   draw_curve(page, chart, points, page.theme().accent, 2);
   for (const Point& p : points) {
@@ -244,16 +246,16 @@ void draw_energy(Page& page, const SettlingPlan& plan) {
   }
 }
 
-MechanismLayout draw_settling(Page& page, const Box& inside, const MechanismOf& of) {
-  std::optional<SettlingPlan> plan = plan_settling(page, inside, of);
+MechanismLayout draw_settling(Page& page, const Box& inside, const HeadInput& in) {
+  std::optional<SettlingPlan> plan = plan_settling(page, inside, in);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
-  layout.pair_at = token_at(plan->line);
-  if (of.input.interaction.pointer) {
-    if (const auto pair = layout.pair_at(*of.input.interaction.pointer)) plan->query = pair->query;
+  layout.pair_at = token_hit_test(plan->line);
+  if (in.input.interaction.pointer) {
+    if (const auto pair = layout.pair_at(*in.input.interaction.pointer)) plan->query = pair->query;
   }
-  plan->of = settling_of(of.tap, of.head, plan->query);
-  const std::string word = "“" + query_label(of.input.trace, of.tap, plan->query) + "”";
+  plan->settling = settling_of(in.tap, in.head, plan->query);
+  const std::string word = "“" + query_label(in.input.trace, in.tap, plan->query) + "”";
   draw_step(
       page, plan->sentence, 1,
       {"Every query is updated until it converges, up to the maximum number of steps; here token " +
@@ -261,24 +263,28 @@ MechanismLayout draw_settling(Page& page, const Box& inside, const MechanismOf& 
        "Iterative updates; here " + word, word});
   draw_token_line(page, plan->line, plan->query);
   layout.bottom = std::max(plan->plane.bottom(), plan->energy.bottom());
-  if (plan->of.keys.empty()) {
+  if (plan->settling.keys.empty()) {
     page.text({plan->plane.x, plan->plane.y + page.em()}, "This query has no keys.", page.em());
     return layout;
   }
-  draw_plane(page, *plan, of, word);
-  draw_weights(page, *plan, of);
+  draw_plane(page, *plan, in, word);
+  draw_weights(page, *plan, in);
   draw_energy(page, *plan);
   return layout;
 }
 
-std::vector<ViewData::Matrix> settling_numbers(const MechanismOf& of) {
-  const Settling s = settling_of(of.tap, of.head, chosen_token(of));
-  std::vector<ViewData::Matrix> matrices{
-      {"weight at each step", s.weights, {}, key_axis(of.input.trace, of.tap).labels, {"step"}},
-      {"state", s.states, {}, {}, {"step"}}};
-  if (!s.energy.empty()) {
-    Tensor energy({1, static_cast<Index>(s.energy.size())});
-    std::ranges::transform(s.energy, energy.data(), [](double x) { return static_cast<float>(x); });
+std::vector<ViewData::Matrix> settling_numbers(const HeadInput& in) {
+  const Settling settling = settling_of(in.tap, in.head, illustrated_token(in));
+  std::vector<ViewData::Matrix> matrices{{"weight at each step",
+                                          settling.weights,
+                                          {},
+                                          key_axis(in.input.trace, in.tap).labels,
+                                          {"step"}},
+                                         {"state", settling.states, {}, {}, {"step"}}};
+  if (!settling.energy.empty()) {
+    Tensor energy({1, static_cast<Index>(settling.energy.size())});
+    std::ranges::transform(settling.energy, energy.data(),
+                           [](double x) { return static_cast<float>(x); });
     matrices.push_back({"energy", energy, {"energy"}, {}, {"number"}});
   }
   return matrices;
@@ -290,9 +296,9 @@ Mechanism settling_mechanism() {
   Mechanism m{"settling", "each query converges among the keys", shows_settling, draw_settling,
               settling_numbers};
   m.label = "Settling";
-  m.plays = true;
+  m.steps_through_tokens = true;
   m.parameters = {"token"};
-  m.weights = true;
+  m.shows_weights = true;
   m.objection = settling_refusal;
   return m;
 }

@@ -14,27 +14,27 @@
 namespace attnscope {
 namespace {
 
-constexpr double kStageShare = 0.22;   // of the height: matrices with titles
+constexpr double kStageShare = 0.22;   // share of the height: matrices with titles
 constexpr double kStageTitle = 1.5;    // em
 constexpr double kStageEdge = 0.6;     // em: block colours along a matrix
 constexpr double kStageGap = 1.5;      // em
 constexpr double kMinStageSide = 4;    // em
 constexpr double kLowSinkhorn = 40;    // em: lower pictures omit some labels
-constexpr double kBlocksShare = 0.15;  // of the height: a strip with labels
-constexpr double kMovesShare = 0.05;   // of the height: lines between the strips
+constexpr double kBlocksShare = 0.15;  // share of the height: a strip with labels
+constexpr double kMovesShare = 0.05;   // share of the height: lines between the strips
 constexpr double kMinBlockMap = 7;     // em
 constexpr double kMinMove = 0.02;      // minimum share of a line
 constexpr Index kMaxSorted = 2048;     // limit of tokens
 
 bool shows_matching(const AttentionTap& tap) {
-  const auto found = tap.result.extra.find("sinkhorn.logits");
-  return found != tap.result.extra.end() && tap.result.extra.contains("sinkhorn.matching") &&
-         tap.queries() == tap.keys() && tap.queries() % found->second.dim(1) == 0 &&
+  const auto logits = tap.result.extra.find("sinkhorn.logits");
+  return logits != tap.result.extra.end() && tap.result.extra.contains("sinkhorn.matching") &&
+         tap.queries() == tap.keys() && tap.queries() % logits->second.dim(1) == 0 &&
          tap.queries() <= kMaxSorted;
 }
 
 // Slice of one head.  [n, n]
-Tensor of_one_head(const Tensor& all, Index head) {
+Tensor head_slice(const Tensor& all, Index head) {
   const Index n = all.dim(1);
   Tensor one({n, n});
   std::copy_n(all.data() + head * n * n, n * n, one.data());
@@ -55,16 +55,16 @@ void normalise(std::vector<double>& logs, Index n, bool columns) {
   }
 }
 
-// A matrix of blocks during the normalisation from scores to matching.
+// A matrix of blocks by positions, at a stage of the normalisation of scores to a matching.
 struct Stage {
   std::string name, title;
   Tensor values;  // [n, n]: rows are positions, columns are blocks of keys
   bool scores = false;
 };
 
-std::vector<Stage> matching_stages(const MechanismOf& of) {
-  const Values& values = of.tap.variant.values;
-  const Tensor logits = of_one_head(of.tap.result.extra.at("sinkhorn.logits"), of.head);
+std::vector<Stage> matching_stages(const HeadInput& in) {
+  const Values& values = in.tap.variant.values;
+  const Tensor logits = head_slice(in.tap.result.extra.at("sinkhorn.logits"), in.head);
   const Index n = logits.dim(0), rounds = values.integer("iterations");
   std::vector<double> logs;
   for (const float x : logits) logs.push_back(static_cast<double>(x) / values.real("temperature"));
@@ -83,7 +83,7 @@ std::vector<Stage> matching_stages(const MechanismOf& of) {
       {"columns of round 1", rounds == 1 ? "then columns" : "then columns do", shares()});
   if (rounds > 1) {
     stages.push_back({"matching", "after " + std::to_string(rounds) + " rounds",
-                      of_one_head(of.tap.result.extra.at("sinkhorn.matching"), of.head)});
+                      head_slice(in.tap.result.extra.at("sinkhorn.matching"), in.head)});
   }
   return stages;
 }
@@ -99,7 +99,7 @@ struct SinkhornPlan {
   MatrixPlot map;
   const Tensor& matching() const { return stages.back().values; }
   // Token whose key is sorted to the position of token i.
-  Index moved(Index i) const {
+  Index sorted_token(Index i) const {
     return best[static_cast<std::size_t>(i / block)] * block + i % block;
   }
 };
@@ -113,7 +113,7 @@ std::vector<Index> best_blocks(const Tensor& matching) {
   return best;
 }
 
-// Places the matrices side by side; only the last ones if space is short.
+// Places the matrices side by side; omits intermediate ones if space is short.
 void place_stages(const Page& page, const Box& box, SinkhornPlan& plan) {
   const double em = page.em(), edge = kStageEdge * em;
   const auto side = [&] {
@@ -143,18 +143,18 @@ Tensor block_row(const std::vector<Index>& tokens, Index block) {
 }
 
 std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
-                                          const MechanismOf& of) {
+                                          const HeadInput& in) {
   const double em = page.em(), step = step_height(page);
-  const Index length = of.tap.queries();
-  std::vector<Stage> stages = matching_stages(of);
+  const Index length = in.tap.queries();
+  std::vector<Stage> stages = matching_stages(in);
   const Index block = length / stages.front().values.dim(0);
   const std::vector<Index> text_order = in_text_order(length).token;
   const KindColours colours(block_row(text_order, block));
-  const TokenStrip none{{}, {}, {}, colours};
-  SinkhornPlan plan{std::move(stages), {}, block, {}, colours, none, none, {}, {}};
+  const TokenStrip empty{{}, {}, {}, colours};
+  SinkhornPlan plan{std::move(stages), {}, block, {}, colours, empty, empty, {}, {}};
   plan.best = best_blocks(plan.matching());
   TokenOrder moved;
-  for (const Index i : text_order) moved.token.push_back(plan.moved(i));
+  for (const Index i : text_order) moved.token.push_back(plan.sorted_token(i));
   Box rest = inside;
   const auto next_sentence = [&](std::size_t n) {
     plan.sentences[n] = {rest.x, rest.y, rest.width, step};
@@ -165,14 +165,14 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   if (plan.places.front().width < kMinStageSide * em) return {};
   rest = below(rest, plan.places.front().bottom() - rest.y + 0.4 * em);
   next_sentence(1);
-  TokenAxis tokens = key_axis(of.input.trace, of.tap);
+  TokenAxis tokens = key_axis(in.input.trace, in.tap);
   tokens.titles = {};
   const std::vector<std::string> names{"blocks", "sorted"};
   const double left = strip_left(page, names), high = kBlocksShare * inside.height;
   const auto strip_at = [&](double y) { return Box{rest.x + left, y, rest.width - left, high}; };
-  // The map's axes are in text order, too.
-  const bool low = inside.height < kLowSinkhorn * em;
-  plan.text = place_strip(page, strip_at(rest.y), low ? TokenAxis() : tokens, {},
+  // Low pictures omit these labels, since the axes of the map are in text order, too.
+  const bool is_low = inside.height < kLowSinkhorn * em;
+  plan.text = place_strip(page, strip_at(rest.y), is_low ? TokenAxis() : tokens, {},
                           block_row(text_order, block), colours);
   rest = below(rest, plan.text.bottom() - rest.y + kMovesShare * inside.height);
   plan.sorted = place_strip(page, strip_at(rest.y), reordered(tokens, moved), {},
@@ -183,9 +183,9 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   if (rest.height < kMinBlockMap * em) return {};
   plan.text.names = {names[0]};
   plan.sorted.names = {names[1]};
-  TokenAxis keys = key_axis(of.input.trace, of.tap);
-  if (low) keys.titles = {};
-  plan.map = place_matrix(page, rest, query_axis(of.input.trace, of.tap), std::move(keys),
+  TokenAxis keys = key_axis(in.input.trace, in.tap);
+  if (is_low) keys.titles = {};
+  plan.map = place_matrix(page, rest, query_axis(in.input.trace, in.tap), std::move(keys),
                           colour_bar_width(page));
   if (!(plan.map.plot.width > 0)) return {};
   return plan;
@@ -241,7 +241,7 @@ void draw_stage(Page& page, const SinkhornPlan& plan, std::size_t at, double rig
 }
 
 // Draws lines from each block to the positions that receive a share of it, as wide as the share.
-void draw_moves(Page& page, const SinkhornPlan& plan, Index lit_place) {
+void draw_moves(Page& page, const SinkhornPlan& plan, Index marked_place) {
   const Tensor& p = plan.matching();
   const double from = plan.text.bottom(), to = plan.sorted.cells.y - plan.sorted.depth;
   const auto middle = [&](const TokenStrip& strip, Index block) {
@@ -253,20 +253,19 @@ void draw_moves(Page& page, const SinkhornPlan& plan, Index lit_place) {
       if (!(share >= kMinMove)) continue;
       page.add(Line{{{middle(plan.text, block), from}, {middle(plan.sorted, place), to}},
                     translucent(plan.colours(block), 0.25 + 0.75 * share),
-                    1 + (place == lit_place ? 6 : 3) * share});
+                    1 + (place == marked_place ? 6 : 3) * share});
     }
   }
 }
 
-void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const MechanismOf& of, Index lit) {
-  const Index place = lit / plan.block, best = plan.best[static_cast<std::size_t>(place)];
+void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const HeadInput& in, Index marked) {
+  const Index place = marked / plan.block, best = plan.best[static_cast<std::size_t>(place)];
   const std::string share = percent(static_cast<double>(plan.matching()(place, best)));
-  draw_step(
-      page, plan.sentences[0], 1,
-      {"Match: score of each block of keys (across) for each position (down); rows and columns "
-       "are normalised in turn",
-       "Match blocks (across) to positions (down): rows and columns sum to 1",
-       "Match blocks to positions"});
+  draw_step(page, plan.sentences[0], 1,
+            {"Match: score of each block of keys (across) for each position (down); rows and "
+             "columns are normalised in turn",
+             "Match blocks (across) to positions (down): rows and columns sum to 1",
+             "Match blocks to positions"});
   draw_step(page, plan.sentences[1], 2,
             {"Sort: each position gets the blocks by their weights; position " +
                  std::to_string(place) + " gets " + share + " of block " + std::to_string(best),
@@ -274,7 +273,7 @@ void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const MechanismOf
                  std::to_string(best),
              "Sort the blocks"});
   const std::string name =
-      "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
+      "“" + query_label(in.input.trace, in.tap, marked) + "” (" + std::to_string(marked) + ")";
   draw_step(page, plan.sentences[2], 3,
             {"Attend: " + name + " attends to its own block, " + std::to_string(place) +
                  ", and to the block sorted to its position",
@@ -282,8 +281,8 @@ void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const MechanismOf
              "Attend: own block and sorted one", "Attend"});
 }
 
-MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const MechanismOf& of) {
-  std::optional<SinkhornPlan> plan = plan_sinkhorn(page, inside, of);
+MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const HeadInput& in) {
+  std::optional<SinkhornPlan> plan = plan_sinkhorn(page, inside, in);
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = [at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
@@ -291,44 +290,43 @@ MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const MechanismOf& 
     if (query < 0 || key < 0) return std::nullopt;
     return Pair{query, key};
   };
-  Pair lit = focus_of(of.input, of.tap, of.head);
-  if (const std::optional<Point>& p = of.input.interaction.pointer) {
-    lit = layout.pair_at(*p).value_or(lit);
+  Pair marked = focus_of(in.input, in.tap, in.head);
+  if (const std::optional<Point>& p = in.input.interaction.pointer) {
+    marked = layout.pair_at(*p).value_or(marked);
     for (const TokenStrip* strip : {&plan->text, &plan->sorted}) {
-      if (const Index at = strip->at(*p); at >= 0) lit.query = at;
+      if (const Index at = strip->at(*p); at >= 0) marked.query = at;
     }
   }
-  draw_sinkhorn_words(page, *plan, of, lit.query);
+  draw_sinkhorn_words(page, *plan, in, marked.query);
   for (std::size_t n = 0; n < plan->stages.size(); ++n) {
     const bool last = n + 1 == plan->stages.size();
     const double right = last ? inside.right() : plan->places[n + 1].x - 1.5 * page.em();
     draw_stage(page, *plan, n, right);
   }
-  draw_moves(page, *plan, lit.query / plan->block);
-  draw_strip(page, plan->text, lit.query);
-  draw_strip(page, plan->sorted, lit.query);
-  plan->map.pinned_row = lit.query;
-  plan->map.pinned_column = lit.key;
-  const TokenOrder order = in_text_order(of.tap.queries());
+  draw_moves(page, *plan, marked.query / plan->block);
+  draw_strip(page, plan->text, marked.query);
+  draw_strip(page, plan->sorted, marked.query);
+  plan->map.pinned_row = marked.query;
+  plan->map.pinned_column = marked.key;
+  const TokenOrder order = in_text_order(in.tap.queries());
   const ColourRange range =
-      draw_sorted_weights(page, of, plan->map, order, order, CacheKey("sinkhorn"));
+      draw_sorted_weights(page, in, plan->map, order, order, CacheKey("sinkhorn"));
   draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan->map.right, range, {"weight", ""});
   layout.bottom = plan->map.bottom(page);
   return layout;
 }
 
-// Exported numbers: the matrices of blocks in order, then the weights.
-std::vector<ViewData::Matrix> sinkhorn_numbers(const MechanismOf& of) {
+std::vector<ViewData::Matrix> sinkhorn_numbers(const HeadInput& in) {
   std::vector<ViewData::Matrix> matrices;
-  for (Stage& stage : matching_stages(of)) {
+  for (Stage& stage : matching_stages(in)) {
     std::vector<std::string> labels;
     for (Index n = 0; n < stage.values.dim(0); ++n) labels.push_back(std::to_string(n));
     matrices.push_back({stage.name, std::move(stage.values), labels, labels, {"place"}});
   }
-  matrices.push_back({"weight", of.tap.attention(of.head),
-                      query_axis(of.input.trace, of.tap).labels,
-                      key_axis(of.input.trace, of.tap).labels});
+  matrices.push_back({"weight", in.tap.attention(in.head),
+                      query_axis(in.input.trace, in.tap).labels,
+                      key_axis(in.input.trace, in.tap).labels});
   return matrices;
 }
 
@@ -338,7 +336,7 @@ Mechanism sinkhorn_mechanism() {
   Mechanism m{"sinkhorn", "blocks of keys sorted to positions", shows_matching, draw_sinkhorn,
               sinkhorn_numbers};
   m.label = "Sorted blocks";
-  m.weights = true;
+  m.shows_weights = true;
   return m;
 }
 

@@ -47,26 +47,26 @@ Tensor reordered(const Tensor& matrix, const TokenOrder& rows, const TokenOrder&
   return result;
 }
 
-ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixPlot& plot,
+ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlot& plot,
                                 const TokenOrder& rows, const TokenOrder& columns,
                                 const CacheKey& key) {
   HeatMap cells = matrix_cells(plot);
   cells.values =
-      cached_numbers(of, key, [&] { return reordered(of.tap.attention(of.head), rows, columns); });
+      cached_numbers(in, key, [&] { return reordered(in.tap.attention(in.head), rows, columns); });
   HeatMap in_order = cells;
-  in_order.values = of.tap.attention(of.head);
+  in_order.values = in.tap.attention(in.head);
   const ColourRange range =
-      colour_range(of.input, in_order, of.tap, of.head, is_signed(of.tap, of.head));
+      colour_range(in.input, in_order, in.tap, in.head, is_signed(in.tap, in.head));
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   page.add(std::move(cells));
   HeatMap rules = matrix_cells(plot);
-  rules.values = cached_numbers(of, key.with("rules"), [&] {
-    const OperationResult& result = of.tap.result;
-    const PatternWindow all{0, 0, of.tap.queries(), of.tap.keys(), 1, 1};
-    return reordered(result.mask.defined() ? masked_rules(*result.pattern, result.mask, of.head)
-                                           : pattern_rules(*result.pattern, of.head, all),
+  rules.values = cached_numbers(in, key.with("rules"), [&] {
+    const OperationResult& result = in.tap.result;
+    const PatternWindow all{0, 0, in.tap.queries(), in.tap.keys(), 1, 1};
+    return reordered(result.mask.defined() ? masked_rules(*result.pattern, result.mask, in.head)
+                                           : pattern_rules(*result.pattern, in.head, all),
                      rows, columns);
   });
   rules.missing = not_allowed_colour(page.theme());

@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// A permutation of tokens and its inverse.
+// A permutation of tokens: the token at each place, and the place of each token.
 struct TokenOrder {
   std::vector<Index> token, place;
 };
@@ -21,18 +21,18 @@ TokenOrder sorted_by(const std::vector<Index>& kinds);
 TokenAxis reordered(const TokenAxis& axis, const TokenOrder& order);
 Tensor reordered(const Tensor& matrix, const TokenOrder& rows, const TokenOrder& columns);
 
-// Draws the head's weights in these orders and in the selected colours. `key` identifies the
-// orders. Returns the range of the colours.
-ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixPlot& plot,
+// Draws the head's weights in these orders, in the selected colours. `key` identifies the orders.
+// Returns the colour range.
+ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlot& plot,
                                 const TokenOrder& rows, const TokenOrder& columns,
                                 const CacheKey& key);
 
-// Outlines the blocks where rows and columns have the same kind, in its colour; both must be
-// sorted.
+// Outlines the blocks of rows and columns of the same kind, in the kind's colour. `rows`,
+// `columns`: kinds by token; the plot is sorted by them.
 void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>& rows,
                     const std::vector<Index>& columns, const KindColours& colours);
 
-// Text pair at a point of a reordered plot; -1 outside.
+// Pair of tokens at a point of a reordered plot; -1 outside.
 Pair sorted_pair_at(const PairAt& at, const TokenOrder& rows, const TokenOrder& columns, Point p);
 
 }  // namespace attnscope

@@ -45,8 +45,8 @@ Box draw_step(Page& page, const Box& box, int number, const std::vector<std::str
   draw_badge(page, {box.x, middle}, name, page.theme().accent);
   const std::string text = page.fitting(words, em, box.width - from);
   page.add(Text{{box.x + from, middle}, text, page.theme().text, em, Align::Start});
-  const double taken = std::min(step_height(page), box.height);
-  return {box.x, box.y + taken, box.width, box.height - taken};
+  const double used_height = std::min(step_height(page), box.height);
+  return {box.x, box.y + used_height, box.width, box.height - used_height};
 }
 
 }  // namespace attnscope

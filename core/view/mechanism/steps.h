@@ -9,14 +9,14 @@
 
 namespace attnscope {
 
-// The part of a box below its first `height`.
+// The part of a box below its uppermost `height` units.
 Box below(const Box& box, double height);
-// Splits a box horizontally if it is wide, else vertically; `share` is the first part's.
+// Splits a box side by side if it is wide, else vertically. `share`: that of the first part.
 std::pair<Box, Box> split(const Page& page, const Box& box, double share = 0.5);
 
 double step_height(const Page& page);
 // Draws a numbered badge and the longest sentence that fits along the top of the box. Returns the
-// rest of the box below.
+// remaining box.
 Box draw_step(Page& page, const Box& box, int number, const std::vector<std::string>& words);
 
 }  // namespace attnscope

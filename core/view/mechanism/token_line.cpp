@@ -11,8 +11,8 @@ namespace {
 constexpr double kRow = 1.5;             // em
 constexpr double kMaxTokenLabels = 5.5;  // em
 
-// "0 … 0.12": the range of a row's colours.
-std::string ends_of(const ColourRange& range) {
+// Range of a row's colours: "0 … 0.12".
+std::string range_words(const ColourRange& range) {
   return (range.least < 0 ? "±" : brief(range.least, 2) + " … ") + brief(range.most, 2);
 }
 
@@ -29,51 +29,51 @@ TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
   }
   line.left = names + em;
   // Independent of the numbers, so that the layout is the same for all tokens.
-  const double ends = page.width_of("0 … 0.0001", page.small()) + em;
-  const double width = box.width - line.left - ends;
+  const double ranges_width = page.width_of("0 … 0.0001", page.small()) + em;
+  const double width = box.width - line.left - ranges_width;
   line.top = axis_depth_top(page, line.tokens, width, kMaxTokenLabels * em);
   line.cells = {box.x + line.left, box.y + line.top, width,
                 kRow * em * static_cast<double>(line.rows.size())};
   return line;
 }
 
-void draw_token_line(Page& page, const TokenLine& line, Index chosen) {
+void draw_token_line(Page& page, const TokenLine& line, Index marked) {
   const double em = page.em(), high = kRow * em;
   const auto count = static_cast<double>(line.tokens.count());
   draw_axis_top(page, line.tokens, {0, count, line.cells.x, line.cells.width}, line.cells.y,
-                line.top, chosen);
+                line.top, marked);
   Box row{line.cells.x, line.cells.y, line.cells.width, high};
   for (const TokenRow& r : line.rows) {
     const double middle = row.y + high / 2;
     page.text({row.x - 0.5 * em, middle}, r.name, page.small(), Align::End);
     draw_panel(page, row, r.numbers, r.range);
-    page.faint_text({row.right() + 0.5 * em, middle}, ends_of(r.range), page.small());
+    page.faint_text({row.right() + 0.5 * em, middle}, range_words(r.range), page.small());
     row.y += high;
   }
   const double cell = line.cells.width / count;
   page.add(OutlinedBox{
-      {line.cells.x + static_cast<double>(chosen) * cell, line.cells.y, cell, line.cells.height},
+      {line.cells.x + static_cast<double>(marked) * cell, line.cells.y, cell, line.cells.height},
       page.theme().accent,
       2});
 }
 
-std::function<std::optional<Pair>(Point)> token_at(const TokenLine& line) {
+std::function<std::optional<Pair>(Point)> token_hit_test(const TokenLine& line) {
   // Includes the labels, which are easier to hit than a row.
   Box box = line.cells;
   box.y -= line.top;
   box.height += line.top;
   return [box, count = line.tokens.count()](Point p) -> std::optional<Pair> {
     if (!box.contains(p)) return std::nullopt;
-    const auto at = static_cast<Index>((p.x - box.x) / box.width * static_cast<double>(count));
-    return Pair{at, at};
+    const auto token = static_cast<Index>((p.x - box.x) / box.width * static_cast<double>(count));
+    return Pair{token, token};
   };
 }
 
-Index chosen_token(const MechanismOf& of) {
-  const Values values = view_values(of.input.session.view, "mechanism");
-  const Index last = of.tap.queries() - 1;
+Index illustrated_token(const HeadInput& in) {
+  const Values values = view_values(in.input.session.view, "mechanism");
+  const Index last = in.tap.queries() - 1;
   if (values.has("token")) return std::min(values.integer("token"), last);
-  const Index pinned = of.input.session.view.pinned_query;
+  const Index pinned = in.input.session.view.pinned_query;
   return pinned >= 0 && pinned <= last ? pinned : last;
 }
 

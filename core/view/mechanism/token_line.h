@@ -1,4 +1,4 @@
-// Rows of coloured cells with numbers of each token, below the text; one token is selected.
+// Rows of coloured cells below the tokens, with a number per token; one token is highlighted.
 #pragma once
 
 #include <string>
@@ -20,18 +20,18 @@ struct TokenLine {
   TokenAxis tokens;
   std::vector<TokenRow> rows;
   Box cells{};
-  double left = 0, top = 0;  // depth of row names and token labels
+  double left = 0, top = 0;  // width of row names, height of token labels
   double bottom() const { return cells.bottom(); }
 };
 
-// Places the line at the box's top, in its full width; row names and ranges are next to the cells.
+// Places the line at the top of the box, with row names left and ranges right of the cells.
 TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
                            std::vector<TokenRow> rows);
-void draw_token_line(Page& page, const TokenLine& line, Index chosen);
+void draw_token_line(Page& page, const TokenLine& line, Index marked);
 // Hit test that returns a token paired with itself. May outlive the page.
-std::function<std::optional<Pair>(Point)> token_at(const TokenLine& line);
+std::function<std::optional<Pair>(Point)> token_hit_test(const TokenLine& line);
 
 // The illustrated token: the view's parameter, else the pinned query, else the last.
-Index chosen_token(const MechanismOf& of);
+Index illustrated_token(const HeadInput& in);
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ constexpr double kNameGap = 0.6;         // em
 constexpr double kMaxStripLabels = 0.5;  // maximum share of the height
 constexpr double kLastKind = 255;        // kind n gets colour n, see ColourMap::Kind
 
-std::string number_of(float kind) {
+std::string kind_label(float kind) {
   return std::to_string(std::lround(kind));
 }
 
@@ -23,12 +23,12 @@ void draw_numbers(Page& page, const TokenStrip& strip) {
   const double size = page.small(), height = strip.row_height();
   const double width = strip.cells.width / static_cast<double>(strip.kinds.dim(1));
   const float most = *std::max_element(strip.kinds.begin(), strip.kinds.end());
-  if (height < 1.2 * size || width < page.width_of(number_of(most), size) + 0.3 * size) return;
+  if (height < 1.2 * size || width < page.width_of(kind_label(most), size) + 0.3 * size) return;
   for (Index row = 0; row < strip.kinds.dim(0); ++row) {
     for (Index n = 0; n < strip.kinds.dim(1); ++n) {
       const float kind = strip.kinds(row, n);
       page.add(Text{{strip.centre(n), strip.cells.y + (static_cast<double>(row) + 0.5) * height},
-                    number_of(kind),
+                    kind_label(kind),
                     ink_on(strip.colours(std::lround(kind))),
                     size,
                     Align::Middle});
@@ -71,26 +71,26 @@ void KindColours::add(const Tensor& kinds) {
   for (const auto& [kind, count] : counts) by_count.emplace_back(-count, kind);
   std::ranges::sort(by_count);
   for (const auto& [count, kind] : by_count) {
-    places_.emplace(kind, static_cast<Index>(places_.size()));
+    ranks_.emplace(kind, static_cast<Index>(ranks_.size()));
   }
 }
 
-Index KindColours::place(Index kind) const {
-  const auto found = places_.find(kind);
-  return found == places_.end() ? static_cast<Index>(places_.size()) : found->second;
+Index KindColours::rank(Index kind) const {
+  const auto found = ranks_.find(kind);
+  return found == ranks_.end() ? static_cast<Index>(ranks_.size()) : found->second;
 }
 
 Colour KindColours::operator()(Index kind) const {
   const ColourMap& map = colour_map(kCategories);
-  return map.colours[static_cast<std::size_t>(place(kind)) % map.colours.size()];
+  return map.colours[static_cast<std::size_t>(rank(kind)) % map.colours.size()];
 }
 
-Tensor KindColours::places(const Tensor& kinds) const {
+Tensor KindColours::categories(const Tensor& kinds) const {
   Tensor result(kinds.shape());
   constexpr Index kColours = 256;
   for (Index n = 0; n < kinds.size(); ++n) {
     const float kind = kinds[n];
-    result[n] = std::isnan(kind) ? kind : static_cast<float>(place(std::lround(kind)) % kColours);
+    result[n] = std::isnan(kind) ? kind : static_cast<float>(rank(std::lround(kind)) % kColours);
   }
   return result;
 }
@@ -132,12 +132,12 @@ TokenStrip place_strip(const Page& page, const Box& box, TokenAxis tokens,
   return strip;
 }
 
-void draw_strip(Page& page, const TokenStrip& strip, Index lit) {
+void draw_strip(Page& page, const TokenStrip& strip, Index marked) {
   const double em = page.em(), height = strip.row_height();
   const auto count = static_cast<double>(strip.kinds.dim(1));
   HeatMap cells;
   cells.box = strip.cells;
-  cells.values = strip.colours.places(strip.kinds);
+  cells.values = strip.colours.categories(strip.kinds);
   cells.height = static_cast<double>(strip.kinds.dim(0));
   cells.width = count;
   cells.colour_map = kCategories;
@@ -156,14 +156,14 @@ void draw_strip(Page& page, const TokenStrip& strip, Index lit) {
                      strip.cells.y + (static_cast<double>(row) + 0.5) * height},
                     strip.names[row], page.small(), Align::End);
   }
-  if (lit >= 0) {
-    page.add(OutlinedBox{{strip.centre(lit) - cell / 2, strip.cells.y, cell, strip.cells.height},
+  if (marked >= 0) {
+    page.add(OutlinedBox{{strip.centre(marked) - cell / 2, strip.cells.y, cell, strip.cells.height},
                          page.theme().text,
                          2});
   }
   if (strip.tokens.count() > 0) {
     draw_axis_top(page, strip.tokens, {0, count, strip.cells.x, strip.cells.width}, strip.cells.y,
-                  strip.depth, lit);
+                  strip.depth, marked);
   }
 }
 

@@ -16,17 +16,17 @@ class KindColours {
   // Kinds of `first` take precedence over those only in `second`.
   KindColours(const Tensor& first, const Tensor& second);
   Colour operator()(Index kind) const;
-  // Values for a categorical heat map; NaN is kept.
-  Tensor places(const Tensor& kinds) const;
+  // Values for a categorical heat map; NaN remains.
+  Tensor categories(const Tensor& kinds) const;
 
  private:
   void add(const Tensor& kinds);
-  Index place(Index kind) const;
-  std::map<Index, Index> places_;  // by kind; 0: most frequent
+  Index rank(Index kind) const;
+  std::map<Index, Index> ranks_;  // by kind; 0: most frequent
 };
 
 struct TokenStrip {
-  TokenAxis tokens;                // above the cells; without labels: not written
+  TokenAxis tokens;                // above the cells; drawn if it has labels
   std::vector<std::string> names;  // of the rows, on the left
   Tensor kinds;                    // [rows, tokens], integers
   KindColours colours;
@@ -38,13 +38,13 @@ struct TokenStrip {
   Index at(Point p) const;           // token at a point; -1: none
 };
 
-// Places the strip from the box's top left in its full width, as high as needed.
+// Places the strip at the top left of the box, in its full width and as high as needed.
 TokenStrip place_strip(const Page& page, const Box& box, TokenAxis tokens,
                        std::vector<std::string> names, Tensor kinds, const KindColours& colours);
 // Width of the names left of the cells.
 double strip_left(const Page& page, const std::vector<std::string>& names);
 
-// Draws the strip, with numbers in cells that have space; `lit`: outlined token, -1: none.
-void draw_strip(Page& page, const TokenStrip& strip, Index lit);
+// Draws the strip, with numbers in cells that have space; `marked`: outlined token, -1: none.
+void draw_strip(Page& page, const TokenStrip& strip, Index marked);
 
 }  // namespace attnscope

@@ -17,22 +17,22 @@ using testing::look_at;
 
 constexpr Index kLength = 13;
 
-Trace run(const std::string& variant, bool causal = true, const char* encoding = "none") {
+Trace run_variant(const std::string& variant, bool causal = true, const char* encoding = "none") {
   return testing::run_model(
       {.variant = variant, .encoding = encoding, .length = kLength, .causal = causal});
 }
 
-std::vector<ViewData::Matrix> numbers(const Trace& trace, Index head) {
+std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) {
   ViewSettings settings = testing::settings_with("mechanism", R"({"picture": "approximation"})");
   settings.head = head;
   const testing::InputOf of(trace, settings);
   return view("mechanism").data(of.input).matrices;
 }
 
-// Slice of one head.
-Tensor plane(const Tensor& all, Index head) {
-  const Tensor one = all.slice(head, 1);
-  return one.reshaped({one.dim(1), one.dim(2)});
+// Matrix of one head.  [rows, columns]
+Tensor head_slice(const Tensor& all, Index head) {
+  const Tensor plane = all.slice(head, 1);
+  return plane.reshaped({plane.dim(1), plane.dim(2)});
 }
 
 // softmax(q k^T / sqrt(d)) over the allowed keys, in double precision.
@@ -61,55 +61,57 @@ Tensor plain_softmax(const AttentionTap& tap, Index head, bool causal) {
 TEST(ApproximationMechanism, MapsMatchTrace) {
   for (const char* variant :
        {R"({"type": "performer", "features": 16})", R"({"type": "rfa", "features": 32})"}) {
-    const Trace trace = run(variant);
+    const Trace trace = run_variant(variant);
     const AttentionTap& tap = trace.attention[0];
-    const auto matrices = numbers(trace, 1);
+    const auto matrices = exported_matrices(trace, 1);
     ASSERT_GE(matrices.size(), 3u);
-    EXPECT_TRUE(close(matrices[0].values, plane(tap.result.extra.at("exact"), 1), 0));
+    EXPECT_TRUE(close(matrices[0].values, head_slice(tap.result.extra.at("exact"), 1), 0));
     EXPECT_TRUE(close(matrices[1].values, tap.attention(1), 0));
-    const Tensor apart = difference(matrices[0].values, matrices[1].values);
-    EXPECT_TRUE(close(matrices[2].values, apart, 0));
+    const Tensor differences = difference(matrices[0].values, matrices[1].values);
+    EXPECT_TRUE(close(matrices[2].values, differences, 0));
   }
 }
 
 // Variants without a reported softmax are compared with one over the same queries and keys.
 TEST(ApproximationMechanism, ComputesUnreportedSoftmax) {
-  const Trace linear = run("linear"), linformer = run(R"({"type": "linformer", "k": 4})", false);
+  const Trace linear = run_variant("linear"),
+              linformer = run_variant(R"({"type": "linformer", "k": 4})", false);
   for (const Index head : {0, 1}) {
-    EXPECT_TRUE(close(numbers(linear, head)[0].values,
+    EXPECT_TRUE(close(exported_matrices(linear, head)[0].values,
                       plain_softmax(linear.attention[0], head, true), 1e-5));
-    EXPECT_TRUE(close(numbers(linformer, head)[0].values,
+    EXPECT_TRUE(close(exported_matrices(linformer, head)[0].values,
                       plain_softmax(linformer.attention[0], head, false), 1e-5));
   }
-  // Equally rotated: matches full attention with the same weights.
-  const Trace turned = run("linear", true, "rope"), full = run("full", true, "rope");
-  EXPECT_TRUE(close(numbers(turned, 1)[0].values, full.attention[0].attention(1), 1e-5));
+  // With the same rotary encoding, the softmax matches full attention.
+  const Trace rotated = run_variant("linear", true, "rope"),
+              full = run_variant("full", true, "rope");
+  EXPECT_TRUE(close(exported_matrices(rotated, 1)[0].values, full.attention[0].attention(1), 1e-5));
 }
 
 TEST(ApproximationMechanism, RowDivergencesMatchDefinition) {
-  const Trace trace = run(R"({"type": "performer", "features": 16})");
-  const auto matrices = numbers(trace, 0);
+  const Trace trace = run_variant(R"({"type": "performer", "features": 16})");
+  const auto matrices = exported_matrices(trace, 0);
   ASSERT_GE(matrices.size(), 4u);
   const std::vector<double> expected =
       row_divergences(matrices[0].values, matrices[1].values, Divergence::KullbackLeibler);
   for (Index i = 0; i < kLength; ++i) {
-    const auto found = static_cast<double>(matrices[3].values(0, i));
-    const double at = expected[static_cast<std::size_t>(i)];
-    EXPECT_TRUE(std::abs(found - at) <= 1e-5 * std::max(1.0, at)) << i;
+    const auto actual = static_cast<double>(matrices[3].values(0, i));
+    const double expected_bits = expected[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(std::abs(actual - expected_bits) <= 1e-5 * std::max(1.0, expected_bits)) << i;
   }
 }
 
 // Weights on slots are mapped to tokens by the weights that gathered the slots.
 TEST(ApproximationMechanism, SlotWeightsMapToTokens) {
   for (const char* mode : {"projection", "mean", "convolution"}) {
-    const Trace trace =
-        run(std::string(R"({"type": "linformer", "k": 4, "mode": ")") + mode + "\"}", false);
+    const Trace trace = run_variant(
+        std::string(R"({"type": "linformer", "k": 4, "mode": ")") + mode + "\"}", false);
     const AttentionTap& tap = trace.attention[0];
-    const auto matrices = numbers(trace, 1);
+    const auto matrices = exported_matrices(trace, 1);
     const ViewData::Matrix& slots = matrices.back();
     ASSERT_EQ(slots.name, "slot");
     ASSERT_EQ(slots.values.shape(), (Shape{4, kLength}));
-    EXPECT_TRUE(close(matrices[1].values, plane(tap.result.extra.at("implied"), 1), 0));
+    EXPECT_TRUE(close(matrices[1].values, head_slice(tap.result.extra.at("implied"), 1), 0));
     // Scores of a query with the gathered keys match the scores of the variant.
     const Tensor& q = tap.input.q;
     for (Index i = 0; i < kLength; ++i) {
@@ -128,17 +130,17 @@ TEST(ApproximationMechanism, SlotWeightsMapToTokens) {
       }
       for (Index slot = 0; slot < 4; ++slot) {
         const double expected = std::exp(scores[static_cast<std::size_t>(slot)]) / sum;
-        const auto found = static_cast<double>(tap.attention(1)(i, slot));
-        EXPECT_TRUE(std::abs(found - expected) <= 1e-5) << mode << " " << i << " " << slot;
+        const auto actual = static_cast<double>(tap.attention(1)(i, slot));
+        EXPECT_TRUE(std::abs(actual - expected) <= 1e-5) << mode << " " << i << " " << slot;
       }
     }
   }
 }
 
 TEST(ApproximationMechanism, FeaturesMatchKeys) {
-  const Trace trace = run("linear");
+  const Trace trace = run_variant("linear");
   const AttentionTap& tap = trace.attention[0];
-  const ViewData::Matrix features = numbers(trace, 1).back();
+  const ViewData::Matrix features = exported_matrices(trace, 1).back();
   ASSERT_EQ(features.name, "feature");
   for (Index j = 0; j < kLength; ++j) {
     for (Index c = 0; c < features.values.dim(0); ++c) {
@@ -151,17 +153,18 @@ TEST(ApproximationMechanism, FeaturesMatchKeys) {
 
 // Negative weights have no divergence from a softmax, and the picture reports it.
 TEST(ApproximationMechanism, SignedWeightsHaveNoDivergence) {
-  // Few features with a suitable seed produce some.
-  const auto below_zero = [](const Trace& trace) {
+  // With few features, some seeds produce negative weights.
+  const auto has_negative_weight = [](const Trace& trace) {
     return std::ranges::any_of(trace.attention[0].attention(0), [](float x) { return x < 0; });
   };
   Trace trace;
-  for (int seed = 0; seed < 20 && (seed == 0 || !below_zero(trace)); ++seed) {
-    trace = run(R"({"type": "rfa", "features": 2, "sigma": 0.1, "seed": )" + std::to_string(seed) +
-                "}");
+  for (int seed = 0; seed < 20 && (seed == 0 || !has_negative_weight(trace)); ++seed) {
+    trace = run_variant(R"({"type": "rfa", "features": 2, "sigma": 0.1, "seed": )" +
+                        std::to_string(seed) + "}");
   }
-  ASSERT_TRUE(below_zero(trace));
-  for (const ViewData::Matrix& m : numbers(trace, 0)) EXPECT_FALSE(m.name.starts_with("KL"));
+  ASSERT_TRUE(has_negative_weight(trace));
+  for (const ViewData::Matrix& m : exported_matrices(trace, 0))
+    EXPECT_FALSE(m.name.starts_with("KL"));
   Look look;
   look.width = 1000;
   look.height = 800;

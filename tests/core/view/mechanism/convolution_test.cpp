@@ -33,8 +33,9 @@ TEST_F(Convolution, EachHeadIsAShift) {
     for (Index i = 0; i < length; ++i) {
       const Index from = i + head - 2;
       for (Index j = 0; j < length; ++j) {
-        const bool there = from >= 0 && from < length;
-        const double expected = there ? (j == from ? 1.0 : 0.0) : 1.0 / static_cast<double>(length);
+        const bool is_inside = from >= 0 && from < length;
+        const double expected =
+            is_inside ? (j == from ? 1.0 : 0.0) : 1.0 / static_cast<double>(length);
         EXPECT_NEAR(weights(i, j), expected, 1e-6) << head << " " << i << " " << j;
       }
     }
@@ -55,7 +56,7 @@ TEST_F(Convolution, OutputsAreShiftedValues) {
 }
 
 TEST_F(Convolution, IsDrawnAsConvolution) {
-  EXPECT_EQ(mechanism_of(tap()).id, "convolution");
+  EXPECT_EQ(default_mechanism(tap()).id, "convolution");
   testing::Look look;
   look.settings.head = 1;
   bool is_shown = false;
@@ -66,21 +67,22 @@ TEST_F(Convolution, IsDrawnAsConvolution) {
   }
   EXPECT_TRUE(is_shown);
   const testing::InputOf of(*trace_, session_.view);
-  const Tensor kernel = mechanism_of(tap()).data({of.input, tap(), 0}).front().values;
+  const Tensor kernel = default_mechanism(tap()).data({of.input, tap(), 0}).front().values;
   ASSERT_EQ(kernel.shape(), (Shape{5, 7}));  // distances −3 to 3
   for (Index head = 0; head < 5; ++head) {
     for (Index c = 0; c < 7; ++c) EXPECT_NEAR(kernel(head, c), c == head + 1 ? 1 : 0, 1e-6);
   }
 }
 
-// Products of queries and keys do not qualify.
+// Weights that depend on products of queries and keys are no convolution.
 TEST_F(Convolution, RequiresWeightsByDistance) {
   EXPECT_NE(
-      mechanism_of(
+      default_mechanism(
           testing::run_model({.encoding = R"({"type": "relative_bias", "clip": 3})"}).attention[0])
           .id,
       "convolution");
-  EXPECT_NE(mechanism_of(testing::run_model({.encoding = "alibi"}).attention[0]).id, "convolution");
+  EXPECT_NE(default_mechanism(testing::run_model({.encoding = "alibi"}).attention[0]).id,
+            "convolution");
 }
 
 }  // namespace ATTNSCOPE_FILE

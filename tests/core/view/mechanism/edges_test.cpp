@@ -10,15 +10,15 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-bool says(const ViewLayout& layout, const std::string& words) {
+bool contains_text(const ViewLayout& layout, const std::string& words) {
   const std::vector<Text> all = testing::texts(layout.list);
   return std::ranges::any_of(
       all, [&](const Text& t) { return t.text.find(words) != std::string::npos; });
 }
 
-ViewLayout picture(const std::string& variant, Index length, bool causal, Index query = 5) {
+ViewLayout lay_out_edges(const std::string& variant, Index length, bool causal, Index query = 5) {
   const Trace trace = testing::run_model({.variant = variant, .length = length, .causal = causal});
-  EXPECT_EQ(mechanism_of(trace.attention[0]).id, "edges");
+  EXPECT_EQ(default_mechanism(trace.attention[0]).id, "edges");
   testing::Look look;
   look.width = 1000;
   look.settings.pinned_query = query;
@@ -32,14 +32,17 @@ ViewLayout picture(const std::string& variant, Index length, bool causal, Index 
 TEST(EdgesMechanism, NamesTheTreeAndCountsItsEdges) {
   const std::string tree = R"({"type": "graph", "from": "edges", "edges": [[0, 1], [0, 2], [1, 3],
       [1, 4], [2, 5], [2, 6], [3, 7], [3, 8], [4, 9], [4, 10], [5, 11], [5, 12], [6, 13], [6, 14]]})";
-  EXPECT_TRUE(says(picture(tree, 15, false), "binary tree"));
-  EXPECT_TRUE(says(picture(tree, 15, false), "and 3 connected tokens"));
-  EXPECT_TRUE(says(picture(tree, 15, true), "and 1 connected token"));
-  EXPECT_FALSE(says(picture(tree, 16, false), "binary tree"));  // token 15 has no edge
-  EXPECT_TRUE(says(picture(R"({"type": "graph"})", 9, false), "a complete graph"));
-  EXPECT_TRUE(says(picture(R"({"type": "graph", "from": "chain"})", 9, false), "a chain"));
-  EXPECT_TRUE(says(picture(R"({"type": "graph", "from": "edges", "edges": [[0, 1]]})", 9, false),
-                   "attends only to itself"));
+  EXPECT_TRUE(contains_text(lay_out_edges(tree, 15, false), "binary tree"));
+  EXPECT_TRUE(contains_text(lay_out_edges(tree, 15, false), "and 3 connected tokens"));
+  EXPECT_TRUE(contains_text(lay_out_edges(tree, 15, true), "and 1 connected token"));
+  EXPECT_FALSE(
+      contains_text(lay_out_edges(tree, 16, false), "binary tree"));  // token 15 has no edge
+  EXPECT_TRUE(contains_text(lay_out_edges(R"({"type": "graph"})", 9, false), "a complete graph"));
+  EXPECT_TRUE(
+      contains_text(lay_out_edges(R"({"type": "graph", "from": "chain"})", 9, false), "a chain"));
+  EXPECT_TRUE(contains_text(
+      lay_out_edges(R"({"type": "graph", "from": "edges", "edges": [[0, 1]]})", 9, false),
+      "attends only to itself"));
 }
 
 TEST(EdgesMechanism, ExportsEdges) {
@@ -47,7 +50,7 @@ TEST(EdgesMechanism, ExportsEdges) {
       {.variant = R"({"type": "graph", "from": "chain"})", .length = 6, .causal = false});
   const AttentionTap& tap = trace.attention[0];
   const testing::InputOf of(trace, ViewSettings());
-  const Tensor edges = mechanism_of(tap).data({of.input, tap, 1}).front().values;
+  const Tensor edges = default_mechanism(tap).data({of.input, tap, 1}).front().values;
   ASSERT_EQ(edges.shape(), (Shape{10, 3}));
   const Tensor weights = tap.attention(1);
   for (Index n = 0; n < 10; ++n) {

@@ -10,7 +10,7 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 // True if any head of the layer allows the pair.
-bool sees(const Trace& trace, Index layer, Index query, Index key) {
+bool allows_pair(const Trace& trace, Index layer, Index query, Index key) {
   for (const AttentionTap& tap : trace.attention) {
     if (tap.address.layer != layer) continue;
     const Pattern& pattern = *tap.result.pattern;
@@ -21,7 +21,7 @@ bool sees(const Trace& trace, Index layer, Index query, Index key) {
   return false;
 }
 
-// Receptive fields by definition: of the query itself and of all keys that it attends to.
+// Receptive fields by definition: the query itself, and the receptive fields of its keys.
 std::vector<std::vector<bool>> naive_receptive_fields(const Trace& trace, Index length,
                                                       Index layers) {
   std::vector<std::vector<bool>> reachable(static_cast<std::size_t>(length));
@@ -33,7 +33,7 @@ std::vector<std::vector<bool>> naive_receptive_fields(const Trace& trace, Index 
     auto next = reachable;
     for (Index i = 0; i < length; ++i) {
       for (Index j = 0; j < length; ++j) {
-        if (!sees(trace, n % 2, i, j)) continue;
+        if (!allows_pair(trace, n % 2, i, j)) continue;
         for (std::size_t k = 0; k < next.size(); ++k) {
           if (reachable[static_cast<std::size_t>(j)][k])
             next[static_cast<std::size_t>(i)][k] = true;
@@ -54,14 +54,14 @@ TEST(LayerPath, ReceptiveFieldMatchesDefinition) {
         R"({"type": "bigbird", "block": 2, "window_blocks": 1, "global_blocks": 1,
             "random_blocks": 1})"}) {
     const Trace trace = testing::run_model({.variant = variant, .length = length});
-    const auto chain = LayerChain::of(trace, trace.part({}), 1);
+    const auto chain = LayerChain::create(trace, trace.part({}), 1);
     ASSERT_TRUE(chain);
     EXPECT_EQ(chain->layers(), 2);
     for (const Index layers : {1, 2, 3}) {
       const auto expected = naive_receptive_fields(trace, length, layers);
       for (const Index query : {0, 7, 17}) {
         for (Index key = 0; key < length; ++key) {
-          const ReceptiveField field = heard_by(*chain, query, key, layers);
+          const ReceptiveField field = receptive_field(*chain, query, key, layers);
           const bool reached =
               expected[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)];
           EXPECT_EQ(field.cone[0][static_cast<std::size_t>(key)] != 0, reached);
@@ -75,8 +75,9 @@ TEST(LayerPath, ReceptiveFieldMatchesDefinition) {
             if (n > 0) {
               EXPECT_EQ(hop.key, field.path[n - 1].query);
             }
-            EXPECT_TRUE(hop.rule < 0 ? hop.key == hop.query
-                                     : sees(trace, static_cast<Index>(n) % 2, hop.query, hop.key));
+            EXPECT_TRUE(hop.rule < 0
+                            ? hop.key == hop.query
+                            : allows_pair(trace, static_cast<Index>(n) % 2, hop.query, hop.key));
           }
         }
       }
@@ -87,9 +88,9 @@ TEST(LayerPath, ReceptiveFieldMatchesDefinition) {
 TEST(LayerPath, NamesTheRuleAndTheHead) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "interleaved"})", .length = 16});
-  const auto chain = LayerChain::of(trace, trace.part({}), 0);
+  const auto chain = LayerChain::create(trace, trace.part({}), 0);
   ASSERT_TRUE(chain);
-  const ReceptiveField field = heard_by(*chain, 15, 1, 2);
+  const ReceptiveField field = receptive_field(*chain, 15, 1, 2);
   ASSERT_EQ(field.path.size(), 2u);
   EXPECT_EQ(field.path[0].name, "4 back");
   EXPECT_EQ(field.path[1].name, "every 4th");
@@ -99,7 +100,7 @@ TEST(LayerPath, NamesTheRuleAndTheHead) {
 
 TEST(LayerPath, IsEmptyThroughMemory) {
   const Trace trace = testing::synthetic_trace(Pattern::causal(8, 11, 3));
-  EXPECT_FALSE(LayerChain::of(trace, trace.part({}), 0));
+  EXPECT_FALSE(LayerChain::create(trace, trace.part({}), 0));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -13,19 +13,19 @@ using testing::look_at;
 
 constexpr Index kLength = 14;
 
-Trace hashed(const char* more = "") {
+Trace run_lsh(const char* more = "") {
   return testing::run_model(
       {.variant = std::string(R"({"type": "lsh", "buckets": 4, "rounds": 2)") + more + "}",
        .length = kLength});
 }
 
-ViewSettings of_round(const char* json, Index head = 1) {
+ViewSettings settings_of_round(const char* json, Index head = 1) {
   ViewSettings settings = testing::settings_with("mechanism", json);
   settings.head = head;
   return settings;
 }
 
-std::vector<HeatMap> maps(const DisplayList& list) {
+std::vector<HeatMap> heat_maps(const DisplayList& list) {
   std::vector<HeatMap> result;
   for (const Item& item : list.items) {
     if (const auto* map = std::get_if<HeatMap>(&item)) result.push_back(*map);
@@ -33,19 +33,19 @@ std::vector<HeatMap> maps(const DisplayList& list) {
   return result;
 }
 
-std::vector<ViewData::Matrix> numbers(const Trace& trace, const ViewSettings& settings) {
+std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, const ViewSettings& settings) {
   const testing::InputOf of(trace, settings);
   return view("mechanism").data(of.input).matrices;
 }
 
-TEST(LshMechanism, MatchesTrace) {
-  const Trace trace = hashed();
+TEST(LshMechanism, ExportMatchesTrace) {
+  const Trace trace = run_lsh();
   const AttentionTap& tap = trace.attention[0];
   const IntTensor& bucket = tap.result.extra_counts.at("lsh.bucket");
   const IntTensor& rank = tap.result.extra_counts.at("lsh.rank");
   for (const Index round : {0, 1}) {
-    const auto matrices =
-        numbers(trace, of_round(round == 0 ? R"({"round": 1})" : R"({"round": 2})"));
+    const auto matrices = exported_matrices(
+        trace, settings_of_round(round == 0 ? R"({"round": 1})" : R"({"round": 2})"));
     ASSERT_EQ(matrices.size(), 3u);
     ASSERT_EQ(matrices[0].values.shape(), (Shape{2, kLength}));
     const Tensor weights = tap.attention(1);
@@ -64,28 +64,29 @@ TEST(LshMechanism, MatchesTrace) {
 // Buckets have distinct colours, and coloured or grey pairs are exactly the allowed ones.
 TEST(LshMechanism, PictureShowsBucketsAndPairs) {
   for (const char* chunk : {"", R"(, "chunk": 3)"}) {
-    const Trace trace = hashed(chunk);
+    const Trace trace = run_lsh(chunk);
     const AttentionTap& tap = trace.attention[0];
     const IntTensor& bucket = tap.result.extra_counts.at("lsh.bucket");
     const IntTensor& rank = tap.result.extra_counts.at("lsh.rank");
     Look look;
     look.width = 1000;
     look.height = 900;
-    look.settings = of_round(R"({"round": 2})");
-    const std::vector<HeatMap> shown = maps(look_at(trace, "mechanism", look).list);
-    ASSERT_GE(shown.size(), 6u);  // rounds, text, sorted, weights, other pairs, pairs of the round
-    const Tensor &rounds = shown[0].values, &text = shown[1].values, &sorted = shown[2].values;
-    const Tensor &others = shown[shown.size() - 2].values, &own = shown.back().values;
+    look.settings = settings_of_round(R"({"round": 2})");
+    const std::vector<HeatMap> maps = heat_maps(look_at(trace, "mechanism", look).list);
+    ASSERT_GE(maps.size(), 6u);  // rounds, text, sorted, weights, other pairs, pairs of the round
+    const Tensor &rounds = maps[0].values, &text = maps[1].values, &sorted = maps[2].values;
+    const Tensor &other_pairs = maps[maps.size() - 2].values, &round_pairs = maps.back().values;
     for (Index i = 0; i < kLength; ++i) {
       EXPECT_EQ(text(0, i), rounds(1, i));
       EXPECT_EQ(sorted(0, rank(1, 1, i)), rounds(1, i));
       for (Index j = 0; j < kLength; ++j) {
         EXPECT_EQ(rounds(1, i) == rounds(1, j), bucket(1, 1, i) == bucket(1, 1, j));
         const bool allowed = tap.result.pattern->allowed(1, i, j);
-        EXPECT_EQ(allowed, !std::isnan(own(i, j)) || others(i, j) == 1) << i << ", " << j;
-        if (std::isnan(own(i, j))) continue;
-        EXPECT_TRUE(std::isnan(others(i, j)));
-        EXPECT_EQ(own(i, j), rounds(1, i));
+        EXPECT_EQ(allowed, !std::isnan(round_pairs(i, j)) || other_pairs(i, j) == 1)
+            << i << ", " << j;
+        if (std::isnan(round_pairs(i, j))) continue;
+        EXPECT_TRUE(std::isnan(other_pairs(i, j)));
+        EXPECT_EQ(round_pairs(i, j), rounds(1, i));
         EXPECT_EQ(rounds(1, i), rounds(1, j));
       }
     }
@@ -93,21 +94,21 @@ TEST(LshMechanism, PictureShowsBucketsAndPairs) {
 }
 
 TEST(LshMechanism, RoundIsClampedToLast) {
-  const Trace trace = hashed();
-  const auto last = numbers(trace, of_round(R"({"round": 2})"));
-  const auto beyond = numbers(trace, of_round(R"({"round": 9})"));
+  const Trace trace = run_lsh();
+  const auto last = exported_matrices(trace, settings_of_round(R"({"round": 2})"));
+  const auto beyond = exported_matrices(trace, settings_of_round(R"({"round": 9})"));
   for (Index i = 0; i < kLength; ++i) EXPECT_EQ(last[1].values(0, i), beyond[1].values(0, i));
 }
 
-// Tokens in the strips can be pointed at, and are named with their keys.
+// The sentence names the token under the pointer and its number of keys.
 TEST(LshMechanism, PointerHighlightsToken) {
-  const Trace trace = hashed();
+  const Trace trace = run_lsh();
   const AttentionTap& tap = trace.attention[0];
   Look look;
   look.width = 1000;
   look.height = 900;
-  look.settings = of_round("{}");
-  const Box strip = maps(look_at(trace, "mechanism", look).list)[0].box;
+  look.settings = settings_of_round("{}");
+  const Box strip = heat_maps(look_at(trace, "mechanism", look).list)[0].box;
   for (Index i = 0; i < kLength; ++i) {
     const double share = (static_cast<double>(i) + 0.5) / kLength;
     look.pointer = Point{strip.x + share * strip.width, strip.y + strip.height / 2};
@@ -122,22 +123,23 @@ TEST(LshMechanism, PointerHighlightsToken) {
 }
 
 TEST(LshMechanism, HitReportsPairOfText) {
-  const Trace trace = hashed();
+  const Trace trace = run_lsh();
   Look look;
   look.width = 1000;
   look.height = 900;
-  look.settings = of_round("{}");
+  look.settings = settings_of_round("{}");
   const ViewLayout layout = look_at(trace, "mechanism", look);
-  const std::vector<HeatMap> shown = maps(layout.list);
-  const HeatMap& sorted = shown[shown.size() - 4];  // the last one is the colour bar
-  const HeatMap& text = shown.back();
+  const std::vector<HeatMap> maps = heat_maps(layout.list);
+  const HeatMap& sorted = maps[maps.size() - 4];  // the last one is the colour bar
+  const HeatMap& text = maps.back();
   const IntTensor& rank = trace.attention[0].result.extra_counts.at("lsh.rank");
-  const auto at = [&](const HeatMap& map, Index row, Index column) {
+  const auto cell_centre = [&](const HeatMap& map, Index row, Index column) {
     return Point{map.box.x + (static_cast<double>(column) + 0.5) * map.box.width / kLength,
                  map.box.y + (static_cast<double>(row) + 0.5) * map.box.height / kLength};
   };
   for (const auto& [i, j] : {std::pair<Index, Index>{3, 8}, {13, 0}}) {
-    for (const Point p : {at(text, i, j), at(sorted, rank(0, 1, i), rank(0, 1, j))}) {
+    for (const Point p :
+         {cell_centre(text, i, j), cell_centre(sorted, rank(0, 1, i), rank(0, 1, j))}) {
       const std::optional<Hit> hit = layout.hit(p);
       ASSERT_TRUE(hit.has_value());
       EXPECT_EQ(hit->query, i);

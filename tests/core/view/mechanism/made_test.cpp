@@ -10,26 +10,26 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Trace trace_of(const char* variant, bool causal = true) {
+Trace run_variant(const char* variant, bool causal = true) {
   return testing::run_model(
       {.variant = variant, .encoding = "none", .length = 12, .causal = causal});
 }
-std::vector<ViewData::Matrix> numbers_of(const Trace& trace, Index head) {
+std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) {
   const testing::InputOf of(trace, {});
   const AttentionTap& tap = trace.attention[0];
-  return mechanism_of(tap).data({of.input, tap, head});
+  return default_mechanism(tap).data({of.input, tap, head});
 }
-bool says(const Trace& trace, const std::string& words) {
-  return testing::says(testing::look_at(trace, "mechanism").list, words);
+bool contains_text(const Trace& trace, const std::string& words) {
+  return testing::contains_text(testing::look_at(trace, "mechanism").list, words);
 }
 
-// The weight of a key is the kernel value at its distance; at both ends the kernel is cut and the
-// rest rescaled to 1.
+// The weight of a key is the kernel value at its distance. At both ends of the text the kernel is
+// cut, and rescaled to the sum 1.
 TEST(GeneratedWeightsMechanism, KernelFollowsText) {
   for (const bool causal : {true, false}) {
-    const Trace trace = trace_of(R"({"type": "dynamic_convolution", "width": 4})", causal);
+    const Trace trace = run_variant(R"({"type": "dynamic_convolution", "width": 4})", causal);
     for (const Index head : {0, 1}) {
-      const auto numbers = numbers_of(trace, head);
+      const auto numbers = exported_matrices(trace, head);
       ASSERT_EQ(numbers[0].values.shape(), (Shape{12, 4}));
       const Index first = causal ? -3 : -2;
       EXPECT_EQ(numbers[0].columns[0], causal ? "−3" : "−2");
@@ -47,8 +47,8 @@ TEST(GeneratedWeightsMechanism, KernelFollowsText) {
         }
       }
     }
-    EXPECT_TRUE(says(trace, "depend on its own token"));
-    EXPECT_TRUE(says(trace, "Placed along the text"));
+    EXPECT_TRUE(contains_text(trace, "depend on its own token"));
+    EXPECT_TRUE(contains_text(trace, "Placed along the text"));
   }
 }
 
@@ -56,8 +56,8 @@ TEST(GeneratedWeightsMechanism, KernelFollowsText) {
 TEST(GeneratedWeightsMechanism, LogitRowBecomesWeights) {
   for (const char* variant :
        {R"({"type": "synthesizer"})", R"({"type": "synthesizer", "mode": "random"})"}) {
-    const Trace trace = trace_of(variant, false);
-    const auto numbers = numbers_of(trace, 1);
+    const Trace trace = run_variant(variant, false);
+    const auto numbers = exported_matrices(trace, 1);
     const Tensor weights = trace.attention[0].attention(1);
     for (Index i = 0; i < 12; ++i) {
       double sum = 0;
@@ -68,9 +68,10 @@ TEST(GeneratedWeightsMechanism, LogitRowBecomesWeights) {
       }
     }
   }
-  EXPECT_TRUE(says(trace_of(R"({"type": "synthesizer"})"), "depend on its own token"));
-  EXPECT_TRUE(says(trace_of(R"({"type": "synthesizer", "mode": "random"})"), "positions only"));
-  EXPECT_TRUE(says(trace_of(R"({"type": "gmlp"})"), "positions only"));
+  EXPECT_TRUE(contains_text(run_variant(R"({"type": "synthesizer"})"), "depend on its own token"));
+  EXPECT_TRUE(
+      contains_text(run_variant(R"({"type": "synthesizer", "mode": "random"})"), "positions only"));
+  EXPECT_TRUE(contains_text(run_variant(R"({"type": "gmlp"})"), "positions only"));
 }
 
 }  // namespace ATTNSCOPE_FILE

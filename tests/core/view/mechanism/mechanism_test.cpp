@@ -19,7 +19,7 @@ namespace ATTNSCOPE_FILE {
 using testing::Look;
 using testing::look_at;
 
-Trace trace_of(const Variant& v, Index length) {
+Trace run_variant(const Variant& v, Index length) {
   const Choice choice{v.id, illustrative_values(v.parameters, length)};
   return testing::run_model({.variant = to_json(choice).dump(),
                              .encoding = "none",
@@ -28,16 +28,16 @@ Trace trace_of(const Variant& v, Index length) {
 }
 
 // Settings of all pictures available for a head.
-std::vector<ViewSettings> pictures_of(const Trace& trace) {
-  std::vector<ViewSettings> all;
+std::vector<ViewSettings> picture_settings(const Trace& trace) {
+  std::vector<ViewSettings> settings;
   for (const Mechanism& m : mechanisms()) {
     if (!m.fits(trace.attention[0])) continue;
-    all.push_back(testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})"));
+    settings.push_back(testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})"));
   }
-  return all;
+  return settings;
 }
 
-void expect_legible(const Trace& trace, const ViewSettings& settings, const std::string& what,
+void expect_legible(const Trace& trace, const ViewSettings& settings, const std::string& context,
                     const ErrorStudy* errors = nullptr) {
   for (const auto& [width, height, font] :
        {std::tuple{1100.0, 900.0, 13.0}, std::tuple{700.0, 600.0, 13.0},
@@ -56,9 +56,9 @@ void expect_legible(const Trace& trace, const ViewSettings& settings, const std:
       look.errors = errors;
       look.settings.head = 1;
       const ViewLayout layout = look_at(trace, "mechanism", look);
-      EXPECT_EQ(testing::fault(layout.list), "") << what << ", " << width << " x " << height;
+      EXPECT_EQ(testing::fault(layout.list), "") << context << ", " << width << " x " << height;
       if (width > 1000) {
-        EXPECT_EQ(layout.refusal, "") << what;
+        EXPECT_EQ(layout.refusal, "") << context;
       }
     }
   }
@@ -67,8 +67,8 @@ void expect_legible(const Trace& trace, const ViewSettings& settings, const std:
 TEST(Mechanism, IsLegibleForEveryVariant) {
   for (const Variant& v : variants()) {
     for (const Index length : {4, 16, 144}) {
-      const Trace trace = trace_of(v, length);
-      for (const ViewSettings& settings : pictures_of(trace)) {
+      const Trace trace = run_variant(v, length);
+      for (const ViewSettings& settings : picture_settings(trace)) {
         expect_legible(trace, settings,
                        v.id + " of " + std::to_string(length) + ", " +
                            view_values(settings, "mechanism").choice("picture"));
@@ -80,7 +80,7 @@ TEST(Mechanism, IsLegibleForEveryVariant) {
 // Windows draw the same layout repeatedly with one cache.
 TEST(Mechanism, CachedDrawingIsIdentical) {
   for (const Variant& v : variants()) {
-    const Trace trace = trace_of(v, 16);
+    const Trace trace = run_variant(v, 16);
     ViewCache cache;
     for (const Index head : {0, 1, 0}) {
       Look look;
@@ -95,8 +95,8 @@ TEST(Mechanism, CachedDrawingIsIdentical) {
 
 TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
   for (const Variant& v : variants()) {
-    const Trace trace = trace_of(v, 16);
-    for (const ViewSettings& settings : pictures_of(trace)) {
+    const Trace trace = run_variant(v, 16);
+    for (const ViewSettings& settings : picture_settings(trace)) {
       const testing::InputOf of(trace, settings);
       std::set<std::string> names;
       for (const ViewData::Matrix& m : view("mechanism").data(of.input).matrices) {
@@ -110,58 +110,60 @@ TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
   }
 }
 
-// A preferred picture, otherwise the first compatible one; rules are always compatible.
+// Selects a preferred picture, otherwise the first compatible one. Rules are always compatible.
 TEST(Mechanism, IsSelectedByTrace) {
-  EXPECT_EQ(mechanism_of(trace_of(variant("lsh"), 16).attention[0]).id, "lsh");
-  EXPECT_EQ(mechanism_of(trace_of(variant("routing"), 16).attention[0]).id, "routing");
-  EXPECT_EQ(mechanism_of(trace_of(variant("sinkhorn"), 16).attention[0]).id, "sinkhorn");
+  EXPECT_EQ(default_mechanism(run_variant(variant("lsh"), 16).attention[0]).id, "lsh");
+  EXPECT_EQ(default_mechanism(run_variant(variant("routing"), 16).attention[0]).id, "routing");
+  EXPECT_EQ(default_mechanism(run_variant(variant("sinkhorn"), 16).attention[0]).id, "sinkhorn");
   for (const char* id : {"performer", "rfa", "linformer"}) {
-    EXPECT_EQ(mechanism_of(trace_of(variant(id), 16).attention[0]).id, "approximation") << id;
+    EXPECT_EQ(default_mechanism(run_variant(variant(id), 16).attention[0]).id, "approximation")
+        << id;
   }
-  EXPECT_EQ(mechanism_of(trace_of(variant("linear"), 16).attention[0]).id, "recurrence");
-  EXPECT_EQ(mechanism_of(trace_of(variant("hopfield"), 16).attention[0]).id, "settling");
+  EXPECT_EQ(default_mechanism(run_variant(variant("linear"), 16).attention[0]).id, "recurrence");
+  EXPECT_EQ(default_mechanism(run_variant(variant("hopfield"), 16).attention[0]).id, "settling");
   for (const char* id : {"synthesizer", "gmlp", "dynamic_convolution"}) {
-    EXPECT_EQ(mechanism_of(trace_of(variant(id), 16).attention[0]).id, "made") << id;
+    EXPECT_EQ(default_mechanism(run_variant(variant(id), 16).attention[0]).id, "made") << id;
   }
-  EXPECT_EQ(mechanism_of(trace_of(variant("bigbird"), 16).attention[0]).id, "rules");
-  EXPECT_EQ(mechanism_of(testing::synthetic_trace(1, 1, 5).attention[0]).id, "rules");
+  EXPECT_EQ(default_mechanism(run_variant(variant("bigbird"), 16).attention[0]).id, "rules");
+  EXPECT_EQ(default_mechanism(testing::synthetic_trace(1, 1, 5).attention[0]).id, "rules");
   std::set<std::string> ids;
   for (const Mechanism& m : mechanisms()) {
     EXPECT_TRUE(ids.insert(m.id).second);
     EXPECT_NE(m.label, "") << m.id;
     for (const std::string& key : m.parameters) {
-      const auto& all = view("mechanism").options.parameters;
-      EXPECT_NE(std::ranges::find(all, key, &Parameter::key), all.end()) << m.id << " " << key;
+      const auto& parameters = view("mechanism").options.parameters;
+      EXPECT_NE(std::ranges::find(parameters, key, &Parameter::key), parameters.end())
+          << m.id << " " << key;
     }
   }
 }
 
 // Incompatible pictures are rejected with a reason, and not offered.
 TEST(Mechanism, RefusesPicturesOfOtherMethods) {
-  const Trace trace = trace_of(variant("full"), 8);
+  const Trace trace = run_variant(variant("full"), 8);
   Look look;
   look.settings = testing::settings_with("mechanism", R"({"picture": "recurrence"})");
   const ViewLayout layout = look_at(trace, "mechanism", look);
   EXPECT_NE(layout.refusal.find("State"), std::string::npos) << layout.refusal;
   const testing::InputOf of(trace, look.settings);
   EXPECT_THROW(view("mechanism").data(of.input), InputError);
-  const auto offered = [&](const Trace& t, const ViewSettings& settings) {
+  const auto picture_ids = [&](const Trace& t, const ViewSettings& settings) {
     for (const Parameter& p : view_controls(settings, &t).parameters) {
       if (p.key == "picture") return choice_ids(p);
     }
     return std::vector<std::string>();
   };
   ViewSettings settings = testing::settings_with("mechanism", "{}");
-  EXPECT_EQ(offered(trace, settings),
+  EXPECT_EQ(picture_ids(trace, settings),
             (std::vector<std::string>{"automatic", "rules", "paths", "replaced"}));
-  EXPECT_EQ(offered(trace_of(variant("linear"), 8), settings),
+  EXPECT_EQ(picture_ids(run_variant(variant("linear"), 8), settings),
             (std::vector<std::string>{"automatic", "approximation", "recurrence", "rules", "paths",
                                       "replaced"}));
 }
 
-// Pictures of tokens step to the end of the text.
+// The animation steps through the tokens to the end of the text.
 TEST(Mechanism, PlaysTokenByToken) {
-  const Trace linear = trace_of(variant("linear"), 8), full = trace_of(variant("full"), 8);
+  const Trace linear = run_variant(variant("linear"), 8), full = run_variant(variant("full"), 8);
   ViewSettings settings = testing::settings_with("mechanism", "{}");
   const auto animation = view_controls(settings, &linear).animation;
   ASSERT_TRUE(animation);
@@ -174,13 +176,13 @@ TEST(Mechanism, PlaysTokenByToken) {
   };
   EXPECT_TRUE(testing::differs(state(R"({"token": 2})"), state(R"({"token": 3})"), 1e-4));
   EXPECT_TRUE(testing::close(state(R"({"token": 7})"), state("{}"), 0));
-  EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // of a longer text
+  EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // set for a longer text
 }
 
 // Errors are requested only for their picture, and drawn once available.
 TEST(Mechanism, DrawsErrorsOnceMeasured) {
   for (const char* id : {"performer", "rfa", "linformer"}) {
-    const Trace trace = trace_of(variant(id), 16);
+    const Trace trace = run_variant(variant(id), 16);
     Look look;
     look.width = 900;
     look.settings = testing::settings_with("mechanism", R"({"picture": "errors"})");
@@ -191,22 +193,23 @@ TEST(Mechanism, DrawsErrorsOnceMeasured) {
     EXPECT_EQ(look_at(trace, "mechanism", look).pending, "") << id;
     expect_legible(trace, look.settings, id, &study);
   }
-  Session asks;
-  asks.view = testing::settings_with("mechanism", R"({"picture": "errors"})");
-  const auto requests_of = [](const Session& e) {
+  Session session;
+  session.view = testing::settings_with("mechanism", R"({"picture": "errors"})");
+  const auto other_requests = [](const Session& e) {
     std::vector<FindingRequest> requests = required_findings(e);
-    std::erase_if(requests, [](const FindingRequest& one) { return one.id == "reference"; });
+    std::erase_if(requests,
+                  [](const FindingRequest& request) { return request.id == "reference"; });
     return requests;
   };
-  const std::vector<FindingRequest> first = requests_of(asks);
+  const std::vector<FindingRequest> first = other_requests(session);
   EXPECT_EQ(first, (std::vector<FindingRequest>{{"errors", ErrorStudySettings{}}}));
-  Session other = asks;
+  Session other = session;
   other.view.colour_map = "grey";
-  EXPECT_EQ(requests_of(other), first);
+  EXPECT_EQ(other_requests(other), first);
   other.view.head = 1;
-  EXPECT_NE(requests_of(other), first);
-  asks.view = testing::settings_with("mechanism", "{}");
-  EXPECT_TRUE(requests_of(asks).empty());
+  EXPECT_NE(other_requests(other), first);
+  session.view = testing::settings_with("mechanism", "{}");
+  EXPECT_TRUE(other_requests(session).empty());
 }
 
 }  // namespace ATTNSCOPE_FILE

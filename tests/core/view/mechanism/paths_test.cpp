@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-testing::Look paths() {
+testing::Look look_at_paths() {
   testing::Look look;
   look.settings = testing::settings_with("mechanism", R"({"picture": "paths"})");
   return look;
@@ -16,7 +16,7 @@ testing::Look paths() {
 TEST(PathsMechanism, ConnectsPairThroughLayers) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
-  testing::Look look = paths();
+  testing::Look look = look_at_paths();
   const ViewLayout farthest = testing::look_at(trace, "mechanism", look);
   EXPECT_TRUE(testing::says(farthest.list, "in 2 steps: 4 back, then every 4th"));
   EXPECT_TRUE(testing::says(farthest.list, "hears 16 of 16"));
@@ -30,7 +30,7 @@ TEST(PathsMechanism, ConnectsPairThroughLayers) {
 
 TEST(PathsMechanism, ClickPinsQueryOrKey) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 2})"});
-  const ViewLayout layout = testing::look_at(trace, "mechanism", paths());
+  const ViewLayout layout = testing::look_at(trace, "mechanism", look_at_paths());
   ASSERT_EQ(layout.handles.size(), 24u);
   Session e;
   layout.handles[2 * 5].click(e);
@@ -41,7 +41,7 @@ TEST(PathsMechanism, ClickPinsQueryOrKey) {
 
 TEST(PathsMechanism, ExcludesMemory) {
   const Trace trace = testing::synthetic_trace(Pattern::causal(8, 11, 3));
-  EXPECT_NE(testing::look_at(trace, "mechanism", paths()).refusal.find("memory"),
+  EXPECT_NE(testing::look_at(trace, "mechanism", look_at_paths()).refusal.find("memory"),
             std::string::npos);
 }
 

@@ -32,22 +32,22 @@ class ReplacementPicture : public ::testing::Test {
                                      Json::parse(json), "view"));
     return view;
   }
-  void choose(const std::string& json) {
+  void set_variant(const std::string& json) {
     session_.run.variant = variant_from_json(Json::parse(json), "variant");
     session_.run.encoding = default_encoding();
   }
-  std::shared_ptr<const ReplacedToken> runs() {
+  std::shared_ptr<const ReplacedToken> compute_runs() {
     return compute_background_findings(session_, required_findings(session_), run_, {})
         .get(Findings::replaced);
   }
-  ReplacedChange change(const ReplacedToken& runs, Index layer = 0) {
+  ReplacedChange compute_change(const ReplacedToken& runs, Index layer = 0) {
     const HeadRef at{layer, 0, runs.without->part({})};
     Index head = 0;
     const AttentionTap* without = runs.without->find(at, &head);
-    return change_of(*runs.without, *without, *runs.with->find(at), head, runs.position);
+    return replaced_change(*runs.without, *without, *runs.with->find(at), head, runs.position);
   }
   // Changed rows as digits, e.g. "0000100000".
-  static std::string rows(const std::vector<double>& values, double least) {
+  static std::string changed_rows(const std::vector<double>& values, double least) {
     std::string text;
     for (const double value : values) text += value > least ? '1' : '0';
     return text;
@@ -58,15 +58,15 @@ class ReplacementPicture : public ::testing::Test {
 };
 
 TEST_F(ReplacementPicture, ComparesTwoRuns) {
-  const auto both = runs();
-  ASSERT_NE(both, nullptr);
-  EXPECT_EQ(both->problem, "");
-  EXPECT_EQ(both->position, kReplaced);
-  EXPECT_EQ(both->after, 120);
-  ASSERT_EQ(both->with->tokens.size(), both->without->tokens.size());
-  for (std::size_t n = 0; n < both->with->tokens.size(); ++n) {
-    const std::int32_t id = both->without->tokens[n].id;
-    EXPECT_EQ(both->with->tokens[n].id, n == kReplaced ? 120 : id);
+  const auto runs = compute_runs();
+  ASSERT_NE(runs, nullptr);
+  EXPECT_EQ(runs->problem, "");
+  EXPECT_EQ(runs->position, kReplaced);
+  EXPECT_EQ(runs->after, 120);
+  ASSERT_EQ(runs->with->tokens.size(), runs->without->tokens.size());
+  for (std::size_t n = 0; n < runs->with->tokens.size(); ++n) {
+    const std::int32_t id = runs->without->tokens[n].id;
+    EXPECT_EQ(runs->with->tokens[n].id, n == kReplaced ? 120 : id);
   }
   EXPECT_TRUE(session_.run.interventions.empty());
 }
@@ -74,11 +74,11 @@ TEST_F(ReplacementPicture, ComparesTwoRuns) {
 TEST_F(ReplacementPicture, DefaultsToPinnedQueryAndNeighbour) {
   session_.view = settings(R"({"picture": "replaced"})");
   session_.view.pinned_query = 6;
-  const auto both = runs();
-  EXPECT_EQ(both->position, 6);
-  EXPECT_EQ(both->after, both->before - 1);
+  const auto runs = compute_runs();
+  EXPECT_EQ(runs->position, 6);
+  EXPECT_EQ(runs->after, runs->before - 1);
   session_.view = settings(R"({"picture": "replaced", "token": 99})");
-  EXPECT_EQ(runs()->position, 9);  // last
+  EXPECT_EQ(compute_runs()->position, 9);  // last
 }
 
 TEST_F(ReplacementPicture, IsComputedForItsPictureOnly) {
@@ -95,42 +95,41 @@ TEST_F(ReplacementPicture, IsComputedForItsPictureOnly) {
 
 TEST_F(ReplacementPicture, ReportsUnknownToken) {
   session_.view = settings(R"({"picture": "replaced", "by": 100000})");
-  const auto both = runs();
-  EXPECT_NE(both->problem.find("100000"), std::string::npos) << both->problem;
+  const auto runs = compute_runs();
+  EXPECT_NE(runs->problem.find("100000"), std::string::npos) << runs->problem;
 }
 
-// Changes equal the differences between both runs.
 TEST_F(ReplacementPicture, ChangesEqualDifferencesOfRuns) {
-  const auto both = runs();
-  const ReplacedChange found = change(*both, 1);
-  const HeadRef at{1, 0, both->without->part({})};
-  const AttentionTap &a = *both->without->find(at), &b = *both->with->find(at);
+  const auto runs = compute_runs();
+  const ReplacedChange found = compute_change(*runs, 1);
+  const HeadRef at{1, 0, runs->without->part({})};
+  const AttentionTap &a = *runs->without->find(at), &b = *runs->with->find(at);
   const Tensor before = a.attention(0), after = b.attention(0);
   for (Index i = 0; i < 10; ++i) {
     double sum = 0;
     for (Index j = 0; j < 10; ++j) {
-      const double apart = std::abs(static_cast<double>(before(i, j)) - after(i, j));
-      sum += apart;
+      const double difference = std::abs(static_cast<double>(before(i, j)) - after(i, j));
+      sum += difference;
       if (j > i) {
         EXPECT_TRUE(std::isnan(found.weights(i, j)));
       } else {
-        EXPECT_NEAR(found.weights(i, j), apart, 1e-7);
+        EXPECT_NEAR(found.weights(i, j), difference, 1e-7);
       }
     }
     EXPECT_NEAR(found.rows[static_cast<std::size_t>(i)], sum / 2, 1e-7);
-    double change = 0, was = 0;
+    double compute_change = 0, norm = 0;
     const Tensor &o = a.result.output.value(), &p = b.result.output.value();
     for (Index c = 0; c < o.dim(2); ++c) {
-      change += std::pow(static_cast<double>(o(0, i, c)) - p(0, i, c), 2);
-      was += std::pow(static_cast<double>(o(0, i, c)), 2);
+      compute_change += std::pow(static_cast<double>(o(0, i, c)) - p(0, i, c), 2);
+      norm += std::pow(static_cast<double>(o(0, i, c)), 2);
     }
-    EXPECT_NEAR(found.outputs[static_cast<std::size_t>(i)], std::sqrt(change / was), 1e-6);
+    EXPECT_NEAR(found.outputs[static_cast<std::size_t>(i)], std::sqrt(compute_change / norm), 1e-6);
   }
   EXPECT_EQ(found.row, kReplaced);
   EXPECT_EQ(found.column, kReplaced);
 }
 
-// The explanation of each method follows from its equation: tokens on which each row depends.
+// The changed rows follow from each method's equation: from the tokens on which a row depends.
 TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
   struct Case {
     std::string variant, weights, outputs, words;
@@ -147,13 +146,13 @@ TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
            Case{R"({"type": "dynamic_convolution", "width": 3})", "0000100000", "0000111000",
                 "Row 4 changes"},
        }) {
-    choose(c.variant);
-    const auto both = runs();
-    ASSERT_EQ(both->problem, "");
-    const ReplacedChange found = change(*both);
-    EXPECT_EQ(rows(found.rows, kMinChange), c.weights) << c.variant;
+    set_variant(c.variant);
+    const auto runs = compute_runs();
+    ASSERT_EQ(runs->problem, "");
+    const ReplacedChange found = compute_change(*runs);
+    EXPECT_EQ(changed_rows(found.rows, kMinChange), c.weights) << c.variant;
     if (c.variant.find("gmlp") == std::string::npos) {  // fresh weights mix very little
-      EXPECT_EQ(rows(found.outputs, kMinOutputChange), c.outputs) << c.variant;
+      EXPECT_EQ(changed_rows(found.outputs, kMinOutputChange), c.outputs) << c.variant;
     }
     EXPECT_EQ(change_words(found, 0).front().rfind(c.words, 0), 0u)
         << c.variant << ": " << change_words(found, 0).front();
@@ -162,7 +161,7 @@ TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
 }
 
 TEST_F(ReplacementPicture, PictureReportsChanges) {
-  choose(R"({"type": "synthesizer"})");
+  set_variant(R"({"type": "synthesizer"})");
   const auto trace = run_.run(session_.run);
   const testing::InputOf of(*trace, session_.view);
   ViewInput input{.trace = of.input.trace,
@@ -171,8 +170,8 @@ TEST_F(ReplacementPicture, PictureReportsChanges) {
                              .height = 800,
                              .theme = of.input.canvas.theme,
                              .measure = of.input.canvas.measure}};
-  const ViewLayout waiting = view("mechanism").lay_out(input);
-  EXPECT_NE(waiting.pending, "");
+  const ViewLayout pending_layout = view("mechanism").lay_out(input);
+  EXPECT_NE(pending_layout.pending, "");
   input.findings = compute_background_findings(session_, required_findings(session_), run_, {});
   ViewCache cache;
   input.cache = &cache;

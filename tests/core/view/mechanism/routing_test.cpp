@@ -13,31 +13,31 @@ using testing::look_at;
 
 constexpr Index kLength = 14;
 
-Trace routed(bool shared) {
+Trace run_routing(bool shared) {
   return testing::run_model({.variant = std::string(R"({"type": "routing", "clusters": 3)") +
                                         (shared ? R"(, "shared": true})" : "}"),
                              .length = kLength});
 }
 
-ViewSettings of_head(Index head) {
+ViewSettings settings_of_head(Index head) {
   ViewSettings settings = testing::settings_with("mechanism", "{}");
   settings.head = head;
   return settings;
 }
 
-TEST(RoutingMechanism, MatchesTrace) {
+TEST(RoutingMechanism, ExportMatchesTrace) {
   for (const bool shared : {false, true}) {
-    const Trace trace = routed(shared);
+    const Trace trace = run_routing(shared);
     const AttentionTap& tap = trace.attention[0];
     const IntTensor& query = tap.result.extra_counts.at("routing.query_cluster");
     const IntTensor& key = tap.result.extra_counts.at("routing.key_cluster");
-    const testing::InputOf of(trace, of_head(1));
+    const testing::InputOf of(trace, settings_of_head(1));
     const auto matrices = view("mechanism").data(of.input).matrices;
     ASSERT_EQ(matrices.size(), 3u);
     const Tensor &clusters = matrices[0].values, &loads = matrices[1].values;
     ASSERT_EQ(clusters.shape(), (Shape{shared ? 1 : 2, kLength}));
     ASSERT_EQ(loads.shape(), (Shape{shared ? 1 : 2, 3}));
-    float all = 0;
+    float total_load = 0;
     std::vector<Index> counted(3, 0);
     for (Index i = 0; i < kLength; ++i) {
       EXPECT_EQ(clusters(0, i), static_cast<float>(query(1, i)));
@@ -46,9 +46,9 @@ TEST(RoutingMechanism, MatchesTrace) {
     }
     for (Index c = 0; c < 3; ++c) {
       EXPECT_EQ(loads(0, c), static_cast<float>(counted[static_cast<std::size_t>(c)]));
-      all += loads(0, c);
+      total_load += loads(0, c);
     }
-    EXPECT_EQ(all, static_cast<float>(kLength));
+    EXPECT_EQ(total_load, static_cast<float>(kLength));
     // Rows of the sorted map are those of the text, by cluster and then in text order.
     const Tensor weights = tap.attention(1);
     Index row = 0;
@@ -71,11 +71,11 @@ TEST(RoutingMechanism, MatchesTrace) {
 
 // All weights of the sorted map lie within the outlined blocks.
 TEST(RoutingMechanism, BlocksContainAllWeights) {
-  const Trace trace = routed(false);
+  const Trace trace = run_routing(false);
   Look look;
   look.width = 1000;
   look.height = 800;
-  look.settings = of_head(0);
+  look.settings = settings_of_head(0);
   const DisplayList list = look_at(trace, "mechanism", look).list;
   const HeatMap* map = nullptr;
   std::vector<Box> blocks;
@@ -99,12 +99,12 @@ TEST(RoutingMechanism, BlocksContainAllWeights) {
 }
 
 TEST(RoutingMechanism, PointerReportsTokenAndCluster) {
-  const Trace trace = routed(true);
+  const Trace trace = run_routing(true);
   const IntTensor& query = trace.attention[0].result.extra_counts.at("routing.query_cluster");
   Look look;
   look.width = 1000;
   look.height = 800;
-  look.settings = of_head(1);
+  look.settings = settings_of_head(1);
   look.settings.pinned_query = 5;
   bool is_shown = false;
   for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {

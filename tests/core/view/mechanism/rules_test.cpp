@@ -13,7 +13,7 @@ using testing::Look;
 using testing::look_at;
 using testing::says;
 
-Look looking_at(Index query, Index key) {
+Look look_at_pair(Index query, Index key) {
   Look look;
   look.settings.pinned_query = query;
   look.settings.pinned_key = key;
@@ -21,7 +21,7 @@ Look looking_at(Index query, Index key) {
 }
 
 // Cells of both token lines: keys, then queries.
-std::vector<Tensor> lines_of(const DisplayList& list) {
+std::vector<Tensor> line_cells(const DisplayList& list) {
   std::vector<Tensor> lines;
   for (const Item& item : list.items) {
     const auto* cells = std::get_if<HeatMap>(&item);
@@ -36,14 +36,14 @@ TEST(RulesMechanism, TokensHaveRuleColours) {
   const Pattern& pattern = *trace.attention[0].result.pattern;
   for (const auto& [query, key] : {std::pair<Index, Index>{9, 4}, {0, 15}, {15, 0}}) {
     const std::vector<Tensor> lines =
-        lines_of(look_at(trace, "mechanism", looking_at(query, key)).list);
+        line_cells(look_at(trace, "mechanism", look_at_pair(query, key)).list);
     ASSERT_EQ(lines.size(), 2u);
-    const auto same = [](float found, int rule) {
+    const auto matches_rule = [](float found, int rule) {
       return rule < 0 ? std::isnan(found) : found == static_cast<float>(rule);
     };
     for (Index n = 0; n < length; ++n) {
-      EXPECT_TRUE(same(lines[0][n], pattern.rule(0, query, n))) << query << " " << n;
-      EXPECT_TRUE(same(lines[1][n], pattern.rule(0, n, key))) << n << " " << key;
+      EXPECT_TRUE(matches_rule(lines[0][n], pattern.rule(0, query, n))) << query << " " << n;
+      EXPECT_TRUE(matches_rule(lines[1][n], pattern.rule(0, n, key))) << n << " " << key;
     }
   }
 }
@@ -51,7 +51,7 @@ TEST(RulesMechanism, TokensHaveRuleColours) {
 TEST(RulesMechanism, CountsAndNamesTheRules) {
   // Row 9 has the window 7 to 11 and the global key 0; column 4 the window 2 to 6 and query 0.
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  const DisplayList list = look_at(trace, "mechanism", looking_at(9, 4)).list;
+  const DisplayList list = look_at(trace, "mechanism", look_at_pair(9, 4)).list;
   EXPECT_TRUE(says(list, "6 of 16 keys"));
   EXPECT_TRUE(says(list, "6 of 16 queries"));
   EXPECT_TRUE(says(list, "window"));
@@ -59,7 +59,7 @@ TEST(RulesMechanism, CountsAndNamesTheRules) {
   EXPECT_TRUE(says(list, "not allowed"));
 }
 
-TEST(RulesMechanism, ReportsParameters) {
+TEST(RulesMechanism, ReportsParametersOfVariant) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 3})"});
   EXPECT_TRUE(says(look_at(trace, "mechanism").list, "Window w = 3"));
 }
@@ -82,14 +82,14 @@ TEST(RulesMechanism, BracketsReportParameters) {
     const DisplayList list = look_at(trace, "mechanism").list;
     for (const std::string& word : words) EXPECT_TRUE(says(list, word)) << variant << " " << word;
   }
-  const Trace both = testing::run_model(
+  const Trace bidirectional = testing::run_model(
       {.variant = R"({"type": "local", "window": 3})", .length = 24, .causal = false});
-  EXPECT_TRUE(says(look_at(both, "mechanism").list, "window ±3"));
+  EXPECT_TRUE(says(look_at(bidirectional, "mechanism").list, "window ±3"));
 }
 
 TEST(RulesMechanism, ClickPinsToken) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  const ViewLayout layout = look_at(trace, "mechanism", looking_at(9, 4));
+  const ViewLayout layout = look_at(trace, "mechanism", look_at_pair(9, 4));
   ASSERT_EQ(layout.handles.size(), 32u);
   Session e;
   layout.handles[3].click(e);
@@ -114,7 +114,7 @@ TEST(RulesMechanism, ShowsReceptiveFieldThroughLayers) {
   EXPECT_FALSE(says(full, "until a key reaches a query"));
 }
 
-// Heads differ in their blocks: all heads are shown next to the selected one.
+// Heads have different blocks: the patterns of all heads are next to the selected one.
 TEST(RulesMechanism, ShowsDifferingHeads) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "blockwise", "blocks": 2})", .length = 16, .causal = false});
@@ -137,7 +137,7 @@ TEST(RulesMechanism, ShowsDifferingHeads) {
 
 TEST(RulesMechanism, PointerSelectsPair) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  Look look = looking_at(9, 4);
+  Look look = look_at_pair(9, 4);
   const ViewLayout before = look_at(trace, "mechanism", look);
   bool other_query = false, other_key = false, pair = false;
   for (double y = 30; y < look.height; y += 9) {
@@ -156,20 +156,20 @@ TEST(RulesMechanism, PointerSelectsPair) {
   EXPECT_TRUE(other_query && other_key && pair);
 }
 
-TEST(RulesMechanism, MatchesPattern) {
+TEST(RulesMechanism, ExportedRulesMatchPattern) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
   const Pattern& pattern = *trace.attention[0].result.pattern;
-  const testing::InputOf of(trace, looking_at(9, 4).settings);
+  const testing::InputOf of(trace, look_at_pair(9, 4).settings);
   const auto matrices = view("mechanism").data(of.input).matrices;
   ASSERT_EQ(matrices.size(), 2u);
   ASSERT_EQ(matrices[0].values.shape(), (Shape{1, 16}));
   ASSERT_EQ(matrices[1].values.shape(), (Shape{1, 16}));
   for (Index n = 0; n < 16; ++n) {
-    const auto same = [](float found, int rule) {
+    const auto matches_rule = [](float found, int rule) {
       return rule < 0 ? std::isnan(found) : found == static_cast<float>(rule);
     };
-    EXPECT_TRUE(same(matrices[0].values(0, n), pattern.rule(0, 9, n))) << n;
-    EXPECT_TRUE(same(matrices[1].values(0, n), pattern.rule(0, n, 4))) << n;
+    EXPECT_TRUE(matches_rule(matrices[0].values(0, n), pattern.rule(0, 9, n))) << n;
+    EXPECT_TRUE(matches_rule(matrices[1].values(0, n), pattern.rule(0, n, 4))) << n;
   }
 }
 

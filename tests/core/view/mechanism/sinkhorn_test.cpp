@@ -12,7 +12,7 @@ namespace ATTNSCOPE_FILE {
 using testing::Look;
 using testing::look_at;
 
-Trace matched(int iterations) {
+Trace run_sinkhorn(int iterations) {
   return testing::run_model({.variant = R"({"type": "sinkhorn", "block": 3, "temperature": 0.5,)"
                                         R"( "iterations": )" +
                                         std::to_string(iterations) + "}",
@@ -20,19 +20,19 @@ Trace matched(int iterations) {
                              .causal = false});
 }
 
-ViewSettings of_head(Index head) {
+ViewSettings settings_of_head(Index head) {
   ViewSettings settings = testing::settings_with("mechanism", "{}");
   settings.head = head;
   return settings;
 }
 
-std::vector<ViewData::Matrix> numbers(const Trace& trace, Index head) {
-  const testing::InputOf of(trace, of_head(head));
+std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) {
+  const testing::InputOf of(trace, settings_of_head(head));
   return view("mechanism").data(of.input).matrices;
 }
 
 // True if all rows, or all columns, sum to 1.
-bool adds_up(const Tensor& m, bool columns) {
+bool sums_to_one(const Tensor& m, bool columns) {
   for (Index i = 0; i < m.dim(0); ++i) {
     double sum = 0;
     for (Index j = 0; j < m.dim(0); ++j) sum += static_cast<double>(columns ? m(j, i) : m(i, j));
@@ -43,35 +43,35 @@ bool adds_up(const Tensor& m, bool columns) {
 
 TEST(SinkhornMechanism, StagesMatchVariant) {
   for (const Index head : {0, 1}) {
-    const Trace once = matched(1), often = matched(7);
-    const auto at = [&](const Trace& trace, const char* name, Index i, Index j) {
+    const Trace once = run_sinkhorn(1), repeatedly = run_sinkhorn(7);
+    const auto value_at = [&](const Trace& trace, const char* name, Index i, Index j) {
       return trace.attention[0].result.extra.at(name)(head, i, j);
     };
-    const auto first = numbers(once, head), all = numbers(often, head);
+    const auto first = exported_matrices(once, head), all = exported_matrices(repeatedly, head);
     ASSERT_EQ(first.size(), 4u);  // logits, rows, columns, weights
     ASSERT_EQ(all.size(), 5u);    // and the matching after all rounds
-    EXPECT_TRUE(adds_up(all[1].values, false));
-    EXPECT_TRUE(adds_up(all[2].values, true));
-    EXPECT_TRUE(adds_up(all[3].values, true));
+    EXPECT_TRUE(sums_to_one(all[1].values, false));
+    EXPECT_TRUE(sums_to_one(all[2].values, true));
+    EXPECT_TRUE(sums_to_one(all[3].values, true));
     for (Index i = 0; i < 4; ++i) {
       for (Index j = 0; j < 4; ++j) {
-        EXPECT_EQ(all[0].values(i, j), at(often, "sinkhorn.logits", i, j));
-        EXPECT_EQ(all[3].values(i, j), at(often, "sinkhorn.matching", i, j));
+        EXPECT_EQ(all[0].values(i, j), value_at(repeatedly, "sinkhorn.logits", i, j));
+        EXPECT_EQ(all[3].values(i, j), value_at(repeatedly, "sinkhorn.matching", i, j));
         // The variant and the view compute equal rounds; additional rounds do not change earlier
         // ones.
-        const auto found = static_cast<double>(first[2].values(i, j));
-        const auto expected = static_cast<double>(at(once, "sinkhorn.matching", i, j));
-        EXPECT_TRUE(std::abs(found - expected) <= 1e-5) << i << ", " << j;
+        const auto actual = static_cast<double>(first[2].values(i, j));
+        const auto expected = static_cast<double>(value_at(once, "sinkhorn.matching", i, j));
+        EXPECT_TRUE(std::abs(actual - expected) <= 1e-5) << i << ", " << j;
         EXPECT_EQ(first[2].values(i, j), all[2].values(i, j));
       }
     }
-    EXPECT_TRUE(testing::close(all[4].values, often.attention[0].attention(head), 0));
+    EXPECT_TRUE(testing::close(all[4].values, repeatedly.attention[0].attention(head), 0));
   }
 }
 
-// Block with the largest share at each position, and its share.
+// The sentence names the block with the largest share of the position, and that share.
 TEST(SinkhornMechanism, ReportsLargestSortedBlock) {
-  const Trace trace = matched(7);
+  const Trace trace = run_sinkhorn(7);
   const Tensor& p = trace.attention[0].result.extra.at("sinkhorn.matching");
   for (Index query = 0; query < 12; query += 2) {
     Index best = 0;
@@ -84,7 +84,7 @@ TEST(SinkhornMechanism, ReportsLargestSortedBlock) {
     Look look;
     look.width = 1000;
     look.height = 900;
-    look.settings = of_head(1);
+    look.settings = settings_of_head(1);
     look.settings.pinned_query = query;
     bool is_shown = false;
     for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {

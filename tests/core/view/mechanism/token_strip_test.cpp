@@ -26,11 +26,11 @@ TEST(TokenStrip, FrequentKindsHaveDistinctColours) {
   for (Index a = 0; a < 19; a += 3) {
     for (Index b = 0; b < a; b += 3) EXPECT_FALSE(colours(100 - a) == colours(100 - b));
   }
-  const Tensor places = colours.places(row_of({100, 99, NAN, 7}));
-  EXPECT_LT(places[0], 7);
-  EXPECT_GE(places[1], 7);
-  EXPECT_TRUE(std::isnan(places[2]));
-  EXPECT_EQ(places[3], 20);  // only in the second list
+  const Tensor categories = colours.categories(row_of({100, 99, NAN, 7}));
+  EXPECT_LT(categories[0], 7);
+  EXPECT_GE(categories[1], 7);
+  EXPECT_TRUE(std::isnan(categories[2]));
+  EXPECT_EQ(categories[3], 20);  // only in the second list
 }
 
 TEST(TokenStrip, FindsTokenAtPoint) {
