@@ -23,10 +23,9 @@ constexpr double kRange = 0.34;            // likewise for range and cost
 constexpr double kMinWeights = 19;         // em
 constexpr double kWeightsWithMean = 24.5;  // em: including the mean by slot below the map
 constexpr double kBeside = 40;             // em: from this width on, cost is next to the range
-constexpr double kCost = 0.42;             // of the width
+constexpr double kCost = 0.42;             // share of the width
 constexpr Index kMostPairs = Index{1} << 22;
 
-// Reason why the run has no memory to show.
 Refusal refusal_of(const Trace& trace) {
   const char* advice =
       "Choose a model that was trained with a memory, or the variant Segment memory, Compressive "
@@ -34,10 +33,9 @@ Refusal refusal_of(const Trace& trace) {
   if (trace.is_imported) return {"No memory", kAttentionAlone};
   if (!reads_in_segments(trace)) return {"This model reads its text as a whole", advice};
   if (!remembers(trace)) {
-    return {
-        "No layer has a memory of earlier segments",
-        "Segments are read independently. Choose the variant Segment memory, Compressive memory "
-        "or Memorizing."};
+    return {"No layer has a memory of earlier segments",
+            "Segments are read independently. Choose the variant Segment memory, Compressive "
+            "memory or Memorizing."};
   }
   return {};
 }
@@ -48,32 +46,31 @@ std::string objection(const Trace& trace) {
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
   return capitalised(describe_head(input.trace, input.session.view)) + ": " + describe(tap) +
-         ". Queries attend to the memory of earlier segments and to their own segment; slots "
-         "run from oldest to newest. The receptive field of a layer includes those of all "
-         "positions it "
+         ". Queries attend to the memory of earlier segments and to their own segment; slots run "
+         "from oldest to newest. The receptive field of a layer includes those of all positions it "
          "attends to, so that it grows with each layer.";
 }
 
-std::string counted(Index count, const char* one, const char* several) {
+std::string count_words(Index count, const char* one, const char* several) {
   return std::to_string(count) + " " + (count == 1 ? one : several);
 }
 
 // "8 compressed slots of 24 tokens, 16 of memory".
-std::string held_words(const ShownMemory& shown) {
-  Index compressed = 0, of_tokens = 0, memory = 0;
+std::string contents_words(const ShownMemory& shown) {
+  Index compressed = 0, represented_tokens = 0, memory = 0;
   for (std::size_t c = 0; c < shown.sources.size(); ++c) {
     const KeyKind kind = shown.kind_of(static_cast<Index>(c));
     if (kind == KeyKind::Memory) ++memory;
     if (kind != KeyKind::Compressed) continue;
     ++compressed;
-    of_tokens += shown.sources[c].count;
+    represented_tokens += shown.sources[c].count;
   }
   std::string words;
   if (compressed > 0) {
-    words = counted(compressed, "compressed slot", "compressed slots") + " made of " +
-            counted(of_tokens, "token", "tokens") + " and ";
+    words = count_words(compressed, "compressed slot", "compressed slots") + " made of " +
+            count_words(represented_tokens, "token", "tokens") + " and ";
   }
-  return words + counted(memory, "token", "tokens") + " of memory";
+  return words + count_words(memory, "token", "tokens") + " of memory";
 }
 
 class Memory {
@@ -83,41 +80,42 @@ class Memory {
 
   ViewLayout lay_out(const Box& inside) {
     const std::string show = view_values(input_.session.view, kId).choice("show");
-    const bool all = show == "all";
+    const bool everything = show == "all";
     Box rest = inside;
-    cut(rest, draw_summary(rest), 0);
-    if (all || show == "words") cut(rest, draw_words(rest, all ? kWords : 0.6), kGap);
-    if (all || show == "range") cut(rest, draw_reach(rest, all), kGap);
-    if ((all || show == "attention") && rest.height >= 8 * page_.em()) {
+    advance(rest, draw_summary(rest), 0);
+    if (everything || show == "words")
+      advance(rest, draw_words(rest, everything ? kWords : 0.6), kGap);
+    if (everything || show == "range") advance(rest, draw_reach(rest, everything), kGap);
+    if ((everything || show == "attention") && rest.height >= 8 * page_.em()) {
       panels_ = draw_weights(page_, rest, shown_);
-      if (panels_.bottom > 0) cut(rest, panels_.bottom - rest.y, 0);
+      if (panels_.bottom > 0) advance(rest, panels_.bottom - rest.y, 0);
     }
     if (rest.y <= inside.y + 2.5 * page_.em()) return no_space(page_);
     return finish(rest.y);
   }
 
  private:
-  void cut(Box& rest, double height, double gap) {
+  void advance(Box& rest, double height, double gap) {
     if (!(height > 0)) return;
-    const double all = std::min(height + gap * page_.em(), rest.height);
-    rest.y += all;
-    rest.height -= all;
+    const double total = std::min(height + gap * page_.em(), rest.height);
+    rest.y += total;
+    rest.height -= total;
   }
 
   double draw_summary(const Box& rest) {
     const double em = page_.em();
     const Point at{rest.x, rest.y + 0.7 * em};
     if (shown_.remembers()) {
-      const std::string whose = "Segment " + std::to_string(shown_.segment) + " has ";
+      const std::string lead = "Segment " + std::to_string(shown_.segment) + " has ";
       page_.text(at,
-                 page_.fitting({whose + held_words(shown_) + ": " + share_words(shown_) + ".",
+                 page_.fitting({lead + contents_words(shown_) + ": " + share_words(shown_) + ".",
                                 capitalised(share_words(shown_)) + ".", share_words(shown_)},
                                em, rest.width),
                  em);
     } else if (shown_.segment == 0) {
       page_.text(at,
-                 page_.fitting({"Segment 0 is the first and has no memory: click a later "
-                                "one, or select it next to Layer and Head.",
+                 page_.fitting({"Segment 0 is the first and has no memory: click a later one, or "
+                                "select it next to Layer and Head.",
                                 "Segment 0 comes first: choose a later one.", "no memory"},
                                em, rest.width),
                  em);
@@ -127,27 +125,26 @@ class Memory {
                                rest.width),
                  em);
     }
-    return 1.7 * em + draw_strongest({at.x, at.y + 1.5 * em}, rest);
+    return 1.7 * em + draw_largest_weight({at.x, at.y + 1.5 * em}, rest);
   }
 
-  // Describes the largest weight on memory.
-  double draw_strongest(Point at, const Box& rest) {
+  double draw_largest_weight(Point at, const Box& rest) {
     const double em = page_.em();
-    const Index own = shown_.runs.back().first;
-    if (!shown_.remembers() || own == 0 || rest.height < 20 * em) return 0;
-    // Only of the pinned query, if there is one.
+    const Index segment_begin = shown_.runs.back().first;
+    if (!shown_.remembers() || segment_begin == 0 || rest.height < 20 * em) return 0;
+    // Considers only the pinned query, if there is one.
     const Index pinned = input_.session.view.pinned_query;
-    const bool one = pinned >= 0 && pinned < shown_.tap.queries();
-    Index query = one ? pinned : 0, key = 0;
-    for (Index i = query; i < (one ? pinned + 1 : shown_.tap.queries()); ++i) {
-      for (Index c = 0; c < own; ++c) {
+    const bool is_pinned = pinned >= 0 && pinned < shown_.tap.queries();
+    Index query = is_pinned ? pinned : 0, key = 0;
+    for (Index i = query; i < (is_pinned ? pinned + 1 : shown_.tap.queries()); ++i) {
+      for (Index c = 0; c < segment_begin; ++c) {
         if (shown_.weights(i, c) > shown_.weights(query, key)) {
           query = i;
           key = c;
         }
       }
     }
-    const auto token = static_cast<std::size_t>(own + query);
+    const auto token = static_cast<std::size_t>(segment_begin + query);
     const std::string pair = "“" + shown_.words[token] + "” attends to “" +
                              shown_.words[static_cast<std::size_t>(key)] + "”";
     const std::string weight =
@@ -174,11 +171,11 @@ class Memory {
                      {"Keys of segment " + std::to_string(shown_.segment) + ", oldest to newest",
                       "Keys, oldest to newest", "Keys"});
     const Box box{rest.x, rest.y + title, rest.width, flow};
-    std::size_t kept = 0;  // pinned words stay visible
+    std::size_t visible_item = 0;  // pinned words stay visible
     for (std::size_t n = 0; n < items_.columns.size(); ++n) {
-      if (pinned >= 0 && items_.columns[n] == pinned) kept = n;
+      if (pinned >= 0 && items_.columns[n] == pinned) visible_item = n;
     }
-    words_ = draw_token_flow(page_, box, items_.items, kept);
+    words_ = draw_token_flow(page_, box, items_.items, visible_item);
     std::vector<Swatch> swatches;
     for (const SlotRun& run : shown_.runs) {
       const bool compressed = run.kind == KeyKind::Compressed;
@@ -214,25 +211,25 @@ class Memory {
     } else {
       cost.y = range.bottom() + kGap * em;
     }
-    range_ = draw_range(page_, range, shown_, oldest());
+    range_ = draw_range(page_, range, shown_, oldest_tokens());
     if (beside || !shared) draw_cost(page_, cost, shown_);
     return (beside || shared ? range : cost).bottom() - rest.y;
   }
 
-  std::vector<Index> oldest() const {
+  std::vector<Index> oldest_tokens() const {
     const auto make = [&] {
       const std::vector<Index> tokens = oldest_reachable(shown_.trace, shown_.segment);
-      Tensor kept({static_cast<Index>(tokens.size())});
-      std::ranges::transform(tokens, kept.begin(), [](Index t) { return static_cast<float>(t); });
-      return kept;
+      Tensor cached({static_cast<Index>(tokens.size())});
+      std::ranges::transform(tokens, cached.begin(), [](Index t) { return static_cast<float>(t); });
+      return cached;
     };
-    const Tensor kept =
+    const Tensor cached =
         input_.cache == nullptr
             ? make()
             : input_.cache->matrix(source_of(shown_.trace),
                                    CacheKey("receptive field", shown_.segment), make);
     std::vector<Index> tokens;
-    for (const float token : kept) tokens.push_back(static_cast<Index>(token));
+    for (const float token : cached) tokens.push_back(static_cast<Index>(token));
     return tokens;
   }
 
@@ -279,7 +276,7 @@ class Memory {
   WeightPanels panels_;
 };
 
-// Reason why this head's memory cannot be shown, for the map as a whole.
+// Reason why this head's memory cannot be shown; otherwise that of the whole run.
 Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (tap.queries() > kMostPairs / std::max<Index>(tap.keys(), 1)) {
     return {"Too many tokens in a segment",

@@ -12,14 +12,14 @@ namespace attnscope {
 double panel_title_height(const Page& page);
 void draw_panel_title(Page& page, const Box& box, const std::vector<std::string>& candidates);
 
-// Words in slots in text order: forgotten (or never stored), compressed windows, memory, segment.
+// Words in text order, merged by slot: forgotten (or never stored), compressed, memory, segment.
 struct SlotWords {
   std::vector<FlowToken> items;
   std::vector<Index> columns;  // by item; -1: forgotten
 };
 SlotWords slot_words(const ShownMemory& shown, const Theme& theme, Index marked);
 
-// Segments of the text, contents of the selected one's memory, receptive field of each layer.
+// Segments of the text, memory of the selected segment, and receptive field of each layer.
 struct RangePanel {
   Box strip;  // of the clickable segments
   std::vector<Box> segments;
@@ -31,7 +31,7 @@ RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
 // Draws the number of query-key products by text length.
 void draw_cost(Page& page, const Box& box, const ShownMemory& shown);
 
-// The head's weights, and below them the mean by slot, aligned. Zero width: no space.
+// The head's weights, and below them the mean by slot in aligned columns. Zero width: no space.
 struct WeightPanels {
   MatrixPlot map;
   Chart chart;

@@ -41,29 +41,28 @@ void draw_segments(Page& page, const TokenLine& line, double y, double height,
   for (std::size_t s = 0; s < segments.size(); ++s) {
     const auto [first, count] = segments[s];
     const Box box = line.box(first, first + count - 1, y, height);
-    const bool now = static_cast<Index>(s) == shown.segment;
-    const bool later = static_cast<Index>(s) > shown.segment;
-    const Colour ground = now     ? slot_colour(KeyKind::Token)
-                          : later ? page.theme().background
-                                  : blend(page.theme().background, page.theme().line, 0.6);
-    page.add(FilledBox{box, ground});
+    const bool is_selected = static_cast<Index>(s) == shown.segment;
+    const bool is_later = static_cast<Index>(s) > shown.segment;
+    const Colour fill = is_selected ? slot_colour(KeyKind::Token)
+                        : is_later  ? page.theme().background
+                                    : blend(page.theme().background, page.theme().line, 0.6);
+    page.add(FilledBox{box, fill});
     page.add(OutlinedBox{box, page.theme().line, 1});
     const std::string label = page.fitting({"segment " + std::to_string(s), std::to_string(s), ""},
                                            page.small(), box.width - 0.4 * page.em());
     page.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
                   label,
-                  later ? page.theme().faint_text : ink_on(ground),
+                  is_later ? page.theme().faint_text : ink_on(fill),
                   page.small(),
                   Align::Middle,
                   0,
-                  now});
+                  is_selected});
     panel.segments.push_back(box);
   }
 }
 
-// Draws the remembered rows, coloured by kind.
-void draw_held(Page& page, const TokenLine& line, double y, double height,
-               const ShownMemory& shown) {
+void draw_remembered_rows(Page& page, const TokenLine& line, double y, double height,
+                          const ShownMemory& shown) {
   for (std::size_t c = 0; c < shown.sources.size(); ++c) {
     const RowSource& source = shown.sources[c];
     if (source.first < 0) continue;
@@ -149,7 +148,7 @@ RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
   const double bottom = layers + row * static_cast<double>(oldest.size());
   draw_token_numbers(page, line, y + strip, bottom);
   draw_segments(page, line, y, strip, shown, panel);
-  draw_held(page, line, y + strip + 0.15 * em, strip - 0.15 * em, shown);
+  draw_remembered_rows(page, line, y + strip + 0.15 * em, strip - 0.15 * em, shown);
   page.faint_text({left - 0.5 * em, y + 1.5 * strip}, held, page.small(), Align::End);
   draw_layers(page, line, layers, row, shown, oldest, left);
   panel.strip = {line.x, y, line.width, strip};
@@ -162,7 +161,7 @@ constexpr Index kMaxPoints = 96;  // of a curve
 
 struct CostCurves {
   std::vector<Point> all, segments;
-  Index far = 1;
+  Index max_length = 1;
   double unit = 1;
   std::string unit_name;            // "thousand "
   std::vector<std::string> titles;  // of the products axis, with units
@@ -172,8 +171,8 @@ CostCurves cost_curves(const ShownMemory& shown) {
   const auto length = static_cast<Index>(shown.trace.tokens.size());
   const Index segment = shown.trace.config->segment;
   CostCurves curves;
-  curves.far = 2 * std::max(length, segment);
-  const double most = pairs_of_all(curves.far);
+  curves.max_length = 2 * std::max(length, segment);
+  const double most = pairs_of_all(curves.max_length);
   curves.unit = most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : 1;
   curves.titles = {"products q·k", "products", ""};
   if (curves.unit > 1) {
@@ -182,8 +181,8 @@ CostCurves cost_curves(const ShownMemory& shown) {
     curves.unit_name = name + " ";
     curves.titles = {name + " products q·k", name + " products", millions ? "millions" : "× 1000"};
   }
-  const Index step = std::max<Index>(1, curves.far / kMaxPoints);
-  for (Index at = 0; at <= curves.far; at += step) {
+  const Index step = std::max<Index>(1, curves.max_length / kMaxPoints);
+  for (Index at = 0; at <= curves.max_length; at += step) {
     const auto x = static_cast<double>(at);
     curves.all.push_back({x, pairs_of_all(at) / curves.unit});
     curves.segments.push_back({x, pairs_in_segments(shown.tap.variant, segment, at) / curves.unit});
@@ -213,16 +212,14 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
   };
   std::vector<LegendEntry> entries = entries_of("whole text: ", "in segments: ");
   const double line = legend_height(page, {entries.front()}, box.width);
-  if (legend_height(page, entries, box.width) > line) {
-    entries = entries_of("whole: ", "segments: ");
-  }
-  // Above the chart, clear of the curves.
+  if (legend_height(page, entries, box.width) > line) entries = entries_of("whole: ", "segments: ");
+  // The legend is above the chart, where it covers no curve.
   const double legend = legend_height(page, entries, box.width);
   double y = box.y + panel_title_height(page);
   draw_legend(page, entries, {box.x, y, box.width, legend});
   y += legend;
   ChartAxis tokens{
-      .least = 0, .most = static_cast<double>(curves.far), .titles = {}, .whole = true};
+      .least = 0, .most = static_cast<double>(curves.max_length), .titles = {}, .whole = true};
   ChartAxis products{.least = 0, .most = 1.05 * curves.all.back().y, .titles = {}};
   if (box.height >= kTitled * em) {
     tokens.titles = {"tokens of text (line: this text)", "tokens of text", "tokens"};

@@ -21,7 +21,7 @@ constexpr double kLargestRow = 1.9;   // em
 constexpr double kLargestColumn = 6;  // em
 constexpr double kWhisker = 5;        // pixels: minimum column width for error bars
 
-// Key axis that labels all kinds of columns, including the segment's own.
+// Key axis with a band for each kind of columns, including the segment.
 TokenAxis columns_of(const ShownMemory& shown) {
   TokenAxis axis{{"key (to): slot, oldest to newest", "key (to)", "key"}, shown.words, {}};
   for (const SlotRun& run : shown.runs) {
@@ -39,19 +39,19 @@ ChartAxis weight_axis(const ShownMemory& shown) {
 }
 
 // Places the map with space for the chart below it.
-bool place(const Page& page, const Box& box, const ShownMemory& shown, double below,
-           MatrixPlot& m) {
+bool place_map(const Page& page, const Box& box, const ShownMemory& shown, double below,
+               MatrixPlot& map) {
   const ViewInput& input = page.input();
   const double em = page.em();
-  m.scale = input.canvas.scale;
+  map.scale = input.canvas.scale;
   TokenAxis queries = query_axis(shown.trace, shown.tap);
   queries.titles.emplace_back();  // omitted for few rows
-  m.rows = measured(page, std::move(queries));
-  m.columns = measured(page, columns_of(shown));
-  set_visible(m, cell_window(input.session.view));
+  map.rows = measured(page, std::move(queries));
+  map.columns = measured(page, columns_of(shown));
+  set_visible(map, cell_window(input.session.view));
   const double bar = colour_bar_width(page);
-  const auto rows = static_cast<double>(m.rows.count());
-  const auto columns = static_cast<double>(m.columns.count());
+  const auto rows = static_cast<double>(map.rows.count());
+  const auto columns = static_cast<double>(map.columns.count());
   const double least_left = y_axis_width(page, weight_axis(shown));
   const auto plot = [&](const AxisDepths& depths) {
     const double left = std::max(depths.left, least_left);
@@ -59,27 +59,27 @@ bool place(const Page& page, const Box& box, const ShownMemory& shown, double be
                     std::clamp(box.height - depths.top - below, 0.0, rows * kLargestRow * em)};
   };
   const double most = std::min(6.5 * em, 0.2 * box.height);
-  const AxisDepths depths = settled_depths(page, m.rows, m.columns, {most, most}, plot);
+  const AxisDepths depths = settled_depths(page, map.rows, map.columns, {most, most}, plot);
   const PlotSize size = plot(depths);
-  m.left = std::max(depths.left, least_left);
-  m.top = depths.top;
+  map.left = std::max(depths.left, least_left);
+  map.top = depths.top;
   const double least = std::min(kMinPlot, 1.2 * rows) * em;
   if (size.width < kMinPlot * em || size.height < least) return false;
-  const double x = box.x + (box.width - m.left - size.width - bar) / 2;
-  m.plot = {x + m.left, box.y + m.top, size.width, size.height};
-  m.right = {m.plot.right(), m.plot.y, bar, m.plot.height};
-  m.note_y = m.plot.bottom() + 0.8 * em;
+  const double x = box.x + (box.width - map.left - size.width - bar) / 2;
+  map.plot = {x + map.left, box.y + map.top, size.width, size.height};
+  map.right = {map.plot.right(), map.plot.y, bar, map.plot.height};
+  map.note_y = map.plot.bottom() + 0.8 * em;
   const ViewSettings& settings = input.session.view;
-  if (settings.pinned_query < m.rows.count()) m.pinned_row = settings.pinned_query;
-  if (settings.pinned_key < m.columns.count()) m.pinned_column = settings.pinned_key;
+  if (settings.pinned_query < map.rows.count()) map.pinned_row = settings.pinned_query;
+  if (settings.pinned_key < map.columns.count()) map.pinned_column = settings.pinned_key;
   if (input.interaction.pointer)
-    std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input.interaction.pointer);
+    std::tie(map.hovered_row, map.hovered_column) = pair_at(map)(*input.interaction.pointer);
   return true;
 }
 
-void draw_map(Page& page, const ShownMemory& shown, const MatrixPlot& m) {
+void draw_map(Page& page, const ShownMemory& shown, const MatrixPlot& map) {
   const ViewInput& input = page.input();
-  HeatMap cells = matrix_cells(m);
+  HeatMap cells = matrix_cells(map);
   cells.values = shown.weights;
   const ColourRange range =
       colour_range(input, cells, shown.tap, shown.head, is_signed(shown.tap, shown.head));
@@ -87,18 +87,18 @@ void draw_map(Page& page, const ShownMemory& shown, const MatrixPlot& m) {
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   page.add(cells);
-  cover_not_allowed(page, matrix_cells(m), shown.tap, shown.head);
-  // Borders visible on any colour.
-  page.add(Clip{m.plot});
+  cover_not_allowed(page, matrix_cells(map), shown.tap, shown.head);
+  // Borders between kinds of columns, thick enough to be visible on any colour.
+  page.add(Clip{map.plot});
   for (const SlotRun& run : shown.runs) {
     if (run.first == 0) continue;
     const double x =
-        m.plot.x + (static_cast<double>(run.first) - m.column) * m.plot.width / m.width;
-    page.add(Line{{{x, m.plot.y}, {x, m.plot.bottom()}}, page.theme().background, 4});
+        map.plot.x + (static_cast<double>(run.first) - map.column) * map.plot.width / map.width;
+    page.add(Line{{{x, map.plot.y}, {x, map.plot.bottom()}}, page.theme().background, 4});
   }
   page.add(Clip{});
-  draw_matrix_frame(page, m, {});
-  draw_colour_bar(page, m.right, range, {"attention weight", "weight", ""});
+  draw_matrix_frame(page, map, {});
+  draw_colour_bar(page, map.right, range, {"attention weight", "weight", ""});
 }
 
 void draw_mean(Page& page, const Chart& chart, const ShownMemory& shown, Index marked) {
@@ -127,13 +127,13 @@ void draw_mean(Page& page, const Chart& chart, const ShownMemory& shown, Index m
 
 // Labels of the kinds of columns, centred in their visible part.
 std::vector<std::pair<double, std::string>> part_names(const Page& page, const ShownMemory& shown,
-                                                       const MatrixPlot& m) {
+                                                       const MatrixPlot& map) {
   std::vector<std::pair<double, std::string>> names;
   for (const SlotRun& run : shown.runs) {
-    const double from = std::max(static_cast<double>(run.first), m.column);
-    const double to = std::min(static_cast<double>(run.first + run.count), m.column + m.width);
+    const double from = std::max(static_cast<double>(run.first), map.column);
+    const double to = std::min(static_cast<double>(run.first + run.count), map.column + map.width);
     if (!(to > from)) continue;
-    const double width = (to - from) / m.width * m.plot.width - page.em();
+    const double width = (to - from) / map.width * map.plot.width - page.em();
     const std::string name = slot_name(run.kind);
     const auto first = shown.slots.mean.begin() + run.first;
     const double share = std::accumulate(first, first + run.count, 0.0);  // over the same heads
@@ -157,8 +157,8 @@ void draw_marked(Page& page, const Chart& chart, const ShownMemory& shown, Index
 Index WeightPanels::column_at(Point p) const {
   if (chart.empty() || !chart.plot.contains(p)) return -1;
   const double column = std::floor(chart.value_x(p.x));
-  const bool there = column >= 0 && column < static_cast<double>(map.columns.count());
-  return there ? static_cast<Index>(column) : -1;
+  const bool is_inside = column >= 0 && column < static_cast<double>(map.columns.count());
+  return is_inside ? static_cast<Index>(column) : -1;
 }
 
 WeightPanels draw_weights(Page& page, const Box& box, const ShownMemory& shown) {
@@ -167,36 +167,36 @@ WeightPanels draw_weights(Page& page, const Box& box, const ShownMemory& shown) 
   const double height = std::clamp(kChart * box.height, kMinChart * em, kMaxChart * em);
   const Box inside{box.x, box.y + title, box.width, box.height - title};
   bool has_chart = true;
-  if (!place(page, inside, shown, height + title, panels.map)) {
+  if (!place_map(page, inside, shown, height + title, panels.map)) {
     has_chart = false;
     panels.map = {};
-    if (!place(page, inside, shown, 0.5 * em, panels.map)) return panels;
+    if (!place_map(page, inside, shown, 0.5 * em, panels.map)) return panels;
   }
-  const MatrixPlot& m = panels.map;
+  const MatrixPlot& map = panels.map;
   const std::string head = "layer " + std::to_string(shown.tap.address.layer) + ", head " +
                            std::to_string(shown.tap.heads[static_cast<std::size_t>(shown.head)]);
   draw_panel_title(page, box,
                    {"Attention of segment " + std::to_string(shown.segment) + ", " + head,
                     "Attention of " + head, "Attention"});
-  draw_map(page, shown, m);
-  panels.bottom = m.plot.bottom();
+  draw_map(page, shown, map);
+  panels.bottom = map.plot.bottom();
   if (!has_chart) return panels;
-  const double y = m.plot.bottom() + 0.4 * em;
+  const double y = map.plot.bottom() + 0.4 * em;
   draw_panel_title(
-      page, {m.plot.x - m.left, y, m.left + m.plot.width + m.right.width, title},
+      page, {map.plot.x - map.left, y, map.left + map.plot.width + map.right.width, title},
       {"Mean weight by slot ± one deviation, over the segment's queries, " + shown.averaged,
        "Mean weight ± one deviation, " + shown.averaged, "Mean weight ± deviation", "Mean weight"});
-  ChartAxis x{.least = m.column, .most = m.column + m.width, .titles = {}};
-  x.names = part_names(page, shown, m);
-  panels.chart =
-      place_chart(page, {m.plot.x - m.left, y + title, m.left + m.plot.width, height - 0.4 * em},
-                  std::move(x), weight_axis(shown), m.left, 0);
+  ChartAxis x{.least = map.column, .most = map.column + map.width, .titles = {}};
+  x.names = part_names(page, shown, map);
+  panels.chart = place_chart(
+      page, {map.plot.x - map.left, y + title, map.left + map.plot.width, height - 0.4 * em},
+      std::move(x), weight_axis(shown), map.left, 0);
   if (panels.chart.empty()) return panels;
   draw_chart(page, panels.chart);
-  Index marked = m.hovered_column;
+  Index marked = map.hovered_column;
   if (marked < 0 && page.input().interaction.pointer)
     marked = panels.column_at(*page.input().interaction.pointer);
-  const Index pinned = m.pinned_column;
+  const Index pinned = map.pinned_column;
   draw_mean(page, panels.chart, shown, marked >= 0 ? marked : pinned);
   draw_marked(page, panels.chart, shown, marked >= 0 ? marked : pinned);
   panels.bottom = y + title + height;

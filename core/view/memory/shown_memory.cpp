@@ -10,9 +10,9 @@
 namespace attnscope {
 namespace {
 
-// Heads to average: those with the selected head's columns.
-std::vector<TapHead> heads_of(const ViewInput& input, const AttentionTap& tap, Index head,
-                              std::string& words) {
+// Heads to average: those with the same columns as the selected head. `words` describes them.
+std::vector<TapHead> averaged_heads(const ViewInput& input, const AttentionTap& tap, Index head,
+                                    std::string& words) {
   const std::string over = view_values(input.session.view, "memory").choice("over");
   words = "this head";
   if (over == "head") return {{&tap, head}};
@@ -45,8 +45,8 @@ Tensor slot_rows(const std::vector<TapHead>& heads) {
   return rows;
 }
 
-std::string words_of(const Trace& trace, const RowSource& source, const std::string& otherwise) {
-  if (source.first < 0) return otherwise;
+std::string source_words(const Trace& trace, const RowSource& source, const std::string& fallback) {
+  if (source.first < 0) return fallback;
   std::string words;
   for (Index at = source.first; at <= source.last(); at += source.step) {
     words += trace.tokens[static_cast<std::size_t>(at)].label;
@@ -63,7 +63,7 @@ KeyKind ShownMemory::kind_of(Index column) const {
   return KeyKind::Token;
 }
 
-std::size_t ShownMemory::own_column() const {
+std::size_t ShownMemory::first_segment_column() const {
   return static_cast<std::size_t>(runs.back().first);
 }
 
@@ -75,11 +75,11 @@ ShownMemory shown_memory(const ViewInput& input, const AttentionTap& tap, Index 
   for (Index c = 0; c < tap.keys(); ++c) {
     shown.sources.push_back(column_source(input.trace, tap, c));
     shown.words.push_back(
-        words_of(input.trace, shown.sources.back(), axis.labels[static_cast<std::size_t>(c)]));
+        source_words(input.trace, shown.sources.back(), axis.labels[static_cast<std::size_t>(c)]));
   }
   shown.weights =
       cached_numbers(input, tap, CacheKey("weights", head), [&] { return tap.attention(head); });
-  const std::vector<TapHead> heads = heads_of(input, tap, head, shown.averaged);
+  const std::vector<TapHead> heads = averaged_heads(input, tap, head, shown.averaged);
   const Tensor rows = cached_numbers(input, tap, CacheKey("slots", head, shown.averaged),
                                      [&] { return slot_rows(heads); });
   shown.slots = {{rows.data(), rows.data() + rows.dim(1)},

@@ -17,27 +17,27 @@ struct ShownMemory {
   Index segment = 0;
   std::vector<SlotRun> runs{};
   std::vector<RowSource> sources{};  // by column
-  std::vector<std::string> words{};  // by column: "␣boat", of compressed slots "␣the␣old␣man"
+  std::vector<std::string> words{};  // by column: "␣boat"; of a compressed slot: "␣the␣old␣man"
   std::map<KeyKind, double> share{};  // of the head's weight, by kind of column
   Tensor weights{};                   // [L_q, L_k]
   SlotWeights slots{};                // [L_k]
   std::string averaged{};  // heads averaged in `slots`: "this head", "all 8 heads of layer 1"
   bool remembers() const { return runs.size() > 1 || runs.front().kind != KeyKind::Token; }
   KeyKind kind_of(Index column) const;
-  Index first_token() const { return sources[own_column()].first; }  // of the segment
+  Index first_token() const { return sources[first_segment_column()].first; }  // of the segment
   Index last_token() const { return sources.back().first; }
 
  private:
-  std::size_t own_column() const;
+  std::size_t first_segment_column() const;
 };
 
 ShownMemory shown_memory(const ViewInput& input, const AttentionTap& tap, Index head);
 
-// Name of a kind of column, "memory", "compressed" or "segment", and its colour.
+// Name of a kind of column ("memory", "compressed" or "segment"), and its colour.
 const char* slot_name(KeyKind kind);
 Colour slot_colour(KeyKind kind);
 
-// Distance of a slot before the segment in words, if known: "12 tokens before".
+// Kind of a slot, and its distance if known: "memory, 12 tokens before the segment".
 std::string place_of_slot(const ShownMemory& shown, Index column);
 
 // "31% of the weight goes to memory, 12% to compressed slots, 57% to its own segment".

@@ -6,7 +6,7 @@ namespace {
 
 constexpr double kPale = 0.75;  // of forgotten words
 
-// Column of each token before the segment; -1: none. Later slots win.
+// Column of each token up to the end of the segment; -1: none. Later columns take precedence.
 std::vector<Index> column_of_tokens(const ShownMemory& shown) {
   std::vector<Index> columns(static_cast<std::size_t>(shown.last_token() + 1), -1);
   for (std::size_t c = 0; c < shown.sources.size(); ++c) {
@@ -32,7 +32,7 @@ SlotWords slot_words(const ShownMemory& shown, const Theme& theme, Index marked)
       while (end < columns.size() && columns[end] < 0) ++end;
       words.items.push_back({std::to_string(end - at) + " forgotten", forgotten});
     } else {
-      // Contiguous windows are one box; scattered rows are separate boxes.
+      // A contiguous window is one box; scattered rows of a slot are separate boxes.
       std::string label = shown.trace.tokens[at].label;
       for (; end < columns.size() && columns[end] == column; ++end) {
         label += shown.trace.tokens[end].label;

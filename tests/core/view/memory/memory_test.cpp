@@ -22,7 +22,7 @@ const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14, 3, 1
 const std::vector<std::string> kModels{"memory-segment", "memory-compressive-mean",
                                        "memory-compressive-most_used", "memory-memorizing"};
 
-Look of_segment(Index segment, const std::string& show = "all") {
+Look look_at_segment(Index segment, const std::string& show = "all") {
   Look look;
   look.settings.id = "memory";
   look.settings.part.segment = segment;
@@ -30,14 +30,14 @@ Look of_segment(Index segment, const std::string& show = "all") {
   return look;
 }
 
-// Memory before each segment by the rule of the paper, independent of the model code: compressed
-// windows, and rows.
-struct Naive {
+// Memory before a segment by the rules of the papers, independent of the model code.
+struct NaiveMemory {
   std::vector<std::vector<Index>> compressed;
   std::vector<Index> memory;
 };
-Naive naive_memory(Index segment, Index before, Index most, Index most_compressed, Index rate) {
-  Naive state;
+NaiveMemory naive_memory(Index segment, Index before, Index most, Index most_compressed,
+                         Index rate) {
+  NaiveMemory state;
   for (Index first = 0; first < before; first += segment) {
     for (Index at = first; at < first + segment; ++at) state.memory.push_back(at);
     while (rate > 0 && static_cast<Index>(state.memory.size()) - most >= rate) {
@@ -55,14 +55,14 @@ Naive naive_memory(Index segment, Index before, Index most, Index most_compresse
 }
 
 TEST(Memory, ColumnsListTheirTokens) {
-  // segment 4, memory 3, compressed 2, rate 2; the other: segment 4, memory 5.
+  // Both have segments of 4 tokens.
   for (const auto& [model, memory, compressed, rate] :
        {std::tuple<std::string, Index, Index, Index>{"memory-compressive-mean", 3, 2, 2},
         {"memory-segment", 5, 0, 0}}) {
     const auto trace = testing::run_case(model, kIds);
     for (const AttentionTap& tap : trace->attention) {
       const Index first = 4 * tap.address.segment;
-      const Naive expected = naive_memory(4, first, memory, compressed, rate);
+      const NaiveMemory expected = naive_memory(4, first, memory, compressed, rate);
       Index column = 0;
       for (const std::vector<Index>& window : expected.compressed) {
         const RowSource source = column_source(*trace, tap, column++);
@@ -79,7 +79,7 @@ TEST(Memory, ColumnsListTheirTokens) {
   }
 }
 
-// The most used policy keeps single rows, as old as those of the window.
+// The policy "most_used" keeps single rows at their own positions.
 TEST(Memory, MostUsedRowsAreSingleTokens) {
   const auto trace = testing::run_case("memory-compressive-most_used", kIds);
   Index compressed = 0;
@@ -127,7 +127,7 @@ TEST(Memory, ReportsMeanAndDeviationBySlot) {
   }
 }
 
-// Walks from token to token down the layers.
+// Oldest token that reaches `token` through layers 0 to `layer`, by recursion.
 Index naive_oldest(const Trace& trace, Index layer, Index token) {
   if (layer < 0) return token;
   Index oldest = token;
@@ -162,7 +162,7 @@ TEST(Memory, OpensOnLastSegment) {
   settings.id = "memory";
   const auto plain = testing::run_case("decoder-groups-ragged", kIds);
   EXPECT_EQ(with_defaults(settings, *plain).part.segment, std::nullopt);
-  // Also applies to files.
+  // Pictures in files open on the last segment, too.
   Session e;
   e.view.id = "memory";
   const std::string all = all_text(lay_out_picture(*trace, e, {}));
@@ -193,9 +193,9 @@ TEST(Memory, CostMatchesColumnsOfRun) {
     double pairs = 0;
     for (const AttentionTap& tap : trace->attention) {
       if (tap.address.layer != 0) continue;
-      const Index own = slot_count(tap, KeyKind::Token);
+      const Index segment_columns = slot_count(tap, KeyKind::Token);
       for (Index i = 0; i < tap.queries(); ++i) {
-        pairs += static_cast<double>(tap.keys() - own + i + 1);
+        pairs += static_cast<double>(tap.keys() - segment_columns + i + 1);
       }
     }
     EXPECT_EQ(pairs_in_segments(trace->attention[0].variant, 4, 18), pairs) << model;
@@ -205,8 +205,9 @@ TEST(Memory, CostMatchesColumnsOfRun) {
 
 TEST(Memory, ReportsTokensOfEachSlot) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  const std::string all = all_text(look_at(*trace, "memory", of_segment(4, "words")).list);
-  // Before token 16: memory of 3, remainder of no full window, two windows of two.
+  const std::string all = all_text(look_at(*trace, "memory", look_at_segment(4, "words")).list);
+  // Before token 16: two compressed windows of two tokens, three tokens of memory, and one more
+  // that does not fill a window.
   EXPECT_NE(all.find("8 forgotten\n#16#14\n#14#3\n#1\n#8\n#8\n#10\n#7\n#2\n"), std::string::npos)
       << all;
   EXPECT_NE(all.find("compressed (2 slots, a box each)"), std::string::npos) << all;
@@ -215,7 +216,7 @@ TEST(Memory, ReportsTokensOfEachSlot) {
 
 TEST(Memory, ReportsWeightByKindOfKey) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  Look look = of_segment(4);
+  Look look = look_at_segment(4);
   look.width = 1400;
   look.height = 1000;
   look.settings.layer = look.settings.head = 1;
@@ -240,13 +241,13 @@ TEST(Memory, ReportsWeightByKindOfKey) {
 
 TEST(Memory, PointerReportsPairsAndSlots) {
   const auto trace = testing::run_case("memory-segment", kIds);
-  const ViewLayout layout = look_at(*trace, "memory", of_segment(3));
+  const ViewLayout layout = look_at(*trace, "memory", look_at_segment(3));
   const Box plot = layout.plot;
   const auto pair = layout.hit({plot.right() - 2, plot.bottom() - 2});
   ASSERT_TRUE(pair);
   EXPECT_EQ(pair->query, 3);
   EXPECT_EQ(pair->key, 8);
-  // The same columns continue below.
+  // The chart below the map has the same columns.
   const auto slot = layout.hit({plot.x + 2, plot.bottom() + 70});
   ASSERT_TRUE(slot);
   EXPECT_EQ(slot->query, -1);
@@ -255,7 +256,7 @@ TEST(Memory, PointerReportsPairsAndSlots) {
 
 TEST(Memory, ClickOnSegmentShowsIt) {
   const auto trace = testing::run_case("memory-segment", kIds);
-  const ViewLayout layout = look_at(*trace, "memory", of_segment(0, "range"));
+  const ViewLayout layout = look_at(*trace, "memory", look_at_segment(0, "range"));
   EXPECT_NE(all_text(layout.list).find("is the first"), std::string::npos);
   ASSERT_EQ(layout.handles.size(), 5u);
   Session e;
@@ -276,7 +277,7 @@ TEST(Memory, ExplainsMissingMemory) {
 
 TEST(Memory, ExportsDrawnNumbers) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  const testing::InputOf of(*trace, of_segment(4).settings);
+  const testing::InputOf of(*trace, look_at_segment(4).settings);
   const ViewData data = view("memory").data(of.input);
   ASSERT_EQ(data.matrices.size(), 5u);
   EXPECT_EQ(data.matrices[0].columns.front(), "#16#14");
