@@ -25,12 +25,12 @@ SeededSampling next_settings(const ViewSettings& view) {
 
 namespace {
 
-constexpr double kMaxFlow = 0.4;   // of the height, for the text
+constexpr double kMaxFlow = 0.4;   // share of the height, for the text
 constexpr double kGap = 1.0;       // em between parts
 constexpr double kTitle = 1.8;     // em
 constexpr double kMostWidth = 56;  // em, of the bars
 constexpr Index kMaxBars = 40;
-constexpr std::size_t kUsualBars = 16;  // in pictures that fit their content
+constexpr std::size_t kUsualBars = 16;  // in tight pictures
 constexpr double kMaxBits = 12;         // surprisal of the last colour
 
 class Next {
@@ -47,14 +47,12 @@ class Next {
       const Found found = find_tap(input_);
       return page_.message(found.headline, found.advice);
     }
-    if (!trace_.logits.defined()) {
-      return page_.message("No next token to show", no_prediction());
-    }
+    if (!trace_.logits.defined()) return page_.message("No next token to show", no_prediction());
     if (!predicts_next_tokens(trace_))
       return page_.message("No next token to show", kPredictsActions);
-    const char* what = fills_in_ ? " · masked tokens" : " · next token";
-    const Box inside = page_.frame(trace_.model + what, caption_text());
-    place(inside);
+    const char* heading = fills_in_ ? " · masked tokens" : " · next token";
+    const Box inside = page_.frame(trace_.model + heading, caption_text());
+    place_panels(inside);
     if (bars_.height < 4 * em() || bars_.width < 12 * em()) return no_space(page_);
     draw_text();
     position_ = position();
@@ -79,8 +77,8 @@ class Next {
     return text;
   }
 
-  // The text's own token at a position; -1: none or masked.
-  std::int32_t own_token(Index at) const {
+  // Token of the text at a position; -1: none or masked.
+  std::int32_t text_token(Index at) const {
     if (at >= length()) return -1;
     const std::int32_t id = trace_.tokens[static_cast<std::size_t>(at)].id;
     return trace_.config && id == mask_id(*trace_.config) ? -1 : id;
@@ -89,12 +87,12 @@ class Next {
   bool is_plain() const { return settings_.sampling == Sampling(); }
 
   std::string caption_text() const {
-    const char* what = fills_in_ ? "The predicted distribution at a position, whose own token the "
-                                   "model sees unless it is masked, sampled with "
-                                 : "Each token coloured by its surprisal, and the "
-                                   "distribution of the next one, sampled with ";
+    const char* subject = fills_in_ ? "The predicted distribution at a position, whose own token "
+                                      "the model sees unless it is masked, sampled with "
+                                    : "Each token coloured by its surprisal, and the distribution "
+                                      "of the next one, sampled with ";
     return caption(trace_,
-                   what + sampling_text() + ", seed " + std::to_string(settings_.seed) + ".");
+                   subject + sampling_text() + ", seed " + std::to_string(settings_.seed) + ".");
   }
 
   Colour colour_of_bits(double bits) const {
@@ -109,14 +107,14 @@ class Next {
       const double bits = trace_.token_bits.defined() && i < trace_.token_bits.size()
                               ? static_cast<double>(trace_.token_bits[i])
                               : NAN;
-      const Colour ground =
+      const Colour fill =
           std::isnan(bits) ? blend(theme.background, theme.line, 0.4) : colour_of_bits(bits);
-      tokens.push_back({trace_.tokens[static_cast<std::size_t>(i)].label, ground, i == position_});
+      tokens.push_back({trace_.tokens[static_cast<std::size_t>(i)].label, fill, i == position_});
     }
     return tokens;
   }
 
-  void place(const Box& inside) {
+  void place_panels(const Box& inside) {
     const double flow =
         token_flow_height(page_, flow_tokens(), inside.width, kMaxFlow * inside.height);
     const double row = token_bar_height(page_, !is_plain());
@@ -132,13 +130,13 @@ class Next {
   }
 
   void draw_text() {
-    // A first draft finds the hovered token, which is then outlined.
+    // A draft locates the hovered token, which is outlined in the final drawing.
     position_ = -1;
     Page draft(input_);
-    const auto kept = static_cast<std::size_t>(shown_position(input_.session.view, trace_));
-    flow_ = draw_token_flow(draft, text_, flow_tokens(), kept);
+    const auto visible = static_cast<std::size_t>(shown_position(input_.session.view, trace_));
+    flow_ = draw_token_flow(draft, text_, flow_tokens(), visible);
     position_ = position();
-    flow_ = draw_token_flow(page_, text_, flow_tokens(), kept);
+    flow_ = draw_token_flow(page_, text_, flow_tokens(), visible);
     if (!trace_.token_bits.defined()) return;
     std::vector<Swatch> swatches;
     for (const int bits : {0, 2, 4, 8, 12}) {
@@ -147,8 +145,8 @@ class Next {
     draw_swatches(page_, {text_.x, text_.bottom()}, text_.width, "surprisal in bits", swatches);
   }
 
-  // "After “the” (position 3)", or "In place of" for masked models.
-  std::string place_of(const std::string& label) const {
+  // "After “the”"; for masked models "In place of “the”".
+  std::string place_words(const std::string& label) const {
     return (fills_in_ ? "In place of “" : "After “") + label + "”";
   }
 
@@ -180,16 +178,17 @@ class Next {
   void draw_distribution() {
     const Tensor logits = logits_at(trace_, position_);
     const std::vector<double> plain = probabilities(logits, {});
-    const std::vector<double> used = is_plain() ? plain : probabilities(logits, settings_.sampling);
-    const std::int32_t next = sample_at(used, position_, settings_.seed);
-    const Index shown = fills_in_ ? position_ : position_ + 1;
-    const std::int32_t own = own_token(shown);
+    const std::vector<double> sampled =
+        is_plain() ? plain : probabilities(logits, settings_.sampling);
+    const std::int32_t next = sample_at(sampled, position_, settings_.seed);
+    const Index predicted = fills_in_ ? position_ : position_ + 1;
+    const std::int32_t text_id = text_token(predicted);
     const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
     page_.text({bars_.x, bars_.y + 0.6 * em()},
-               page_.fitting({place_of(label) + " (position " + std::to_string(position_) + "): “" +
-                                  token_label(trace_, next) + "” is sampled with seed " +
+               page_.fitting({place_words(label) + " (position " + std::to_string(position_) +
+                                  "): “" + token_label(trace_, next) + "” is sampled with seed " +
                                   std::to_string(settings_.seed),
-                              place_of(label), fills_in_ ? "This place" : "Next token"},
+                              place_words(label), fills_in_ ? "This place" : "Next token"},
                              em(), bars_.width),
                em());
     TokenBars bars;
@@ -200,28 +199,28 @@ class Next {
     for (const Candidate& c : likeliest(plain, kMaxBars)) ids.push_back(c.id);
     const double height = bars_.height - kTitle * em();
     const auto rows = static_cast<std::size_t>(height / token_bar_height(page_, bars.two));
-    bring_in(ids, rows, own);
-    bring_in(ids, rows, next);
+    list_token(ids, rows, text_id);
+    list_token(ids, rows, next);
     ids.resize(std::min(ids.size(), rows));
     for (const std::int32_t id : ids) {
       const auto at = static_cast<std::size_t>(id);
-      std::string note = id == own ? "the text's own" : "";
+      std::string note = id == text_id ? "the text's own" : "";
       if (id == next) {
         note += note.empty() ? "drawn" : ", drawn";
         bars.marked = static_cast<Index>(bars.bars.size());
       }
-      bars.bars.push_back({token_label(trace_, id), plain[at], used[at], note});
-      bars.most = bars.bars.size() == 1 ? std::max(plain[at], used[at])
-                                        : std::max({bars.most, plain[at], used[at]});
+      bars.bars.push_back({token_label(trace_, id), plain[at], sampled[at], note});
+      bars.most = bars.bars.size() == 1 ? std::max(plain[at], sampled[at])
+                                        : std::max({bars.most, plain[at], sampled[at]});
     }
-    const std::vector<Box> rows_of =
+    const std::vector<Box> row_boxes =
         draw_token_bars(page_, {bars_.x, bars_.y + kTitle * em(), bars_.width, height}, bars);
-    offer(ids, rows_of);
-    bottom_ = rows_of.empty() ? bars_.bottom() : rows_of.back().bottom();
-    draw_foot(used, bars);
+    add_handles(ids, row_boxes);
+    bottom_ = row_boxes.empty() ? bars_.bottom() : row_boxes.back().bottom();
+    draw_footer(sampled, bars);
   }
 
-  void draw_foot(const std::vector<double>& used, const TokenBars& bars) {
+  void draw_footer(const std::vector<double>& sampled, const TokenBars& bars) {
     const double y = bottom_ + 0.9 * em();
     double x = bars_.x;
     if (bars.two) {
@@ -236,13 +235,13 @@ class Next {
       key(bars.second, sampling_text());
     }
     page_.faint_text({bars_.right(), y},
-                     page_.ellipsised(summary(used), page_.small(), bars_.right() - x),
+                     page_.ellipsised(summary(sampled), page_.small(), bars_.right() - x),
                      page_.small(), Align::End);
     bottom_ = y + 0.8 * em();
   }
 
-  // Replaces the last entry by a required token that is not listed.
-  static void bring_in(std::vector<std::int32_t>& ids, std::size_t rows, std::int32_t id) {
+  // Replaces the last of `rows` entries by `id`, unless it is listed.
+  static void list_token(std::vector<std::int32_t>& ids, std::size_t rows, std::int32_t id) {
     if (id < 0 || rows == 0) return;
     const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(rows, ids.size()));
     if (std::find(ids.begin(), end, id) != end) return;
@@ -251,11 +250,11 @@ class Next {
     ids.insert(ids.begin() + static_cast<std::ptrdiff_t>(at), id);
   }
 
-  // Adds handles: tokens can be pinned; at the end of the text a bar continues it.
-  void offer(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
+  // Makes tokens pinnable; at the end of the text, clicks on bars append tokens.
+  void add_handles(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
     add_pin_handles(handles_, flow_, "Pin this position.", input_.session.view.pinned_query);
     if (!at_end()) return;
-    const auto source = std::make_shared<const Trace>(ending());
+    const auto source = std::make_shared<const Trace>(append_source());
     for (std::size_t n = 0; n < rows.size(); ++n) {
       handles_.push_back(
           {rows[n], "Continue with this token.", {}, [id = ids[n], source](Session& e) {
@@ -265,7 +264,7 @@ class Next {
   }
 
   // The parts of the trace that append_token() reads.
-  Trace ending() const {
+  Trace append_source() const {
     Trace source;
     source.tokenizer = trace_.tokenizer;
     source.tokens = trace_.tokens;
@@ -293,7 +292,6 @@ class Next {
   double bottom_ = 0;
 };
 
-// Exported numbers: the vocabulary by probability, and the surprisal of the text's tokens.
 ViewData data(const ViewInput& input) {
   const Trace& trace = input.trace;
   const ViewSettings& view = input.session.view;
@@ -301,8 +299,8 @@ ViewData data(const ViewInput& input) {
   const SeededSampling settings = next_settings(view);
   const Tensor logits = logits_at(trace, position);
   const std::vector<double> plain = probabilities(logits, {});
-  const std::vector<double> used = probabilities(logits, settings.sampling);
-  const std::int32_t next = sample_at(used, position, settings.seed);
+  const std::vector<double> sampled = probabilities(logits, settings.sampling);
+  const std::int32_t next = sample_at(sampled, position, settings.seed);
   const std::vector<Candidate> tokens = likeliest(plain, static_cast<Index>(plain.size()));
   ViewData::Matrix distribution{"next token",
                                 Tensor({static_cast<Index>(tokens.size()), 4}),
@@ -315,7 +313,7 @@ ViewData data(const ViewInput& input) {
     distribution.rows.push_back(token_label(trace, id));
     distribution.values(row, 0) = static_cast<float>(id);
     distribution.values(row, 1) = static_cast<float>(tokens[n].probability);
-    distribution.values(row, 2) = static_cast<float>(used[static_cast<std::size_t>(id)]);
+    distribution.values(row, 2) = static_cast<float>(sampled[static_cast<std::size_t>(id)]);
     distribution.values(row, 3) = id == next ? 1 : 0;
   }
   if (!trace.token_bits.defined()) return {{std::move(distribution)}};

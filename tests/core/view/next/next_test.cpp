@@ -31,7 +31,7 @@ TEST(Next, ClickOnBarContinuesWithItsToken) {
   }
   EXPECT_GE(appended, 10);
   EXPECT_EQ(pinned, 4);
-  look.settings.pinned_query = 1;  // past positions cannot be continued
+  look.settings.pinned_query = 1;  // only the end of the text can be continued
   EXPECT_EQ(look_at(trace, "next", look).handles.size(), 4u);
 }
 
@@ -52,7 +52,7 @@ TEST(Next, MaskedModelListsCandidatesForEachMask) {
   for (const char* words : {"comes next", "After “", "surprise"}) {
     EXPECT_EQ(all.find(words), std::string::npos) << words;
   }
-  EXPECT_EQ(layout.handles.size(), 6u);  // tokens can be kept, none continued
+  EXPECT_EQ(layout.handles.size(), 6u);  // tokens can be pinned, but none appended
   config->architecture.values.set("mask", Index{trace.tokens[2].id});  // first masked token
   EXPECT_EQ(shown_position(ViewSettings(), trace), 2);
   ViewSettings pinned;
@@ -65,13 +65,13 @@ TEST(Next, MarksSampledAndActualToken) {
   Look look;
   look.settings.pinned_query = 2;
   const std::vector<Text> all = testing::texts(look_at(trace, "next", look).list);
-  const auto shows = [&](const std::string& part) {
+  const auto contains_text = [&](const std::string& part) {
     return std::any_of(all.begin(), all.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
-  EXPECT_TRUE(shows("drawn"));
-  EXPECT_TRUE(shows("the text's own"));
-  EXPECT_TRUE(shows("entropy"));
+  EXPECT_TRUE(contains_text("drawn"));
+  EXPECT_TRUE(contains_text("the text's own"));
+  EXPECT_TRUE(contains_text("entropy"));
 }
 
 }  // namespace ATTNSCOPE_FILE
