@@ -41,7 +41,7 @@ void apply(const Paint& paint, const std::vector<Cell>& path, ByteTensor& mask) 
   }
 }
 
-// The painted mask in full, even if this text is shorter; new tokens attend to themselves.
+// The whole painted mask, at least as large as the text; tokens that it lacks attend to themselves.
 ByteTensor whole_mask(const MaskRows& rows, Index queries, Index keys) {
   const auto painted = static_cast<Index>(rows.size());
   Index width = keys;
@@ -55,11 +55,11 @@ ByteTensor whole_mask(const MaskRows& rows, Index queries, Index keys) {
 
 // Cell at a point; points beyond the plot map to its edge.
 Cell nearest_cell(const PairAt& at, Point p) {
-  const auto inside = [](double value, double from, double extent) {
+  const auto clamped_to = [](double value, double from, double extent) {
     return std::clamp(value, from, from + std::max(0.0, extent - 1e-6));
   };
   const auto [i, j] =
-      at({inside(p.x, at.plot.x, at.plot.width), inside(p.y, at.plot.y, at.plot.height)});
+      at({clamped_to(p.x, at.plot.x, at.plot.width), clamped_to(p.y, at.plot.y, at.plot.height)});
   return {i, j};
 }
 
@@ -111,9 +111,9 @@ bool is_painted(const AttentionTap& tap) {
   return tap.variant.id == kCustomMask;
 }
 
-ByteTensor changed_mask(const ByteTensor& mask, const std::string& how) {
+ByteTensor changed_mask(const ByteTensor& mask, const std::string& operation) {
   ByteTensor changed = mask.copy();
-  if (how == "mirror") {
+  if (operation == "mirror") {
     const Index size = std::min(mask.dim(0), mask.dim(1));
     for (Index i = 0; i < size; ++i) {
       for (Index j = 0; j < size; ++j) changed(i, j) = mask(i, j) | mask(j, i);
@@ -121,14 +121,14 @@ ByteTensor changed_mask(const ByteTensor& mask, const std::string& how) {
     return changed;
   }
   for (std::uint8_t& allowed : changed) {
-    allowed = how == "invert" ? allowed == 0 : how == "allow";
+    allowed = operation == "invert" ? allowed == 0 : operation == "allow";
   }
   return changed;
 }
 
-ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& in_force) {
-  if (!choice || choice->id != kCustomMask || !choice->values.has("rows")) return in_force.copy();
-  return whole_mask(choice->values.get<MaskRows>("rows"), in_force.dim(0), in_force.dim(1));
+ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& current) {
+  if (!choice || choice->id != kCustomMask || !choice->values.has("rows")) return current.copy();
+  return whole_mask(choice->values.get<MaskRows>("rows"), current.dim(0), current.dim(1));
 }
 
 void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,
@@ -138,12 +138,12 @@ void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const Attentio
                     settings.flag("symmetric")};
   const bool fits = tap.queries() <= kMaxPainted && tap.keys() <= kMaxPainted;
   if (paint.tool == "look" || !is_painted(tap) || !fits) return;
-  const ByteTensor in_force = mask_of_head(tap, head);
+  const ByteTensor current = mask_of_head(tap, head);
   Handle canvas{matrix.plot, "", {}, {}};
-  canvas.stroke = [paint, in_force, at = pair_at(matrix)](const std::vector<Point>& points,
-                                                          Session& session) {
+  canvas.stroke = [paint, current, at = pair_at(matrix)](const std::vector<Point>& points,
+                                                         Session& session) {
     std::optional<Choice>& choice = governing_variant(session);
-    ByteTensor mask = mask_as_painted(choice, in_force);
+    ByteTensor mask = mask_as_painted(choice, current);
     std::vector<Cell> path;
     for (const Point& p : points) path.push_back(nearest_cell(at, p));
     apply(paint, path, mask);

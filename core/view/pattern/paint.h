@@ -23,18 +23,18 @@ std::vector<Cell> stroke_cells(const std::string& tool, const std::vector<Cell>&
 inline constexpr Index kMaxPainted = 4096;
 ByteTensor mask_of_head(const AttentionTap& tap, Index head_in_group);
 
-// The mask as painted, before causality and shorter texts hide parts of it; for other variants
-// `in_force`, the current pattern.
-ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& in_force);
+// The painted mask, including parts that causality or a shorter text hides. For variants other than
+// `custom`: a copy of `current`, the mask of the current pattern.
+ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& current);
 
-// The variant with this mask.
+// The variant `custom` with this mask.
 Choice custom_choice(const ByteTensor& mask);
 
 // True if the tap's mask can be painted.
 bool is_painted(const AttentionTap& tap);
 
 // Operations on a whole mask: "allow", "forbid", "invert", "mirror" (transposes).
-ByteTensor changed_mask(const ByteTensor& mask, const std::string& how);
+ByteTensor changed_mask(const ByteTensor& mask, const std::string& operation);
 
 // Adds a handle for painting on the matrix with the view's settings.
 void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,

@@ -20,7 +20,7 @@ constexpr double kLegendGap = 1.2;        // em between plot and legend
 constexpr double kSwatch = 1.0;           // em
 constexpr double kLegendLine = 1.5;       // em
 constexpr double kMaxLegend = 16;         // em
-constexpr double kMaxLegendShare = 0.36;  // of the picture's width
+constexpr double kMaxLegendShare = 0.36;  // share of the picture's width
 
 struct LegendLine {
   std::optional<Colour> colour;
@@ -36,8 +36,8 @@ std::string percent_of(Index part, Index whole) {
   return percent_of(static_cast<double>(part), static_cast<double>(whole));
 }
 
-std::vector<LegendLine> legend(const Theme& theme, const Pattern& pattern,
-                               const PatternCounts& counts) {
+std::vector<LegendLine> rule_lines(const Theme& theme, const Pattern& pattern,
+                                   const PatternCounts& counts) {
   std::vector<LegendLine> lines;
   for (std::size_t rule = 0; rule < counts.by_rule.size(); ++rule) {
     if (counts.by_rule[rule] == 0) continue;
@@ -49,7 +49,7 @@ std::vector<LegendLine> legend(const Theme& theme, const Pattern& pattern,
   return lines;
 }
 
-std::vector<LegendLine> numbers(const PatternCounts& counts, bool hides_later) {
+std::vector<LegendLine> count_lines(const PatternCounts& counts, bool hides_later) {
   const std::string full = counts.causal ? "full causal attention" : "full attention";
   std::vector<LegendLine> lines{
       {std::nullopt, grouped(counts.allowed) + (counts.allowed == 1 ? " pair" : " pairs")},
@@ -57,7 +57,7 @@ std::vector<LegendLine> numbers(const PatternCounts& counts, bool hides_later) {
       {std::nullopt, "of " + grouped(counts.all) + " pairs", true},
       {std::nullopt, percent_of(counts.cost, counts.full) + " of the cost of", true},
       {std::nullopt, full, true}};
-  if (hides_later) {  // explains why painting has no effect there
+  if (hides_later) {  // explains why painting them has no effect
     lines.push_back({std::nullopt, "causal: later keys", true});
     lines.push_back({std::nullopt, "stay hidden", true});
   }
@@ -74,13 +74,13 @@ double legend_width(const Page& page, const std::vector<LegendLine>& lines) {
   return std::min(kLegendGap * page.em() + widest, most);
 }
 
-// The matrix with its legend to the right, or below on narrow pages.
-struct Placed {
+// The matrix with a legend to its right, or below it on narrow pages.
+struct PlacedPattern {
   MatrixPlot matrix;
-  Box legend;
+  Box rule_lines;
 };
-Placed place(const Page& page, const Box& inside, const AttentionTap& tap,
-             const std::vector<LegendLine>& lines) {
+PlacedPattern place_pattern(const Page& page, const Box& inside, const AttentionTap& tap,
+                            const std::vector<LegendLine>& lines) {
   constexpr double kMuchLarger = 1.3;
   MatrixPlot beside = place_matrix(page, inside, tap, legend_width(page, lines));
   const double high = (static_cast<double>(lines.size()) + 1) * kLegendLine * page.em();
@@ -97,12 +97,12 @@ Placed place(const Page& page, const Box& inside, const AttentionTap& tap,
   return {std::move(below), legend};
 }
 
-// Draws within the box; returns its lower edge.
+// Draws rules, then counts. Returns the lower edge.
 double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
                    const std::vector<LegendLine>& counts) {
   const double em = page.em(), line_height = kLegendLine * em;
   const double left = box.x + kLegendGap * em, width = box.width - kLegendGap * em;
-  // With little space, numbers are dropped before the first rules, and other rules before numbers.
+  // If space is short, counts are omitted before the first rules, but after further rules.
   constexpr std::size_t kMinRules = 3;
   const auto lines =
       static_cast<std::size_t>(std::max(0.0, std::floor(box.height / line_height - 0.5)));
@@ -145,29 +145,29 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const ViewSettings& settings = input.session.view;
   const PatternCounts counts = pattern_counts(tap, found.head);
-  const Box inside =
-      page.frame(title_with_head(input),
-                 caption(input.trace, "Pairs that " + describe_head(input.trace, settings) +
-                                          " can use, by the rule that admits "
-                                          "them: " +
-                                          describe(input.trace, tap) + "."));
-  const std::vector<LegendLine> rules = legend(input.canvas.theme, *tap.result.pattern, counts);
-  const std::vector<LegendLine> in_numbers = numbers(counts, is_painted(tap) && tap.causal);
-  std::vector<LegendLine> all = in_numbers;
-  all.insert(all.end(), rules.begin(), rules.end());
-  const auto [m, legend_box] = place(page, inside, tap, all);
-  if (!(m.plot.width > 0)) return no_space(page);
-  page.add(rule_cells(input, m, tap, found.head));
-  draw_matrix_frame(page, m,
+  const Box inside = page.frame(
+      title_with_head(input),
+      caption(input.trace,
+              "Pairs that " + describe_head(input.trace, settings) +
+                  " can use, by the rule that admits them: " + describe(input.trace, tap) + "."));
+  const std::vector<LegendLine> rules_legend =
+      rule_lines(input.canvas.theme, *tap.result.pattern, counts);
+  const std::vector<LegendLine> counts_legend = count_lines(counts, is_painted(tap) && tap.causal);
+  std::vector<LegendLine> lines = counts_legend;
+  lines.insert(lines.end(), rules_legend.begin(), rules_legend.end());
+  const auto [grid, legend_box] = place_pattern(page, inside, tap, lines);
+  if (!(grid.plot.width > 0)) return no_space(page);
+  page.add(rule_cells(input, grid, tap, found.head));
+  draw_matrix_frame(page, grid,
                     {"more pairs than pixels: a pixel is coloured if any of its pairs is allowed",
                      "more pairs than pixels", "pooled"});
-  const double legend_bottom = draw_legend(page, legend_box, rules, in_numbers);
-  ViewLayout layout = matrix_layout(page, m, std::max(m.bottom(page), legend_bottom));
-  add_canvas(input, m, tap, found.head, layout);
+  const double legend_bottom = draw_legend(page, legend_box, rules_legend, counts_legend);
+  ViewLayout layout = matrix_layout(page, grid, std::max(grid.bottom(page), legend_bottom));
+  add_canvas(input, grid, tap, found.head, layout);
   return layout;
 }
 
-// Example: a sparse pattern if the model only has a full one.
+// Selects a sparse pattern, unless a variant is selected.
 void show_sparse(Session& session) {
   if (session.run.variant) return;
   const Variant& sparse = variant("longformer");
@@ -176,7 +176,8 @@ void show_sparse(Session& session) {
   session.run.variant->values.set("global", std::vector<Index>{0});
 }
 
-// Exported numbers: index of each pair's rule (NaN: excluded), or the layers until it is reached.
+// Exported numbers: rule index of each pair (NaN: excluded), or layers until the key reaches the
+// query.
 ViewData data(const ViewInput& input) {
   const Found found = require_tap(input);
   const AttentionTap& tap = *found.tap;
@@ -251,7 +252,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
     std::erase_if(controls.parameters, [](const Parameter& p) {
       return p.key == "tool" || p.key == "paint" || p.key == "symmetric";
     });
-  } else if (tap != nullptr) {  // replaced: there is no space for all
+  } else if (tap != nullptr) {  // replaced by the drawing controls, for lack of space
     std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "layers"; });
   }
 }

@@ -17,11 +17,11 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostLength = 4096;  // tokens: the matrix has the square of it
+constexpr Index kMostLength = 4096;  // maximum tokens; the matrix has their square
 constexpr double kGap = 1.2;         // em between plot and legend
 constexpr double kLine = 1.5;        // em
 constexpr double kWidth = 15;        // em of legend and curve
-constexpr double kMaxShare = 0.36;   // of the picture's width
+constexpr double kMaxShare = 0.36;   // share of the picture's width
 constexpr double kCurve = 9;         // em: the height of the curve with its title
 constexpr Index kMaxSwatches = 8;
 
@@ -92,7 +92,7 @@ double draw_legend(Page& page, const Box& box, const Curve& curve, const Colour&
   return y - kLine * em / 2;
 }
 
-// Returns the lower edge.
+// Draws the share of reached pairs by number of layers. Returns the lower edge.
 double draw_curve(Page& page, const Box& box, const Curve& curve) {
   const double em = page.em(), size = page.small();
   if (box.height < kCurve * em || box.width < 8 * em) return box.y;
@@ -132,8 +132,7 @@ double draw_curve(Page& page, const Box& box, const Curve& curve) {
 void check_square(const AttentionTap& tap, Index size) {
   if (tap.query_rows.stream != tap.key_rows.stream) {
     throw InputError(
-        "receptive field: expected attention within one sequence, found "
-        "cross-attention");
+        "receptive field: expected attention within one sequence, found cross-attention");
   }
   if (tap.queries() != size || tap.keys() != size) {
     throw InputError("receptive field: expected as many keys as queries in every layer, " +
@@ -154,27 +153,27 @@ Index reach_layers(const ViewInput& input) {
 }
 
 Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers) {
-  std::vector<Pattern> of_masks;  // for masks, which override patterns
-  of_masks.reserve(trace.attention.size());
-  std::vector<std::vector<const Pattern*>> of_layers;
+  std::vector<Pattern> mask_patterns;  // of masks, which override patterns
+  mask_patterns.reserve(trace.attention.size());
+  std::vector<std::vector<const Pattern*>> layer_patterns;
   std::optional<Index> size;
   for (const HeadRef& at : trace.layer_sequence(part)) {
-    of_layers.emplace_back();
+    layer_patterns.emplace_back();
     for (const AttentionTap& tap : trace.attention) {
       if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
       if (!size) size = tap.queries();
       check_square(tap, *size);
       const Pattern* pattern = tap.result.pattern.get();
       if (tap.result.mask.defined()) {
-        of_masks.push_back(pattern_of(tap.result.mask));
-        pattern = &of_masks.back();
+        mask_patterns.push_back(pattern_of(tap.result.mask));
+        pattern = &mask_patterns.back();
       }
-      of_layers.back().push_back(pattern);
+      layer_patterns.back().push_back(pattern);
     }
   }
   std::vector<std::vector<const Pattern*>> chain;
   for (Index layer = 0; layer < layers; ++layer) {
-    chain.push_back(of_layers[static_cast<std::size_t>(layer) % of_layers.size()]);
+    chain.push_back(layer_patterns[static_cast<std::size_t>(layer) % layer_patterns.size()]);
   }
   const IntTensor after = reachability(chain);
   Tensor reach(after.shape());
@@ -207,22 +206,22 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
                   (curve.causal ? "earlier pairs" : "pairs") +
                   " are reached: " + describe(input.trace, tap) + "."));
   const double width = std::min(kWidth * page.em(), kMaxShare * input.canvas.width);
-  const MatrixPlot m = place_matrix(page, inside, tap, width);
-  if (!(m.plot.width > 0)) return no_space(page);
-  HeatMap cells = matrix_cells(m);
+  const MatrixPlot grid = place_matrix(page, inside, tap, width);
+  if (!(grid.plot.width > 0)) return no_space(page);
+  HeatMap cells = matrix_cells(grid);
   cells.values = reach;
   cells.most = static_cast<double>(std::max<Index>(1, layers));
   cells.colour_map = input.session.view.colour_map;
   cells.missing = blend(input.canvas.theme.background, input.canvas.theme.line, 0.3);
   page.add(cells);
-  draw_matrix_frame(page, m, {"max-pooled: each pixel shows its largest number", "max-pooled"});
+  draw_matrix_frame(page, grid, {"max-pooled: each pixel shows its largest number", "max-pooled"});
   const double gap = kGap * page.em();
-  const Box legend{m.right.x + gap, m.right.y, width - gap, inside.bottom() - m.right.y};
+  const Box legend{grid.right.x + gap, grid.right.y, width - gap, inside.bottom() - grid.right.y};
   const double legend_bottom = draw_legend(page, legend, curve, cells.missing);
   const double top = legend_bottom + page.em();
   const double bottom =
       draw_curve(page, {legend.x, top, legend.width, inside.bottom() - top}, curve);
-  return matrix_layout(page, m, std::max({m.bottom(page), legend_bottom, bottom}));
+  return matrix_layout(page, grid, std::max({grid.bottom(page), legend_bottom, bottom}));
 }
 
 }  // namespace attnscope

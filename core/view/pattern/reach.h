@@ -12,7 +12,7 @@ Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers);
 // Number of layers that the settings select.
 Index reach_layers(const ViewInput& input);
 
-// Second mode of the pattern view: the matrix, and the share of pairs by layers as a curve.
+// Second mode of the Pattern view: the matrix, and a curve of the share of reached pairs by layers.
 ViewLayout lay_out_reach(Page& page, const AttentionTap& tap);
 
 }  // namespace attnscope

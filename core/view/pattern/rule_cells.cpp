@@ -10,10 +10,10 @@ Colour rule_colour(std::size_t rule) {
   return map.colours[rule % map.colours.size()];
 }
 
-HeatMap rule_cells(const ViewInput& input, const MatrixPlot& m, const AttentionTap& tap,
+HeatMap rule_cells(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,
                    Index head) {
   constexpr double kLastCategory = 255;  // rule n has colour n, see ColourMap::Kind
-  HeatMap cells = matrix_cells(m);
+  HeatMap cells = matrix_cells(matrix);
   cells.colour_map = kCategories;
   cells.most = kLastCategory;
   cells.missing = not_allowed_colour(input.canvas.theme);

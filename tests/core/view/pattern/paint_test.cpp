@@ -23,7 +23,9 @@ TEST(Paint, StrokesHaveNoGaps) {
 
 TEST(Paint, ChangesWholeMasks) {
   const ByteTensor mask = ByteTensor::from({2, 2}, {1, 1, 0, 0});
-  const auto changed = [&](const char* how) { return mask_rows(changed_mask(mask, how)); };
+  const auto changed = [&](const char* operation) {
+    return mask_rows(changed_mask(mask, operation));
+  };
   EXPECT_EQ(changed("invert"), (MaskRows{{}, {0, 2}}));
   EXPECT_EQ(changed("mirror"), (MaskRows{{0, 2}, {0, 1}}));
   EXPECT_EQ(changed("allow"), (MaskRows{{0, 2}, {0, 2}}));
@@ -53,8 +55,8 @@ struct Canvas {
   void set(const char* key, Value value) {
     set_view_value(session.view, "pattern", key, std::move(value));
   }
-  // Paints along cells [row, column], through their centres.
-  MaskRows painted(const std::vector<Cell>& path) {
+  // Mask after a stroke through the centres of cells [row, column].
+  MaskRows mask_after_stroke(const std::vector<Cell>& path) {
     testing::Look look;
     look.settings = session.view;
     const ViewLayout layout = testing::look_at(trace, "pattern", look);
@@ -74,25 +76,25 @@ struct Canvas {
 
 TEST(Paint, StrokesChangeMaskOfSession) {
   Canvas canvas({{0, 1}, {}, {}, {}});
-  EXPECT_EQ(canvas.painted({{1, 1}, {1, 3}}), (MaskRows{{0, 1}, {1, 4}, {}, {}}));
+  EXPECT_EQ(canvas.mask_after_stroke({{1, 1}, {1, 3}}), (MaskRows{{0, 1}, {1, 4}, {}, {}}));
   canvas.set("symmetric", true);
-  EXPECT_EQ(canvas.painted({{1, 2}}), (MaskRows{{0, 1}, {2, 3}, {1, 2}, {}}));
+  EXPECT_EQ(canvas.mask_after_stroke({{1, 2}}), (MaskRows{{0, 1}, {2, 3}, {1, 2}, {}}));
   canvas.set("paint", std::string("forbid"));
-  EXPECT_EQ(canvas.painted({{0, 0}}), (MaskRows{{}, {}, {}, {}}));
+  EXPECT_EQ(canvas.mask_after_stroke({{0, 0}}), (MaskRows{{}, {}, {}, {}}));
   canvas.set("tool", std::string("look"));
-  EXPECT_TRUE(canvas.painted({{0, 0}}).empty());
+  EXPECT_TRUE(canvas.mask_after_stroke({{0, 0}}).empty());
 }
 
 TEST(Paint, StrokesOutsidePlotAreClampedToEdge) {
   Canvas canvas({{}, {}, {}, {}});
-  EXPECT_EQ(canvas.painted({{3, 3}, {3, 40}, {40, 40}}), (MaskRows{{}, {}, {}, {3, 4}}));
+  EXPECT_EQ(canvas.mask_after_stroke({{3, 3}, {3, 40}, {40, 40}}), (MaskRows{{}, {}, {}, {3, 4}}));
 }
 
 TEST(Paint, ShorterTextKeepsRestOfMask) {
   Canvas canvas({{}, {}, {}, {}, {5, 6}, {0, 6}});
-  EXPECT_EQ(canvas.painted({{0, 0}}), (MaskRows{{0, 1}, {}, {}, {}, {5, 6}, {0, 6}}));
+  EXPECT_EQ(canvas.mask_after_stroke({{0, 0}}), (MaskRows{{0, 1}, {}, {}, {}, {5, 6}, {0, 6}}));
   Canvas longer({{}, {}});
-  EXPECT_EQ(longer.painted({{0, 0}}), (MaskRows{{0, 1}, {}, {2, 3}, {3, 4}}));
+  EXPECT_EQ(longer.mask_after_stroke({{0, 0}}), (MaskRows{{0, 1}, {}, {2, 3}, {3, 4}}));
 }
 
 TEST(Paint, HeadGroupIsPaintedAlone) {
@@ -109,12 +111,12 @@ TEST(Paint, HeadGroupIsPaintedAlone) {
 
 // Pairs hidden by a shorter text or causal order survive changes of the whole mask.
 TEST(Paint, ChangesKeepHiddenPartOfMask) {
-  const ByteTensor in_force = ByteTensor::from({2, 2}, {1, 0, 0, 1});
+  const ByteTensor current = ByteTensor::from({2, 2}, {1, 0, 0, 1});
   Choice custom{"custom", default_values(variant("custom").parameters)};
   custom.values.set("rows", MaskRows{{1, 2}, {}, {0, 1}});
-  EXPECT_EQ(mask_rows(mask_as_painted(custom, in_force)), (MaskRows{{1, 2}, {}, {0, 1}}));
-  EXPECT_EQ(mask_rows(mask_as_painted(std::nullopt, in_force)), (MaskRows{{0, 1}, {1, 2}}));
-  EXPECT_EQ(mask_rows(mask_as_painted(default_variant(), in_force)), (MaskRows{{0, 1}, {1, 2}}));
+  EXPECT_EQ(mask_rows(mask_as_painted(custom, current)), (MaskRows{{1, 2}, {}, {0, 1}}));
+  EXPECT_EQ(mask_rows(mask_as_painted(std::nullopt, current)), (MaskRows{{0, 1}, {1, 2}}));
+  EXPECT_EQ(mask_rows(mask_as_painted(default_variant(), current)), (MaskRows{{0, 1}, {1, 2}}));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -13,7 +13,7 @@ namespace ATTNSCOPE_FILE {
 using testing::Look;
 using testing::look_at;
 
-bool shows(const DisplayList& list, const std::string& part) {
+bool contains_text(const DisplayList& list, const std::string& part) {
   const std::vector<Text> all = testing::texts(list);
   return std::any_of(all.begin(), all.end(),
                      [&](const Text& text) { return text.text.find(part) != std::string::npos; });
@@ -47,16 +47,16 @@ TEST(PatternView, PixelsHaveRuleColours) {
 TEST(PatternView, LegendNamesRulesAndCounts) {
   const DisplayList list =
       look_at(testing::synthetic_trace(testing::window_and_global(16, 1, 1)), "pattern").list;
-  EXPECT_TRUE(shows(list, "window  "));
-  EXPECT_TRUE(shows(list, "global  "));
-  EXPECT_TRUE(shows(list, "not allowed"));
-  // 46 pairs in the window of one per side, 4 of which touch row or column 0; 14 + 14 more there.
-  EXPECT_TRUE(shows(list, "74 pairs"));
-  EXPECT_TRUE(shows(list, "density 28.9%"));
-  EXPECT_TRUE(shows(list, "of 256 pairs"));
+  EXPECT_TRUE(contains_text(list, "window  "));
+  EXPECT_TRUE(contains_text(list, "global  "));
+  EXPECT_TRUE(contains_text(list, "not allowed"));
+  // 46 pairs in the window of one per side; row 0 and column 0 add 14 each.
+  EXPECT_TRUE(contains_text(list, "74 pairs"));
+  EXPECT_TRUE(contains_text(list, "density 28.9%"));
+  EXPECT_TRUE(contains_text(list, "of 256 pairs"));
 }
 
-// All pairs are allowed here; the cost differs.
+// All pairs are allowed, at different costs.
 TEST(PatternView, CostFollowsMechanismNotMask) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"type": "full"})", "100% of the cost of"},
@@ -70,9 +70,9 @@ TEST(PatternView, CostFollowsMechanismNotMask) {
     const Trace trace =
         testing::run_model({.variant = variant, .encoding = "none", .length = 12, .causal = false});
     const DisplayList list = look_at(trace, "pattern").list;
-    EXPECT_TRUE(shows(list, "density 100%")) << variant;
-    EXPECT_TRUE(shows(list, cost)) << variant;
-    EXPECT_TRUE(shows(list, "full attention")) << variant;
+    EXPECT_TRUE(contains_text(list, "density 100%")) << variant;
+    EXPECT_TRUE(contains_text(list, cost)) << variant;
+    EXPECT_TRUE(contains_text(list, "full attention")) << variant;
   }
 }
 
@@ -85,8 +85,8 @@ TEST(PatternView, LegendShortensManyRules) {
     builder.next_row();
   }
   const ViewLayout layout = look_at(testing::synthetic_trace(builder.finish()), "pattern");
-  EXPECT_TRUE(shows(layout.list, "and "));
-  EXPECT_TRUE(shows(layout.list, "10,000 pairs"));
+  EXPECT_TRUE(contains_text(layout.list, "and "));
+  EXPECT_TRUE(contains_text(layout.list, "10,000 pairs"));
   EXPECT_EQ(testing::fault(layout.list), "");
 }
 
@@ -122,15 +122,15 @@ TEST(PatternView, DrawsLongTexts) {
   look.settings.height = look.settings.width = 60;
   const ViewLayout layout = look_at(trace, "pattern", look);
   const Image image = render_image(layout.list, 1);
-  const auto at = [&](double row, double column) {
+  const auto pixel_at = [&](double row, double column) {
     return testing::pixel(
         image, static_cast<int>(layout.plot.x + (column - 3000) / 60 * layout.plot.width),
         static_cast<int>(layout.plot.y + (row - 3000) / 60 * layout.plot.height));
   };
   const Colour window = colour_map(kCategories).colours[0];
-  EXPECT_EQ(at(3030.5, 3030.5), window);
-  EXPECT_EQ(at(3030.5, 3050.5), window);
-  EXPECT_NE(at(3030.5, 3051.5), window);
+  EXPECT_EQ(pixel_at(3030.5, 3030.5), window);
+  EXPECT_EQ(pixel_at(3030.5, 3050.5), window);
+  EXPECT_NE(pixel_at(3030.5, 3051.5), window);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Trace windows(Index layers, Index length, Index window) {
+Trace window_trace(Index layers, Index length, Index window) {
   Trace trace = testing::synthetic_trace(0, 0, length);
   for (Index layer = 0; layer < layers; ++layer) {
     trace.attention.push_back(
@@ -20,7 +20,7 @@ Trace windows(Index layers, Index length, Index window) {
 }
 
 TEST(ReceptiveField, WindowsAddUpLayerByLayer) {
-  const Tensor reach = reach_matrix(windows(3, 20, 2), {}, 3);
+  const Tensor reach = reach_matrix(window_trace(3, 20, 2), {}, 3);
   for (Index i = 0; i < 20; ++i) {
     for (Index j = 0; j < 20; ++j) {
       const Index needed = (std::abs(i - j) + 1) / 2;  // windows of two per side
@@ -34,8 +34,8 @@ TEST(ReceptiveField, WindowsAddUpLayerByLayer) {
 }
 
 TEST(ReceptiveField, LayersRepeat) {
-  const Tensor once = reach_matrix(windows(2, 20, 2), {}, 6),
-               six = reach_matrix(windows(6, 20, 2), {}, 6);
+  const Tensor once = reach_matrix(window_trace(2, 20, 2), {}, 6),
+               six = reach_matrix(window_trace(6, 20, 2), {}, 6);
   for (Index i = 0; i < once.size(); ++i) {
     EXPECT_TRUE(once[i] == six[i] || (std::isnan(once[i]) && std::isnan(six[i])));
   }
