@@ -17,12 +17,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kTitle = 1.6;         // em above a panel
-constexpr double kGap = 0.8;           // em between panels
-constexpr double kMaxPanelWidth = 34;  // em: the height of one
-constexpr double kMinPanelWidth = 6;   // em
-constexpr double kMaxUpright = 1.1;    // maximum height to width of panels side by side
-constexpr double kLeastWidth = 17;     // em: narrower panels are stacked
+constexpr double kTitle = 1.6;          // em above a panel
+constexpr double kGap = 0.8;            // em between panels
+constexpr double kMaxPanelHeight = 34;  // em
+constexpr double kMinPanelHeight = 6;   // em
+constexpr double kMaxUpright = 1.1;     // maximum height to width of panels side by side
+constexpr double kMinPairWidth = 17;    // em: narrower panels are stacked
 
 float largest_of(const Tensor& cells) {
   float largest = 0;
@@ -43,25 +43,24 @@ std::vector<std::string> with_first_word(const std::string& text) {
 }
 
 // Region of offsets that do not occur; zero width: none.
-Box never_used(const Chart& chart, const PositionPanel& panel) {
+Box unused_region(const Chart& chart, const PositionPanel& panel) {
   const Box& plot = chart.plot;
   if (!panel.causal || !(panel.first < 0)) return {};
   return {plot.x, plot.y, std::max(0.0, chart.at_x(-0.5) - plot.x), plot.height};
 }
 
-void shade_never_used(Page& page, const Box& part) {
+void shade_unused(Page& page, const Box& part) {
   if (part.width > 0) page.add(FilledBox{part, translucent(page.theme().line, 0.3)});
 }
 
-// Labels that region.
-void name_never_used(Page& page, const Box& part) {
+void label_unused(Page& page, const Box& part) {
   const double em = page.em(), line = 1.3 * page.small();
   for (const char* text : {"never used: later keys", "never used"}) {
     const double width = page.width_of(text, page.small());
     if (width + 0.8 * em > part.width || line + 0.4 * em > part.height) continue;
-    const Box ground{part.x + 0.2 * em, part.y + 0.2 * em, width + 0.4 * em, line};
-    page.add(FilledBox{ground, translucent(page.theme().background, 0.85), 0.2 * em});
-    page.faint_text({ground.x + 0.2 * em, ground.y + line / 2}, text, page.small());
+    const Box backdrop{part.x + 0.2 * em, part.y + 0.2 * em, width + 0.4 * em, line};
+    page.add(FilledBox{backdrop, translucent(page.theme().background, 0.85), 0.2 * em});
+    page.faint_text({backdrop.x + 0.2 * em, backdrop.y + line / 2}, text, page.small());
     return;
   }
 }
@@ -106,8 +105,8 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
   page.add(OutlinedBox{chart.plot, page.theme().line, 1});
   draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar, chart.plot.height}, range,
                   with_first_word(panel.colour));
-  shade_never_used(page, never_used(chart, panel));
-  name_never_used(page, never_used(chart, panel));
+  shade_unused(page, unused_region(chart, panel));
+  label_unused(page, unused_region(chart, panel));
   const std::optional<Point>& p = page.input().interaction.pointer;
   if (!p || !chart.plot.contains(*p)) return;
   const auto row = static_cast<Index>(std::lround(chart.value_y(p->y)));
@@ -164,45 +163,45 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
   if (chart.empty()) return;
   draw_legend(page, entries, {box.x, box.y, box.width, legend});
   draw_chart(page, chart);
-  shade_never_used(page, never_used(chart, panel));
+  shade_unused(page, unused_region(chart, panel));
   if (panel.first < 0 && panel.last > 0) {
     page.add(Line{{{chart.at_x(0), chart.plot.y}, {chart.at_x(0), chart.plot.bottom()}},
                   page.theme().line,
                   1});
   }
-  const PositionPanel::Curve* last = nullptr;
+  const PositionPanel::Curve* marked_curve = nullptr;
   const auto draw = [&](const PositionPanel::Curve& curve, double thickness) {
     draw_curve(page, chart, curve.points,
                curve.head >= 0 ? head_colour(curve.head) : page.theme().accent, thickness);
   };
   for (const PositionPanel::Curve& curve : panel.curves) {
     if (curve.head >= 0 && curve.head == panel.marked) {
-      last = &curve;
+      marked_curve = &curve;
     } else {
       draw(curve, 1.5);
     }
   }
-  if (last) draw(*last, 3.5);
-  name_never_used(page, never_used(chart, panel));
+  if (marked_curve) draw(*marked_curve, 3.5);
+  label_unused(page, unused_region(chart, panel));
   draw_hovered(page, chart, panel);
 }
 
-// Panels in rows of two, the first alone if their number is odd; or stacked, which can make two
-// larger.
-std::vector<Box> places(const Page& page, const Box& inside, std::size_t count) {
+// Boxes of the panels: in rows of two, the first alone if their number is odd; or stacked, if the
+// page is narrow or two panels are larger this way.
+std::vector<Box> panel_boxes(const Page& page, const Box& inside, std::size_t count) {
   const double em = page.em(), gap = kGap * em;
   const double half = (inside.width - gap) / 2, below = (inside.height - gap) / 2;
-  const bool pairs = count > 1 && half >= kLeastWidth * em && (count > 2 || half > below);
-  const std::size_t alone = pairs ? count % 2 : count;
+  const bool pairs = count > 1 && half >= kMinPairWidth * em && (count > 2 || half > below);
+  const std::size_t single_count = pairs ? count % 2 : count;
   const std::size_t rows = pairs ? (count + 1) / 2 : count;
   double height = std::min((inside.height + gap) / static_cast<double>(rows) - gap,
-                           (kMaxPanelWidth + kTitle) * em);
+                           (kMaxPanelHeight + kTitle) * em);
   if (pairs) height = std::min(height, kMaxUpright * half);
-  const double all = static_cast<double>(rows) * (height + gap) - gap;
-  double y = inside.y + page.top_margin(inside.height, all);
+  const double total_height = static_cast<double>(rows) * (height + gap) - gap;
+  double y = inside.y + page.top_margin(inside.height, total_height);
   std::vector<Box> boxes;
   for (std::size_t n = 0; n < count;) {
-    if (n < alone) {
+    if (n < single_count) {
       boxes.push_back({inside.x, y, inside.width, height});
       ++n;
     } else {
@@ -222,19 +221,17 @@ ViewLayout lay_out(const ViewInput& input) {
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const ViewSettings& settings = input.session.view;
   const Encoding& e = encoding(found.tap->encoding.id);
-  const PositionPanels shown = position_panels(input, *found.tap, found.head,
-                                               view_values(settings, "position").integer("reach"));
-  if (shown.panels.empty()) return page.message(shown.headline, shown.advice);
+  const PositionPanels content = position_panels(
+      input, *found.tap, found.head, view_values(settings, "position").integer("reach"));
+  if (content.panels.empty()) return page.message(content.headline, content.advice);
   std::string about = e.label + ", " + describe_head(input.trace, settings) + ": " +
                       describe(*found.tap) + ". " + e.equation + ".";
   const Box inside = page.frame(title_with_part(input), caption(input.trace, about));
   const double em = page.em();
-  const std::vector<Box> boxes = places(page, inside, shown.panels.size());
-  if (boxes.front().height < kMinPanelWidth * em || inside.width < 10 * em) {
-    return no_space(page);
-  }
+  const std::vector<Box> boxes = panel_boxes(page, inside, content.panels.size());
+  if (boxes.front().height < kMinPanelHeight * em || inside.width < 10 * em) return no_space(page);
   for (std::size_t n = 0; n < boxes.size(); ++n) {
-    const PositionPanel& panel = shown.panels[n];
+    const PositionPanel& panel = content.panels[n];
     Box box = boxes[n];
     const double size = page.width_of(panel.title, em) > box.width ? page.small() : em;
     page.text({box.x, box.y + kTitle / 2 * em}, page.ellipsised(panel.title, size, box.width),
@@ -262,11 +259,11 @@ std::vector<std::string> numbered(double first, Index count) {
 
 ViewData data(const ViewInput& input) {
   const Found found = require_tap(input);
-  const PositionPanels shown = position_panels(
+  const PositionPanels content = position_panels(
       input, *found.tap, found.head, view_values(input.session.view, "position").integer("reach"));
-  if (shown.panels.empty()) throw InputError(shown.headline + ". " + shown.advice);
+  if (content.panels.empty()) throw InputError(content.headline + ". " + content.advice);
   ViewData numbers;
-  for (const PositionPanel& panel : shown.panels) {
+  for (const PositionPanel& panel : content.panels) {
     ViewData::Matrix matrix{panel.title, panel.cells, {}, {}};
     if (panel.cells.defined()) {
       matrix.rows = numbered(0, panel.cells.dim(0));

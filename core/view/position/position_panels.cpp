@@ -62,10 +62,10 @@ Tensor cosines(const Tensor& rows) {
   }
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < n; ++j) {
-      const double lengths_of =
+      const double product_of_lengths =
           lengths[static_cast<std::size_t>(i)] * lengths[static_cast<std::size_t>(j)];
       const double product = dot(rows.data() + i * d, rows.data() + j * d, d);
-      result(i, j) = static_cast<float>(lengths_of > 0 ? product / lengths_of : 0);
+      result(i, j) = static_cast<float>(product_of_lengths > 0 ? product / product_of_lengths : 0);
     }
   }
   return result;
@@ -91,19 +91,18 @@ void add_vectors(PositionPanels& result, const EncodingUse& use) {
   const Tensor vectors = position_vectors(use, result.reach + 1);  // [positions, d]
   result.panels.push_back(matrix_panel("The vector added at each position", kPosition, 0,
                                        transposed(vectors), "component", "value"));
-  const Tensor alike = cosines(vectors);
-  result.panels.push_back(
-      matrix_panel("Similarity of two positions", kPosition, 0, alike, "other position", "cosine"));
-  const auto far = static_cast<double>(result.reach);
+  const Tensor similarities = cosines(vectors);
+  result.panels.push_back(matrix_panel("Similarity of two positions", kPosition, 0, similarities,
+                                       "other position", "cosine"));
+  const auto limit = static_cast<double>(result.reach);
   PositionPanel curve =
-      curve_panel("Similarity by distance, mean over positions", kOffset, -far, far, "cosine");
-  curve.curves.push_back({mean_by_offset(alike)});
+      curve_panel("Similarity by distance, mean over positions", kOffset, -limit, limit, "cosine");
+  curve.curves.push_back({mean_by_offset(similarities)});
   result.panels.push_back(std::move(curve));
 }
 
-// Values of a table by pair of positions, [positions, positions]; NaN for pairs excluded by the
-// direction.
-Tensor pairs_of(const OffsetTable& table, Index row, Index count, double scale, bool causal) {
+// Values of a table by pair of positions, [positions, positions]; NaN for later keys if causal.
+Tensor pair_table(const OffsetTable& table, Index row, Index count, double scale, bool causal) {
   const Tensor& numbers = table.table.value();  // [h or 1, n]
   Tensor cells({count, count});
   for (Index i = 0; i < count; ++i) {
@@ -120,8 +119,8 @@ Tensor pairs_of(const OffsetTable& table, Index row, Index count, double scale, 
 void add_table(PositionPanels& result, const OffsetTable& table, const AttentionTap& tap,
                Index head, std::string title, std::string up, double scale) {
   const std::vector<Index>& heads = tap.heads;
-  const auto far = static_cast<double>(result.reach);
-  PositionPanel panel = curve_panel(std::move(title), kOffset, -far, far, std::move(up));
+  const auto limit = static_cast<double>(result.reach);
+  PositionPanel panel = curve_panel(std::move(title), kOffset, -limit, limit, std::move(up));
   const Tensor& numbers = table.table.value();  // [h or 1, n]
   for (Index a = 0; a < numbers.dim(0); ++a) {
     PositionPanel::Curve curve;
@@ -133,42 +132,44 @@ void add_table(PositionPanels& result, const OffsetTable& table, const Attention
     panel.curves.push_back(std::move(curve));
   }
   const bool by_head = numbers.dim(0) > 1;
-  const Index own = heads[static_cast<std::size_t>(head)];
-  if (by_head) panel.marked = own;
-  const std::string what = panel.up;
+  const Index head_number = heads[static_cast<std::size_t>(head)];
+  if (by_head) panel.marked = head_number;
+  const std::string colour_title = panel.up;
   result.panels.push_back(std::move(panel));
   PositionPanel matrix = matrix_panel(
-      by_head ? "Between positions, head " + std::to_string(own) : "Between positions",
-      "key's position", 0, pairs_of(table, by_head ? head : 0, result.reach + 1, scale, tap.causal),
-      "query's position", what);
+      by_head ? "Between positions, head " + std::to_string(head_number) : "Between positions",
+      "key's position", 0,
+      pair_table(table, by_head ? head : 0, result.reach + 1, scale, tap.causal),
+      "query's position", colour_title);
   matrix.square = true;
   result.panels.push_back(std::move(matrix));
 }
 
-// Adds vectors by offset; `with` (may be null): the vector they are multiplied with, [d].
+// Adds vectors by offset, and their products with `factor`, [d], if it is not null.
 void add_rows(PositionPanels& result, const RelativeRows& rows, Index head,
-              const std::string& title, const float* with, double scale, const std::string& meets) {
+              const std::string& title, const float* factor, double scale,
+              const std::string& curve_title) {
   const Tensor& table = rows.rows.value();  // [h or 1, n, d]
-  const Index own = table.dim(0) == 1 ? 0 : head, d = table.dim(2);
+  const Index plane = table.dim(0) == 1 ? 0 : head, d = table.dim(2);
   const Index count = 2 * result.reach + 1;
-  const auto far = static_cast<double>(result.reach);
+  const auto limit = static_cast<double>(result.reach);
   Tensor cells({d, count});
-  PositionPanel curve = curve_panel(meets, kOffset, -far, far, "part of the score");
+  PositionPanel curve = curve_panel(curve_title, kOffset, -limit, limit, "part of the score");
   curve.curves.emplace_back();
   for (Index n = 0; n < count; ++n) {
-    const float* row = table.data() + (own * table.dim(1) + (*rows.index)(n - result.reach)) * d;
+    const float* row = table.data() + (plane * table.dim(1) + (*rows.index)(n - result.reach)) * d;
     for (Index c = 0; c < d; ++c) cells(c, n) = row[c];
-    if (with) {
+    if (factor) {
       curve.curves.back().points.push_back(
-          {static_cast<double>(n - result.reach), scale * dot(row, with, d)});
+          {static_cast<double>(n - result.reach), scale * dot(row, factor, d)});
     }
   }
-  const bool varies = table.dim(1) > 1;
-  if (varies) {
+  const bool has_offsets = table.dim(1) > 1;
+  if (has_offsets) {
     result.panels.push_back(
-        matrix_panel(title, kOffset, -far, std::move(cells), "component", "value"));
+        matrix_panel(title, kOffset, -limit, std::move(cells), "component", "value"));
   }
-  if (with) result.panels.push_back(std::move(curve));
+  if (factor) result.panels.push_back(std::move(curve));
 }
 
 // Adds products of positions, independent of the tokens.
@@ -185,9 +186,9 @@ void add_product(PositionPanels& result, const ExtraProduct& product, Index head
   result.panels.push_back(matrix_panel("Contribution of two positions to the score",
                                        "key's position", 0, pairs, "query's position",
                                        "added to the score"));
-  const auto far = static_cast<double>(result.reach);
-  PositionPanel curve = curve_panel("The same by distance, mean over positions", kOffset, -far, far,
-                                    "added to the score");
+  const auto limit = static_cast<double>(result.reach);
+  PositionPanel curve = curve_panel("The same by distance, mean over positions", kOffset, -limit,
+                                    limit, "added to the score");
   curve.curves.push_back({mean_by_offset(pairs)});
   result.panels.push_back(std::move(curve));
 }
@@ -197,17 +198,17 @@ void add_rotation(PositionPanels& result, const EncodingUse& use, Index d) {
   const Index count = result.reach + 1;
   const Tensor ones = Tensor::full({1, count, d}, 1.0F / std::sqrt(static_cast<float>(d)));
   const Part part = encoded_part(use, ones, ones, {}, {});
-  const Tensor turned = part.q.value().reshaped({count, d});
+  const Tensor rotated = part.q.value().reshaped({count, d});
   result.panels.push_back(matrix_panel("A constant vector rotated to each position", kPosition, 0,
-                                       transposed(turned), "component", "value"));
-  const auto far = static_cast<double>(result.reach);
-  PositionPanel curve = curve_panel("Its product with itself at another position", kOffset, -far,
-                                    far, "share of the product at offset 0");
-  curve.curves.push_back({mean_by_offset(cosines(turned))});
+                                       transposed(rotated), "component", "value"));
+  const auto limit = static_cast<double>(result.reach);
+  PositionPanel curve = curve_panel("Its product with itself at another position", kOffset, -limit,
+                                    limit, "share of the product at offset 0");
+  curve.curves.push_back({mean_by_offset(cosines(rotated))});
   result.panels.push_back(std::move(curve));
 }
 
-// Adds panels of pair encodings, by the ingredients they define.
+// Adds a panel for each ingredient that a pair encoding defines.
 void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTap& tap, Index head,
                const EncodingUse& use) {
   const Index heads = use.dimensions.heads, kv_heads = use.dimensions.kv_heads;
@@ -264,9 +265,9 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
   const Encoding& e = encoding(tap.encoding.id);
   result.reach = reach;
   if (!e.embed && !e.apply) {
-    const auto far = static_cast<double>(reach);
+    const auto limit = static_cast<double>(reach);
     PositionPanel panel = curve_panel("No encoding: distance does not affect the score", kOffset,
-                                      -far, far, "added to the score");
+                                      -limit, limit, "added to the score");
     panel.curves.emplace_back();
     for (Index offset = -reach; offset <= reach; ++offset) {
       panel.curves.back().points.push_back({static_cast<double>(offset), 0});
@@ -293,9 +294,7 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
     return result;
   }
   add_pairs(result, input, tap, head, use);
-  for (PositionPanel& panel : result.panels) {
-    panel.causal = tap.causal && panel.across == kOffset;
-  }
+  for (PositionPanel& panel : result.panels) panel.causal = tap.causal && panel.across == kOffset;
   return result;
 }
 

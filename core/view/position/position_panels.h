@@ -32,7 +32,7 @@ struct PositionPanel {
 
 struct PositionPanels {
   std::vector<PositionPanel> panels;
-  std::string headline, advice;  // if there are no panels
+  std::string headline, advice;  // the reason if there are no panels
   Index reach = 0;               // range: positions 0 .. reach, offsets -reach .. reach
 };
 

@@ -26,7 +26,7 @@ PositionPanels panels_of(const Trace& trace, Index head, Index reach) {
   return position_panels(input, trace.attention[0], head, reach);
 }
 
-double at_offset(const PositionPanel& panel, Index head, Index offset) {
+double value_at_offset(const PositionPanel& panel, Index head, Index offset) {
   for (const PositionPanel::Curve& curve : panel.curves) {
     if (curve.head >= 0 && curve.head != head) continue;
     for (const Point& p : curve.points) {
@@ -36,7 +36,7 @@ double at_offset(const PositionPanel& panel, Index head, Index offset) {
   return std::nan("");
 }
 
-PositionPanel first_curves(const PositionPanels& panels) {
+PositionPanel first_curve_panel(const PositionPanels& panels) {
   for (const PositionPanel& panel : panels.panels) {
     if (!panel.curves.empty()) return panel;
   }
@@ -80,12 +80,12 @@ TEST(Position, CurvesMatchTermsOfPairs) {
     const Trace trace = run_model({.encoding = encoding, .kv_heads = 1});
     const Part& part = *trace.attention[0].result.part;
     for (const Index head : {0, 1}) {
-      const PositionPanel curves = first_curves(panels_of(trace, head, 20));
+      const PositionPanel curves = first_curve_panel(panels_of(trace, head, 20));
       for (Index key = 0; key < 12; ++key) {
         const double expected = pair_score(part, head, 7, key)->terms.at(term);
-        EXPECT_TRUE(std::abs(at_offset(curves, head, 7 - key) - expected) <= 1e-4)
+        EXPECT_TRUE(std::abs(value_at_offset(curves, head, 7 - key) - expected) <= 1e-4)
             << encoding << " head " << head << " key " << key << ": "
-            << at_offset(curves, head, 7 - key) << ", expected " << expected;
+            << value_at_offset(curves, head, 7 - key) << ", expected " << expected;
       }
     }
   }
@@ -101,8 +101,8 @@ TEST(Position, BiasesAreAlsoMatrix) {
       ASSERT_EQ(matrix.cells.shape(), (Shape{21, 21})) << encoding;
       for (Index key = 0; key <= 7; ++key) {
         const double expected = pair_score(part, head, 7, key)->terms.at(term);
-        const auto found = static_cast<double>(matrix.cells(7, key));
-        EXPECT_TRUE(std::abs(found - expected) <= 1e-4) << encoding << " " << key;
+        const auto actual = static_cast<double>(matrix.cells(7, key));
+        EXPECT_TRUE(std::abs(actual - expected) <= 1e-4) << encoding << " " << key;
       }
       EXPECT_TRUE(std::isnan(matrix.cells(7, 8))) << encoding;
     }
@@ -110,23 +110,23 @@ TEST(Position, BiasesAreAlsoMatrix) {
 }
 
 TEST(Position, UnusedOffsetsAreMarked) {
-  const auto says = [](const Trace& trace) {
+  const auto marks_unused = [](const Trace& trace) {
     for (const Text& text : testing::texts(look_at(trace, "position").list)) {
       if (text.text.starts_with("never used")) return true;
     }
     return false;
   };
   for (const char* encoding : {"alibi", "t5", "rope"}) {
-    EXPECT_TRUE(says(run_model({.encoding = encoding}))) << encoding;
-    EXPECT_FALSE(says(run_model({.encoding = encoding, .causal = false}))) << encoding;
+    EXPECT_TRUE(marks_unused(run_model({.encoding = encoding}))) << encoding;
+    EXPECT_FALSE(marks_unused(run_model({.encoding = encoding, .causal = false}))) << encoding;
   }
-  EXPECT_FALSE(says(run_model({.encoding = "sinusoidal"})));  // similarity has no direction
+  EXPECT_FALSE(marks_unused(run_model({.encoding = "sinusoidal"})));  // similarity has no direction
 }
 
 TEST(Position, VectorsMatchEncoding) {
   const Trace trace = run_model({.encoding = "sinusoidal"});
-  const PositionPanels shown = panels_of(trace, 0, 20);
-  const Tensor& cells = shown.panels[0].cells;  // [d, positions]
+  const PositionPanels content = panels_of(trace, 0, 20);
+  const Tensor& cells = content.panels[0].cells;  // [d, positions]
   EXPECT_EQ(cells.shape(), (Shape{16, 21}));
   for (Index p = 0; p < 21; ++p) {
     for (Index t = 0; t < 8; ++t) {
@@ -135,12 +135,12 @@ TEST(Position, VectorsMatchEncoding) {
       EXPECT_TRUE(std::abs(static_cast<double>(cells(2 * t + 1, p)) - std::cos(angle)) <= 1e-5);
     }
   }
-  EXPECT_TRUE(std::abs(shown.panels[1].cells(4, 4) - 1) <= 1e-5F);
+  EXPECT_TRUE(std::abs(content.panels[1].cells(4, 4) - 1) <= 1e-5F);
 }
 
 TEST(Position, PointerReportsNumbers) {
   const Trace trace = run_model({.encoding = "alibi"});
-  const double expected = at_offset(first_curves(panels_of(trace, 0, 64)), 0, 10);
+  const double expected = value_at_offset(first_curve_panel(panels_of(trace, 0, 64)), 0, 10);
   testing::Look look;
   bool seen = false;
   for (double x = 5; x < look.width; x += 2) {
@@ -154,18 +154,18 @@ TEST(Position, PointerReportsNumbers) {
 
 TEST(Position, TrainedVectorsEndAtContext) {
   const Trace trace = run_model({.encoding = "learned", .context = 17});
-  const PositionPanels shown = panels_of(trace, 0, 500);
-  EXPECT_EQ(shown.reach, 16);
+  const PositionPanels content = panels_of(trace, 0, 500);
+  EXPECT_EQ(content.reach, 16);
   const Tensor& table = trace.attention[0].encoding_weights.at("pos.embedding").value();
-  EXPECT_EQ(shown.panels[0].cells(3, 16), table(16, 3));
+  EXPECT_EQ(content.panels[0].cells(3, 16), table(16, 3));
 }
 
 TEST(Position, RotationPreservesProductAtOffsetZero) {
-  const PositionPanel curve = first_curves(panels_of(run_model({}), 0, 20));
-  EXPECT_TRUE(std::abs(at_offset(curve, 0, 0) - 1) <= 1e-5);
+  const PositionPanel curve = first_curve_panel(panels_of(run_model({}), 0, 20));
+  EXPECT_TRUE(std::abs(value_at_offset(curve, 0, 0) - 1) <= 1e-5);
   double expected = 0;
   for (int t = 0; t < 4; ++t) expected += std::cos(5 * std::pow(10000, -t / 4.0)) / 4;
-  EXPECT_TRUE(std::abs(at_offset(curve, 0, 5) - expected) <= 1e-5);
+  EXPECT_TRUE(std::abs(value_at_offset(curve, 0, 5) - expected) <= 1e-5);
 }
 
 }  // namespace ATTNSCOPE_FILE
