@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kContextRow = 1.55;  // em
 constexpr double kColumnGap = 0.6;    // em
-constexpr double kMaxValue = 0.24;    // of the width
+constexpr double kMaxValue = 0.24;    // share of the width
 
 // The end of a text, with a leading "…" if it does not fit.
 std::string end_of(const Page& page, const std::string& text, double size, double width) {
@@ -49,12 +49,12 @@ std::vector<Box> draw_context_rows(Page& page, const Box& box, const ContextTabl
   const double value_x = box.x + before + gap;
   const double first_x = value_x + value + after + gap + first;
   const double second_x = first_x + gap + second;
-  const double head = box.y + line / 2;
-  page.faint_text({box.x + before, head}, page.fitting(table.before_title, size, before), size,
+  const double header_y = box.y + line / 2;
+  page.faint_text({box.x + before, header_y}, page.fitting(table.before_title, size, before), size,
                   Align::End);
-  page.faint_text({value_x, head}, page.fitting(table.value_title, size, value), size);
-  page.faint_text({first_x, head}, table.first_title, size, Align::End);
-  page.faint_text({second_x, head}, table.second_title, size, Align::End);
+  page.faint_text({value_x, header_y}, page.fitting(table.value_title, size, value), size);
+  page.faint_text({first_x, header_y}, table.first_title, size, Align::End);
+  page.faint_text({second_x, header_y}, table.second_title, size, Align::End);
   std::vector<Box> boxes;
   double y = box.y + line;
   for (const ContextRow& row : table.rows) {
@@ -62,10 +62,10 @@ std::vector<Box> draw_context_rows(Page& page, const Box& box, const ContextTabl
     const double middle = y + line / 2;
     boxes.push_back({box.x, y, box.width, line});
     page.text({box.x + before, middle}, end_of(page, row.before, size, before), size, Align::End);
-    const std::string shown = page.ellipsised(row.value, em, value - 0.6 * em);
-    const double width = page.width_of(shown, em) + 0.6 * em;
+    const std::string label = page.ellipsised(row.value, em, value - 0.6 * em);
+    const double width = page.width_of(label, em) + 0.6 * em;
     page.add(FilledBox{{value_x, y + 0.1 * em, width, line - 0.2 * em}, row.ground, 0.25 * em});
-    page.add(Text{{value_x + 0.3 * em, middle}, shown, ink_on(row.ground), em});
+    page.add(Text{{value_x + 0.3 * em, middle}, label, ink_on(row.ground), em});
     if (after > 4 * em) {
       const double x = value_x + width + 0.3 * em;
       page.faint_text({x, middle}, page.ellipsised(row.after, size, value_x + value + after - x),

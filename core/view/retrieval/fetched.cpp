@@ -21,9 +21,9 @@ constexpr double kMaxArcs = 12;                   // em
 constexpr double kStrip = 1.1;                    // em: the document
 constexpr double kMinFetched = 6;                 // em, of the table
 constexpr double kMaxFetched = 22;                // em
-constexpr double kMaxDocument = 0.26;             // of the height
+constexpr double kMaxDocument = 0.26;             // share of the height
 constexpr double kThickest = 5, kThinnest = 0.8;  // pixels, of arcs
-constexpr Index kFetchedBefore = 10, kFetchedAfter = 6;
+constexpr Index kWordsBeforeKey = 10, kWordsAfterKey = 6;
 
 class FetchedPicture {
  public:
@@ -37,8 +37,8 @@ class FetchedPicture {
       return page_.message("No retrieval here", "No head retrieves from memory for this token.");
     }
     const Box inside =
-        page_.frame(trace_.model + " · retrieved keys · " + place_text(), caption_text());
-    if (!place(inside)) return no_space(page_);
+        page_.frame(trace_.model + " · retrieved keys · " + head_words(), caption_text());
+    if (!place_parts(inside)) return no_space(page_);
     draw_text();
     draw_sentence();
     draw_document();
@@ -53,7 +53,7 @@ class FetchedPicture {
     return head_colour(found_.tap->heads[static_cast<std::size_t>(found_.head)]);
   }
 
-  std::string place_text() const {
+  std::string head_words() const {
     return "layer " + std::to_string(found_.tap->address.layer) + ", head " +
            std::to_string(found_.tap->heads[static_cast<std::size_t>(found_.head)]);
   }
@@ -61,19 +61,19 @@ class FetchedPicture {
   std::string caption_text() const {
     return caption(trace_,
                    "Memorizing attention (Wu et al., 2022): keys and values of earlier segments "
-                   "are stored, and each query retrieves the most similar ones. Arcs are as "
-                   "thick as their weight; bands are segments.");
+                   "are stored, and each query retrieves the most similar ones. Arcs are as thick "
+                   "as their weight; bands are segments.");
   }
 
-  bool place(const Box& inside) {
+  bool place_parts(const Box& inside) {
     const double flow = token_flow_height(page_, flow_tokens(), inside.width,
                                           std::max(1.8 * em(), kMaxDocument * inside.height));
     const double sentences = 2 * kLineOfText * em();
     const double rest = inside.height - flow - sentences - (kStrip + 1.6) * em();
     const double arcs = std::clamp(0.35 * rest, kMinArcs * em(), kMaxArcs * em());
-    const double wanted =
+    const double full =
         static_cast<double>(found_.keys.size() + 1) * context_row_height(page_) + 0.1;
-    const double table = std::min({rest - arcs, kMaxFetched * em(), std::max(wanted, 2 * em())});
+    const double table = std::min({rest - arcs, kMaxFetched * em(), std::max(full, 2 * em())});
     if (rest - arcs < kMinFetched * em() || inside.width < 18 * em()) return false;
     const double all = sentences + flow + arcs + (kStrip + 1.6) * em() + table;
     double y = inside.y + page_.top_margin(inside.height, all);
@@ -86,7 +86,7 @@ class FetchedPicture {
     return true;
   }
 
-  // Retrieved tokens in the colour of the head, by weight.
+  // Tokens of the document; retrieved ones are coloured by weight.
   std::vector<FlowToken> flow_tokens() const {
     const Colour plain = blend(page_.theme().background, page_.theme().line, 0.35);
     std::vector<FlowToken> tokens;
@@ -105,15 +105,15 @@ class FetchedPicture {
 
   void draw_text() {
     // Keeps the key of largest weight visible, else the query.
-    const bool known = !found_.keys.empty() && found_.keys.front().token >= 0;
-    const Index kept = known ? found_.keys.front().token : found_.token;
-    flow_ = draw_token_flow(page_, flow_box_, flow_tokens(), static_cast<std::size_t>(kept));
+    const bool is_known = !found_.keys.empty() && found_.keys.front().token >= 0;
+    const Index visible = is_known ? found_.keys.front().token : found_.token;
+    flow_ = draw_token_flow(page_, flow_box_, flow_tokens(), static_cast<std::size_t>(visible));
   }
 
   void draw_sentence() {
     const std::string& label = trace_.tokens[static_cast<std::size_t>(found_.token)].label;
     std::string text =
-        place_text() + ": “" + label + "” (token " + std::to_string(found_.token) + ")";
+        head_words() + ": “" + label + "” (token " + std::to_string(found_.token) + ")";
     if (found_.stored == 0) {
       text += " has an empty memory: it is in the first segment.";
     } else {
@@ -121,15 +121,14 @@ class FetchedPicture {
               " stored tokens, with " + percent(found_.share) + " of its attention.";
     }
     page_.text({sentence_.x, sentence_.y + 0.6 * em()},
-               page_.fitting({capitalised(text), capitalised(place_text())}, em(), sentence_.width),
+               page_.fitting({capitalised(text), capitalised(head_words())}, em(), sentence_.width),
                em());
-    page_.faint_text(
-        {sentence_.x, sentence_.y + 0.6 * em() + kLineOfText * em()},
-        page_.fitting({"Note: a head finds keys similar to its query, however far back. "
-                       "Click a token below to see its retrieved keys.",
-                       "Click a token below to see its retrieved keys."},
-                      page_.small(), sentence_.width),
-        page_.small());
+    page_.faint_text({sentence_.x, sentence_.y + 0.6 * em() + kLineOfText * em()},
+                     page_.fitting({"Note: a head finds keys similar to its query, however far "
+                                    "back. Click a token below to see its retrieved keys.",
+                                    "Click a token below to see its retrieved keys."},
+                                   page_.small(), sentence_.width),
+                     page_.small());
   }
 
   double x_of(Index token) const {
@@ -158,9 +157,9 @@ class FetchedPicture {
                           blend(theme.background, theme.line, n % 2 == 0 ? 0.35 : 0.7)});
       const std::string name = "segment " + std::to_string(n);
       const double middle = strip_.bottom() + 0.75 * em();
-      const std::string shown = page_.fitting({name, std::to_string(n)}, page_.small(), right - x);
-      if (page_.width_of(shown, page_.small()) <= right - x) {
-        page_.faint_text({(x + right) / 2, middle}, shown, page_.small(), Align::Middle);
+      const std::string label = page_.fitting({name, std::to_string(n)}, page_.small(), right - x);
+      if (page_.width_of(label, page_.small()) <= right - x) {
+        page_.faint_text({(x + right) / 2, middle}, label, page_.small(), Align::Middle);
       }
     }
     const double most = found_.keys.empty() ? 1 : std::max(found_.keys.front().weight, 1e-12);
@@ -211,8 +210,8 @@ class FetchedPicture {
       ContextRow row;
       row.value = fetched_label(trace_, found_, key);
       if (key.token >= 0) {
-        row.before = words(key.token - kFetchedBefore, key.token);
-        row.after = words(key.token + 1, key.token + 1 + kFetchedAfter);
+        row.before = words(key.token - kWordsBeforeKey, key.token);
+        row.after = words(key.token + 1, key.token + 1 + kWordsAfterKey);
         row.first = grouped(found_.token - key.token);
       } else {
         row.before = "not in this text";

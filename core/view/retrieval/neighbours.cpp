@@ -18,14 +18,14 @@ namespace attnscope {
 namespace {
 
 constexpr double kSentenceLine = 1.5;  // em
-constexpr double kMostText = 0.2;      // of the height
+constexpr double kMostText = 0.2;      // share of the height
 constexpr double kMinText = 1.8;       // em
 constexpr double kPartGap = 0.8;       // em
 constexpr double kMinTable = 6;        // em
 constexpr double kMaxTable = 20;       // em
 constexpr double kBitsChart = 8.5;     // em
 constexpr double kMinBitsChart = 7;    // em
-constexpr double kTableShare = 0.6;    // of the width, with bars next to it
+constexpr double kTableShare = 0.6;    // share of the width, with bars next to it
 constexpr double kBesideWidth = 38;    // em, minimum for bars next to the table
 constexpr double kThreeBars = 2.1;     // em, per token
 constexpr double kMaxGain = 4;         // bits, at the end of the colours
@@ -38,19 +38,19 @@ class NeighboursPicture {
       : input_(input),
         page_(input),
         trace_(input.trace),
-        known_(input.findings.get(Findings::contexts)),
-        untrained_(retrieval_gate_is_untrained(input.trace)) {}
+        contexts_(input.findings.get(Findings::contexts)),
+        gate_is_untrained_(retrieval_gate_is_untrained(input.trace)) {}
 
   ViewLayout lay_out() {
-    if (!known_ || known_->neighbours.index.dim(0) != trace_.logits.dim(0)) {
+    if (!contexts_ || contexts_->neighbours.index.dim(0) != trace_.logits.dim(0)) {
       return page_.message("Computing", "Searching for the nearest contexts.", "contexts");
     }
-    setting_ = mix_setting(input_, *known_);
-    bits_ = retrieval_bits(input_, *known_, setting_);
+    setting_ = mix_setting(input_, *contexts_);
+    bits_ = retrieval_bits(input_, *contexts_, setting_);
     const Box inside = page_.frame(trace_.model + " · retrieval", caption_text());
-    if (!place(inside)) return no_space(page_);
+    if (!place_parts(inside)) return no_space(page_);
     draw_text();
-    row_ = mixed_row(trace_, *known_, setting_, token_);
+    row_ = mixed_row(trace_, *contexts_, setting_, token_);
     draw_sentences();
     draw_table();
     draw_next();
@@ -64,7 +64,7 @@ class NeighboursPicture {
   const std::string& label(Index i) const {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
-  // The next token of the text; -1 at its end.
+  // Next token of the text; -1 at its end.
   std::int32_t own() const {
     return token_ + 1 < length() ? trace_.tokens[static_cast<std::size_t>(token_ + 1)].id : -1;
   }
@@ -72,8 +72,8 @@ class NeighboursPicture {
   Colour store_colour() const { return head_colour(1); }
   Colour mixed_colour() const { return head_colour(2); }
 
-  std::string how_text() const {
-    if (setting_.gated && untrained_) {
+  std::string method_words() const {
+    if (setting_.gated && gate_is_untrained_) {
       return "half of the state is their successors (untrained gate)";
     }
     if (setting_.gated) return "their successors mixed in by a learned gate";
@@ -82,16 +82,14 @@ class NeighboursPicture {
   }
 
   std::string caption_text() const {
-    return caption(trace_, std::to_string(setting_.k) + " contexts of " +
-                               grouped(known_->store->keys.dim(0)) +
-                               " stored are used, the "
-                               "nearest by squared distance of the last feed-forward's input; " +
-                               how_text() +
-                               ". Words before a context are those of the stored "
-                               "text.");
+    return caption(
+        trace_,
+        std::to_string(setting_.k) + " contexts of " + grouped(contexts_->store->keys.dim(0)) +
+            " stored are used, the nearest by squared distance of the last feed-forward's input; " +
+            method_words() + ". Words before a context are those of the stored text.");
   }
 
-  bool place(const Box& inside) {
+  bool place_parts(const Box& inside) {
     const double flow = token_flow_height(page_, flow_tokens(-1), inside.width,
                                           std::max(kMinText * em(), kMostText * inside.height));
     const double above =
@@ -147,21 +145,22 @@ class NeighboursPicture {
     const double model = mean_bits(bits_, 0), both = mean_bits(bits_, 1);
     const std::string change = brief(model) + " → " + brief(both) + " bits per token";
     if (length() > 1) {
-      page_.text({text_.x, text_.y + 0.6 * em()},
-                 page_.fitting({"Retrieved from a store of " + grouped(known_->store->keys.dim(0)) +
-                                    " contexts, " + how_text() + ": " + change + " on this text.",
-                                "From " + grouped(known_->store->keys.dim(0)) + " contexts, " +
-                                    how_text() + ": " + change,
-                                capitalised(how_text()) + ": " + change, change},
-                               em(), text_.width),
-                 em());
+      page_.text(
+          {text_.x, text_.y + 0.6 * em()},
+          page_.fitting({"Retrieved from a store of " + grouped(contexts_->store->keys.dim(0)) +
+                             " contexts, " + method_words() + ": " + change + " on this text.",
+                         "From " + grouped(contexts_->store->keys.dim(0)) + " contexts, " +
+                             method_words() + ": " + change,
+                         capitalised(method_words()) + ": " + change, change},
+                        em(), text_.width),
+          em());
     }
-    const auto kept = static_cast<std::size_t>(retrieving_token(input_, true));
+    const auto visible_token = static_cast<std::size_t>(retrieving_token(input_, true));
     Page draft(input_);
-    flow_ = draw_token_flow(draft, flow_box_, flow_tokens(-1), kept);
+    flow_ = draw_token_flow(draft, flow_box_, flow_tokens(-1), visible_token);
     const Index hovered = input_.interaction.pointer ? flow_.at(*input_.interaction.pointer) : -1;
-    token_ = hovered >= 0 ? hovered : static_cast<Index>(kept);
-    draw_token_flow(page_, flow_box_, flow_tokens(token_), kept);
+    token_ = hovered >= 0 ? hovered : static_cast<Index>(visible_token);
+    draw_token_flow(page_, flow_box_, flow_tokens(token_), visible_token);
     std::vector<Swatch> swatches;
     for (const double bits : {4.0, 2.0, 0.0, -2.0, -4.0}) {
       swatches.push_back({colour_of_gain(bits), bits > 0   ? "saves " + brief(bits)
@@ -194,16 +193,15 @@ class NeighboursPicture {
         page_.fitting({text, brief_text, "After “" + label(token_) + "”"}, em(), text_.width),
         em());
     y += kSentenceLine * em();
-    const std::string gate =
-        setting_.gated && untrained_ ? "This model has no trained gate: g = 0.5 "
-                                       "everywhere; half of the state is replaced by "
-                                       "the neighbours' successors."
-        : setting_.gated             ? "The gate g = " + brief(row_.gate) +
-                               ": this share of the state remains the "
-                               "model's own, the rest comes from the neighbours' successors."
-                         : "Note: contexts with the same successor are close to each other; the "
-                           "nearer, the larger "
-                           "the weight of their successor.";
+    const std::string gate = setting_.gated && gate_is_untrained_
+                                 ? "This model has no trained gate: g = 0.5 everywhere; half of "
+                                   "the state is replaced by the neighbours' successors."
+                             : setting_.gated
+                                 ? "The gate g = " + brief(row_.gate) +
+                                       ": this share of the state remains the model's own, the "
+                                       "rest comes from the neighbours' successors."
+                                 : "Note: contexts with the same successor are close to each "
+                                   "other; the nearer, the larger the weight of their successor.";
     page_.faint_text({text_.x, y}, page_.fitting({gate}, page_.small(), text_.width),
                      page_.small());
   }
@@ -211,12 +209,12 @@ class NeighboursPicture {
   Index hits_of_own() const {
     Index hits = 0;
     for (Index n = 0; n < setting_.k; ++n) {
-      if (known_->store->values[known_->neighbours.index(token_, n)] == own()) ++hits;
+      if (contexts_->store->values[contexts_->neighbours.index(token_, n)] == own()) ++hits;
     }
     return hits;
   }
 
-  // Draws neighbours in the store's order, highlighting those with the text's next token.
+  // Draws neighbours by distance; highlights those followed by the next token of the text.
   void draw_table() {
     ContextTable table;
     table.before_title = {"nearest contexts: words before", "words before", "before"};
@@ -225,8 +223,8 @@ class NeighboursPicture {
     table.second_title = setting_.gated ? "weight" : "share";
     const double most = *std::ranges::max_element(row_.neighbours);
     for (Index n = 0; n < setting_.k && table.rows.size() < kMaxRows; ++n) {
-      const Index at = known_->neighbours.index(token_, n);
-      const ContextWords words = context_words(*known_->store, at, kWordsBefore, kWordsAfter);
+      const Index at = contexts_->neighbours.index(token_, n);
+      const ContextWords words = context_words(*contexts_->store, at, kWordsBefore, kWordsAfter);
       ContextRow row;
       row.before = words_of_labels(trace_, words.before);
       if (words.before.empty()) {
@@ -237,7 +235,7 @@ class NeighboursPicture {
       row.after = words_of_labels(trace_, words.after);
       row.ground = words.value == own() ? mixed_colour()
                                         : blend(page_.theme().background, page_.theme().line, 0.6);
-      row.first = brief(static_cast<double>(known_->neighbours.distance(token_, n)), 3);
+      row.first = brief(static_cast<double>(contexts_->neighbours.distance(token_, n)), 3);
       row.share = row_.neighbours[static_cast<std::size_t>(n)];
       row.second = percent(row.share);
       row.share /= std::max(most, 1e-12);
@@ -245,8 +243,8 @@ class NeighboursPicture {
     }
     const std::vector<Box> boxes = draw_context_rows(page_, table_, table);
     for (std::size_t n = 0; n < boxes.size(); ++n) {
-      const Index at = known_->neighbours.index(token_, static_cast<Index>(n));
-      const ContextWords words = context_words(*known_->store, at, 40, 12);
+      const Index at = contexts_->neighbours.index(token_, static_cast<Index>(n));
+      const ContextWords words = context_words(*contexts_->store, at, 40, 12);
       const std::string help = words_of_labels(trace_, words.before) + " → " +
                                with_spaces(token_label(trace_, words.value)) +
                                words_of_labels(trace_, words.after);
@@ -256,7 +254,7 @@ class NeighboursPicture {
     }
   }
 
-  // Most likely tokens of all three distributions, including the text's own.
+  // Most likely tokens of the mixture, including the next token of the text.
   std::vector<std::int32_t> tokens_to_show(std::size_t rows) const {
     std::vector<std::int32_t> ids(row_.mixed.size());
     std::iota(ids.begin(), ids.end(), 0);
@@ -273,15 +271,15 @@ class NeighboursPicture {
     return ids;
   }
 
-  std::vector<LegendEntry> names() const {
+  std::vector<LegendEntry> legend_entries() const {
     return {{model_colour(), "model"},
             {store_colour(), setting_.gated ? "neighbours (weight)" : "neighbours"},
             {mixed_colour(), "both"}};
   }
 
   void draw_next() {
-    const double legend = legend_height(page_, names(), next_.width);
-    draw_legend(page_, names(), {next_.x, next_.y, next_.width, legend});
+    const double legend = legend_height(page_, legend_entries(), next_.width);
+    draw_legend(page_, legend_entries(), {next_.x, next_.y, next_.width, legend});
     const double row = kThreeBars * em(), top = next_.y + legend + 0.2 * em();
     const auto rows = static_cast<std::size_t>(std::max(0.0, (next_.bottom() - top) / row));
     const std::vector<std::int32_t> ids = tokens_to_show(rows);
@@ -394,8 +392,8 @@ class NeighboursPicture {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  const std::shared_ptr<const RetrievedContexts> known_;  // null: not available (yet)
-  const bool untrained_;                                  // the gate is untrained
+  const std::shared_ptr<const RetrievedContexts> contexts_;  // null: not available (yet)
+  const bool gate_is_untrained_;                             // the gate is untrained
   MixSetting setting_;
   Tensor bits_;  // [2, L]: without and with retrieval
   MixedRow row_;

@@ -13,25 +13,25 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kNothing =
+constexpr const char* kNoRetrieval =
     "This run has no retrieval: no store of contexts and no head with a searchable memory.";
 
-bool has_lookup(const Trace& trace) {
-  return std::ranges::any_of(trace.attention, looks_up);
+bool has_retrieving_head(const Trace& trace) {
+  return std::ranges::any_of(trace.attention, retrieves_keys);
 }
 
 ViewLayout lay_out(const ViewInput& input) {
   if (retrieves(input.trace)) return lay_out_neighbours(input);
-  if (has_lookup(input.trace)) return lay_out_fetched(input);
+  if (has_retrieving_head(input.trace)) return lay_out_fetched(input);
   Page page(input);
-  return page.message("No retrieval",
-                      "Make a store of a text by attnscope datastore --text FILE -o STORE and "
-                      "open it under Structure, or choose memorizing attention, whose heads search "
-                      "earlier text.");
+  return page.message(
+      "No retrieval",
+      "Make a store of a text by attnscope datastore --text FILE -o STORE and open it under "
+      "Structure, or choose memorizing attention, whose heads search earlier text.");
 }
 
-// Example: an unseen story with the bundled store.
-void example(Session& session) {
+// Opens a bundled model and store with a text that the model has not seen.
+void open_example(Session& session) {
   if (!open_bundled_model(session, "twin-rope")) return;
   session.run.text = "On the first of June Marta took the silver key from its nail";
   Values values = default_values(retrieval_head("knn").parameters);
@@ -40,8 +40,8 @@ void example(Session& session) {
   session.run.retrieval = RetrievalChoice{{"knn", std::move(values)}, "lighthouse"};
 }
 
-Parameter mixed_by(const char* key, const char* symbol, const char* label, const char* help,
-                   double initial, double slider_max) {
+Parameter mixing_parameter(const char* key, const char* symbol, const char* label, const char* help,
+                           double initial, double slider_max) {
   return {.key = key,
           .symbol = symbol,
           .label = label,
@@ -56,11 +56,11 @@ Parameter mixed_by(const char* key, const char* symbol, const char* label, const
 
 std::vector<Parameter> parameters() {
   Parameter lambda =
-      mixed_by("lambda", "λ", "Interpolation weight",
-               "Weight of the neighbours in the mixture; needs no new run.", 0.25, 0.99);
+      mixing_parameter("lambda", "λ", "Interpolation weight",
+                       "Weight of the neighbours in the mixture; needs no new run.", 0.25, 0.99);
   lambda.limits.max = 0.999;
-  Parameter temperature =
-      mixed_by("temperature", "τ", "Temperature", "Scale of the decay with distance.", 1, 50);
+  Parameter temperature = mixing_parameter("temperature", "τ", "Temperature",
+                                           "Scale of the decay with distance.", 1, 50);
   temperature.limits.min_excluded = true;
   temperature.slider.min = 0.1;
   return {{.key = "k",
@@ -96,8 +96,7 @@ void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& co
     controls.layer = controls.head = controls.part = false;
     if (!trace->taps.contains("retrieval.gate")) return;
     controls.idle["k"] =
-        "The gate mixes the number of states set in the run: change it next to the "
-        "model.";
+        "The gate mixes the number of states set in the run: change it next to the model.";
     controls.idle["lambda"] = controls.idle["temperature"] = "A gate determines their weight.";
     return;
   }
@@ -128,9 +127,9 @@ View retrieval_view() {
       .findings = {{Findings::contexts.id}},
       .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
       .content = {.objection = [](const Trace& trace) -> std::string {
-                    return retrieves(trace) || has_lookup(trace) ? "" : kNothing;
+                    return retrieves(trace) || has_retrieving_head(trace) ? "" : kNoRetrieval;
                   },
-                  .example = example}};
+                  .example = open_example}};
 }
 
 }  // namespace attnscope

@@ -16,15 +16,15 @@ namespace {
 constexpr const char* kRetrieval = "retrieval";
 constexpr const char* kRetrievedRule = "retrieved";  // rule of memorizing's pattern
 
-// Weights of the first k neighbours of a row: by distance, or with a gate by the model's logits of
-// their successors, i.e. products of its final state with their vectors.
-std::vector<double> neighbour_shares(const Trace& trace, const RetrievedContexts& found,
+// Weights of the first k neighbours of a token: by distance, or (gated) by the model's logits of
+// their successors.
+std::vector<double> neighbour_shares(const Trace& trace, const RetrievedContexts& contexts,
                                      const MixSetting& setting, Index token) {
   std::vector<double> scores;
   for (Index n = 0; n < setting.k; ++n) {
-    const std::int32_t value = found.store->values[found.neighbours.index(token, n)];
+    const std::int32_t value = contexts.store->values[contexts.neighbours.index(token, n)];
     scores.push_back(setting.gated ? static_cast<double>(trace.logits(token, value))
-                                   : -static_cast<double>(found.neighbours.distance(token, n)) /
+                                   : -static_cast<double>(contexts.neighbours.distance(token, n)) /
                                          setting.temperature);
   }
   const double most = *std::ranges::max_element(scores);
@@ -34,7 +34,6 @@ std::vector<double> neighbour_shares(const Trace& trace, const RetrievedContexts
   return scores;
 }
 
-// log p of each token by the model without retrieval.  [L, vocabulary]
 Tensor model_logs(const ViewInput& input) {
   const auto make = [&] { return model_log_probabilities(input.trace); };
   const auto source = source_of(input.trace);
@@ -44,7 +43,7 @@ Tensor model_logs(const ViewInput& input) {
 
 }  // namespace
 
-MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& found) {
+MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& contexts) {
   MixSetting setting;
   setting.gated = input.trace.taps.contains("retrieval.gate");
   if (input.session.run.retrieval) {
@@ -57,18 +56,18 @@ MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& found) {
   if (values.has("k") && !setting.gated) setting.k = values.integer("k");
   if (values.has("lambda")) setting.lambda = values.real("lambda");
   if (values.has("temperature")) setting.temperature = values.real("temperature");
-  setting.k = std::clamp<Index>(setting.k, 1, found.neighbours.index.dim(1));
+  setting.k = std::clamp<Index>(setting.k, 1, contexts.neighbours.index.dim(1));
   return setting;
 }
 
-MixedRow mixed_row(const Trace& trace, const RetrievedContexts& found, const MixSetting& setting,
+MixedRow mixed_row(const Trace& trace, const RetrievedContexts& contexts, const MixSetting& setting,
                    Index token) {
   const Index vocabulary = trace.logits.dim(1);
   const auto size = static_cast<std::size_t>(vocabulary);
-  MixedRow row{neighbour_shares(trace, found, setting, token), {}, {}, {}};
+  MixedRow row{neighbour_shares(trace, contexts, setting, token), {}, {}, {}};
   row.store.assign(size, 0.0);
   for (Index n = 0; n < setting.k; ++n) {
-    const std::int32_t value = found.store->values[found.neighbours.index(token, n)];
+    const std::int32_t value = contexts.store->values[contexts.neighbours.index(token, n)];
     row.store[static_cast<std::size_t>(value)] += row.neighbours[static_cast<std::size_t>(n)];
   }
   double most = -std::numeric_limits<double>::infinity(), sum = 0;
@@ -94,7 +93,7 @@ Tensor model_log_probabilities(const Trace& trace) {
   return log_softmax(Var(trace.logits)).value();
 }
 
-Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& found,
+Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& contexts,
                       const MixSetting& setting) {
   const Trace& trace = input.trace;
   const auto length = static_cast<Index>(trace.tokens.size());
@@ -107,10 +106,10 @@ Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& found,
     if (setting.gated) {
       mixed = static_cast<double>(trace.taps.at("log_probabilities")(i - 1, id));
     } else {
-      const std::vector<double> shares = neighbour_shares(trace, found, setting, i - 1);
+      const std::vector<double> shares = neighbour_shares(trace, contexts, setting, i - 1);
       double hit = 0;
       for (Index n = 0; n < setting.k; ++n) {
-        const std::int32_t value = found.store->values[found.neighbours.index(i - 1, n)];
+        const std::int32_t value = contexts.store->values[contexts.neighbours.index(i - 1, n)];
         if (value == id) hit += shares[static_cast<std::size_t>(n)];
       }
       mixed = hit > 0 ? std::log(setting.lambda * hit + (1 - setting.lambda) * std::exp(plain))
@@ -147,7 +146,7 @@ std::string fetched_label(const Trace& trace, const Fetched& found, const Fetche
   return key_label(trace, *found.tap, key.column);
 }
 
-bool looks_up(const AttentionTap& tap) {
+bool retrieves_keys(const AttentionTap& tap) {
   const std::vector<std::string>& rules = tap.result.pattern->rules();
   return std::ranges::find(rules, kRetrievedRule) != rules.end();
 }
@@ -162,9 +161,9 @@ Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
     return tap.address.layer == layer && std::ranges::find(tap.heads, head) != tap.heads.end();
   };
   // The requested head first, then the others in order.
-  for (const bool own_head : {true, false}) {
+  for (const bool only_requested : {true, false}) {
     for (const AttentionTap& tap : trace.attention) {
-      if (!looks_up(tap) || (own_head && !has_head(tap))) continue;
+      if (!retrieves_keys(tap) || (only_requested && !has_head(tap))) continue;
       for (Index row = 0; row < tap.queries() && found.tap == nullptr; ++row) {
         if (trace.token_index(tap.query_rows, tap.queries(), row) != token) continue;
         found.tap = &tap;
@@ -175,21 +174,21 @@ Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
   }
   if (found.tap == nullptr) return found;
   const AttentionTap& tap = *found.tap;
-  const auto own = std::ranges::find(tap.heads, head);
-  found.head = own == tap.heads.end() ? 0 : own - tap.heads.begin();
+  const auto position = std::ranges::find(tap.heads, head);
+  found.head = position == tap.heads.end() ? 0 : position - tap.heads.begin();
   found.token = token;
   const Tensor weights = attention_row(tap, found.head, found.row);
   for (const auto& [kind, count] : tap.result.columns) {
     if (kind == KeyKind::Memory) found.stored += count;
   }
   const Index first = trace.token_index(tap.query_rows, tap.queries(), 0);
-  const Index of_pattern = tap.result.pattern->heads() > 1 ? found.head : 0;
+  const Index pattern_head = tap.result.pattern->heads() > 1 ? found.head : 0;
   for (Index c = 0; c < found.stored; ++c) {
-    if (!tap.result.pattern->allowed(of_pattern, found.row, c)) continue;
+    if (!tap.result.pattern->allowed(pattern_head, found.row, c)) continue;
     // Segment-recurrent models store the positions just before this one.
-    const bool of_text = trace.config && trace.config->segment > 0;
-    const Index at = first - found.stored + c;
-    found.keys.push_back({of_text && at >= 0 ? at : -1, c, static_cast<double>(weights[c])});
+    const bool in_text = trace.config && trace.config->segment > 0;
+    const Index index = first - found.stored + c;
+    found.keys.push_back({in_text && index >= 0 ? index : -1, c, static_cast<double>(weights[c])});
     found.share += static_cast<double>(weights[c]);
   }
   std::ranges::stable_sort(found.keys, std::ranges::greater{}, &Fetched::Key::weight);
@@ -207,7 +206,7 @@ Index retrieving_token(const ViewInput& input, bool with_next) {
 
 namespace {
 
-ViewData::Matrix neighbours_table(const Trace& trace, const RetrievedContexts& found,
+ViewData::Matrix neighbours_table(const Trace& trace, const RetrievedContexts& contexts,
                                   const MixedRow& row, Index token) {
   ViewData::Matrix table{
       "neighbours",
@@ -216,13 +215,13 @@ ViewData::Matrix neighbours_table(const Trace& trace, const RetrievedContexts& f
       {"row of the store", "text", "position", "squared distance", "successor id", "share"},
       {"context"}};
   for (Index n = 0; n < table.values.dim(0); ++n) {
-    const Index at = found.neighbours.index(token, n);
-    const ContextWords words = context_words(*found.store, at, 8, 0);
+    const Index at = contexts.neighbours.index(token, n);
+    const ContextWords words = context_words(*contexts.store, at, 8, 0);
     table.rows.push_back(words_of_labels(trace, words.before));
     const double numbers[] = {static_cast<double>(at),
                               static_cast<double>(words.text),
                               static_cast<double>(words.position),
-                              static_cast<double>(found.neighbours.distance(token, n)),
+                              static_cast<double>(contexts.neighbours.distance(token, n)),
                               static_cast<double>(words.value),
                               row.neighbours[static_cast<std::size_t>(n)]};
     std::transform(std::begin(numbers), std::end(numbers), table.values.data() + 6 * n,
@@ -279,7 +278,7 @@ ViewData fetched_data(const ViewInput& input) {
 ViewData retrieval_data(const ViewInput& input) {
   const Trace& trace = input.trace;
   if (!retrieves(trace)) {
-    if (std::ranges::any_of(trace.attention, looks_up)) return fetched_data(input);
+    if (std::ranges::any_of(trace.attention, retrieves_keys)) return fetched_data(input);
     throw InputError("retrieval: expected a run with retrieval or memorizing, found neither");
   }
   const std::shared_ptr<const RetrievedContexts> found = input.findings.get(Findings::contexts);
@@ -288,19 +287,19 @@ ViewData retrieval_data(const ViewInput& input) {
   const MixSetting setting = mix_setting(input, *found);
   const MixedRow row = mixed_row(trace, *found, setting, token);
   const Tensor bits = retrieval_bits(input, *found, setting);
-  ViewData::Matrix of_text{"bits",
-                           Tensor({bits.dim(1), setting.gated ? 3 : 2}),
-                           {},
-                           {"model", "with retrieval"},
-                           {"token"}};
-  if (setting.gated) of_text.columns.emplace_back("gate");
+  ViewData::Matrix text_table{"bits",
+                              Tensor({bits.dim(1), setting.gated ? 3 : 2}),
+                              {},
+                              {"model", "with retrieval"},
+                              {"token"}};
+  if (setting.gated) text_table.columns.emplace_back("gate");
   for (Index i = 0; i < bits.dim(1); ++i) {
-    of_text.rows.push_back(trace.tokens[static_cast<std::size_t>(i)].label);
-    for (Index c = 0; c < 2; ++c) of_text.values(i, c) = bits(c, i);
-    if (setting.gated) of_text.values(i, 2) = trace.taps.at("retrieval.gate")[i];
+    text_table.rows.push_back(trace.tokens[static_cast<std::size_t>(i)].label);
+    for (Index c = 0; c < 2; ++c) text_table.values(i, c) = bits(c, i);
+    if (setting.gated) text_table.values(i, 2) = trace.taps.at("retrieval.gate")[i];
   }
   return {
-      {neighbours_table(trace, *found, row, token), next_table(trace, row), std::move(of_text)}};
+      {neighbours_table(trace, *found, row, token), next_table(trace, row), std::move(text_table)}};
 }
 
 }  // namespace attnscope

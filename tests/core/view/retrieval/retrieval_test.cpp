@@ -39,7 +39,7 @@ class RetrievalView : public ::testing::Test {
     store_ = make_store(checkpoint->model, texts, cpu_backend(), {});
     write_safetensors(folder_.path() / "store.safetensors", store_file(store_, false));
   }
-  void retrieve(const std::string& id, Index k, double lambda = 0.25, double temperature = 1) {
+  void use_store(const std::string& id, Index k, double lambda = 0.25, double temperature = 1) {
     RetrievalChoice choice{{id, default_values(retrieval_head(id).parameters)},
                            (folder_.path() / "store.safetensors").string()};
     choice.retrieval_head.values.set("k", k);
@@ -52,7 +52,7 @@ class RetrievalView : public ::testing::Test {
     traces_.findings.add(compute_background_findings(session_, {{"contexts"}}, run_, {}));
     found_ = traces_.findings.get(Findings::contexts);
   }
-  void remember(Index segment) {
+  void use_memory(Index segment) {
     session_.run.retrieval.reset();
     const Variant& memorizing = variant("memorizing");
     session_.run.variant = Choice{memorizing.id, default_values(memorizing.parameters)};
@@ -73,7 +73,7 @@ class RetrievalView : public ::testing::Test {
             .figure = {.framed = framed},
             .interaction = {.pointer = pointer_}};
   }
-  std::string words() {
+  std::string picture_text() {
     return testing::all_text(view("retrieval").lay_out(input(1200, 900)).list);
   }
   void expect_no_fault() {
@@ -95,7 +95,7 @@ class RetrievalView : public ::testing::Test {
       }
     }
   }
-  double measured(const char* id, Index query = -1) {
+  double measure(const char* id, Index query = -1) {
     Claim claim;
     claim.measure = id;
     claim.query = query;
@@ -114,17 +114,17 @@ class RetrievalView : public ::testing::Test {
 
 // The sliders show the result of a run with the same numbers.
 TEST_F(RetrievalView, SlidersMatchRun) {
-  retrieve("knn", 4);
+  use_store("knn", 4);
   ASSERT_NE(found_, nullptr);
   EXPECT_EQ(found_->neighbours.index.dim(1), 48 + 4);  // all stored contexts
   const Traces before = traces_;
-  const Session as_run = session_;
+  const Session run_session = session_;
   for (const auto& [k, lambda, temperature] :
        {std::tuple{Index{4}, 0.25, 1.0}, {Index{1}, 0.9, 3.0}, {Index{30}, 0.5, 40.0}}) {
-    retrieve("knn", k, lambda, temperature);
-    const Tensor real = traces_.trace->taps.at("log_probabilities");
+    use_store("knn", k, lambda, temperature);
+    const Tensor expected = traces_.trace->taps.at("log_probabilities");
     traces_ = before;
-    session_ = as_run;
+    session_ = run_session;
     set_view_value(session_.view, "retrieval", "k", k);
     set_view_value(session_.view, "retrieval", "lambda", lambda);
     set_view_value(session_.view, "retrieval", "temperature", temperature);
@@ -137,7 +137,7 @@ TEST_F(RetrievalView, SlidersMatchRun) {
       for (Index y = 0; y < 256; ++y) {
         const double p = row.mixed[static_cast<std::size_t>(y)];
         sum += p;
-        EXPECT_TRUE(std::abs(p - std::exp(static_cast<double>(real(token, y)))) <= 1e-5);
+        EXPECT_TRUE(std::abs(p - std::exp(static_cast<double>(expected(token, y)))) <= 1e-5);
       }
       EXPECT_TRUE(std::abs(sum - 1) <= 1e-6);
     }
@@ -145,14 +145,14 @@ TEST_F(RetrievalView, SlidersMatchRun) {
     for (Index i = 1; i < kLength; ++i) {
       const std::int32_t id = traces_.trace->tokens[static_cast<std::size_t>(i)].id;
       EXPECT_TRUE(std::abs(static_cast<double>(bits(1, i)) +
-                           static_cast<double>(real(i - 1, id)) / std::log(2.0)) <= 1e-3);
+                           static_cast<double>(expected(i - 1, id)) / std::log(2.0)) <= 1e-3);
     }
   }
 }
 
 // p_kNN by its equation, computed from the stored keys.
 TEST_F(RetrievalView, NeighbourWeightsMatchEquation) {
-  retrieve("knn", 3, 0.5, 2);
+  use_store("knn", 3, 0.5, 2);
   const ViewInput in = input();
   const MixedRow row = mixed_row(*traces_.trace, *found_, mix_setting(in, *found_), 9);
   double sum = 0;
@@ -187,9 +187,9 @@ TEST_F(RetrievalView, ContextsQuoteStoredText) {
 }
 
 TEST_F(RetrievalView, ReportsNeighboursAndTheirEffect) {
-  retrieve("knn", 4);
+  use_store("knn", 4);
   set_view_value(session_.view, "retrieval", "token", Index{10});  // "the cat sat" -> " "
-  const std::string all = words();
+  const std::string all = picture_text();
   for (const char* part : {"52 contexts", "λ = 0.25", "he cat sat", "bits per token", "neighbours",
                            "model", "both", "After “t”"}) {
     EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
@@ -197,19 +197,19 @@ TEST_F(RetrievalView, ReportsNeighboursAndTheirEffect) {
   expect_no_fault();
   EXPECT_EQ(view("retrieval").objection(*traces_.trace), "");
   const Tensor bits = retrieval_bits(input(), *found_, mix_setting(input(), *found_));
-  EXPECT_TRUE(std::abs(measured("retrieval_gain") - (mean_bits(bits, 0) - mean_bits(bits, 1))) <=
+  EXPECT_TRUE(std::abs(measure("retrieval_gain") - (mean_bits(bits, 0) - mean_bits(bits, 1))) <=
               1e-4);
   const ViewData data = retrieval_data(input());
   ASSERT_EQ(data.matrices.size(), 3U);
   EXPECT_EQ(data.matrices[0].values.dim(0), 4);
   EXPECT_TRUE(data.matrices[1].values(0, 3) >= data.matrices[1].values(1, 3));
   traces_.findings.remove("contexts");
-  EXPECT_NE(words().find("Computing"), std::string::npos);
+  EXPECT_NE(picture_text().find("Computing"), std::string::npos);
   EXPECT_THROW(retrieval_data(input()), InputError);
 }
 
-TEST_F(RetrievalView, GateIsTakenFromRun) {
-  retrieve("spalm", 4);
+TEST_F(RetrievalView, GateMatchesRun) {
+  use_store("spalm", 4);
   const ViewInput in = input();
   const MixSetting setting = mix_setting(in, *found_);
   EXPECT_TRUE(setting.gated);
@@ -233,7 +233,7 @@ TEST_F(RetrievalView, GateIsTakenFromRun) {
   for (std::size_t n = 0; n < 4; ++n) {
     EXPECT_TRUE(std::abs(row.neighbours[n] - scores[n] / sum) <= 1e-4);
   }
-  EXPECT_NE(words().find("no trained gate"), std::string::npos) << words();
+  EXPECT_NE(picture_text().find("no trained gate"), std::string::npos) << picture_text();
   const ViewControls controls = view_controls(session_.view, traces_.trace.get());
   EXPECT_TRUE(controls.idle.contains("k") && controls.idle.contains("lambda"));
   expect_no_fault();
@@ -241,7 +241,7 @@ TEST_F(RetrievalView, GateIsTakenFromRun) {
 
 // Arcs of memorizing attention: weights of the memory columns, by their tokens.
 TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
-  remember(6);
+  use_memory(6);
   const Trace& trace = *traces_.trace;
   const Fetched found = fetched_by(trace, 1, 1, 20);  // in the segment of tokens 18 to 21
   ASSERT_NE(found.tap, nullptr);
@@ -260,9 +260,10 @@ TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
     share += key.weight;
   }
   EXPECT_TRUE(std::abs(found.share - share) <= 1e-12);
-  EXPECT_TRUE(std::abs(measured("fetched_share", 20) - fetched_by(trace, 0, 0, 20).share) <= 1e-12);
-  EXPECT_EQ(fetched_by(trace, 0, 0, 2).stored, 0);  // nothing precedes it
-  EXPECT_NE(words().find("fetched 3 of 10 stored tokens"), std::string::npos) << words();
+  EXPECT_TRUE(std::abs(measure("fetched_share", 20) - fetched_by(trace, 0, 0, 20).share) <= 1e-12);
+  EXPECT_EQ(fetched_by(trace, 0, 0, 2).stored, 0);  // no token precedes the first segment
+  EXPECT_NE(picture_text().find("fetched 3 of 10 stored tokens"), std::string::npos)
+      << picture_text();
   expect_no_fault();
   EXPECT_EQ(retrieval_data(input()).matrices.front().values.dim(0), 3);
 }
@@ -271,9 +272,9 @@ TEST_F(RetrievalView, ExplainsMissingRetrieval) {
   session_.run.retrieval.reset();
   traces_ = run_.observe(session_, {});
   EXPECT_NE(view("retrieval").objection(*traces_.trace), "");
-  EXPECT_NE(words().find("attnscope datastore"), std::string::npos);
+  EXPECT_NE(picture_text().find("attnscope datastore"), std::string::npos);
   EXPECT_THROW(retrieval_data(input()), InputError);
-  EXPECT_THROW(measured("retrieval_gain"), InputError);
+  EXPECT_THROW(measure("retrieval_gain"), InputError);
 }
 
 TEST_F(RetrievalView, MatchesGoldenSvg) {
@@ -286,13 +287,13 @@ TEST_F(RetrievalView, MatchesGoldenSvg) {
   const auto add_data = [&](const std::string& name) {
     data += name + "\n" + testing::describe_data(*traces_.trace, session_, traces_.findings);
   };
-  retrieve("knn", 3);
+  use_store("knn", 3);
   expect_svg("knn");
   add_data("knn");
   session_.view.pinned_query = 5;
-  retrieve("spalm", 4);
+  use_store("spalm", 4);
   add_data("spalm");
-  remember(6);
+  use_memory(6);
   session_.view.layer = 1;
   session_.view.pinned_query = 17;
   add_data("memorizing");
