@@ -22,37 +22,38 @@ constexpr double kRulerEnds = 3;      // em: numbers next to the line
 constexpr double kRuler = 4.8;        // em
 constexpr double kNote = 1.3;         // em: note on omitted pairs
 constexpr double kChartShare = 0.4;   // share of the height for the curve, if there is ample space
-constexpr double kMaxCircle = 16;     // em across
+constexpr double kMaxCircle = 16;     // em: diameter
 constexpr double kGhost = 0.45;       // opacity of the query at the key's position
-constexpr double kArc = 0.35;         // of the radius
+constexpr double kArc = 0.35;         // share of the radius
 constexpr double kCircleLine = 1.35;  // em: line height below a circle
 constexpr double kCircleGap = 1.4;    // em between circles
 
 // Minimum sizes in em, tried in order: everything shrinks, then the curve moves next to the
 // circles, then it is omitted.
-struct Least {
+struct MinSizes {
   double chart;   // height; 0: none
   double circle;  // diameter
   int lines;      // lines of text below a circle
   bool beside = false;
 };
-constexpr Least kMin[] = {{9, 3.4, 2},   {6.3, 3.4, 2},       {6.3, 2.6, 1, true},
-                          {5.4, 2.6, 1}, {4.2, 1.8, 1, true}, {0, 1.8, 1}};
-constexpr double kBesideShare = 0.5;  // of the width, for the curve
+constexpr MinSizes kMin[] = {{9, 3.4, 2},   {6.3, 3.4, 2},       {6.3, 2.6, 1, true},
+                             {5.4, 2.6, 1}, {4.2, 1.8, 1, true}, {0, 1.8, 1}};
+constexpr double kBesideShare = 0.5;  // share of the width, for the curve
 constexpr double kMinBeside = 12;     // em: width of the curve
 
 // Arrangement of the circles: a sample of the pairs if space is short.
 struct Raster {
-  Index shown = 0, columns = 0;
+  Index count = 0, columns = 0;
   double circle = 0;  // diameter
   double cell_width = 0, cell_height = 0;
   int lines = 0;  // of text below each
 };
 
-Raster raster_of(const Page& page, double width, double height, Index pairs, const Least& least) {
+Raster raster_of(const Page& page, double width, double height, Index pairs,
+                 const MinSizes& least) {
   const double em = page.em(), text = least.lines * kCircleLine * em;
   Raster best;
-  for (Index shown = pairs; shown >= 1 && best.shown == 0; --shown) {
+  for (Index shown = pairs; shown >= 1 && best.count == 0; --shown) {
     for (Index columns = 1; columns <= shown; ++columns) {
       const Index rows = (shown + columns - 1) / columns;
       const double circle = std::min({width / static_cast<double>(columns) - kCircleGap * em,
@@ -66,7 +67,7 @@ Raster raster_of(const Page& page, double width, double height, Index pairs, con
 }
 
 // The pair shown by circle `n` of `shown`: evenly spaced from the fastest to the slowest.
-Index pair_of(Index n, Index shown, Index pairs) {
+Index sampled_pair(Index n, Index shown, Index pairs) {
   if (shown == pairs || shown == 1) return n;
   return static_cast<Index>(
       std::lround(static_cast<double>(n * (pairs - 1)) / static_cast<double>(shown - 1)));
@@ -92,7 +93,7 @@ Arrow arrow_of(const Tensor& v, const RotaryPair& pair) {
   return {std::hypot(x, y), std::atan2(y, x)};
 }
 
-double longest(const Tensor& v, const std::vector<RotaryPair>& pairs) {
+double longest_arrow(const Tensor& v, const std::vector<RotaryPair>& pairs) {
   double most = 0;
   for (const RotaryPair& pair : pairs) most = std::max(most, arrow_of(v, pair).length);
   return most > 0 ? most : 1;
@@ -103,11 +104,12 @@ double relative_angle(const RopeTurn& turn, const RotaryPair& pair) {
   return std::remainder(turn.offset() * pair.frequency, kTurn);
 }
 
-// The arc shows the rotation by the offset, starting from the query at the key's position.
+// Draws query and key as arrows, and the rotation by the offset as an arc to the query.
 void draw_circle(Page& page, Point centre, double radius, const RotaryPair& pair,
                  const RopeTurn& turn, const Tensor& query, const Tensor& key) {
   const Theme& theme = page.theme();
-  const double most_query = longest(query, turn.pairs), most_key = longest(key, turn.pairs);
+  const double most_query = longest_arrow(query, turn.pairs),
+               most_key = longest_arrow(key, turn.pairs);
   const Arrow q = arrow_of(query, pair), k = arrow_of(key, pair);
   page.add(disc(centre, radius, translucent(theme.line, 0.12)));
   page.add(circle(centre, radius, theme.line, 1));
@@ -129,11 +131,11 @@ void draw_circle(Page& page, Point centre, double radius, const RotaryPair& pair
 
 void draw_circles(Page& page, const Box& box, const Raster& raster, const RopeTurn& turn) {
   const double em = page.em(), size = page.small();
-  const Tensor query = turned(turn, turn.query, turn.query_at);
-  const Tensor key = turned(turn, turn.key, turn.key_at);
+  const Tensor query = rotated(turn, turn.query, turn.query_at);
+  const Tensor key = rotated(turn, turn.key, turn.key_at);
   const auto pairs = static_cast<Index>(turn.pairs.size());
-  for (Index n = 0; n < raster.shown; ++n) {
-    const Index t = pair_of(n, raster.shown, pairs);
+  for (Index n = 0; n < raster.count; ++n) {
+    const Index t = sampled_pair(n, raster.count, pairs);
     const RotaryPair& pair = turn.pairs[static_cast<std::size_t>(t)];
     const double left = box.x + static_cast<double>(n % raster.columns) * raster.cell_width;
     const double top = box.y + static_cast<double>(n / raster.columns) * raster.cell_height;
@@ -154,7 +156,7 @@ void draw_circles(Page& page, const Box& box, const Raster& raster, const RopeTu
   }
 }
 
-// The ruler of positions on which query and key are dragged.
+// Ruler of positions, along which query and key can be dragged.
 struct Ruler {
   double left = 0, right = 0, y = 0;  // pixels
   double least = 0, most = 1;         // positions
@@ -225,7 +227,7 @@ void set_positions(Session& session, double query, double key) {
   set_view_value(session.view, kId, "key", key);
 }
 
-// Adds handles; later ones lie over earlier ones: knobs of query and key over the bar between them.
+// Adds handles; later ones cover earlier ones: knobs of query and key the bar between them.
 void add_handles(ViewLayout& layout, double em, const Ruler& ruler, const Chart& chart,
                  const RopeTurn& turn) {
   const double query = turn.query_at, key = turn.key_at, offset = turn.offset();
@@ -316,9 +318,7 @@ std::string about(const RopeTurn& turn) {
   if (rest > 0) text += ", " + std::to_string(rest) + " components not rotated";
   text +=
       ". λ: positions per full rotation; arc and degrees: rotation of a pair by the offset, from "
-      "where "
-      "the query at the key's position. Arrows are scaled to their "
-      "vector's longest.";
+      "where the query at the key's position. Arrows are scaled to their vector's longest.";
   return text;
 }
 
@@ -333,40 +333,40 @@ struct Parts {
 Parts divide(const Page& page, double width, double height, Index pairs) {
   const double em = page.em();
   Parts parts;
-  for (const Least& least : kMin) {
+  for (const MinSizes& least : kMin) {
     const bool ample = &least == std::begin(kMin);
     const double chart =
         ample ? std::max(least.chart * em, kChartShare * height) : least.chart * em;
     parts = {{}, width, height - chart, width, chart, least.beside};
     if (least.beside) {
-      const double beside = kBesideShare * width;
-      if (beside < kMinBeside * em || height + kNote * em < chart) continue;
-      parts = {{}, width - beside, height, beside, height + kNote * em, true};
+      const double curve_width = kBesideShare * width;
+      if (curve_width < kMinBeside * em || height + kNote * em < chart) continue;
+      parts = {{}, width - curve_width, height, curve_width, height + kNote * em, true};
     }
     parts.raster = raster_of(page, parts.width, parts.height, pairs, least);
-    if (parts.raster.shown > 0) break;
+    if (parts.raster.count > 0) break;
   }
   return parts;
 }
 
 // Notes on the picture, longest first.
-std::vector<std::string> notes(const RopeTurn& turn, Index shown, bool has_curve) {
+std::vector<std::string> picture_notes(const RopeTurn& turn, Index shown, bool has_curve) {
   const auto pairs = static_cast<Index>(turn.pairs.size());
   const std::string count = std::to_string(shown) + " of " + std::to_string(pairs);
-  const bool all = shown == pairs;
-  if (turn.example) return {turn.about, "an example, not from the file", "an example"};
-  if (!turn.instead.empty()) {
-    const std::string would = "effect of RoPE: this run has " + turn.instead;
-    const std::string which = all ? "" : "; " + count + " pairs";
-    return {"This run's encoding is " + turn.instead +
-                ": this picture shows the effect of RoPE on its vectors" + which,
-            would + which, would, "effect of RoPE", "not the run's"};
+  const bool shows_all = shown == pairs;
+  if (turn.is_example) return {turn.about, "an example, not from the file", "an example"};
+  if (!turn.run_encoding.empty()) {
+    const std::string effect = "effect of RoPE: this run has " + turn.run_encoding;
+    const std::string sample = shows_all ? "" : "; " + count + " pairs";
+    return {"This run's encoding is " + turn.run_encoding +
+                ": this picture shows the effect of RoPE on its vectors" + sample,
+            effect + sample, effect, "effect of RoPE", "not the run's"};
   }
-  if (has_curve && all) return {};
+  if (has_curve && shows_all) return {};
   if (has_curve) return {count + " pairs, from the fastest to the slowest", count};
-  const std::string lost = "no space for the score curve";
-  if (all) return {lost, "no curve"};
-  return {count + " pairs; " + lost, lost, count};
+  const std::string missing = "no space for the score curve";
+  if (shows_all) return {missing, "no curve"};
+  return {count + " pairs; " + missing, missing, count};
 }
 
 ViewLayout lay_out(const ViewInput& input) {
@@ -382,19 +382,16 @@ ViewLayout lay_out(const ViewInput& input) {
   const double em = page.em();
   const Box inside = page.frame(title_with_head(input), caption(input.trace, about(turn)));
   std::vector<LegendEntry> entries = legend_of(input.canvas.theme, turn);
-  std::vector<LegendEntry> few(entries.begin(),
-                               entries.end() - 1);  // if that saves a line
+  std::vector<LegendEntry> few(entries.begin(), entries.end() - 1);  // if this saves a line
   if (legend_height(page, few, inside.width) < legend_height(page, entries, inside.width)) {
     entries = std::move(few);
   }
   const double header = legend_height(page, entries, inside.width) + 0.4 * em;
   Parts parts = divide(page, inside.width, inside.height - header - (kNote + kRuler) * em, pairs);
   const Raster& raster = parts.raster;
-  if (raster.shown == 0) {
-    return no_space(page);
-  }
+  if (raster.count == 0) return no_space(page);
   draw_legend(page, entries, {inside.x, inside.y, inside.width, header});
-  const Index rows = (raster.shown + raster.columns - 1) / raster.columns;
+  const Index rows = (raster.count + raster.columns - 1) / raster.columns;
   const double circles = static_cast<double>(rows) * raster.cell_height;
   const bool tight = input.figure.tight && input.figure.framed && !parts.beside;
   if (!tight && !parts.beside && parts.chart_height > 0) {  // the curve gets the remaining space
@@ -404,10 +401,10 @@ ViewLayout lay_out(const ViewInput& input) {
   const double under_header = inside.y + header;
   const double top = under_header + (tight ? 0 : std::max(0.0, parts.height - circles) / 2);
   draw_circles(page, {inside.x, top, parts.width, circles}, raster, turn);
-  page.faint_text(
-      {inside.x + parts.width / 2, top + circles + kNote / 2 * em},
-      page.fitting(notes(turn, raster.shown, parts.chart_height > 0), page.small(), parts.width),
-      page.small(), Align::Middle);
+  page.faint_text({inside.x + parts.width / 2, top + circles + kNote / 2 * em},
+                  page.fitting(picture_notes(turn, raster.count, parts.chart_height > 0),
+                               page.small(), parts.width),
+                  page.small(), Align::Middle);
   const double ruler_top = tight ? top + circles : under_header + parts.height;
   const Box below{inside.x, ruler_top + kNote * em, inside.width, kRuler * em};
   const Ruler ruler = ruler_of(page, below, turn, reach);
@@ -427,7 +424,6 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
-// Exported numbers: score by offset, and the vectors before and after rotation.
 ViewData data(const ViewInput& input) {
   const Found found = require_tap(input);
   const Values values = view_values(input.session.view, kId);
@@ -439,15 +435,15 @@ ViewData data(const ViewInput& input) {
     scores.values(0, static_cast<Index>(n)) = static_cast<float>(curve[n].y);
     scores.columns.push_back(fixed(curve[n].x, 0));
   }
-  const std::vector<Tensor> vectors{turn.query, turn.key, turned(turn, turn.query, turn.query_at),
-                                    turned(turn, turn.key, turn.key_at)};
-  ViewData::Matrix turns{
+  const std::vector<Tensor> vectors{turn.query, turn.key, rotated(turn, turn.query, turn.query_at),
+                                    rotated(turn, turn.key, turn.key_at)};
+  ViewData::Matrix rotations{
       "vectors", Tensor({4, turn.head_size}), {"query", "key", "query, turned", "key, turned"}, {}};
   for (std::size_t n = 0; n < vectors.size(); ++n) {
     std::copy(vectors[n].begin(), vectors[n].end(),
-              turns.values.data() + static_cast<Index>(n) * turn.head_size);
+              rotations.values.data() + static_cast<Index>(n) * turn.head_size);
   }
-  return {{std::move(scores), std::move(turns)}};
+  return {{std::move(scores), std::move(rotations)}};
 }
 
 std::vector<Parameter> parameters() {

@@ -17,7 +17,7 @@ const Encoding& rope_encoding_entry() {
   return encoding("rope");
 }
 
-// Rotates rows [n, d_k] to positions[i] + extra with the encoding's own code.
+// Rotates rows [n, d_k] to positions[i] + extra with the code of the encoding.
 Tensor rotated_rows(const RopeTurn& turn, const Tensor& rows,
                     const std::vector<std::int32_t>& positions, double extra) {
   EncodingUse use;
@@ -34,8 +34,8 @@ double dot(const float* a, const float* b, Index n) {
 }
 
 Tensor row_of(const Tensor& x, Index head, Index heads, Index row) {
-  const Index own = head / (heads / x.dim(0));
-  return x.slice(own, 1).reshaped({x.dim(1), x.dim(2)}).slice(row, 1).reshaped({x.dim(2)});
+  const Index plane = head / (heads / x.dim(0));
+  return x.slice(plane, 1).reshaped({x.dim(1), x.dim(2)}).slice(row, 1).reshaped({x.dim(2)});
 }
 
 // Vector of length 1 along the first component of each pair.
@@ -47,21 +47,21 @@ Tensor unit_vector(const RopeTurn& turn) {
 
 void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap) {
   const Encoding& rope = rope_encoding_entry();
-  const bool own = tap != nullptr && tap->encoding.id == rope.id;
-  turn.rope = own ? tap->encoding.values : default_values(rope.parameters);
-  if (!own) turn.rope.erase("dims");
+  const bool run_uses_rope = tap != nullptr && tap->encoding.id == rope.id;
+  turn.rope = run_uses_rope ? tap->encoding.values : default_values(rope.parameters);
+  if (!run_uses_rope) turn.rope.erase("dims");
   if (view.has("base")) turn.rope.set("base", view.real("base"));
   if (view.has("pairs")) {
     turn.rope.set("dims", 2 * std::min(view.integer("pairs"), turn.head_size / 2));
   }
   // Odd head sizes leave the last component unrotated.
   if (!turn.rope.has("dims")) turn.rope.set("dims", turn.head_size / 2 * 2);
-  turn.pairs = rotary_pairs(turn.rope, turn.head_size, own ? tap->keys() : 0);
-  if (!own && tap != nullptr && !turn.example) {
-    turn.instead = encoding(tap->encoding.id).label;
-    turn.about += " The run's encoding is " + turn.instead +
+  turn.pairs = rotary_pairs(turn.rope, turn.head_size, run_uses_rope ? tap->keys() : 0);
+  if (!run_uses_rope && tap != nullptr && !turn.is_example) {
+    turn.run_encoding = encoding(tap->encoding.id).label;
+    turn.about += " The run's encoding is " + turn.run_encoding +
                   "; this is the effect of RoPE on the same vectors.";
-  } else if (own && (view.has("base") || view.has("pairs"))) {
+  } else if (run_uses_rope && (view.has("base") || view.has("pairs"))) {
     turn.about += " Base and rotated size are set in this view.";
   }
 }
@@ -73,20 +73,20 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   const Found found = find_tap(input);
   const AttentionTap* tap = found.tap;
   // Global rows use separate projections, which are not recorded here.
-  const bool own = tap != nullptr && tap->result.part != nullptr &&
-                   tap->result.part->is_own(focus_of(input, *tap, found.head).query);
-  const bool has_vectors = !own && tap != nullptr && tap->input.q.defined() &&
+  const bool is_global_row = tap != nullptr && tap->result.part != nullptr &&
+                             tap->result.part->is_own(focus_of(input, *tap, found.head).query);
+  const bool has_vectors = !is_global_row && tap != nullptr && tap->input.q.defined() &&
                            tap->input.k.defined() && tap->input.q.dim(1) == tap->queries() &&
                            tap->input.k.dim(1) == tap->keys() &&
                            tap->input.q.dim(2) == tap->input.k.dim(2) && tap->input.q.dim(2) >= 2;
   turn.head_size = has_vectors ? tap->input.q.dim(2) : kPlainSize;
   turn.scale = 1 / std::sqrt(static_cast<double>(turn.head_size));
   const std::string& vectors = view.choice("vectors");
-  const bool of_tokens = has_vectors && vectors != "unit";
-  if (!of_tokens) {
-    turn.example = !has_vectors && tap != nullptr;
+  const bool uses_tokens = has_vectors && vectors != "unit";
+  if (!uses_tokens) {
+    turn.is_example = !has_vectors && tap != nullptr;
     const std::string lengths = "query and key have length 1 in every pair and the same direction.";
-    if (!turn.example) {
+    if (!turn.is_example) {
       turn.about = "Q" + lengths.substr(1);
     } else if (input.trace.is_imported) {
       turn.about = "An example, not from the file, which has no q and k: " + lengths;
@@ -95,14 +95,14 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
     }
   }
   set_parameters(turn, view, tap);
-  const bool is_run = tap != nullptr && tap->encoding.id == rope_encoding_entry().id;
-  if (is_run && tap->result.part) turn.scale = static_cast<double>(tap->result.part->scale);
+  const bool run_uses_rope = tap != nullptr && tap->encoding.id == rope_encoding_entry().id;
+  if (run_uses_rope && tap->result.part) turn.scale = static_cast<double>(tap->result.part->scale);
   turn.scale *= rope_gain(turn.rope) * rope_gain(turn.rope);
   if (tap != nullptr) {
     const Pair pair = focus_of(input, *tap, found.head);
     turn.query_at = static_cast<double>(query_position(*tap, pair.query));
     turn.key_at = static_cast<double>(key_position(*tap, found.head, pair.key));
-    if (of_tokens) {
+    if (uses_tokens) {
       const Index heads = static_cast<Index>(tap->heads.size());
       turn.pair_query = pair.query;
       turn.pair_key = pair.key;
@@ -116,20 +116,20 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
                    std::string(" of ") + describe_head(input.trace, settings) + "." + turn.about;
     }
   }
-  if (!of_tokens) turn.query = turn.key = unit_vector(turn);
+  if (!uses_tokens) turn.query = turn.key = unit_vector(turn);
   if (view.has("query")) turn.query_at = view.real("query");
   if (view.has("key")) turn.key_at = view.real("key");
   return turn;
 }
 
-Tensor turned(const RopeTurn& turn, const Tensor& vector, double position) {
+Tensor rotated(const RopeTurn& turn, const Tensor& vector, double position) {
   return rotated_rows(turn, vector.reshaped({1, turn.head_size}), {0}, position)
       .reshaped({turn.head_size});
 }
 
 double rotated_score(const RopeTurn& turn, double offset) {
-  return turn.scale * dot(turned(turn, turn.query, offset).data(), turned(turn, turn.key, 0).data(),
-                          turn.head_size);
+  return turn.scale * dot(rotated(turn, turn.query, offset).data(),
+                          rotated(turn, turn.key, 0).data(), turn.head_size);
 }
 
 std::vector<Point> score_by_offset(const RopeTurn& turn, Index reach, Index per_position) {
@@ -140,15 +140,15 @@ std::vector<Point> score_by_offset(const RopeTurn& turn, Index reach, Index per_
     offsets.push_back(static_cast<std::int32_t>(n - reach));
     std::copy(turn.query.begin(), turn.query.end(), rows.data() + n * turn.head_size);
   }
-  const Tensor key = turned(turn, turn.key, 0);
+  const Tensor key = rotated(turn, turn.key, 0);
   std::vector<Point> points(static_cast<std::size_t>((count - 1) * per_position + 1));
   for (Index part = 0; part < per_position; ++part) {
     const double extra = static_cast<double>(part) / static_cast<double>(per_position);
     const Tensor queries = rotated_rows(turn, rows, offsets, extra);
     for (Index n = 0; n < count; ++n) {
-      const auto at = static_cast<std::size_t>(n * per_position + part);
-      if (at >= points.size()) break;
-      points[at] = {
+      const auto index = static_cast<std::size_t>(n * per_position + part);
+      if (index >= points.size()) break;
+      points[index] = {
           static_cast<double>(n - reach) + extra,
           turn.scale * dot(queries.data() + n * turn.head_size, key.data(), turn.head_size)};
     }

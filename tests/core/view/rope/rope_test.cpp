@@ -17,11 +17,11 @@ using testing::ModelTrace;
 using testing::run_model;
 using testing::settings_with;
 
-RopeTurn turn_of(const Trace& trace, const ViewSettings& settings) {
+RopeTurn rope_turn_of(const Trace& trace, const ViewSettings& settings) {
   return rope_turn(testing::InputOf(trace, settings).input, view_values(settings, "rope"));
 }
 
-bool says(const ViewLayout& layout, const std::string& part) {
+bool contains_text(const ViewLayout& layout, const std::string& part) {
   for (const Text& text : testing::texts(layout.list)) {
     if (text.text.find(part) != std::string::npos) return true;
   }
@@ -39,7 +39,7 @@ TEST(Rope, ScoreMatchesRun) {
         settings.layer = settings.head = 1;
         settings.pinned_query = query;
         settings.pinned_key = query / 2;
-        const RopeTurn turn = turn_of(trace, settings);
+        const RopeTurn turn = rope_turn_of(trace, settings);
         const auto pair = pair_score(*trace.find({1, 1})->result.part, 1, query, query / 2);
         ASSERT_TRUE(pair.has_value());
         EXPECT_EQ(turn.offset(), static_cast<double>(query - query / 2));
@@ -53,9 +53,9 @@ TEST(Rope, ScoreMatchesRun) {
 
 TEST(Rope, ScoreDependsOnOffsetOnly) {
   const Trace trace = run_model({});
-  const RopeTurn turn = turn_of(trace, {});
+  const RopeTurn turn = rope_turn_of(trace, {});
   const auto product = [&](double query, double key) {
-    const Tensor q = turned(turn, turn.query, query), k = turned(turn, turn.key, key);
+    const Tensor q = rotated(turn, turn.query, query), k = rotated(turn, turn.key, key);
     double sum = 0;
     for (Index i = 0; i < q.size(); ++i) {
       sum += static_cast<double>(q[i]) * static_cast<double>(k[i]);
@@ -80,21 +80,21 @@ TEST(Rope, ScoreDependsOnOffsetOnly) {
 TEST(Rope, PairsRotateByFrequency) {
   const Trace trace = run_model({});
   const RopeTurn turn =
-      turn_of(trace, settings_with("rope", R"({"vectors": "unit", "base": 100})"));
+      rope_turn_of(trace, settings_with("rope", R"({"vectors": "unit", "base": 100})"));
   ASSERT_EQ(turn.pairs.size(), 4u);
   for (std::size_t t = 0; t < 4; ++t) {
     EXPECT_TRUE(std::abs(turn.pairs[t].frequency - std::pow(100, -0.25 * static_cast<double>(t))) <=
                 1e-12);
-    const Tensor v = turned(turn, turn.query, 3);
+    const Tensor v = rotated(turn, turn.query, 3);
     const double angle = std::atan2(v[turn.pairs[t].second], v[turn.pairs[t].first]);
     EXPECT_TRUE(std::abs(std::remainder(angle - 3 * turn.pairs[t].frequency, 2 * M_PI)) <= 1e-5);
   }
-  EXPECT_EQ(turn_of(trace, settings_with("rope", R"({"pairs": 2})")).pairs.size(), 2u);
-  EXPECT_EQ(turn_of(trace, settings_with("rope", R"({"pairs": 900})")).pairs.size(), 4u);
+  EXPECT_EQ(rope_turn_of(trace, settings_with("rope", R"({"pairs": 2})")).pairs.size(), 2u);
+  EXPECT_EQ(rope_turn_of(trace, settings_with("rope", R"({"pairs": 900})")).pairs.size(), 4u);
 }
 
 // Angle in degrees from the first to the last point of an arc.
-double swept(const Line& arc, Point centre) {
+double swept_degrees(const Line& arc, Point centre) {
   double sum = 0;
   for (std::size_t n = 1; n < arc.points.size(); ++n) {
     const auto angle = [&](Point p) { return std::atan2(centre.y - p.y, p.x - centre.x); };
@@ -107,8 +107,8 @@ TEST(Rope, ArcMatchesPrintedAngle) {
   const Trace trace = run_model({.head_size = 16});
   Look look;
   look.width = 1000;
-  for (const char* where : {R"({"query": 9, "key": 2})", R"({"query": 3, "key": 8.5})"}) {
-    look.settings = settings_with("rope", where);
+  for (const char* positions : {R"({"query": 9, "key": 2})", R"({"query": 3, "key": 8.5})"}) {
+    look.settings = settings_with("rope", positions);
     const ViewLayout layout = look_at(trace, "rope", look);
     std::vector<double> arcs;
     std::optional<Point> centre;
@@ -118,7 +118,7 @@ TEST(Rope, ArcMatchesPrintedAngle) {
       if (line->points.size() == 2) {
         centre = line->points[0];
       } else if (centre) {
-        arcs.push_back(swept(*line, *centre));
+        arcs.push_back(swept_degrees(*line, *centre));
       }
     }
     std::size_t pair = 0;
@@ -135,18 +135,20 @@ TEST(Rope, ArcMatchesPrintedAngle) {
 
 TEST(Rope, WorksWithAnyModel) {
   Look look;
-  EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", look), "ALiBi"));
-  EXPECT_FALSE(says(look_at(run_model({}), "rope", look), "effect of RoPE"));
+  EXPECT_TRUE(contains_text(look_at(run_model({.encoding = "alibi"}), "rope", look), "ALiBi"));
+  EXPECT_FALSE(contains_text(look_at(run_model({}), "rope", look), "effect of RoPE"));
   Look window;
   window.framed = false;
-  EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", window),
-                   "encoding is ALiBi, linear bias: this picture shows the effect of RoPE"));
+  EXPECT_TRUE(
+      contains_text(look_at(run_model({.encoding = "alibi"}), "rope", window),
+                    "encoding is ALiBi, linear bias: this picture shows the effect of RoPE"));
   for (const Parameter& parameter : view("rope").options.parameters) {
     EXPECT_NE(parameter.unset_label, "the model's") << parameter.key;  // the model may have no RoPE
   }
-  EXPECT_TRUE(says(look_at(testing::synthetic_trace(1, 2, 9), "rope", look), "records no q and k"));
+  EXPECT_TRUE(contains_text(look_at(testing::synthetic_trace(1, 2, 9), "rope", look),
+                            "records no q and k"));
   look.settings = settings_with("rope", R"({"base": 7})");
-  EXPECT_TRUE(says(look_at(run_model({}), "rope", look), "set in this view"));
+  EXPECT_TRUE(contains_text(look_at(run_model({}), "rope", look), "set in this view"));
 }
 
 TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
@@ -159,10 +161,11 @@ TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
     look.height = height;
     const ViewLayout layout = look_at(trace, "rope", look);
     EXPECT_EQ(testing::fault(layout.list), "") << height;
-    EXPECT_TRUE(says(layout, "λ = ")) << height;
-    EXPECT_TRUE(says(layout, "score")) << height;
+    EXPECT_TRUE(contains_text(layout, "λ = ")) << height;
+    EXPECT_TRUE(contains_text(layout, "score")) << height;
     // Either the curve, or a note that it is missing.
-    EXPECT_NE(layout.handles.size() == 4, says(layout, "no space for the score curve")) << height;
+    EXPECT_NE(layout.handles.size() == 4, contains_text(layout, "no space for the score curve"))
+        << height;
     EXPECT_TRUE(height < 225 || layout.handles.size() == 4) << height;
   }
 }
@@ -170,9 +173,9 @@ TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
 TEST(Rope, LabelsExampleVectors) {
   Trace trace = testing::synthetic_trace(1, 2, 9);
   trace.is_imported = true;
-  EXPECT_TRUE(says(look_at(trace, "rope"), "xample, not from the file"));
-  EXPECT_FALSE(says(look_at(trace, "rope"), "The run's encoding"));
-  EXPECT_FALSE(says(look_at(run_model({}), "rope"), "xample"));
+  EXPECT_TRUE(contains_text(look_at(trace, "rope"), "xample, not from the file"));
+  EXPECT_FALSE(contains_text(look_at(trace, "rope"), "The run's encoding"));
+  EXPECT_FALSE(contains_text(look_at(run_model({}), "rope"), "xample"));
 }
 
 TEST(Rope, DraggingMovesPositions) {
