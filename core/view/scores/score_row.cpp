@@ -11,7 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kMaxLabels = 7;      // em above the bars
-constexpr double kLabelShare = 0.16;  // of the height, at most
+constexpr double kLabelShare = 0.16;  // share of the height, at most
 constexpr double kTitle = 1.5;        // em
 constexpr double kLeastTitle = 16;    // em wide, next to a legend
 constexpr double kMinStage = 2.2;     // em: the height of a row of bars
@@ -20,7 +20,7 @@ constexpr double kRight = 0.5;      // em right of the bars
 constexpr double kUsualLeft = 3.5;  // em: typical width of chart labels
 constexpr double kMinBars = 6;      // em wide
 
-ChartAxis axis_of_all(const std::vector<std::vector<double>>& lists,
+ChartAxis shared_axis(const std::vector<std::vector<double>>& lists,
                       std::vector<std::string> titles) {
   double least = 0, most = 0;
   for (const std::vector<double>& list : lists) {
@@ -51,14 +51,14 @@ std::vector<Stage> stages_of(const Theme& theme, const RowStages& row, int count
   std::vector<Stage> stages;
   const int terms = row.terms.size() > 1 ? 1 : 0;
   if (terms > 0 && count > kFewestStages + 1) {
-    Stage stage{"terms", axis_of_all(row.terms, {"terms", ""}), row.terms, {}};
+    Stage stage{"terms", shared_axis(row.terms, {"terms", ""}), row.terms, {}};
     for (std::size_t n = 0; n < row.terms.size(); ++n) {
       stage.colours.push_back(head_colour(static_cast<Index>(n)));
     }
     stages.push_back(std::move(stage));
   }
   const auto add = [&](const std::vector<double>& values, const std::string& name, Colour colour) {
-    stages.push_back({name, axis_of_all({values}, {name, ""}), {values}, {colour}});
+    stages.push_back({name, shared_axis({values}, {name, ""}), {values}, {colour}});
   };
   add(row.score, "score", theme.text);
   add(row.weight, "weight", theme.accent);
@@ -75,7 +75,6 @@ std::vector<LegendEntry> entries_of(const std::vector<ScoreMap>& maps, int stage
   return entries;
 }
 
-// Width of a one-line legend.
 double legend_width(const Page& page, const std::vector<LegendEntry>& entries) {
   double width = 0;
   for (const LegendEntry& entry : entries) {
@@ -84,12 +83,11 @@ double legend_width(const Page& page, const std::vector<LegendEntry>& entries) {
   return width;
 }
 
-// Note on omitted stages.
 std::vector<std::string> missing_stages(const std::vector<ScoreMap>& maps, int stages) {
-  const char* what = !has_terms(maps)          ? "weight·‖v‖"
-                     : stages == kFewestStages ? "terms and weight·‖v‖"
-                                               : "terms";
-  return {std::string("no space for ") + what, "some have no space"};
+  const char* missing = !has_terms(maps)          ? "weight·‖v‖"
+                        : stages == kFewestStages ? "terms and weight·‖v‖"
+                                                  : "terms";
+  return {std::string("no space for ") + missing, "some have no space"};
 }
 
 void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vector<ScoreMap>& maps,
@@ -98,21 +96,21 @@ void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vec
   const std::vector<LegendEntry> entries = entries_of(maps, plan.stages);
   const double beside = plan.beside ? legend_width(page, entries) : 0;
   const double middle = box.y + kTitle / 2 * em;
-  const bool all = plan.stages == stage_count(maps);
+  const bool is_full = plan.stages == stage_count(maps);
   const std::string title = page.ellipsised(
-      all ? "Row of the query " + query + ", stage by stage" : "Row of the query " + query, em,
+      is_full ? "Row of the query " + query + ", stage by stage" : "Row of the query " + query, em,
       box.width - beside);
   page.text({box.x, middle}, title, em);
-  if (!all) {
+  if (!is_full) {
     const double from = page.width_of(title, em) + 1.5 * em;
     page.faint_text({box.x + from, middle},
                     page.fitting(missing_stages(maps, plan.stages), page.small(), box.width - from),
                     page.small());
   }
-  const Box place = plan.beside
-                        ? Box{box.right() - beside, box.y, beside, plan.header}
-                        : Box{box.x, box.y + kTitle * em, box.width, plan.header - kTitle * em};
-  draw_legend(page, entries, place);
+  const Box legend_box =
+      plan.beside ? Box{box.right() - beside, box.y, beside, plan.header}
+                  : Box{box.x, box.y + kTitle * em, box.width, plan.header - kTitle * em};
+  draw_legend(page, entries, legend_box);
 }
 
 // "0.31"; of several terms "-1.2, 0.4".
@@ -133,10 +131,10 @@ void draw_name(Page& page, const Chart& chart, const std::string& name) {
     return;
   }
   const double line = std::min(1.2 * size, chart.plot.height);
-  const Box ground{chart.plot.right() - width - 0.7 * em, chart.plot.y + 1, width + 0.4 * em,
-                   line - 2};
-  page.add(FilledBox{ground, translucent(page.theme().background, 0.8)});
-  page.faint_text({ground.x + 0.2 * em, ground.y + ground.height / 2}, name, size);
+  const Box backdrop{chart.plot.right() - width - 0.7 * em, chart.plot.y + 1, width + 0.4 * em,
+                     line - 2};
+  page.add(FilledBox{backdrop, translucent(page.theme().background, 0.8)});
+  page.faint_text({backdrop.x + 0.2 * em, backdrop.y + backdrop.height / 2}, name, size);
 }
 
 void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSpan& columns,
@@ -145,13 +143,13 @@ void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSp
   const auto bars = static_cast<double>(stage.values.size());
   for (std::size_t n = 0; n < stage.values.size(); ++n) {
     for (std::size_t c = 0; c < stage.values[n].size(); ++c) {
-      if (!columns.holds(static_cast<Index>(c))) continue;
+      if (!columns.contains(static_cast<Index>(c))) continue;
       const double at = static_cast<double>(c) + 0.1 + 0.8 * (static_cast<double>(n) + 0.5) / bars;
       draw_bar(page, chart, at, 0.8 / bars, stage.values[n][c], stage.colours[n]);
     }
   }
   draw_name(page, chart, stage.name);
-  if (marked < 0 || !columns.holds(marked)) return;
+  if (marked < 0 || !columns.contains(marked)) return;
   double end = 0;  // end of the longest bar
   for (const std::vector<double>& list : stage.values) {
     const double v = list[static_cast<std::size_t>(marked)];
@@ -187,7 +185,7 @@ RowPlan plan_row(const Page& page, const std::vector<ScoreMap>& maps, TokenAxis 
 Index RowPlot::key_at(Point p) const {
   if (!bars.contains(p)) return -1;
   const double key = columns.first + (p.x - bars.x) / bars.width * columns.extent;
-  return columns.holds(static_cast<Index>(key)) ? static_cast<Index>(key) : -1;
+  return columns.contains(static_cast<Index>(key)) ? static_cast<Index>(key) : -1;
 }
 
 RowPlot place_row(const Page& page, const Box& box, const RowPlan& plan, const CellSpan& columns,

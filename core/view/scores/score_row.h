@@ -10,16 +10,16 @@
 
 namespace attnscope {
 
-// Space requirements of a row. With little height, terms and weighted values are dropped before
+// Space requirements of a row. If space is short, terms and weighted values are omitted before
 // score and weight.
 struct RowPlan {
   int stages = 0;
-  double header = 0, depth = 0;  // height of title and legend, of the key labels
+  double header = 0, depth = 0;  // height of title and legend, and of the key labels
   bool beside = false;           // the legend is next to the title
   double least = 0;              // minimum total height
   TokenAxis keys{};
 };
-inline constexpr int kFewestStages = 2;
+inline constexpr int kFewestStages = 2;              // score and weight
 int stage_count(const std::vector<ScoreMap>& maps);  // of all stages
 RowPlan plan_row(const Page& page, const std::vector<ScoreMap>& maps, TokenAxis keys,
                  const Box& space, int stages);

@@ -15,15 +15,15 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kMostPairs = Index{1} << 22;
 // Further kinds of cached terms, besides the values of Term.
-constexpr int kUnturned = -1, kTurning = -2, kSum = -3, kMixed = -4, kCapping = -5;
+constexpr int kUnrotated = -1, kRotation = -2, kSum = -3, kMixed = -4, kCapEffect = -5;
 
 TermWords name_of(int kind) {
   switch (kind) {
-    case kUnturned:
+    case kUnrotated:
       return {"content (before RoPE)", "content"};
-    case kTurning:
+    case kRotation:
       return {"effect of RoPE", "RoPE"};
-    case kCapping:
+    case kCapEffect:
       return {"effect of the cap", "cap"};
     case kSum:
       return {"score", "score"};
@@ -47,7 +47,7 @@ Tensor scores_of(const Part& part) {
 }
 
 // True if the encoding has rotated q and k.
-bool is_turned(const AttentionTap& tap, const Part& part) {
+bool is_rotated(const AttentionTap& tap, const Part& part) {
   return encoding(tap.encoding.id).apply && tap.input.q.defined() && tap.input.k.defined() &&
          tap.input.q.shape() == part.q.shape() && tap.input.k.shape() == part.k.shape() &&
          tap.input.q.data() != part.q.value().data();
@@ -58,16 +58,16 @@ Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
   const Part part = single_head(whole, head);
   Terms result;
   const std::map<Term, Tensor> terms = score_terms(part);
-  if (terms.size() == 1 && is_turned(tap, whole)) {
+  if (terms.size() == 1 && is_rotated(tap, whole)) {
     Part plain = whole;
     plain.q = tap.input.q;
     plain.k = tap.input.k;
     plain.score_cap = 0;
-    const Tensor unturned = scores_of(single_head(plain, head));
+    const Tensor unrotated = scores_of(single_head(plain, head));
     const Tensor& content = terms.begin()->second;
     Tensor change(content.shape());
-    for (Index n = 0; n < change.size(); ++n) change[n] = content[n] - unturned[n];
-    result = {{kUnturned, kTurning}, {unturned, change}};
+    for (Index n = 0; n < change.size(); ++n) change[n] = content[n] - unrotated[n];
+    result = {{kUnrotated, kRotation}, {unrotated, change}};
   } else {
     const bool mixed = has_positions_in_content(trace, tap);
     for (const auto& [term, cells] : terms) {
@@ -81,7 +81,7 @@ Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
     uncapped.score_cap = 0;
     Tensor change = scores_of(uncapped);
     for (Index n = 0; n < change.size(); ++n) change[n] = scores[n] - change[n];
-    result.kinds.push_back(kCapping);
+    result.kinds.push_back(kCapEffect);
     result.cells.push_back(change);
   }
   result.kinds.push_back(kSum);
@@ -136,18 +136,18 @@ Refusal why_no_scores(const Trace& trace, const AttentionTap& tap) {
 std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap, Index head) {
   const std::shared_ptr<const Pattern>& pattern = tap.result.pattern;
   std::optional<Terms> terms;
-  const auto all = [&]() -> const Terms& {
+  const auto get_terms = [&]() -> const Terms& {
     if (!terms) terms = terms_of(input.trace, tap, head);
     return *terms;
   };
   const auto kinds = [&] {
-    Tensor list({static_cast<Index>(all().kinds.size())});
+    Tensor list({static_cast<Index>(get_terms().kinds.size())});
     for (Index n = 0; n < list.size(); ++n) {
-      list[n] = static_cast<float>(all().kinds[static_cast<std::size_t>(n)]);
+      list[n] = static_cast<float>(get_terms().kinds[static_cast<std::size_t>(n)]);
     }
     return list;
   };
-  const auto cells = [&] { return stacked(all(), *pattern, head); };
+  const auto cells = [&] { return stacked(get_terms(), *pattern, head); };
   const ViewSettings& settings = input.session.view;
   const CacheKey key = head_key("scores", input.trace, settings);
   ViewCache* cache = input.cache;
@@ -178,7 +178,7 @@ RowStages row_stages(const AttentionTap& tap, Index head, Index query,
   }
   const Tensor weights = attention_row(tap, head, query);
   const Tensor& v = tap.result.part->v.value();  // [h_kv, L_k, d_v]
-  const Index own = v.defined() ? head / (tap.result.part->heads / v.dim(0)) : 0;
+  const Index value_head = v.defined() ? head / (tap.result.part->heads / v.dim(0)) : 0;
   const Part::Span numbers =
       v.defined() ? tap.result.part->numbers_of(tap.result.part->v, query) : Part::Span{};
   for (Index c = 0; c < keys; ++c) {
@@ -186,7 +186,7 @@ RowStages row_stages(const AttentionTap& tap, Index head, Index query,
     const auto weight = static_cast<double>(weights[c]);
     double square = 0;
     for (Index n = numbers.first; n < numbers.first + numbers.count; ++n) {
-      const auto x = static_cast<double>(v(own, c, n));
+      const auto x = static_cast<double>(v(value_head, c, n));
       square += x * x;
     }
     stages.weight.push_back(allowed ? weight : kNone);

@@ -16,9 +16,9 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMapShare = 0.48;  // of the height, if there is also a row
+constexpr double kMapShare = 0.48;  // share of the height, if there is also a row
 constexpr double kGap = 0.6;        // em between maps and row
-constexpr double kGoodMap = 6;      // em: for smaller maps, stages are dropped
+constexpr double kGoodMap = 6;      // em: stages are omitted to keep this width
 constexpr double kNote = 1.4;       // em: a line replacing the row
 
 ColourRange range_of(const ViewInput& input, const std::vector<ScoreMap>& maps) {
@@ -38,7 +38,7 @@ ColourRange range_of(const ViewInput& input, const std::vector<ScoreMap>& maps) 
   return range;
 }
 
-void draw_terms(Page& page, const MapRaster& m, const std::vector<ScoreMap>& maps, Index query,
+void draw_terms(Page& page, const MapRaster& raster, const std::vector<ScoreMap>& maps, Index query,
                 const std::optional<Pair>& hovered) {
   std::vector<NamedCells> named;
   for (const ScoreMap& map : maps) {
@@ -48,26 +48,25 @@ void draw_terms(Page& page, const MapRaster& m, const std::vector<ScoreMap>& map
                                                            : "+ ";
     named.push_back({{sign + map.name, sign + map.short_name}, map.cells});
   }
-  draw_maps(page, m, named, range_of(page.input(), maps), {"score, before the softmax", "score"},
-            query, hovered);
+  draw_maps(page, raster, named, range_of(page.input(), maps),
+            {"score, before the softmax", "score"}, query, hovered);
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
   const ViewSettings& settings = input.session.view;
   return "Scores of " + describe_head(input.trace, settings) +
          ", before the softmax, as the sum of their terms: " + describe(tap) +
-         ". Excluded pairs are empty; ‖v‖ is the norm of a "
-         "key's value.";
+         ". Excluded pairs are empty; ‖v‖ is the norm of a key's value.";
 }
 
-// Layout of maps and row; zero width or no stages: not shown.
+// Layout of maps and row. Omitted maps have zero width, an omitted row no stages.
 struct Parts {
   MapRaster maps;
   RowPlan plan;
   Box row;
 };
 
-// Shows as many stages as leave space for the maps; only maps if the minimum does not fit.
+// Places as many stages as leave space for the maps; no row if kFewestStages do not fit.
 Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap,
                   const std::vector<ScoreMap>& maps, const std::string& show) {
   const double gap = kGap * page.em();
@@ -104,7 +103,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
-  if (const Refusal none = why_no_scores(input.trace, tap)) return none.message(page);
+  if (const Refusal refusal = why_no_scores(input.trace, tap)) return refusal.message(page);
   const ViewSettings& settings = input.session.view;
   const std::string show = view_values(settings, "scores").choice("show");
   const std::vector<ScoreMap> maps = score_maps(input, tap, found.head);
@@ -112,16 +111,16 @@ ViewLayout lay_out(const ViewInput& input) {
   const Parts parts = place_parts(page, inside, tap, maps, show);
   const bool has_maps = parts.maps.width > 0, has_row = parts.plan.stages > 0;
   if (!has_maps && !has_row) return no_space(page);
-  const MapPairAt at{parts.maps, has_maps ? static_cast<Index>(maps.size()) : 0};
+  const MapPairAt map_pair_at{parts.maps, has_maps ? static_cast<Index>(maps.size()) : 0};
   std::optional<Pair> hovered;
-  if (input.interaction.pointer) hovered = at(*input.interaction.pointer);
+  if (input.interaction.pointer) hovered = map_pair_at(*input.interaction.pointer);
   const Pair focus = focus_of(input, tap, found.head, hovered);
   double bottom = parts.maps.box.bottom();
   if (has_maps) draw_terms(page, parts.maps, maps, focus.query, hovered);
   ViewLayout layout;
-  std::vector<Tensor> shown;
-  for (const ScoreMap& map : maps) shown.push_back(map.cells);
-  layout.hit = hit_test(at, settings, std::move(shown));
+  std::vector<Tensor> cells;
+  for (const ScoreMap& map : maps) cells.push_back(map.cells);
+  layout.hit = hit_test(map_pair_at, settings, std::move(cells));
   if (has_row) {
     const RowStages row = row_stages(tap, found.head, focus.query, maps);
     const RowPlot plot = place_row(page, parts.row, parts.plan, parts.maps.columns, row);
@@ -142,7 +141,7 @@ ViewLayout lay_out(const ViewInput& input) {
                     page.small());
     bottom += kNote * page.em();
   }
-  if (has_maps) set_plot(layout, at, input.interaction.pointer);
+  if (has_maps) set_plot(layout, map_pair_at, input.interaction.pointer);
   layout.list = page.take(bottom);
   return layout;
 }
@@ -180,7 +179,8 @@ View scores_view() {
                                       .kind = Parameter::Kind::Choice,
                                       .initial = std::string("both"),
                                       .choices = {"both", "maps", "row"}}},
-                      // Signed numbers use a diverging map up to the largest.
+                      // Signed numbers always use a diverging colour map, up to the largest
+                      // magnitude.
                       .restrict_controls = without_colours},
           .content = {.objection = objection_to_all(why_no_scores)},
           .cells = {.zoom = true}};

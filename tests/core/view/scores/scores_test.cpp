@@ -17,7 +17,7 @@ using testing::Look;
 using testing::look_at;
 using testing::run_model;
 
-std::vector<ScoreMap> maps_of(const Trace& trace, Index head, ViewCache* cache = nullptr) {
+std::vector<ScoreMap> score_maps_of(const Trace& trace, Index head, ViewCache* cache = nullptr) {
   Session session;
   session.view.head = head;
   const ViewInput input{.trace = trace,
@@ -47,7 +47,7 @@ TEST(Scores, TermsSumToScoreAndScoresGiveWeights) {
       const AttentionTap& tap = trace.attention[0];
       ViewCache cache;
       for (const Index head : {0, 1, 0}) {
-        const std::vector<ScoreMap> maps = maps_of(trace, head, &cache);
+        const std::vector<ScoreMap> maps = score_maps_of(trace, head, &cache);
         ASSERT_GE(maps.size(), 2u) << encoding;
         ASSERT_TRUE(maps.back().is_sum);
         for (Index i = 0; i < 12; ++i) {
@@ -92,7 +92,7 @@ TEST(Scores, TermsSumToScoreAndScoresGiveWeights) {
   }
 }
 
-std::vector<std::string> names_of(const Trace& trace, const AttentionTap& tap) {
+std::vector<std::string> term_names(const Trace& trace, const AttentionTap& tap) {
   Session session;
   const ViewInput input{.trace = trace,
                         .session = session,
@@ -104,29 +104,30 @@ std::vector<std::string> names_of(const Trace& trace, const AttentionTap& tap) {
 
 using Names = std::vector<std::string>;
 
-// Applies to deeper layers: the sum of the first layer stays in the residual stream.
+// Deeper layers have four terms, too, since the residual stream preserves the sum of the input.
 TEST(Scores, InputEncodingsHaveFourTerms) {
   for (const char* encoding : {"sinusoidal", "learned"}) {
     const Trace trace = run_model({.encoding = encoding});
     for (const AttentionTap& tap : trace.attention) {
-      EXPECT_EQ(names_of(trace, tap), (Names{"content · content", "content · position",
-                                             "position · content", "position · position", "score"}))
+      EXPECT_EQ(term_names(trace, tap),
+                (Names{"content · content", "content · position", "position · content",
+                       "position · position", "score"}))
           << encoding << ", layer " << tap.address.layer;
     }
   }
   const Trace none = run_model({.encoding = "none"});
-  EXPECT_EQ(names_of(none, none.attention[1]), (Names{"content · content", "score"}));
+  EXPECT_EQ(term_names(none, none.attention[1]), (Names{"content · content", "score"}));
 }
 
 TEST(Scores, LabelsContentThatIncludesPosition) {
   const std::string learned = R"({"type": "learned", "every_layer": true})";
   const Trace trace = run_model({.encoding = learned});
-  EXPECT_EQ(names_of(trace, trace.attention[1]), (Names{"content with position", "score"}));
+  EXPECT_EQ(term_names(trace, trace.attention[1]), (Names{"content with position", "score"}));
 }
 
 TEST(Scores, SeparatesEffectOfRotation) {
   const Trace trace = run_model({});
-  const std::vector<ScoreMap> maps = maps_of(trace, 1);
+  const std::vector<ScoreMap> maps = score_maps_of(trace, 1);
   ASSERT_EQ(maps.size(), 3u);
   const AttentionTap& tap = trace.attention[0];
   double plain = 0;
@@ -148,8 +149,8 @@ TEST(Scores, ExplainMissingTerms) {
   EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "scores").refusal, "");
 }
 
-// Maps without the strip of colours next to them.
-std::vector<HeatMap> maps_in(const ViewLayout& layout, Index keys) {
+// Heat maps of pairs, without the colour bar.
+std::vector<HeatMap> heat_maps(const ViewLayout& layout, Index keys) {
   std::vector<HeatMap> maps;
   for (const Item& item : layout.list.items) {
     const auto* map = std::get_if<HeatMap>(&item);
@@ -163,13 +164,13 @@ TEST(Scores, PartsShrinkBeforeTheyVanish) {
   Look look;
   look.framed = false;
   look.width = 455;
-  look.height = 290;  // left by a window of 1920 x 1080 at scale 2
+  look.height = 290;  // as in a window of 1920 x 1080 at scale 2
   const ViewLayout low = look_at(trace, "scores", look);
-  EXPECT_EQ(maps_in(low, 19).size(), 3u);
+  EXPECT_EQ(heat_maps(low, 19).size(), 3u);
   EXPECT_NE(testing::all_text(low.list).find("Row of the query"), std::string::npos);
   look.height = 140;
   const ViewLayout lower = look_at(trace, "scores", look);
-  EXPECT_EQ(maps_in(lower, 19).size(), 3u);
+  EXPECT_EQ(heat_maps(lower, 19).size(), 3u);
   EXPECT_NE(testing::all_text(lower.list).find("Row of the query: make the window larger"),
             std::string::npos);
 }
@@ -180,28 +181,29 @@ TEST(Scores, PointerReportsKey) {
   look.framed = false;
   look.settings = testing::settings_with("scores", R"({"show": "row"})");
   look.settings.pinned_query = 9;
-  const std::vector<double> score = row_stages(trace.attention[0], 0, 9, maps_of(trace, 0)).score;
-  std::set<Index> pointed;
+  const std::vector<double> score =
+      row_stages(trace.attention[0], 0, 9, score_maps_of(trace, 0)).score;
+  std::set<Index> hit_keys;
   for (double x = 5; x < look.width; x += 10) {
     look.pointer = Point{x, 300};
     const ViewLayout layout = look_at(trace, "scores", look);
     const std::optional<Hit> hit = layout.hit(*look.pointer);
     if (!hit) continue;
     EXPECT_EQ(hit->query, 9);
-    pointed.insert(hit->key);
+    hit_keys.insert(hit->key);
     const double number = score[static_cast<std::size_t>(hit->key)];
     const std::string expected = std::isfinite(number) ? brief(number) : "not allowed";
     EXPECT_NE(testing::all_text(layout.list).find("\n" + expected + "\n"), std::string::npos)
         << hit->key;
   }
-  EXPECT_EQ(pointed.size(), 12u);
+  EXPECT_EQ(hit_keys.size(), 12u);
 }
 
 TEST(Scores, PointerReportsCell) {
   const Trace trace = run_model({});
-  const std::vector<ScoreMap> maps = maps_of(trace, 0);
+  const std::vector<ScoreMap> maps = score_maps_of(trace, 0);
   const ViewLayout layout = look_at(trace, "scores");
-  const std::vector<HeatMap> cells = maps_in(layout, 12);
+  const std::vector<HeatMap> cells = heat_maps(layout, 12);
   ASSERT_EQ(cells.size(), maps.size());
   for (std::size_t n = 0; n < maps.size(); ++n) {
     const Box box = cells[n].box;
@@ -217,7 +219,7 @@ TEST(Scores, StagesAndOmissionsAreNamed) {
   look.framed = false;
   look.font_size = 14;
   look.width = 530;
-  look.height = 350;  // left by a window of 1280 x 800 at scale 1.5
+  look.height = 350;  // as in a window of 1280 x 800 at scale 1.5
   std::set<std::string> all;
   for (const Text& text : testing::texts(look_at(trace, "scores", look).list)) {
     all.insert(text.text);
@@ -231,15 +233,15 @@ TEST(Scores, StagesAndOmissionsAreNamed) {
 }
 
 TEST(Scores, SmallMapsOfManyTokensStatePooling) {
-  const auto pooled = [](const Trace& trace) {
+  const auto states_pooling = [](const Trace& trace) {
     for (const Text& text : testing::texts(look_at(trace, "scores").list)) {
       if (text.text.ends_with("max-pooled")) return true;
       if (text.text.ends_with("pooled")) return true;  // shorter wording
     }
     return false;
   };
-  EXPECT_TRUE(pooled(run_model({.encoding = "t5", .length = 290})));
-  EXPECT_FALSE(pooled(run_model({.encoding = "t5"})));
+  EXPECT_TRUE(states_pooling(run_model({.encoding = "t5", .length = 290})));
+  EXPECT_FALSE(states_pooling(run_model({.encoding = "t5"})));
 }
 
 TEST(Scores, ExplainTensorsWithoutQueries) {
