@@ -26,16 +26,16 @@ constexpr double kMaxTop = 18;      // em
 constexpr double kLeastWidth = 24;  // em, for curves and bars side by side
 constexpr double kLegend = 1.6;     // em
 constexpr double kGap = 0.6;        // em between charts and maps
-constexpr double kNote = 1.4;       // em: a line replacing omitted parts
+constexpr double kNote = 1.4;       // em: note on omitted parts
 
-// True if the tap's spans are the checkpoint's.
+// True if the tap's spans are those of the checkpoint.
 bool has_trained_spans(const Trace& trace, const AttentionTap& tap) {
   const std::string prefix = group_prefix(tap.address.layer, tap.address.group) + "span.";
   return std::none_of(trace.untrained.begin(), trace.untrained.end(),
                       [&](const std::string& name) { return name.starts_with(prefix); });
 }
 
-// True if ramp and maximum span are the checkpoint's, too.
+// True if ramp and maximum span are those of the checkpoint.
 bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) {
   const auto layer = static_cast<std::size_t>(tap.address.layer);
   if (!trace.trained || layer >= trace.trained->groups.size()) return true;
@@ -43,9 +43,10 @@ bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) 
   for (const HeadGroup& group : trace.trained->groups[layer]) {
     after += group.heads;
     if (tap.heads[static_cast<std::size_t>(head)] >= after) continue;
-    const Values &now = tap.variant.values, &then = group.variant.values;
-    return group.variant.id == tap.variant.id && then.integer("span") == now.integer("span") &&
-           then.real("ramp") == now.real("ramp");
+    const Values &current = tap.variant.values, &trained = group.variant.values;
+    return group.variant.id == tap.variant.id &&
+           trained.integer("span") == current.integer("span") &&
+           trained.real("ramp") == current.real("ramp");
   }
   return true;
 }
@@ -71,20 +72,20 @@ std::string span_text(const ShownSpan& s) {
 }
 
 // Origin of the span, longest first.
-std::vector<std::string> whose_span(const ShownSpan& s) {
-  if (s.own() && s.trained && s.as_trained) return {"trained", "trained"};
-  if (s.own() && s.trained) {
+std::vector<std::string> span_origin(const ShownSpan& s) {
+  if (s.is_model_span() && s.trained && s.as_trained) return {"trained", "trained"};
+  if (s.is_model_span() && s.trained) {
     return {"z is trained, but with another ramp or maximum span", "z trained with others",
             "not as trained"};
   }
-  if (s.own()) return {"untrained: initial spans", "untrained"};
+  if (s.is_model_span()) return {"untrained: initial spans", "untrained"};
   return {s.trained ? "set here, overriding the model's" : "set here: the model has no spans",
           "set here, not the model's", "not the model's"};
 }
 
 // Draws the summary above the picture, and the origin of the span.
-void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index head,
-               const ShownSpan& s) {
+void draw_summary(Page& page, const Box& inside, const AttentionTap& tap, Index head,
+                  const ShownSpan& s) {
   const ViewSettings& settings = page.input().session.view;
   const std::vector<LegendEntry> entries{
       {span_colour(page.theme(), tap, head, s),
@@ -92,17 +93,17 @@ void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index hea
            percent(share_kept(page.input(), tap, head, s)) + " of its weight"}};
   const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
   const double end = draw_legend(page, entries, line).front().right() + page.em();
-  const std::vector<std::string> whose = whose_span(s);
+  const std::vector<std::string> origin = span_origin(s);
   if (end > inside.right()) return;
   page.faint_text({end, line.y + 0.725 * page.em()},
-                  page.fitting(whose, page.small(), inside.right() - end), page.small());
+                  page.fitting(origin, page.small(), inside.right() - end), page.small());
 }
 
 // Layout: bars next to the curves, or below in narrow pictures; maps below both. With little space,
 // maps are omitted first, then bars.
 struct Parts {
   Box curves, bars;  // zero width: omitted
-  MapRaster maps;    // likewise
+  MapRaster maps;    // zero width: omitted
   std::string note;  // omitted parts
 };
 
@@ -119,16 +120,16 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
     parts.maps = place_maps(page, {inside.x, y + top, inside.width, space - top}, tap, 2);
     if (parts.maps.width > 0) break;
   }
-  const double left = space - kNote * em;  // with a note
+  const double remaining = space - kNote * em;  // with a note
   bool has_bars = true;
   if (!(parts.maps.width > 0)) {
     parts.note = "Maps of the attention";
-    height = std::min(left / rows - gap, kMaxTop * em);
+    height = std::min(remaining / rows - gap, kMaxTop * em);
     has_bars = !narrow || height >= kMinTop * em;
   }
   if (!has_bars) {
     parts.note = "Bars and maps";
-    height = std::min(left, kMaxTop * em);
+    height = std::min(remaining, kMaxTop * em);
   }
   if (height < kMinTop * em) return parts;
   const double width = narrow ? inside.width : (inside.width - em) / 2;
@@ -142,23 +143,22 @@ std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSp
   const ViewSettings& settings = input.session.view;
   std::string text =
       capitalised(describe_head(input.trace, settings)) + ": " + describe(tap) + ". ";
-  if (s.own() && s.trained) {
-    text += s.as_trained ? "The spans are trained: the range of each head was learned, and "
-                           "long spans were penalised."
-                         : "z is trained, but with another ramp or maximum "
-                           "span.";
-  } else if (s.own()) {
+  if (s.is_model_span() && s.trained) {
+    text += s.as_trained ? "The spans are trained: the range of each head was learned, and long "
+                           "spans were penalised."
+                         : "z is trained, but with another ramp or maximum span.";
+  } else if (s.is_model_span()) {
     text += "The spans are untrained: initial values of training, not its result.";
   } else if (s.trained) {
     text += "z and R are set in this view, overriding the model's.";
   } else {
     text +=
-        "This model has no spans: z and R are set in this view, and the maps show their "
-        "effect on this head's attention.";
+        "This model has no spans: z and R are set in this view, and the maps show their effect on "
+        "this head's attention.";
   }
   return text +
-         " A key at distance x is weighted by m_z(x) = clamp((R + z − x) / R, 0, 1), and rows "
-         "are normalised again.";
+         " A key at distance x is weighted by m_z(x) = clamp((R + z − x) / R, 0, 1), and rows are "
+         "normalised again.";
 }
 
 void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownSpan& s) {
@@ -180,7 +180,6 @@ void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownS
        .drag = [value](Point p, Session& e) { set_view_value(e.view, kId, "z", value(p)); }});
 }
 
-// Reason why there is no span to show.
 Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
     return {"No softmax to apply a span to", kAttentionAlone};
@@ -191,14 +190,15 @@ Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
       (part->normaliser != Normaliser::Softmax && part->normaliser != Normaliser::SpanSoftmax)) {
     return {"No softmax to apply a span to",
             variant(tap.variant.id).label +
-                " has no single softmax over keys, or the run kept no "
-                "scores. Choose full attention or adaptive span."};
+                " has no single softmax over keys, or the run kept no scores. Choose full "
+                "attention or adaptive span."};
   }
   if (!tap.causal) {
-    const bool could = part_of(tap.address) == trace.part({Stack::Decoder, AttentionKind::Self});
+    const bool is_decoder =
+        part_of(tap.address) == trace.part({Stack::Decoder, AttentionKind::Self});
     return {"Spans require causal attention",
             std::string("A span limits how far back a head attends. ") +
-                (could ? "Make attention causal." : "Choose the decoder's self-attention.")};
+                (is_decoder ? "Make attention causal." : "Choose the decoder's self-attention.")};
   }
   if (tap.queries() > kMostPairs / tap.keys()) {
     return {"Too many tokens for spans", "This view shows up to 2,048 tokens. Use a shorter text."};
@@ -206,7 +206,6 @@ Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   return {};
 }
 
-// Attention of the shown head without and with the span.
 struct BothMaps {
   Tensor without, with;  // [L_q, L_k]
 };
@@ -220,14 +219,14 @@ BothMaps both_maps(const ViewInput& input, const Found& found, const ShownSpan& 
                           [&] { return attention_with_span(tap, found.head, s.span); })};
 }
 
-void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMaps& maps) {
+void draw_both_maps(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMaps& maps) {
   const ViewInput& input = page.input();
   const ViewSettings& settings = input.session.view;
   const std::string colours =
       colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
-  const std::string whose = !s.own() || !s.as_trained ? "with "
-                            : s.trained               ? "the model's: "
-                                                      : "untrained: ";
+  const std::string whose = !s.is_model_span() || !s.as_trained ? "with "
+                            : s.trained                         ? "the model's: "
+                                                                : "untrained: ";
   draw_maps(page, at.raster,
             {{{"attention without a span", "without a span", "without"}, maps.without},
              {{whose + span_text(s), span_text(s), "with"}, maps.with}},
@@ -235,7 +234,6 @@ void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMa
             input.interaction.pointer ? at(*input.interaction.pointer) : std::optional<Pair>());
 }
 
-// The text coloured by dynamic spans.
 struct SpanText {
   std::vector<FlowToken> tokens;
   Box box{};  // zero height: none
@@ -244,8 +242,8 @@ struct SpanText {
 
 SpanText place_span_text(const Page& page, const Box& inside, const AttentionTap& tap,
                          const ShownSpan& s) {
-  constexpr double kMaxSpanText = 0.16;  // of the height
-  constexpr double kMinRest = 16;        // em, for the rest
+  constexpr double kMaxSpanText = 0.16;  // share of the height
+  constexpr double kMinRest = 16;        // em, for the charts
   SpanText text;
   if (!is_dynamic(s)) return text;
   const Trace& trace = page.input().trace;
@@ -262,9 +260,9 @@ SpanText place_span_text(const Page& page, const Box& inside, const AttentionTap
 
 void draw_span_text(Page& page, const ShownSpan& s, SpanText& text, Index pinned) {
   if (!(text.box.height > 0)) return;
-  const auto kept = static_cast<std::size_t>(
+  const auto visible_token = static_cast<std::size_t>(
       std::clamp<Index>(pinned, 0, static_cast<Index>(text.tokens.size()) - 1));
-  text.flow = draw_token_flow(page, text.box, text.tokens, kept);
+  text.flow = draw_token_flow(page, text.box, text.tokens, visible_token);
   double least = s.span.at(0), most = least;
   for (const float z : s.span.z) {
     least = std::min(least, static_cast<double>(z));
@@ -279,11 +277,11 @@ void draw_span_text(Page& page, const ShownSpan& s, SpanText& text, Index pinned
                 "span of this head at each token", swatches);
 }
 
-// Range of distances to draw: at least the requested one, and the model's spans.
+// Range of distances to draw: at least the requested one, enlarged to the model's span.
 double drawn_reach(const ViewInput& input, const ShownSpan& s) {
-  const auto asked = static_cast<double>(view_values(input.session.view, kId).integer("reach"));
-  if (!s.own() || s.z + s.ramp <= asked) return asked;
-  return std::ceil(1.05 * std::min(s.z + s.ramp, std::max(asked, s.span.most)));
+  const auto requested = static_cast<double>(view_values(input.session.view, kId).integer("reach"));
+  if (!s.is_model_span() || s.z + s.ramp <= requested) return requested;
+  return std::ceil(1.05 * std::min(s.z + s.ramp, std::max(requested, s.span.most)));
 }
 
 ViewLayout lay_out(const ViewInput& input) {
@@ -302,7 +300,7 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const Parts parts = place_parts(page, rest, tap);
   if (!(parts.curves.width > 0)) return no_space(page);
-  draw_head(page, inside, tap, found.head, s);
+  draw_summary(page, inside, tap, found.head, s);
   draw_span_text(page, s, text, input.session.view.pinned_query);
   ViewLayout layout;
   if (is_dynamic(s)) {
@@ -321,7 +319,7 @@ ViewLayout lay_out(const ViewInput& input) {
   layout.hit = [](Point) { return std::optional<Hit>(); };
   if (has_maps) {
     const BothMaps maps = both_maps(input, found, s);
-    draw_both(page, at, s, maps);
+    draw_both_maps(page, at, s, maps);
     layout.hit = hit_test(at, input.session.view, {maps.without, maps.with});
     set_plot(layout, at, input.interaction.pointer);
   }
@@ -348,8 +346,8 @@ ViewData data(const ViewInput& input) {
   ViewData numbers{
       {{"attention without a span", attention_without_span(tap, found.head), rows, columns},
        {"attention with a span", attention_with_span(tap, found.head, s.span), rows, columns}}};
-  const auto far = view_values(input.session.view, kId).integer("reach");
-  for (ViewData::Matrix& matrix : span_numbers(input, tap, s, far)) {
+  const auto reach = view_values(input.session.view, kId).integer("reach");
+  for (ViewData::Matrix& matrix : span_numbers(input, tap, s, reach)) {
     numbers.matrices.push_back(std::move(matrix));
   }
   return numbers;

@@ -14,9 +14,9 @@
 namespace attnscope {
 namespace {
 
-// Maximum span, beyond which trained heads attend to nothing; unlimited for spans set in the view
-// on other attention.
-double most_of(const ShownSpan& s) {
+// Maximum of learned spans, beyond which a head attends to nothing; unlimited for a span that the
+// view applies to other attention.
+double max_span(const ShownSpan& s) {
   return s.learned ? s.span.most : std::numeric_limits<double>::infinity();
 }
 
@@ -24,12 +24,12 @@ double mask_at(double z, double ramp, double most, double distance) {
   return distance > most ? 0 : span_mask(z, ramp, distance);
 }
 
-std::vector<Point> mask_curve(double z, double ramp, double most, double far) {
-  const double end = std::min(most, far);
+std::vector<Point> mask_curve(double z, double ramp, double most, double reach) {
+  const double end = std::min(most, reach);
   const auto m = [&](double x) { return Point{x, span_mask(z, ramp, x)}; };
   std::vector<Point> curve{m(0), m(std::clamp(z, 0.0, end)), m(std::clamp(z + ramp, 0.0, end)),
                            m(end)};
-  if (end < far) curve.insert(curve.end(), {{end, 0}, {far, 0}});
+  if (end < reach) curve.insert(curve.end(), {{end, 0}, {reach, 0}});
   return curve;
 }
 
@@ -40,17 +40,17 @@ struct Bar {
 
 struct HeadAt {
   const AttentionTap* tap;
-  Index own;  // within the tap's group
+  Index group_head;  // within the tap's group
   Index layer, head;
 };
 
 // weight_by_distance() of each of these heads.  [heads, most keys]
-Tensor distances_of(const std::vector<HeadAt>& heads) {
+Tensor weights_by_distance(const std::vector<HeadAt>& heads) {
   Index most = 1;
   for (const HeadAt& head : heads) most = std::max(most, head.tap->keys());
   Tensor all = Tensor::zeros({static_cast<Index>(heads.size()), most});
   for (std::size_t n = 0; n < heads.size(); ++n) {
-    const Tensor one = weight_by_distance(*heads[n].tap, heads[n].own);
+    const Tensor one = weight_by_distance(*heads[n].tap, heads[n].group_head);
     std::copy(one.begin(), one.end(), all.data() + static_cast<Index>(n) * most);
   }
   return all;
@@ -61,24 +61,24 @@ bool has_span(const AttentionTap& tap) {
 }
 
 // Heads with causal attention.
-std::vector<HeadAt> heads_of(const ViewInput& input) {
+std::vector<HeadAt> causal_heads(const ViewInput& input) {
   std::vector<HeadAt> heads;
   for (const HeadRef& at : input.trace.heads(input.part())) {
-    Index own = 0;
-    const AttentionTap* tap = input.trace.find(at, &own);
-    if (tap->causal && tap->queries() > 0) heads.push_back({tap, own, at.layer, at.head});
+    Index group_head = 0;
+    const AttentionTap* tap = input.trace.find(at, &group_head);
+    if (tap->causal && tap->queries() > 0) heads.push_back({tap, group_head, at.layer, at.head});
   }
   return heads;
 }
 
-// A bar for each head: its own span, or the share of weight within the shown one.
-std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, const ShownSpan& s) {
+// A bar for each head: its span, or the share of its weight within the shown span.
+std::vector<Bar> head_bars(const ViewInput& input, const AttentionTap& shown, const ShownSpan& s) {
   std::vector<Bar> bars;
-  std::vector<HeadAt> heads = heads_of(input);
-  if (s.own()) {
+  std::vector<HeadAt> heads = causal_heads(input);
+  if (s.is_model_span()) {
     std::erase_if(heads, [](const HeadAt& head) { return !has_span(*head.tap); });
     for (const HeadAt& head : heads) {
-      const double z = own_span(*head.tap->result.part, head.own).mean();
+      const double z = own_span(*head.tap->result.part, head.group_head).mean();
       bars.push_back({head.layer, head.head, z});
     }
     return bars;
@@ -86,7 +86,7 @@ std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, cons
   if (heads.empty()) return bars;
   const Tensor distances =
       cached_for_run(input, shown, CacheKey("weights by distance", input.part()),
-                     [&] { return distances_of(heads); });
+                     [&] { return weights_by_distance(heads); });
   for (std::size_t n = 0; n < heads.size(); ++n) {
     const Tensor one = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
     bars.push_back({heads[n].layer, heads[n].head, share_kept(one, s.span)});
@@ -96,7 +96,7 @@ std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, cons
 
 // z and R of each head (NaN without a span), and the share of weight.
 ViewData::Matrix heads_table(const ViewInput& input, const ShownSpan& s) {
-  const std::vector<HeadAt> heads = heads_of(input);
+  const std::vector<HeadAt> heads = causal_heads(input);
   ViewData::Matrix matrix{"heads",
                           Tensor({static_cast<Index>(heads.size()), 5}),
                           {},
@@ -104,11 +104,12 @@ ViewData::Matrix heads_table(const ViewInput& input, const ShownSpan& s) {
                           {"of"}};
   for (std::size_t n = 0; n < heads.size(); ++n) {
     const HeadAt& head = heads[n];
-    const bool known = !s.own() || has_span(*head.tap);
-    const HeadSpan span = s.own() && known ? own_span(*head.tap->result.part, head.own) : s.span;
+    const bool has_z = !s.is_model_span() || has_span(*head.tap);
+    const HeadSpan span =
+        s.is_model_span() && has_z ? own_span(*head.tap->result.part, head.group_head) : s.span;
     const double numbers[] = {static_cast<double>(head.layer), static_cast<double>(head.head),
-                              known ? span.mean() : NAN, known ? span.ramp : NAN,
-                              known ? share_kept(*head.tap, head.own, span) : NAN};
+                              has_z ? span.mean() : NAN, has_z ? span.ramp : NAN,
+                              has_z ? share_kept(*head.tap, head.group_head, span) : NAN};
     std::transform(std::begin(numbers), std::end(numbers),
                    matrix.values.data() + 5 * static_cast<Index>(n),
                    [](double x) { return static_cast<float>(x); });
@@ -127,12 +128,13 @@ Tensor cached_for_run(const ViewInput& input, const AttentionTap& tap, const Cac
 
 Tensor cached_for_span(const ViewInput& input, const AttentionTap& tap, const CacheKey& key,
                        const ShownSpan& s, const std::function<Tensor()>& make) {
-  return cached_for_run(input, tap, s.own() ? key.with("own") : key.with(s.z, s.ramp), make);
+  return cached_for_run(input, tap, s.is_model_span() ? key.with("own") : key.with(s.z, s.ramp),
+                        make);
 }
 
 double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s) {
   const ViewSettings& view = input.session.view;
-  if (s.own()) {
+  if (s.is_model_span()) {
     const CacheKey key = head_key("share kept", input.trace, view);
     const Tensor share = cached_for_span(input, tap, key, s, [&] {
       return Tensor::full({1}, static_cast<float>(share_kept(tap, head, s.span)));
@@ -145,32 +147,32 @@ double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, c
 }
 
 Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const ShownSpan& s) {
-  if (!s.own()) return theme.accent;
+  if (!s.is_model_span()) return theme.accent;
   return head_colour(tap.heads[static_cast<std::size_t>(head)]);
 }
 
 Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index head,
-                      const ShownSpan& s, double far) {
+                      const ShownSpan& s, double reach) {
   const double em = page.em();
   const Chart chart = place_chart(
       page, box,
-      {.least = 0, .most = far, .titles = {"distance, query − key", "distance"}, .whole = true},
+      {.least = 0, .most = reach, .titles = {"distance, query − key", "distance"}, .whole = true},
       {.least = -0.09, .most = 1.09, .titles = {"mask m_z", "m_z"}});
   if (chart.empty()) return chart;
   draw_chart(page, chart);
   const Part& part = *tap.result.part;
-  const double most = most_of(s);
+  const double most = max_span(s);
   if (s.learned) {
     for (Index a = 0; a < part.heads; ++a) {
-      draw_curve(page, chart, mask_curve(own_span(part, a).mean(), part.span_ramp, most, far),
+      draw_curve(page, chart, mask_curve(own_span(part, a).mean(), part.span_ramp, most, reach),
                  head_colour(tap.heads[static_cast<std::size_t>(a)]), 1.5);
     }
   }
-  draw_curve(page, chart, mask_curve(s.z, s.ramp, most, far),
+  draw_curve(page, chart, mask_curve(s.z, s.ramp, most, reach),
              span_colour(page.theme(), tap, head, s), 3.5);
   page.add(Clip{chart.plot});
   const auto knob = [&](double x, double y) {
-    if (x < 0 || x > far) return;
+    if (x < 0 || x > reach) return;
     page.add(disc({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().background));
     page.add(circle({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().accent, 2));
   };
@@ -187,8 +189,8 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
 
 namespace {
 
-// Draws the end of the text, beyond which spans have no effect. Returns the box of its label,
-// empty if there is none.
+// Marks the end of the text, beyond which spans have no effect. Returns the box of the label; empty
+// if there is none.
 Box draw_text_end(Page& page, const Chart& chart, const std::vector<Bar>& bars, Index length) {
   const auto end = static_cast<double>(length - 1);
   if (!(end < chart.y.most)) return {};
@@ -197,14 +199,14 @@ Box draw_text_end(Page& page, const Chart& chart, const std::vector<Bar>& bars, 
   page.add(FilledBox{{chart.plot.x, chart.plot.y, chart.plot.width, y - chart.plot.y},
                      translucent(page.theme().background, 0.6)});
   page.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, page.theme().accent, 1.5});
-  const std::string where = "end of this text";
+  const std::string end_words = "end of this text";
   const std::string count = beyond == 0 ? "none" : std::to_string(beyond);
-  const std::string cut =
-      where + ": cuts off " + count + " of " + std::to_string(bars.size()) + " spans";
-  const double size = page.small(), room = chart.plot.width - 0.6 * page.em();
+  const std::string cut_words =
+      end_words + ": cuts off " + count + " of " + std::to_string(bars.size()) + " spans";
+  const double size = page.small(), max_width = chart.plot.width - 0.6 * page.em();
   const bool above = y - chart.plot.y > 1.6 * page.em();
   const Point at{chart.plot.right() - 0.3 * page.em(), y + (above ? -0.8 : 0.8) * page.em()};
-  const std::string label = page.fitting({cut, where, "text"}, size, room);
+  const std::string label = page.fitting({cut_words, end_words, "text"}, size, max_width);
   page.text(at, label, size, Align::End);
   const double width = page.width_of(label, size);
   return {at.x - width, at.y - 0.6 * size, width, 1.2 * size};
@@ -226,8 +228,8 @@ void draw_bar_number(Page& page, const Chart& chart, double x, double value, con
 
 void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
                     const ShownSpan& s, std::vector<Handle>& handles) {
-  const std::vector<Bar> bars = bars_of(input, tap, s);
-  const bool spans = s.own();
+  const std::vector<Bar> bars = head_bars(input, tap, s);
+  const bool spans = s.is_model_span();
   double most = spans ? s.span.most : 1;
   for (const Bar& bar : bars) most = std::max(most, bar.value);
   ChartAxis up{
@@ -284,7 +286,7 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
 }
 
 bool is_dynamic(const ShownSpan& s) {
-  return s.own() && s.span.z.rank() > 1;
+  return s.is_model_span() && s.span.z.rank() > 1;
 }
 
 Colour colour_of_span(const ShownSpan& s, double z) {
@@ -330,37 +332,37 @@ void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index
 }
 
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
-                                           const ShownSpan& s, Index far) {
+                                           const ShownSpan& s, Index reach) {
   const Part& part = *tap.result.part;
   ViewData::Matrix masks{"mask by distance", {}, {}, {}, {"span"}};
-  std::vector<std::pair<double, double>> shown{{s.z, s.ramp}};  // z, R
+  std::vector<std::pair<double, double>> spans{{s.z, s.ramp}};  // z, R
   masks.rows.emplace_back("shown");
   for (Index a = 0; s.learned && a < part.heads; ++a) {
-    shown.emplace_back(own_span(part, a).mean(), part.span_ramp);
+    spans.emplace_back(own_span(part, a).mean(), part.span_ramp);
     masks.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
   }
-  masks.values = Tensor({static_cast<Index>(shown.size()), far + 1});
-  for (Index x = 0; x <= far; ++x) masks.columns.push_back(std::to_string(x));
-  for (std::size_t n = 0; n < shown.size(); ++n) {
-    for (Index x = 0; x <= far; ++x) {
+  masks.values = Tensor({static_cast<Index>(spans.size()), reach + 1});
+  for (Index x = 0; x <= reach; ++x) masks.columns.push_back(std::to_string(x));
+  for (std::size_t n = 0; n < spans.size(); ++n) {
+    for (Index x = 0; x <= reach; ++x) {
       masks.values(static_cast<Index>(n), x) = static_cast<float>(
-          mask_at(shown[n].first, shown[n].second, most_of(s), static_cast<double>(x)));
+          mask_at(spans[n].first, spans[n].second, max_span(s), static_cast<double>(x)));
     }
   }
-  std::vector<ViewData::Matrix> all{std::move(masks), heads_table(input, s)};
-  if (!is_dynamic(s)) return all;
-  ViewData::Matrix course{"z by token", Tensor({part.heads, tap.queries()}), {}, {}, {}};
-  for (const TraceToken& token : input.trace.tokens) course.columns.push_back(token.label);
-  if (static_cast<Index>(course.columns.size()) != tap.queries()) course.columns.clear();
+  std::vector<ViewData::Matrix> matrices{std::move(masks), heads_table(input, s)};
+  if (!is_dynamic(s)) return matrices;
+  ViewData::Matrix by_token{"z by token", Tensor({part.heads, tap.queries()}), {}, {}, {}};
+  for (const TraceToken& token : input.trace.tokens) by_token.columns.push_back(token.label);
+  if (static_cast<Index>(by_token.columns.size()) != tap.queries()) by_token.columns.clear();
   for (Index a = 0; a < part.heads; ++a) {
     const HeadSpan span = own_span(part, a);
-    course.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
+    by_token.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
     for (Index i = 0; i < tap.queries(); ++i) {
-      course.values(a, i) = static_cast<float>(span.at(i));
+      by_token.values(a, i) = static_cast<float>(span.at(i));
     }
   }
-  all.push_back(std::move(course));
-  return all;
+  matrices.push_back(std::move(by_token));
+  return matrices;
 }
 
 }  // namespace attnscope

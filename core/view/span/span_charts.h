@@ -14,37 +14,37 @@ struct ShownSpan {
   double z = 0, ramp = 1;  // mean for dynamic spans
   HeadSpan span;           // the same with z by query
   bool learned = false;    // the heads have learned spans
-  bool trained = false;    // ... from the checkpoint
-  bool as_trained = true;  // ... with the ramp and maximum span of its training
-  bool changed = false;    // the view's settings override them
-  bool own() const { return learned && !changed; }
+  bool trained = false;    // the learned spans are those of the checkpoint
+  bool as_trained = true;  // so are ramp and maximum span
+  bool changed = false;    // the view's settings override the span
+  bool is_model_span() const { return learned && !changed; }
 };
 
-// Caches a result of this run.
+// Result of `make`, cached for the run.
 Tensor cached_for_run(const ViewInput& input, const AttentionTap& tap, const CacheKey& key,
                       const std::function<Tensor()>& make);
-// Caches a result of this run and span.
+// Result of `make`, cached for the run and the span.
 Tensor cached_for_span(const ViewInput& input, const AttentionTap& tap, const CacheKey& key,
                        const ShownSpan& s, const std::function<Tensor()>& make);
 
 // Share of the head's weight that remains within the span.
 double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s);
 
-// The head's colour for its own span.
+// Colour of the head for a span of the model, else the accent colour.
 Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const ShownSpan& s);
-// Draws the mask by distance up to `far` with draggable corners, and the masks of other heads. An
-// empty chart: no space.
+// Draws the mask by distance up to `reach` with draggable corners, and the masks of other heads.
+// Returns an empty chart if there is no space.
 Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index head,
-                      const ShownSpan& s, double far);
-// Draws a bar for each head of each layer: its own span within the maximum and the text length, or
-// the share of weight within the shown span. A click selects the head.
+                      const ShownSpan& s, double reach);
+// Draws a bar for each head of each layer: its span within the maximum and the text length, or the
+// share of its weight within the shown span. A click selects the head.
 void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
                     const ShownSpan& s, std::vector<Handle>& handles);
 
 // True if each query has its own span.
 bool is_dynamic(const ShownSpan& s);
-// Draws dynamic spans over the text, of the shown head and behind it of its group; `marked`:
-// hovered query, or -1.
+// Draws dynamic spans by token: those of the shown head, and behind it those of its group.
+// `marked`: hovered query, or -1.
 void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index head,
                       const ShownSpan& s, Index marked);
 // Colour of a z, from the shortest to the longest of the shown head.
@@ -53,6 +53,6 @@ Colour colour_of_span(const ShownSpan& s, double z);
 // Exported numbers: m_z by distance of the shown and the heads' spans; z, R and share of weight by
 // head (NaN for heads without span); for dynamic spans z by head and token.
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
-                                           const ShownSpan& s, Index far);
+                                           const ShownSpan& s, Index reach);
 
 }  // namespace attnscope

@@ -15,8 +15,8 @@ bool has_spans(const Part& part) {
   return part.normaliser == Normaliser::SpanSoftmax;
 }
 
-// All keys up to the query's position and at most `most` before it, replacing the span's own
-// pattern. Positions are ascending.
+// Keys up to the query's position, at most `most` before it, instead of the pattern of the span.
+// Positions are ascending.
 Pattern keys_before(const Part& one, double most) {
   const auto farthest = static_cast<Index>(std::min(most, kFarthest));
   PatternBuilder rows(1, one.queries(), one.keys(), {"span"});
@@ -32,7 +32,7 @@ Pattern keys_before(const Part& one, double most) {
   return rows.finish();
 }
 
-// The head by its scores only, up to this distance.
+// The head with a plain softmax instead of its span, over keys up to this distance.
 Part without_span(const Part& part, Index head, double most) {
   Part one = single_head(part, head);
   if (!has_spans(part)) return one;
@@ -95,13 +95,13 @@ Tensor weight_by_distance(const AttentionTap& tap, Index head) {
   Index rows = 0;
   for (Index i = 0; i < weights.dim(0); ++i) {
     const Index at = query_position(tap, i);
-    double all = 0;
-    for (Index c = 0; c < keys; ++c) all += static_cast<double>(weights(i, c));
-    if (!(all > 0)) continue;
+    double total = 0;
+    for (Index c = 0; c < keys; ++c) total += static_cast<double>(weights(i, c));
+    if (!(total > 0)) continue;
     ++rows;
     for (Index c = 0; c < keys; ++c) {
       const Index distance = std::clamp<Index>(at - key_position(tap, head, c), 0, keys - 1);
-      sum[static_cast<std::size_t>(distance)] += static_cast<double>(weights(i, c)) / all;
+      sum[static_cast<std::size_t>(distance)] += static_cast<double>(weights(i, c)) / total;
     }
   }
   Tensor mean = Tensor::zeros({keys});
@@ -125,15 +125,15 @@ double share_kept(const AttentionTap& tap, Index head, const HeadSpan& span) {
   Index rows = 0;
   for (Index i = 0; i < weights.dim(0); ++i) {
     const Index at = query_position(tap, i);
-    double kept = 0, all = 0;
+    double kept = 0, total = 0;
     for (Index c = 0; c < weights.dim(1); ++c) {
       const auto weight = static_cast<double>(weights(i, c));
       const auto distance = static_cast<double>(at - key_position(tap, head, c));
-      all += weight;
+      total += weight;
       kept += weight * mask(span, span.at(i), distance);
     }
-    if (!(all > 0)) continue;
-    sum += kept / all;
+    if (!(total > 0)) continue;
+    sum += kept / total;
     ++rows;
   }
   return rows > 0 ? sum / static_cast<double>(rows) : 0;

@@ -15,15 +15,15 @@ struct HeadSpan {
 HeadSpan fixed_span(double z, double ramp, double most);
 HeadSpan own_span(const Part& part, Index head);  // of a part with spans
 
-// Attention of one head by its scores only, without its span.  [L_q, L_k]
+// Attention of a head without its span: the softmax of its scores.  [L_q, L_k]
 Tensor attention_without_span(const AttentionTap& tap, Index head);
-// The same with this span, by the kernels. Requires a softmax.  [L_q, L_k]
+// Attention with this span, computed by the CPU kernels. Requires a softmax.  [L_q, L_k]
 Tensor attention_with_span(const AttentionTap& tap, Index head, const HeadSpan& span);
 
-// Mean over queries of the head's weight by distance without a span: [L_k]. Negative distances
-// count as 0, larger ones as the largest.
+// Weight of a head by distance, without a span, as the mean over queries. [L_k] Distances are
+// clamped to [0, L_k - 1].
 Tensor weight_by_distance(const AttentionTap& tap, Index head);
-// Share of that weight within a span (z constant): 1 if the head attends no farther anyway.
+// Share of the weight that remains within a span with constant z; 1 if all of it is nearer.
 double share_kept(const Tensor& by_distance, const HeadSpan& span);
 // The same for dynamic spans.
 double share_kept(const AttentionTap& tap, Index head, const HeadSpan& span);

@@ -50,15 +50,15 @@ constexpr const char* kSpans = R"({"type": "adaptive_span", "span": 8, "ramp": 3
 TEST(Span, ShowsModelSpan) {
   const Trace trace = run_model({.variant = kSpans});
   const AttentionTap& tap = trace.attention[0];
-  const HeadSpan own = own_span(*tap.result.part, 1);
-  EXPECT_EQ(own.mean(), static_cast<double>(tap.result.part->span.value()[1]));
-  const Tensor same = attention_with_span(tap, 1, own);
+  const HeadSpan span = own_span(*tap.result.part, 1);
+  EXPECT_EQ(span.mean(), static_cast<double>(tap.result.part->span.value()[1]));
+  const Tensor same = attention_with_span(tap, 1, span);
   const Tensor kept = tap.attention(1);
   for (Index n = 0; n < kept.size(); ++n) EXPECT_TRUE(std::abs(kept[n] - same[n]) <= 1e-6F);
   EXPECT_EQ(look_at(trace, "span").refusal, "");
 }
 
-std::string words_of(const Trace& trace, const Look& look = {}) {
+std::string all_words(const Trace& trace, const Look& look = {}) {
   std::string all;
   for (const Text& text : testing::texts(look_at(trace, "span", look).list)) {
     all += text.text + "\n";
@@ -68,20 +68,20 @@ std::string words_of(const Trace& trace, const Look& look = {}) {
 
 TEST(Span, OnlyTrainedSpanIsLabelledTrained) {
   Trace trace = run_model({.variant = kSpans});
-  const std::string trained = words_of(trace);
+  const std::string trained = all_words(trace);
   EXPECT_NE(trained.find("The spans are trained"), std::string::npos) << trained;
   EXPECT_EQ(trained.find("untrained"), std::string::npos) << trained;
   trace.untrained = {"layers.0.groups.0.span.z"};
-  const std::string untrained = words_of(trace);
+  const std::string untrained = all_words(trace);
   EXPECT_EQ(untrained.find("the model's"), std::string::npos) << untrained;
   EXPECT_NE(untrained.find("untrained"), std::string::npos) << untrained;
   // Other layers have their own spans.
   trace.untrained = {"layers.1.groups.0.span.z"};
-  EXPECT_EQ(words_of(trace), trained);
+  EXPECT_EQ(all_words(trace), trained);
   trace.untrained = {"layers.0.groups.0.span.z"};
   Look changed;
   changed.settings = settings_with("span", R"({"z": 6})");
-  EXPECT_NE(words_of(trace, changed).find("the model has no spans"), std::string::npos);
+  EXPECT_NE(all_words(trace, changed).find("the model has no spans"), std::string::npos);
 }
 
 // Ramp and maximum span selected by the user differ from those of the training of z.
@@ -89,12 +89,12 @@ TEST(Span, ChangedRampIsNotLabelledTrained) {
   Trace trace = run_model({.variant = kSpans});
   const auto trained = std::make_shared<ModelConfig>(*trace.config);
   trace.trained = trained;
-  EXPECT_NE(words_of(trace).find("The spans are trained"), std::string::npos) << words_of(trace);
+  EXPECT_NE(all_words(trace).find("The spans are trained"), std::string::npos) << all_words(trace);
   for (const char* other : {R"({"type": "adaptive_span", "span": 9, "ramp": 3})",
                             R"({"type": "adaptive_span", "span": 8, "ramp": 2})"}) {
     trained->groups = uniform_groups(*trained, variant_from_json(Json::parse(other), "variant"),
                                      default_encoding());
-    const std::string words = words_of(trace);
+    const std::string words = all_words(trace);
     EXPECT_EQ(words.find("The spans are trained"), std::string::npos) << words;
     EXPECT_EQ(words.find("untrained"), std::string::npos) << words;
     EXPECT_NE(words.find("with another ramp"), std::string::npos) << words;
@@ -109,8 +109,8 @@ TEST(Span, MeasuresErrorAgainstFullAttention) {
   const AttentionTap& tap = spans.attention[0];
   const Tensor without = attention_without_span(tap, 1);
   EXPECT_TRUE(testing::close(without, full.attention[0].attention(1), 1e-5));
-  const HeadSpan own = own_span(*tap.result.part, 1);
-  const double z = own.mean();
+  const HeadSpan span = own_span(*tap.result.part, 1);
+  const double z = span.mean();
   double kept = 0;
   for (Index i = 0; i < 12; ++i) {
     for (Index j = 0; j <= i; ++j) {
@@ -119,7 +119,7 @@ TEST(Span, MeasuresErrorAgainstFullAttention) {
     }
   }
   ASSERT_LT(kept, 0.9);  // the spans of the model mask some weights here
-  EXPECT_TRUE(std::abs(share_kept(tap, 1, own) - kept) <= 1e-5);
+  EXPECT_TRUE(std::abs(share_kept(tap, 1, span) - kept) <= 1e-5);
   // A larger span keeps more weight, finally all within the maximum span.
   EXPECT_GT(share_kept(tap, 1, fixed_span(8, 3, 8)), kept + 0.01);
   EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
@@ -138,11 +138,11 @@ TEST(Span, MasksEndAtMaxSpan) {
     }
     return Tensor();
   };
-  const Tensor learned = masks(spans), put_on = masks(full);
+  const Tensor learned = masks(spans), applied = masks(full);
   ASSERT_EQ(learned.dim(1), 13);
   for (Index x = 0; x <= 12; ++x) {
     EXPECT_EQ(learned(0, x), x <= 8 ? 1 : 0) << x;
-    EXPECT_NEAR(put_on(0, x), mask(10, 4, x), 1e-6) << x;
+    EXPECT_NEAR(applied(0, x), mask(10, 4, x), 1e-6) << x;
   }
 }
 
@@ -151,8 +151,8 @@ TEST(Span, DynamicSpansArePerQuery) {
   const Trace trace = run_model({});
   EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - 1) <= 1e-6);
   span.z[11] = 0;  // the last query keeps itself only
-  const auto own = static_cast<double>(trace.attention[0].attention(0)(11, 11));
-  EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - (11 + own) / 12) <= 1e-6);
+  const auto own_weight = static_cast<double>(trace.attention[0].attention(0)(11, 11));
+  EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - (11 + own_weight) / 12) <= 1e-6);
 }
 
 TEST(Span, ShowsQuartersExactly) {
@@ -185,7 +185,7 @@ TEST(Span, DraggingSetsSpanAndRamp) {
   EXPECT_GT(view_values(session.view, "span").real("ramp"), 0);
 }
 
-bool says(const ViewLayout& layout, const std::string& part) {
+bool contains_text(const ViewLayout& layout, const std::string& part) {
   std::string all;
   for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
   return all.find(part) != std::string::npos;
@@ -196,16 +196,16 @@ TEST(Span, CurveAndBarsStayLongerThanMaps) {
   Look look;
   look.framed = false;
   look.width = 455;
-  look.height = 290;  // left by a window of 1920 x 1080 at scale 2
+  look.height = 290;  // as in a window of 1920 x 1080 at scale 2
   const ViewLayout low = look_at(trace, "span", look);
   for (const char* part : {"m_z", "layer", "key (to) →", "not the model's"}) {
-    EXPECT_TRUE(says(low, part)) << part;
+    EXPECT_TRUE(contains_text(low, part)) << part;
   }
-  EXPECT_FALSE(says(low, "make the window larger"));
+  EXPECT_FALSE(contains_text(low, "make the window larger"));
   look.height = 150;
   const ViewLayout lower = look_at(trace, "span", look);
-  EXPECT_TRUE(says(lower, "m_z"));
-  EXPECT_TRUE(says(lower, "Maps of the attention: make the window larger"));
+  EXPECT_TRUE(contains_text(lower, "m_z"));
+  EXPECT_TRUE(contains_text(lower, "Maps of the attention: make the window larger"));
   EXPECT_EQ(lower.handles.size(), 2u + 4);  // and a bar for each head
 }
 
@@ -219,8 +219,8 @@ TEST(Span, PointerReportsNumbers) {
   for (double x = 5; x < look.width; x += 5) {
     look.pointer = Point{x, 150};
     const ViewLayout layout = look_at(trace, "span", look);
-    bar = bar || says(layout, "layer 1, head 1: keeps " + fixed(100 * kept, 0) + "%");
-    curve = curve || says(layout, "distance 5: 0.5");
+    bar = bar || contains_text(layout, "layer 1, head 1: keeps " + fixed(100 * kept, 0) + "%");
+    curve = curve || contains_text(layout, "distance 5: 0.5");
   }
   EXPECT_TRUE(bar);
   EXPECT_TRUE(curve);
@@ -239,21 +239,21 @@ TEST(Span, ShowsSpanOfEachTokenIfDynamic) {
       {.variant = R"({"type": "adaptive_span", "span": 40, "ramp": 3, "dynamic": true})"});
   const Tensor z = trace.attention[0].result.part->span.value();  // [h, L]
   ASSERT_EQ(z.rank(), 2);
-  const std::string words = words_of(trace);
+  const std::string words = all_words(trace);
   EXPECT_NE(words.find("span of this head at each token"), std::string::npos) << words;
   EXPECT_NE(words.find("span z of each token"), std::string::npos) << words;
   const testing::InputOf of(trace, ViewSettings());
-  bool found = false;
+  bool has_z_by_token = false;
   for (const ViewData::Matrix& matrix : view("span").data(of.input).matrices) {
     if (matrix.name != "z by token") continue;
-    found = true;
+    has_z_by_token = true;
     EXPECT_TRUE(testing::close(matrix.values, z, 0));
   }
-  EXPECT_TRUE(found);
+  EXPECT_TRUE(has_z_by_token);
   // A user-defined span is equal for all tokens.
   Look changed;
   changed.settings = settings_with("span", R"({"z": 6})");
-  EXPECT_EQ(words_of(trace, changed).find("from each token"), std::string::npos);
+  EXPECT_EQ(all_words(trace, changed).find("from each token"), std::string::npos);
 }
 
 TEST(Span, ReportsSpanBeyondText) {
@@ -265,7 +265,7 @@ TEST(Span, ReportsSpanBeyondText) {
     }
   }
   ASSERT_GT(beyond, 0);
-  const std::string words = words_of(trace);
+  const std::string words = all_words(trace);
   EXPECT_NE(words.find("end of this text: cuts off " + std::to_string(beyond) + " of " +
                        std::to_string(all)),
             std::string::npos)
