@@ -22,8 +22,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxFlow = 0.2;                            // of the height, for the text
-constexpr double kMinFlow = 1.8;                            // em: a line of it
+constexpr double kMaxFlow = 0.2;                            // share of the height, for the text
+constexpr double kMinFlow = 1.8;                            // em: one line
 constexpr double kLargestRow = 1.9;                         // em
 constexpr double kLargestColumn = 6;                        // em
 constexpr double kBars = 9;                                 // em, for the ponder cost
@@ -33,7 +33,6 @@ constexpr double kMinPlot = 4;                              // em
 constexpr double kLine = 1.5;                               // em, of a line of text
 constexpr double kNumberHeight = 1.05, kNumberWidth = 2.6;  // em: minimum cell size for numbers
 
-// Reason why there is nothing to show.
 Refusal refusal_of(const Trace& trace) {
   if (trace.is_imported || !has_steps(trace)) {
     return {"This model has no recurrence over depth",
@@ -41,10 +40,10 @@ Refusal refusal_of(const Trace& trace) {
             "repeatedly to every token."};
   }
   if (!halts(trace)) {
-    return {"Every token uses all steps",
-            "This model uses the same number of steps for every token. Set the architecture's "
-            "Halting to act, or choose a model that was trained with it: then each token halts "
-            "individually."};
+    return {
+        "Every token uses all steps",
+        "This model uses the same number of steps for every token. Set the architecture's Halting "
+        "to act, or choose a model that was trained with it: then each token halts individually."};
   }
   return {};
 }
@@ -59,22 +58,21 @@ class Steps {
       : input_(input), page_(page), trace_(input.trace), record_(record) {}
 
   ViewLayout lay_out(const Box& inside) {
-    if (!place(inside)) return no_space(page_);
+    if (!place_parts(inside)) return no_space(page_);
     draw_summary();
     draw_text();
     draw_cells();
     draw_ponder();
-    draw_below();
+    draw_note();
     return finish();
   }
 
   static std::string about() {
-    return "Steps of the model's layers for each token (adaptive computation time). Each cell "
-           "is the probability of halting after that step; a token halts at the outlined cell, "
-           "when "
-           "its probabilities sum to 1 within ε, and later steps keep its state. The "
-           "remainder R is 1 minus the sum before the last step. The ponder cost, which "
-           "training penalises, is the number of steps N plus R";
+    return "Steps of the model's layers for each token (adaptive computation time). Each cell is "
+           "the probability of halting after that step; a token halts at the outlined cell, when "
+           "its probabilities sum to 1 within ε, and later steps keep its state. The remainder R "
+           "is 1 minus the sum before the last step. The ponder cost, which training penalises, is "
+           "the number of steps N plus R";
   }
 
  private:
@@ -92,56 +90,56 @@ class Steps {
     return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
   }
 
-  bool place(const Box& inside) {
+  bool place_parts(const Box& inside) {
     flow_height_ = token_flow_height(page_, flow_tokens(), inside.width,
                                      std::max(kMinFlow * em(), kMaxFlow * inside.height));
     const double above = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
-    MatrixPlot& m = matrix_;
-    m.scale = input_.canvas.scale;
-    for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
-    m.rows.titles = {"token", ""};
-    m.columns.titles = {"after step", "step"};
-    for (Index t = 1; t <= record_.max_steps; ++t) m.columns.labels.push_back(std::to_string(t));
-    m.rows = measured(page_, std::move(m.rows));
-    m.columns = measured(page_, std::move(m.columns));
+    MatrixPlot& grid = matrix_;
+    grid.scale = input_.canvas.scale;
+    for (const TraceToken& token : trace_.tokens) grid.rows.labels.push_back(token.label);
+    grid.rows.titles = {"token", ""};
+    grid.columns.titles = {"after step", "step"};
+    for (Index t = 1; t <= record_.max_steps; ++t) grid.columns.labels.push_back(std::to_string(t));
+    grid.rows = measured(page_, std::move(grid.rows));
+    grid.columns = measured(page_, std::move(grid.columns));
     const double most = std::min(10 * em(), 0.25 * std::min(inside.width, inside.height));
     const double bar = colour_bar_width(page_);
     bars_ = std::min(kBars * em(), 0.3 * inside.width);
     if (bars_ < kMinBars * em() || inside.width < kMinBeside * em()) bars_ = 0;
     const double space = inside.height - above - kLine * em();
     const ViewSettings& view = input_.session.view;
-    const auto all = static_cast<double>(record_.max_steps);
-    set_visible(m, {view.row, 0, view.height, view.height > 0 ? all : 0});
+    const auto step_count = static_cast<double>(record_.max_steps);
+    set_visible(grid, {view.row, 0, view.height, view.height > 0 ? step_count : 0});
     const auto plot = [&](const AxisDepths& depths) {
       const double width = inside.width - depths.left - bar - bars_ - 1.5 * em();
-      return PlotSize{std::clamp(width, 0.0, all * kLargestColumn * em()),
-                      std::clamp(space - depths.top, 0.0, m.height * kLargestRow * em())};
+      return PlotSize{std::clamp(width, 0.0, step_count * kLargestColumn * em()),
+                      std::clamp(space - depths.top, 0.0, grid.height * kLargestRow * em())};
     };
-    const AxisDepths depths = settled_depths(page_, m.rows, m.columns, {most, most}, plot);
+    const AxisDepths depths = settled_depths(page_, grid.rows, grid.columns, {most, most}, plot);
     const PlotSize size = plot(depths);
-    m.left = depths.left;
-    m.top = depths.top;
-    const double least = std::min(kMinPlot, 1.2 * m.height) * em();
+    grid.left = depths.left;
+    grid.top = depths.top;
+    const double least = std::min(kMinPlot, 1.2 * grid.height) * em();
     if (size.width < kMinPlot * em() || size.height < least) return false;
     const double y =
-        inside.y + page_.top_margin(inside.height, above + m.top + size.height + kLine * em());
+        inside.y + page_.top_margin(inside.height, above + grid.top + size.height + kLine * em());
     text_ = {inside.x, y, inside.width, above};
-    const double width = m.left + size.width + 1.5 * em() + bars_ + bar;
-    m.plot = {inside.x + (inside.width - width) / 2 + m.left, y + above + m.top, size.width,
-              size.height};
-    ponder_ = {m.plot.right() + 0.7 * em(), m.plot.y, bars_, size.height};
-    m.right = {ponder_.right() + 0.8 * em(), m.plot.y, bar, size.height};
-    if (view.pinned_query < m.rows.count()) m.pinned_row = view.pinned_query;
-    if (input_.interaction.pointer) point_at(*input_.interaction.pointer);
+    const double width = grid.left + size.width + 1.5 * em() + bars_ + bar;
+    grid.plot = {inside.x + (inside.width - width) / 2 + grid.left, y + above + grid.top,
+                 size.width, size.height};
+    ponder_ = {grid.plot.right() + 0.7 * em(), grid.plot.y, bars_, size.height};
+    grid.right = {ponder_.right() + 0.8 * em(), grid.plot.y, bar, size.height};
+    if (view.pinned_query < grid.rows.count()) grid.pinned_row = view.pinned_query;
+    if (input_.interaction.pointer) set_hovered(*input_.interaction.pointer);
     return true;
   }
 
   // Finds the hovered cell, or the bar next to a row.
-  void point_at(Point p) {
-    MatrixPlot& m = matrix_;
-    std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(p);
+  void set_hovered(Point p) {
+    MatrixPlot& grid = matrix_;
+    std::tie(grid.hovered_row, grid.hovered_column) = pair_at(grid)(p);
     if (ponder_.contains(p)) {
-      m.hovered_row = pair_at(m)({m.plot.x + 1, p.y}).first;
+      grid.hovered_row = pair_at(grid)({grid.plot.x + 1, p.y}).first;
     }
   }
 
@@ -194,8 +192,8 @@ class Steps {
   Box cell(Index row, Index step) const { return matrix_.cell(row, step - 1); }
 
   void draw_cells() {
-    const MatrixPlot& m = matrix_;
-    HeatMap cells = matrix_cells(m);
+    const MatrixPlot& grid = matrix_;
+    HeatMap cells = matrix_cells(grid);
     cells.values = record_.probability;
     cells.missing = blend(page_.theme().background, page_.theme().line, 0.35);
     ColourRange range;
@@ -204,13 +202,13 @@ class Steps {
     cells.most = range.most;
     cells.colour_map = range.colour_map;
     page_.add(cells);
-    draw_stops();
+    draw_halting_markers();
     draw_numbers(range);
-    draw_matrix_frame(page_, m, {});
-    draw_colour_bar(page_, m.right, range, {"halting probability", "halting", ""});
+    draw_matrix_frame(page_, grid, {});
+    draw_colour_bar(page_, grid.right, range, {"halting probability", "halting", ""});
   }
 
-  void draw_stops() {
+  void draw_halting_markers() {
     const auto [first, last] = extent_in_sight(matrix_.row, matrix_.height, record_.length());
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) draw_row_end_marker(page_, cell(i, last_step(i)));
@@ -257,11 +255,11 @@ class Steps {
     draw_row_bars(page_, ponder_, matrix_, bars);
   }
 
-  void draw_below() {
-    const MatrixPlot& m = matrix_;
+  void draw_note() {
+    const MatrixPlot& grid = matrix_;
     std::vector<std::string> candidates;
-    if (m.hovered_row >= 0) {
-      const Index i = m.hovered_row;
+    if (grid.hovered_row >= 0) {
+      const Index i = grid.hovered_row;
       const double r = record_.remainder[static_cast<std::size_t>(i)];
       const std::string stop =
           record_.stopped(i) ? "halts after step " : "halted by the last step, ";
@@ -269,9 +267,9 @@ class Steps {
       const std::string cost = "ponder cost " + brief(record_.ponder(i));
       const std::string whole = words + ": remainder " + brief(r) + ", " + cost;
       candidates = {whole, words + ": " + cost, words};
-      if (m.hovered_column >= 0 && m.hovered_column < last_step(i)) {
-        const auto h = static_cast<double>(record_.probability(i, m.hovered_column));
-        const std::string step = "step " + std::to_string(m.hovered_column + 1);
+      if (grid.hovered_column >= 0 && grid.hovered_column < last_step(i)) {
+        const auto h = static_cast<double>(record_.probability(i, grid.hovered_column));
+        const std::string step = "step " + std::to_string(grid.hovered_column + 1);
         candidates = {whole + " · " + step + ": halts with probability " + brief(h),
                       words + ": " + cost + " · " + step + ": " + brief(h),
                       words + " · " + step + ": " + brief(h), words};
@@ -282,19 +280,19 @@ class Steps {
       candidates = {stop + " · grey: state unchanged", stop};
     }
     if (candidates.empty()) return;
-    // The bars' value is at their foot.
-    const double width = m.left + m.plot.width;
-    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + 0.9 * em()},
+    // The hovered value of the bars is written below them.
+    const double width = grid.left + grid.plot.width;
+    page_.faint_text({grid.plot.x - grid.left, grid.plot.bottom() + 0.9 * em()},
                      page_.fitting(candidates, page_.small(), width), page_.small());
   }
 
   ViewLayout finish() {
-    const MatrixPlot& m = matrix_;
-    ViewLayout layout = matrix_layout(page_, m, m.plot.bottom() + kLine * em());
+    const MatrixPlot& grid = matrix_;
+    ViewLayout layout = matrix_layout(page_, grid, grid.plot.bottom() + kLine * em());
     layout.rows = record_.length();
     layout.columns = record_.max_steps;
     const ViewSettings& view = input_.session.view;
-    layout.hit = [at = pair_at(m), ponder = ponder_, plot = m.plot, flow = flow_,
+    layout.hit = [at = pair_at(grid), ponder = ponder_, plot = grid.plot, flow = flow_,
                   layer = view.layer, head = view.head](Point p) -> std::optional<Hit> {
       Index row = at(p).first;
       if (ponder.contains(p)) row = at({plot.x + 1, p.y}).first;
@@ -308,7 +306,7 @@ class Steps {
   Page& page_;
   const Trace& trace_;
   const HaltingRecord& record_;
-  Box text_;  // summary, text and key
+  Box text_;  // summary, text and swatches
   Box ponder_;
   double flow_height_ = 0, bars_ = 0;
   TokenFlow flow_;
@@ -317,7 +315,7 @@ class Steps {
 
 ViewLayout lay_out_steps(const ViewInput& input) {
   Page page(input);
-  if (const Refusal nothing = check_has_attention(input)) return nothing.message(page);
+  if (const Refusal no_attention = check_has_attention(input)) return no_attention.message(page);
   if (const Refusal refusal = refusal_of(input.trace)) return refusal.message(page);
   const auto record = cached_numbers(input, source_of(input.trace), CacheKey("halting"),
                                      [&] { return halting_of(input.trace); });
