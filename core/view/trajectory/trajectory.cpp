@@ -36,13 +36,14 @@ void draw_words(Page& page, const WalkPicture& picture) {
 }
 
 std::vector<Handle> handles_of(const WalkPicture& picture, const Chart& chart) {
-  std::vector<Handle> all;
+  std::vector<Handle> handles;
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
     if (cell == Grid::kGoal) continue;
-    all.push_back(
-        {picture.places.grid.of(cell), "Click to start from this cell", {}, [cell](Session& e) {
-           set_view_value(e.view, "trajectory", "start", cell);
-         }});
+    handles.push_back(
+        {picture.places.grid.cell_box(cell),
+         "Click to start from this cell",
+         {},
+         [cell](Session& e) { set_view_value(e.view, "trajectory", "start", cell); }});
   }
   if (!chart.empty()) {
     const auto ask = [chart, most = picture.shown.rollouts.max_steps](Point p, Session& e) {
@@ -50,19 +51,19 @@ std::vector<Handle> handles_of(const WalkPicture& picture, const Chart& chart) {
       set_view_value(e.view, "trajectory", "asked",
                      std::clamp<Index>(std::llround(steps), 1, most));
     };
-    all.push_back({chart.plot, "Drag to change the desired return", ask, {}});
+    handles.push_back({chart.plot, "Drag to change the desired return", ask, {}});
   }
   const Box& cells = picture.places.attention;
-  if (cells.height <= 0) return all;
+  if (cells.height <= 0) return handles;
   const Index rows = picture.shown.walk.steps();
   const double high = cells.height / static_cast<double>(rows);
   for (Index t = 0; t < rows; ++t) {
-    all.push_back({{cells.x, cells.y + static_cast<double>(t) * high, cells.width, high},
-                   "Click to walk up to this step",
-                   {},
-                   [t](Session& e) { set_view_value(e.view, "trajectory", "step", t + 1); }});
+    handles.push_back({{cells.x, cells.y + static_cast<double>(t) * high, cells.width, high},
+                       "Click to walk up to this step",
+                       {},
+                       [t](Session& e) { set_view_value(e.view, "trajectory", "step", t + 1); }});
   }
-  return all;
+  return handles;
 }
 
 ViewLayout lay_out_walk(const ViewInput& input, const Rollouts& rollouts) {
@@ -74,7 +75,7 @@ ViewLayout lay_out_walk(const ViewInput& input, const Rollouts& rollouts) {
   if (!places) return no_space(page);
   const WalkPicture picture{shown, *places, walk_focus(input, *places, shown)};
   draw_words(page, picture);
-  draw_way(page, picture);
+  draw_path_panel(page, picture);
   Chart chart;
   if (places->chart.width > 0) chart = draw_returns(page, picture);
   if (places->actions.height > 0) draw_actions(page, picture);

@@ -9,16 +9,16 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kKinds[] = {"R", "s", "a"};
+constexpr const char* kTokenNames[] = {"R", "s", "a"};
 
 // Draws token labels above the columns and steps next to the rows.
 void draw_labels(Page& page, const WalkPicture& picture, double wide, double high) {
   const Box& box = picture.places.attention;
   const double em = page.em(), small = page.small();
-  const bool every = wide >= 1.7 * small;
+  const bool has_numbers = wide >= 1.7 * small;
   for (Index token = 0; token < picture.shown.tokens(); ++token) {
-    const std::string label = std::string(kKinds[token % kTokensOfStep]) +
-                              (every ? std::to_string(token / kTokensOfStep + 1) : "");
+    const std::string label = std::string(kTokenNames[token % kTokensOfStep]) +
+                              (has_numbers ? std::to_string(token / kTokensOfStep + 1) : "");
     if (page.width_of(label, small) > wide) break;
     page.add(
         Text{{box.x + (static_cast<double>(token) + 0.5) * wide, box.y - 0.7 * em},
@@ -38,7 +38,7 @@ void draw_labels(Page& page, const WalkPicture& picture, double wide, double hig
   }
 }
 
-void draw_most(Page& page, const WalkPicture& picture, const Tensor& weights) {
+void draw_focus_words(Page& page, const WalkPicture& picture, const Tensor& weights) {
   const Index row = picture.focus.row;
   Index most = 0;
   for (Index key = 1; key <= kTokensOfStep * row + 1; ++key) {
@@ -63,7 +63,7 @@ void draw_most(Page& page, const WalkPicture& picture, const Tensor& weights) {
 void draw_decisions(Page& page, const WalkPicture& picture) {
   const ViewSettings& view = page.input().session.view;
   const Box &box = picture.places.attention, &words = picture.places.words;
-  const Tensor weights = decisions_of(picture.shown, view);
+  const Tensor weights = decision_weights(picture.shown, view);
   const double em = page.em(), title = box.y - (1.4 + WalkMeasures::title / 2) * em;
   const std::string layer = "layer " + std::to_string(view.layer);
   const std::string head = "head " + std::to_string(view.head);
@@ -102,7 +102,7 @@ void draw_decisions(Page& page, const WalkPicture& picture) {
     draw_colour_bar(page, {box.right() + 0.8 * em, box.y, picture.places.bar - em, box.height},
                     range, {"weight", ""});
   }
-  draw_most(page, picture, weights);
+  draw_focus_words(page, picture, weights);
 }
 
 }  // namespace attnscope

@@ -8,19 +8,19 @@
 namespace attnscope {
 namespace {
 
-// Offsets repeated visits so that overlapping paths remain visible.
-Point place_of(const WalkGrid& grid, Index cell, Index step) {
-  const Box box = grid.of(cell);
-  const double aside = 0.07 * grid.cell() * static_cast<double>(step % 3 - 1);
-  return {box.x + box.width / 2 + aside, box.y + box.height / 2 + aside};
+// Point of a visit to a cell. Repeated visits are offset so that overlapping paths remain visible.
+Point visit_point(const WalkGrid& grid, Index cell, Index step) {
+  const Box box = grid.cell_box(cell);
+  const double offset = 0.07 * grid.cell() * static_cast<double>(step % 3 - 1);
+  return {box.x + box.width / 2 + offset, box.y + box.height / 2 + offset};
 }
 
-// Draws a step between cells; a step out of the grid bounces off the border.
+// Draws a step between cells; a step out of the grid is a short arrow towards the border.
 void draw_step(Page& page, const WalkGrid& grid, const Rollout& walk, Index step, Colour colour,
                double thickness) {
   const auto t = static_cast<std::size_t>(step);
-  const Point from = place_of(grid, walk.cells[t], step);
-  Point to = place_of(grid, walk.cells[t + 1], step);
+  const Point from = visit_point(grid, walk.cells[t], step);
+  Point to = visit_point(grid, walk.cells[t + 1], step);
   if (walk.cells[t] == walk.cells[t + 1]) {
     constexpr double kAcross[] = {0, 1, 0, -1}, kDown[] = {-1, 0, 1, 0};
     const auto a = static_cast<std::size_t>(walk.actions[t]);
@@ -40,7 +40,7 @@ const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view) {
   return *rollouts.find(start, std::clamp<Index>(target_steps, 1, rollouts.max_steps));
 }
 
-Box WalkGrid::of(Index at) const {
+Box WalkGrid::cell_box(Index at) const {
   const double side = cell();
   return {box.x + static_cast<double>(at % Grid::kSide) * side,
           box.y + static_cast<double>(at / Grid::kSide) * side, side, side};
@@ -59,32 +59,32 @@ void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index step
   const Theme& theme = page.theme();
   const double em = page.em(), size = std::min(em, 0.26 * grid.cell());
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
-    const Box box = grid.of(cell);
-    Colour ground = theme.background;
-    if (solved[static_cast<std::size_t>(cell)]) ground = blend(ground, first_colour(), 0.22);
-    if (cell == Grid::kGoal) ground = blend(theme.background, second_colour(), 0.75);
-    page.add(FilledBox{box, ground});
+    const Box box = grid.cell_box(cell);
+    Colour fill = theme.background;
+    if (solved[static_cast<std::size_t>(cell)]) fill = blend(fill, first_colour(), 0.22);
+    if (cell == Grid::kGoal) fill = blend(theme.background, second_colour(), 0.75);
+    page.add(FilledBox{box, fill});
     page.add(OutlinedBox{box, theme.line, 1});
   }
-  // In the corner, clear of the path.
-  const auto name = [&](Index cell, const char* text, Colour ground) {
-    const Box box = grid.of(cell);
+  // Labels are in the corners of cells, where the path does not cover them.
+  const auto draw_label = [&](Index cell, const char* text, Colour fill) {
+    const Box box = grid.cell_box(cell);
     page.add(Text{{box.x + 0.3 * size, box.y + 0.75 * size},
                   page.ellipsised(text, size, box.width - 0.3 * size),
-                  ink_on(ground),
+                  ink_on(fill),
                   size,
                   Align::Start});
   };
-  name(Grid::kGoal, "goal", blend(theme.background, second_colour(), 0.75));
-  name(walk.start, "start", theme.background);
-  page.add(OutlinedBox{grid.of(walk.start), theme.text, 2});
+  draw_label(Grid::kGoal, "goal", blend(theme.background, second_colour(), 0.75));
+  draw_label(walk.start, "start", theme.background);
+  page.add(OutlinedBox{grid.cell_box(walk.start), theme.text, 2});
   const double thickness = std::clamp(0.05 * grid.cell(), 1.5, 4.0);
   for (Index t = 0; t < steps; ++t) {
     const bool last = t + 1 == steps;
     draw_step(page, grid, walk, t, last ? theme.accent : blend(theme.background, theme.text, 0.7),
               last ? 1.3 * thickness : thickness);
   }
-  page.add(disc(place_of(grid, walk.cells[static_cast<std::size_t>(steps)], steps),
+  page.add(disc(visit_point(grid, walk.cells[static_cast<std::size_t>(steps)], steps),
                 std::max(3.0, 0.09 * grid.cell()), theme.accent));
 }
 

@@ -15,7 +15,7 @@ const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view);
 struct WalkGrid {
   Box box;  // of all cells, square
   double cell() const { return box.width / static_cast<double>(Grid::kSide); }
-  Box of(Index cell) const;
+  Box cell_box(Index cell) const;
   Index at(Point p) const;  // index of the cell at a point; -1: none
 };
 

@@ -21,8 +21,8 @@ constexpr double kBeside = 17;    // em, minimum height of grid and chart
 constexpr double kMaxRow = 1.5;   // em, of a step's attention
 constexpr double kMinRow = 0.7;   // em
 
-// Rows in em: words, grid, attention and the text below it. The last two are omitted if space is
-// short. Empty if there is no space.
+// Rows in em: words, grid, attention, and the text below the attention. The last two are omitted if
+// space is short. Returns no rows if there is no space.
 Tracks choose_rows(const Page& page, const Box& inside, double most_side, const ShownWalk& shown) {
   const double em = page.em(), height = inside.height / em;
   const auto steps = static_cast<double>(shown.walk.steps());
@@ -39,24 +39,25 @@ Tracks choose_rows(const Page& page, const Box& inside, double most_side, const 
 }
 
 // Places the chart next to the grid, and the actions below it if there is space.
-void place_chart_and_actions(const Page& page, const Box& column, WalkPlaces& p) {
-  const double em = page.em(), title = M::title * em, height = p.grid.box.height;
+void place_chart_and_actions(const Page& page, const Box& column, WalkPlaces& places) {
+  const double em = page.em(), title = M::title * em, height = places.grid.box.height;
   const double bars = 4 * token_bar_height(page, false) + title;
   const Track actions{.size = height >= bars + 11 * em ? bars : 0};
   Tracks tracks{{.most = Track::kUnlimited, .gap = 0.6 * em}, actions};
   fit(tracks, height + title);
-  const std::vector<Box> boxes = rows({column.x, p.grid.box.y - title, column.width, 0}, tracks, 1);
-  p.chart = boxes[0];
-  p.actions = boxes[1];
+  const std::vector<Box> boxes =
+      rows({column.x, places.grid.box.y - title, column.width, 0}, tracks, 1);
+  places.chart = boxes[0];
+  places.actions = boxes[1];
 }
 
 // Centres the attention, with space for labels and colour bar, in its row.
-void place_attention(const Page& page, const Box& row, const ShownWalk& shown, WalkPlaces& p) {
+void place_attention(const Page& page, const Box& row, const ShownWalk& shown, WalkPlaces& places) {
   const double em = page.em(), labels = 6 * em;
-  p.bar = row.width > 46 * em ? colour_bar_width(page) + em : 0;
-  const double space = row.width - labels - p.bar;
+  places.bar = row.width > 46 * em ? colour_bar_width(page) + em : 0;
+  const double space = row.width - labels - places.bar;
   const double cells = std::min(space, static_cast<double>(shown.tokens()) * 2.4 * em);
-  p.attention = {row.x + (space - cells) / 2 + labels, row.y, cells, row.height};
+  places.attention = {row.x + (space - cells) / 2 + labels, row.y, cells, row.height};
 }
 
 }  // namespace
@@ -76,13 +77,13 @@ std::optional<WalkPlaces> place_walk(const Page& page, const Box& inside, const 
   fit(across, wide);
   const double left = inside.x + (wide - extent(across)) / 2 * em;
   const std::vector<Box> panels = columns({left, boxes[1].y, 0, boxes[1].height}, across, em);
-  WalkPlaces p;
-  p.words = boxes[0];
-  p.grid.box = panels[0];
-  if (chart) place_chart_and_actions(page, panels[1], p);
-  if (boxes[2].height > 0) place_attention(page, boxes[2], shown, p);
-  p.bottom = boxes[3].bottom();
-  return p;
+  WalkPlaces places;
+  places.words = boxes[0];
+  places.grid.box = panels[0];
+  if (chart) place_chart_and_actions(page, panels[1], places);
+  if (boxes[2].height > 0) place_attention(page, boxes[2], shown, places);
+  places.bottom = boxes[3].bottom();
+  return places;
 }
 
 WalkFocus walk_focus(const ViewInput& input, const WalkPlaces& places, const ShownWalk& shown) {
@@ -92,11 +93,11 @@ WalkFocus walk_focus(const ViewInput& input, const WalkPlaces& places, const Sho
   focus.cell = places.grid.at(p);
   const Box& cells = places.attention;
   if (cells.height <= 0 || !cells.contains(p)) return focus;
-  const auto share = [](double at, double from, double size, Index count) {
+  const auto index_at = [](double at, double from, double size, Index count) {
     return std::min(static_cast<Index>((at - from) / size * static_cast<double>(count)), count - 1);
   };
-  focus.row = share(p.y, cells.y, cells.height, shown.walk.steps());
-  const Index key = share(p.x, cells.x, cells.width, shown.tokens());
+  focus.row = index_at(p.y, cells.y, cells.height, shown.walk.steps());
+  const Index key = index_at(p.x, cells.x, cells.width, shown.tokens());
   if (key <= kTokensOfStep * focus.row + 1) focus.key = key;
   return focus;
 }

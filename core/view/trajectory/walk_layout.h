@@ -21,7 +21,7 @@ struct WalkMeasures {                   // em
   static constexpr double words = 2;    // below the attention, clear of the colour bar
 };
 
-// Empty if there is no space.
+// Returns nullopt if there is no space.
 std::optional<WalkPlaces> place_walk(const Page& page, const Box& inside, const ShownWalk& shown);
 
 struct WalkFocus {

@@ -53,7 +53,7 @@ ViewData::Matrix walk_table(const Rollout& walk) {
 
 }  // namespace
 
-double ShownWalk::still_asked(Index step) const {
+double ShownWalk::remaining_return(Index step) const {
   return static_cast<double>(Grid::return_of(std::max<Index>(walk.target_steps - step, 0)));
 }
 
@@ -66,7 +66,7 @@ ShownWalk shown_steps(const Rollouts& rollouts, const ViewSettings& view) {
   return {rollouts, walk, steps};
 }
 
-Tensor decisions_of(const ShownWalk& shown, const ViewSettings& view) {
+Tensor decision_weights(const ShownWalk& shown, const ViewSettings& view) {
   const Rollout& walk = shown.walk;
   if (view.layer >= static_cast<Index>(walk.attention.size())) return {};
   const Tensor& layer = walk.attention[static_cast<std::size_t>(view.layer)];
@@ -83,10 +83,9 @@ Tensor decisions_of(const ShownWalk& shown, const ViewSettings& view) {
 
 std::string about_walks(const Trace& trace, const Rollouts& rollouts) {
   std::string text =
-      "The model acts on a grid of 5 by 5 cells, trained on random walks "
-      "only: inputs are the desired return and the cell, output is the most likely of four "
-      "actions, "
-      "step by step until the goal is reached or " +
+      "The model acts on a grid of 5 by 5 cells, trained on random walks only: inputs are the "
+      "desired return and the cell, output is the most likely of four actions, step by step until "
+      "the goal is reached or " +
       steps_words(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from all " +
       std::to_string(Grid::kCells - 1) + " cells for all returns.";
   for (const std::string& note : trace.notes) {

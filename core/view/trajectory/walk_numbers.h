@@ -14,15 +14,15 @@ struct ShownWalk {
   const Rollouts& rollouts;
   const Rollout& walk;
   Index steps = 0;  // number of drawn steps
-  // Tokens read before the last step: all but the action chosen then.
+  // Number of tokens that the model reads: all but the action of the last step.
   Index tokens() const { return kTokensOfStep * walk.steps() - 1; }
-  double still_asked(Index step) const;
+  double remaining_return(Index step) const;  // still desired before this step
 };
 ShownWalk shown_steps(const Rollouts& rollouts, const ViewSettings& view);
 
 // The shown head's weights in the rows that choose an action.  [steps, tokens]; undefined: the
 // model has no such head.
-Tensor decisions_of(const ShownWalk& shown, const ViewSettings& view);
+Tensor decision_weights(const ShownWalk& shown, const ViewSettings& view);
 
 std::string about_walks(const Trace& trace, const Rollouts& rollouts);  // for the caption
 // Outcome of the walk, with a comment.

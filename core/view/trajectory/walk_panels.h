@@ -12,8 +12,8 @@ struct WalkPicture {
   const WalkFocus focus;
 };
 
-void draw_way(Page& page, const WalkPicture& picture);
-// Draws achieved against desired return. Empty if there is no space.
+void draw_path_panel(Page& page, const WalkPicture& picture);
+// Draws achieved against desired return. Returns an empty chart if there is no space.
 Chart draw_returns(Page& page, const WalkPicture& picture);
 // Draws the action probabilities of the selected step.
 void draw_actions(Page& page, const WalkPicture& picture);

@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-void draw_way(Page& page, const WalkPicture& picture) {
+void draw_path_panel(Page& page, const WalkPicture& picture) {
   const auto& [rollouts, walk, steps] = picture.shown;
   std::vector<bool> solved(static_cast<std::size_t>(Grid::kCells));
   for (const Rollout& other : rollouts.all) {
@@ -25,7 +25,7 @@ void draw_way(Page& page, const WalkPicture& picture) {
   page.text({grid.box.x, grid.box.y - WalkMeasures::title / 2 * page.em()},
             page.fitting({title, "Path"}, page.em(), grid.box.width), page.em());
   draw_walk(page, grid, walk, steps, solved);
-  if (hovered >= 0) page.add(OutlinedBox{grid.of(hovered), page.theme().accent, 2});
+  if (hovered >= 0) page.add(OutlinedBox{grid.cell_box(hovered), page.theme().accent, 2});
 }
 
 Chart draw_returns(Page& page, const WalkPicture& picture) {
@@ -46,22 +46,22 @@ Chart draw_returns(Page& page, const WalkPicture& picture) {
   if (chart.empty()) return chart;
   draw_chart(page, chart);
   draw_curve(page, chart, {{worst, worst}, {0, 0}}, page.theme().faint_text, 1);
-  std::vector<Point> mean, own;
+  std::vector<Point> mean, from_start;
   for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
     const double at = static_cast<double>(Grid::return_of(target_steps));
     mean.push_back({at, rollouts.mean_achieved(target_steps)});
-    own.push_back({at, rollouts.find(walk.start, target_steps)->achieved()});
+    from_start.push_back({at, rollouts.find(walk.start, target_steps)->achieved()});
   }
   draw_curve(page, chart, mean, first_colour(), 2);
-  draw_curve(page, chart, own, second_colour(), 2);
-  for (const Point& p : own) {
+  draw_curve(page, chart, from_start, second_colour(), 2);
+  for (const Point& p : from_start) {
     page.add(disc({chart.at_x(p.x), chart.at_y(p.y)}, 2.5, second_colour()));
   }
-  const Point now{chart.at_x(walk.target_return()), chart.at_y(walk.achieved())};
-  page.add(Line{{{now.x, chart.plot.y}, {now.x, chart.plot.bottom()}},
+  const Point current{chart.at_x(walk.target_return()), chart.at_y(walk.achieved())};
+  page.add(Line{{{current.x, chart.plot.y}, {current.x, chart.plot.bottom()}},
                 translucent(page.theme().accent, 0.6),
                 1});
-  page.add(disc(now, 5, page.theme().accent));
+  page.add(disc(current, 5, page.theme().accent));
   return chart;
 }
 
@@ -72,11 +72,12 @@ void draw_actions(Page& page, const WalkPicture& picture) {
   const auto at = static_cast<std::size_t>(t);
   const double title = WalkMeasures::title * page.em();
   const std::string step = "Step " + std::to_string(t + 1);
-  const std::string target_steps = return_words(picture.shown.still_asked(t)) + " still desired";
+  const std::string desired_words =
+      return_words(picture.shown.remaining_return(t)) + " still desired";
   page.text({box.x, box.y + title / 2},
             page.fitting(
-                {step + ", in " + cell_words(walk.cells[at]) + ", with " + target_steps + " for:",
-                 step + ", " + target_steps + ":", step},
+                {step + ", in " + cell_words(walk.cells[at]) + ", with " + desired_words + " for:",
+                 step + ", " + desired_words + ":", step},
                 page.em(), box.width),
             page.em());
   TokenBars bars;

@@ -22,36 +22,36 @@ class Trajectory : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = new testing::TemporaryFolder;
     testing::save_walker(folder_->path() / "walker");
-    looked_ = new ViewedRun(testing::trajectory_session(folder_->path() / "walker"));
+    viewed_ = new ViewedRun(testing::trajectory_session(folder_->path() / "walker"));
   }
   static void TearDownTestSuite() {
-    delete looked_;
+    delete viewed_;
     delete folder_;
   }
-  static ViewedRun with(const std::string& json) {
-    ViewedRun viewed = *looked_;
+  static ViewedRun viewed_with(const std::string& json) {
+    ViewedRun viewed = *viewed_;
     set_view_values(viewed.session.view, "trajectory",
                     values_from_json(view("trajectory").options.parameters, Json::parse(json), ""));
     return viewed;
   }
   static testing::TemporaryFolder* folder_;
-  static ViewedRun* looked_;
+  static ViewedRun* viewed_;
 };
 testing::TemporaryFolder* Trajectory::folder_ = nullptr;
-ViewedRun* Trajectory::looked_ = nullptr;
+ViewedRun* Trajectory::viewed_ = nullptr;
 
 TEST_F(Trajectory, IsLegible) {
   for (const char* options : {"{}", R"({"start": 24, "asked": 8})", R"({"start": 13, "asked": 1})",
                               R"({"start": 4, "asked": 99, "step": 0})", R"({"step": 3})"}) {
-    testing::expect_legible(with(options), options);
+    testing::expect_legible(viewed_with(options), options);
   }
 }
 
 TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
-  const auto rollouts = looked_->findings.get(Findings::rollouts);
+  const auto rollouts = viewed_->findings.get(Findings::rollouts);
   for (const auto& [start, target_steps] : {std::pair<Index, Index>{0, 4}, {13, 1}, {24, 6}}) {
-    const ViewedRun viewed = with("{\"start\": " + std::to_string(start) +
-                                  ", \"asked\": " + std::to_string(target_steps) + "}");
+    const ViewedRun viewed = viewed_with("{\"start\": " + std::to_string(start) +
+                                         ", \"asked\": " + std::to_string(target_steps) + "}");
     const Rollout& walk = *rollouts->find(start, target_steps);
     EXPECT_EQ(&shown_walk(*rollouts, viewed.session.view), &walk);
     const ViewLayout layout = layout_of(viewed);
@@ -65,22 +65,22 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
     claim.least = -9;
     Traces traces(viewed.trace);
     traces.findings = viewed.findings;
-    const auto measured = [&](const char* id) {
+    const auto measure = [&](const char* id) {
       claim.measure = id;
       return check(claim, traces).value;
     };
-    EXPECT_NEAR(measured("starts_solved"), static_cast<double>(share.reached) / 24, 1e-12);
-    const double follows = measured("achieved_follows_asked");
+    EXPECT_NEAR(measure("starts_solved"), static_cast<double>(share.reached) / 24, 1e-12);
+    const double follows = measure("achieved_follows_asked");
     EXPECT_TRUE(std::isnan(follows) || std::abs(follows) <= 1 + 1e-9);
   }
 }
 
-// Default: the walk from the corner with the return of the shortest one.
+// The default is the walk from the corner with the return of the shortest path.
 TEST_F(Trajectory, ClicksSelectCellAndReturn) {
-  const ViewLayout layout = layout_of(*looked_);
-  const auto rollouts = looked_->findings.get(Findings::rollouts);
-  EXPECT_EQ(&shown_walk(*rollouts, looked_->session.view), rollouts->find(0, 4));
-  Session e = looked_->session;
+  const ViewLayout layout = layout_of(*viewed_);
+  const auto rollouts = viewed_->findings.get(Findings::rollouts);
+  EXPECT_EQ(&shown_walk(*rollouts, viewed_->session.view), rollouts->find(0, 4));
+  Session e = viewed_->session;
   ASSERT_GT(layout.handles.size(), 24u);
   layout.handles[5].click(e);
   EXPECT_EQ(view_values(e.view, "trajectory").integer("start"), 5);
@@ -100,11 +100,11 @@ TEST_F(Trajectory, ExplainsMissingTrajectory) {
   other.session.view.id = "trajectory";
   EXPECT_TRUE(layout_of(other).refusal.starts_with("No trajectories"));
   EXPECT_NE(view("trajectory").objection(*text.trace), "");
-  ViewedRun waiting = *looked_;
-  waiting.findings = {};
-  EXPECT_NE(layout_of(waiting).pending, "");
-  // Model of another world.
-  Session e = looked_->session;
+  ViewedRun pending_run = *viewed_;
+  pending_run.findings = {};
+  EXPECT_NE(layout_of(pending_run).pending, "");
+  // A model of another environment.
+  Session e = viewed_->session;
   e.run.model = testing::model_case("trajectory");
   e.run.input = testing::model_case("trajectory") + "/input.safetensors";
   EXPECT_NE(layout_of(ViewedRun(e)).refusal.find("another environment"), std::string::npos);
@@ -114,7 +114,7 @@ TEST_F(Trajectory, ExportsNumbersAndFiles) {
   testing::TemporaryFolder folder;
   for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".safetensors"}) {
     const auto file = folder.path() / (std::string("trajectory") + ending);
-    write_view(file, *looked_->trace, looked_->session, {}, looked_->findings);
+    write_view(file, *viewed_->trace, viewed_->session, {}, viewed_->findings);
     EXPECT_GT(std::filesystem::file_size(file), 100u);
   }
 }
