@@ -32,14 +32,13 @@ constexpr std::size_t kFewestStages = 3;  // q, k and their product; the text ha
 constexpr double kMapTitle = 1.3;         // em: title of the miniature map
 constexpr double kLine = 1.5;             // em: text line with the sum
 
-// Vectors of one pair in a part.
 struct PairVectors {
   std::vector<double> query, key, product, sum;  // [d_k]; sum: running sum
 };
 
 const float* row_of(const Tensor& x, Index head, Index heads, Index row) {
-  const Index own = head / (heads / x.dim(0));
-  return x.data() + (own * x.dim(1) + row) * x.dim(2);
+  const Index plane = head / (heads / x.dim(0));
+  return x.data() + (plane * x.dim(1) + row) * x.dim(2);
 }
 
 PairVectors pair_vectors(const Part& part, const Tensor& q, const Tensor& k, Index head,
@@ -58,7 +57,6 @@ PairVectors pair_vectors(const Part& part, const Tensor& q, const Tensor& k, Ind
   return v;
 }
 
-// Reason why there is no product to show.
 Refusal why_no_vectors(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
     return {"No queries and keys in this file", kAttentionAlone};
@@ -133,7 +131,6 @@ ChartAxis axis_over(const Stage& stage) {
   return axis;
 }
 
-// Contribution of positions to a score.
 double positions_of(const PairScore& score) {
   double sum = 0;
   for (const auto& [term, value] : score.terms) {
@@ -143,8 +140,8 @@ double positions_of(const PairScore& score) {
 }
 
 // "q·k = 12.3, times 0.177 = 2.18, position bias -0.5: score 1.68, weight 0.42".
-std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairVectors& v,
-                     bool before) {
+std::string score_words(const AttentionTap& tap, Index head, Pair pair, const PairVectors& v,
+                        bool before) {
   const double product = v.sum.back();
   if (before) return "q·k = " + brief(product) + " before the encoding is applied to q and k";
   const Part& part = *tap.result.part;
@@ -178,8 +175,7 @@ std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairV
   return text + ", weight " + brief(static_cast<double>(weights[pair.key]));
 }
 
-// Stacks charts over the components, as many as fit, each with its value at the pointer; the last
-// one has the axis labels.
+// Places charts over the components one above the other; the last one has the axis labels.
 std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vector<Stage>& stages,
                                 double height, double left) {
   std::vector<Chart> charts;
@@ -200,6 +196,7 @@ std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vec
   return charts;
 }
 
+// Draws as many stages as fit, with values at the pointer. Returns the lower edge.
 double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
   const double em = page.em(), last = kLastStage * em;
   double left = 0;
@@ -225,22 +222,22 @@ double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
 }
 
 // The head's whole map without labels, below a title.
-MapRaster little_map(const Page& page, const Box& box, const AttentionTap& tap) {
-  MapRaster m;
-  const double head = kMapTitle * page.em();
-  m.queries = query_axis(page.input().trace, tap);
-  m.keys = key_axis(page.input().trace, tap);
-  m.rows = visible_span(0, 0, tap.queries());
-  m.columns = visible_span(0, 0, tap.keys());
-  m.width = std::max(0.0, box.width - head);
-  m.height = std::max(0.0, box.height - 2 * head);
-  m.box = {box.x + head, box.y + 2 * head, m.width, m.height};
-  return m;
+MapRaster place_small_map(const Page& page, const Box& box, const AttentionTap& tap) {
+  MapRaster raster;
+  const double margin = kMapTitle * page.em();
+  raster.queries = query_axis(page.input().trace, tap);
+  raster.keys = key_axis(page.input().trace, tap);
+  raster.rows = visible_span(0, 0, tap.queries());
+  raster.columns = visible_span(0, 0, tap.keys());
+  raster.width = std::max(0.0, box.width - margin);
+  raster.height = std::max(0.0, box.height - 2 * margin);
+  raster.box = {box.x + margin, box.y + 2 * margin, raster.width, raster.height};
+  return raster;
 }
 
-void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, Index head,
-                     Pair pair) {
-  const Box box = m.map(0);
+void draw_small_map(Page& page, const MapRaster& raster, const AttentionTap& tap, Index head,
+                    Pair pair) {
+  const Box box = raster.map(0);
   const double em = page.em(), title = kMapTitle * em;
   HeatMap cells;
   cells.box = box;
@@ -275,68 +272,71 @@ void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, In
                   Align::Middle, 90);
 }
 
-// The shown pair, its vectors, and those before the encoding if it changes them.
-struct Shown {
+// The shown pair, its vectors, and its vectors before the encoding if that changes them.
+struct ShownPair {
   Pair pair;
   PairVectors vectors;
   std::optional<PairVectors> plain;  // before the encoding, drawn as ticks
   bool before = false;               // `vectors` are those before the encoding
 };
 
-Shown shown_pair(const ViewInput& input, const Found& found, const std::optional<Pair>& hovered) {
+ShownPair shown_pair(const ViewInput& input, const Found& found,
+                     const std::optional<Pair>& hovered) {
   const AttentionTap& tap = *found.tap;
   const Part& part = *tap.result.part;
-  Shown s;
-  s.pair = focus_of(input, tap, found.head, hovered);
+  ShownPair shown;
+  shown.pair = focus_of(input, tap, found.head, hovered);
   const auto vectors = [&](const Tensor& q, const Tensor& k) {
-    return pair_vectors(part, q, k, found.head, s.pair);
+    return pair_vectors(part, q, k, found.head, shown.pair);
   };
   const bool changed = changes_vectors(tap);
-  s.before = changed && view_values(input.session.view, "vectors").flag("before");
-  s.vectors =
-      s.before ? vectors(tap.input.q, tap.input.k) : vectors(part.q.value(), part.k.value());
-  if (changed && !s.before) s.plain = vectors(tap.input.q, tap.input.k);
-  return s;
+  shown.before = changed && view_values(input.session.view, "vectors").flag("before");
+  shown.vectors =
+      shown.before ? vectors(tap.input.q, tap.input.k) : vectors(part.q.value(), part.k.value());
+  if (changed && !shown.before) shown.plain = vectors(tap.input.q, tap.input.k);
+  return shown;
 }
 
 // Draws the labels of the vectors and the sum. Returns the lower edge.
-double draw_head(Page& page, const Box& box, const Found& found, const Shown& s) {
+double draw_header(Page& page, const Box& box, const Found& found, const ShownPair& shown) {
   const Trace& trace = page.input().trace;
   const AttentionTap& tap = *found.tap;
   std::vector<LegendEntry> entries{
-      {query_colour(page.theme()), "query " + query_label(trace, tap, s.pair.query) + " at " +
-                                       std::to_string(query_position(tap, s.pair.query))},
-      {key_colour(page.theme()), "key " + key_label(trace, tap, s.pair.key) + " at " +
-                                     std::to_string(key_position(tap, found.head, s.pair.key))}};
-  if (s.plain) {
+      {query_colour(page.theme()), "query " + query_label(trace, tap, shown.pair.query) + " at " +
+                                       std::to_string(query_position(tap, shown.pair.query))},
+      {key_colour(page.theme()),
+       "key " + key_label(trace, tap, shown.pair.key) + " at " +
+           std::to_string(key_position(tap, found.head, shown.pair.key))}};
+  if (shown.plain) {
     entries.push_back({page.theme().text, "before the encoding"});
     entries.back().tick = true;
   }
   draw_legend(page, entries, box);
   double y = box.y + legend_height(page, entries, box.width);
-  for (const std::string& line : page.wrapped(
-           in_words(tap, found.head, s.pair, s.vectors, s.before), page.small(), box.width)) {
+  for (const std::string& line :
+       page.wrapped(score_words(tap, found.head, shown.pair, shown.vectors, shown.before),
+                    page.small(), box.width)) {
     page.text({box.x, y + kLine / 2 * page.small()}, line, page.small());
     y += kLine * page.small();
   }
   return y + 0.3 * page.em();
 }
 
-// Adds clicks in the miniature map, and the hit test.
-void add_pointing(ViewLayout& layout, const MapPairAt& at, const Box& inside, const Shown& s,
-                  const ViewSettings& settings) {
+// Adds a click handle of the miniature map, and the hit test.
+void add_hits(ViewLayout& layout, const MapPairAt& at, const Box& inside, const ShownPair& shown,
+              const ViewSettings& settings) {
   if (at.count > 0) {
     layout.handles.push_back({.area = at.raster.map(0),
                               .help = "Click to pin this pair.",
-                              .click = [pair = s.pair](Session& e) {
+                              .click = [pair = shown.pair](Session& e) {
                                 e.view.pinned_query = pair.query;
                                 e.view.pinned_key = pair.key;
                               }});
   }
-  layout.hit = [at, inside, pair = s.pair, layer = settings.layer,
+  layout.hit = [at, inside, pair = shown.pair, layer = settings.layer,
                 head = settings.head](Point p) -> std::optional<Hit> {
-    if (const std::optional<Pair> pointed = at(p)) {
-      return Hit{layer, head, pointed->query, pointed->key};
+    if (const std::optional<Pair> hovered = at(p)) {
+      return Hit{layer, head, hovered->query, hovered->key};
     }
     if (!inside.contains(p)) return std::nullopt;
     return Hit{layer, head, pair.query, pair.key};
@@ -364,44 +364,45 @@ ViewLayout lay_out(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
-  if (const Refusal none = why_no_vectors(input.trace, tap)) return none.message(page);
+  if (const Refusal refusal = why_no_vectors(input.trace, tap)) return refusal.message(page);
   const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
   const double em = page.em();
   const double side = map_side(inside, em);
   const bool has_map = side > 0;
-  const MapRaster raster = little_map(page, {inside.right() - side, inside.y, side, side}, tap);
-  const MapPairAt at{raster, has_map && raster.width > 0 ? 1 : 0};
-  const Shown s = shown_pair(
+  const MapRaster raster =
+      place_small_map(page, {inside.right() - side, inside.y, side, side}, tap);
+  const MapPairAt map_pair_at{raster, has_map && raster.width > 0 ? 1 : 0};
+  const ShownPair shown = shown_pair(
       input, found,
-      input.interaction.pointer ? at(*input.interaction.pointer) : std::optional<Pair>());
+      input.interaction.pointer ? map_pair_at(*input.interaction.pointer) : std::optional<Pair>());
   const double width = inside.width - side - (has_map ? em : 0);
   if (width < kLeastWidth * em) return no_space(page);
-  double top = draw_head(page, {inside.x, inside.y, width, inside.height}, found, s);
+  double top = draw_header(page, {inside.x, inside.y, width, inside.height}, found, shown);
   if (!has_map && !input.figure.framed) {
     page.faint_text(
         {inside.x, top + kLine / 2 * page.small()},
-        page.fitting({"No space for the map of pairs: pin one in Map, or make "
-                      "the window larger",
+        page.fitting({"No space for the map of pairs: pin one in Map, or make the window larger",
                       "Pin a pair in Map, or make the window larger", "No space for the map"},
                      page.small(), width),
         page.small());
     top += kLine * page.small();
   }
-  if (inside.bottom() - top < (kFewestStages * kMinStage + kLastStage) * em) {
-    return no_space(page);
-  }
+  if (inside.bottom() - top < (kFewestStages * kMinStage + kLastStage) * em) return no_space(page);
   const std::vector<Stage> stages{
       {{"q"},
-       s.vectors.query,
-       s.plain ? &s.plain->query : nullptr,
+       shown.vectors.query,
+       shown.plain ? &shown.plain->query : nullptr,
        query_colour(input.canvas.theme)},
-      {{"k"}, s.vectors.key, s.plain ? &s.plain->key : nullptr, key_colour(input.canvas.theme)},
-      {{"q × k", "q·k"}, s.vectors.product, nullptr, head_colour(0)},
-      {{"running sum", "sum"}, s.vectors.sum, nullptr, input.canvas.theme.accent, true}};
+      {{"k"},
+       shown.vectors.key,
+       shown.plain ? &shown.plain->key : nullptr,
+       key_colour(input.canvas.theme)},
+      {{"q × k", "q·k"}, shown.vectors.product, nullptr, head_colour(0)},
+      {{"running sum", "sum"}, shown.vectors.sum, nullptr, input.canvas.theme.accent, true}};
   const double bottom = draw_stages(page, {inside.x, top, width, inside.bottom() - top}, stages);
-  if (at.count > 0) draw_little_map(page, raster, tap, found.head, s.pair);
+  if (map_pair_at.count > 0) draw_small_map(page, raster, tap, found.head, shown.pair);
   ViewLayout layout;
-  add_pointing(layout, at, inside, s, input.session.view);
+  add_hits(layout, map_pair_at, inside, shown, input.session.view);
   layout.list = page.take(bottom);
   return layout;
 }

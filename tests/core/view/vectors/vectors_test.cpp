@@ -13,7 +13,7 @@ using testing::look_at;
 using testing::run_model;
 using testing::settings_with;
 
-bool says(const ViewLayout& layout, const std::string& part) {
+bool contains_text(const ViewLayout& layout, const std::string& part) {
   std::string all;
   for (const Text& text : testing::texts(layout.list)) all += text.text + " ";
   return all.find(part) != std::string::npos;
@@ -31,9 +31,10 @@ TEST(Vectors, ShowNumbersOfSelectedPair) {
     const ViewLayout layout = look_at(trace, "vectors", look);
     const AttentionTap& tap = trace.attention[0];
     const auto pair = pair_score(*tap.result.part, 1, 9, 4);
-    EXPECT_TRUE(says(layout, "q·k = " + brief(pair->product))) << encoding;
-    EXPECT_TRUE(says(layout, "score " + brief(pair->score))) << encoding;
-    EXPECT_TRUE(says(layout, "weight " + brief(static_cast<double>(tap.attention(1)(9, 4)))));
+    EXPECT_TRUE(contains_text(layout, "q·k = " + brief(pair->product))) << encoding;
+    EXPECT_TRUE(contains_text(layout, "score " + brief(pair->score))) << encoding;
+    EXPECT_TRUE(
+        contains_text(layout, "weight " + brief(static_cast<double>(tap.attention(1)(9, 4)))));
     const std::optional<Hit> hit = layout.hit({100, 300});
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->query, 9);
@@ -52,7 +53,7 @@ TEST(Vectors, ShowVectorsBeforeEncoding) {
   for (Index n = 0; n < 8; ++n) {
     plain += static_cast<double>(tap.input.q(0, 9, n)) * static_cast<double>(tap.input.k(0, 4, n));
   }
-  EXPECT_TRUE(says(look_at(trace, "vectors", look), "q·k = " + fixed(plain, 3)));
+  EXPECT_TRUE(contains_text(look_at(trace, "vectors", look), "q·k = " + fixed(plain, 3)));
 }
 
 TEST(Vectors, MiniatureMapSelectsPair) {
@@ -64,13 +65,13 @@ TEST(Vectors, MiniatureMapSelectsPair) {
   ASSERT_EQ(before.handles.size(), 1u);
   const Box map = before.handles[0].area;
   look.pointer = Point{map.x + 2.5 * map.width / 12, map.y + 6.5 * map.height / 12};
-  const ViewLayout pointed = look_at(trace, "vectors", look);
-  const std::optional<Hit> hit = pointed.hit(*look.pointer);
+  const ViewLayout hovered = look_at(trace, "vectors", look);
+  const std::optional<Hit> hit = hovered.hit(*look.pointer);
   ASSERT_TRUE(hit.has_value());
   EXPECT_EQ(hit->query, 6);
   EXPECT_EQ(hit->key, 2);
   Session session;
-  pointed.handles[0].click(session);
+  hovered.handles[0].click(session);
   EXPECT_EQ(session.view.pinned_query, 6);
   EXPECT_EQ(session.view.pinned_key, 2);
 }
@@ -80,10 +81,10 @@ TEST(Vectors, PointerReportsComponent) {
   Look look;
   look.framed = false;
   look.width = 455;
-  look.height = 290;  // left by a window of 1920 x 1080 at scale 2
+  look.height = 290;  // as in a window of 1920 x 1080 at scale 2
   look.settings.pinned_query = 9;
   look.settings.pinned_key = 4;
-  EXPECT_TRUE(says(look_at(trace, "vectors", look), "before the encoding"));
+  EXPECT_TRUE(contains_text(look_at(trace, "vectors", look), "before the encoding"));
   const Part& part = *trace.attention[0].result.part;
   int seen = 0;
   for (Index n = 0; n < 8; ++n) {
@@ -92,7 +93,7 @@ TEST(Vectors, PointerReportsComponent) {
     const std::string expected = brief(number) + " (before: " + brief(before) + ")";
     for (double x = 5; x < look.width; x += 10) {
       look.pointer = Point{x, 90};  // in the first chart
-      if (!says(look_at(trace, "vectors", look), expected)) continue;
+      if (!contains_text(look_at(trace, "vectors", look), expected)) continue;
       ++seen;
       break;
     }
@@ -116,15 +117,15 @@ TEST(Vectors, SmallWindowSelectsPairOrExplains) {
   look.width = 300;
   const ViewLayout narrow = look_at(trace, "vectors", look);
   EXPECT_TRUE(narrow.handles.empty());
-  EXPECT_TRUE(says(narrow, "Pin a pair in Map"));
+  EXPECT_TRUE(contains_text(narrow, "Pin a pair in Map"));
 }
 
 TEST(Vectors, MiniatureMapOfManyTokensStatesPooling) {
   Look look;
   look.framed = false;
   look.width = 700;
-  EXPECT_TRUE(says(look_at(run_model({.length = 290}), "vectors", look), "max-pooled"));
-  EXPECT_FALSE(says(look_at(run_model({}), "vectors", look), "max-pooled"));
+  EXPECT_TRUE(contains_text(look_at(run_model({.length = 290}), "vectors", look), "max-pooled"));
+  EXPECT_FALSE(contains_text(look_at(run_model({}), "vectors", look), "max-pooled"));
 }
 
 TEST(Vectors, ExplainMissingProduct) {
