@@ -104,8 +104,8 @@ class Painter {
   void operator()(const ColourImage& item) {
     const Box box = snapped(item.box);
     if (item.colours.empty() || !(box.width > 0) || !(box.height > 0)) return;
-    const double shown = box.width * (scale_ > 0 ? scale_ : kVectorPixels);
-    const bool shrunk = static_cast<double>(item.colours.dim(1)) > shown;
+    const double drawn_width = box.width * (scale_ > 0 ? scale_ : kVectorPixels);
+    const bool shrunk = static_cast<double>(item.colours.dim(1)) > drawn_width;
     stretch(image_of(item.colours), box, shrunk ? CAIRO_FILTER_GOOD : CAIRO_FILTER_NEAREST);
   }
 

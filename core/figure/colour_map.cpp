@@ -168,7 +168,7 @@ Colour from_lch(double lightness, double chroma, double hue) {
 // zero on a projector.
 std::array<Colour, kSize> dusk() {
   constexpr double kMiddle = 36, kEnds = 82;   // lightness
-  constexpr double kRise = 164, kFall = -128;  // of chroma: 52 before the ends, 36 at them
+  constexpr double kRise = 164, kFall = -128;  // of chroma: at most 52, and 36 at the ends
   constexpr double kBlue = 262, kOrange = 62;  // hues
   std::array<Colour, kSize> colours;
   for (std::size_t i = 0; i < kSize; ++i) {
@@ -230,9 +230,9 @@ const std::vector<ColourMap>& colour_maps() {
 }
 
 const ColourMap& colour_map(std::string_view id) {
-  static const ColourMap rules{kCategories, "Categories", ColourMap::Kind::Categorical,
-                               categories()};
-  return id == rules.id ? rules : find_by_id(colour_maps(), id, "colour map");
+  static const ColourMap categorical{kCategories, "Categories", ColourMap::Kind::Categorical,
+                                     categories()};
+  return id == categorical.id ? categorical : find_by_id(colour_maps(), id, "colour map");
 }
 
 const char* diverging_colours(const Theme& theme) {

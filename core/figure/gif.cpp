@@ -19,17 +19,17 @@ constexpr int kChannels = 4;              // of an Image
 
 using Rgb = std::array<std::uint8_t, 3>;
 
-std::uint32_t key_of(const std::uint8_t* pixel) {
+std::uint32_t packed(const std::uint8_t* pixel) {
   return static_cast<std::uint32_t>(pixel[0]) << 16 | static_cast<std::uint32_t>(pixel[1]) << 8 |
          static_cast<std::uint32_t>(pixel[2]);
 }
 
-Rgb colour_of(std::uint32_t key) {
+Rgb unpacked(std::uint32_t key) {
   return {static_cast<std::uint8_t>(key >> 16), static_cast<std::uint8_t>(key >> 8 & 0xff),
           static_cast<std::uint8_t>(key & 0xff)};
 }
 
-struct Counted {
+struct ColourCount {
   Rgb colour;
   double count;
 };
@@ -41,7 +41,7 @@ struct CutBox {
   double weight = 0;  // extent times the square root of the pixel count: priority of the next cut
 };
 
-CutBox measured(const std::vector<Counted>& colours, std::size_t first, std::size_t last) {
+CutBox measure_box(const std::vector<ColourCount>& colours, std::size_t first, std::size_t last) {
   CutBox box{first, last};
   double pixels = 0;
   int extent = 0;
@@ -62,11 +62,11 @@ CutBox measured(const std::vector<Counted>& colours, std::size_t first, std::siz
   return box;
 }
 
-std::pair<CutBox, CutBox> cut(std::vector<Counted>& colours, const CutBox& box) {
+std::pair<CutBox, CutBox> cut(std::vector<ColourCount>& colours, const CutBox& box) {
   const auto channel = static_cast<std::size_t>(box.channel);
   const auto first = colours.begin() + static_cast<std::ptrdiff_t>(box.first);
   const auto last = colours.begin() + static_cast<std::ptrdiff_t>(box.last);
-  std::sort(first, last, [channel](const Counted& a, const Counted& b) {
+  std::sort(first, last, [channel](const ColourCount& a, const ColourCount& b) {
     return a.colour[channel] < b.colour[channel];
   });
   double pixels = 0, half = 0;
@@ -77,10 +77,10 @@ std::pair<CutBox, CutBox> cut(std::vector<Counted>& colours, const CutBox& box) 
     middle = i + 1;
     if (half >= pixels / 2) break;
   }
-  return {measured(colours, box.first, middle), measured(colours, middle, box.last)};
+  return {measure_box(colours, box.first, middle), measure_box(colours, middle, box.last)};
 }
 
-Rgb mean_of(const std::vector<Counted>& colours, const CutBox& box) {
+Rgb mean_of(const std::vector<ColourCount>& colours, const CutBox& box) {
   std::array<double, 3> sum{};
   double pixels = 0;
   for (std::size_t i = box.first; i < box.last; ++i) {
@@ -112,7 +112,7 @@ Palette palette_of(const std::vector<Image>& pictures) {
     std::uint32_t last = 0xffffffff;
     for (std::size_t at = 0; at + kChannels <= picture.rgba.size(); at += kChannels) {
       const std::uint8_t* pixel = picture.rgba.data() + at;
-      const std::uint32_t key = key_of(pixel);
+      const std::uint32_t key = packed(pixel);
       if (exact.size() <= kMaxColours && key != last) exact.insert(key);
       last = key;
       const std::size_t bin = (key >> 19 & 31) << 10 | (key >> 11 & 31) << 5 | (key >> 3 & 31);
@@ -122,19 +122,19 @@ Palette palette_of(const std::vector<Image>& pictures) {
   }
   Palette palette;
   if (exact.size() <= kMaxColours) {
-    for (const std::uint32_t key : exact) palette.colours.push_back(colour_of(key));
+    for (const std::uint32_t key : exact) palette.colours.push_back(unpacked(key));
     return palette;
   }
-  std::vector<Counted> colours;
+  std::vector<ColourCount> colours;
   for (std::size_t bin = 0; bin < counts.size(); ++bin) {
     if (counts[bin] == 0) continue;
-    Counted entry{{}, counts[bin]};
+    ColourCount entry{{}, counts[bin]};
     for (std::size_t c = 0; c < 3; ++c) {
       entry.colour[c] = static_cast<std::uint8_t>(std::lround(sums[bin][c] / counts[bin]));
     }
     colours.push_back(entry);
   }
-  std::vector<CutBox> boxes{measured(colours, 0, colours.size())};
+  std::vector<CutBox> boxes{measure_box(colours, 0, colours.size())};
   while (boxes.size() < kMaxColours) {
     const auto widest =
         std::max_element(boxes.begin(), boxes.end(),
@@ -152,10 +152,10 @@ struct GifEncoder::State {
   std::string bytes;
   GifFileType* gif = nullptr;
   int width = 0, height = 0, hundredths = 0;
-  GifByteType same = 0;  // palette index that means "as in the previous frame"
+  GifByteType unchanged = 0;  // palette index that means "as in the previous frame"
   std::vector<Rgb> colours;
-  std::map<std::uint32_t, GifByteType> nearest;  // cache
-  std::vector<GifByteType> before;
+  std::map<std::uint32_t, GifByteType> nearest;  // palette index of packed colours
+  std::vector<GifByteType> previous;             // frame
 
   void check(int status) const {
     if (status == GIF_ERROR) {
@@ -165,17 +165,17 @@ struct GifEncoder::State {
   }
 
   GifByteType index_of(const std::uint8_t* pixel) {
-    const auto [at, is_new] = nearest.try_emplace(key_of(pixel), GifByteType{0});
+    const auto [at, is_new] = nearest.try_emplace(packed(pixel), GifByteType{0});
     if (!is_new) return at->second;
     int best = std::numeric_limits<int>::max();
     for (std::size_t i = 0; i < colours.size(); ++i) {
-      int away = 0;
+      int distance = 0;
       for (std::size_t c = 0; c < 3; ++c) {
         const int d = int{pixel[c]} - int{colours[i][c]};
-        away += d * d;
+        distance += d * d;
       }
-      if (away >= best) continue;
-      best = away;
+      if (distance >= best) continue;
+      best = distance;
       at->second = static_cast<GifByteType>(i);
     }
     return at->second;
@@ -185,8 +185,8 @@ struct GifEncoder::State {
 GifEncoder::GifEncoder(int width, int height, const Palette& palette, double seconds_per_frame)
     : state_(std::make_unique<State>()) {
   constexpr double kHundredths = 100, kMaxDelay = 65535;
-  constexpr int kMaxSide = 65535, kAll = 256, kBits = 8;
-  State& s = *state_;
+  constexpr int kMaxSide = 65535, kTableSize = 256, kBits = 8;
+  State& state = *state_;
   if (width < 1 || height < 1 || width > kMaxSide || height > kMaxSide) {
     throw InputError("GIF: expected 1 to 65535 pixels a side, found " + std::to_string(width) +
                      " x " + std::to_string(height));
@@ -194,29 +194,29 @@ GifEncoder::GifEncoder(int width, int height, const Palette& palette, double sec
   if (palette.colours.empty() || palette.colours.size() > kMaxColours) {
     throw std::logic_error("GIF palette: expected 1 to 255 colours");
   }
-  s.width = width;
-  s.height = height;
-  s.hundredths =
+  state.width = width;
+  state.height = height;
+  state.hundredths =
       static_cast<int>(std::lround(std::clamp(seconds_per_frame * kHundredths, 1.0, kMaxDelay)));
-  s.colours = palette.colours;
-  s.same = static_cast<GifByteType>(palette.colours.size());
-  std::vector<GifColorType> colours(kAll, GifColorType{0, 0, 0});
-  for (std::size_t i = 0; i < s.colours.size(); ++i) {
-    colours[i] = {s.colours[i][0], s.colours[i][1], s.colours[i][2]};
+  state.colours = palette.colours;
+  state.unchanged = static_cast<GifByteType>(palette.colours.size());
+  std::vector<GifColorType> colours(kTableSize, GifColorType{0, 0, 0});
+  for (std::size_t i = 0; i < state.colours.size(); ++i) {
+    colours[i] = {state.colours[i][0], state.colours[i][1], state.colours[i][2]};
   }
-  const MapPtr map(GifMakeMapObject(kAll, colours.data()), GifFreeMapObject);
+  const MapPtr map(GifMakeMapObject(kTableSize, colours.data()), GifFreeMapObject);
   int error = 0;
-  s.gif = EGifOpen(&s.bytes, write_bytes, &error);
-  if (!map || !s.gif) throw WorkError("GIF: out of memory");
-  EGifSetGifVersion(s.gif, true);
-  s.check(EGifPutScreenDesc(s.gif, width, height, kBits, 0, map.get()));
+  state.gif = EGifOpen(&state.bytes, write_bytes, &error);
+  if (!map || !state.gif) throw WorkError("GIF: out of memory");
+  EGifSetGifVersion(state.gif, true);
+  state.check(EGifPutScreenDesc(state.gif, width, height, kBits, 0, map.get()));
   // Netscape extension: loop forever.
   const char name[] = "NETSCAPE2.0";
   const GifByteType endless[] = {1, 0, 0};
-  s.check(EGifPutExtensionLeader(s.gif, APPLICATION_EXT_FUNC_CODE));
-  s.check(EGifPutExtensionBlock(s.gif, sizeof name - 1, name));
-  s.check(EGifPutExtensionBlock(s.gif, sizeof endless, endless));
-  s.check(EGifPutExtensionTrailer(s.gif));
+  state.check(EGifPutExtensionLeader(state.gif, APPLICATION_EXT_FUNC_CODE));
+  state.check(EGifPutExtensionBlock(state.gif, sizeof name - 1, name));
+  state.check(EGifPutExtensionBlock(state.gif, sizeof endless, endless));
+  state.check(EGifPutExtensionTrailer(state.gif));
 }
 
 GifEncoder::~GifEncoder() {
@@ -225,34 +225,35 @@ GifEncoder::~GifEncoder() {
 }
 
 void GifEncoder::add(const Image& frame) {
-  State& s = *state_;
-  if (frame.width != s.width || frame.height != s.height) {
+  State& state = *state_;
+  if (frame.width != state.width || frame.height != state.height) {
     throw std::logic_error("GIF frames: expected the same size");
   }
-  const auto count = static_cast<std::size_t>(s.width) * static_cast<std::size_t>(s.height);
-  std::vector<GifByteType> now(count);
+  const auto count = static_cast<std::size_t>(state.width) * static_cast<std::size_t>(state.height);
+  std::vector<GifByteType> indices(count);
   std::uint32_t last = 0xffffffff;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint8_t* pixel = frame.rgba.data() + i * kChannels;
-    const std::uint32_t key = key_of(pixel);
-    now[i] = key == last ? now[i - 1] : s.index_of(pixel);
+    const std::uint32_t key = packed(pixel);
+    indices[i] = key == last ? indices[i - 1] : state.index_of(pixel);
     last = key;
   }
-  GraphicsControlBlock control{DISPOSE_DO_NOT, false, s.hundredths,
-                               s.before.empty() ? NO_TRANSPARENT_COLOR : int{s.same}};
+  GraphicsControlBlock control{
+      DISPOSE_DO_NOT, false, state.hundredths,
+      state.previous.empty() ? NO_TRANSPARENT_COLOR : int{state.unchanged}};
   GifByteType block[4];
   EGifGCBToExtension(&control, block);
-  s.check(EGifPutExtension(s.gif, GRAPHICS_EXT_FUNC_CODE, sizeof block, block));
-  s.check(EGifPutImageDesc(s.gif, 0, 0, s.width, s.height, false, nullptr));
-  std::vector<GifByteType> line(static_cast<std::size_t>(s.width));
+  state.check(EGifPutExtension(state.gif, GRAPHICS_EXT_FUNC_CODE, sizeof block, block));
+  state.check(EGifPutImageDesc(state.gif, 0, 0, state.width, state.height, false, nullptr));
+  std::vector<GifByteType> line(static_cast<std::size_t>(state.width));
   for (std::size_t y = 0; y < count; y += line.size()) {
     for (std::size_t x = 0; x < line.size(); ++x) {
-      const bool unchanged = !s.before.empty() && s.before[y + x] == now[y + x];
-      line[x] = unchanged ? s.same : now[y + x];
+      const bool is_unchanged = !state.previous.empty() && state.previous[y + x] == indices[y + x];
+      line[x] = is_unchanged ? state.unchanged : indices[y + x];
     }
-    s.check(EGifPutLine(s.gif, line.data(), s.width));
+    state.check(EGifPutLine(state.gif, line.data(), state.width));
   }
-  s.before = std::move(now);
+  state.previous = std::move(indices);
 }
 
 std::string GifEncoder::finish() {

@@ -14,7 +14,7 @@ constexpr float kNoCell = std::numeric_limits<float>::quiet_NaN();
 
 // True if `a` takes precedence over `b`, which may be NaN.
 template <bool magnitude>
-bool stronger(float a, float b) {
+bool takes_precedence(float a, float b) {
   if (std::isnan(b)) return true;
   if constexpr (magnitude) {
     const float size_a = std::abs(a), size_b = std::abs(b);
@@ -32,14 +32,15 @@ void pool(const Tensor& cells, const std::vector<CellRange>& rows,
   constexpr Index kMinCells = 1 << 18;
   const Index cells_of_row = std::max<Index>(1, (to - from) * (1 + cells.dim(0) / height));
   parallel_for(height, std::max<Index>(1, kMinCells / cells_of_row), [&](Index begin, Index end) {
-    std::vector<float> line(static_cast<std::size_t>(to - from));  // over the pixel's rows
+    std::vector<float> line(
+        static_cast<std::size_t>(to - from));  // best value of each column in the pixel's rows
     for (Index y = begin; y < end; ++y) {
       std::fill(line.begin(), line.end(), kNoCell);
       const CellRange& span = rows[static_cast<std::size_t>(y)];
       for (Index r = span.first; r < span.last; ++r) {
         const float* source = cells.data() + r * stride + from;
         for (std::size_t c = 0; c < line.size(); ++c) {
-          if (stronger<magnitude>(source[c], line[c])) line[c] = source[c];
+          if (takes_precedence<magnitude>(source[c], line[c])) line[c] = source[c];
         }
       }
       for (Index x = 0; x < width; ++x) {
@@ -47,7 +48,7 @@ void pool(const Tensor& cells, const std::vector<CellRange>& rows,
         float best = kNoCell;
         for (Index c = across.first; c < across.last; ++c) {
           const float value = line[static_cast<std::size_t>(c - from)];
-          if (stronger<magnitude>(value, best)) best = value;
+          if (takes_precedence<magnitude>(value, best)) best = value;
         }
         pixels(y, x) = best;
       }
@@ -59,7 +60,7 @@ void pool(const Tensor& cells, const std::vector<CellRange>& rows,
 
 std::vector<CellRange> cells_of_pixels(double start, double extent, int pixels, Index count,
                                        bool pooled) {
-  constexpr double kRounding = 1e-9;  // an edge that falls on a cell's edge does not overlap it
+  constexpr double kRounding = 1e-9;  // a pixel that ends at the edge of a cell does not overlap it
   const bool pool = pooled && extent > pixels;
   std::vector<CellRange> result(static_cast<std::size_t>(pixels));
   for (int p = 0; p < pixels; ++p) {
@@ -104,8 +105,8 @@ Image rasterise(const HeatMap& map, int width, int height) {
     for (Index i = begin; i < end; ++i) {
       const double value = pixels[i];
       const double share = range > 0 ? (value - map.least) / range : 0;
-      const Colour filled = map.hollow ? Colour{0, 0, 0, 0} : colours.at(share);
-      const Colour c = std::isnan(value) ? map.missing : filled;
+      const Colour cell_colour = map.hollow ? Colour{0, 0, 0, 0} : colours.at(share);
+      const Colour c = std::isnan(value) ? map.missing : cell_colour;
       std::uint8_t* out = image.rgba.data() + 4 * i;
       out[0] = c.r;
       out[1] = c.g;

@@ -21,11 +21,11 @@ struct CellRange {
 std::vector<CellRange> cells_of_pixels(double start, double extent, int pixels, Index count,
                                        bool pooled);
 
-// Value of each pixel if the visible range fills width x height pixels; HeatMap states the rule.
-// NaN without a cell or if all cells are NaN.  [height, width]
+// Value of each pixel if the visible range fills width x height pixels, by the rule of HeatMap. NaN
+// without a cell or if all cells are NaN.  [height, width]
 Tensor heat_map_pixels(const HeatMap& map, int width, int height);
 
-// The same, as colours.
+// heat_map_pixels() as colours.
 Image rasterise(const HeatMap& map, int width, int height);
 
 }  // namespace attnscope

@@ -23,14 +23,15 @@ Image image_of(const Tensor& colours) {
 Image resized(const Image& image, int width, int height) {
   const auto bytes = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 4;
   Image result{width, height, std::vector<std::uint8_t>(bytes)};
-  const auto under = [](int at, int count, int of) {
-    return static_cast<std::size_t>((2 * std::int64_t{at} + 1) * of / (2 * std::int64_t{count}));
+  const auto nearest = [](int at, int count, int size) {
+    return static_cast<std::size_t>((2 * std::int64_t{at} + 1) * size / (2 * std::int64_t{count}));
   };
   std::uint8_t* to = result.rgba.data();
   for (int y = 0; y < height; ++y) {
-    const std::size_t row = under(y, height, image.height) * static_cast<std::size_t>(image.width);
+    const std::size_t row =
+        nearest(y, height, image.height) * static_cast<std::size_t>(image.width);
     for (int x = 0; x < width; ++x, to += 4) {
-      std::copy_n(image.rgba.data() + 4 * (row + under(x, width, image.width)), 4, to);
+      std::copy_n(image.rgba.data() + 4 * (row + nearest(x, width, image.width)), 4, to);
     }
   }
   return result;

@@ -13,8 +13,8 @@ struct Image {  // 8-bit RGBA, not premultiplied, rows from the top
   std::vector<std::uint8_t> rgba;  // [height, width, 4]
 };
 
-// Quantises colours from 0 to 1 to 8 bits; values outside are clamped, NaN becomes 0.
-// colours: [height, width, 3 or 4], the fourth channel is opacity
+// Quantises colours from 0 to 1 to 8 bits; values outside are clamped, NaN becomes 0. `colours`:
+// [height, width, 3 or 4]; the fourth channel is opacity.
 Image image_of(const Tensor& colours);
 
 // Resizes with nearest-neighbour sampling at pixel centres.

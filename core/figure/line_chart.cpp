@@ -37,13 +37,13 @@ class Scale {
     for (const Curve& curve : chart.curves) {
       for (const Point& p : curve.points) {
         if (curve.guides || !has_place(chart, p)) continue;
-        least = std::min(least, inner(p.*coordinate));
-        most = std::max(most, inner(p.*coordinate));
+        least = std::min(least, transformed(p.*coordinate));
+        most = std::max(most, transformed(p.*coordinate));
       }
     }
     if (axis.least < axis.most) {
-      least = std::min(least, inner(axis.least));
-      most = std::max(most, inner(axis.most));
+      least = std::min(least, transformed(axis.least));
+      most = std::max(most, transformed(axis.most));
     }
     if (!(least <= most)) return;
     const double extent = most - least;
@@ -53,7 +53,7 @@ class Scale {
     most_ = most + more;
   }
 
-  double share(double value) const { return (inner(value) - least_) / (most_ - least_); }
+  double share(double value) const { return (transformed(value) - least_) / (most_ - least_); }
 
   struct Ticks {
     std::vector<double> values;
@@ -72,7 +72,7 @@ class Scale {
 
  private:
   bool logarithmic() const { return axis_ != nullptr && axis_->logarithmic; }
-  double inner(double value) const { return logarithmic() ? std::log(value) : value; }
+  double transformed(double value) const { return logarithmic() ? std::log(value) : value; }
 
   // Powers of the base, every n-th if there are many; with factors 2 and 5 between powers of ten if
   // there are few.
@@ -84,14 +84,14 @@ class Scale {
     const int step = std::max(1, (last - first) / std::max(1, count) + 1);
     std::vector<double> ticks;
     const auto add = [&](double value) {
-      const double at = std::log(value);
-      if (at >= least_ - kSlack && at <= most_ + kSlack) ticks.push_back(value);
+      const double position = std::log(value);
+      if (position >= least_ - kSlack && position <= most_ + kSlack) ticks.push_back(value);
     };
-    const bool between = axis_->base == 10 && 3 * (last - first + 1) <= count;
+    const bool has_factors = axis_->base == 10 && 3 * (last - first + 1) <= count;
     for (int n = first - 1; n <= last; ++n) {
       const double power = std::pow(axis_->base, n);
       if (n >= first && (n - first) % step == 0) add(power);
-      if (!between) continue;
+      if (!has_factors) continue;
       add(2 * power);
       add(5 * power);
     }
@@ -114,9 +114,9 @@ std::vector<Point> thinned(const std::vector<Point>& points) {
       if (points[end].y > points[high].y) high = end;
     }
     std::size_t last = points.size();
-    for (const std::size_t kept : {i, std::min(low, high), std::max(low, high), end - 1}) {
-      if (kept != last) result.push_back(points[kept]);
-      last = kept;
+    for (const std::size_t index : {i, std::min(low, high), std::max(low, high), end - 1}) {
+      if (index != last) result.push_back(points[index]);
+      last = index;
     }
     i = end;
   }
@@ -126,23 +126,23 @@ std::vector<Point> thinned(const std::vector<Point>& points) {
 // Splits a polyline into dashes of `on` pixels separated by gaps of `off` pixels.
 std::vector<std::vector<Point>> dashes(const std::vector<Point>& points, double on, double off) {
   std::vector<std::vector<Point>> pieces;
-  double left = on;
-  bool draws = true;
+  double remaining = on;
+  bool is_dash = true;
   if (!points.empty()) pieces.push_back({points.front()});
   for (std::size_t i = 1; i < points.size(); ++i) {
     Point at = points[i - 1];
     double length = std::hypot(points[i].x - at.x, points[i].y - at.y);
-    while (length > left) {
-      at = {at.x + (points[i].x - at.x) * left / length,
-            at.y + (points[i].y - at.y) * left / length};
-      length -= left;
-      if (draws) pieces.back().push_back(at);
-      draws = !draws;
-      left = draws ? on : off;
-      if (draws) pieces.push_back({at});
+    while (length > remaining) {
+      at = {at.x + (points[i].x - at.x) * remaining / length,
+            at.y + (points[i].y - at.y) * remaining / length};
+      length -= remaining;
+      if (is_dash) pieces.back().push_back(at);
+      is_dash = !is_dash;
+      remaining = is_dash ? on : off;
+      if (is_dash) pieces.push_back({at});
     }
-    left -= length;
-    if (draws) pieces.back().push_back(points[i]);
+    remaining -= length;
+    if (is_dash) pieces.back().push_back(points[i]);
   }
   return pieces;
 }
@@ -152,9 +152,9 @@ std::vector<std::string> wrapped(const std::string& text, const TextMeasure& mea
                                  double width) {
   std::vector<std::string> lines;
   std::string line;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
     const std::string longer = line.empty() ? word : line + " " + word;
     if (!line.empty() && measure.width(longer, size) > width) {
       lines.push_back(line);
@@ -162,7 +162,7 @@ std::vector<std::string> wrapped(const std::string& text, const TextMeasure& mea
     } else {
       line = longer;
     }
-    at = end + 1;
+    begin = end + 1;
   }
   if (!line.empty()) lines.push_back(line);
   return lines;
@@ -175,11 +175,12 @@ class Drawing {
         theme_(theme),
         measure_(measure),
         note_(wrapped(chart.note, measure, kNoteSize, chart.width - 2 * kRight)),
-        plot_{kLeft, kTop, chart.width - kLeft - right_of(chart), chart.height - kTop - kBottom},
+        plot_{kLeft, kTop, chart.width - kLeft - right_margin(chart),
+              chart.height - kTop - kBottom},
         x_(chart, &Point::x, 0, chart.x),
         y_(chart, &Point::y, kHeadroom, chart.y) {
     plot_.height -= note_height();
-    const double left = left_of_plot();
+    const double left = plot_left();
     plot_.width -= left - plot_.x;
     plot_.x = left;
     list_.width = chart.width;
@@ -188,8 +189,8 @@ class Drawing {
   }
 
   DisplayList draw() {
-    x_axis();
-    y_axis();
+    draw_x_axis();
+    draw_y_axis();
     add(OutlinedBox{plot_, theme_.line, 1});
     const Box with_dots{plot_.x - kDot, plot_.y - kDot, plot_.width + 2 * kDot,
                         plot_.height + 2 * kDot};
@@ -199,9 +200,9 @@ class Drawing {
       add(Clip{});
     }
     if (chart_.labels_at_ends) {
-      labels_at_ends();
+      draw_labels_at_ends();
     } else {
-      legend();
+      draw_legend();
     }
     draw_note();
     draw_title();
@@ -212,9 +213,9 @@ class Drawing {
   double x_of(double value) const { return plot_.x + x_.share(value) * plot_.width; }
   double y_of(double value) const { return plot_.bottom() - y_.share(value) * plot_.height; }
 
-  template <class Thing>
-  void add(Thing thing) {  // built in place: moving an Item confuses gcc 12's warnings
-    list_.items.emplace_back(std::in_place_type<Thing>, std::move(thing));
+  template <class Primitive>
+  void add(Primitive primitive) {  // built in place: moving an Item confuses gcc 12's warnings
+    list_.items.emplace_back(std::in_place_type<Primitive>, std::move(primitive));
   }
 
   void text(Point at, const std::string& words, double size, Align align, double angle = 0,
@@ -222,20 +223,21 @@ class Drawing {
     add(Text{at, words, theme_.text, size, align, angle, bold});
   }
 
-  // Above the middle of the plot, or as near to it as the title's width allows; shortened if it is
-  // wider than the chart.
+  // Draws the title above the middle of the plot, or as near to it as the width of the title
+  // allows. Shortens a title that is wider than the chart.
   void draw_title() {
-    const double room = list_.width - 2 * kRight;
+    const double max_width = list_.width - 2 * kRight;
     std::string title = chart_.title;
     const auto width = [&] { return measure_.width(title, kTitleSize, true); };
-    if (width() > room) {
-      std::string kept = title;
-      while (!kept.empty() && width() > room) {
-        while (kept.size() > 1 && (static_cast<unsigned char>(kept.back()) & 0xC0) == 0x80) {
-          kept.pop_back();  // the rest of a character
+    if (width() > max_width) {
+      std::string shortened = title;
+      while (!shortened.empty() && width() > max_width) {
+        while (shortened.size() > 1 &&
+               (static_cast<unsigned char>(shortened.back()) & 0xC0) == 0x80) {
+          shortened.pop_back();  // further bytes of a UTF-8 character
         }
-        kept.pop_back();
-        title = kept + "…";
+        shortened.pop_back();
+        title = shortened + "…";
       }
     }
     const double half = width() / 2, left = kRight + half, right = list_.width - kRight - half;
@@ -243,7 +245,7 @@ class Drawing {
     text({x, kTop / 2}, title, kTitleSize, Align::Middle, 0, true);
   }
 
-  void grid_line(Point from, Point to) {
+  void draw_grid_line(Point from, Point to) {
     Colour faint = theme_.line;
     faint.a = 90;
     add(Line{{from, to}, faint, 1});
@@ -263,7 +265,7 @@ class Drawing {
   }
 
   // Width of the margin right of the plot.
-  double right_of(const LineChart& chart) const {
+  double right_margin(const LineChart& chart) const {
     if (!chart.labels_at_ends) return kRight;
     double widest = 0;
     for (const Curve& curve : chart.curves) {
@@ -273,7 +275,7 @@ class Drawing {
   }
 
   // Places labels as close to their curves' ends as possible without overlap.
-  void labels_at_ends() {
+  void draw_labels_at_ends() {
     struct Label {
       const Curve* curve;
       double x, end, at;
@@ -311,12 +313,12 @@ class Drawing {
 
   bool is_drawn(Point p) const { return has_place(chart_, p); }
 
-  void x_axis() {
+  void draw_x_axis() {
     const auto count = static_cast<int>(plot_.width / (1.6 * kTickDistance));
     const auto [ticks, step] = x_.ticks(count);
     for (const double tick : ticks) {
       const double x = x_of(tick);
-      grid_line({x, plot_.y}, {x, plot_.bottom()});
+      draw_grid_line({x, plot_.y}, {x, plot_.bottom()});
       add(Line{{{x, plot_.bottom()}, {x, plot_.bottom() + kTick}}, theme_.line, 1});
       text({x, plot_.bottom() + kTick + kGap + kTickSize / 2}, x_.text(tick, step), kTickSize,
            Align::Middle);
@@ -327,8 +329,8 @@ class Drawing {
 
   Scale::Ticks y_ticks() const { return y_.ticks(static_cast<int>(plot_.height / kTickDistance)); }
 
-  // Width of the axis label and the widest tick label, side by side.
-  double left_of_plot() const {
+  // Left edge of the plot: leaves space for the axis label next to the widest tick label.
+  double plot_left() const {
     const auto [ticks, step] = y_ticks();
     double widest = 0;
     for (const double tick : ticks) {
@@ -337,11 +339,11 @@ class Drawing {
     return std::max(kLeft, 2 * kLabelSize + kGap + widest + kGap + kTick);
   }
 
-  void y_axis() {
+  void draw_y_axis() {
     const auto [ticks, step] = y_ticks();
     for (const double tick : ticks) {
       const double y = y_of(tick);
-      grid_line({plot_.x, y}, {plot_.right(), y});
+      draw_grid_line({plot_.x, y}, {plot_.right(), y});
       add(Line{{{plot_.x - kTick, y}, {plot_.x, y}}, theme_.line, 1});
       text({plot_.x - kTick - kGap, y}, y_.text(tick, step), kTickSize, Align::End);
     }
@@ -349,7 +351,7 @@ class Drawing {
          90);
   }
 
-  void dot(Point centre, Colour colour) {
+  void draw_dot(Point centre, Colour colour) {
     add(FilledBox{{centre.x - kDot / 2, centre.y - kDot / 2, kDot, kDot}, colour, kDot / 2});
   }
 
@@ -360,7 +362,7 @@ class Drawing {
     }
     points = thinned(points);
     if (curve.dots || points.size() == 1) {
-      for (const Point& p : points) dot(p, curve.colour);
+      for (const Point& p : points) draw_dot(p, curve.colour);
     }
     if (points.size() < 2) return;
     if (curve.stroke == LineStroke::Solid) {
@@ -373,8 +375,8 @@ class Drawing {
     }
   }
 
-  // Legend in the top right corner, which decreasing curves leave free.
-  void legend() {
+  // Draws the legend in the top right corner, which decreasing curves do not cross.
+  void draw_legend() {
     const double line = kLineHeight * kLabelSize;
     double widest = 0;
     double entries = 0;
@@ -394,7 +396,7 @@ class Drawing {
       if (curve.label.empty()) continue;
       const double x = box.x + kLegendPad;
       add(Line{{{x, y}, {x + kSample, y}}, curve.colour, curve.thickness});
-      if (curve.dots) dot({x + kSample / 2, y}, curve.colour);
+      if (curve.dots) draw_dot({x + kSample / 2, y}, curve.colour);
       text({x + kSample + kGap, y}, curve.label, kLabelSize, Align::Start);
       y += line;
     }
@@ -403,7 +405,7 @@ class Drawing {
   const LineChart& chart_;
   const Theme& theme_;
   const TextMeasure& measure_;
-  std::vector<std::string> note_;  // its lines
+  std::vector<std::string> note_;  // wrapped lines
   Box plot_;
   Scale x_, y_;
   DisplayList list_;

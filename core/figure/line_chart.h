@@ -25,7 +25,7 @@ struct LineChartAxis {
   bool logarithmic = false;                   // for positive values; others are skipped
   double base = 10;                           // base of the ticks of a logarithmic axis
   std::function<std::string(double)> text{};  // tick label; empty: the number
-  double least = 0, most = 0;                 // minimum range; equal: the range of the curves
+  double least = 0, most = 0;                 // range to include; equal: only that of the curves
 };
 
 struct LineChart {
@@ -38,7 +38,7 @@ struct LineChart {
 };
 
 DisplayList draw(const LineChart& chart, const Theme& theme);
-// With the given text measure, for example the screen's.
+// Draws with another text measure, for example that of the screen.
 DisplayList draw(const LineChart& chart, const Theme& theme, const TextMeasure& measure);
 
 }  // namespace attnscope

@@ -56,19 +56,19 @@ double layout_width(PangoLayout* layout) {
   return static_cast<double>(logical.width) / PANGO_SCALE;
 }
 
-// Caches text widths: a figure and the next frames of an animation ask for the same widths many
-// times, and Pango needs tens of microseconds for each.
+// Caches text widths: figures and frames of an animation need the same widths many times, and Pango
+// takes tens of microseconds for each.
 class PangoMeasure : public TextMeasure {
  public:
   double width(const std::string& text, double size, bool bold) const override {
     if (text.size() > kMaxCachedLength) return layout_width(make_layout(text, size, bold).get());
-    thread_local std::map<Key, double, std::less<>> kept;
-    if (kept.size() >= kMaxCached) kept.clear();
+    thread_local std::map<Key, double, std::less<>> cache;
+    if (cache.size() >= kMaxCached) cache.clear();
     const std::tuple<std::string_view, double, bool> key(text, size, bold);
-    const auto found = kept.lower_bound(key);
-    if (found != kept.end() && found->first == key) return found->second;
+    const auto found = cache.lower_bound(key);
+    if (found != cache.end() && found->first == key) return found->second;
     const double width = layout_width(make_layout(text, size, bold).get());
-    kept.emplace_hint(found, Key(text, size, bold), width);
+    cache.emplace_hint(found, Key(text, size, bold), width);
     return width;
   }
 

@@ -10,13 +10,13 @@ namespace attnscope {
 // file (a model's name).
 std::string plain_text(std::string_view text);
 
-// The same for XML and HTML, with special characters as entities.
+// plain_text() for XML and HTML, with special characters as entities.
 std::string markup(std::string_view text);
 
 // "-0.25" for (-0.25, 2); never "-0.00".
 std::string fixed(double value, int decimals);
 // Format of measured values: `digits` significant digits without trailing zeros; with an exponent
-// below 0.001, and from a million with more than `digits` digits: "0.25", "1.56e-4", "128.5".
+// if below 0.001, or if at least a million and longer than `digits`: "0.25", "1.56e-4", "128.5".
 std::string brief(double value, int digits = 4);
 // Format of numbers in data files: "%.*g", as "1.5e+08".
 std::string general(double value, int digits);

@@ -21,39 +21,39 @@ using std::string_view_literals::operator""sv;
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n"sv;
 constexpr std::size_t kMaxKeyword = 79;
 
-// libpng reports errors by longjmp(), which skips destructors: its working data lives outside of
-// the functions that call setjmp(), which hold only trivially destructible objects.
-struct Work {
+// State of libpng, which reports errors by longjmp() and so skips destructors. The functions that
+// call setjmp() therefore have only trivially destructible locals, and their callers own the state.
+struct PngState {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  std::string fault;      // error message
-  std::string_view rest;  // unread part of the file
+  std::string error;
+  std::string_view unread;  // part of the file
   std::string written;
   png_alloc_size_t memory = 0;  // allocated so far
 };
 
-Work& work_of(png_structp png) {
-  return *static_cast<Work*>(png_get_error_ptr(png));
+PngState& state_of(png_structp png) {
+  return *static_cast<PngState*>(png_get_error_ptr(png));
 }
 
-[[noreturn]] void leave(png_structp png, png_const_charp reason) {
-  work_of(png).fault = reason;
+[[noreturn]] void fail(png_structp png, png_const_charp reason) {
+  state_of(png).error = reason;
   png_longjmp(png, 1);
 }
 
-// libpng treats unreadable text as a warning and continues.
+// Reports malformed text as an error; libpng itself only warns and continues.
 void warn(png_structp png, png_const_charp reason) {
   const std::string_view words = reason;
   for (const std::string_view chunk : {"tEXt"sv, "zTXt"sv, "iTXt"sv}) {
     if (words.starts_with(chunk))
-      work_of(png).fault = "malformed text chunk: " + std::string(words);
+      state_of(png).error = "malformed text chunk: " + std::string(words);
   }
 }
 
 png_voidp allocate(png_structp png, png_alloc_size_t size) {
-  Work& work = *static_cast<Work*>(png_get_mem_ptr(png));
-  if (size > limits::kMaxPngTextMemory - work.memory) return nullptr;
-  work.memory += size;
+  PngState& state = *static_cast<PngState*>(png_get_mem_ptr(png));
+  if (size > limits::kMaxPngTextMemory - state.memory) return nullptr;
+  state.memory += size;
   return std::malloc(size);
 }
 
@@ -62,14 +62,14 @@ void release(png_structp, png_voidp memory) {
 }
 
 void read(png_structp png, png_bytep to, std::size_t count) {
-  std::string_view& rest = static_cast<Work*>(png_get_io_ptr(png))->rest;
-  if (count > rest.size()) png_error(png, "truncated");
-  std::memcpy(to, rest.data(), count);
-  rest.remove_prefix(count);
+  std::string_view& unread = static_cast<PngState*>(png_get_io_ptr(png))->unread;
+  if (count > unread.size()) png_error(png, "truncated");
+  std::memcpy(to, unread.data(), count);
+  unread.remove_prefix(count);
 }
 
 void write(png_structp png, png_bytep bytes, std::size_t count) {
-  static_cast<Work*>(png_get_io_ptr(png))
+  static_cast<PngState*>(png_get_io_ptr(png))
       ->written.append(reinterpret_cast<const char*>(bytes), count);
 }
 
@@ -82,7 +82,7 @@ void check_keyword(const std::string& keyword) {
   }
 }
 
-// `texts` point into `metadata`, which libpng takes as non-const.
+// The texts point into `metadata` and `keywords`; libpng requires non-const strings.
 std::vector<png_text> texts_of(PictureMetadata& metadata, std::vector<std::string>& keywords) {
   std::vector<png_text> texts;
   keywords.reserve(metadata.size());
@@ -100,48 +100,48 @@ std::vector<png_text> texts_of(PictureMetadata& metadata, std::vector<std::strin
   return texts;
 }
 
-bool write_all(Work& work, const Image& image, bool opaque, double dots_per_inch,
+bool write_all(PngState& state, const Image& image, bool opaque, double dots_per_inch,
                std::vector<png_text>& texts) {
-  if (setjmp(png_jmpbuf(work.png)) != 0) return false;
-  png_set_write_fn(work.png, &work, write, nullptr);
-  png_set_user_limits(work.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  png_set_compression_level(work.png, 1);
-  png_set_filter(work.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
-  png_set_compression_buffer_size(work.png, std::size_t{1} << 20);  // usually a single IDAT chunk
-  png_set_IHDR(work.png, work.info, static_cast<png_uint_32>(image.width),
+  if (setjmp(png_jmpbuf(state.png)) != 0) return false;
+  png_set_write_fn(state.png, &state, write, nullptr);
+  png_set_user_limits(state.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+  png_set_compression_level(state.png, 1);
+  png_set_filter(state.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
+  png_set_compression_buffer_size(state.png, std::size_t{1} << 20);  // usually a single IDAT chunk
+  png_set_IHDR(state.png, state.info, static_cast<png_uint_32>(image.width),
                static_cast<png_uint_32>(image.height), 8,
                opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (dots_per_inch > 0) {
     constexpr double kMetresPerInch = 0.0254;
     const auto per_metre = static_cast<png_uint_32>(std::lround(dots_per_inch / kMetresPerInch));
-    png_set_pHYs(work.png, work.info, per_metre, per_metre, PNG_RESOLUTION_METER);
+    png_set_pHYs(state.png, state.info, per_metre, per_metre, PNG_RESOLUTION_METER);
   }
-  png_set_text(work.png, work.info, texts.data(), static_cast<int>(texts.size()));
-  png_write_info(work.png, work.info);
-  if (opaque) png_set_filler(work.png, 0, PNG_FILLER_AFTER);  // drops the fourth byte
+  png_set_text(state.png, state.info, texts.data(), static_cast<int>(texts.size()));
+  png_write_info(state.png, state.info);
+  if (opaque) png_set_filler(state.png, 0, PNG_FILLER_AFTER);  // drops the fourth byte
   for (int y = 0; y < image.height; ++y) {
-    png_write_row(work.png, image.rgba.data() + static_cast<std::ptrdiff_t>(y) * image.width * 4);
+    png_write_row(state.png, image.rgba.data() + static_cast<std::ptrdiff_t>(y) * image.width * 4);
   }
-  png_write_end(work.png, nullptr);
+  png_write_end(state.png, nullptr);
   return true;
 }
 
 // Reads every chunk and its checksum; text may follow the pixels, which are skipped.
-bool read_all(Work& work) {
-  if (setjmp(png_jmpbuf(work.png)) != 0) return false;
-  png_set_read_fn(work.png, &work, read);
-  png_set_user_limits(work.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  png_set_chunk_malloc_max(work.png, limits::kMaxPngText);
-  png_set_crc_action(work.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
-  png_read_info(work.png, work.info);
+bool read_all(PngState& state) {
+  if (setjmp(png_jmpbuf(state.png)) != 0) return false;
+  png_set_read_fn(state.png, &state, read);
+  png_set_user_limits(state.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+  png_set_chunk_malloc_max(state.png, limits::kMaxPngText);
+  png_set_crc_action(state.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+  png_read_info(state.png, state.info);
   constexpr auto most = static_cast<png_uint_32>(limits::kMaxImageSide);
-  if (png_get_image_width(work.png, work.info) > most ||
-      png_get_image_height(work.png, work.info) > most) {  // rows are allocated next
-    png_error(work.png, "image too large");
+  if (png_get_image_width(state.png, state.info) > most ||
+      png_get_image_height(state.png, state.info) > most) {  // rows are allocated next
+    png_error(state.png, "image too large");
   }
-  png_start_read_image(work.png);
-  png_read_end(work.png, work.info);
+  png_start_read_image(state.png);
+  png_read_end(state.png, state.info);
   return true;
 }
 
@@ -167,13 +167,13 @@ std::string encode_png(const Image& image, const PictureMetadata& metadata, doub
   PictureMetadata copy = metadata;
   std::vector<std::string> keywords;
   std::vector<png_text> texts = texts_of(copy, keywords);
-  Work work;
-  work.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &work, leave, warn);
-  if (work.png != nullptr) work.info = png_create_info_struct(work.png);
-  const bool done = work.info != nullptr && write_all(work, image, opaque, dots_per_inch, texts);
-  png_destroy_write_struct(&work.png, &work.info);
-  if (!done || !work.fault.empty()) throw WorkError("picture: libpng failed: " + work.fault);
-  return std::move(work.written);
+  PngState state;
+  state.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &state, fail, warn);
+  if (state.png != nullptr) state.info = png_create_info_struct(state.png);
+  const bool ok = state.info != nullptr && write_all(state, image, opaque, dots_per_inch, texts);
+  png_destroy_write_struct(&state.png, &state.info);
+  if (!ok || !state.error.empty()) throw WorkError("picture: libpng failed: " + state.error);
+  return std::move(state.written);
 }
 
 bool is_png(std::string_view bytes) {
@@ -184,25 +184,25 @@ PictureMetadata read_png_metadata(const std::filesystem::path& path) {
   const std::string file = read_file(path);
   const std::string name = path.string();
   if (!is_png(file)) throw InputError(name + ": expected a PNG file, found no PNG signature");
-  Work work;
-  work.rest = file;
-  work.png =
-      png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &work, leave, warn, &work, allocate, release);
-  if (work.png != nullptr) work.info = png_create_info_struct(work.png);
-  const bool done = work.info != nullptr && read_all(work);
+  PngState state;
+  state.unread = file;
+  state.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state, fail, warn, &state, allocate,
+                                       release);
+  if (state.png != nullptr) state.info = png_create_info_struct(state.png);
+  const bool ok = state.info != nullptr && read_all(state);
   PictureMetadata metadata;
   png_textp texts = nullptr;
-  const int count = done ? png_get_text(work.png, work.info, &texts, nullptr) : 0;
+  const int count = ok ? png_get_text(state.png, state.info, &texts, nullptr) : 0;
   for (int i = 0; i < count; ++i) {
     const png_text& text = texts[i];
     const bool utf8 = text.compression >= PNG_ITXT_COMPRESSION_NONE;
     const std::string_view value(text.text, utf8 ? text.itxt_length : text.text_length);
     metadata[utf8_from_latin1(text.key)] = utf8 ? std::string(value) : utf8_from_latin1(value);
   }
-  png_destroy_read_struct(&work.png, &work.info, nullptr);
-  if (!done || !work.fault.empty()) {
-    const std::string at = std::to_string(file.size() - work.rest.size());
-    throw InputError(name + ": truncated or damaged before byte " + at + ": " + work.fault);
+  png_destroy_read_struct(&state.png, &state.info, nullptr);
+  if (!ok || !state.error.empty()) {
+    const std::string at = std::to_string(file.size() - state.unread.size());
+    throw InputError(name + ": truncated or damaged before byte " + at + ": " + state.error);
   }
   return metadata;
 }

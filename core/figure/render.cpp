@@ -38,7 +38,7 @@ void check_size(const DisplayList& list, double scale) {
                    brief(width, 6) + " x " + brief(height, 6));
 }
 
-// Number of whole pixels that cover this length; rounding does not add a pixel.
+// Number of whole pixels that cover this length; rounding errors do not add a pixel.
 int pixels_of(double length, double scale) {
   constexpr double kRounding = 1e-6;
   return static_cast<int>(std::ceil(length * scale - kRounding));
@@ -61,13 +61,13 @@ Image image_of(cairo_surface_t* surface) {
       std::uint32_t pixel = 0;
       std::memcpy(&pixel, in, sizeof pixel);
       const std::uint32_t a = pixel >> 24;
-      const auto plain = [a](std::uint32_t v) {
+      const auto straight = [a](std::uint32_t v) {
         if (a == 0 || a == 255) return static_cast<std::uint8_t>(v);
         return static_cast<std::uint8_t>((v * 255 + a / 2) / a);
       };
-      out[0] = plain(pixel >> 16 & 0xff);
-      out[1] = plain(pixel >> 8 & 0xff);
-      out[2] = plain(pixel & 0xff);
+      out[0] = straight(pixel >> 16 & 0xff);
+      out[1] = straight(pixel >> 8 & 0xff);
+      out[2] = straight(pixel & 0xff);
       out[3] = static_cast<std::uint8_t>(a);
     }
   }
@@ -137,10 +137,10 @@ std::span<const PictureFormat> picture_formats() {
 }
 
 const PictureFormat* picture_format(const std::filesystem::path& path) {
-  const auto all = picture_formats();
+  const auto formats = picture_formats();
   const auto found = std::ranges::find_if(
-      all, [&](const PictureFormat& format) { return path.extension() == format.ending; });
-  return found == all.end() ? nullptr : &*found;
+      formats, [&](const PictureFormat& format) { return path.extension() == format.ending; });
+  return found == formats.end() ? nullptr : &*found;
 }
 
 void check_picture_name(const std::filesystem::path& path) {

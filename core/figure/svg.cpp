@@ -94,10 +94,11 @@ class SvgWriter {
   }
 
   void operator()(const Text& item) {
-    // Rotated about the anchor, then down to the baseline in the rotated frame.
-    const std::string place = "translate(" + fixed(item.at.x, 2) + "," + fixed(item.at.y, 2) + ")" +
-                              (item.angle == 0 ? "" : " rotate(" + fixed(-item.angle, 2) + ")");
-    out_ += "<text xml:space=\"preserve\" transform=\"" + place + "\"" +
+    // The text is rotated about the anchor, then moved down to the baseline in the rotated frame.
+    const std::string transform = "translate(" + fixed(item.at.x, 2) + "," + fixed(item.at.y, 2) +
+                                  ")" +
+                                  (item.angle == 0 ? "" : " rotate(" + fixed(-item.angle, 2) + ")");
+    out_ += "<text xml:space=\"preserve\" transform=\"" + transform + "\"" +
             attribute("y", kBaselineShift * item.size) + attribute("font-size", item.size) +
             colour_attributes("fill", item.colour);
     if (item.bold) out_ += " font-weight=\"bold\"";

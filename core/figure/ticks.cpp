@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-double step_of(double range, int count) {
+double round_step(double range, int count) {
   const double rough = range / std::max(1, count);
   const double power = std::pow(10, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -22,7 +22,7 @@ double step_of(double range, int count) {
 std::vector<double> round_ticks(double least, double most, int count) {
   std::vector<double> ticks;
   if (!(least < most) || !std::isfinite(most - least)) return ticks;
-  const double step = step_of(most - least, count);
+  const double step = round_step(most - least, count);
   const double slack = 1e-9 * (most - least);
   for (double n = std::ceil((least - slack) / step); n * step <= most + slack; ++n) {
     ticks.push_back(n == 0 ? 0.0 : n * step);

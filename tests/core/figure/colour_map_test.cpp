@@ -68,7 +68,7 @@ TEST(ColourMap, DivergingLightnessReversesInTheMiddle) {
   }
 }
 
-double apart(Colour a, Colour b) {
+double colour_difference(Colour a, Colour b) {
   const Lab p = lab(a), q = lab(b);
   return std::hypot(q.lightness - p.lightness, std::hypot(q.a - p.a, q.b - p.b));
 }
@@ -78,12 +78,12 @@ TEST(ColourMap, DivergingColoursContrastWithTheBackground) {
     const ColourMap& map = colour_map(diverging_colours(theme));
     ASSERT_TRUE(map.diverging());
     const bool dark = lab(theme.background).lightness < 50;
-    EXPECT_TRUE(apart(map.at(0.5), theme.background) > (dark ? 20 : 5)) << map.id;
+    EXPECT_TRUE(colour_difference(map.at(0.5), theme.background) > (dark ? 20 : 5)) << map.id;
     // A tenth of the range is distinguishable from zero, and so is its sign.
     const double least = dark ? 12 : 5;
-    EXPECT_TRUE(apart(map.at(0.55), map.at(0.5)) > least) << map.id;
-    EXPECT_TRUE(apart(map.at(0.45), map.at(0.5)) > least) << map.id;
-    EXPECT_TRUE(apart(map.at(0.45), map.at(0.55)) > least) << map.id;
+    EXPECT_TRUE(colour_difference(map.at(0.55), map.at(0.5)) > least) << map.id;
+    EXPECT_TRUE(colour_difference(map.at(0.45), map.at(0.5)) > least) << map.id;
+    EXPECT_TRUE(colour_difference(map.at(0.45), map.at(0.55)) > least) << map.id;
   }
 }
 
@@ -138,7 +138,7 @@ TEST(ColourMap, UnknownIdErrorListsKnownIds) {
 // All colours, including computed ones.
 TEST(ColourMap, MatchesGolden) {
   std::string text;
-  const auto tell = [&](const ColourMap& map) {
+  const auto append_map = [&](const ColourMap& map) {
     text += map.id;
     for (std::size_t i = 0; i < map.colours.size(); ++i) {
       const Colour c = map.colours[i];
@@ -150,8 +150,8 @@ TEST(ColourMap, MatchesGolden) {
     }
     text += "\n";
   };
-  for (const ColourMap& map : colour_maps()) tell(map);
-  tell(colour_map(kCategories));
+  for (const ColourMap& map : colour_maps()) append_map(map);
+  append_map(colour_map(kCategories));
   EXPECT_TRUE(testing::matches_golden(text, "core/figure/colours.txt"));
 }
 

@@ -17,7 +17,7 @@ namespace ATTNSCOPE_FILE {
 
 using Rgb = std::array<std::uint8_t, 3>;
 
-Image picture(int width, int height, const std::function<Rgb(int x, int y)>& colour) {
+Image make_image(int width, int height, const std::function<Rgb(int x, int y)>& colour) {
   Image image{width, height, {}};
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
@@ -28,7 +28,7 @@ Image picture(int width, int height, const std::function<Rgb(int x, int y)>& col
   return image;
 }
 
-struct Decoded {
+struct DecodedGif {
   int width = 0, height = 0;
   std::vector<std::vector<Rgb>> frames;  // composited as by a viewer
   std::vector<int> hundredths;
@@ -48,24 +48,24 @@ int read_bytes(GifFileType* gif, GifByteType* out, int count) {
   return static_cast<int>(n);
 }
 
-Decoded decoded(const std::string& bytes) {
+DecodedGif decode(const std::string& bytes) {
   Reader reader{bytes};
   int error = 0;
   GifFileType* gif = DGifOpen(&reader, read_bytes, &error);
   if (gif == nullptr || DGifSlurp(gif) == GIF_ERROR) throw std::runtime_error("no GIF");
-  Decoded result{gif->SWidth, gif->SHeight, {}, {}, false};
-  std::vector<Rgb> shown(static_cast<std::size_t>(gif->SWidth * gif->SHeight));
+  DecodedGif result{gif->SWidth, gif->SHeight, {}, {}, false};
+  std::vector<Rgb> canvas(static_cast<std::size_t>(gif->SWidth * gif->SHeight));
   for (int n = 0; n < gif->ImageCount; ++n) {
     GraphicsControlBlock control;
     if (DGifSavedExtensionToGCB(gif, n, &control) == GIF_ERROR) throw std::runtime_error("GCB");
     const SavedImage& image = gif->SavedImages[n];
-    for (std::size_t i = 0; i < shown.size(); ++i) {
+    for (std::size_t i = 0; i < canvas.size(); ++i) {
       const int index = image.RasterBits[i];
       if (index == control.TransparentColor) continue;
       const GifColorType& c = gif->SColorMap->Colors[index];
-      shown[i] = {c.Red, c.Green, c.Blue};
+      canvas[i] = {c.Red, c.Green, c.Blue};
     }
-    result.frames.push_back(shown);
+    result.frames.push_back(canvas);
     result.hundredths.push_back(control.DelayTime);
     for (int e = 0; e < image.ExtensionBlockCount; ++e) {
       const ExtensionBlock& block = image.ExtensionBlocks[e];
@@ -78,7 +78,7 @@ Decoded decoded(const std::string& bytes) {
   return result;
 }
 
-std::string encoded(const std::vector<Image>& frames, double seconds) {
+std::string encode(const std::vector<Image>& frames, double seconds) {
   GifEncoder encoder(frames[0].width, frames[0].height, palette_of(frames), seconds);
   for (const Image& frame : frames) encoder.add(frame);
   return encoder.finish();
@@ -87,12 +87,12 @@ std::string encoded(const std::vector<Image>& frames, double seconds) {
 TEST(Gif, RoundTripsFewColoursExactly) {
   std::vector<Image> frames;
   for (int n = 0; n < 5; ++n) {
-    frames.push_back(picture(37, 11, [n](int x, int y) {
+    frames.push_back(make_image(37, 11, [n](int x, int y) {
       return Rgb{static_cast<std::uint8_t>(x / 8 * 40), static_cast<std::uint8_t>(y * 20),
                  static_cast<std::uint8_t>(x == n ? 255 : 0)};
     }));
   }
-  const Decoded gif = decoded(encoded(frames, 0.07));
+  const DecodedGif gif = decode(encode(frames, 0.07));
   EXPECT_EQ(gif.width, 37);
   EXPECT_EQ(gif.height, 11);
   EXPECT_TRUE(gif.endless);
@@ -108,12 +108,12 @@ TEST(Gif, RoundTripsFewColoursExactly) {
 }
 
 TEST(Gif, RoundTripsManyColoursApproximately) {
-  const Image many = picture(256, 256, [](int x, int y) {
+  const Image many = make_image(256, 256, [](int x, int y) {
     return Rgb{static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y),
                static_cast<std::uint8_t>((x + y) / 2)};
   });
   EXPECT_EQ(palette_of({many}).colours.size(), 255u);
-  const Decoded gif = decoded(encoded({many}, 0.1));
+  const DecodedGif gif = decode(encode({many}, 0.1));
   int farthest = 0;
   for (std::size_t i = 0; i < gif.frames[0].size(); ++i) {
     for (std::size_t c = 0; c < 3; ++c) {
@@ -125,12 +125,12 @@ TEST(Gif, RoundTripsManyColoursApproximately) {
 
 TEST(Gif, StoresUnchangedFramesCompactly) {
   std::uint32_t state = 1;
-  const Image noise = picture(200, 200, [&](int, int) {
+  const Image noise = make_image(200, 200, [&](int, int) {
     state = state * 1664525 + 1013904223;
     return Rgb{static_cast<std::uint8_t>(state >> 28 << 4), 0, 0};
   });
-  const std::size_t one = encoded({noise}, 0.1).size();
-  EXPECT_LT(encoded({noise, noise, noise, noise}, 0.1).size(), one + one / 4);
+  const std::size_t single = encode({noise}, 0.1).size();
+  EXPECT_LT(encode({noise, noise, noise, noise}, 0.1).size(), single + single / 4);
 }
 
 TEST(Gif, RejectsInvalidSizes) {
@@ -139,15 +139,15 @@ TEST(Gif, RejectsInvalidSizes) {
   EXPECT_THROW(GifEncoder(0, 5, palette, 0.1), InputError);
 }
 
-// 255 colours are exact; with 256, one is missing and all are approximate.
+// 255 colours are exact; 256 are approximated.
 TEST(Gif, Keeps255Colours) {
   for (const int count : {255, 256}) {
-    const Image image = picture(count, 3, [count](int x, int) {
+    const Image image = make_image(count, 3, [count](int x, int) {
       if (x == count - 1) return Rgb{255, 250, 5};
       return Rgb{static_cast<std::uint8_t>(x % 16 * 10), static_cast<std::uint8_t>(x / 16 * 10), 0};
     });
     const Palette palette = palette_of({image});
-    const Decoded gif = decoded(encoded({image}, 0.1));
+    const DecodedGif gif = decode(encode({image}, 0.1));
     int farthest = 0;
     for (std::size_t i = 0; i < gif.frames[0].size(); ++i) {
       for (std::size_t c = 0; c < 3; ++c) {
@@ -177,16 +177,16 @@ TEST(Gif, PalettesMatchGolden) {
     state = state * 1664525 + 1013904223;
     return (state >> 8) % count;
   };
-  const Image uneven = picture(60, 50, [&](int x, int y) {
+  const Image uneven = make_image(60, 50, [&](int x, int y) {
     const auto near = static_cast<std::uint8_t>(random(60));
     if (x < 40) return Rgb{near, static_cast<std::uint8_t>(200 + random(40)), 7};
     return Rgb{static_cast<std::uint8_t>(random(256)), near,
                static_cast<std::uint8_t>(3 * y + static_cast<int>(random(90)))};
   });
-  const Image few = picture(20, 15, [](int x, int y) {  // 300 colours, some bins of two of them
+  const Image few = make_image(20, 15, [](int x, int y) {  // 300 colours, some bins of two of them
     return Rgb{static_cast<std::uint8_t>(12 * x), static_cast<std::uint8_t>(16 * y + x % 2), 9};
   });
-  const Image close = picture(20, 20, [](int x, int y) {  // fewer bins than colours
+  const Image close = make_image(20, 20, [](int x, int y) {  // fewer bins than colours
     return Rgb{static_cast<std::uint8_t>(100 + x), static_cast<std::uint8_t>(30 + y), 200};
   });
   EXPECT_TRUE(testing::matches_golden(
@@ -206,13 +206,13 @@ TEST(Gif, AcceptsSizesDelaysAndPalettesUpToTheirLimits) {
   EXPECT_NO_THROW(GifEncoder(1, 1, many, 0.1));
   many.colours.resize(256);
   EXPECT_THROW(GifEncoder(1, 1, many, 0.1), std::logic_error);
-  const Image dot = picture(2, 1, [](int, int) { return Rgb{1, 2, 3}; });
-  EXPECT_EQ(decoded(encoded({dot}, 0)).hundredths[0], 1);
-  EXPECT_EQ(decoded(encoded({dot}, 1e9)).hundredths[0], 65535);
-  EXPECT_TRUE(encoded({dot}, 0.1).starts_with("GIF89a"));
+  const Image dot = make_image(2, 1, [](int, int) { return Rgb{1, 2, 3}; });
+  EXPECT_EQ(decode(encode({dot}, 0)).hundredths[0], 1);
+  EXPECT_EQ(decode(encode({dot}, 1e9)).hundredths[0], 65535);
+  EXPECT_TRUE(encode({dot}, 0.1).starts_with("GIF89a"));
   for (const auto& [width, height] : {std::pair{1, 1}, {2, 2}}) {
     GifEncoder encoder(2, 1, black, 0.1);
-    const Image other = picture(width, height, [](int, int) { return Rgb{0, 0, 0}; });
+    const Image other = make_image(width, height, [](int, int) { return Rgb{0, 0, 0}; });
     EXPECT_THROW(encoder.add(other), std::logic_error);
     encoder.finish();
   }
@@ -221,9 +221,9 @@ TEST(Gif, AcceptsSizesDelaysAndPalettesUpToTheirLimits) {
 // Colours that are not in the palette map to the nearest one, the first among equals.
 TEST(Gif, MapsToTheNearestColours) {
   GifEncoder encoder(4, 1, {{{10, 10, 10}, {20, 10, 10}, {200, 0, 0}, {0, 200, 0}}}, 0.1);
-  const Rgb wanted[] = {{15, 10, 10}, {16, 11, 9}, {90, 120, 0}, {255, 0, 100}};
-  encoder.add(picture(4, 1, [&](int x, int) { return wanted[x]; }));
-  const Decoded gif = decoded(encoder.finish());
+  const Rgb colours[] = {{15, 10, 10}, {16, 11, 9}, {90, 120, 0}, {255, 0, 100}};
+  encoder.add(make_image(4, 1, [&](int x, int) { return colours[x]; }));
+  const DecodedGif gif = decode(encoder.finish());
   EXPECT_EQ(gif.frames[0],
             (std::vector<Rgb>{{10, 10, 10}, {20, 10, 10}, {0, 200, 0}, {200, 0, 0}}));
 }

@@ -15,7 +15,7 @@ const float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // One pixel, computed from the definition.
 float brute_force(const HeatMap& map, int width, int height, int x, int y) {
-  const auto shown = [](double start, double extent, int pixels, int p, bool pooled, Index cell) {
+  const auto covers = [](double start, double extent, int pixels, int p, bool pooled, Index cell) {
     const double low = start + extent * p / pixels, high = start + extent * (p + 1) / pixels;
     const auto c = static_cast<double>(cell);
     if (pooled && extent > pixels) return c + 1 > low + 1e-9 && c < high - 1e-9;
@@ -24,9 +24,9 @@ float brute_force(const HeatMap& map, int width, int height, int x, int y) {
   const bool magnitude = colour_map(map.colour_map).diverging();
   float best = kNan;
   for (Index r = 0; r < map.values.dim(0); ++r) {
-    if (!shown(map.row, map.height, height, y, map.max_pooled, r)) continue;
+    if (!covers(map.row, map.height, height, y, map.max_pooled, r)) continue;
     for (Index c = 0; c < map.values.dim(1); ++c) {
-      if (!shown(map.column, map.width, width, x, map.max_pooled, c)) continue;
+      if (!covers(map.column, map.width, width, x, map.max_pooled, c)) continue;
       const float v = map.values(r, c);
       if (std::isnan(v)) continue;
       const bool larger = magnitude ? std::abs(v) > std::abs(best) : v > best;
@@ -36,7 +36,7 @@ float brute_force(const HeatMap& map, int width, int height, int x, int y) {
   return best;
 }
 
-void expect_exact(const HeatMap& map, int width, int height) {
+void expect_matches_definition(const HeatMap& map, int width, int height) {
   const Tensor pixels = heat_map_pixels(map, width, height);
   ASSERT_EQ(pixels.shape(), (Shape{height, width}));
   for (int y = 0; y < height; ++y) {
@@ -49,7 +49,7 @@ void expect_exact(const HeatMap& map, int width, int height) {
   }
 }
 
-HeatMap whole(const Tensor& values) {
+HeatMap whole_map(const Tensor& values) {
   HeatMap map;
   map.values = values;
   map.height = static_cast<double>(values.dim(0));
@@ -60,25 +60,25 @@ HeatMap whole(const Tensor& values) {
 TEST(HeatMap, PoolsExactly) {
   for (const auto& [rows, columns] :
        {std::pair<Index, Index>{1, 1}, {7, 13}, {64, 64}, {97, 301}}) {
-    HeatMap map = whole(testing::random_tensor({rows, columns}, 3));
+    HeatMap map = whole_map(testing::random_tensor({rows, columns}, 3));
     for (Index i = 0; i < map.values.size(); i += 5) map.values[i] = kNan;
-    expect_exact(map, 31, 23);
-    expect_exact(map, 64, 64);
+    expect_matches_definition(map, 31, 23);
+    expect_matches_definition(map, 64, 64);
     map.max_pooled = false;
-    expect_exact(map, 31, 23);
+    expect_matches_definition(map, 31, 23);
     map.max_pooled = true;
     map.colour_map = "vik";
-    expect_exact(map, 31, 23);
+    expect_matches_definition(map, 31, 23);
   }
 }
 
 TEST(HeatMap, SupportsRangesThatCutCells) {
-  HeatMap map = whole(testing::random_tensor({50, 80}, 4));
+  HeatMap map = whole_map(testing::random_tensor({50, 80}, 4));
   map.row = 10.25;
   map.height = 3.5;
   map.column = -2.5;
   map.width = 90.75;
-  expect_exact(map, 40, 33);
+  expect_matches_definition(map, 40, 33);
   const Tensor pixels = heat_map_pixels(map, 40, 33);
   EXPECT_TRUE(std::isnan(pixels(0, 0)));  // left of the matrix
 }
@@ -87,13 +87,13 @@ TEST(HeatMap, KeepsThinDiagonals) {
   const Index n = 2000;
   Tensor values = Tensor::zeros({n, n});
   for (Index i = 0; i < n; ++i) values(i, i) = 1;
-  const Tensor pixels = heat_map_pixels(whole(values), 100, 100);
+  const Tensor pixels = heat_map_pixels(whole_map(values), 100, 100);
   for (Index i = 0; i < 100; ++i) EXPECT_EQ(pixels(i, i), 1.0f);
   EXPECT_EQ(pixels(0, 1), 0.0f);
 }
 
 TEST(HeatMap, AppliesColours) {
-  HeatMap map = whole(Tensor::from({1, 4}, {0, 0.5, 2, kNan}));
+  HeatMap map = whole_map(Tensor::from({1, 4}, {0, 0.5, 2, kNan}));
   map.missing = {1, 2, 3, 4};
   const Image image = rasterise(map, 4, 1);
   const auto at = [&](std::size_t x) {
@@ -108,15 +108,15 @@ TEST(HeatMap, AppliesColours) {
 }
 
 TEST(HeatMap, ShowsAnEmptyMatrixAsMissing) {
-  HeatMap map = whole(Tensor({0, 5}));
+  HeatMap map = whole_map(Tensor({0, 5}));
   map.height = 1;
   for (const float v : heat_map_pixels(map, 3, 3)) EXPECT_TRUE(std::isnan(v));
 }
 
 // Attention of two heads on a device.
-class Device : public DeviceTensor {
+class FakeDevice : public DeviceTensor {
  public:
-  explicit Device(Tensor values) : values_(std::move(values)) {}
+  explicit FakeDevice(Tensor values) : values_(std::move(values)) {}
   Shape shape() const override { return values_.shape(); }
   Tensor download() const override { return values_; }
 
@@ -127,7 +127,7 @@ class Device : public DeviceTensor {
 TEST(HeatMap, DownloadsFromADevice) {
   const Tensor values = testing::random_tensor({2, 3, 5}, 5);
   HeatMap map;
-  map.device = std::make_shared<Device>(values);
+  map.device = std::make_shared<FakeDevice>(values);
   map.plane = 1;
   map.height = 3;
   map.width = 5;
@@ -138,15 +138,15 @@ TEST(HeatMap, DownloadsFromADevice) {
 }
 
 TEST(HeatMap, SupportsAnyRange) {
-  HeatMap map = whole(testing::random_tensor({60, 90}, 6));
+  HeatMap map = whole_map(testing::random_tensor({60, 90}, 6));
   map.row = 7.5;
   map.height = 40;  // as many cells as pixels, all of them cut
   map.column = 30.25;
   map.width = 55.5;
-  expect_exact(map, 17, 40);
+  expect_matches_definition(map, 17, 40);
   map.column = 50.5;
   map.width = 45;  // beyond the last cell
-  expect_exact(map, 45, 13);
+  expect_matches_definition(map, 45, 13);
   map.width = 0;
   for (const float v : heat_map_pixels(map, 4, 4)) EXPECT_TRUE(std::isnan(v));
   map.width = 45;
@@ -156,7 +156,7 @@ TEST(HeatMap, SupportsAnyRange) {
 
 // The positive value wins among equal magnitudes, in any order.
 TEST(HeatMap, PrefersPositiveValues) {
-  HeatMap map = whole(Tensor::from({2, 4}, {-2, 2, 1, -1, 2, -2, 0, -1}));
+  HeatMap map = whole_map(Tensor::from({2, 4}, {-2, 2, 1, -1, 2, -2, 0, -1}));
   map.colour_map = "vik";
   const Tensor pixels = heat_map_pixels(map, 2, 1);
   EXPECT_EQ(pixels(0, 0), 2);
@@ -167,7 +167,7 @@ TEST(HeatMap, PrefersPositiveValues) {
 }
 
 TEST(HeatMap, ClampsColoursAndSupportsHollowMaps) {
-  HeatMap map = whole(Tensor::from({1, 3}, {3, 5, kNan}));
+  HeatMap map = whole_map(Tensor::from({1, 3}, {3, 5, kNan}));
   map.missing = {9, 8, 7, 6};
   const ColourMap& colours = colour_map("viridis");
   const auto at = [&](int x) {

@@ -30,7 +30,7 @@ TEST(Image, ResizesByPixelCentres) {
   const Image five = resized(two, 5, 2);
   Bytes expected;
   for (int row = 0; row < 2; ++row) {
-    for (const int pixel : {0, 0, 1, 1, 1}) {  // the third centre lies on the boundary
+    for (const int pixel : {0, 0, 1, 1, 1}) {  // the third centre is on the boundary
       expected.insert(expected.end(), two.rgba.begin() + 4 * pixel,
                       two.rgba.begin() + 4 * (pixel + 1));
     }
@@ -57,14 +57,15 @@ Tensor stripes(Index rows, Index columns) {
 TEST(ColourImage, EnlargesWholePixels) {
   const Tensor colours = stripes(3, 4);
   const Image page = render_image(list_of({{4, 8, 32, 24}, colours}), 1);
-  const Image own = image_of(colours);
+  const Image expected_image = image_of(colours);
   for (int y = 0; y < 40; ++y) {
     for (int x = 0; x < 40; ++x) {
       const auto* got = page.rgba.data() + 4 * (y * 40 + x);
       const bool inside = x >= 4 && x < 36 && y >= 8 && y < 32;
       for (int c = 0; c < 3; ++c) {
         const int want =
-            inside ? own.rgba[static_cast<std::size_t>(4 * ((y - 8) / 8 * 4 + (x - 4) / 8) + c)]
+            inside ? expected_image
+                         .rgba[static_cast<std::size_t>(4 * ((y - 8) / 8 * 4 + (x - 4) / 8) + c)]
                    : 255;
         ASSERT_EQ(static_cast<int>(got[c]), want) << x << ", " << y;
       }
@@ -96,7 +97,7 @@ TEST(ColourImage, IsEmbeddedInSvg) {
   EXPECT_EQ(encode_svg(list_of({{4, 8, 32, 24}, Tensor()}), {}).find("<image"), std::string::npos);
 }
 
-// Against the definition: the pixel under the centre of each result pixel.
+// Compares with the definition: the pixel under the centre of each result pixel.
 TEST(Image, ResizesToAnySize) {
   Image image{3, 5, {}};
   for (int n = 0; n < 60; ++n) image.rgba.push_back(static_cast<std::uint8_t>(n * 37));
@@ -135,15 +136,16 @@ TEST(ColourImage, KeepsColoursOnATransparentPage) {
   DisplayList list = list_of({{4, 8, 4, 4}, colours});
   list.background = {0, 0, 0, 0};
   const Image page = render_image(list, 1);
-  const Image own = image_of(colours);
+  const Image expected_image = image_of(colours);
   for (int y = 0; y < 4; ++y) {
     for (int x = 0; x < 4; ++x) {
-      const Colour c = testing::pixel(own, x, y);
-      const auto there_and_back = [&](int v) {
+      const Colour c = testing::pixel(expected_image, x, y);
+      const auto premultiplied_and_back = [&](int v) {
         const int multiplied = (v * c.a + 127) / 255;
         return static_cast<std::uint8_t>((multiplied * 255 + c.a / 2) / c.a);
       };
-      const Colour want{there_and_back(c.r), there_and_back(c.g), there_and_back(c.b), c.a};
+      const Colour want{premultiplied_and_back(c.r), premultiplied_and_back(c.g),
+                        premultiplied_and_back(c.b), c.a};
       EXPECT_EQ(testing::pixel(page, x + 4, y + 8), want) << x << ", " << y;
     }
   }

@@ -141,12 +141,12 @@ TEST_F(LineChartGolden, LabelsAtEndsMatch) {
   chart.note =
       "A note is wrapped to as many lines as it needs, and a word that is longer than others, "
       "such as incomprehensibility, moves to the next line.";
-  const double ends[] = {9.9, 9.5, 10, 3, 0.2, 0, 0.1};
-  const double until[] = {20, 20, 19.9, 12, 20, 20, 20};
+  const double end_y[] = {9.9, 9.5, 10, 3, 0.2, 0, 0.1};
+  const double end_x[] = {20, 20, 19.9, 12, 20, 20, 20};
   chart.curves.clear();
   for (std::size_t n = 0; n < 7; ++n) {  // crowded at the top and at the bottom
     chart.curves.push_back({.label = "curve " + std::string(n, '*'),
-                            .points = {{0, 5}, {until[n], ends[n]}, {20, NAN}},
+                            .points = {{0, 5}, {end_x[n], end_y[n]}, {20, NAN}},
                             .colour = {static_cast<std::uint8_t>(10 * n), 0, 0, 255}});
   }
   chart.curves.push_back({.label = {}, .points = {{0, 2}, {20, 2}}, .colour = kSecond});

@@ -20,17 +20,17 @@ LineChart sample() {
   return chart;
 }
 
-template <class Thing>
-std::vector<Thing> all(const DisplayList& list) {
-  std::vector<Thing> things;
+template <class Primitive>
+std::vector<Primitive> items_of(const DisplayList& list) {
+  std::vector<Primitive> result;
   for (const Item& item : list.items) {
-    if (const auto* thing = std::get_if<Thing>(&item)) things.push_back(*thing);
+    if (const auto* primitive = std::get_if<Primitive>(&item)) result.push_back(*primitive);
   }
-  return things;
+  return result;
 }
 
 std::vector<Line> lines_in(const DisplayList& list, Colour colour) {
-  std::vector<Line> lines = all<Line>(list);
+  std::vector<Line> lines = items_of<Line>(list);
   std::erase_if(lines, [&](const Line& line) { return !(line.colour == colour); });
   return lines;
 }
@@ -38,14 +38,14 @@ std::vector<Line> lines_in(const DisplayList& list, Colour colour) {
 TEST(LineChart, ContainsAllLabels) {
   const DisplayList list = draw(sample(), Theme::light());
   std::vector<std::string> texts;
-  for (const Text& text : all<Text>(list)) {
+  for (const Text& text : items_of<Text>(list)) {
     texts.push_back(text.text);
     EXPECT_TRUE(text.at.x >= 0 && text.at.x <= list.width && text.at.y >= 0 &&
                 text.at.y <= list.height)
         << text.text;
   }
-  for (const char* wanted : {"A title", "across", "up", "first", "second", "0", "20"}) {
-    EXPECT_NE(std::find(texts.begin(), texts.end(), wanted), texts.end()) << wanted;
+  for (const char* expected : {"A title", "across", "up", "first", "second", "0", "20"}) {
+    EXPECT_NE(std::find(texts.begin(), texts.end(), expected), texts.end()) << expected;
   }
 }
 
@@ -56,7 +56,7 @@ TEST(LineChart, ShortensTitlesWiderThanTheChart) {
     chart.title.clear();
     for (int n = 0; n < words; ++n) chart.title += "weights¹ ";
     const DisplayList list = draw(chart, Theme::light());
-    const auto titles = all<Text>(list);
+    const auto titles = items_of<Text>(list);
     const auto title = std::ranges::find_if(titles, &Text::bold);
     ASSERT_NE(title, titles.end());
     const double half = file_text_measure().width(title->text, title->size, true) / 2;
@@ -69,14 +69,14 @@ TEST(LineChart, ShortensTitlesWiderThanTheChart) {
 
 TEST(LineChart, PlacesPointsByValue) {
   const DisplayList list = draw(sample(), Theme::light());
-  const Box plot = all<OutlinedBox>(list).front().box;
+  const Box plot = items_of<OutlinedBox>(list).front().box;
   const std::vector<Line> first = lines_in(list, {1, 2, 3, 255});  // and the legend sample
   ASSERT_EQ(first.size(), 2u);
   ASSERT_EQ(first[0].points.size(), 3u);
   EXPECT_NEAR(first[0].points[0].x, plot.x, 1e-9);
   EXPECT_NEAR(first[0].points[1].x, plot.x + plot.width / 2, 1e-9);
   EXPECT_NEAR(first[0].points[2].x, plot.right(), 1e-9);
-  // y is linear: 3 lies as far above 1 as 5 above 3.
+  // y is linear: 3 is as far above 1 as 5 is above 3.
   const std::vector<Line> second = lines_in(list, {4, 5, 6, 255});
   EXPECT_NEAR(first[0].points[0].y - first[0].points[1].y,
               first[0].points[1].y - second[0].points[0].y, 1e-9);
@@ -116,7 +116,7 @@ TEST(LineChart, DrawsSinglePointsAndEmptyCurves) {
   LineChart chart = sample();
   chart.curves[0].points = {{3, 7}};
   chart.curves.pop_back();
-  EXPECT_EQ(all<FilledBox>(draw(chart, Theme::light())).size(), 2u);  // dot, legend background
+  EXPECT_EQ(items_of<FilledBox>(draw(chart, Theme::light())).size(), 2u);  // dot, legend background
   chart.curves[0].points.clear();
   const Image image = render_image(draw(chart, Theme::dark()), 1);
   EXPECT_EQ(image.width, static_cast<int>(chart.width));
@@ -138,7 +138,7 @@ TEST(LineChart, DrawsLogarithmicAxes) {
   EXPECT_NEAR(points[1].x - points[0].x, points[2].x - points[1].x, 1e-9);
   EXPECT_NEAR(points[1].y - points[0].y, points[2].y - points[1].y, 1e-9);
   std::vector<std::string> texts;
-  for (const Text& text : all<Text>(list)) texts.push_back(text.text);
+  for (const Text& text : items_of<Text>(list)) texts.push_back(text.text);
   for (const char* tick : {"4", "8", "16", "20", "100"}) {
     EXPECT_NE(std::find(texts.begin(), texts.end(), tick), texts.end()) << tick;
   }
@@ -154,9 +154,9 @@ TEST(LineChart, LabelsAtEndsDoNotOverlap) {
   chart.curves.back().label.clear();
   chart.note = "What it is";
   const DisplayList list = draw(chart, Theme::light());
-  const Box plot = all<OutlinedBox>(list).front().box;
+  const Box plot = items_of<OutlinedBox>(list).front().box;
   std::vector<double> heights;
-  for (const Text& text : all<Text>(list)) {
+  for (const Text& text : items_of<Text>(list)) {
     if (text.text != "first" && text.text != "second" && text.text != "third") continue;
     EXPECT_GT(text.at.x, plot.right());
     EXPECT_LE(text.at.x + file_text_measure().width(text.text, text.size), list.width);

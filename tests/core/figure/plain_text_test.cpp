@@ -68,8 +68,9 @@ TEST(PlainText, FormatsPercentages) {
 
 TEST(PlainText, ReplacesControlCharactersOnly) {
   const std::string replaced = "\xEF\xBF\xBD";
-  for (const char* kept : {" ", "~", "\xC2\xA0", "\xE2\x80\xA7", "\xE2\x80\xAA", "\xEF\xBF\xBD"}) {
-    EXPECT_EQ(plain_text(kept), kept);
+  for (const char* unchanged :
+       {" ", "~", "\xC2\xA0", "\xE2\x80\xA7", "\xE2\x80\xAA", "\xEF\xBF\xBD"}) {
+    EXPECT_EQ(plain_text(unchanged), unchanged);
   }
   for (const char* code : {"\x1f", "\x7f", "\xC2\x80", "\xC2\x9F", "\xE2\x80\xA8", "\xE2\x80\xA9",
                            "\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {

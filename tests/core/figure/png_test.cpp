@@ -51,7 +51,7 @@ class Png : public ::testing::Test {
     write_file(path_, bytes);
     return read_png_metadata(path_);
   }
-  std::string fault(const std::string& bytes) {
+  std::string error_of(const std::string& bytes) {
     try {
       read(bytes);
     } catch (const InputError& e) {
@@ -59,8 +59,8 @@ class Png : public ::testing::Test {
     }
     return "";
   }
-  // A PNG with this chunk before its pixels.
-  std::string with(const std::string& extra) const {
+  // PNG with this chunk before its pixels.
+  std::string png_with(const std::string& extra) const {
     std::string png = encode_png(noise(2, 2, true), {});
     return png.insert(8 + 25, extra);
   }
@@ -72,10 +72,10 @@ class Png : public ::testing::Test {
 TEST_F(Png, RoundTripsPixels) {
   for (const bool opaque : {true, false}) {
     const Image image = noise(37, 11, opaque);
-    const Image again = testing::decode_png(encode_png(image, {}));
-    EXPECT_EQ(again.width, 37);
-    EXPECT_EQ(again.height, 11);
-    EXPECT_EQ(again.rgba, image.rgba);
+    const Image decoded = testing::decode_png(encode_png(image, {}));
+    EXPECT_EQ(decoded.width, 37);
+    EXPECT_EQ(decoded.height, 11);
+    EXPECT_EQ(decoded.rgba, image.rgba);
   }
 }
 
@@ -86,34 +86,34 @@ TEST_F(Png, RoundTripsMetadata) {
 }
 
 TEST_F(Png, ReadsAllKindsOfText) {
-  EXPECT_EQ(read(with(chunk("tEXt", std::string("Title\0\xFC", 7)))).at("Title"), "\xC3\xBC");
+  EXPECT_EQ(read(png_with(chunk("tEXt", std::string("Title\0\xFC", 7)))).at("Title"), "\xC3\xBC");
   const std::string text = "compressed text", packed = compressed(text);
-  EXPECT_EQ(read(with(chunk("zTXt", std::string("A\0\0", 3) + packed))).at("A"), text);
-  EXPECT_EQ(read(with(chunk("iTXt", std::string("A\0\1\0de\0B\0", 9) + packed))).at("A"), text);
+  EXPECT_EQ(read(png_with(chunk("zTXt", std::string("A\0\0", 3) + packed))).at("A"), text);
+  EXPECT_EQ(read(png_with(chunk("iTXt", std::string("A\0\1\0de\0B\0", 9) + packed))).at("A"), text);
 }
 
 TEST_F(Png, RejectsDamagedFiles) {
   const std::string png = encode_png(noise(5, 5, true), {{"Title", "t"}});
-  EXPECT_NE(fault("").find("PNG"), std::string::npos);
-  EXPECT_NE(fault("GIF89a").find("PNG"), std::string::npos);
+  EXPECT_NE(error_of("").find("PNG"), std::string::npos);
+  EXPECT_NE(error_of("GIF89a").find("PNG"), std::string::npos);
   for (std::size_t length = 0; length < png.size(); ++length) {
-    EXPECT_NE(fault(png.substr(0, length)), "") << length;
+    EXPECT_NE(error_of(png.substr(0, length)), "") << length;
   }
   for (std::size_t at = 0; at < png.size() - 12; ++at) {  // checksums cover every bit
     std::string damaged = png;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x11);
-    EXPECT_NE(fault(damaged), "") << at;
+    EXPECT_NE(error_of(damaged), "") << at;
   }
-  EXPECT_NE(fault(png.substr(0, 8) + png.substr(33)).find("IHDR"), std::string::npos);
+  EXPECT_NE(error_of(png.substr(0, 8) + png.substr(33)).find("IHDR"), std::string::npos);
 }
 
 TEST_F(Png, RejectsMalformedText) {
   for (const std::string& data :
        {std::string("no end of the keyword"), std::string("A\0", 2), std::string("A\0\2\0\0\0x", 7),
         std::string("A\0\1\0\0\0not zlib", 14), std::string("A\0\0\0no end", 10)}) {
-    EXPECT_NE(fault(with(chunk("iTXt", data))).find("malformed"), std::string::npos);
+    EXPECT_NE(error_of(png_with(chunk("iTXt", data))).find("malformed"), std::string::npos);
   }
-  EXPECT_NE(fault(with(chunk("zTXt", std::string("A\0\0", 3)))).find("malformed"),
+  EXPECT_NE(error_of(png_with(chunk("zTXt", std::string("A\0\0", 3)))).find("malformed"),
             std::string::npos);
 }
 
@@ -128,10 +128,10 @@ TEST_F(Png, RejectsDecompressionBombs) {
     return chunk("iTXt",
                  std::string("A\0\1\0\0\0", 6) + compressed(std::string(megabytes << 20, 'a')));
   };
-  EXPECT_NE(fault(with(text_of(65))), "");
+  EXPECT_NE(error_of(png_with(text_of(65))), "");
   const std::string large = text_of(48);  // needs twice its size while being read
-  EXPECT_EQ(fault(with(large)), "");
-  EXPECT_NE(fault(with(large + large + large)), "");
+  EXPECT_EQ(error_of(png_with(large)), "");
+  EXPECT_NE(error_of(png_with(large + large + large)), "");
 }
 
 TEST_F(Png, RejectsInvalidKeywords) {
@@ -144,9 +144,9 @@ TEST_F(Png, OmitsOpaqueAlpha) {
   constexpr std::size_t kColourType = 25;
   Image image = noise(3, 2, true);
   EXPECT_EQ(encode_png(image, {})[kColourType], 2);
-  for (const std::size_t clear : {std::size_t{3}, std::size_t{11}, std::size_t{23}}) {
+  for (const std::size_t alpha_index : {std::size_t{3}, std::size_t{11}, std::size_t{23}}) {
     Image other = image;
-    other.rgba[clear] = 254;
+    other.rgba[alpha_index] = 254;
     EXPECT_EQ(encode_png(other, {})[kColourType], 6);
     EXPECT_EQ(testing::decode_png(encode_png(other, {})).rgba, other.rgba);
   }
@@ -164,13 +164,13 @@ TEST_F(Png, StoresPrintSize) {
 TEST_F(Png, AcceptsKeywordsUpToTheirLimits) {
   const PictureMetadata longest{{std::string(79, 'k'), "x"}, {"k ~", "y"}};
   EXPECT_EQ(read(encode_png(noise(1, 1, true), longest)), longest);
-  for (const char* wrong : {"a\x1f", "a\x7f", "\xC3\xBC"}) {
-    EXPECT_THROW(encode_png(noise(1, 1, true), {{wrong, "x"}}), InputError) << wrong;
+  for (const char* keyword : {"a\x1f", "a\x7f", "\xC3\xBC"}) {
+    EXPECT_THROW(encode_png(noise(1, 1, true), {{keyword, "x"}}), InputError) << keyword;
   }
 }
 
 TEST_F(Png, ReadsLatin1Text) {
-  EXPECT_EQ(read(with(chunk("tEXt", std::string("A\0\x7f\x80\xA0\xFF", 6)))).at("A"),
+  EXPECT_EQ(read(png_with(chunk("tEXt", std::string("A\0\x7f\x80\xA0\xFF", 6)))).at("A"),
             "\x7f\xC2\x80\xC2\xA0\xC3\xBF");
 }
 
@@ -180,8 +180,8 @@ TEST_F(Png, ReadsImagesUpToTheLargestSide) {
     const auto sized = [&](int side) {
       return encode_png(noise(width == 1 ? side : 1, height == 1 ? side : 1, true), {});
     };
-    EXPECT_EQ(fault(sized(most)), "");
-    EXPECT_NE(fault(sized(most + 1)).find("image too large"), std::string::npos);
+    EXPECT_EQ(error_of(sized(most)), "");
+    EXPECT_NE(error_of(sized(most + 1)).find("image too large"), std::string::npos);
   }
 }
 

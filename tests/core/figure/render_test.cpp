@@ -23,7 +23,7 @@ DisplayList page(double width, double height) {
   return list;
 }
 
-HeatMap checks(Box box, Index n) {
+HeatMap checkerboard(Box box, Index n) {
   HeatMap map;
   map.box = box;
   map.values = Tensor({n, n});
@@ -41,7 +41,7 @@ DisplayList sample() {
                 OutlinedBox{{60, 10, 40, 20}, kBlack, 1},
                 Line{{{10, 50}, {50, 80}, {90, 50}}, kBlack, 2},
                 Clip{Box{100, 0, 100, 120}},
-                checks({110, 10, 80, 80}, 8),
+                checkerboard({110, 10, 80, 80}, 8),
                 Clip{},
                 Text{{10, 100}, "abc \xC3\xA4 <&>", kBlack, 13},
                 Text{{100, 100}, "up", kBlack, 13, Align::Start, 90, true}};
@@ -77,7 +77,7 @@ TEST(Render, SnapsLinesToPixels) {
 
 TEST(Render, DrawsCellsOfHeatMaps) {
   DisplayList list = page(100, 100);
-  list.items = {checks({10, 10, 80, 80}, 8)};
+  list.items = {checkerboard({10, 10, 80, 80}, 8)};
   const ColourMap& colours = colour_map("viridis");
   for (const double scale : {1.0, 1.5, 2.0}) {
     const Image image = render_image(list, scale);
@@ -180,7 +180,7 @@ TEST(Render, StrokesCoverWholePixels) {
       const Image level = render_image(list, scale);
       list.items = {Line{{{10, 0}, {10, 20}}, kBlack, thickness}};
       const Image upright = render_image(list, scale);
-      const int wanted = std::max(1, static_cast<int>(std::lround(thickness * scale)));
+      const int expected = std::max(1, static_cast<int>(std::lround(thickness * scale)));
       int dark = 0;
       double middle = 0;
       for (int at = 0; at < level.height; ++at) {
@@ -191,9 +191,9 @@ TEST(Render, StrokesCoverWholePixels) {
         ++dark;
         middle += at + 0.5;
       }
-      EXPECT_EQ(dark, wanted) << thickness << " x " << scale;
+      EXPECT_EQ(dark, expected) << thickness << " x " << scale;
       EXPECT_NEAR(middle / dark, 10 * scale, 0.5 + 1e-9);
-      // Ends and begins at its points.
+      // The line begins at its first point.
       EXPECT_EQ(testing::pixel(level, 0, static_cast<int>(middle / dark)), kBlack);
     }
   }
@@ -207,7 +207,7 @@ TEST(Render, StraightLinesHaveButtCaps) {
   EXPECT_EQ(testing::pixel(level, 4, 10), kWhite);
   EXPECT_EQ(testing::pixel(level, 14, 10), kBlack);
   EXPECT_EQ(testing::pixel(level, 15, 10), kWhite);
-  // With three points, although horizontal: round caps.
+  // A horizontal line with three points has round caps.
   list.items = {Line{{{5, 10}, {9, 10}, {15, 10}}, kBlack, 4}};
   EXPECT_EQ(testing::pixel(render_image(list, 1), 3, 10).r < 200, true);
 }
@@ -220,13 +220,14 @@ TEST(Render, CentresOutlinesOnEdges) {
     const int out = thickness / 2, in = thickness - out;  // pixels on both sides of an edge
     for (int y = 0; y < 30; ++y) {
       for (int x = 0; x < 30; ++x) {
-        const auto on = [&](int at, int edge) {
+        const auto is_on_stroke = [&](int at, int edge) {
           // Odd strokes extend one pixel further on either side, the same for all edges.
           return thickness % 2 == 0 ? at >= edge - out && at < edge + in
                                     : std::abs(at - edge) <= out || std::abs(at + 1 - edge) <= out;
         };
-        const bool near = on(x, 8) || on(x, 18) || on(y, 6) || on(y, 20);
-        if (!near || x < 8 - in || x >= 18 + in || y < 6 - in || y >= 20 + in) {
+        const bool is_near =
+            is_on_stroke(x, 8) || is_on_stroke(x, 18) || is_on_stroke(y, 6) || is_on_stroke(y, 20);
+        if (!is_near || x < 8 - in || x >= 18 + in || y < 6 - in || y >= 20 + in) {
           EXPECT_EQ(testing::pixel(image, x, y), kWhite) << x << ", " << y;
         }
       }
@@ -241,7 +242,7 @@ TEST(Render, CentresOutlinesOnEdges) {
   }
 }
 
-// Against the distance of pixels from the corners' centres.
+// Compares with the distance of pixels from the centres of the corners.
 TEST(Render, RoundsCorners) {
   for (const double radius : {6.0, 100.0}) {  // 100: clamped to the box
     const Box box{4, 6, 30, 20};
@@ -276,7 +277,8 @@ TEST(Render, ToleratesUnbalancedClips) {
 
 TEST(Render, DrawsHeatMapsOfOnePixel) {
   DisplayList list = page(8, 8);
-  list.items = {checks({3, 4, 1, 1}, 1), checks({6, 1, 1, 3}, 1), checks({1, 1, 0.2, 1}, 1)};
+  list.items = {checkerboard({3, 4, 1, 1}, 1), checkerboard({6, 1, 1, 3}, 1),
+                checkerboard({1, 1, 0.2, 1}, 1)};
   const Image image = render_image(list, 1);
   const Colour zero = colour_map("viridis").at(0);
   for (int y = 0; y < 8; ++y) {
@@ -305,7 +307,7 @@ TEST(Render, PngsHave96UnitsPerInch) {
 }
 
 // Decompressed streams of a PDF.
-std::string unpacked(const std::string& pdf) {
+std::string decompressed_streams(const std::string& pdf) {
   std::string all;
   for (std::size_t at = pdf.find("stream\n"); at != std::string::npos;
        at = pdf.find("stream\n", at + 1)) {
@@ -320,25 +322,25 @@ std::string unpacked(const std::string& pdf) {
   return all;
 }
 
-// In points: 0.75 per unit.
+// PDF coordinates are in points, 0.75 per unit.
 TEST(Render, PdfsPlaceShapes) {
   DisplayList list = page(200, 120);
   list.items = {FilledBox{{12, 20, 32, 40}, kRed}, Line{{{14, 18}, {22, 18}}, kBlack, 0.4},
-                OutlinedBox{{62, 70, 10, 12}, kBlack, 0.8}, checks({110, 10, 80, 80}, 8)};
+                OutlinedBox{{62, 70, 10, 12}, kBlack, 0.8}, checkerboard({110, 10, 80, 80}, 8)};
   const std::string pdf = encode_pdf(list, {});
-  const std::string shapes = unpacked(pdf);
-  const auto holds = [&](const char* words) { return shapes.find(words) != std::string::npos; };
-  EXPECT_TRUE(holds("9 15 24 30 re"));
-  EXPECT_TRUE(holds("10.5 13.5 m"));
-  EXPECT_TRUE(holds("16.5 13.5 l"));
-  EXPECT_TRUE(holds("0.3 w"));
-  EXPECT_TRUE(holds("46.5 52.5 7.5 9 re"));
-  EXPECT_TRUE(holds("0.6 w"));
+  const std::string shapes = decompressed_streams(pdf);
+  const auto contains = [&](const char* words) { return shapes.find(words) != std::string::npos; };
+  EXPECT_TRUE(contains("9 15 24 30 re"));
+  EXPECT_TRUE(contains("10.5 13.5 m"));
+  EXPECT_TRUE(contains("16.5 13.5 l"));
+  EXPECT_TRUE(contains("0.3 w"));
+  EXPECT_TRUE(contains("46.5 52.5 7.5 9 re"));
+  EXPECT_TRUE(contains("0.6 w"));
   EXPECT_NE(pdf.find("/Width 320"), std::string::npos);  // four pixels per unit
   EXPECT_NE(pdf.find("/MediaBox [ 0 0 150 90 ]"), std::string::npos);
 }
 
-// Independent of order and repetition.
+// Widths are cached, but do not depend on order and repetition.
 TEST(Render, MeasuresTextWidths) {
   const TextMeasure& measure = file_text_measure();
   const double wide = measure.width("WWWW", 13), narrow = measure.width("iiii", 13);
@@ -351,7 +353,7 @@ TEST(Render, MeasuresTextWidths) {
   EXPECT_NEAR(measure.width(longer, 13), 75 * wide, 1);
 }
 
-// A circle large enough to check each quarter.
+// The rounded box is a circle, large enough to check each quarter.
 TEST(Render, RoundsLargeCorners) {
   DisplayList list = page(1010, 1010);
   list.items = {FilledBox{{5, 5, 1000, 1000}, kRed, 500}};
@@ -369,24 +371,25 @@ TEST(Render, RoundsLargeCorners) {
 
 // Oblique lines are not snapped and have round ends, like lines with an intermediate point.
 TEST(Render, SnapsOnlyStraightSegments) {
-  const auto of = [](std::vector<Point> points) {
+  const auto render_line = [](std::vector<Point> points) {
     DisplayList list = page(24, 24);
     list.items = {Line{std::move(points), kBlack, 3}};
     return render_image(list, 1);
   };
-  const auto expect_alike = [](const Image& a, const Image& b) {
+  const auto expect_similar = [](const Image& a, const Image& b) {
     ASSERT_EQ(a.rgba.size(), b.rgba.size());
-    int apart = 0;
+    int largest_difference = 0;
     for (std::size_t n = 0; n < a.rgba.size(); ++n) {
-      apart = std::max(apart, std::abs(int{a.rgba[n]} - int{b.rgba[n]}));
+      largest_difference = std::max(largest_difference, std::abs(int{a.rgba[n]} - int{b.rgba[n]}));
     }
-    EXPECT_LE(apart, 24);
+    EXPECT_LE(largest_difference, 24);
   };
-  expect_alike(of({{3.3, 4.2}, {15.5, 12.4}}), of({{3.3, 4.2}, {9.4, 8.3}, {15.5, 12.4}}));
-  expect_alike(of({{5.3, 4.2}, {5.3, 14.4}, {17.2, 9.3}}),
-               of({{5.3, 4.2}, {5.3, 9.3}, {5.3, 14.4}, {17.2, 9.3}}));
-  expect_alike(of({{4.2, 5.3}, {14.4, 5.3}, {9.3, 17.2}}),
-               of({{9.3, 17.2}, {14.4, 5.3}, {4.2, 5.3}}));
+  expect_similar(render_line({{3.3, 4.2}, {15.5, 12.4}}),
+                 render_line({{3.3, 4.2}, {9.4, 8.3}, {15.5, 12.4}}));
+  expect_similar(render_line({{5.3, 4.2}, {5.3, 14.4}, {17.2, 9.3}}),
+                 render_line({{5.3, 4.2}, {5.3, 9.3}, {5.3, 14.4}, {17.2, 9.3}}));
+  expect_similar(render_line({{4.2, 5.3}, {14.4, 5.3}, {9.3, 17.2}}),
+                 render_line({{9.3, 17.2}, {14.4, 5.3}, {4.2, 5.3}}));
 }
 
 }  // namespace ATTNSCOPE_FILE
