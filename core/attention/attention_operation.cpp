@@ -20,19 +20,19 @@ Var attention(const Part& part, Backend& backend, const Wanted& wanted, Attentio
 
   check(part);
   const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients);
-  Wanted more = wanted;
-  more.output = more.log_sum_exp = true;
-  // The backward pass needs only the output and the log-sum-exp, of any backend.
-  PartResult result =
-      &backend == &cpu_backend() ? cpu::forward(*prepared, more) : backend.run(part, more);
+  Wanted forward_wanted = wanted;
+  forward_wanted.output = forward_wanted.log_sum_exp = true;
+  // The backward pass needs only the output and the log-sum-exp, which any backend computes.
+  PartResult result = &backend == &cpu_backend() ? cpu::forward(*prepared, forward_wanted)
+                                                 : backend.run(part, forward_wanted);
   if (report != nullptr) *report = result;
 
-  PartResult kept;
-  kept.output = result.output;
-  kept.log_sum_exp = result.log_sum_exp;
+  PartResult saved_result;
+  saved_result.output = result.output;
+  saved_result.log_sum_exp = result.log_sum_exp;
   return record("attention", result.output, std::move(inputs),
-                [prepared, kept](const Tensor& gradient, const std::vector<Var>&) {
-                  cpu::backward(*prepared, kept, gradient);
+                [prepared, saved_result](const Tensor& gradient, const std::vector<Var>&) {
+                  cpu::backward(*prepared, saved_result, gradient);
                 });
 }
 

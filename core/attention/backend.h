@@ -1,4 +1,4 @@
-// Backends that compute parts: the CPU kernels here, compute shaders outside of core.
+// Backends that compute parts: CPU kernels (cpu/), and compute shaders outside of core.
 #pragma once
 
 #include <memory>
@@ -12,24 +12,24 @@
 namespace attnscope {
 
 // Requested results. Probabilities and scores use L_q x L_k memory; the log-sum-exp of the rows
-// uses L_q and any tile can be derived from it later.
+// uses L_q, and any tile can be derived from it later.
 struct Wanted {
   bool output = true;
   bool attention = false;         // on the host
   bool device_attention = false;  // stays on the GPU that computed it
   bool scores = false;
   bool log_sum_exp = false;
-  bool tiles = false;            // computes any rectangle later, in place of `attention`
+  bool tiles = false;            // AttentionTiles, which compute any rectangle later
   Progress* progress = nullptr;  // may be null
 };
 
-// Attention maps of an operation; undefined or null unless wanted.
+// Attention maps of an operation; undefined or null unless requested.
 struct AttentionMaps {
   Tensor attention{};                             // [B h, L_q, L_k], exactly 0 where not allowed
   Tensor scores{};                                // [B h, L_q, L_k], 0 where not allowed
   Tensor log_sum_exp{};                           // [B h, L_q]; -infinity for empty rows
   std::shared_ptr<const DeviceTensor> device{};   // attention on the GPU
-  std::shared_ptr<const AttentionTiles> tiles{};  // of one part
+  std::shared_ptr<const AttentionTiles> tiles{};  // null for operations of several parts
 };
 
 struct PartResult : AttentionMaps {
@@ -40,7 +40,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string name() const = 0;  // "CPU (2 threads, AVX-512)", "llvmpipe (LLVM 15)"
-  // Reason why this part cannot run here; empty if it can.
+  // Reason why the backend cannot compute the part; empty if it can.
   virtual std::string refusal(const Part& part, const Wanted& wanted) const = 0;
   // Throws Stopped within 50 ms of a request, WorkError if the device fails.
   virtual PartResult run(const Part& part, const Wanted& wanted) = 0;
@@ -51,6 +51,6 @@ Backend& cpu_backend();
 // Requested device: --device auto|cpu|gpu.
 enum class BackendChoice { Auto, Cpu, Gpu };
 std::string_view to_string(BackendChoice choice);
-BackendChoice backend_choice(std::string_view text);  // InputError
+BackendChoice backend_choice(std::string_view text);  // throws InputError
 
 }  // namespace attnscope

@@ -16,11 +16,11 @@ class CpuBackend : public Backend {
 
   PartResult run(const Part& part, const Wanted& wanted) override {
     check(part);
-    Wanted more = wanted;
-    more.log_sum_exp |= wanted.tiles;
-    const bool maps = wanted.attention || wanted.scores;
-    const cpu::Purpose purpose = maps ? cpu::Purpose::Maps : cpu::Purpose::Pass;
-    PartResult result = cpu::forward(cpu::Prepared(part, purpose), more);
+    Wanted forward_wanted = wanted;
+    forward_wanted.log_sum_exp |= wanted.tiles;
+    const bool needs_maps = wanted.attention || wanted.scores;
+    const cpu::Purpose purpose = needs_maps ? cpu::Purpose::Maps : cpu::Purpose::Pass;
+    PartResult result = cpu::forward(cpu::Prepared(part, purpose), forward_wanted);
     if (wanted.tiles) result.tiles = cpu_tiles(part, result.log_sum_exp);
     return result;
   }

@@ -25,7 +25,7 @@ constexpr Index kTopSide = 1024;  // cells of the coarsest level along the longe
 constexpr std::chrono::milliseconds kMinWakeInterval{30};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// Position of a tile. Maps are distinguished by owner, which stays unique after they are freed.
+// Map and position of a tile. Maps are compared by owner, which stays unique after they are freed.
 struct Key {
   std::weak_ptr<const AttentionTiles> tiles;
   Index head = 0;
@@ -36,19 +36,19 @@ struct Key {
   bool operator<(const Key& other) const {
     if (tiles.owner_before(other.tiles)) return true;
     if (other.tiles.owner_before(tiles)) return false;
-    return rest() < other.rest();
+    return position() < other.position();
   }
 
  private:
-  std::tuple<Index, Pooling, int, Index, Index> rest() const {
+  std::tuple<Index, Pooling, int, Index, Index> position() const {
     return {head, pooling, level, row, column};
   }
 };
 
-struct Kept {
+struct CachedTile {
   Tensor cells;
   bool exact = false;
-  std::uint64_t used = 0;  // time of last use
+  std::uint64_t last_use = 0;  // value of the clock
 };
 
 struct Job {
@@ -57,15 +57,15 @@ struct Job {
   Index rows = 0, columns = 0;  // of the map
   bool sampled = false;
 
-  TileRequest request() const {
+  TileRequest tile_request() const {
     const Index step = Index{1} << key.level, side = kSide * step;
-    TileRequest r{.head = key.head, .row = key.row * side, .column = key.column * side};
-    r.height = std::min(side, rows - r.row);
-    r.width = std::min(side, columns - r.column);
-    r.step = step;
-    r.pooling = key.pooling;
-    r.sampled = sampled;
-    return r;
+    TileRequest request{.head = key.head, .row = key.row * side, .column = key.column * side};
+    request.height = std::min(side, rows - request.row);
+    request.width = std::min(side, columns - request.column);
+    request.step = step;
+    request.pooling = key.pooling;
+    request.sampled = sampled;
+    return request;
   }
 };
 
@@ -84,7 +84,7 @@ int top_level(const MapPlace& place) {
 }
 
 // Tiles of a level that overlap the visible rectangle, from the middle outwards.
-std::vector<Job> jobs_in_sight(const MapPlace& place, int level, bool sampled) {
+std::vector<Job> visible_jobs(const MapPlace& place, int level, bool sampled) {
   std::vector<Job> jobs;
   const Index side = kSide << level;
   const Span rows = blocks(place.row, place.height, side);
@@ -98,12 +98,12 @@ std::vector<Job> jobs_in_sight(const MapPlace& place, int level, bool sampled) {
                       sampled});
     }
   }
-  const auto from_middle = [&](const Job& job) {
+  const auto off_centre = [&](const Job& job) {
     return std::abs(2 * job.key.row + 1 - rows.first - rows.last) +
            std::abs(2 * job.key.column + 1 - columns.first - columns.last);
   };
   std::stable_sort(jobs.begin(), jobs.end(),
-                   [&](const Job& a, const Job& b) { return from_middle(a) < from_middle(b); });
+                   [&](const Job& a, const Job& b) { return off_centre(a) < off_centre(b); });
   return jobs;
 }
 
@@ -120,16 +120,16 @@ MapCells empty_cells(const MapPlace& place) {
   return cells;
 }
 
-// Copies the visible part of tile `at` of this level from cells of `tile`: itself, or one `up`
-// levels coarser, whose cells fill 2^up x 2^up each.
-void paste(const Tensor& tile, const Key& key, int up, const Key& at, MapCells& to) {
+// Fills the visible part of tile `target` from the cells of `tile`, which has position `key`: the
+// same tile (up = 0), or a tile `up` levels coarser, each cell of which fills 2^up x 2^up cells.
+void paste(const Tensor& tile, const Key& key, int up, const Key& target, MapCells& to) {
   const Index first_row = to.row / to.step, first_column = to.column / to.step;
-  const auto in_sight = [](Index tile_number, Index first, Index count) {
+  const auto visible = [](Index tile_number, Index first, Index count) {
     const Index begin = tile_number * kSide;
     return Span{std::max(begin, first), std::min(begin + kSide, first + count)};
   };
-  const Span rows = in_sight(at.row, first_row, to.cells.dim(0));
-  const Span columns = in_sight(at.column, first_column, to.cells.dim(1));
+  const Span rows = visible(target.row, first_row, to.cells.dim(0));
+  const Span columns = visible(target.column, first_column, to.cells.dim(1));
   for (Index r = rows.first; r < rows.last; ++r) {
     for (Index c = columns.first; c < columns.last; ++c) {
       to.cells(r - first_row, c - first_column) =
@@ -143,8 +143,8 @@ void paste(const Tensor& tile, const Key& key, int up, const Key& at, MapCells& 
 int map_level(double height, double width, double pixels_down, double pixels_across) {
   const double step =
       std::min(height / std::max(1.0, pixels_down), width / std::max(1.0, pixels_across));
-  constexpr int kMost = 30;
-  return step >= 2 ? std::min(kMost, static_cast<int>(std::floor(std::log2(step)))) : 0;
+  constexpr int kMaxLevel = 30;
+  return step >= 2 ? std::min(kMaxLevel, static_cast<int>(std::floor(std::log2(step)))) : 0;
 }
 
 MapCells exact_cells(const MapPlace& place) {
@@ -168,54 +168,54 @@ struct MapPyramid::State {
 
   mutable std::mutex mutex;  // guards the members below
   std::condition_variable changed;
-  std::map<Key, Kept> tiles;
-  Index kept_numbers = 0;
+  std::map<Key, CachedTile> tiles;
+  Index cached_numbers = 0;
   std::uint64_t clock = 0;    // counts looks
   std::uint64_t version = 1;  // of the cache
 
-  struct Looked {
+  struct PlaceView {  // result of look()
     MapPlace place;
     MapCells cells;
     std::uint64_t version;
   };
-  std::vector<Looked> before, now;  // requested between begin() and end()
-  std::vector<Job> jobs;            // the next one last
-  std::optional<Job> running;
-  Stop stop;  // of the running work
+  std::vector<PlaceView> previous, current;  // views of the previous and the current frame
+  std::vector<Job> jobs;                     // in reverse order: the next one is last
+  std::optional<Job> running_job;
+  Stop stop;  // of running_job
   std::exception_ptr error;
-  bool ending = false;
+  bool is_ending = false;
   std::thread worker;
 
-  const Kept* find(const Key& key) {
+  const CachedTile* find(const Key& key) {
     const auto found = tiles.find(key);
     if (found == tiles.end()) return nullptr;
-    found->second.used = ++clock;
+    found->second.last_use = ++clock;
     return &found->second;
   }
 
-  bool lacks(const Job& job) {
+  bool is_missing(const Job& job) {
     const auto found = tiles.find(job.key);
     return found == tiles.end() || (!job.sampled && !found->second.exact);
   }
 
   MapCells assemble(const MapPlace& place);
   void plan();
-  void keep(const Job& job, Tensor cells);
-  Tensor pooled_children(const Job& job);
-  Tensor computed(const Job& job, std::unique_lock<std::mutex>& lock);
+  void store(const Job& job, Tensor cells);
+  Tensor pool_children(const Job& job);
+  Tensor compute(const Job& job, std::unique_lock<std::mutex>& lock);
   void work();
 };
 
-// Exact or sampled tiles that are cached; the nearest coarser tile for missing ones.
+// Cells from cached tiles, exact or sampled; the nearest coarser tile replaces a missing one.
 MapCells MapPyramid::State::assemble(const MapPlace& place) {
   MapCells result = empty_cells(place);
-  const std::vector<Job> in_sight = jobs_in_sight(place, place.level, false);
+  const std::vector<Job> in_sight = visible_jobs(place, place.level, false);
   Index exact = 0;
   for (const Job& job : in_sight) {
     Key key = job.key;
-    const int most_up = std::max(0, top_level(place) - place.level);
-    for (int up = 0; up <= most_up; ++up) {
-      if (const Kept* tile = find(key)) {
+    const int max_up = std::max(0, top_level(place) - place.level);
+    for (int up = 0; up <= max_up; ++up) {
+      if (const CachedTile* tile = find(key)) {
         if (up == 0 && tile->exact) ++exact;
         paste(tile->cells, key, up, job.key, result);
         break;
@@ -232,61 +232,61 @@ MapCells MapPyramid::State::assemble(const MapPlace& place) {
 
 // Queues sampled tiles first, then exact ones, then the surrounding levels.
 void MapPyramid::State::plan() {
-  std::vector<Job> order;
+  std::vector<Job> queue;
   const auto add = [&](const std::vector<Job>& more) {
-    std::copy_if(more.begin(), more.end(), std::back_inserter(order),
-                 [&](const Job& job) { return lacks(job); });
+    std::copy_if(more.begin(), more.end(), std::back_inserter(queue),
+                 [&](const Job& job) { return is_missing(job); });
   };
-  for (const Looked& looked : now) {
-    if (looked.place.level > 0) add(jobs_in_sight(looked.place, looked.place.level, true));
+  for (const PlaceView& view : current) {
+    if (view.place.level > 0) add(visible_jobs(view.place, view.place.level, true));
   }
-  for (const Looked& looked : now) {
-    add(jobs_in_sight(looked.place, looked.place.level, false));
+  for (const PlaceView& view : current) {
+    add(visible_jobs(view.place, view.place.level, false));
   }
-  for (const Looked& looked : now) {
-    for (int level = looked.place.level + 1; level <= top_level(looked.place); ++level) {
-      add(jobs_in_sight(looked.place, level, false));
+  for (const PlaceView& view : current) {
+    for (int level = view.place.level + 1; level <= top_level(view.place); ++level) {
+      add(visible_jobs(view.place, level, false));
     }
   }
-  std::reverse(order.begin(), order.end());
-  jobs = std::move(order);
-  if (!running) return;
-  const bool wanted = std::any_of(jobs.begin(), jobs.end(), [&](const Job& job) {
-    return !(job.key < running->key) && !(running->key < job.key) &&
-           job.sampled == running->sampled;
+  std::reverse(queue.begin(), queue.end());
+  jobs = std::move(queue);
+  if (!running_job) return;
+  const bool is_requested = std::any_of(jobs.begin(), jobs.end(), [&](const Job& job) {
+    return !(job.key < running_job->key) && !(running_job->key < job.key) &&
+           job.sampled == running_job->sampled;
   });
-  if (!wanted) stop.request();
+  if (!is_requested) stop.request();
 }
 
-void MapPyramid::State::keep(const Job& job, Tensor cells) {
-  Kept& kept = tiles[job.key];
-  kept_numbers += cells.size() - (kept.cells.defined() ? kept.cells.size() : 0);
-  kept.cells = std::move(cells);
-  kept.exact = !job.sampled;
-  kept.used = ++clock;
+void MapPyramid::State::store(const Job& job, Tensor cells) {
+  CachedTile& cached = tiles[job.key];
+  cached_numbers += cells.size() - (cached.cells.defined() ? cached.cells.size() : 0);
+  cached.cells = std::move(cells);
+  cached.exact = !job.sampled;
+  cached.last_use = ++clock;
   ++version;
-  while (kept_numbers > max_cached) {
+  while (cached_numbers > max_cached) {
     const auto oldest = std::min_element(
         tiles.begin(), tiles.end(),
-        [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
-    kept_numbers -= oldest->second.cells.size();
+        [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
+    cached_numbers -= oldest->second.cells.size();
     tiles.erase(oldest);
   }
 }
 
-// Pools a tile from the four that it covers on the finer level; undefined if one is missing.
-Tensor MapPyramid::State::pooled_children(const Job& job) {
+// Pools a tile from the four tiles that it covers on the finer level; undefined if one is missing.
+Tensor MapPyramid::State::pool_children(const Job& job) {
   if (job.key.level == 0 || job.sampled) return {};
-  const TileRequest whole = job.request();
-  Tensor cells = Tensor::zeros({whole.cell_rows(), whole.cell_columns()});
-  const Index step = whole.step / 2;
+  const TileRequest request = job.tile_request();
+  Tensor cells = Tensor::zeros({request.cell_rows(), request.cell_columns()});
+  const Index step = request.step / 2;
   for (Index half = 0; half < 4; ++half) {
     Job child = job;
     child.key.level -= 1;
     child.key.row = 2 * job.key.row + half / 2;
     child.key.column = 2 * job.key.column + half % 2;
-    const TileRequest part = child.request();
-    if (part.height <= 0 || part.width <= 0) continue;
+    const TileRequest child_request = child.tile_request();
+    if (child_request.height <= 0 || child_request.width <= 0) continue;
     const auto found = tiles.find(child.key);
     if (found == tiles.end() || !found->second.exact) return {};
     const Tensor& fine = found->second.cells;
@@ -298,9 +298,9 @@ Tensor MapPyramid::State::pooled_children(const Job& job) {
           const bool stronger = std::abs(number) > std::abs(cell) ||
                                 (std::abs(number) == std::abs(cell) && number > cell);
           if (stronger) cell = number;
-        } else {  // weighted by pairs: border cells have fewer
-          const Index pairs =
-              std::min(step, part.height - r * step) * std::min(step, part.width - c * step);
+        } else {  // weighted by pairs: cells at the border have fewer
+          const Index pairs = std::min(step, child_request.height - r * step) *
+                              std::min(step, child_request.width - c * step);
           cell += number * static_cast<float>(pairs);
         }
       }
@@ -309,8 +309,8 @@ Tensor MapPyramid::State::pooled_children(const Job& job) {
   if (job.key.pooling == Pooling::Max) return cells;
   for (Index r = 0; r < cells.dim(0); ++r) {
     for (Index c = 0; c < cells.dim(1); ++c) {
-      const Index pairs = std::min(whole.step, whole.height - r * whole.step) *
-                          std::min(whole.step, whole.width - c * whole.step);
+      const Index pairs = std::min(request.step, request.height - r * request.step) *
+                          std::min(request.step, request.width - c * request.step);
       cells(r, c) /= static_cast<float>(pairs);
     }
   }
@@ -318,52 +318,52 @@ Tensor MapPyramid::State::pooled_children(const Job& job) {
 }
 
 void MapPyramid::State::work() {
-  Clock::time_point woken{};
-  bool unseen = false;  // changes since the last wake
+  Clock::time_point last_wake{};
+  bool has_changes = false;  // since the last wake
   std::unique_lock lock(mutex);
   for (;;) {
-    changed.wait(lock, [&] { return ending || !jobs.empty(); });
-    if (ending) return;
+    changed.wait(lock, [&] { return is_ending || !jobs.empty(); });
+    if (is_ending) return;
     const Job job = std::move(jobs.back());
     jobs.pop_back();
-    if (lacks(job)) {
+    if (is_missing(job)) {
       try {
-        Tensor cells = pooled_children(job);
-        if (!cells.defined()) cells = computed(job, lock);
-        if (cells.defined()) keep(job, std::move(cells));
+        Tensor cells = pool_children(job);
+        if (!cells.defined()) cells = compute(job, lock);
+        if (cells.defined()) store(job, std::move(cells));
       } catch (const std::exception&) {  // out of memory
         error = std::current_exception();
         jobs.clear();
       }
-      unseen = true;
+      has_changes = true;
     }
-    if (!unseen || (!jobs.empty() && Clock::now() - woken < kMinWakeInterval)) continue;
-    woken = Clock::now();
-    unseen = false;
+    if (!has_changes || (!jobs.empty() && Clock::now() - last_wake < kMinWakeInterval)) continue;
+    last_wake = Clock::now();
+    has_changes = false;
     lock.unlock();
     if (wake) wake();
     lock.lock();
   }
 }
 
-// Runs without the lock; undefined if it was stopped or failed.
-Tensor MapPyramid::State::computed(const Job& job, std::unique_lock<std::mutex>& lock) {
+// Computes a tile without holding the lock; undefined if stopped or failed.
+Tensor MapPyramid::State::compute(const Job& job, std::unique_lock<std::mutex>& lock) {
   Tensor cells;
   std::exception_ptr problem;
   const Stop own_stop;
   stop = own_stop;
-  running = job;
+  running_job = job;
   lock.unlock();
   try {
     const StopScope scope(own_stop);
-    cells = job.tiles->tile(job.request());
+    cells = job.tiles->tile(job.tile_request());
   } catch (const Stopped&) {
     // The view moved.
   } catch (const std::exception&) {
     problem = std::current_exception();
   }
   lock.lock();
-  running.reset();
+  running_job.reset();
   if (problem) {
     error = problem;
     jobs.clear();
@@ -379,7 +379,7 @@ MapPyramid::MapPyramid(std::function<void()> wake)
 MapPyramid::~MapPyramid() {
   {
     const std::scoped_lock lock(state_->mutex);
-    state_->ending = true;
+    state_->is_ending = true;
     state_->stop.request();
   }
   state_->changed.notify_all();
@@ -388,23 +388,23 @@ MapPyramid::~MapPyramid() {
 
 void MapPyramid::begin() {
   const std::scoped_lock lock(state_->mutex);
-  state_->before = std::move(state_->now);
-  state_->now.clear();
+  state_->previous = std::move(state_->current);
+  state_->current.clear();
 }
 
 MapCells MapPyramid::look(const MapPlace& place) {
   const std::scoped_lock lock(state_->mutex);
-  for (const auto* looked : {&state_->now, &state_->before}) {
-    for (const State::Looked& old : *looked) {
+  for (const auto* views : {&state_->current, &state_->previous}) {
+    for (const State::PlaceView& old : *views) {
       if (old.place == place && old.version == state_->version) {
-        MapCells same = old.cells;
-        state_->now.push_back({place, same, state_->version});
-        return same;
+        MapCells cells = old.cells;
+        state_->current.push_back({place, cells, state_->version});
+        return cells;
       }
     }
   }
   MapCells cells = state_->assemble(place);
-  state_->now.push_back({place, cells, state_->version});
+  state_->current.push_back({place, cells, state_->version});
   return cells;
 }
 
@@ -412,10 +412,10 @@ void MapPyramid::end() {
   {
     const std::scoped_lock lock(state_->mutex);
     State& s = *state_;
-    const auto place_of = [](const State::Looked& looked) -> const MapPlace& {
-      return looked.place;
+    const auto place_of = [](const State::PlaceView& view) -> const MapPlace& {
+      return view.place;
     };
-    if (std::ranges::equal(s.before, s.now, {}, place_of, place_of)) return;
+    if (std::ranges::equal(s.previous, s.current, {}, place_of, place_of)) return;
     s.error = nullptr;
     s.plan();
   }
@@ -430,14 +430,14 @@ std::uint64_t MapPyramid::version() const {
 MapPyramid::Progress MapPyramid::progress() const {
   const std::scoped_lock lock(state_->mutex);
   Progress progress;
-  for (const State::Looked& looked : state_->now) {
-    if (progress.note.empty()) progress.note = looked.place.tiles->note();
-    for (const Job& job : jobs_in_sight(looked.place, looked.place.level, false)) {
+  for (const State::PlaceView& view : state_->current) {
+    if (progress.note.empty()) progress.note = view.place.tiles->note();
+    for (const Job& job : visible_jobs(view.place, view.place.level, false)) {
       ++progress.in_sight;
-      if (!state_->lacks(job)) ++progress.exact;
+      if (!state_->is_missing(job)) ++progress.exact;
     }
   }
-  progress.busy = state_->running || !state_->jobs.empty();
+  progress.busy = state_->running_job || !state_->jobs.empty();
   progress.error = state_->error;
   return progress;
 }
@@ -445,7 +445,7 @@ MapPyramid::Progress MapPyramid::progress() const {
 void MapPyramid::cancel() {
   const std::scoped_lock lock(state_->mutex);
   state_->jobs.clear();
-  if (state_->running) state_->stop.request();
+  if (state_->running_job) state_->stop.request();
 }
 
 }  // namespace attnscope

@@ -1,8 +1,8 @@
 // Attention maps at every resolution, computed in the background and cached.
 //
 // A map is a pyramid: on level l a cell pools 2^l x 2^l pairs, and cells come in tiles of
-// tile_side x tile_side. Visible tiles appear first sampled (one row of each cell) or from a
-// coarser level, then exactly; the coarser levels around them follow, ready for zooming out.
+// tile_side x tile_side. A visible tile is first shown as a sample (one row per cell) or enlarged
+// from a coarser level, then exactly. Coarser levels around it follow, so that zooming out is fast.
 #pragma once
 
 #include <exception>
@@ -18,7 +18,7 @@ namespace attnscope {
 struct MapPlace {
   std::shared_ptr<const AttentionTiles> tiles;
   Index head = 0;
-  Index rows = 0, columns = 0;                       // of the map
+  Index rows = 0, columns = 0;                       // size of the map
   Index row = 0, column = 0, height = 0, width = 0;  // visible pairs, within the map
   int level = 0;
   Pooling pooling = Pooling::Max;
@@ -27,7 +27,7 @@ struct MapPlace {
   bool operator==(const MapPlace&) const = default;
 };
 
-// The coarsest level that has a cell for every pixel along both axes, so that no detail is lost.
+// Coarsest level with at least one cell per pixel along both axes, so that no detail is lost.
 int map_level(double height, double width, double pixels_down, double pixels_across);
 
 struct MapCells {
@@ -51,8 +51,8 @@ class MapPyramid {
   MapPyramid(const MapPyramid&) = delete;
   MapPyramid& operator=(const MapPyramid&) = delete;
 
-  // A frame calls look() for one or more places between begin() and end(). After end() the worker
-  // computes their missing tiles in order, and drops work for other places. Never blocks.
+  // A frame calls look() for one or more places between begin() and end(), which never block. After
+  // end() the worker computes the missing tiles of these places, in order, and of no others.
   void begin();
   MapCells look(const MapPlace& place);
   void end();
@@ -61,13 +61,13 @@ class MapPyramid {
   std::uint64_t version() const;
 
   struct Progress {
-    Index exact = 0, in_sight = 0;  // tiles of the latest places
-    bool busy = false;              // also with levels that are not visible yet
+    Index exact = 0, in_sight = 0;  // number of exact and of all visible tiles
+    bool busy = false;              // computes tiles, possibly of levels that are not visible
     std::exception_ptr error;       // null unless the worker failed
     std::string note;               // see AttentionTiles::note
   };
   Progress progress() const;
-  void cancel();  // until look() asks for another place
+  void cancel();  // until look() requests another place
 
  private:
   struct State;

@@ -8,8 +8,8 @@ std::vector<RowSource> sources_of(const Remembered& remembered, Index first) {
   const auto compressed = remembered.compressed_from.begin();
   std::vector<RowSource> sources(
       compressed, compressed + static_cast<std::ptrdiff_t>(remembered.compressed_count()));
-  const Index kept = std::max(remembered.row_count(), remembered.stored_count());
-  for (Index at = first - kept; at < first; ++at) sources.push_back({at});
+  const Index count = std::max(remembered.row_count(), remembered.stored_count());
+  for (Index row = first - count; row < first; ++row) sources.push_back({row});
   return sources;
 }
 

@@ -1,7 +1,7 @@
 // State that a head group keeps of earlier segments (spec-models.md, section 4).
 //
-// Plain numbers: no gradient flows to earlier segments. Positions count from the beginning of the
-// text. Batch of B items, oldest rows first.
+// No gradient flows to earlier segments. Positions count from the beginning of the text. B: items
+// of the batch. Rows are ordered from the oldest to the newest.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace attnscope {
 
-// Rows of the text, by position, that a remembered row was computed from.
+// Positions in the text from which a remembered row was computed.
 struct RowSource {
   Index first = 0, count = 1, step = 1;
   Index last() const { return first + (count - 1) * step; }
@@ -26,9 +26,9 @@ struct Remembered {
   Tensor compressed;  // [B, c, d]
   std::vector<std::int32_t> compressed_positions;  // [B c]
   std::vector<RowSource> compressed_from;          // [B c]
-  Tensor keys, values;                             // [B h_kv, m, d_k] stored as they were
-  // For each of `rows`: attention received, summed over heads and queries [B m], and the number of
-  // segments that could see it [m].
+  Tensor keys, values;                             // [B h_kv, m, d_k] as computed in their segments
+  // Attention that each of `rows` received, summed over heads and queries [B m], and number of
+  // segments that could attend to it [m].
   std::vector<double> usage;
   std::vector<Index> seen;
 
@@ -56,8 +56,8 @@ struct SegmentRead {
   std::function<void(const std::string& name, const Var& value)> add_loss{};
 };
 
-// Sources of the columns before those of the segment, oldest first, of the first sequence:
-// compressed rows, then rows or stored keys. first: position of the next segment.
+// Sources of the memory columns, which precede the segment's columns, for the first item of the
+// batch: compressed rows, then rows or stored keys. first: position of the segment's first row.
 std::vector<RowSource> sources_of(const Remembered& remembered, Index first);
 
 // Adds the remembered state to the weights: "mem.k", "mem.v", and for compressed rows

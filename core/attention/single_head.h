@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-// Copy of the part with this head alone. Requires batch 1; drops gradients.
+// Copy of the part with one head, without gradients. Requires batch 1.
 Part single_head(const Part& part, Index head);
 
 }  // namespace attnscope

@@ -29,9 +29,9 @@ void add_term(std::map<Term, Tensor>& terms, Term term, const Part& part) {
   wanted.output = false;
   wanted.scores = true;
   Tensor scores = cpu_backend().run(part, wanted).scores;
-  const auto [at, is_first] = terms.emplace(term, scores);
+  const auto [entry, is_first] = terms.emplace(term, scores);
   if (is_first) return;
-  std::transform(at->second.begin(), at->second.end(), scores.begin(), at->second.begin(),
+  std::transform(entry->second.begin(), entry->second.end(), scores.begin(), entry->second.begin(),
                  std::plus<>());
 }
 
@@ -39,13 +39,13 @@ void add_term(std::map<Term, Tensor>& terms, Term term, const Part& part) {
 
 std::map<Term, Tensor> score_terms(const Part& part) {
   std::map<Term, Tensor> terms;
-  const auto bare = [&] {
+  const auto scoreless_part = [&] {
     Part result = without_scores(part);
     result.scale = part.scale;
     return result;
   };
   if (part.split.empty()) {
-    Part content = bare();
+    Part content = scoreless_part();
     content.source = part.source;
     content.q = part.q;
     content.k = part.k;
@@ -59,33 +59,33 @@ std::map<Term, Tensor> score_terms(const Part& part) {
   }
   for (const auto* products : {&part.split, &part.products}) {
     for (const ExtraProduct& product : *products) {
-      Part only = bare();
-      only.products = {product};
-      add_term(terms, product.term, only);
+      Part single = scoreless_part();
+      single.products = {product};
+      add_term(terms, product.term, single);
     }
   }
   if (part.query_rows) {
-    Part only = bare();
-    only.q = part.q;
-    only.query_rows = part.query_rows;
-    add_term(terms, part.query_rows->term, only);
+    Part single = scoreless_part();
+    single.q = part.q;
+    single.query_rows = part.query_rows;
+    add_term(terms, part.query_rows->term, single);
   }
   for (const RelativeRows& rows : part.key_rows) {
-    Part only = bare();
-    only.k = part.k;
-    only.key_rows = {rows};
-    add_term(terms, rows.term, only);
+    Part single = scoreless_part();
+    single.k = part.k;
+    single.key_rows = {rows};
+    add_term(terms, rows.term, single);
   }
   for (const OffsetTable& table : part.scaled_biases) {
-    Part only = bare();
-    only.scaled_biases = {table};
-    add_term(terms, table.term, only);
+    Part single = scoreless_part();
+    single.scaled_biases = {table};
+    add_term(terms, table.term, single);
   }
   for (const auto* table : {&part.bias, &part.factor}) {
     if (!*table) continue;
-    Part only = bare();
-    only.bias = *table;
-    add_term(terms, table == &part.factor ? Term::Factor : (*table)->term, only);
+    Part single = scoreless_part();
+    single.bias = *table;
+    add_term(terms, table == &part.factor ? Term::Factor : (*table)->term, single);
   }
   return terms;
 }

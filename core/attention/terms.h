@@ -1,4 +1,4 @@
-// Score terms of a part.
+// Score terms of a part: shares of content and position.
 #pragma once
 
 #include <map>
@@ -7,9 +7,8 @@
 
 namespace attnscope {
 
-// Score terms of a part, scaled, [B h, L_q, L_k] each, 0 where not allowed (spec.md, section 3;
-// `--terms`). Their sum (times Factor, if present) is `scores` before the cap. Content is always
-// present.
+// Scaled terms, [B h, L_q, L_k] each, 0 where not allowed (spec.md, section 3; `--terms`). Their
+// sum (times Factor, if present) is the score before the score cap. Content is always present.
 std::map<Term, Tensor> score_terms(const Part& part);
 
 // Queries or keys as the sum of a content and a position part.

@@ -5,8 +5,8 @@
 namespace attnscope {
 
 void check(const TileRequest& r, Index heads, Index queries, Index keys) {
-  const auto within = [](Index first, Index count, Index all) {
-    return first >= 0 && count >= 0 && first <= all && count <= all - first;
+  const auto within = [](Index first, Index count, Index limit) {
+    return first >= 0 && count >= 0 && first <= limit && count <= limit - first;
   };
   if (within(r.head, 1, heads) && within(r.row, r.height, queries) &&
       within(r.column, r.width, keys) && r.step >= 1) {

@@ -13,8 +13,8 @@ namespace attnscope {
 // are not allowed count as 0.
 enum class Pooling { Max, Mean };
 
-// Rows [row, row + height) and columns [column, column + width) of one map, `step` x `step` pairs a
-// cell (fewer in the last row and column of cells).
+// Rows [row, row + height) and columns [column, column + width) of one map, in cells of `step` x
+// `step` pairs (fewer in the last row and column of cells).
 struct TileRequest {
   Index head = 0;  // of B h
   Index row = 0, column = 0, height = 0, width = 0;
@@ -27,12 +27,12 @@ struct TileRequest {
   Index cell_columns() const { return (width + step - 1) / step; }
 };
 
-// Maps of a part, derived from its ingredients and the log-sum-exp of its rows: memory is linear in
-// the length. Thread-safe.
+// Maps of a part, computed from its ingredients and the log-sum-exp of its rows, with memory linear
+// in the length. Thread-safe.
 class AttentionTiles {
  public:
   virtual ~AttentionTiles() = default;
-  // Exact unless `sampled`.  [ceil(height / step), ceil(width / step)]
+  // Cells of the rectangle, exact unless `sampled`.  [ceil(height / step), ceil(width / step)]
   // Throws Stopped within 50 ms of a request, WorkError if the device fails, std::logic_error if
   // the rectangle exceeds the map or step < 1.
   virtual Tensor tile(const TileRequest& request) const = 0;
@@ -40,8 +40,8 @@ class AttentionTiles {
   virtual std::string note() const { return {}; }
 };
 
-// Tiles computed on the CPU. log_sum_exp: of Backend::run, [B h, L_q]; undefined if the part has no
-// normaliser. Shared data is prepared on the first request.
+// Tiles computed on the CPU. log_sum_exp: result of Backend::run, [B h, L_q]; undefined if the part
+// has no normaliser. Shared data is prepared on the first request.
 std::shared_ptr<const AttentionTiles> cpu_tiles(Part part, Tensor log_sum_exp);
 
 // Throws std::logic_error if a request exceeds maps of shape [B h, queries, keys].

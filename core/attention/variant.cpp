@@ -91,11 +91,11 @@ Choice encoding_from_json(const Json& object, std::string_view path) {
 
 namespace {
 
-bool is_of_input(const Encoding& encoding) {
+bool is_input_encoding(const Encoding& encoding) {
   return static_cast<bool>(encoding.embed);
 }
 
-bool is_of_pairs(const Encoding& encoding) {
+bool is_pair_encoding(const Encoding& encoding) {
   return static_cast<bool>(encoding.apply);
 }
 
@@ -105,8 +105,8 @@ std::string combination_refusal(const Variant& variant, const Encoding& encoding
     return "position.type: " + encoding.id + " has absolute positions, unlike the memory of " +
            variant.id + "; expected a relative encoding or none";
   }
-  const bool turns = variant.encodings.accepts_rotary && encoding.rotate;
-  if (is_of_pairs(encoding) && !variant.encodings.accepts_pairs(values) && !turns) {
+  const bool accepts_rotation = variant.encodings.accepts_rotary && encoding.rotate;
+  if (is_pair_encoding(encoding) && !variant.encodings.accepts_pairs(values) && !accepts_rotation) {
     return "position.type: " + variant.label + " " + variant.encodings.pairs_refusal + ", so " +
            encoding.label.substr(0, encoding.label.find(',')) + " has nothing to " +
            (encoding.rotate ? "rotate" : "change") + "; expected none, " +
@@ -147,20 +147,20 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
   const std::string combination = combination_refusal(v, e, variant_choice.values);
   if (!combination.empty()) return combination;
 
-  const Situation at{.dimensions = dimensions,
-                     .queries = queries,
-                     .keys = keys,
-                     .causal = causal || v.causality.by_definition};
-  const auto objection = [&at](const Info& info, const Values& values, const char* path) {
-    const std::string text = info.objection ? info.objection(values, at) : "";
-    const std::string about = text.substr(0, text.find(':'));
-    const bool to_parameter =
+  const Situation situation{.dimensions = dimensions,
+                            .queries = queries,
+                            .keys = keys,
+                            .causal = causal || v.causality.by_definition};
+  const auto objection = [&situation](const Info& info, const Values& values, const char* path) {
+    const std::string text = info.objection ? info.objection(values, situation) : "";
+    const std::string subject = text.substr(0, text.find(':'));
+    const bool is_parameter =
         std::any_of(info.parameters.begin(), info.parameters.end(),
-                    [&](const Parameter& parameter) { return parameter.key == about; });
-    return to_parameter ? path + text : text;  // otherwise to a tensor
+                    [&](const Parameter& parameter) { return parameter.key == subject; });
+    return is_parameter ? path + text : text;  // otherwise the subject is a tensor
   };
-  const std::string of_variant = objection(v, variant_choice.values, "variant.");
-  return of_variant.empty() ? objection(e, encoding_choice.values, "position.") : of_variant;
+  const std::string problem = objection(v, variant_choice.values, "variant.");
+  return problem.empty() ? objection(e, encoding_choice.values, "position.") : problem;
 }
 
 OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted) {
@@ -180,7 +180,7 @@ OperationResult evaluate(const OperationInput& input, Backend& backend, const Wa
         v.id);
   }
   check_weights(v, input.variant.values, dimensions, input.weights);
-  if (!is_of_input(e)) check_weights(e, input.encoding.values, dimensions, input.weights);
+  if (!is_input_encoding(e)) check_weights(e, input.encoding.values, dimensions, input.weights);
   const bool causal = input.causal || v.causality.by_definition;
   OperationResult result;
   if (!is_pattern_alone(v, input.variant.values)) {

@@ -30,9 +30,9 @@ struct AttentionMethod {
   bool causal = false;  // some variants are causal by definition, too
 };
 
-// Input of one attention operation: q, k, v are projected and split into heads; x is present in the
-// `x` form only. An encoding of the input is already contained in x, q, k and v. Score changes
-// require accepts_score_changes().
+// Input of one attention operation. q, k and v are projected and split into heads; x is defined
+// only if the operation starts from x. Input encodings are already added to x, and thus contained
+// in q, k and v. Score caps and sinks require accepts_score_changes().
 struct OperationInput : HeadOperands, AttentionMethod {
   Index kv_heads = 1;
   Index first_head = 0, layer_heads = 0;  // see Dimensions
@@ -40,10 +40,10 @@ struct OperationInput : HeadOperands, AttentionMethod {
   NamedVars weights;                      // "pos.bias", "mem.k", "pattern.mask", ...
   std::optional<float> scale;             // default: the encoding's, mostly 1/sqrt(d_k)
   Index layer = 0;
-  // Positions of the queries; empty: 0, 1, ... Otherwise consecutive, ending at the last key: k and
-  // v include cached rows of earlier tokens. Requires an `incremental` variant.
+  // Positions of the queries; empty: 0, 1, ... Otherwise they are consecutive and end at the last
+  // key, since k and v include cached rows of earlier tokens. Requires an `incremental` variant.
   std::vector<std::int32_t> positions;
-  // Position of the first query and key, for absolute encodings; patterns still count from 0.
+  // Position of the first query and key for absolute encodings; patterns count from 0 regardless.
   Index origin = 0;
 };
 
@@ -52,15 +52,15 @@ enum class KeyKind { Token, Memory, Compressed, Projected, Slot };
 
 struct OperationResult : AttentionMaps {
   Var output;        // [B h, L_q, d_v]
-  std::string note;  // why it did not run on the requested device; empty if it did
-  ByteTensor mask;   // set only if the pattern does not express it
+  std::string note;  // reason why it did not run on the requested device; empty if it did
+  ByteTensor mask;   // allowed pairs; set only if `pattern` cannot express them
   std::shared_ptr<const Pattern> pattern;          // S_i over the columns of `attention`
   std::shared_ptr<const Part> part;                // for tiles and terms; null for several parts
   std::map<std::string, Tensor> extra;             // "exact", "implied", "sinkhorn.matching"
   std::map<std::string, IntTensor> extra_counts;   // "lsh.bucket", "hopfield.steps"
   std::vector<std::pair<KeyKind, Index>> columns;  // runs of column kinds; empty: all tokens
   NamedVars quantities;                            // differentiable, for losses: "span.z"
-  std::string leaks_future;  // why rows depend on later tokens although causal; may be empty
+  std::string leaks_future;  // reason why causal rows depend on later tokens; empty if they do not
   std::vector<std::string> remarks;  // "state: beyond the range of float32, left out"
 };
 
@@ -75,7 +75,7 @@ struct PatternInput {
   bool causal = false;
 };
 
-// Tensors that an operation uses, beside the named weights. Others may be undefined.
+// Tensors that an operation uses besides the named weights. All others may be undefined.
 struct Needs {
   bool queries = true, keys = true, values = true;
   bool input = false;  // x itself
@@ -101,12 +101,12 @@ struct MemoryInput {
   bool maps = false;  // weights of all pairs are requested
 };
 
-// Growth of a head's cost with the length L, according to the paper: L^power, or with a logarithm.
+// Growth of a head's cost with the length L in the paper: L^power, times log L if `logarithm`.
 struct Growth {
   double power = 2;
   bool logarithm = false;
-  // Sets parameters that grow with the length in the paper (a stride of √L), or are much larger
-  // there than `Parameter::initial`, which suits short texts. May be empty.
+  // Sets the paper's values of parameters that grow with the length (a stride of √L) or are much
+  // larger than `Parameter::initial`, which suits short texts. May be empty.
   std::function<void(Values&, Index length)> sizes{};
 
   double at(double length) const;
@@ -128,10 +128,10 @@ bool never(const Values&);
 
 // Causal order.
 struct VariantCausality {
-  bool by_definition = false;  // causal even if not asked for
-  std::string refusal{};       // why `causal` is refused; empty: it is allowed
-  // With `causal`, a row depends on the tokens up to its own and not on the length of the text, and
-  // is computed from its own query and input and the keys and values so far: these can be cached.
+  bool by_definition = false;  // causal even if not requested
+  std::string refusal{};       // reason why causal order is refused; empty if it is allowed
+  // True if keys and values can be cached: a causal row depends neither on later tokens nor on the
+  // length of the text, and needs no queries and inputs but its own.
   Predicate incremental = never;
   // Reason why a causal row depends on later tokens; empty if it does not.
   std::function<std::string(const Values&, const NamedVars& weights)> leaks_future{};
@@ -143,19 +143,18 @@ struct VariantInputs {
   std::function<Needs(const Values&)> needs = [](const Values&) { return Needs{}; };
 };
 
-// Position encodings that have a meaning, beside those of the input.
+// Supported position encodings.
 struct VariantEncodings {
-  bool relative_only = false;  // keys have no absolute position
-  Predicate accepts_pairs = always;
-  // Unless pairs are accepted: "never forms scores of pairs".
+  bool relative_only = false;        // keys have no absolute position
+  Predicate accepts_pairs = always;  // supports encodings of pairs
+  // Reason if it does not, as a predicate of the variant: "never forms scores of pairs".
   std::string pairs_refusal{};
-  // Encodings that rotate queries and keys and do nothing else are accepted even where others of
-  // pairs are not.
+  // Supports encodings that only rotate queries and keys, even if it supports no others of pairs.
   bool accepts_rotary = false;
 };
 
 struct VariantScores {
-  Predicate has_terms = always;    // score terms can be told apart
+  Predicate has_terms = always;    // scores are sums of terms, see terms.h
   Predicate has_softmax = always;  // over the columns of `attention`
   bool caps_and_sinks = false;     // see accepts_score_changes()
   std::function<WeightsFrom(const Values&)> weights_from = [](const Values&) {
@@ -165,15 +164,14 @@ struct VariantScores {
 
 struct VariantCost {
   Growth growth{};
-  // Cost of a head in products of a query and a key; where it makes none, in multiply-adds divided
-  // by those of a pair of full attention, d_k + d_v. Empty: a product for each pair that the
-  // pattern allows.
+  // Cost of a head in products of a query and a key; if it computes none, in multiply-adds divided
+  // by d_k + d_v, the multiply-adds per pair of full attention. Empty: a product per allowed pair.
   std::function<double(const CostInput&)> head{};
-  // Upper bound of the memory of an operation, in bytes, beside its input, its output, the weights
-  // of pairs where these are wanted, and a pattern of a few runs a row: features, logits, drawn
-  // matrices, runs of many keys. Without gradients. Empty: 0.
+  // Upper bound of an operation's additional memory in bytes, without gradients: features, logits,
+  // random matrices, runs of many keys. Excludes input, output, requested weights of pairs, and a
+  // pattern with a few runs per row. Empty: 0.
   std::function<double(const MemoryInput&)> bytes{};
-  // Upper bound of the columns of its map. Empty: the keys.
+  // Upper bound of the number of columns of its map. Empty: the number of keys.
   std::function<Index(const Values&, Index keys)> columns{};
 };
 
@@ -183,25 +181,25 @@ struct VariantMemory {
   Predicate needs_attention = never;  // of the segment
 };
 
-// Choices made for the user. Each may be empty.
+// Defaults of other settings. Each function may be empty.
 struct VariantDefaults {
-  // Causal order hides the idea: global tokens gather later tokens.
+  // Bidirectional, because a causal mask hides the idea: global tokens that attend to later tokens.
   bool bidirectional = false;
-  // Number of tokens, at most `length`, that make a good example: a multiple of a block or a row.
+  // Number of tokens of a good example, at most `length`: a multiple of a block or a row.
   std::function<Index(Index length)> length{};
-  // Sets parameters that follow from the tensors that are present.
-  std::function<void(Values&, const std::function<bool(const std::string&)>& holds)> from_weights{};
+  // Sets parameters that follow from the presence of tensors: has(name).
+  std::function<void(Values&, const std::function<bool(const std::string&)>& has)> from_weights{};
   // Sets parameters that follow from the text: its sentences, its brackets.
   std::function<void(Values&, const TextStructure&)> from_text{};
 };
 
-// Required: Info, and `pattern` or `evaluate`. The rest has defaults.
+// Required: Info, and `pattern` or `evaluate`. All other members have defaults.
 struct Variant : Info {
-  // S_i, for a variant that is a choice of keys and nothing else ...
+  // S_i. Sufficient for a variant that is full attention over selected keys.
   std::function<Pattern(const PatternInput&)> pattern;
-  // ... otherwise the whole operation.
+  // The whole operation, for all other variants.
   std::function<OperationResult(const OperationInput&, Backend&, const Wanted&)> evaluate;
-  // If both are present: true if the values make it more than a choice of keys.
+  // If both are present: true if the parameter values require `evaluate`.
   Predicate evaluates_with = always;
 
   VariantCausality causality;
@@ -211,17 +209,17 @@ struct Variant : Info {
   VariantCost cost;
   VariantMemory memory;
   VariantDefaults defaults;
-  // New values of constant weights that training moves after a step, from the step's operation
-  // input; or first values, if the weights lack them. May be empty.
+  // New values of constant weights after a training step, from the step's operation input; initial
+  // values if the weights lack them. May be empty.
   std::function<NamedVars(const OperationInput&)> updated_constants;
 };
 
 const std::vector<Variant>& variants();       // ordered as lists show them; "full" first
 const Variant& variant(std::string_view id);  // InputError "variant.type: no such variant ..."
-// True if it is a choice of keys and nothing else.
+// True if the variant with these values is full attention over the keys of its pattern.
 bool is_pattern_alone(const Variant& variant, const Values& values);
-// True if its weights are one softmax over the scores of single keys, so that caps and sinks (Part)
-// apply: full attention and patterns.
+// True if score caps and sinks (Part) apply: the weights of a row are one softmax over scores of
+// single keys, as in full attention and patterns.
 bool accepts_score_changes(const Variant& variant);
 
 // Reason why this combination is not supported (spec.md), for tooltips and the command line
@@ -230,8 +228,8 @@ std::string refusal(const Choice& variant, const Choice& encoding, bool causal,
                     const Dimensions& dimensions, Index queries, Index keys);
 
 // Runs the operation after checking refusal() (InputError). Falls back to the CPU if the backend
-// cannot run it; the result's note gives the reason. If an input requires gradients, it is
-// differentiable and runs on the CPU.
+// cannot run it; the result's note gives the reason. If an input requires gradients, the operation
+// is differentiable; its backward pass runs on the CPU.
 OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted);
 
 }  // namespace attnscope

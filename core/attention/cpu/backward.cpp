@@ -1,7 +1,7 @@
 // Backward pass, in blocks of rows (Dao et al., 2022, arXiv:2205.14135). With probabilities P
 // recomputed from the scores and the log-sum-exp of the rows, and D_i = d output_i . output_i:
 //   d V += P^T d output          d P = d output V^T (+ value rows)
-//   d S = P (d P - D)            then through the scores to every ingredient: TileScores
+//   d S = P (d P - D)            then to every ingredient of the scores: TileScores
 
 #include <algorithm>
 #include <cmath>
@@ -15,16 +15,16 @@
 namespace attnscope::cpu {
 namespace {
 
-// Slices of rows with separate sums, for few heads. Constant, so that results do not depend on the
-// number of threads.
+// Minimum number of work items: with few heads, rows are divided into slices with separate sums.
+// Constant, so that results do not depend on the number of threads.
 constexpr Index min_work_items = 16;
 
-// Heads that share keys belong to one work item, and so do their sums.
+// Division into work items: a slice of rows of all heads that share keys, with their sums.
 struct Work {
   Index groups, heads_per_group, slices;
 };
 
-Work divided(const Prepared& prepared) {
+Work divide_work(const Prepared& prepared) {
   const Index groups = prepared.batch * prepared.kv_heads;
   const Index blocks = (prepared.queries + block_rows - 1) / block_rows;
   const Index slices =
@@ -56,7 +56,7 @@ class BackwardRows {
   // Processes a block of an arrangement, or a single row.
   template <class Rows>
   void run(Index pair, const Arrangement::Head& head, const Rows& rows, Index slice) {
-    arranged_.take(pair, head, rows);
+    arranged_.set(pair, head, rows);
     use(arranged_);
     run_block(pair, slice);
   }
@@ -67,9 +67,9 @@ class BackwardRows {
     scores_.set_columns(columns);
   }
   void run_block(Index pair, Index slice);
-  const float* rows_of(const Tile& rows, const Tensor& tensor, std::vector<float>& gathered) const;
-  void weigh(const Tile& tile);
-  void through_normaliser(const Tile& tile);
+  const float* rows_of(const Tile& rows, const Tensor& tensor, std::vector<float>& buffer) const;
+  void compute_weights(const Tile& tile);
+  void normaliser_backward(const Tile& tile);
 
   const Prepared& prepared_;
   const PartResult& result_;
@@ -84,17 +84,17 @@ class BackwardRows {
   std::vector<float> output_, d_output_rows_;  // gathered, for rows that are not consecutive
 };
 
-// Rows of a tensor [B h, L_q, d_v] that belong to the block.
+// The tile's rows of a tensor [B h, L_q, d_v]: a pointer into the tensor or to a copy in `buffer`.
 const float* BackwardRows::rows_of(const Tile& rows, const Tensor& tensor,
-                                   std::vector<float>& gathered) const {
+                                   std::vector<float>& buffer) const {
   const Index size = prepared_.value_size;
-  const float* of_pair = tensor.data() + rows.pair * prepared_.queries * size;
-  if (rows.queries == nullptr) return of_pair + rows.row * size;
-  gathered.resize(static_cast<std::size_t>(rows.rows * size));
+  const float* pair_rows = tensor.data() + rows.pair * prepared_.queries * size;
+  if (rows.queries == nullptr) return pair_rows + rows.row * size;
+  buffer.resize(static_cast<std::size_t>(rows.rows * size));
   for (Index r = 0; r < rows.rows; ++r) {
-    std::copy_n(of_pair + rows.query(r) * size, size, gathered.data() + r * size);
+    std::copy_n(pair_rows + rows.query(r) * size, size, buffer.data() + r * size);
   }
-  return gathered.data();
+  return buffer.data();
 }
 
 void BackwardRows::run_block(Index pair, Index slice) {
@@ -118,7 +118,7 @@ void BackwardRows::run_block(Index pair, Index slice) {
                          prepared_.part.normaliser == Normaliser::SpanSoftmax;
     scores_.compute(tile, p_.data(), tile.width,
                     softmax ? -std::numeric_limits<float>::infinity() : 0);
-    weigh(tile);
+    compute_weights(tile);
     if (gradients_.v.wanted()) {
       scores_.products().spread(tile, p_.data(), tile.width, d_output, size,
                                 gradients_.v.at(slice, kv));
@@ -127,14 +127,14 @@ void BackwardRows::run_block(Index pair, Index slice) {
                               dp_.data(), tile.width, false);
     scores_.value_rows_backward(tile, p_.data(), tile.width, d_output, dp_.data(), tile.width,
                                 gradients_, slice);
-    through_normaliser(tile);
+    normaliser_backward(tile);
     scores_.backward(tile, dp_.data(), tile.width, gradients_, slice);
     begin += tile.width;
   }
 }
 
-// Turns scores into the weights of the values.
-void BackwardRows::weigh(const Tile& tile) {
+// Converts scores into probabilities.
+void BackwardRows::compute_weights(const Tile& tile) {
   const Normaliser normaliser = prepared_.part.normaliser;
   if (normaliser == Normaliser::SpanSoftmax) scores_.add_span(tile, p_.data(), tile.width);
   for (Index r = 0; r < tile.rows && normaliser != Normaliser::None; ++r) {
@@ -152,8 +152,8 @@ void BackwardRows::weigh(const Tile& tile) {
   fill_outside(tile, p_.data(), tile.width, 0);
 }
 
-// Turns dp_ into the gradient of the scores.
-void BackwardRows::through_normaliser(const Tile& tile) {
+// Converts dp_, the gradient of the probabilities, into that of the scores.
+void BackwardRows::normaliser_backward(const Tile& tile) {
   const Normaliser normaliser = prepared_.part.normaliser;
   for (Index r = 0; r < tile.rows && normaliser != Normaliser::None; ++r) {
     const Extent extent = tile.extent(r);
@@ -193,7 +193,7 @@ void sinks_backward(const Prepared& prepared, const PartResult& result, const Te
   }
 }
 
-// Calls f(rows, pair, item, slice) for each group of heads and slice of the items of each head.
+// Calls f(rows, pair, item, slice) for all of the count(pair) items of each pair, slice by slice.
 template <class Count, class F>
 void each_item(const Work& work, const Prepared& prepared, const PartResult& result,
                const Tensor& d_output, Gradients& gradients, Count count, F f) {
@@ -228,7 +228,7 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
   const auto head = [&](Index pair) -> const Arrangement::Head& {
     return arrangement->of(pair % prepared.heads);
   };
-  const Work work = divided(prepared);
+  const Work work = divide_work(prepared);
   Gradients gradients(prepared, work.slices);
   if (gradients.sinks.wanted()) sinks_backward(prepared, result, d_output, gradients.sinks);
   const auto run = [&](auto count, auto f) {
@@ -244,8 +244,8 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
   for (std::size_t layer = 0; layer < arrangement->layers(); ++layer) {
     run([&](Index pair) { return head(pair).layer(layer).size(); },
         [&](BackwardRows& rows, Index pair, Index block, Index slice) {
-          const auto& of_layer = head(pair).layer(layer);
-          rows.run(pair, head(pair), of_layer[static_cast<std::size_t>(block)], slice);
+          const auto& layer_blocks = head(pair).layer(layer);
+          rows.run(pair, head(pair), layer_blocks[static_cast<std::size_t>(block)], slice);
         });
   }
   run([&](Index pair) { return head(pair).lone_rows.size(); },

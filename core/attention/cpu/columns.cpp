@@ -8,11 +8,11 @@ namespace {
 
 // Minimum share of allowed pairs of a rectangle.
 constexpr double min_fill = 0.3;
-// Minimum rows of a rectangle; fewer are processed one by one.
+// Minimum number of rows of a rectangle; fewer rows are processed one by one.
 constexpr Index min_rows = 8;
 
 // Columns of a run within [begin, end).
-Run clipped(Run run, Index begin, Index end) {
+Run clip(Run run, Index begin, Index end) {
   if (run.begin < begin) {
     const Index skipped = (begin - run.begin + run.step - 1) / run.step;
     run.begin = static_cast<std::int32_t>(std::min<Index>(run.begin + skipped * run.step, end));
@@ -31,43 +31,43 @@ void fill_outside(const Tile& tile, float* s, Index s_row, float value) {
   }
 }
 
-Index BlockColumns::choose(Index pair, Index row, Index most) {
-  // If the previous rows formed no rectangle, these are unlikely to: larger ones are only tried
-  // again step by step.
-  const bool goes_on = pair == pair_ && row == row_ + rows_ && row % block_rows != 0;
-  Index rows = most;
-  if (goes_on && rows_ == 1) {
-    const bool again = ++alone_ >= patience_;
-    rows = again ? std::min(most, min_rows) : 1;
-    if (again) {
-      alone_ = 0;
-      patience_ *= 2;
+Index BlockColumns::choose(Index pair, Index row, Index max_rows) {
+  // After rows that formed no rectangle, the next ones are unlikely to form one: attempts become
+  // rarer, and after a success rectangles grow step by step.
+  const bool continues_block = pair == pair_ && row == row_ + rows_ && row % block_rows != 0;
+  Index rows = max_rows;
+  if (continues_block && rows_ == 1) {
+    const bool retries = ++single_rows_ >= max_single_rows_;
+    rows = retries ? std::min(max_rows, min_rows) : 1;
+    if (retries) {
+      single_rows_ = 0;
+      max_single_rows_ *= 2;
     }
-  } else if (goes_on) {
-    rows = std::min(most, 2 * rows_);
+  } else if (continues_block) {
+    rows = std::min(max_rows, 2 * rows_);
   } else {
-    alone_ = 0;
-    patience_ = min_rows;
+    single_rows_ = 0;
+    max_single_rows_ = min_rows;
   }
   pair_ = pair;
   head_ = pair % prepared_.heads;
   row_ = row;
-  // A few rows are the quickest test.
-  if (rows > min_rows && !unite(min_rows)) rows = 1;
-  while (!unite(rows)) rows = rows >= 2 * min_rows ? rows / 2 : 1;
+  // A few rows are tested first because this test is the fastest.
+  if (rows > min_rows && !try_rectangle(min_rows)) rows = 1;
+  while (!try_rectangle(rows)) rows = rows >= 2 * min_rows ? rows / 2 : 1;
   rows_ = rows;
   find_extents();
   return rows;
 }
 
-// Rounds to multiples of vectors, so that most vectors are full.
+// Sets the extents of all groups, rounded to half panels so that most vector registers are full.
 void BlockColumns::find_extents() {
   constexpr Index step = panel_width / 2;
   const Index groups = (rows_ + group_rows - 1) / group_rows;
   for (Index g = 0; g < groups; ++g) {
     Extent& extent = extents_[static_cast<std::size_t>(g)];
     extent = {0, count()};
-    if (full_ || !one_interval_ || count() == 0) continue;
+    if (all_allowed_ || !one_interval_ || count() == 0) continue;
     Index begin = prepared_.keys, end = 0;
     for (Index r = g * group_rows; r < std::min((g + 1) * group_rows, rows_); ++r) {
       for (const Run& run : prepared_.part.pattern->row(pair_ % prepared_.heads, row_ + r)) {
@@ -81,15 +81,15 @@ void BlockColumns::find_extents() {
   }
 }
 
-// True if `rows` rows form a rectangle; then fills in columns_.
-bool BlockColumns::unite(Index rows) {
+// Sets columns_ and returns true if `rows` rows share enough columns for a rectangle.
+bool BlockColumns::try_rectangle(Index rows) {
   const Pattern& pattern = *prepared_.part.pattern;
   const Index head = pair_ % prepared_.heads;
   intervals_.clear();
   Index allowed = 0;
   for (Index r = 0; r < rows; ++r) {
     for (const Run& whole : pattern.row(head, row_ + r)) {
-      const Run run = clipped(whole, first_column_, last_column_);
+      const Run run = clip(whole, first_column_, last_column_);
       if (run.begin >= run.end) continue;
       allowed += run.count();
       if (run.step == 1) {
@@ -125,20 +125,20 @@ bool BlockColumns::unite(Index rows) {
     std::iota(to, to + (end - begin), begin);
     to += end - begin;
   }
-  full_ = allowed == rows * width;
+  all_allowed_ = allowed == rows * width;
   one_interval_ = intervals_.size() <= 1;
   first_ = columns_.data();
   count_ = width;
-  if (!one_interval_ && !full_) {
-    place_.resize(static_cast<std::size_t>(prepared_.keys));
+  if (!one_interval_ && !all_allowed_) {
+    column_index_.resize(static_cast<std::size_t>(prepared_.keys));
     for (std::size_t x = 0; x < columns_.size(); ++x) {
-      place_[static_cast<std::size_t>(columns_[x])] = static_cast<std::int32_t>(x);
+      column_index_[static_cast<std::size_t>(columns_[x])] = static_cast<std::int32_t>(x);
     }
   }
   return true;
 }
 
-// Tiles end at the ends of packed key panels, so that contiguous ones need no second panel.
+// Contiguous tiles end where packed key panels end, so that no two of them share a panel.
 Tile RowColumns::tile(Index first) const {
   const std::int32_t* begin = first_ + first;
   const Index misaligned = one_interval_ ? *begin % panel_width : 0;
@@ -153,7 +153,7 @@ Tile RowColumns::tile(Index first) const {
 }
 
 void BlockColumns::hide(const Tile& tile, float* s, Index s_row, float value) {
-  if (full_) return;
+  if (all_allowed_) return;
   for (Index r = 0; r < tile.rows; ++r) {
     bool stepped = false;
     for (const Run& run : prepared_.part.pattern->row(tile.head, tile.row + r)) {
@@ -171,28 +171,28 @@ void BlockColumns::hide(const Tile& tile, float* s, Index s_row, float value) {
 void BlockColumns::hide_runs(const Tile& tile, Index r, float* line, float value) const {
   const Index origin = tile.columns[0];
   const Extent extent = tile.extent(r);
-  Index done = extent.begin;
+  Index next = extent.begin;
   for (const Run& run : prepared_.part.pattern->row(tile.head, tile.row + r)) {
     if (run.begin - origin >= extent.end) break;
-    const Index begin = std::max<Index>(run.begin - origin, done);
-    std::fill(line + done, line + begin, value);
-    done = std::max(done, std::min<Index>(run.end - origin, extent.end));
+    const Index begin = std::max<Index>(run.begin - origin, next);
+    std::fill(line + next, line + begin, value);
+    next = std::max(next, std::min<Index>(run.end - origin, extent.end));
   }
-  std::fill(line + done, line + extent.end, value);
+  std::fill(line + next, line + extent.end, value);
 }
 
 void BlockColumns::hide_marked(const Tile& tile, Index r, float* line, float value) {
   const Extent extent = tile.extent(r);
   if (extent.begin == extent.end) return;
   marked_.assign(static_cast<std::size_t>(tile.width), 0);
-  const std::int32_t least = tile.columns[extent.begin], most = tile.columns[extent.end - 1];
+  const std::int32_t first = tile.columns[extent.begin], last = tile.columns[extent.end - 1];
   const Index origin = columns_[0];
   for (const Run& run : prepared_.part.pattern->row(tile.head, tile.row + r)) {
-    if (run.begin > most) break;
+    if (run.begin > last) break;
     std::int32_t c = run.begin;
-    if (c < least) c += (least - c + run.step - 1) / run.step * run.step;
-    for (; c < run.end && c <= most; c += run.step) {
-      const Index x = one_interval_ ? c - origin : place_[static_cast<std::size_t>(c)];
+    if (c < first) c += (first - c + run.step - 1) / run.step * run.step;
+    for (; c < run.end && c <= last; c += run.step) {
+      const Index x = one_interval_ ? c - origin : column_index_[static_cast<std::size_t>(c)];
       marked_[static_cast<std::size_t>(x - tile.first)] = 1;
     }
   }
@@ -201,7 +201,7 @@ void BlockColumns::hide_marked(const Tile& tile, Index r, float* line, float val
   }
 }
 
-void ArrangedColumns::take_rows(Index pair, const std::int32_t* queries, Index rows) {
+void ArrangedColumns::set_rows(Index pair, const std::int32_t* queries, Index rows) {
   pair_ = pair;
   head_ = pair % prepared_.heads;
   row_ = queries[0];
@@ -211,11 +211,11 @@ void ArrangedColumns::take_rows(Index pair, const std::int32_t* queries, Index r
                  : queries;
 }
 
-void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
-                           const Arrangement::Block& block) {
-  take_rows(pair, head.queries.data() + block.queries, block.rows);
+void ArrangedColumns::set(Index pair, const Arrangement::Head& head,
+                          const Arrangement::Block& block) {
+  set_rows(pair, head.queries.data() + block.queries, block.rows);
   visits_ = head.visits.data() + block.queries;
-  take_columns(head.columns.data() + block.columns, block.width);
+  set_columns(head.columns.data() + block.columns, block.width);
   const Arrangement::Extent* extent = head.extents.data() + block.extents;
   for (Index r = 0; r < rows_; r += group_rows, ++extent) {
     extents_[static_cast<std::size_t>(r / group_rows)] = {extent->begin, extent->end};
@@ -224,18 +224,18 @@ void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
   words_per_row_ = (count_ + 63) / 64;
 }
 
-void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
-                           const Arrangement::LoneRow& row) {
-  take_rows(pair, &row.query, 1);
+void ArrangedColumns::set(Index pair, const Arrangement::Head& head,
+                          const Arrangement::LoneRow& row) {
+  set_rows(pair, &row.query, 1);
   lone_visit_ = Arrangement::last_visit;
   if (row.first) lone_visit_ |= Arrangement::first_visit;
   visits_ = &lone_visit_;
-  take_columns(head.columns.data() + row.columns, row.width);
+  set_columns(head.columns.data() + row.columns, row.width);
   extents_[0] = {0, count_};
   words_ = nullptr;
 }
 
-void ArrangedColumns::take_columns(const std::int32_t* columns, Index count) {
+void ArrangedColumns::set_columns(const std::int32_t* columns, Index count) {
   first_ = columns;
   count_ = count;
   one_interval_ = columns[count - 1] - columns[0] == count - 1;

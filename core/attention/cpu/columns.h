@@ -1,4 +1,4 @@
-// Key columns of a block of rows, tile by tile, and the allowed pairs of each tile.
+// Key columns of a block of rows, divided into tiles, and the allowed pairs of each tile.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-// Rectangle of scores: some queries of one head and some keys in ascending order. Cells outside the
-// extents are neither computed nor read.
+// Rectangle of scores: queries of one head, and keys in ascending order. Cells outside the extents
+// are neither computed nor read.
 struct Tile {
   Index pair = 0, head = 0;  // pair = batch entry * heads + head
   Index row = 0, rows = 0;
@@ -52,8 +52,8 @@ void each_band(const Tile& tile, F f) {
   }
 }
 // Calls f(first column, columns, first row, rows) for rectangles that cover all cells within the
-// extents and end where panels of packed keys end: panels of all keys if the tile is contiguous, of
-// its own keys otherwise.
+// extents and end where panels of packed keys end: panels of all keys if the tile is contiguous,
+// otherwise panels of the tile's keys.
 template <class F>
 void each_panel(const Tile& tile, F f) {
   const Index origin = tile.contiguous() ? tile.columns[0] : 0;
@@ -81,7 +81,7 @@ void each_panel(const Tile& tile, F f) {
 
 void fill_outside(const Tile& tile, float* s, Index s_row, float value);
 
-// Columns of a block of rows, tile by tile, and its allowed pairs.
+// Columns and allowed pairs of a block of rows.
 class RowColumns {
  public:
   virtual ~RowColumns() = default;
@@ -91,7 +91,7 @@ class RowColumns {
   Tile tile(Index first) const;                           // of at most tile_columns columns
   // Extent of row r among the columns, in [0, count()).
   const Extent& extent(Index r) const { return extents_[static_cast<std::size_t>(r / group_rows)]; }
-  // The first column if there are no gaps, else -1.
+  // First column if the columns have no gaps, else -1.
   Index first_of_interval() const { return one_interval_ && count() > 0 ? first_[0] : -1; }
   // Writes `value` to the cells within the tile's extents that are not allowed.
   // s: [rows, width]
@@ -112,10 +112,10 @@ class BlockColumns : public RowColumns {
   explicit BlockColumns(const Prepared& prepared)
       : prepared_(prepared), last_column_(prepared.keys) {}
 
-  // Takes up to `most` rows from `row` on that share enough of their columns for a rectangle.
-  // Returns their number. Whole blocks begin at multiples of block_rows, so that the division of a
-  // block does not depend on those before it.
-  Index choose(Index pair, Index row, Index most);
+  // Selects up to `max_rows` rows from `row` on that share enough columns for a rectangle, and
+  // returns their number. Blocks begin at multiples of block_rows, so that the division of a block
+  // into rectangles does not depend on earlier blocks.
+  Index choose(Index pair, Index row, Index max_rows);
 
   // Restricts the columns to [begin, end).
   void restrict_to(Index begin, Index end) {
@@ -125,19 +125,19 @@ class BlockColumns : public RowColumns {
   void hide(const Tile& tile, float* s, Index s_row, float value) override;
 
  private:
-  bool unite(Index rows);
+  bool try_rectangle(Index rows);
   void find_extents();
   void hide_runs(const Tile& tile, Index r, float* line, float value) const;
   void hide_marked(const Tile& tile, Index r, float* line, float value);
 
   const Prepared& prepared_;
   Index first_column_ = 0, last_column_;
-  Index alone_ = 0;     // rows since the last attempt at a rectangle
-  Index patience_ = 0;  // single rows before the next attempt
-  bool full_ = false;   // all pairs of the block are allowed
+  Index single_rows_ = 0;      // since the last attempt to form a rectangle
+  Index max_single_rows_ = 0;  // before the next attempt
+  bool all_allowed_ = false;   // all pairs of the block are allowed
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals_;
   std::vector<std::int32_t> columns_;
-  std::vector<std::int32_t> place_;  // [L_k]: index of a column in columns_
+  std::vector<std::int32_t> column_index_;  // [L_k]: index of a key in columns_
   std::vector<std::uint8_t> marked_;
 };
 
@@ -145,18 +145,18 @@ class BlockColumns : public RowColumns {
 class ArrangedColumns : public RowColumns {
  public:
   explicit ArrangedColumns(const Prepared& prepared) : prepared_(prepared) {}
-  void take(Index pair, const Arrangement::Head& head, const Arrangement::Block& block);
-  void take(Index pair, const Arrangement::Head& head, const Arrangement::LoneRow& row);
+  void set(Index pair, const Arrangement::Head& head, const Arrangement::Block& block);
+  void set(Index pair, const Arrangement::Head& head, const Arrangement::LoneRow& row);
   void hide(const Tile& tile, float* s, Index s_row, float value) override;
   bool is_first(Index r) const { return (visits_[r] & Arrangement::first_visit) != 0; }
   bool is_last(Index r) const { return (visits_[r] & Arrangement::last_visit) != 0; }
 
  private:
-  void take_rows(Index pair, const std::int32_t* queries, Index rows);
-  void take_columns(const std::int32_t* columns, Index count);
+  void set_rows(Index pair, const std::int32_t* queries, Index rows);
+  void set_columns(const std::int32_t* columns, Index count);
 
   const Prepared& prepared_;
-  const std::uint64_t* words_ = nullptr;  // of the block; null: all pairs are allowed
+  const std::uint64_t* words_ = nullptr;  // a bit per pair of the block; null: all are allowed
   Index words_per_row_ = 0;
   const std::uint8_t* visits_ = nullptr;  // [rows_]
   std::uint8_t lone_visit_ = 0;

@@ -3,12 +3,12 @@
 //   2. exponentials, their sums, the running maximum (online softmax: Milakov and Gimelshein,
 //      2018, arXiv:1805.02867)
 //   3. weighted sum of the values
-// A group is one tile, so that memory does not grow with L_k; or the whole block if probabilities
-// are requested, so that they are final at once.
+// A group is one tile, so that memory does not grow with L_k. If probabilities are requested, it is
+// the whole block, so that they need no later correction.
 //
-// Rows that share keys with distant rows come in blocks of an arrangement (arrangement.h), one
-// layer of blocks after the other. A row may be in several: in between its sums are kept as they
-// are between the groups of a block.
+// Rows that share keys with distant rows are computed in the blocks of an arrangement
+// (core/part/arrangement.h), layer by layer. A row may belong to blocks of several layers: its
+// running maximum and sums are stored from one layer to the next.
 
 #include <algorithm>
 #include <atomic>
@@ -25,9 +25,9 @@
 namespace attnscope::cpu {
 namespace {
 
-// Sums of all rows between layers of blocks; their partial outputs are in the result.
+// Running maximum and sum of all rows between layers; the result contains their partial outputs.
 struct RowSums {
-  Tensor most, sum;  // [B h, L_q]
+  Tensor maximum, sum;  // [B h, L_q]
 };
 
 class ForwardRows {
@@ -42,7 +42,7 @@ class ForwardRows {
         scores_(prepared),
         plain_(prepared, wanted, result) {}
 
-  // Computes rows [row, end) of one pair; the result holds them after finish().
+  // Computes rows [row, end) of one pair; the result is complete after finish().
   void run(Index pair, Index row, Index end) {
     row = plain_.run(pair, row, end);
     use(in_order_);
@@ -53,14 +53,14 @@ class ForwardRows {
     }
   }
 
-  // Adds a block of an arrangement, or a single row, to its queries.
+  // Adds the keys of an arrangement's block, or of a single row, to the sums of its queries.
   template <class Rows>
   void add(Index pair, const Arrangement::Head& head, const Rows& rows) {
-    arranged_.take(pair, head, rows);
+    arranged_.set(pair, head, rows);
     use(arranged_);
     add_arranged(pair);
   }
-  // Reports a query without keys.
+  // Writes the results of a query without keys.
   void report_empty(Index pair, Index query);
 
   void finish() { plain_.finish(); }
@@ -74,7 +74,7 @@ class ForwardRows {
   void add_arranged(Index pair);
   void add_columns(Index pair, Index rows);
   void prepare_weights(Index pair, Index row, Index rows);
-  void weigh(Index rows, Index begin, Index end, float* s);
+  void compute_weights(Index rows, Index begin, Index end, float* s);
   void normalise(Index pair, Index rows);
   void report_scores(const Tile& tile, const float* s);
   void report_attention(Index pair, Index row, Index rows);
@@ -85,28 +85,28 @@ class ForwardRows {
            prepared_.part.normaliser == Normaliser::SpanSoftmax;
   }
 
-  // Entry of result.log_sum_exp for a row.
-  float log_sum(Index pair, float most, float sum) const {
+  // Value of result.log_sum_exp for a row.
+  float log_sum(Index pair, float maximum, float sum) const {
     if (!is_softmax()) return sum;
-    if (!prepared_.part.sinks.defined()) return sum == 0 ? -infinity : most + std::log(sum);
+    if (!prepared_.part.sinks.defined()) return sum == 0 ? -infinity : maximum + std::log(sum);
     if (sum == 0) return sink(pair);
-    const double all = with_sink(pair, most, sum);
-    return std::isinf(all) ? sink(pair)
-                           : static_cast<float>(static_cast<double>(most) + std::log(all));
+    const double total = sum_with_sink(pair, maximum, sum);
+    return std::isinf(total) ? sink(pair)
+                             : static_cast<float>(static_cast<double>(maximum) + std::log(total));
   }
 
   float sink(Index pair) const { return prepared_.part.sinks.value()[pair % prepared_.heads]; }
-  // The row's sum including the sink, relative to the largest score.
-  double with_sink(Index pair, float most, float sum) const {
+  // Sum of a row's exponentials, including the sink, relative to the largest score.
+  double sum_with_sink(Index pair, float maximum, float sum) const {
     if (!prepared_.part.sinks.defined()) return static_cast<double>(sum);
     return static_cast<double>(sum) +
-           std::exp(static_cast<double>(sink(pair)) - static_cast<double>(most));
+           std::exp(static_cast<double>(sink(pair)) - static_cast<double>(maximum));
   }
-  // Factor of weights relative to the largest score.
-  float share(Index pair, float most, float sum) const {
+  // Factor that normalises weights relative to the largest score.
+  float normalising_factor(Index pair, float maximum, float sum) const {
     if (sum == 0) return 0;
     if (!prepared_.part.sinks.defined()) return 1 / sum;
-    return static_cast<float>(1 / with_sink(pair, most, sum));
+    return static_cast<float>(1 / sum_with_sink(pair, maximum, sum));
   }
 
   const Prepared& prepared_;
@@ -119,17 +119,17 @@ class ForwardRows {
   TileScores scores_;
   PlainRows plain_;
   float* s_ = nullptr;     // scores, then weights of a group  [rows, group width]
-  Index s_row_ = 0;        // distance of its rows
+  Index s_row_ = 0;        // distance between its rows
   bool in_place_ = false;  // s_ points into the requested attention
-  std::vector<float> own_s_;
-  std::vector<float> output_;      // [rows, d_v]
-  std::vector<float> most_, sum_;  // of each row so far; sum_ of the weights
+  std::vector<float> s_buffer_;
+  std::vector<float> output_;         // [rows, d_v]
+  std::vector<float> maximum_, sum_;  // of each row's scores and weights so far
 };
 
 void ForwardRows::run_block(Index pair, Index row, Index rows) {
   prepare_weights(pair, row, rows);
   output_.assign(static_cast<std::size_t>(rows * prepared_.value_size), 0.0F);
-  most_.assign(static_cast<std::size_t>(rows), -infinity);
+  maximum_.assign(static_cast<std::size_t>(rows), -infinity);
   sum_.assign(static_cast<std::size_t>(rows), 0.0F);
   add_columns(pair, rows);
   if (is_stopping()) return;
@@ -147,15 +147,15 @@ void ForwardRows::add_arranged(Index pair) {
   const Index size = wanted_.output ? prepared_.value_size : 0;
   const auto at = [&](Index r) { return pair * prepared_.queries + rows.query(r); };
   s_row_ = tile_columns;
-  own_s_.resize(static_cast<std::size_t>(rows.rows * s_row_));
-  s_ = own_s_.data();
+  s_buffer_.resize(static_cast<std::size_t>(rows.rows * s_row_));
+  s_ = s_buffer_.data();
   output_.resize(static_cast<std::size_t>(rows.rows * prepared_.value_size));
-  most_.resize(static_cast<std::size_t>(rows.rows));
+  maximum_.resize(static_cast<std::size_t>(rows.rows));
   sum_.resize(static_cast<std::size_t>(rows.rows));
   for (Index r = 0; r < rows.rows; ++r) {
     const auto n = static_cast<std::size_t>(r);
     const bool first = arranged_.is_first(r);
-    most_[n] = first ? -infinity : sums_.most[at(r)];
+    maximum_[n] = first ? -infinity : sums_.maximum[at(r)];
     sum_[n] = first ? 0 : sums_.sum[at(r)];
     if (first) {
       std::fill_n(output_.data() + r * prepared_.value_size, prepared_.value_size, 0.0F);
@@ -166,14 +166,14 @@ void ForwardRows::add_arranged(Index pair) {
   add_columns(pair, rows.rows);
   for (Index r = 0; r < rows.rows; ++r) {
     const auto n = static_cast<std::size_t>(r);
-    sums_.most[at(r)] = most_[n];
+    sums_.maximum[at(r)] = maximum_[n];
     sums_.sum[at(r)] = sum_[n];
-    const bool divided = arranged_.is_last(r) && prepared_.part.normaliser != Normaliser::None;
-    const float factor = divided ? share(pair, most_[n], sum_[n]) : 1;
+    const bool normalises = arranged_.is_last(r) && prepared_.part.normaliser != Normaliser::None;
+    const float factor = normalises ? normalising_factor(pair, maximum_[n], sum_[n]) : 1;
     prepared_.kernels.scale_to(result_.output.data() + at(r) * size, output_.data() + r * size,
                                size, factor);
     if (arranged_.is_last(r) && result_.log_sum_exp.defined()) {
-      result_.log_sum_exp[at(r)] = log_sum(pair, most_[n], sum_[n]);
+      result_.log_sum_exp[at(r)] = log_sum(pair, maximum_[n], sum_[n]);
     }
   }
 }
@@ -201,7 +201,7 @@ void ForwardRows::add_columns(Index pair, Index rows) {
       if (has_span) scores_.add_span(tile, s, s_row_);
       end += tile.width;
     } while (wanted_.attention && end < count);
-    weigh(rows, begin, end, s_);
+    compute_weights(rows, begin, end, s_);
     for (Index at = begin; at < end && value_size > 0 && wanted_.output;) {
       const Tile tile = columns_->tile(at);
       const float* p = s_ + (at - begin);
@@ -214,8 +214,8 @@ void ForwardRows::add_columns(Index pair, Index rows) {
   }
 }
 
-// Chooses the destination of a group's weights: the requested attention itself if the columns are
-// contiguous there.
+// Sets the destination of a group's weights: directly in the requested attention if the columns are
+// contiguous.
 void ForwardRows::prepare_weights(Index pair, Index row, Index rows) {
   in_place_ = wanted_.attention && columns_->first_of_interval() >= 0;
   if (in_place_) {
@@ -224,42 +224,42 @@ void ForwardRows::prepare_weights(Index pair, Index row, Index rows) {
          columns_->first_of_interval();
   } else {
     s_row_ = wanted_.attention ? columns_->count() : tile_columns;
-    own_s_.resize(static_cast<std::size_t>(rows * s_row_));
-    s_ = own_s_.data();
+    s_buffer_.resize(static_cast<std::size_t>(rows * s_row_));
+    s_ = s_buffer_.data();
   }
 }
 
-// Turns scores of columns [begin, end) into weights relative to the row's largest score so far.
-void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
+// Converts scores of columns [begin, end) into weights relative to the row's largest score so far.
+void ForwardRows::compute_weights(Index rows, Index begin, Index end, float* group) {
   const RowKernels& kernels = prepared_.kernels;
   if (prepared_.part.normaliser == Normaliser::None) return;
   for (Index r = 0; r < rows; ++r) {
     const Index first = std::clamp(columns_->extent(r).begin, begin, end);
     const Index width = std::clamp(columns_->extent(r).end, first, end) - first;
     float* s = group + r * s_row_ + (first - begin);
-    float& most = most_[static_cast<std::size_t>(r)];
+    float& maximum = maximum_[static_cast<std::size_t>(r)];
     float& sum = sum_[static_cast<std::size_t>(r)];
     if (prepared_.part.normaliser == Normaliser::FeatureRatio) {
       for (Index x = 0; x < width; ++x) sum += s[x];
       continue;
     }
-    const float here = kernels.maximum(s, width);
-    if (here == infinity) {  // or NaN: invalid input, or infinities of both signs
+    const float group_maximum = kernels.maximum(s, width);
+    if (group_maximum == infinity) {  // or NaN: invalid input, or infinities of both signs
       if (prepared_.careful) sum = std::numeric_limits<float>::quiet_NaN();
       prepared_.careful = true;
     }
-    if (here > most) {
-      if (most != -infinity) {
-        const float smaller = std::exp(most - here);
-        sum *= smaller;
-        kernels.scale(output_.data() + r * prepared_.value_size, prepared_.value_size, smaller);
+    if (group_maximum > maximum) {
+      if (maximum != -infinity) {
+        const float factor = std::exp(maximum - group_maximum);
+        sum *= factor;
+        kernels.scale(output_.data() + r * prepared_.value_size, prepared_.value_size, factor);
       }
-      most = here;
+      maximum = group_maximum;
     }
-    if (most == -infinity) {
+    if (maximum == -infinity) {
       std::fill_n(s, width, 0.0F);
     } else {
-      sum += kernels.exponentials(s, width, most);
+      sum += kernels.exponentials(s, width, maximum);
     }
   }
 }
@@ -268,7 +268,7 @@ void ForwardRows::normalise(Index pair, Index rows) {
   if (prepared_.part.normaliser == Normaliser::None) return;
   for (Index r = 0; r < rows; ++r) {
     const auto n = static_cast<std::size_t>(r);
-    const float factor = share(pair, most_[n], sum_[n]);
+    const float factor = normalising_factor(pair, maximum_[n], sum_[n]);
     prepared_.kernels.scale(output_.data() + r * prepared_.value_size, prepared_.value_size,
                             factor);
     if (!wanted_.attention) continue;
@@ -306,7 +306,7 @@ void ForwardRows::report_attention(Index pair, Index row, Index rows) {
 void ForwardRows::report_sums(Index pair, Index row, Index rows) {
   float* to = result_.log_sum_exp.data() + pair * prepared_.queries + row;
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-    to[r] = log_sum(pair, most_[r], sum_[r]);
+    to[r] = log_sum(pair, maximum_[r], sum_[r]);
   }
 }
 
@@ -326,7 +326,7 @@ void each_item(Index count, const Prepared& prepared, const Wanted& wanted, Part
   });
 }
 
-// Adds rows that are not in order: layer by layer, all blocks of a layer concurrently.
+// Computes rows that are not in order, layer by layer, with all blocks of a layer in parallel.
 void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
                        const Wanted& wanted, PartResult& result) {
   RowSums sums{Tensor({prepared.pairs, prepared.queries}),
@@ -334,16 +334,16 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
   const auto head = [&](Index pair) -> const Arrangement::Head& {
     return arrangement.of(pair % prepared.heads);
   };
-  // Calls f(rows, pair, n) for n in [0, count(pair)) of all pairs, `together` of them at a time.
-  const auto run = [&](Index together, auto count, auto f) {
+  // Calls f(rows, pair, i) for i in [0, count(pair)) of all pairs, at most `job_size` per job.
+  const auto run_items = [&](Index job_size, auto count, auto f) {
     struct Item {
       Index pair, first, last;
     };
     std::vector<Item> items;
     for (Index pair = 0; pair < prepared.pairs; ++pair) {
-      const auto all = static_cast<Index>(count(pair));
-      for (Index first = 0; first < all; first += together) {
-        items.push_back({pair, first, std::min(first + together, all)});
+      const auto total = static_cast<Index>(count(pair));
+      for (Index first = 0; first < total; first += job_size) {
+        items.push_back({pair, first, std::min(first + job_size, total)});
       }
     }
     each_item(static_cast<Index>(items.size()), prepared, wanted, result, sums,
@@ -355,18 +355,18 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
               });
   };
   for (std::size_t layer = 0; layer < arrangement.layers(); ++layer) {
-    run(
+    run_items(
         1, [&](Index pair) { return head(pair).layer(layer).size(); },
         [&](ForwardRows& rows, Index pair, std::size_t i) {
           rows.add(pair, head(pair), head(pair).layer(layer)[i]);
         });
   }
-  run(
+  run_items(
       block_rows, [&](Index pair) { return head(pair).lone_rows.size(); },
       [&](ForwardRows& rows, Index pair, std::size_t i) {
         rows.add(pair, head(pair), head(pair).lone_rows[i]);
       });
-  run(
+  run_items(
       block_rows, [&](Index pair) { return head(pair).empty.size(); },
       [&](ForwardRows& rows, Index pair, std::size_t i) {
         rows.report_empty(pair, head(pair).empty[i]);
@@ -389,13 +389,13 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted) {
     check_stop();
     return result;
   }
-  // Whole maps are written in order.
+  // Requested maps are computed in order, without an arrangement.
   std::shared_ptr<const Arrangement> arrangement;
   if (!wanted.attention && !wanted.scores) arrangement = prepared.arrangement;
   const bool careful = prepared.careful;
   const Index blocks = (queries + block_rows - 1) / block_rows;
-  RowSums none;
-  each_item(pairs * blocks, prepared, wanted, result, none, [&](ForwardRows& rows, Index n) {
+  RowSums no_sums;
+  each_item(pairs * blocks, prepared, wanted, result, no_sums, [&](ForwardRows& rows, Index n) {
     const Index pair = n / blocks;
     const Index block = blocks - 1 - n % blocks;  // causal: long rows first
     if (arrangement && !arrangement->of(pair % prepared.heads).is_in_order(block)) return;

@@ -16,10 +16,10 @@ void GradientSum::deliver() const {
     return;
   }
   Tensor total = Tensor::zeros(var_.shape());
-  const Index own = var_.dim(0);  // groups, heads or 1
+  const Index targets = var_.dim(0);  // groups, heads or 1
   for (Index n = 0; n < slices_ * groups_; ++n) {
     const Index group = n % groups_;
-    const Index target = own == groups_ ? group : own == heads_ ? group % heads_ : 0;
+    const Index target = targets == groups_ ? group : targets == heads_ ? group % heads_ : 0;
     const float* from = sum_.data() + n * size_;
     float* to = total.data() + target * size_;
     for (Index i = 0; i < size_; ++i) to[i] += from[i];
@@ -30,7 +30,7 @@ void GradientSum::deliver() const {
 Gradients::Gradients(const Prepared& p, Index slice_count) : prepared(p), slices(slice_count) {
   const Part& part = p.part;
   const auto by_pair = [&](const Var& var) { return GradientSum(var, slices, p.pairs, p.heads); };
-  // Each query belongs to one slice: no copies.
+  // Each query belongs to one slice, so that slices can share an accumulator.
   const auto by_query = [&](const Var& var) { return GradientSum(var, 1, p.pairs, p.heads); };
   const auto by_key = [&](const Var& var) {
     return GradientSum(var, slices, p.batch * p.kv_heads, p.kv_heads);
@@ -74,8 +74,8 @@ void Gradients::deliver_additive() {
   const Part& part = prepared.part;
   const Index a = prepared.additive_size, d = prepared.key_size;
   // d x += d projected . weights^T,  d weights += x^T . d projected, for one pair.
-  const auto through = [&](Index pair, Index rows, const float* d_projected, const float* x,
-                           const Var& weights, GradientSum& d_x, Index group, Tensor& d_weights) {
+  const auto propagate = [&](Index pair, Index rows, const float* d_projected, const float* x,
+                             const Var& weights, GradientSum& d_x, Index group, Tensor& d_weights) {
     const Index at = pair % prepared.heads * d * a;
     if (d_x.wanted()) {
       Tensor transposed({a, d});
@@ -94,11 +94,11 @@ void Gradients::deliver_additive() {
   Tensor d_wk = Tensor::zeros(part.additive_k.shape());  // [h, d_k, a]
   const Index q_size = prepared.queries * a, k_size = prepared.keys * a;
   for (Index pair = 0; pair < prepared.pairs; ++pair) {
-    through(pair, prepared.queries, projected_q.data() + pair * q_size, prepared.q(pair, 0),
-            part.additive_q, q, pair, d_wq);
+    propagate(pair, prepared.queries, projected_q.data() + pair * q_size, prepared.q(pair, 0),
+              part.additive_q, q, pair, d_wq);
     for (Index slice = 0; slice < slices; ++slice) {
-      through(pair, prepared.keys, projected_k.data() + (slice * prepared.pairs + pair) * k_size,
-              prepared.k(pair), part.additive_k, k, prepared.key_head(pair), d_wk);
+      propagate(pair, prepared.keys, projected_k.data() + (slice * prepared.pairs + pair) * k_size,
+                prepared.k(pair), part.additive_k, k, prepared.key_head(pair), d_wk);
     }
   }
   accumulate(part.additive_q, d_wq);

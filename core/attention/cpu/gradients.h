@@ -16,7 +16,7 @@ class GradientSum {
   GradientSum(const Var& var, Index slices, Index groups, Index heads);
   bool wanted() const { return sum_.defined(); }
   float* at(Index slice, Index group) { return sum_.data() + (slice * groups_ + group) * size_; }
-  void deliver() const;  // accumulate()
+  void deliver() const;  // see accumulate()
 
  private:
   Var var_;

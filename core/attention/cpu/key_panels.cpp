@@ -14,13 +14,13 @@ bool KeyPanels::load(Index head, Index first, Index last) {
   }
   largest_norm_ = 0;
   if (first >= last) return true;
-  if (last - first > kept) return false;
-  if (!panels_.defined()) panels_ = Tensor({kept, prepared_.key_size, panel_width});
-  const bool near = head == head_ && first <= last_ && first_ <= last;
-  if (!near || first < base_ || last > base_ + kept) {
+  if (last - first > max_panels) return false;
+  if (!panels_.defined()) panels_ = Tensor({max_panels, prepared_.key_size, panel_width});
+  const bool is_adjacent = head == head_ && first <= last_ && first_ <= last;
+  if (!is_adjacent || first < base_ || last > base_ + max_panels) {
     // Blocks arrive in order, ascending or descending.
-    const bool upwards = near && first > first_;
-    base_ = upwards ? first : last - kept;
+    const bool is_ascending = is_adjacent && first > first_;
+    base_ = is_ascending ? first : last - max_panels;
     head_ = head;
     first_ = last_ = first;
   }

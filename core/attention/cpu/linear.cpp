@@ -55,10 +55,10 @@ class LinearRows {
 
   void extend_values(Index pair);
   void add_keys(Index pair, Index first, Index last);
-  void turn_state();
+  void transpose_state();
   void query_gradients(Index pair, const Block& b, float* d_q);
   void key_gradients(Index pair, Index first, Index last, float* d_k, float* d_v);
-  // s[rows, n] = a . rows [first, first + n), transposed; 0 where the query does not see the key.
+  // s = a . rows [b.common, b.last) transposed; 0 where the query does not see the key.
   void products(Index pair, const Block& b, const float* a, Index size, const float* rows,
                 std::vector<float>& s);
 
@@ -68,19 +68,19 @@ class LinearRows {
   std::vector<float> state_;   // [f, m]
   std::vector<float> w_;       // weights of pairs    [rows, last - common]
   std::vector<float> dw_;      // their gradients     [rows, last - common]
-  std::vector<float> rows_;    // of v~'s size        [rows, m]
+  std::vector<float> rows_;    // q_i S of a block    [rows, m]
   std::vector<float> g_;       // [L_q, m]
   std::vector<float> panels_;
   std::vector<float> transposed_;  // the state, transposed  [m, f]
 };
 
-void make_room(std::vector<float>& numbers, Index count) {
+void resize_numbers(std::vector<float>& numbers, Index count) {
   numbers.resize(static_cast<std::size_t>(count));
 }
 
 void LinearRows::extend_values(Index pair) {
   const float* v = p_.v(pair);
-  make_room(values_, p_.keys * m_);
+  resize_numbers(values_, p_.keys * m_);
   for (Index c = 0; c < p_.keys; ++c) {
     std::copy_n(v + c * (m_ - 1), m_ - 1, values_.data() + c * m_);
     values_[static_cast<std::size_t>(c * m_ + m_ - 1)] = 1;
@@ -105,8 +105,8 @@ void LinearRows::products(Index pair, const Block& b, const float* a, Index size
   for (Index x = 0; x < n; ++x) {
     columns[static_cast<std::size_t>(x)] = static_cast<std::int32_t>(b.common + x);
   }
-  make_room(s, b.rows * n);
-  make_room(panels_, (n + panel_width - 1) / panel_width * panel_width * size);
+  resize_numbers(s, b.rows * n);
+  resize_numbers(panels_, (n + panel_width - 1) / panel_width * panel_width * size);
   pack_rows(p_.kernels, rows, size, columns.data(), n, panels_.data());
   multiply_panels(p_.kernels, b.rows, a, size, panels_.data(), size, 0, n, s.data(), n, false);
   for (Index r = 0; r < b.rows; ++r) {
@@ -117,12 +117,12 @@ void LinearRows::products(Index pair, const Block& b, const float* a, Index size
 void LinearRows::forward(Index pair, PartResult& result) {
   extend_values(pair);
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
-  Index done = 0;
+  Index added = 0;  // keys [0, added) are in the state
   for (Index number = 0; number < blocks() && !is_stopping(); ++number) {
     const Block b = block(pair, number);
-    add_keys(pair, done, b.common);
-    done = b.common;
-    make_room(rows_, b.rows * m_);
+    add_keys(pair, added, b.common);
+    added = b.common;
+    resize_numbers(rows_, b.rows * m_);
     const float* q = p_.q(pair, b.row);
     p_.kernels.multiply(b.rows, m_, f_, q, f_, 1, state_.data(), m_, rows_.data(), m_, false);
     if (b.last > b.common) {
@@ -143,13 +143,13 @@ void LinearRows::forward(Index pair, PartResult& result) {
   }
 }
 
-// Queries first to last, with the state of the keys before; keys last to first, with the state of
-// the queries after.
+// Visits queries from first to last, with the state of the keys before them, then keys from last to
+// first, with the state of the queries after them.
 void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_output,
                           Gradients& gradients) {
   const Index size = m_ - 1;
   extend_values(pair);
-  make_room(g_, p_.queries * m_);
+  resize_numbers(g_, p_.queries * m_);
   for (Index i = 0; i < p_.queries; ++i) {
     const Index row = pair * p_.queries + i;
     const float sum = result.log_sum_exp[row];
@@ -161,22 +161,22 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
   }
   const Index kv = p_.key_head(pair);
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
-  Index done = 0;
+  Index added = 0;  // keys [0, added) are in the state
   for (Index number = 0; number < blocks() && gradients.q.wanted() && !is_stopping(); ++number) {
     const Block b = block(pair, number);
-    add_keys(pair, done, b.common);
-    done = b.common;
+    add_keys(pair, added, b.common);
+    added = b.common;
     query_gradients(pair, b, gradients.q.at(0, pair) + b.row * f_);
   }
   if (!gradients.k.wanted() && !gradients.v.wanted()) return;
   float* d_k = gradients.k.wanted() ? gradients.k.at(0, kv) : nullptr;
   float* d_v = gradients.v.wanted() ? gradients.v.at(0, kv) : nullptr;
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
-  Index seen = end(pair, p_.queries - 1);  // keys from here on are complete
+  Index end_key = end(pair, p_.queries - 1);  // gradients of later keys are complete
   for (Index number = blocks() - 1; number >= 0 && !is_stopping(); --number) {
     const Block b = block(pair, number);
-    key_gradients(pair, b.common, seen, d_k, d_v);
-    seen = b.common;
+    key_gradients(pair, b.common, end_key, d_k, d_v);
+    end_key = b.common;
     if (b.last > b.common) {
       const Index n = b.last - b.common;
       const float* g = g_.data() + b.row * m_;
@@ -194,11 +194,11 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
     p_.kernels.multiply(f_, m_, b.rows, p_.q(pair, b.row), 1, f_, g_.data() + b.row * m_, m_,
                         state_.data(), m_, true);
   }
-  key_gradients(pair, 0, seen, d_k, d_v);
+  key_gradients(pair, 0, end_key, d_k, d_v);
 }
 
-void LinearRows::turn_state() {
-  make_room(transposed_, m_ * f_);
+void LinearRows::transpose_state() {
+  resize_numbers(transposed_, m_ * f_);
   for (Index t = 0; t < f_; ++t) {
     for (Index u = 0; u < m_; ++u) {
       transposed_[static_cast<std::size_t>(u * f_ + t)] =
@@ -209,7 +209,7 @@ void LinearRows::turn_state() {
 
 void LinearRows::query_gradients(Index pair, const Block& b, float* d_q) {
   const float* g = g_.data() + b.row * m_;
-  turn_state();
+  transpose_state();
   p_.kernels.multiply(b.rows, f_, m_, g, m_, 1, transposed_.data(), f_, d_q, f_, true);
   if (b.last == b.common) return;
   const Index n = b.last - b.common;
@@ -218,12 +218,12 @@ void LinearRows::query_gradients(Index pair, const Block& b, float* d_q) {
                       true);
 }
 
-// Gradients of keys [first, last) from the queries in the state, all of which see these keys.
+// Adds the gradients of keys [first, last) from the queries in the state, which all see these keys.
 void LinearRows::key_gradients(Index pair, Index first, Index last, float* d_k, float* d_v) {
   const Index n = last - first, size = m_ - 1;
   if (n <= 0) return;
   if (d_k != nullptr) {
-    turn_state();
+    transpose_state();
     p_.kernels.multiply(n, f_, m_, values_.data() + first * m_, m_, 1, transposed_.data(), f_,
                         d_k + first * f_, f_, true);
   }

@@ -1,9 +1,9 @@
 // A ratio of features in linear time (Katharopoulos et al., 2020, arXiv:2006.16236).
 //
 // If query i sees the first n_i keys and n_i never decreases (all keys, or causal), sums over keys
-// are running sums: with v~ = [v, 1], the state S = sum_c k_c v~_c^T gives output and sum of a row
-// at once, [l_i output_i, l_i] = q_i S. Keys that only some rows of a block see are weighed pair
-// by pair. Backward, with g_i = [d output_i, -d output_i . output_i] / l_i:
+// are running sums: with v~ = [v, 1] and the state S = sum_c k_c v~_c^T, output and sum of a row
+// are [l_i output_i, l_i] = q_i S. Weights of keys that only some rows of a block see are computed
+// pair by pair. Backward, with g_i = [d output_i, -d output_i . output_i] / l_i:
 //   d q_i = sum_c (g_i . v~_c) k_c,  d k_c = sum_i (g_i . v~_c) q_i,  d v_c = sum_i w_ic g_i.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace attnscope::cpu {
 
-// True if the part is such a ratio over such a pattern.
+// True if the part is a feature ratio whose queries see such growing prefixes of the keys.
 bool is_linear(const Part& part);
 
 // Writes the output and, if defined, the sums l_i to log_sum_exp.

@@ -7,15 +7,15 @@ namespace attnscope::cpu {
 void TileOffsets::set(const Prepared& prepared, const Tile& tile) {
   prepared_ = &prepared;
   tile_ = tile;
-  made_ = false;
+  has_offsets_ = false;
   rows_ = tile.rows;
   width_ = tile.width;
   diagonal_ = prepared.consecutive && tile.contiguous() && tile.queries == nullptr;
 }
 
 const PairLines<std::int32_t>& TileOffsets::offsets() {
-  if (made_) return offsets_;
-  made_ = true;
+  if (has_offsets_) return offsets_;
+  has_offsets_ = true;
   offsets_.resize(rows_, width_, diagonal_);
   const std::int32_t* pos_q = prepared_->pos_q.data();
   const std::int32_t* pos_k = prepared_->key_positions(tile_.head);
@@ -32,14 +32,14 @@ const PairLines<std::int32_t>& TileOffsets::offsets() {
 }
 
 const PairLines<std::int32_t>& TileOffsets::buckets(const OffsetIndex& index) {
-  const std::vector<std::int32_t>& offset = offsets().numbers();
+  const std::vector<std::int32_t>& all_offsets = offsets().numbers();
   buckets_.resize(rows_, width_, diagonal_);
-  std::transform(offset.begin(), offset.end(), buckets_.numbers().begin(),
+  std::transform(all_offsets.begin(), all_offsets.end(), buckets_.numbers().begin(),
                  [&](std::int32_t offset) { return index(offset); });
   const auto [least, most] =
       std::minmax_element(buckets_.numbers().begin(), buckets_.numbers().end());
-  least_ = *least;
-  most_ = *most;
+  min_bucket_ = *least;
+  max_bucket_ = *most;
   return buckets_;
 }
 

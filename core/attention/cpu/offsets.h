@@ -1,4 +1,4 @@
-// Values by offset, for all pairs of a tile.
+// Position offsets of the pairs of a tile, with their buckets and table entries.
 #pragma once
 
 #include <vector>
@@ -34,8 +34,8 @@ class TileOffsets {
 
   // Bucket of each pair.
   const PairLines<std::int32_t>& buckets(const OffsetIndex& index);
-  std::int32_t min_bucket() const { return least_; }  // of the last call to buckets()
-  Index bucket_count() const { return most_ - least_ + 1; }
+  std::int32_t min_bucket() const { return min_bucket_; }  // of the last call to buckets()
+  Index bucket_count() const { return max_bucket_ - min_bucket_ + 1; }
   // Table entry of each pair, by its bucket.
   const PairLines<float>& numbers(const Prepared::Table& table, Index pair);
   const PairLines<std::int32_t>& offsets();
@@ -44,12 +44,12 @@ class TileOffsets {
  private:
   const Prepared* prepared_ = nullptr;
   Tile tile_;
-  bool made_ = false;  // offsets_ are computed on demand
+  bool has_offsets_ = false;  // offsets_ are computed on demand
   Index rows_ = 0, width_ = 0;
   bool diagonal_ = false;
   PairLines<std::int32_t> offsets_, buckets_;
   PairLines<float> numbers_;
-  std::int32_t least_ = 0, most_ = 0;
+  std::int32_t min_bucket_ = 0, max_bucket_ = 0;
 };
 
 }  // namespace attnscope::cpu

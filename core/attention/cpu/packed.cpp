@@ -11,9 +11,9 @@ Index panel_count(Index rows) {
   return (rows + panel_width - 1) / panel_width;
 }
 
-// Packs one panel from at most panel_width rows, `row(x)` pointing to row x.
+// Packs one panel from at most panel_width rows; row(x) returns a pointer to row x.
 template <class Row>
-void pack_picked(const RowKernels& kernels, Index count, Index size, Row row, float* panel) {
+void pack_rows_at(const RowKernels& kernels, Index count, Index size, Row row, float* panel) {
   const float* rows[panel_width];
   for (Index x = 0; x < count; ++x) rows[x] = row(x);
   kernels.pack(rows, count, size, panel);
@@ -45,20 +45,20 @@ void Packed::multiply(const RowKernels& kernels, Index m, const float* a, Index 
 
 void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index size,
                 float* panel) {
-  pack_picked(
+  pack_rows_at(
       kernels, count, size, [&](Index x) { return rows + x * size; }, panel);
 }
 
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,
                const std::int32_t* columns, Index count, float* panels) {
-  // Prefetch: scattered rows arrive late unless all of a panel are requested first.
-  constexpr Index line = 16;
+  // Prefetch: scattered rows arrive late unless all rows of a panel are requested first.
+  constexpr Index cache_line = 16;  // floats
   for (Index begin = 0; begin < count; begin += panel_width) {
     for (Index x = begin; x < std::min(begin + panel_width, count); ++x) {
       const float* row = rows + columns[x] * size;
-      for (Index t = 0; t < size; t += line) __builtin_prefetch(row + t);
+      for (Index t = 0; t < size; t += cache_line) __builtin_prefetch(row + t);
     }
-    pack_picked(
+    pack_rows_at(
         kernels, std::min(panel_width, count - begin), size,
         [&](Index x) { return rows + columns[begin + x] * size; }, panels + begin * size);
   }

@@ -7,7 +7,7 @@
 namespace attnscope::cpu {
 
 // Rows [heads, count, size] as panels [heads, ceil(count / panel_width), size, panel_width]; the
-// last panel ends in zeros.
+// last panel is padded with zeros.
 class Packed {
  public:
   Packed() = default;

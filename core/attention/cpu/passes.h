@@ -8,8 +8,8 @@ namespace attnscope::cpu {
 
 PartResult forward(const Prepared& prepared, const Wanted& wanted);
 
-// Adds to the gradients of the part's ingredients. `result` holds the output and the log-sum-exp of
-// the forward pass; probabilities are recomputed from them.
+// Adds to the gradients of the part's ingredients. `result`: output and log-sum-exp of the forward
+// pass, from which probabilities are recomputed.
 void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output);
 
 }  // namespace attnscope::cpu

@@ -12,28 +12,28 @@ constexpr double log2_e = 1.4426950408889634;
 constexpr double ln_2 = 0.6931471805599453;
 // 2^-62 times 2^-62, the smallest product, is still a normal number.
 constexpr float largest_shift = 62;
-// Keys processed together: their panels and values stay in the L2 cache for all rows. Fewer would
-// read and write the rows' outputs more often.
+// Keys per step: their panels and values stay in the L2 cache for all rows. With fewer keys, the
+// outputs of the rows would be read and written more often.
 constexpr Index min_keys = 2 * panel_width, max_keys = 8 * panel_width;
-constexpr Index key_numbers_together = Index{1} << 15;
+constexpr Index key_numbers_per_step = Index{1} << 15;
 // Rectangles with a smaller share of allowed pairs use the general pass.
 constexpr double min_plain_fill = 0.3;
-// Weights that stay in the L2 cache, with those being written.
-constexpr Index weights_together = Index{1} << 16;
+// Weights that stay in the L2 cache, together with the weights being written.
+constexpr Index weights_per_step = Index{1} << 16;
 
-Index keys_of_size(Index numbers) {
-  const Index fitting = key_numbers_together / std::max<Index>(numbers, 1);
+Index key_count_for(Index row_size) {
+  const Index fitting = key_numbers_per_step / std::max<Index>(row_size, 1);
   return std::clamp(fitting / panel_width * panel_width, min_keys, max_keys);
 }
 
-// Prefetches the rows of a group that begins with row r into the L2 cache; nothing if `rows` is
-// null. L1 accepts too few requests at once: the processor would wait. Inlined: GCC drops calls of
-// functions whose only effect is a prefetch.
-[[gnu::always_inline]] inline void fetch(const float* rows, Index r, Index size) {
-  constexpr Index line = 16;
+// Prefetches the rows of a group that begins with row r into the L2 cache, unless `rows` is null.
+// Not into L1, which accepts too few requests at once. Inlined because GCC drops calls of functions
+// whose only effect is a prefetch.
+[[gnu::always_inline]] inline void prefetch_group(const float* rows, Index r, Index size) {
+  constexpr Index cache_line = 16;  // floats
   if (rows == nullptr) return;
   rows += r * size;
-  for (Index n = 0; n < group_rows * size; n += line) __builtin_prefetch(rows + n, 0, 2);
+  for (Index n = 0; n < group_rows * size; n += cache_line) __builtin_prefetch(rows + n, 0, 2);
 }
 
 }  // namespace
@@ -42,64 +42,64 @@ PlainRows::PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult&
     : prepared_(prepared),
       wanted_(wanted),
       result_(result),
-      applies_(prepared.plain() && !wanted.scores && prepared.part.v.defined()),
-      keys_together_(keys_of_size(prepared.key_size + prepared.value_size)),
+      is_supported_(prepared.plain() && !wanted.scores && prepared.part.v.defined()),
+      keys_per_step_(key_count_for(prepared.key_size + prepared.value_size)),
       writer_(prepared.kernels, result.attention),
       panels_(prepared) {
-  if (!applies_) return;
+  if (!is_supported_) return;
   scaled_q_ = Tensor({block_rows, prepared.key_size});
   output_ = Tensor({block_rows, prepared.value_size});
   sums_ = Tensor({block_rows, sum_lanes});
-  block_.p_row = keys_together_;
+  block_.p_row = keys_per_step_;
   if (wanted.attention) {
-    const Index fitting = weights_together / std::max<Index>(prepared.keys, 1);
-    rows_together_ = std::clamp(fitting / group_rows * group_rows, 2 * group_rows, block_rows);
+    const Index fitting = weights_per_step / std::max<Index>(prepared.keys, 1);
+    rows_per_step_ = std::clamp(fitting / group_rows * group_rows, 2 * group_rows, block_rows);
   } else {
-    block_.p = Tensor({group_rows, keys_together_});
+    block_.p = Tensor({group_rows, keys_per_step_});
   }
 }
 
 Index PlainRows::run(Index pair, Index row, Index end) {
-  if (!applies_ || prepared_.careful) return row;
+  if (!is_supported_ || prepared_.careful) return row;
   pair_ = pair;
   while (row < end && !is_stopping()) {
-    const Index next = std::min(row + rows_together_, end);
-    if (!run_together(row, next)) break;
+    const Index next = std::min(row + rows_per_step_, end);
+    if (!run_rows(row, next)) break;
     row = next;
   }
   return row;
 }
 
-bool PlainRows::run_together(Index row, Index end) {
+bool PlainRows::run_rows(Index row, Index end) {
   row_ = row;
   rows_ = end - row;
   if (!find_keys()) return false;
-  const Group all = all_keys();
-  const Index first_panel = all.begin / panel_width;
-  const Index past_panel = (all.end + panel_width - 1) / panel_width;
+  const Group keys = all_keys();
+  const Index first_panel = keys.begin / panel_width;
+  const Index past_panel = (keys.end + panel_width - 1) / panel_width;
   if (!panels_.load(prepared_.key_head(pair_), first_panel, past_panel)) return false;
   if (!scale_queries()) return false;
   block_.first_key = first_panel * panel_width;
-  find_next();
+  find_next_rows();
   if (wanted_.attention) {
     block_.first_row = pair_ * prepared_.queries + row;
     block_.rows = rows_;
     block_.p_row = (past_panel - first_panel) * panel_width + panel_width / 2;
-    const Index size = rows_together_ * block_.p_row;
+    const Index size = rows_per_step_ * block_.p_row;
     if (!block_.p.defined() || block_.p.size() < size) block_.p = Tensor({size});
   }
   std::fill(sums_.begin(), sums_.end(), 0.0F);
-  writer_.plan((all.end - block_.first_key + keys_together_ - 1) / keys_together_);
-  for (Index key = block_.first_key; key < all.end; key += keys_together_) {
+  writer_.plan((keys.end - block_.first_key + keys_per_step_ - 1) / keys_per_step_);
+  for (Index key = block_.first_key; key < keys.end; key += keys_per_step_) {
     if (is_stopping()) return true;
-    add_keys(key, key + keys_together_);
+    add_keys(key, key + keys_per_step_);
     writer_.advance();
   }
   report();
   return true;
 }
 
-// Finds the keys of each row and group; false if they do not justify rectangles.
+// Finds the keys of each row and group. False if some row has gaps or too few pairs are allowed.
 bool PlainRows::find_keys() {
   const Pattern& pattern = *prepared_.part.pattern;
   Index pairs = 0, cells = 0;
@@ -132,17 +132,17 @@ bool PlainRows::find_keys() {
 
 // Union of all groups; [0, 0) if empty.
 PlainRows::Group PlainRows::all_keys() {
-  Group all{prepared_.keys, 0};
+  Group keys{prepared_.keys, 0};
   for (Index r = 0; r < rows_; r += group_rows) {
     const Group& group = group_of(r);
     if (group.begin == group.end) continue;
-    all.begin = std::min(all.begin, group.begin);
-    all.end = std::max(all.end, group.end);
+    keys.begin = std::min(keys.begin, group.begin);
+    keys.end = std::max(keys.end, group.end);
   }
-  return all.end == 0 ? Group{} : all;
+  return keys.end == 0 ? Group{} : keys;
 }
 
-// False if a score might be too large.
+// Scales the queries and bounds their scores. False if a bound is too large.
 bool PlainRows::scale_queries() {
   const Index size = prepared_.key_size;
   const float* q = prepared_.q(pair_, row_);
@@ -169,17 +169,17 @@ void PlainRows::add_keys(Index begin, Index end) {
     const Index rows = std::min(group_rows, rows_ - r);
     std::array<std::int32_t, group_rows> first{}, last{};  // counted from `key`
     for (Index n = 0; n < rows; ++n) {
-      const auto at = static_cast<std::size_t>(n), of = static_cast<std::size_t>(r + n);
-      first[at] = block_.first[of] - static_cast<std::int32_t>(key);
-      last[at] = block_.last[of] - static_cast<std::int32_t>(key);
+      const auto at = static_cast<std::size_t>(n), row = static_cast<std::size_t>(r + n);
+      first[at] = block_.first[row] - static_cast<std::int32_t>(key);
+      last[at] = block_.last[row] - static_cast<std::int32_t>(key);
     }
     float* p = block_.p.data();  // other groups reuse it, unless weights are requested
     if (wanted_.attention) p += r * block_.p_row + (key - block_.first_key);
     const Index used = std::max(key, group.begin);
     const bool is_first = used == group.begin;
     if (is_first) {  // prefetch a share of the next block
-      fetch(next_q_, r, size);
-      fetch(next_k_, r, size);
+      prefetch_group(next_q_, r, size);
+      prefetch_group(next_k_, r, size);
     }
     prepared_.kernels.powers(rows, (used - key) / sum_lanes * sum_lanes,
                              (key_end - key + sum_lanes - 1) / sum_lanes * sum_lanes, size,
@@ -187,16 +187,16 @@ void PlainRows::add_keys(Index begin, Index end) {
                              shift_.data() + r, first.data(), last.data(), p, block_.p_row,
                              sums_.data() + r * sum_lanes);
     if (!wanted_.output || value_size == 0) continue;
-    if (is_first) fetch(next_v_, r, value_size);
+    if (is_first) prefetch_group(next_v_, r, value_size);
     prepared_.kernels.multiply(rows, value_size, key_end - used, p + (used - key), block_.p_row, 1,
                                prepared_.v(pair_) + used * value_size, value_size,
                                output_.data() + r * value_size, value_size, !is_first);
   }
 }
 
-// Finds additional rows of the next block, which is the previous one (forward.cpp). If each block
-// needs few keys, memory reads dominate and would arrive late.
-void PlainRows::find_next() {
+// Finds the rows to prefetch for the next block, which precedes this one (forward.cpp). Only if
+// each block needs few keys, since memory reads then dominate.
+void PlainRows::find_next_rows() {
   next_q_ = next_k_ = next_v_ = nullptr;
   const Index key = block_.first_key - block_rows;
   if (prepared_.packed_k.defined() || row_ < block_rows || key < 0) return;
@@ -223,7 +223,7 @@ void PlainRows::report() {
           sum == 0 ? -infinity : static_cast<float>(ln_2 * shift_[n] + std::log(sum));
     }
   }
-  if (wanted_.attention) writer_.take(block_);
+  if (wanted_.attention) writer_.submit(block_);
 }
 
 }  // namespace attnscope::cpu

@@ -2,9 +2,9 @@
 // one run of keys: dense, causal and local attention.
 //
 // Needs no running maximum. By Cauchy-Schwarz no score of query i exceeds
-// b_i = scale |q_i| max_j |k_j|, so that the exponentials of s - b_i lie in [exp(-2 b_i), 1]:
-// float32 holds them all, in any order, if b_i is below 43. The general pass computes rows beyond
-// that and other patterns. Scores become exponentials in registers.
+// b_i = scale |q_i| max_j |k_j|, so that the exponentials of s - b_i are in [exp(-2 b_i), 1], a
+// range that float32 represents if b_i < 43. The general pass (forward.cpp) computes all other rows
+// and patterns. Scores become exponentials in registers.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ class PlainRows {
  public:
   PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult& result);
 
-  // Computes rows [row, end) of one pair, at most block_rows, up to the first that needs the
-  // general pass. Returns the end. Results are complete after finish().
+  // Computes rows [row, end) of one pair, at most block_rows, up to the first row that requires the
+  // general pass; returns that row or `end`. Results are complete after finish().
   Index run(Index pair, Index row, Index end);
   void finish() { writer_.finish(); }
 
@@ -30,12 +30,12 @@ class PlainRows {
     Index begin = 0, end = 0;
   };
 
-  bool run_together(Index row, Index end);
+  bool run_rows(Index row, Index end);
   bool find_keys();
   Group all_keys();
   bool scale_queries();
   void add_keys(Index begin, Index end);
-  void find_next();
+  void find_next_rows();
   void report();
 
   Group& group_of(Index r) { return groups_[static_cast<std::size_t>(r / group_rows)]; }
@@ -43,13 +43,13 @@ class PlainRows {
   const Prepared& prepared_;
   const Wanted& wanted_;
   PartResult& result_;
-  const bool applies_;
-  const Index keys_together_;
-  Index rows_together_ = block_rows;
+  const bool is_supported_;
+  const Index keys_per_step_;
+  Index rows_per_step_ = block_rows;
   Index pair_ = 0, row_ = 0, rows_ = 0;
-  // Rows to prefetch for the next block, in the order of its rows; may be null.
+  // First rows to prefetch for the next block; may be null.
   const float *next_q_ = nullptr, *next_k_ = nullptr, *next_v_ = nullptr;
-  WeightBlock block_;  // p: of a group and some keys, or all of it if attention is requested
+  WeightBlock block_;  // p: weights of a group and step, or all if attention is requested
   WeightWriter writer_;
   KeyPanels panels_;
   std::array<Group, block_rows / group_rows> groups_;

@@ -88,19 +88,19 @@ void CellRow::finish() {
   }
 }
 
-// Pools the cells of the line's touched part.
+// Pools the touched columns of the line into cells.
 void CellRow::pool_neighbours() {
   const Index step = request_.step;
   Index c = touched_.begin / step;
   if (std::has_single_bit(static_cast<std::size_t>(step)) &&
       (pools_scores() || request_.pooling == Pooling::Mean)) {
-    // All whole cells at once, by halving. Untouched columns contribute nothing.
+    // Pools all whole cells together, by halving. Untouched columns contribute nothing.
     const Index cells = std::min((touched_.end + step - 1) / step, request_.width / step) - c;
     const auto halve = pools_scores() ? kernels_.max_of_pairs : kernels_.sum_of_pairs;
     const float* from = line_ + c * step;
-    for (Index left = step; left > 1 && cells > 0; left /= 2) {
-      float* to = left == 2 ? cells_ + c : own_line_.data() + c * step;
-      halve(to, from, cells * left / 2);
+    for (Index width = step; width > 1 && cells > 0; width /= 2) {
+      float* to = width == 2 ? cells_ + c : own_line_.data() + c * step;
+      halve(to, from, cells * width / 2);
       from = to;
     }
     c += std::max<Index>(cells, 0);

@@ -8,12 +8,12 @@
 
 namespace attnscope::cpu {
 
-// A row of cells in progress: pairs of up to `step` rows arrive in any order, and a cell pools
-// those of `step` columns. Rows are first pooled into a line with a number per column, which
-// vectorises; then neighbours in the line are pooled once.
+// Pools one row of cells, each of up to `step` x `step` pairs. Rows of pairs are first pooled into
+// a line with a number per column, which vectorises; finish() then pools `step` neighbours in the
+// line.
 //
 // The maximum of exponentials is the exponential of the maximum: for softmax weights and Max, one
-// exponential is computed per cell and none per pair.
+// exponential is computed per cell instead of one per pair.
 class CellRow {
  public:
   CellRow(const Prepared& prepared, const TileRequest& request)
@@ -23,10 +23,10 @@ class CellRow {
                  prepared.part.normaliser == Normaliser::SpanSoftmax),
         normalised_(prepared.part.normaliser != Normaliser::None) {}
 
-  // Output cells, [request.cell_columns()], which pool `rows` rows of pairs.
+  // Begins a row of output cells, [request.cell_columns()], that pool `rows` rows of pairs.
   void begin(float* cells, Index rows);
-  // Adds the scores of row r of the tile; `sum`: its log-sum-exp (or sum of features). Destroys
-  // them.
+  // Adds row r of the tile: its scores, which are overwritten, and its log-sum-exp or sum of
+  // features.
   void add(const Tile& tile, Index r, float* scores, float sum);
   void finish();
 
@@ -42,7 +42,7 @@ class CellRow {
   float* cells_ = nullptr;
   float* line_ = nullptr;  // [request.width]; cells_ itself where the step is 1
   std::vector<float> own_line_;
-  Extent touched_;  // of the line; the rest has no weight
+  Extent touched_;  // columns of the line with weights
   Index rows_ = 0;
 };
 

@@ -9,8 +9,8 @@
 namespace attnscope::cpu {
 namespace {
 
-std::vector<std::int32_t> positions(const std::vector<std::int32_t>& given, Index count) {
-  if (!given.empty()) return given;
+std::vector<std::int32_t> positions(const std::vector<std::int32_t>& listed, Index count) {
+  if (!listed.empty()) return listed;
   std::vector<std::int32_t> result(static_cast<std::size_t>(count));
   std::iota(result.begin(), result.end(), 0);
   return result;
@@ -34,7 +34,7 @@ Prepared::Table prepare(const OffsetTable& table, Index heads) {
   return {PerHead(table.table, heads), table.table.dim(1), table.index.get()};
 }
 
-// Largest Euclidean norm of the rows [heads, count, size] of each head; NaN counts as infinity.
+// Largest Euclidean norm of each head's rows [heads, count, size]; NaN counts as infinity.
 std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) {
   const Index heads = rows.dim(0), count = rows.dim(1), size = rows.dim(2);
   std::vector<float> squares(static_cast<std::size_t>(heads * count));
@@ -53,13 +53,13 @@ std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) 
 
 // True if every block of rows touches few keys, judged by its first and last row.
 bool touches_few_keys(const Pattern& pattern) {
-  constexpr Index few = 512;
+  constexpr Index max_touched = 512;
   for (Index head = 0; head < pattern.heads(); ++head) {
     for (Index row = 0; row < pattern.queries(); row += block_rows) {
       const Index last_row = std::min(row + block_rows, pattern.queries()) - 1;
       const Pattern::Row first = pattern.row(head, row), last = pattern.row(head, last_row);
       if (first.empty() || last.empty()) continue;
-      if ((last.end() - 1)->end - first.begin()->begin > few) return false;
+      if ((last.end() - 1)->end - first.begin()->begin > max_touched) return false;
     }
   }
   return true;
@@ -67,18 +67,18 @@ bool touches_few_keys(const Pattern& pattern) {
 
 }  // namespace
 
-Prepared::Prepared(const Part& of, Purpose purpose)
-    : part(of),
+Prepared::Prepared(const Part& source, Purpose purpose)
+    : part(source),
       kernels(row_kernels()),
-      batch(of.batch),
-      heads(of.heads),
-      kv_heads(of.kv_heads()),
-      pairs(of.batch * of.heads),
-      queries(of.queries()),
-      keys(of.keys()),
-      has_product(of.source == Source::Product && of.q.defined() && of.k.defined()),
-      pos_q(positions(of.pos_q, of.queries())),
-      pos_k(positions(of.pos_k, of.keys())),
+      batch(source.batch),
+      heads(source.heads),
+      kv_heads(source.kv_heads()),
+      pairs(source.batch * source.heads),
+      queries(source.queries()),
+      keys(source.keys()),
+      has_product(part.source == Source::Product && part.q.defined() && part.k.defined()),
+      pos_q(positions(source.pos_q, source.queries())),
+      pos_k(positions(source.pos_k, source.keys())),
       key_positions_per_head(static_cast<Index>(pos_k.size()) != keys),
       consecutive(is_consecutive(pos_q, queries) && is_consecutive(pos_k, keys)) {
   const Part& p = part;

@@ -1,4 +1,4 @@
-// A part prepared for the CPU kernels: sizes, positions and packed matrices, once per operation.
+// A part prepared for the CPU kernels: sizes, positions and packed matrices.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@ namespace attnscope::cpu {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// Rows of queries computed together.
+// Number of queries computed together.
 inline constexpr Index block_rows = Arrangement::block_rows;
-// Consecutive rows of a block that share an extent, to leave out corners.
+// Number of consecutive rows of a block that share an extent, which excludes corners of the block.
 inline constexpr Index group_rows = Arrangement::group_rows;
-// Columns of scores computed together.
+// Number of columns of scores computed together.
 inline constexpr Index tile_columns = 128;
 
 // Accessor for an array whose first axis is B * h (or B * h_kv), h, or 1.
@@ -41,10 +41,10 @@ class PerHead {
   Index count_ = 1, stride_ = 0, heads_ = 1;
 };
 
-// Use of a prepared part: a pass, a pass that writes whole maps, tiles of maps, gradients. Decides
-// whether rows are arranged or in order, and which matrices are packed: keys, unless each block of
-// one pass needs only a few of them (key_panels.h packs those) or no neighbours; values for
-// gradients.
+// Use of a prepared part: a pass, a pass that writes whole maps, tiles of maps, or gradients. Rows
+// are arranged for passes and gradients, otherwise in order. Values are packed for gradients; keys
+// are packed unless they are never adjacent or each block of a pass needs only a few of them, which
+// key_panels.h then packs.
 enum class Purpose { Pass, Maps, Tiles, Gradients };
 
 struct Prepared {
@@ -69,7 +69,7 @@ struct Prepared {
     const OffsetIndex* index;
   };
 
-  Index key_head(Index pair) const {  // row of k and v for row `pair` of q
+  Index key_head(Index pair) const {  // index in B h_kv of the keys and values of `pair`
     return pair / heads * kv_heads + pair % heads / (heads / kv_heads);
   }
   const float* q(Index pair, Index row) const {
@@ -81,7 +81,7 @@ struct Prepared {
   const float* v(Index pair) const {
     return part.v.value().data() + key_head(pair) * keys * value_size;
   }
-  // True if scores are products of queries and keys alone, under a softmax.
+  // True if scores are products of queries and keys alone, followed by a softmax.
   bool plain() const {
     return has_product && part.normaliser == Normaliser::Softmax && !part.relu &&
            part.score_cap == 0 && !part.sinks.defined() && products.empty() && query_rows.empty() &&
@@ -92,7 +92,7 @@ struct Prepared {
     return pos_k.data() + (key_positions_per_head ? head * keys : 0);
   }
 
-  const Part part;  // a copy that outlives the caller's
+  const Part part;  // a copy, independent of the caller's
   const RowKernels& kernels;
   Index batch, heads, kv_heads, pairs;  // pairs = B h
   Index queries, keys, key_size = 0, value_size = 0, additive_size = 0;
@@ -101,16 +101,16 @@ struct Prepared {
   bool key_positions_per_head, consecutive;  // consecutive: positions are arithmetic, step 1
 
   // Computes products that overflow float32 in double precision and clamps them to its range.
-  // Slow: only enabled once the forward pass has met an infinite score.
+  // Slow: enabled only after an infinite score in the forward pass.
   mutable std::atomic<bool> careful = false;
 
   std::shared_ptr<const Arrangement> arrangement;  // of the pattern, except for maps and tiles
 
-  Packed packed_k, packed_v;     // or undefined, see Purpose
-  std::vector<float> key_norms;  // the largest |k_j| of each head of packed_k, where plain()
+  Packed packed_k, packed_v;     // may be undefined, see Purpose
+  std::vector<float> key_norms;  // largest |k_j| of each head of packed_k, if plain()
   std::vector<Product> products;
-  std::vector<Rows> query_rows, key_rows, value_rows;  // the first and last: none or one
-  std::vector<Table> scaled_biases, bias, factor;      // the last two: none or one
+  std::vector<Rows> query_rows, key_rows, value_rows;  // at most one of query_rows and value_rows
+  std::vector<Table> scaled_biases, bias, factor;      // at most one bias and one factor
   PerHead logits;
   Tensor additive_q, additive_k;  // q add_wq [B h, L_q, a], k add_wk [B h, L_k, a]
 };

@@ -58,20 +58,20 @@ void TileProducts::spread(const Tile& tile, const float* p, Index p_row, const f
 
 const float* TileProducts::selected_rows(const Tile& tile, const float* rows, Index size) {
   if (tile.contiguous()) return rows + tile.columns[0] * size;
-  const auto [copy, done] = gathered_.find(tile, rows, size);
+  const auto [copy, valid] = gathered_.find(tile, rows, size);
   copy->numbers.resize(static_cast<std::size_t>(tile_columns * size));
-  kernels_.gather(rows, tile.columns + done, tile.width - done, size,
-                  copy->numbers.data() + done * size);
+  kernels_.gather(rows, tile.columns + valid, tile.width - valid, size,
+                  copy->numbers.data() + valid * size);
   return copy->numbers.data();
 }
 
 const float* TileProducts::packed_rows(const Tile& tile, const float* rows, Index size) {
   const auto [copy, found] = panels_.find(tile, rows, size);
   // The last panel may be incomplete.
-  const Index done = found == tile.width ? found : found / panel_width * panel_width;
+  const Index valid = found == tile.width ? found : found / panel_width * panel_width;
   copy->numbers.resize(static_cast<std::size_t>(tile_columns * size));
-  pack_rows(kernels_, rows, size, tile.columns + done, tile.width - done,
-            copy->numbers.data() + done * size);
+  pack_rows(kernels_, rows, size, tile.columns + valid, tile.width - valid,
+            copy->numbers.data() + valid * size);
   return copy->numbers.data();
 }
 
@@ -89,11 +89,11 @@ std::pair<TileProducts::Copy*, Index> TileProducts::Copies::find(const Tile& til
   copy.rows = rows;
   copy.size = size;
   const std::int32_t* const end = tile.columns + tile.width;
-  const auto most = std::min<Index>(tile.width, static_cast<Index>(copy.columns.size()));
-  const Index same =
-      std::mismatch(tile.columns, tile.columns + most, copy.columns.begin()).first - tile.columns;
-  if (same < tile.width) copy.columns.assign(tile.columns, end);
-  return {&copy, same};
+  const auto both = std::min<Index>(tile.width, static_cast<Index>(copy.columns.size()));
+  const Index valid =
+      std::mismatch(tile.columns, tile.columns + both, copy.columns.begin()).first - tile.columns;
+  if (valid < tile.width) copy.columns.assign(tile.columns, end);
+  return {&copy, valid};
 }
 
 }  // namespace attnscope::cpu

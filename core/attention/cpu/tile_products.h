@@ -9,28 +9,27 @@
 
 namespace attnscope::cpu {
 
-// Cells of p and s outside the tile's extents are skipped, except by spread().
-//
-// `rows` is a matrix [L_k, size] of which the tile's columns pick rows, in order where the tile is
-// contiguous and gathered otherwise. p and s: [tile.rows, tile.width].
+// `rows` is a matrix [L_k, size]. The tile's columns select its rows: in place if the tile is
+// contiguous, otherwise gathered. p and s: [tile.rows, tile.width]; cells outside the tile's
+// extents are skipped, except by spread().
 class TileProducts {
  public:
   explicit TileProducts(const RowKernels& kernels) : kernels_(kernels) {}
 
-  // s (+)= a rows^T.  a: [tile.rows, size]; `packed` holds `rows` as its head `head`.
+  // s (+)= a rows^T.  a: [tile.rows, size]; head `head` of `packed` contains `rows`.
   void scores(const Tile& tile, const float* a, const Packed& packed, Index head, const float* rows,
               Index size, float* s, Index s_row, bool add);
   // sum += p rows.  sum: [tile.rows, size]
   void weighted_sum(const Tile& tile, const float* p, Index p_row, const float* rows, Index size,
                     float* sum);
-  // rows += p^T a.  a: [tile.rows, size]. p must be 0 outside of the extents: fill_outside().
+  // rows += p^T a.  a: [tile.rows, size]. p must be 0 outside the extents, see fill_outside().
   void spread(const Tile& tile, const float* p, Index p_row, const float* a, Index size,
               float* rows);
   // The selected rows: a pointer into `rows` or to a copy, valid until the next call.
   const float* selected_rows(const Tile& tile, const float* rows, Index size);
 
  private:
-  // Copies of selected rows. Consecutive blocks often select the same ones, or these first.
+  // Copies of selected rows. Consecutive blocks often select the same rows, or the same first rows.
   struct Copy {
     const float* rows = nullptr;  // the matrix
     Index size = 0;
@@ -39,11 +38,11 @@ class TileProducts {
   };
   class Copies {
    public:
-    // Storage for copies of the tile's rows, and the number of valid ones.
+    // Storage for copies of the tile's rows, and the number of copies that are already valid.
     std::pair<Copy*, Index> find(const Tile& tile, const float* rows, Index size);
 
    private:
-    static constexpr Index matrices = 2, tiles = 4;  // kept of each
+    static constexpr Index matrices = 2, tiles = 4;  // cached matrices, and tiles of each
     std::array<Copy, matrices * tiles> copies_;
     std::array<const float*, matrices> matrices_{};
     Index next_ = 0;

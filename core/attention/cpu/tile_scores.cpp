@@ -15,7 +15,7 @@ void resize_to(std::vector<float>& numbers, Index count) {
   numbers.resize(static_cast<std::size_t>(count));
 }
 
-float span_of(const Prepared& prepared, Index pair, Index query) {
+float span_length(const Prepared& prepared, Index pair, Index query) {
   const Tensor& z = prepared.part.span.value();
   return z.rank() == 1 ? z[pair % prepared.heads] : z(pair, query);
 }
@@ -29,7 +29,7 @@ float span_weight(float z, double ramp, std::int32_t offset) {
 float span_weight(const Prepared& prepared, Index pair, Index query, Index key) {
   const std::int32_t offset = prepared.pos_q[static_cast<std::size_t>(query)] -
                               prepared.key_positions(pair % prepared.heads)[key];
-  return span_weight(span_of(prepared, pair, query), prepared.part.span_ramp, offset);
+  return span_weight(span_length(prepared, pair, query), prepared.part.span_ramp, offset);
 }
 
 void TileScores::compute(const Tile& tile, float* s, Index s_row, float hidden) {
@@ -57,19 +57,19 @@ void TileScores::compute(const Tile& tile, float* s, Index s_row, float hidden) 
 }
 
 void TileScores::cap(const Tile& tile, float* s, Index s_row) {
-  const float most = prepared_.part.score_cap;
+  const float score_cap = prepared_.part.score_cap;
   resize_to(capped_, tile.rows * tile.width);
   each_pair(tile, [&](Index r, Index x) {
-    const float bent = std::tanh(s[r * s_row + x] / most);
-    capped_[static_cast<std::size_t>(r * tile.width + x)] = bent;
-    s[r * s_row + x] = most * bent;
+    const float tanh_score = std::tanh(s[r * s_row + x] / score_cap);
+    capped_[static_cast<std::size_t>(r * tile.width + x)] = tanh_score;
+    s[r * s_row + x] = score_cap * tanh_score;
   });
 }
 
-// Rows of a matrix [L_q, size] of the tile, multiplied by the scale, so that scores need no
+// The tile's rows of a matrix [L_q, size] times the scale, so that scores are scaled without a
 // separate pass.
-const float* TileScores::scaled(const Tile& tile, const float* rows, Index size,
-                                std::vector<float>& to) {
+const float* TileScores::scaled_rows(const Tile& tile, const float* rows, Index size,
+                                     std::vector<float>& to) {
   const float scale = prepared_.part.scale;
   if (scale == 1 && tile.queries == nullptr) return rows + tile.row * size;
   resize_to(to, tile.rows * size);
@@ -104,7 +104,7 @@ void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
   const Prepared& p = prepared_;
   const Part& part = p.part;
   if (part.q.defined() && tile.first == 0) {  // shared by the block's other tiles
-    scaled_q_ = scaled(tile, p.q(tile.pair, 0), p.key_size, scaled_q_numbers_);
+    scaled_q_ = scaled_rows(tile, p.q(tile.pair, 0), p.key_size, scaled_q_numbers_);
   }
   if (p.has_product) {
     add_product(tile, scaled_q_, p.packed_k, p.key_head(tile.pair), p.k(tile.pair), p.key_size, s,
@@ -121,7 +121,7 @@ void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
     for (Index r = 0; r < tile.rows; ++r) std::fill_n(s + r * s_row, tile.width, 0.0F);
   }
   for (const Prepared::Product& e : p.products) {
-    const float* q = scaled(tile, e.q.at(tile.pair), e.size, scaled_numbers_);
+    const float* q = scaled_rows(tile, e.q.at(tile.pair), e.size, scaled_numbers_);
     add_product(tile, q, e.packed_k, e.k.index(tile.pair), e.k.at(tile.pair), e.size, s, s_row,
                 true);
   }
@@ -181,32 +181,32 @@ void TileScores::add_table(const Tile& tile, const Prepared::Table& table, float
 void TileScores::add_query_rows(const Tile& tile, const Prepared::Rows& rows, float* s,
                                 Index s_row) {
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-  const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
+  const Index base = offsets_.min_bucket(), n = offsets_.bucket_count();
   resize_to(by_bucket_, tile.rows * n);
   rows.packed.multiply(prepared_.kernels, tile.rows, scaled_q_, rows.size,
-                       rows.rows.index(tile.pair), least, n, by_bucket_.data(), n, false);
+                       rows.rows.index(tile.pair), base, n, by_bucket_.data(), n, false);
   each_pair(tile, [&](Index r, Index x) {
-    s[r * s_row + x] += by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)];
+    s[r * s_row + x] += by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - base)];
   });
 }
 
 void TileScores::add_key_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row) {
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-  const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
+  const Index base = offsets_.min_bucket(), n = offsets_.bucket_count();
   resize_to(by_bucket_, tile.width * n);
   const float* keys = products_.selected_rows(tile, prepared_.k(tile.pair), rows.size);
   rows.packed.multiply(prepared_.kernels, tile.width, keys, rows.size, rows.rows.index(tile.pair),
-                       least, n, by_bucket_.data(), n, false);
+                       base, n, by_bucket_.data(), n, false);
   const float scale = prepared_.part.scale;
   each_pair(tile, [&](Index r, Index x) {
     s[r * s_row + x] +=
-        scale * by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)];
+        scale * by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - base)];
   });
 }
 
 void TileScores::hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden) {
   for (Index r = 0; r < tile.rows; ++r) {
-    const float z = span_of(prepared_, tile.pair, tile.query(r));
+    const float z = span_length(prepared_, tile.pair, tile.query(r));
     const std::int32_t* offset = offsets_.offsets().row(r);
     const Extent extent = tile.extent(r);
     for (Index x = extent.begin; x < extent.end; ++x) {
@@ -217,7 +217,7 @@ void TileScores::hide_beyond_span(const Tile& tile, float* s, Index s_row, float
 
 void TileScores::add_span(const Tile& tile, float* s, Index s_row) {
   for (Index r = 0; r < tile.rows; ++r) {
-    const float z = span_of(prepared_, tile.pair, tile.query(r));
+    const float z = span_length(prepared_, tile.pair, tile.query(r));
     const std::int32_t* offset = offsets_.offsets().row(r);
     const Extent extent = tile.extent(r);
     for (Index x = extent.begin; x < extent.end; ++x) {
@@ -229,15 +229,15 @@ void TileScores::add_span(const Tile& tile, float* s, Index s_row) {
 
 void TileScores::add_value_rows(const Tile& tile, const float* p, Index p_row, float* sum) {
   for (const Prepared::Rows& rows : prepared_.value_rows) {
-    offsets_.set(prepared_, tile);  // compute() may have moved to other tiles
+    offsets_.set(prepared_, tile);  // compute() may have processed other tiles since
     const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-    const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
+    const Index base = offsets_.min_bucket(), n = offsets_.bucket_count();
     by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
     each_pair(tile, [&](Index r, Index x) {
-      by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += p[r * p_row + x];
+      by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - base)] += p[r * p_row + x];
     });
     prepared_.kernels.multiply(tile.rows, rows.size, n, by_bucket_.data(), n, 1,
-                               rows.rows.at(tile.pair) + least * rows.size, rows.size, sum,
+                               rows.rows.at(tile.pair) + base * rows.size, rows.size, sum,
                                rows.size, true);
   }
 }
@@ -248,21 +248,21 @@ void TileScores::value_rows_backward(const Tile& tile, const float* p, Index p_r
   for (std::size_t i = 0; i < prepared_.value_rows.size(); ++i) {
     const Prepared::Rows& rows = prepared_.value_rows[i];
     const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-    const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
+    const Index base = offsets_.min_bucket(), n = offsets_.bucket_count();
     by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
     rows.packed.multiply(prepared_.kernels, tile.rows, d_output, rows.size,
-                         rows.rows.index(tile.pair), least, n, by_bucket_.data(), n, false);
+                         rows.rows.index(tile.pair), base, n, by_bucket_.data(), n, false);
     each_pair(tile, [&](Index r, Index x) {
-      dp[r * dp_row + x] += by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)];
+      dp[r * dp_row + x] += by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - base)];
     });
     if (!gradients.value_rows[i].wanted()) continue;
     by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
     each_pair(tile, [&](Index r, Index x) {
-      by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += p[r * p_row + x];
+      by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - base)] += p[r * p_row + x];
     });
     prepared_.kernels.multiply(
         n, rows.size, tile.rows, by_bucket_.data(), 1, n, d_output, rows.size,
-        gradients.value_rows[i].at(slice, tile.pair) + least * rows.size, rows.size, true);
+        gradients.value_rows[i].at(slice, tile.pair) + base * rows.size, rows.size, true);
   }
 }
 
@@ -273,8 +273,8 @@ void TileScores::backward(const Tile& tile, float* ds, Index ds_row, Gradients& 
   if (gradients.span.wanted()) span_backward(tile, ds, ds_row, gradients, slice);
   if (prepared_.part.score_cap > 0) {
     each_pair(tile, [&](Index r, Index x) {
-      const float bent = capped_[static_cast<std::size_t>(r * tile.width + x)];
-      ds[r * ds_row + x] *= 1 - bent * bent;
+      const float tanh_score = capped_[static_cast<std::size_t>(r * tile.width + x)];
+      ds[r * ds_row + x] *= 1 - tanh_score * tanh_score;
     });
   }
   for (std::size_t i = 0; i < prepared_.bias.size(); ++i) {
@@ -327,8 +327,8 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_row, Gra
       add_scaled_sum(tile, ds, ds_row, e.k.at(tile.pair), e.size, d.q.at(0, tile.pair));
     }
     if (d.k.wanted()) {
-      products_.spread(tile, ds, ds_row, scaled(tile, e.q.at(tile.pair), e.size, scaled_numbers_),
-                       e.size, d.k.at(slice, tile.pair));
+      const float* q = scaled_rows(tile, e.q.at(tile.pair), e.size, scaled_numbers_);
+      products_.spread(tile, ds, ds_row, q, e.size, d.k.at(slice, tile.pair));
     }
   }
   if (!p.has_product) return;
@@ -375,9 +375,9 @@ void TileScores::additive_backward(const Tile& tile, const float* ds, Index ds_r
     const Index i = tile.query(r) * a, c = tile.columns[x] * a;
     for (Index t = 0; t < a; ++t) {
       const float u = std::tanh(q[i + t] + k[c + t]);
-      const float inside = d * v[t] * (1 - u * u);
-      d_q[i + t] += inside;
-      d_k[c + t] += inside;
+      const float d_argument = d * v[t] * (1 - u * u);
+      d_q[i + t] += d_argument;
+      d_k[c + t] += d_argument;
       if (d_v != nullptr) d_v[t] += d * u;
     }
   });
@@ -405,7 +405,7 @@ void TileScores::span_backward(const Tile& tile, const float* ds, Index ds_row,
                                Gradients& gradients, Index slice) {
   const double ramp = prepared_.part.span_ramp;
   for (Index r = 0; r < tile.rows; ++r) {
-    const float z = span_of(prepared_, tile.pair, tile.query(r));
+    const float z = span_length(prepared_, tile.pair, tile.query(r));
     const std::int32_t* offset = offsets_.offsets().row(r);
     double sum = 0;
     for (Index x = 0; x < tile.width; ++x) {
@@ -432,19 +432,19 @@ void TileScores::query_rows_backward(const Tile& tile, const Prepared::Rows& row
   GradientSum& d_rows = gradients.query_rows[0];
   if (!gradients.q.wanted() && !d_rows.wanted()) return;
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-  const Index least = offsets_.min_bucket(), n = offsets_.bucket_count();
+  const Index base = offsets_.min_bucket(), n = offsets_.bucket_count();
   by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
   each_pair(tile, [&](Index r, Index x) {
-    by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += ds[r * ds_row + x];
+    by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - base)] += ds[r * ds_row + x];
   });
   const Index size = rows.size;
   if (d_rows.wanted()) {
     prepared_.kernels.multiply(n, size, tile.rows, by_bucket_.data(), 1, n, scaled_q_, size,
-                               d_rows.at(slice, tile.pair) + least * size, size, true);
+                               d_rows.at(slice, tile.pair) + base * size, size, true);
   }
   if (gradients.q.wanted()) {
     prepared_.kernels.scale(by_bucket_.data(), tile.rows * n, prepared_.part.scale);
-    const float* from = rows.rows.at(tile.pair) + least * size;
+    const float* from = rows.rows.at(tile.pair) + base * size;
     float* d_q = gradients.q.at(0, tile.pair);
     for (Index r = 0; r < tile.rows;) {  // consecutive rows at once
       const Index count = tile.queries == nullptr ? tile.rows : 1;
@@ -460,22 +460,22 @@ void TileScores::key_rows_backward(const Tile& tile, const Prepared::Rows& rows,
                                    GradientSum& d_rows) {
   if (!gradients.k.wanted() && !d_rows.wanted()) return;
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
-  const Index least = offsets_.min_bucket(), n = offsets_.bucket_count(), size = rows.size;
+  const Index base = offsets_.min_bucket(), n = offsets_.bucket_count(), size = rows.size;
   by_bucket_.assign(static_cast<std::size_t>(tile.width * n), 0.0F);
   each_pair(tile, [&](Index r, Index x) {
-    by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)] +=
+    by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - base)] +=
         prepared_.part.scale * ds[r * ds_row + x];
   });
   if (d_rows.wanted()) {
     const float* keys = products_.selected_rows(tile, prepared_.k(tile.pair), size);
     prepared_.kernels.multiply(n, size, tile.width, by_bucket_.data(), 1, n, keys, size,
-                               d_rows.at(slice, tile.pair) + least * size, size, true);
+                               d_rows.at(slice, tile.pair) + base * size, size, true);
   }
   if (gradients.k.wanted()) {
     float* d_k = gradients.k.at(slice, prepared_.key_head(tile.pair));
     for (Index x = 0; x < tile.width; ++x) {
       prepared_.kernels.multiply(1, size, n, by_bucket_.data() + x * n, n, 1,
-                                 rows.rows.at(tile.pair) + least * size, size,
+                                 rows.rows.at(tile.pair) + base * size, size,
                                  d_k + tile.columns[x] * size, size, true);
     }
   }

@@ -19,20 +19,20 @@ class TileScores {
   explicit TileScores(const Prepared& prepared)
       : prepared_(prepared), products_(prepared.kernels) {}
 
-  // Selects the pair of the next tiles.
+  // Sets the columns to which the next tiles belong.
   void set_columns(RowColumns& columns) { columns_ = &columns; }
 
-  // Computes s_ic of part.h; `hidden` where the pair is not allowed.  s: [tile.rows, tile.width],
-  // cells outside the extents undefined.
-  // A span-weighted softmax is a softmax whose scores gain log m_z(o): add_span() adds it, and
-  // hides pairs beyond the span.
+  // Computes s_ic of part.h, or `hidden` if the pair is not allowed.  s: [tile.rows, tile.width],
+  // undefined outside the extents.
+  // A span-weighted softmax is a softmax of scores plus log m_z(o), which add_span() adds:
+  // -infinity beyond the span. hide_beyond_span() only hides these pairs.
   void compute(const Tile& tile, float* s, Index s_row, float hidden);
   void add_span(const Tile& tile, float* s, Index s_row);
   void hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden);
 
-  // Adds the gradients of all score ingredients, given those of the scores, which are destroyed.
-  // The last compute() must be of this tile. ds is 0 where a pair is not allowed, also outside the
-  // extents.
+  // Adds the gradients of all score ingredients, from the gradients ds of the scores, which are
+  // overwritten. The last compute() must be of this tile. ds must be 0 outside the extents and for
+  // pairs that are not allowed.
   void backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients, Index slice);
 
   // sum_r += sum_x p_rx value_rows[bucket of (r, x)].  sum: [tile.rows, d_v]
@@ -50,7 +50,7 @@ class TileScores {
   void compute_additive(const Tile& tile, float* s, Index s_row) const;
   void compute_logits(const Tile& tile, float* s, Index s_row);
   void cap(const Tile& tile, float* s, Index s_row);
-  const float* scaled(const Tile& tile, const float* rows, Index size, std::vector<float>& to);
+  const float* scaled_rows(const Tile& tile, const float* rows, Index size, std::vector<float>& to);
   void add_table(const Tile& tile, const Prepared::Table& table, float factor, float* s,
                  Index s_row);
   void add_query_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row);
@@ -76,7 +76,7 @@ class TileScores {
   RowColumns* columns_ = nullptr;
   TileProducts products_;
   TileOffsets offsets_;
-  std::vector<float> by_bucket_;     // scratch: a number per row (or column) and bucket
+  std::vector<float> by_bucket_;     // scratch: a number per row or column, and bucket
   std::vector<float> product_;       // scale * q . k before the ReLU  [rows, width]
   std::vector<float> capped_;        // tanh(s / score_cap)  [rows, width]
   std::vector<float> unscaled_;      // scores before the factor  [rows, width]

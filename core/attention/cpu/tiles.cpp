@@ -1,5 +1,5 @@
-// Rectangles of a map on the CPU: scores tile by tile, as in the forward pass, pooled into cells at
-// once. Pairs that the pattern excludes are skipped.
+// Rectangles of a map on the CPU: scores are computed tile by tile, as in the forward pass, and
+// pooled into cells immediately. Pairs that the pattern excludes are skipped.
 #include "core/attention/tiles.h"
 
 #include <algorithm>
@@ -15,23 +15,24 @@
 namespace attnscope {
 namespace {
 
-// Rows of cells of one request; one instance per thread.
+// Computes rows of cells of one request; one instance per thread.
 class TileRows {
  public:
-  // `most`: maximum rows of cells computed together.
-  TileRows(const cpu::Prepared& prepared, const float* sums, const TileRequest& request, Index most)
+  // max_rows: of cells, computed together.
+  TileRows(const cpu::Prepared& prepared, const float* sums, const TileRequest& request,
+           Index max_rows)
       : prepared_(prepared),
         sums_(sums),
         request_(request),
         columns_(prepared),
         scores_(prepared),
         s_(static_cast<std::size_t>(cpu::block_rows * cpu::tile_columns)),
-        cells_(static_cast<std::size_t>(most), {prepared, request}) {
+        cells_(static_cast<std::size_t>(max_rows), {prepared, request}) {
     columns_.restrict_to(request.column, request.column + request.width);
     scores_.set_columns(columns_);
   }
 
-  // Computes rows [first, last) of cells, at most `most`.
+  // Computes rows [first, last) of cells, at most `max_rows`.
   void compute(Index first, Index last, Tensor& cells) {
     const Index end = std::min(last * request_.step, request_.height);
     first_ = first;
@@ -49,12 +50,12 @@ class TileRows {
 
   // Adds `count` rows of pairs, counted from the request's first.
   void add_rows(Index from, Index count) {
-    for (Index done = 0; done < count && !is_stopping();) {
-      const Index row = request_.row + from + done;
+    for (Index added = 0; added < count && !is_stopping();) {
+      const Index row = request_.row + from + added;
       const Index rows =
-          columns_.choose(request_.head, row, std::min(cpu::block_rows, count - done));
-      add_block(from + done, rows);
-      done += rows;
+          columns_.choose(request_.head, row, std::min(cpu::block_rows, count - added));
+      add_block(from + added, rows);
+      added += rows;
     }
   }
 
@@ -100,12 +101,12 @@ class CpuTiles : public AttentionTiles {
     Tensor cells({request.cell_rows(), request.cell_columns()});
     if (cells.empty()) return cells;
     // Whole blocks of rows at a time.
-    const Index together = request.sampled ? 1 : std::max<Index>(1, cpu::block_rows / request.step);
-    const Index groups = (cells.dim(0) + together - 1) / together;
+    const Index stride = request.sampled ? 1 : std::max<Index>(1, cpu::block_rows / request.step);
+    const Index groups = (cells.dim(0) + stride - 1) / stride;
     parallel_for(groups, 1, [&](Index first, Index last) {
-      TileRows rows(prepared, sums, request, together);
+      TileRows rows(prepared, sums, request, stride);
       for (Index n = first; n < last && !is_stopping(); ++n) {
-        rows.compute(n * together, std::min((n + 1) * together, cells.dim(0)), cells);
+        rows.compute(n * stride, std::min((n + 1) * stride, cells.dim(0)), cells);
       }
     });
     check_stop();

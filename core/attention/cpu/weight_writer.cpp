@@ -7,8 +7,8 @@ namespace attnscope::cpu {
 namespace {
 
 constexpr Index max_in_cache = Index{1} << 20;  // numbers
-// Pieces of rows end at cache lines.
-constexpr Index line = 16;
+// Floats per cache line, where pieces of rows end.
+constexpr Index cache_line = 16;
 
 }  // namespace
 
@@ -21,20 +21,20 @@ WeightWriter::WeightWriter(const RowKernels& kernels, Tensor& attention)
       keys_(attention.defined() ? attention.dim(2) : 0),
       scale_to_(scale_into(kernels, attention.size())) {}
 
-void WeightWriter::take(WeightBlock& block) {
+void WeightWriter::submit(WeightBlock& block) {
   write(block_.rows * keys_);
   std::swap(block_, block);
   row_ = column_ = 0;
 }
 
 void WeightWriter::plan(Index steps) {
-  const Index left = (block_.rows - row_) * keys_ - column_;
-  const Index share = steps > 0 ? (left + steps - 1) / steps : left;
-  per_step_ = (share + line - 1) / line * line;
+  const Index remaining = (block_.rows - row_) * keys_ - column_;
+  const Index share = steps > 0 ? (remaining + steps - 1) / steps : remaining;
+  numbers_per_step_ = (share + cache_line - 1) / cache_line * cache_line;
 }
 
 void WeightWriter::advance() {
-  write(per_step_);
+  write(numbers_per_step_);
 }
 
 void WeightWriter::finish() {
@@ -56,7 +56,7 @@ void WeightWriter::write(Index numbers) {
   }
 }
 
-// Keys [begin, end) of the row, zeros around its own.
+// Writes the row's weights of keys [begin, end), zeros for keys that it does not see.
 void WeightWriter::write_piece(Index begin, Index end) {
   const auto n = static_cast<std::size_t>(row_);
   const Index first = std::clamp<Index>(block_.first[n], begin, end);
@@ -66,7 +66,7 @@ void WeightWriter::write_piece(Index begin, Index end) {
   if (first < last) {
     scale_to_(to + first, block_.p.data() + row_ * block_.p_row + (first - block_.first_key),
               last - first, block_.factor[n]);
-    // A lone key has it all; x * (1 / x) may miss that by a bit.
+    // The weight of a single key is 1; x * (1 / x) may differ by rounding.
     if (block_.last[n] - block_.first[n] == 1) to[first] = 1;
   }
   std::fill(to + last, to + end, 0.0F);

@@ -1,5 +1,5 @@
 // Writes weights of finished rows into the requested attention, in steps while the next rows are
-// computed. Written at once, the processor would wait for the memory.
+// computed: after a single large write the processor would wait for the memory.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace attnscope::cpu {
 
-// Kernel that scales numbers into a result of `size`, bypassing caches too small to hold it. Other
-// threads may read after a fence.
+// Kernel that writes scaled numbers to a result of `size` numbers. It bypasses caches that are
+// smaller than the result; other threads may then read the result only after a fence.
 using ScaleTo = void (*)(float* to, const float* x, std::ptrdiff_t n, float factor);
 ScaleTo scale_into(const RowKernels& kernels, Index size);
 
@@ -19,7 +19,7 @@ struct WeightBlock {
   Tensor p;                       // [rows, p_row]; its column 0 belongs to key first_key
   Index p_row = 0, first_key = 0;
   std::array<std::int32_t, block_rows> first{}, last{};  // keys [first, last) of each row
-  std::array<float, block_rows> factor{};                // of the row's weights
+  std::array<float, block_rows> factor{};                // 1 / sum of each row
 };
 
 class WeightWriter {
@@ -27,12 +27,12 @@ class WeightWriter {
   // attention: [B h, L_q, L_k]; undefined if not requested
   WeightWriter(const RowKernels& kernels, Tensor& attention);
 
-  // Takes the block and returns a free one for the next. `steps`: number of advance() calls before
-  // the next take().
-  void take(WeightBlock& block);
+  // Begins to write `block` and replaces it by a free one. plan() divides the work into `steps`
+  // calls of advance() before the next submit().
+  void submit(WeightBlock& block);
   void plan(Index steps);
   void advance();
-  // Writes the rest; then other threads may read.
+  // Writes the remaining weights; other threads may read them afterwards.
   void finish();
 
  private:
@@ -44,7 +44,7 @@ class WeightWriter {
   ScaleTo scale_to_;
   WeightBlock block_;
   Index row_ = 0, column_ = 0;  // next position
-  Index per_step_ = 0;          // numbers
+  Index numbers_per_step_ = 0;
 };
 
 }  // namespace attnscope::cpu

@@ -19,19 +19,19 @@ bool is_dynamic(const Values& values) {
 Var spans(const OperationInput& input) {
   if (!is_dynamic(input.variant.values)) return weight(input.weights, "span.z");
   if (!input.x.defined()) throw InputError("x: missing, required by dynamic spans");
-  const auto most = static_cast<float>(input.variant.values.integer("span"));
-  return scale(sigmoid(head_logits(input, "span.v", "span.b")), most);
+  const auto max_span = static_cast<float>(input.variant.values.integer("span"));
+  return scale(sigmoid(head_logits(input, "span.v", "span.b")), max_span);
 }
 
 // Largest distance x <= S with x < R + z, or -1.
-Index reach(double z, double ramp, Index most) {
-  return static_cast<Index>(std::ceil(std::clamp(ramp + z, 0.0, static_cast<double>(most) + 1)) -
-                            1);
+Index reach(double z, double ramp, Index max_span) {
+  return static_cast<Index>(
+      std::ceil(std::clamp(ramp + z, 0.0, static_cast<double>(max_span) + 1)) - 1);
 }
 
 Pattern span_pattern(const OperationInput& input, const Tensor& z) {
   const double ramp = input.variant.values.real("ramp");
-  const Index most = input.variant.values.integer("span"), first = first_position(input);
+  const Index max_span = input.variant.values.integer("span"), first = first_position(input);
   const PatternInput in{.values = input.variant.values,
                         .weights = input.weights,
                         .heads = input.heads,
@@ -40,8 +40,8 @@ Pattern span_pattern(const OperationInput& input, const Tensor& z) {
                         .first = first,
                         .causal = true};
   return build_rows(in, input.heads, {"span"}, [&](PatternBuilder& rows, Index head, Index i) {
-    const double own = z.rank() == 1 ? z[head] : z(head, i - first);
-    rows.add(0, i - reach(own, ramp, most), i + 1);
+    const double row_z = z.rank() == 1 ? z[head] : z(head, i - first);
+    rows.add(0, i - reach(row_z, ramp, max_span), i + 1);
   });
 }
 
@@ -122,7 +122,7 @@ Variant adaptive_span_variant() {
                     [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
                       return Tensor::full(shape, static_cast<float>(values.integer("span")) / 2);
                     },
-                // Increasing by head.
+                // Spans that increase by head.
                 .illustrative =
                     [](const Shape& shape, const Situation&, const Values& values) {
                       const auto span = static_cast<float>(values.integer("span"));
@@ -151,15 +151,14 @@ Variant adaptive_span_variant() {
                 .initial = initial_zeros(),
                 .used = is_dynamic}};
   v.inputs.needs = [](const Values& values) { return Needs{.input = is_dynamic(values)}; };
-  v.defaults.from_weights = [](Values& values,
-                               const std::function<bool(const std::string&)>& holds) {
-    const bool fixed = holds("span.z"), dynamic = holds("span.v");
+  v.defaults.from_weights = [](Values& values, const std::function<bool(const std::string&)>& has) {
+    const bool fixed = has("span.z"), dynamic = has("span.v");
     if (fixed != dynamic) values.set("dynamic", dynamic);
   };
   v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted) {
-    const Evaluate one =
+    const Evaluate evaluate_items =
         is_dynamic(input.variant.values) ? item_by_item(evaluate_span) : evaluate_span;
-    return one(input, backend, wanted);
+    return evaluate_items(input, backend, wanted);
   };
   return v;
 }

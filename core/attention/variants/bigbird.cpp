@@ -15,8 +15,8 @@ Index block_count(Index keys, Index block) {
   return (keys + block - 1) / block;
 }
 
-// Draws `count` blocks without repetition from those that are neither in the window
-// [window_begin, window_end) nor among the first `global` ones (Floyd, 1987).
+// Draws `count` blocks without repetition from the blocks that are neither in the window
+// [window_begin, window_end) nor among the first `global` blocks (Floyd, 1987).
 std::vector<Index> draw_blocks(Index blocks, Index window_begin, Index window_end, Index global,
                                Index count, std::uint64_t seed) {
   window_begin = std::max(window_begin, global);
@@ -70,8 +70,8 @@ Pattern bigbird_pattern(const PatternInput& in) {
   const bool by_head = in.values.flag("by_head");
   const Index random_blocks = in.values.integer("random_blocks");
   const auto seed = static_cast<std::uint64_t>(in.values.integer("seed"));
-  const Lists* given = in.values.has("random") ? &in.values.get<Lists>("random") : nullptr;
-  Index drawn_for = -1, drawn_head = -1;
+  const Lists* block_lists = in.values.has("random") ? &in.values.get<Lists>("random") : nullptr;
+  Index drawn_block = -1, drawn_head = -1;
   std::vector<Index> drawn;
   return build_rows(
       in, by_head ? in.heads : 1,
@@ -79,24 +79,24 @@ Pattern bigbird_pattern(const PatternInput& in) {
            std::to_string(block),
        "random block", "global key", "global query"},
       [&](PatternBuilder& rows, Index head, Index i) {
-        const Index own = i / block;
-        const Index begin = std::max<Index>(0, own - reach),
-                    end = std::min(blocks, own + reach + 1);
+        const Index own_block = i / block;
+        const Index begin = std::max<Index>(0, own_block - reach),
+                    end = std::min(blocks, own_block + reach + 1);
         rows.add(0, begin * block, end * block);
         rows.add(2, 0, global * block);
         if (last < blocks) rows.add(2, last * block, blocks * block);
-        const bool sees_all = own < global || own >= last;
+        const bool sees_all = own_block < global || own_block >= last;
         if (sees_all) rows.add(3, 0, blocks * block);
-        if (drawn_for != own || drawn_head != head) {
-          drawn_for = own;
+        if (drawn_block != own_block || drawn_head != head) {
+          drawn_block = own_block;
           drawn_head = head;
-          const auto row = static_cast<std::uint64_t>(own);
-          const std::uint64_t of_head =
+          const auto row = static_cast<std::uint64_t>(own_block);
+          const std::uint64_t head_seed =
               by_head ? derived_seed(seed, 1 + static_cast<std::uint64_t>(in.first_head + head))
                       : seed;
-          drawn = given ? (*given)[static_cast<std::size_t>(own)]
-                        : draw_blocks(last, begin, end, sees_all ? last : global, random_blocks,
-                                      derived_seed(of_head, row));
+          drawn = block_lists ? (*block_lists)[static_cast<std::size_t>(own_block)]
+                              : draw_blocks(last, begin, end, sees_all ? last : global,
+                                            random_blocks, derived_seed(head_seed, row));
         }
         for (const Index b : drawn) rows.add(1, b * block, (b + 1) * block);
       });
@@ -168,9 +168,9 @@ Variant bigbird_variant() {
     const auto rows =
         static_cast<double>(in.values.flag("by_head") ? in.heads * in.queries : in.queries);
     const Index blocks = block_count(in.keys, std::max<Index>(1, in.values.integer("block")));
-    // Adjacent blocks form one run.
-    const Index apart = std::min(in.values.integer("random_blocks"), (blocks + 1) / 2);
-    return rows * static_cast<double>(apart) * kBytesOfRun;
+    // Adjacent random blocks share a run.
+    const Index random_runs = std::min(in.values.integer("random_blocks"), (blocks + 1) / 2);
+    return rows * static_cast<double>(random_runs) * kBytesOfRun;
   };
   v.pattern = bigbird_pattern;
   return v;

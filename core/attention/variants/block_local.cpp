@@ -19,8 +19,8 @@ Pattern block_pattern(const PatternInput& in) {
                       const Index own = i / block;
                       rows.add(0, own * block, (own + 1) * block);
                       for (Index b = own - before; b <= own + after; ++b) {
-                        const Index at = circular ? ((b % blocks) + blocks) % blocks : b;
-                        if (at >= 0 && at != own) rows.add(1, at * block, (at + 1) * block);
+                        const Index near = circular ? ((b % blocks) + blocks) % blocks : b;
+                        if (near >= 0 && near != own) rows.add(1, near * block, (near + 1) * block);
                       }
                     });
 }

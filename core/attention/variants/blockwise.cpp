@@ -69,17 +69,18 @@ Variant blockwise_variant() {
   v.pattern = [](const PatternInput& in) {
     const Index blocks = in.values.integer("blocks");
     const Index size = (in.keys + blocks - 1) / blocks;
-    const Lists* given =
+    const Lists* lists =
         in.values.has("permutations") ? &in.values.get<Lists>("permutations") : nullptr;
-    const bool of_group = given && static_cast<Index>(given->size()) == in.heads;
-    const Index first = of_group ? 0 : in.first_head;
+    const bool only_group = lists && static_cast<Index>(lists->size()) == in.heads;
+    const Index first = only_group ? 0 : in.first_head;
     return build_rows(in, in.heads, {"block of " + std::to_string(size)},
                       [=](PatternBuilder& rows, Index head, Index i) {
                         const Index block = i / size;
-                        const Index seen = given ? (*given)[static_cast<std::size_t>(first + head)]
-                                                           [static_cast<std::size_t>(block)]
-                                                 : (block + first + head) % blocks;
-                        rows.add(0, seen * size, (seen + 1) * size);
+                        const Index key_block =
+                            lists ? (*lists)[static_cast<std::size_t>(first + head)]
+                                            [static_cast<std::size_t>(block)]
+                                  : (block + first + head) % blocks;
+                        rows.add(0, key_block * size, (key_block + 1) * size);
                       });
   };
   return v;

@@ -18,7 +18,7 @@ bool has_function(const Values& values, const char* function) {
   return values.choice("function") == function;
 }
 
-// Compressed old memories and the positions of each head's rows (h * rows).
+// Compressed old memories, and the positions of their rows for each head (h * rows).
 struct Compressed {
   Var keys, values;  // [B h_kv, n, ...]
   std::vector<std::int32_t> positions;
@@ -27,22 +27,22 @@ struct Compressed {
 // The `count` rows of largest usage, in order of position.  [B h_kv, count]
 IntTensor most_used_rows(const Tensor& usage, Index count) {
   const Index heads = usage.dim(0), rows = usage.dim(1);
-  IntTensor chosen({heads, count});
+  IntTensor selected({heads, count});
   std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
   for (Index head = 0; head < heads; ++head) {
-    const float* used = usage.data() + head * rows;
+    const float* head_usage = usage.data() + head * rows;
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::int32_t a, std::int32_t b) { return used[a] > used[b]; });
+                     [&](std::int32_t a, std::int32_t b) { return head_usage[a] > head_usage[b]; });
     std::sort(order.begin(), order.begin() + count);
-    std::copy_n(order.begin(), count, chosen.data() + head * count);
+    std::copy_n(order.begin(), count, selected.data() + head * count);
   }
-  return chosen;
+  return selected;
 }
 
-// x: [N, rows, e], chosen: [N, n] -> [N, n, e]
-Var picked_rows(const Var& x, const IntTensor& chosen) {
-  IntTensor flat = chosen.copy();
+// x: [N, rows, e], selected: [N, n] -> [N, n, e]
+Var pick_rows(const Var& x, const IntTensor& selected) {
+  IntTensor flat = selected.copy();
   for (Index head = 0; head < flat.dim(0); ++head) {
     for (Index n = 0; n < flat.dim(1); ++n) {
       flat(head, n) += static_cast<std::int32_t>(head * x.dim(1));
@@ -51,23 +51,22 @@ Var picked_rows(const Var& x, const IntTensor& chosen) {
   return gather(reshape(x, {x.dim(0) * x.dim(1), x.dim(2)}), flat);
 }
 
-Compressed most_used(const OperationInput& input, const Var& keys, const Var& values, Index count,
-                     Index memory) {
+Compressed keep_most_used(const OperationInput& input, const Var& keys, const Var& values,
+                          Index count, Index memory) {
   const Index rows = keys.dim(1);
-  const IntTensor chosen =
+  const IntTensor selected =
       most_used_rows(weight(input.weights, "comp.usage").value(), count);  // [h_kv, n]
-  Compressed result{picked_rows(keys, chosen), picked_rows(values, chosen), {}};
+  Compressed result{pick_rows(keys, selected), pick_rows(values, selected), {}};
   for (Index head = 0; head < input.heads; ++head) {
-    const Index shared = head / (input.heads / input.kv_heads);
+    const Index kv_head = head / (input.heads / input.kv_heads);
     for (Index n = 0; n < count; ++n) {
-      result.positions.push_back(static_cast<std::int32_t>(chosen(shared, n) - rows - memory));
+      result.positions.push_back(static_cast<std::int32_t>(selected(kv_head, n) - rows - memory));
     }
   }
   return result;
 }
 
-Compressed compressed(const OperationInput& input, const Var& keys, const Var& values,
-                      Index memory) {
+Compressed compress(const OperationInput& input, const Var& keys, const Var& values, Index memory) {
   const Values& parameters = input.variant.values;
   const Index rows = keys.dim(1);
   if (rows == 0) return {keys, values, {}};
@@ -79,15 +78,15 @@ Compressed compressed(const OperationInput& input, const Var& keys, const Var& v
   const Index rate = parameters.integer("rate"), size = std::min(rate, rows);
   const Index count = window_count(rows, size);
   if (has_function(parameters, "most_used")) {
-    return most_used(input, keys, values, count, memory);
+    return keep_most_used(input, keys, values, count, memory);
   }
   Compressed result;
   if (is_convolution(parameters)) {
-    const auto cut = [&](const char* name) {
+    const auto kernel = [&](const char* name) {
       return slice(weight(input.weights, name), 1, 0, size);  // [h_kv, size]
     };
-    result.keys = window_convolution(keys, cut("comp.key"), input.kv_heads, size, count);
-    result.values = window_convolution(values, cut("comp.value"), input.kv_heads, size, count);
+    result.keys = window_convolution(keys, kernel("comp.key"), input.kv_heads, size, count);
+    result.values = window_convolution(values, kernel("comp.value"), input.kv_heads, size, count);
   } else if (has_function(parameters, "max")) {
     result.keys = window_max(keys, size, count);
     result.values = window_max(values, size, count);
@@ -118,14 +117,14 @@ std::vector<std::int32_t> column_positions(const Compressed& old, Index heads, I
   return all;
 }
 
-// Rows that a model compressed earlier: see recall().
-std::optional<Compressed> compressed_before(const OperationInput& input) {
+// Rows that the model compressed in earlier segments (recall() in remembered.h).
+std::optional<Compressed> find_compressed(const OperationInput& input) {
   const Var* keys = find_weight(input.weights, "compressed.k");
   if (!keys) return std::nullopt;
   Compressed result{*keys, weight(input.weights, "compressed.v"), {}};
   const Tensor& positions = weight(input.weights, "compressed.position").value();  // [B, n]
   const Index count = positions.dim(1);
-  for (Index head = 0; head < input.heads; ++head) {  // all items of the batch are alike
+  for (Index head = 0; head < input.heads; ++head) {  // equal for all items of the batch
     for (Index n = 0; n < count; ++n) {
       result.positions.push_back(static_cast<std::int32_t>(positions[n]));
     }
@@ -138,15 +137,15 @@ OperationResult evaluate_compressive(const OperationInput& input, Backend& backe
   const Index d_k = input.k.dim(2), d_v = input.v.dim(2);
   const Var keys = memory_rows(input, "mem.k", d_k), values = memory_rows(input, "mem.v", d_v);
   const Index memory = keys.dim(1), length = key_count(input);
-  std::optional<Compressed> before_segment = compressed_before(input);
-  const Compressed old = before_segment ? *before_segment
-                                        : compressed(input, memory_rows(input, "old.k", d_k),
-                                                     memory_rows(input, "old.v", d_v), memory);
-  const Index before = old.keys.dim(1) + memory;
-  Part part = plain_part(
-      input, Pattern::causal(query_count(input), before + length, before + first_position(input)));
-  part.k = prepended(old.keys, prepended(keys, input.k));      // [B h_kv, n + M + L, d_k]
-  part.v = prepended(old.values, prepended(values, input.v));  // [B h_kv, n + M + L, d_v]
+  std::optional<Compressed> recalled = find_compressed(input);
+  const Compressed old = recalled ? *recalled
+                                  : compress(input, memory_rows(input, "old.k", d_k),
+                                             memory_rows(input, "old.v", d_v), memory);
+  const Index memory_columns = old.keys.dim(1) + memory;
+  Part part = plain_part(input, Pattern::causal(query_count(input), memory_columns + length,
+                                                memory_columns + first_position(input)));
+  part.k = prepend_rows(old.keys, prepend_rows(keys, input.k));      // [B h_kv, n + M + L, d_k]
+  part.v = prepend_rows(old.values, prepend_rows(values, input.v));  // [B h_kv, n + M + L, d_v]
   part.pos_k = column_positions(old, input.heads, memory, length);
   apply_encoding(part, input, true);
   OperationResult result = run_part(std::move(part), backend, wanted);

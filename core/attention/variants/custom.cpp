@@ -1,4 +1,4 @@
-// custom: a painted or loaded mask.
+// custom: mask painted by the user or loaded from a file.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-// Distances 0, 1, 2, 4, 8 ..., on both sides: any token is a few steps from any other.
+// Allows distances 0, 1, 2, 4, 8 ... in both directions: any two tokens are a few steps apart.
 Tensor powers_of_two(const Shape& shape, const Situation&, const Values&) {
   Tensor mask = Tensor::zeros(shape);  // [.., L, L]
   const Index columns = shape.back(), rows = shape[shape.size() - 2];
@@ -24,7 +24,7 @@ Tensor powers_of_two(const Shape& shape, const Situation&, const Values&) {
   return mask;
 }
 
-// The painted mask at any length: cut, or extended by tokens that see only themselves.
+// Painted mask for any length: truncated, or extended by tokens that see only themselves.
 Pattern painted_rows(const PatternInput& in, const MaskRows& painted) {
   const auto count = static_cast<Index>(painted.size());
   return build_rows(in, 1, {"painted", "not painted: itself"},
@@ -68,8 +68,8 @@ Variant custom_variant() {
                    .unset_label = "not painted",
                    .initial = MaskRows{{0, 1}, {0, 2}, {0, 3}}}};
   v.objection = [](const Values& values, const Situation&) -> std::string {
-    const std::string wrong = has_rows(values) ? objection(values.get<MaskRows>("rows")) : "";
-    return wrong.empty() ? wrong : "rows: " + wrong;
+    const std::string problem = has_rows(values) ? objection(values.get<MaskRows>("rows")) : "";
+    return problem.empty() ? problem : "rows: " + problem;
   };
   v.weights = {{.name = "pattern.mask",
                 .help = "1 for each key that a query may see.",

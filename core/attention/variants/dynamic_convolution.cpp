@@ -17,12 +17,12 @@ Index reach_back(Index width, bool causal) {
 OperationResult evaluate_convolution(const OperationInput& input, Backend& backend,
                                      const Wanted& wanted) {
   const Index width = input.variant.values.integer("width");
-  const Index back = reach_back(width, input.causal);
+  const Index reach = reach_back(width, input.causal);
   Part part = plain_part(input, ruled_pattern(input, variant(input.variant.id)));
   part.source = Source::Logits;
   part.logits = split_heads(matmul(input.x, weight(input.weights, "dyn.w")), input.heads);
   part.logits_index =
-      index_offsets({back - width + 1, back}, [back](Index offset) { return back - offset; });
+      index_offsets({reach - width + 1, reach}, [reach](Index offset) { return reach - offset; });
   part.q = part.k = Var();
   part.split.clear();
   return run_part(std::move(part), backend, wanted);
@@ -65,10 +65,10 @@ Variant dynamic_convolution_variant() {
                 },
                 .initial = initial_projection()}};
   v.pattern = [](const PatternInput& in) {
-    const Index width = in.values.integer("width"), back = reach_back(width, in.causal);
+    const Index width = in.values.integer("width"), reach = reach_back(width, in.causal);
     return build_rows(
         in, 1, {"kernel of " + std::to_string(width)},
-        [=](PatternBuilder& rows, Index, Index i) { rows.add(0, i - back, i - back + width); });
+        [=](PatternBuilder& rows, Index, Index i) { rows.add(0, i - reach, i - reach + width); });
   };
   v.scores.weights_from = [](const Values&) { return WeightsFrom::Token; };
   v.evaluate = evaluate_convolution;

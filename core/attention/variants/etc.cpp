@@ -14,9 +14,9 @@ std::string etc_objection(const Values& values, const Situation& at) {
   if (at.keys > 0 && global > at.keys) {
     return "global: expected at most the length " + std::to_string(at.keys) + found_text(global);
   }
-  const bool replaced = values.choice("by") == "sentences";  // derived from the text
-  if (replaced && global < 1) return "global: expected at least 1 with by=sentences, found 0";
-  if (!values.has("segments") || (replaced && at.keys == 0)) return {};
+  const bool by_sentences = values.choice("by") == "sentences";  // segments follow from the text
+  if (by_sentences && global < 1) return "global: expected at least 1 with by=sentences, found 0";
+  if (!values.has("segments") || (by_sentences && at.keys == 0)) return {};
   const auto& segments = values.get<std::vector<Index>>("segments");
   const auto found = static_cast<Index>(segments.size());
   if (at.keys > 0 && found != at.keys - global) {
@@ -70,7 +70,7 @@ Pattern etc_pattern(const PatternInput& in) {
                     });
 }
 
-// Ties each sentence to its own global token; extra sentences share the last.
+// Assigns a global token to each sentence; sentences in excess share the last global token.
 void segments_of_text(Values& values, const TextStructure& shape) {
   if (values.choice("by") != "sentences") return;
   if (!values.has("global")) values.set("global", std::min(shape.sentences(), shape.tokens()));

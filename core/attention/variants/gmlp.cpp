@@ -16,9 +16,9 @@ Var spatial_weights(const OperationInput& input, Index length) {
     throw InputError("gmlp.psi: expected at least " + std::to_string(length) +
                      " rows, the number of positions, found " + std::to_string(psi.dim(0)));
   }
-  const Var cut = reshape(slice(slice(psi, 0, 0, length), 1, 0, length), {1, length, length});
-  const std::vector<Var> copies(static_cast<std::size_t>(input.heads), cut);
-  return input.heads == 1 ? cut : concat(copies, 0);
+  const Var matrix = reshape(slice(slice(psi, 0, 0, length), 1, 0, length), {1, length, length});
+  const std::vector<Var> copies(static_cast<std::size_t>(input.heads), matrix);
+  return input.heads == 1 ? matrix : concat(copies, 0);
 }
 
 OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, const Wanted& wanted) {
@@ -45,7 +45,7 @@ OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, con
 double gmlp_numbers(const MemoryInput& in) {
   const auto keys = static_cast<double>(in.keys);
   const auto copies = static_cast<double>(in.heads == 1 ? 1 : in.heads + 2);
-  return copies * static_cast<double>(in.queries) * keys;  // the matrix, cut, for each head
+  return copies * static_cast<double>(in.queries) * keys;  // truncated matrix, copies by head
 }
 
 }  // namespace

@@ -30,12 +30,12 @@ bool has_adjacency(const Values& values) {
   return is_from(values, "matrix");
 }
 
-// Neighbours of each node, ascending, at any length: edges to tokens beyond the text are ignored.
+// Neighbours of each node in ascending order. Ignores edges to tokens beyond the text.
 std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index nodes) {
   std::vector<std::vector<Index>> neighbours(static_cast<std::size_t>(nodes));
-  const auto tie = [&](Index i, Index j) { neighbours[static_cast<std::size_t>(i)].push_back(j); };
+  const auto link = [&](Index i, Index j) { neighbours[static_cast<std::size_t>(i)].push_back(j); };
   if (is_from(in.values, "chain")) {
-    for (Index i = 0; i + 1 < nodes; ++i) tie(i, i + 1), tie(i + 1, i);
+    for (Index i = 0; i + 1 < nodes; ++i) link(i, i + 1), link(i + 1, i);
   } else if (!in.values.has("edges")) {
     throw InputError(
         "variant.from: expected chain or edges for generation, evaluation and training, which read "
@@ -43,8 +43,8 @@ std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index node
   } else {
     for (const std::vector<Index>& edge : in.values.get<Edges>("edges")) {
       if (edge[0] >= nodes || edge[1] >= nodes) continue;
-      tie(edge[0], edge[1]);
-      if (!in.values.flag("one_way")) tie(edge[1], edge[0]);
+      link(edge[0], edge[1]);
+      if (!in.values.flag("one_way")) link(edge[1], edge[0]);
     }
   }
   for (std::vector<Index>& row : neighbours) {
@@ -64,16 +64,16 @@ Pattern edge_pattern(const PatternInput& in) {
   });
 }
 
-// Edges between a bracket, its direct contents and its counterpart, and between neighbours at one
-// level.
+// Edges from a bracket to its direct contents and to its counterpart, and between neighbours within
+// the same brackets.
 Edges bracket_edges(const TextStructure& shape) {
   std::set<std::pair<Index, Index>> edges(shape.brackets.begin(), shape.brackets.end());
   std::map<Index, Index> last;  // previous token at each level
   for (Index i = 0; i < shape.tokens(); ++i) {
     const Index level = shape.enclosing[static_cast<std::size_t>(i)];
     if (level >= 0) edges.emplace(level, i);
-    const auto [before, first] = last.try_emplace(level, i);
-    if (!first) edges.emplace(std::exchange(before->second, i), i);
+    const auto [previous, is_first] = last.try_emplace(level, i);
+    if (!is_first) edges.emplace(std::exchange(previous->second, i), i);
   }
   Edges result;
   for (const auto& [i, j] : edges) result.push_back({i, j});
@@ -116,10 +116,10 @@ WeightInfo attention_vector(const char* name, const char* help) {
 // x: [B h, L, d_k], vector: [h, d_k] -> [B, h, L]
 Var products(const Var& x, const Var& vector, Index heads) {
   const Index batch = x.dim(0) / heads;
-  const Var one = reshape(vector, {heads, 1, vector.dim(1)});  // [h, 1, d_k]
-  const std::vector<Var> copies(static_cast<std::size_t>(batch), one);
-  const Var of_each = batch == 1 ? one : concat(copies, 0);                 // [B h, 1, d_k]
-  return reshape(matmul_transposed(x, of_each), {batch, heads, x.dim(1)});  // [B, h, L]
+  const Var item = reshape(vector, {heads, 1, vector.dim(1)});  // [h, 1, d_k]
+  const std::vector<Var> copies(static_cast<std::size_t>(batch), item);
+  const Var repeated = batch == 1 ? item : concat(copies, 0);                // [B h, 1, d_k]
+  return reshape(matmul_transposed(x, repeated), {batch, heads, x.dim(1)});  // [B, h, L]
 }
 
 // LeakyReLU(a_src . q_i + a_dst . k_j).  [B h, L, L]
@@ -133,7 +133,7 @@ Var additive_logits(const OperationInput& input) {
   return add(scale(sum, kLeak), scale(relu(sum), 1 - kLeak));
 }
 
-// Degrees of all nodes, including those before the first query.
+// Degrees of all nodes, including nodes before the first query.
 std::vector<double> degrees(const OperationInput& input) {
   const Index nodes = key_count(input);
   const Pattern pattern = edge_pattern({.values = input.variant.values,
@@ -158,11 +158,11 @@ Var degree_weights(const OperationInput& input, const Pattern& pattern) {
   for (Index a = 0; a < input.heads; ++a) {
     for (Index i = 0; i < pattern.queries(); ++i) {
       check_stop();
-      const double of_row = degree[static_cast<std::size_t>(first + i)];
+      const double row_degree = degree[static_cast<std::size_t>(first + i)];
       for (const Run& run : pattern.row(0, i)) {
         for (Index j = run.begin; j < run.end; j += run.step) {
-          const double other = symmetric ? degree[static_cast<std::size_t>(j)] : of_row;
-          weights(a, i, j) = static_cast<float>(1 / std::sqrt(of_row * other));
+          const double column_degree = symmetric ? degree[static_cast<std::size_t>(j)] : row_degree;
+          weights(a, i, j) = static_cast<float>(1 / std::sqrt(row_degree * column_degree));
         }
       }
     }

@@ -20,8 +20,8 @@ std::vector<double> changes(const Tensor& before, const Tensor& after) {
   return result;
 }
 
-// `moving` rows from `after`, the others from `before`.
-Var stepped(const Var& before, const Var& after, const std::vector<bool>& moving) {
+// Combines the `moving` rows of `after` and the other rows of `before`.
+Var select_rows(const Var& before, const Var& after, const std::vector<bool>& moving) {
   Tensor moves({before.dim(0), before.dim(1), 1});
   Tensor stays({before.dim(0), before.dim(1), 1});
   for (Index i = 0; i < moves.size(); ++i) {
@@ -39,7 +39,7 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
   if (values.has("beta")) part.scale = static_cast<float>(values.real("beta"));
   part.split.clear();
 
-  // xi: the state before the last step, from which `attention` is computed.
+  // xi: state before the last step; `attention` is computed from it.
   const Index rows = input.q.dim(0) * input.q.dim(1);
   Var xi = input.q;
   std::vector<bool> moving(static_cast<std::size_t>(rows), true);
@@ -51,16 +51,16 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
     retrieval.v = input.k;
     const Var next = run_part(std::move(retrieval), backend, {}).output;  // [B h, L, d_k]
     const std::vector<double> change = changes(xi.value(), next.value());
-    bool any = false;
+    bool any_moving = false;
     for (Index row = 0; row < rows; ++row) {
       const auto at = static_cast<std::size_t>(row);
       moving[at] = moving[at] && !(change[at] < tolerance);
       if (!moving[at]) continue;
-      any = true;
+      any_moving = true;
       steps[row] = static_cast<std::int32_t>(step);
     }
-    if (!any) break;
-    xi = stepped(xi, next, moving);
+    if (!any_moving) break;
+    xi = select_rows(xi, next, moving);
   }
   part.q = xi;
   OperationResult result = run_part(std::move(part), backend, wanted);
@@ -118,11 +118,11 @@ Variant hopfield_variant() {
                    .slider = {.min = 1e-6, .max = 0.1, .logarithmic = true}}};
   v.cost.head = [](const CostInput& in) {
     const IntTensor& steps = in.result.extra_counts.at("hopfield.steps");  // [B h, L_q]
-    double all = 0;
+    double products = 0;
     for (Index i = 0; i < in.queries; ++i) {
-      all += static_cast<double>(steps(in.head, i) * in.result.pattern->row_count(0, i));
+      products += static_cast<double>(steps(in.head, i) * in.result.pattern->row_count(0, i));
     }
-    return all;
+    return products;
   };
   v.evaluate = evaluate_hopfield;
   return v;

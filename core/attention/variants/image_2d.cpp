@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace {
 
-Parameter size(const char* key, const char* symbol, const char* label, const char* help,
-               Index initial) {
+Parameter size_parameter(const char* key, const char* symbol, const char* label, const char* help,
+                         Index initial) {
   return {.key = key,
           .symbol = symbol,
           .label = label,
@@ -20,7 +20,7 @@ Parameter size(const char* key, const char* symbol, const char* label, const cha
           .slider = {.min = 1, .max = 32}};
 }
 
-// Width of the squarest image of so many pixels that is not higher than wide.
+// Width of the most nearly square image with `pixels` pixels whose height is at most its width.
 Index width_of(Index pixels) {
   Index height = std::max<Index>(1, static_cast<Index>(std::sqrt(static_cast<double>(pixels))));
   while (pixels % height != 0) --height;
@@ -30,7 +30,8 @@ Index height_of(Index pixels) {
   return pixels / width_of(pixels);
 }
 
-Parameter margin(const char* key, const char* symbol, const char* label, const char* help) {
+Parameter margin_parameter(const char* key, const char* symbol, const char* label,
+                           const char* help) {
   return {.key = key,
           .symbol = symbol,
           .label = label,
@@ -65,22 +66,23 @@ Variant image_2d_variant() {
                      values.set("left", Index{4});
                      values.set("right", Index{4});
                    }};
-  v.parameters = {size("width", "W", "Image width", "Pixels in a row; width times height is L.", 8),
-                  size("height", "H", "Image height", "Rows; width times height is L.", 8),
-                  size("block_h", "b_h", "Block height", "Rows of a query block.", 2),
-                  size("block_w", "b_w", "Block width", "Columns of a query block.", 4),
-                  margin("top", "t", "Margin above", "Rows seen above the block."),
-                  margin("left", "l", "Margin left", "Columns seen to the left of the block."),
-                  margin("right", "r", "Margin right", "Columns seen to the right of the block.")};
-  const auto tell = [&](std::size_t parameter, Index (*size)(Index length)) {
+  v.parameters = {
+      size_parameter("width", "W", "Image width", "Pixels in a row; width times height is L.", 8),
+      size_parameter("height", "H", "Image height", "Rows; width times height is L.", 8),
+      size_parameter("block_h", "b_h", "Block height", "Rows of a query block.", 2),
+      size_parameter("block_w", "b_w", "Block width", "Columns of a query block.", 4),
+      margin_parameter("top", "t", "Margin above", "Rows seen above the block."),
+      margin_parameter("left", "l", "Margin left", "Columns seen to the left of the block."),
+      margin_parameter("right", "r", "Margin right", "Columns seen to the right of the block.")};
+  const auto set_illustrative_default = [&](std::size_t parameter, Index (*size)(Index length)) {
     v.parameters[parameter].illustrative_default = [size](Index length) -> Value {
       return size(length);
     };
   };
-  tell(0, width_of);
-  tell(1, height_of);
-  tell(2, [](Index length) { return share_of(height_of(length), 3); });
-  tell(3, [](Index length) { return share_of(width_of(length), 3); });
+  set_illustrative_default(0, width_of);
+  set_illustrative_default(1, height_of);
+  set_illustrative_default(2, [](Index length) { return share_of(height_of(length), 3); });
+  set_illustrative_default(3, [](Index length) { return share_of(width_of(length), 3); });
   v.defaults.length = [](Index length) {
     while (width_of(length) > 2 * height_of(length)) --length;
     return length;

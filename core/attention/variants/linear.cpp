@@ -16,13 +16,13 @@ Features elu_plus_one(const Var& x) {
   return features;
 }
 
-OperationResult evaluate_linear(const OperationInput& given, Backend& backend,
+OperationResult evaluate_linear(const OperationInput& original, Backend& backend,
                                 const Wanted& wanted) {
-  const OperationInput input = with_rotation(given);
+  const OperationInput input = with_rotation(original);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
-  const Features of_q = elu_plus_one(input.q), of_k = elu_plus_one(k);
-  OperationResult result = run_features(input, of_q, of_k, backend, wanted);
-  if (wants_report(wanted)) add_features(result, of_q, of_k, input.heads);
+  const Features q_features = elu_plus_one(input.q), k_features = elu_plus_one(k);
+  OperationResult result = run_features(input, q_features, k_features, backend, wanted);
+  if (wants_report(wanted)) add_features(result, q_features, k_features, input.heads);
   return result;
 }
 

@@ -16,11 +16,11 @@ bool has_projection(const Values& values, const char* mode) {
   return values.choice("mode") == mode;
 }
 
-Index rows_of(const Values& values) {
+Index row_count(const Values& values) {
   return values.integer("k");
 }
 
-bool shares(const Values& values, const char* share) {
+bool is_shared_by(const Values& values, const char* share) {
   return has_projection(values, "projection") && values.choice("share") == share;
 }
 
@@ -34,22 +34,22 @@ Var first_columns(const NamedVars& weights, const char* name, Index count) {
 
 // Name of the weight that mixes the values.
 const char* value_weight(const Values& values) {
-  return shares(values, "key_value") ? "lin.e" : "lin.f";
+  return is_shared_by(values, "key_value") ? "lin.e" : "lin.f";
 }
 
-// Product of [k, L], shared by all heads, or [h, k, L] with every x[B h, L, e].
-Var projected_rows(const Var& matrix, const Var& x) {
+// Product of a matrix [k, L], shared by all heads, or [h, k, L] with x [B h, L, e].
+Var project_rows(const Var& matrix, const Var& x) {
   if (matrix.rank() == 2) return combine_rows(matrix, x);
   const std::vector<Var> copies(static_cast<std::size_t>(x.dim(0) / matrix.dim(0)), matrix);
   return matmul(copies.size() == 1 ? matrix : concat(copies, 0), x);  // [B h, k, e]
 }
 
-// x: [B h, L, e] -> [B h, k, e], with the weights `name` if the mode has any.
-Var shortened_rows(const OperationInput& input, const Var& x, const char* name) {
+// x: [B h, L, e] -> [B h, k, e], with the weights `name` if the mode has weights.
+Var shorten_rows(const OperationInput& input, const Var& x, const char* name) {
   const Values& values = input.variant.values;
-  const Index count = rows_of(values), size = window_count(x.dim(1), count);
+  const Index count = row_count(values), size = window_count(x.dim(1), count);
   if (has_projection(values, "projection")) {
-    return projected_rows(first_columns(input.weights, name, x.dim(1)), x);
+    return project_rows(first_columns(input.weights, name, x.dim(1)), x);
   }
   if (has_projection(values, "mean")) return window_mean(x, size, count);
   if (has_projection(values, "max")) return window_max(x, size, count);
@@ -59,7 +59,7 @@ Var shortened_rows(const OperationInput& input, const Var& x, const char* name) 
 // Matrix that mixes keys ("lin.e") or values, for linear modes: [h or 1, k, L].
 Tensor mixing_matrix(const OperationInput& input, Index length, const char* name) {
   const Values& values = input.variant.values;
-  const Index count = rows_of(values), size = window_count(length, count);
+  const Index count = row_count(values), size = window_count(length, count);
   if (has_projection(values, "mean"))
     return mean_matrix(length, size, count).reshaped({1, count, length});
   if (has_projection(values, "projection")) {
@@ -77,31 +77,31 @@ Tensor mixing_matrix(const OperationInput& input, Index length, const char* name
 // attention @ F.  [B h, L_q, L]
 Tensor implied_weights(const OperationInput& input, const Tensor& attention, Index length) {
   const Tensor matrix = mixing_matrix(input, length, value_weight(input.variant.values));
-  std::vector<Var> of_pairs;
+  std::vector<Var> pair_weights;
   for (Index pair = 0; pair < attention.dim(0); ++pair) {
     const Index head = matrix.dim(0) == 1 ? 0 : pair % input.heads;
-    of_pairs.push_back(matmul(attention.slice(pair, 1), matrix.slice(head, 1)));
+    pair_weights.push_back(matmul(attention.slice(pair, 1), matrix.slice(head, 1)));
   }
-  return concat(of_pairs, 0).value();
+  return concat(pair_weights, 0).value();
 }
 
 OperationResult evaluate_linformer(const OperationInput& input, Backend& backend,
                                    const Wanted& wanted) {
   const Values& values = input.variant.values;
-  const Index length = key_count(input), count = rows_of(values);
-  // A window beyond the end is no key.
-  const Index there = has_projection(values, "projection")
-                          ? count
-                          : window_count(length, window_count(length, count));
+  const Index length = key_count(input), count = row_count(values);
+  // Windows beyond the end of the text are not keys.
+  const Index used_rows = has_projection(values, "projection")
+                              ? count
+                              : window_count(length, window_count(length, count));
   PatternBuilder rows(1, query_count(input), count, {"projected"});
   for (Index i = 0; i < query_count(input); ++i) {
-    rows.add(0, 0, there);
+    rows.add(0, 0, used_rows);
     rows.next_row();
   }
   Part part = plain_part(input, rows.finish());
-  part.k = shortened_rows(input, repeat_heads(input.k, input.heads, input.kv_heads), "lin.e");
-  part.v = shortened_rows(input, repeat_heads(input.v, input.heads, input.kv_heads),
-                          value_weight(values));
+  part.k = shorten_rows(input, repeat_heads(input.k, input.heads, input.kv_heads), "lin.e");
+  part.v =
+      shorten_rows(input, repeat_heads(input.v, input.heads, input.kv_heads), value_weight(values));
   part.split.clear();
   OperationResult result = run_part(std::move(part), backend, wanted);
   if (wanted.attention && !has_projection(values, "max")) {
@@ -126,15 +126,15 @@ Tensor mean_pooling(const Shape& shape, Index length) {
   return pooling;
 }
 
-WeightInfo projection(const char* name, const char* help, bool of_values) {
+WeightInfo projection(const char* name, const char* help, bool mixes_values) {
   return {
       .name = name,
       .help = help,
       .shape = [](const Dimensions& n, const Values& values) -> Shape {
         const Index keys = n.key_length();
-        if (shares(values, "head")) return {n.heads, rows_of(values), keys};
-        if (has_projection(values, "projection")) return {rows_of(values), keys};
-        return {n.heads, keys < 0 ? keys : window_count(keys, rows_of(values))};
+        if (is_shared_by(values, "head")) return {n.heads, row_count(values), keys};
+        if (has_projection(values, "projection")) return {row_count(values), keys};
+        return {n.heads, keys < 0 ? keys : window_count(keys, row_count(values))};
       },
       .initial =
           [](const Shape& shape, const Dimensions& n, const Values& values, std::uint64_t seed) {
@@ -153,8 +153,8 @@ WeightInfo projection(const char* name, const char* help, bool of_values) {
                                 at.keys > 0 ? std::min(at.keys, shape.back()) : shape.back());
           },
       .used =
-          [of_values](const Values& values) {
-            if (of_values && shares(values, "key_value")) return false;
+          [mixes_values](const Values& values) {
+            if (mixes_values && is_shared_by(values, "key_value")) return false;
             return has_projection(values, "projection") || has_projection(values, "convolution");
           }};
 }
@@ -217,7 +217,7 @@ Variant linformer_variant() {
            {"layer", "the layer's heads"}, {"head", "none"}, {"key_value", "keys and values"}}}};
   v.weights = {projection("lin.e", "Mixes the keys.", false),
                projection("lin.f", "Mixes the values.", true)};
-  v.cost.columns = [](const Values& values, Index) { return rows_of(values); };
+  v.cost.columns = [](const Values& values, Index) { return row_count(values); };
   v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * linformer_numbers(in); };
   v.evaluate = evaluate_linformer;
   return v;

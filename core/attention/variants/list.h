@@ -1,4 +1,4 @@
-// One function for each file of a variant; variants() puts them in order.
+// Constructors of all variants, one per file. variants() lists them in order.
 #pragma once
 
 #include "core/attention/variant.h"

@@ -35,61 +35,61 @@ Pattern longformer_pattern(const PatternInput& in) {
                     });
 }
 
-// x w + b of each head.  [B heads, L, d_k]
-Var own_heads(const OperationInput& input, const char* letter, Index heads) {
+// Projection x w + b for global positions, split by head.  [B heads, L, d_k]
+Var global_heads(const OperationInput& input, const char* letter, Index heads) {
   const std::string name = letter;
-  Var all = matmul(input.x, weight(input.weights, "global.w" + name));  // [B, L, heads d_k]
+  Var projected = matmul(input.x, weight(input.weights, "global.w" + name));  // [B, L, heads d_k]
   const Var* bias = find_weight(input.weights, "global.b" + name);
-  if (bias != nullptr) all = add(all, *bias);
-  return split_heads(all, heads);
+  if (bias != nullptr) projected = add(projected, *bias);
+  return split_heads(projected, heads);
 }
 
-// A single part for all rows: [q | 0] · [k | k_g] is the score of a local row, [0 | q_g] · [k |
-// k_g] that of a global one, and of sums of [v | v_g] each uses its half.
-OperationResult evaluate_with_own(const OperationInput& input, Backend& backend,
-                                  const Wanted& wanted) {
+// Computes all rows with one part. Queries are [q | 0] in local rows and [0 | q_g] in global rows,
+// keys [k | k_g] and values [v | v_g]; each row uses one half of its output.
+OperationResult evaluate_projected_globals(const OperationInput& input, Backend& backend,
+                                           const Wanted& wanted) {
   const std::vector<Index> global = sorted_global(input.variant.values);
-  OperationInput of_global = input;
-  of_global.q = own_heads(input, "q", input.heads);
-  of_global.k = own_heads(input, "k", input.kv_heads);
-  of_global = with_rotation(std::move(of_global));
-  const OperationInput turned = with_rotation(input);
+  OperationInput global_input = input;
+  global_input.q = global_heads(input, "q", input.heads);
+  global_input.k = global_heads(input, "k", input.kv_heads);
+  global_input = with_rotation(std::move(global_input));
+  const OperationInput rotated = with_rotation(input);
   const Index length = query_count(input), size = input.v.dim(2);
-  Tensor is_global = Tensor::zeros({length, 1}), is_other = Tensor::full({length, 1}, 1);
+  Tensor is_global = Tensor::zeros({length, 1}), is_local = Tensor::full({length, 1}, 1);
   Part part = plain_part(input, ruled_pattern(input, variant("longformer")));
   for (const Index i : global) {
     is_global[i] = 1;
-    is_other[i] = 0;
+    is_local[i] = 0;
     part.own_rows.push_back(static_cast<std::int32_t>(i));
   }
-  part.q = concat({multiply(turned.q, is_other), multiply(of_global.q, is_global)}, -1);
-  part.k = concat({turned.k, of_global.k}, -1);                           // [B h_kv, L, 2 d_k]
-  part.v = concat({input.v, own_heads(input, "v", input.kv_heads)}, -1);  // [B h_kv, L, 2 d_v]
+  part.q = concat({multiply(rotated.q, is_local), multiply(global_input.q, is_global)}, -1);
+  part.k = concat({rotated.k, global_input.k}, -1);                          // [B h_kv, L, 2 d_k]
+  part.v = concat({input.v, global_heads(input, "v", input.kv_heads)}, -1);  // [B h_kv, L, 2 d_v]
   part.split.clear();
   OperationResult result = run_part(std::move(part), backend, wanted);
-  result.output = add(multiply(slice(result.output, -1, 0, size), is_other),
+  result.output = add(multiply(slice(result.output, -1, 0, size), is_local),
                       multiply(slice(result.output, -1, size, size), is_global));
   return result;
 }
 
-WeightInfo own_projection(const std::string& letter, const char* of, bool bias) {
-  return {
-      .name = std::string("global.") + (bias ? "b" : "w") + letter,
-      .help = std::string(bias ? "Bias of the " : "Projects the ") + of + " of global positions.",
-      .shape = [letter, bias](const Dimensions& n, const Values&) -> Shape {
-        const Index heads = letter == "q" ? n.heads : n.kv_heads;
-        const Index each = letter == "v" ? n.value : n.key;
-        const Index columns = each < 0 ? each : heads * each;
-        return bias ? Shape{columns} : Shape{n.model, columns};
-      },
-      .initial = bias ? initial_zeros() : initial_projection(),
-      .file = {.optional = bias},
-      .used = has_own_projections};
+WeightInfo own_projection(const std::string& letter, const char* operand, bool bias) {
+  return {.name = std::string("global.") + (bias ? "b" : "w") + letter,
+          .help = std::string(bias ? "Bias of the " : "Projects the ") + operand +
+                  " of global positions.",
+          .shape = [letter, bias](const Dimensions& n, const Values&) -> Shape {
+            const Index heads = letter == "q" ? n.heads : n.kv_heads;
+            const Index head_size = letter == "v" ? n.value : n.key;
+            const Index columns = head_size < 0 ? head_size : heads * head_size;
+            return bias ? Shape{columns} : Shape{n.model, columns};
+          },
+          .initial = bias ? initial_zeros() : initial_projection(),
+          .file = {.optional = bias},
+          .used = has_own_projections};
 }
 
 double longformer_numbers(const MemoryInput& in) {
   if (!has_own_projections(in.values)) return 0;
-  // Three more projections, their concatenation with the others, and sums of both.
+  // Three additional projections, their concatenations with q, k and v, and sums of both.
   constexpr double kVectors = 14;
   return kVectors * static_cast<double>(in.batch * in.heads) *
          static_cast<double>(in.keys * in.key_size);
@@ -104,7 +104,7 @@ Variant longformer_variant() {
   v.group = "Fixed patterns";
   v.equation = "Sᵢ = local(w, r)  ∪  { j global },   all of it where i is global";
   v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * longformer_numbers(in); };
-  v.evaluate = evaluate_with_own;
+  v.evaluate = evaluate_projected_globals;
   v.evaluates_with = has_own_projections;
   v.scores.caps_and_sinks = true;
   v.inputs.needs = [](const Values& values) { return Needs{.input = has_own_projections(values)}; };

@@ -17,10 +17,10 @@
 namespace attnscope {
 namespace {
 
-// Results of each round of hashing for each position, [n, h, L] each.
+// Hashes of each position in each of n rounds, [n, h, L] each.
 struct Hashes {
   IntTensor bucket, rank;
-  // Positions in the order of a round, [n, h, L]: sorted by bucket, then position.
+  // Positions of each round, sorted by bucket, then by position.  [n, h, L]
   std::vector<std::int32_t> order;
 };
 
@@ -41,26 +41,27 @@ Shape rotation_shape(const Values& values, Index heads, Index size) {
   return {values.integer("rounds"), heads, size, rotation_columns(values)};
 }
 
-bool as_released(const Values& values) {
+bool is_released_form(const Values& values) {
   return values.choice("form") == "released";
 }
 
-// argmax([x R ; -x R]), the first maximum. R: [d_k, half] of rows with `columns` numbers.
+// argmax([x R ; -x R]), the first maximum. R: [d_k, half], rows `columns` numbers apart.
 std::int32_t hash(const float* x, const float* rotation, Index size, Index half, Index columns) {
-  std::vector<double> turned(static_cast<std::size_t>(2 * half), 0.0);
+  std::vector<double> rotated(static_cast<std::size_t>(2 * half), 0.0);
   for (Index c = 0; c < size; ++c) {
     for (Index b = 0; b < half; ++b) {
-      turned[static_cast<std::size_t>(b)] +=
+      rotated[static_cast<std::size_t>(b)] +=
           static_cast<double>(x[c]) * static_cast<double>(rotation[c * columns + b]);
     }
   }
   for (Index b = 0; b < half; ++b) {
-    turned[static_cast<std::size_t>(half + b)] = -turned[static_cast<std::size_t>(b)];
+    rotated[static_cast<std::size_t>(half + b)] = -rotated[static_cast<std::size_t>(b)];
   }
-  return static_cast<std::int32_t>(first_greatest(turned));
+  return static_cast<std::int32_t>(first_greatest(rotated));
 }
 
-// Each factor of a hash has separate columns of the rotation; the first has stride one.
+// Combines the buckets of all factors, which use separate columns of the rotation; the first factor
+// has stride 1.
 std::int32_t hash(const float* x, const float* rotation, Index size, Index columns,
                   const std::vector<Index>& factors) {
   Index bucket = 0, stride = 1, first = 0;
@@ -72,7 +73,7 @@ std::int32_t hash(const float* x, const float* rotation, Index size, Index colum
   return static_cast<std::int32_t>(bucket);
 }
 
-Hashes hashed(const Tensor& q, const Tensor& rotation, const std::vector<Index>& factors) {
+Hashes hash_rows(const Tensor& q, const Tensor& rotation, const std::vector<Index>& factors) {
   const Index rounds = rotation.dim(0), heads = q.dim(0), length = q.dim(1), size = q.dim(2);
   const Index half = rotation.dim(3);
   Hashes hashes{IntTensor({rounds, heads, length}), IntTensor({rounds, heads, length}),
@@ -98,8 +99,8 @@ Hashes hashed(const Tensor& q, const Tensor& rotation, const std::vector<Index>&
   return hashes;
 }
 
-// Adds the keys that position i sees in one round, except itself: its bucket, and within that, with
-// chunks, its own chunk of the round's order and the one before.
+// Adds the keys that position i sees in one round, except itself: its bucket and, with chunks, only
+// the part of the bucket in its own and the neighbouring chunks of the sorted positions.
 void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index head, Index i,
                const Values& values) {
   const Index chunk = values.integer("chunk");
@@ -116,9 +117,9 @@ void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index he
   Index first = std::lower_bound(order, order + length, bucket[i], less) - order;
   Index end = std::upper_bound(order, order + length, bucket[i], more) - order;
   if (chunk > 0) {
-    const Index own = hashes.rank[at + i] / chunk;
-    first = std::max(first, (own - values.integer("before")) * chunk);
-    end = std::min(end, (own + values.integer("after") + 1) * chunk);
+    const Index own_chunk = hashes.rank[at + i] / chunk;
+    first = std::max(first, (own_chunk - values.integer("before")) * chunk);
+    end = std::min(end, (own_chunk + values.integer("after") + 1) * chunk);
   }
   for (Index r = first; r < end; ++r) {
     if (order[r] != i) rows.add_column(static_cast<int>(round), order[r]);
@@ -143,60 +144,61 @@ Pattern hashed_pattern(const OperationInput& input, const Hashes& hashes) {
 }
 
 // ---- Released code: the chunks of all rounds form a circle, a chunk sees all of its neighbours
-// regardless of bucket, and a key that a query meets several times has as many columns.
+// regardless of bucket, and a key that a query sees n times has n columns.
 
-// Number of times each query meets each key, by head, and the first round.
-struct Met {
-  std::int32_t times = 0, round = 0;
+// Number of times that a query sees a key, and the first round in which it does.
+struct Sightings {
+  std::int32_t count = 0, round = 0;
 };
-using MetKeys = std::vector<std::map<std::int32_t, Met>>;  // [h L]
+using SeenKeys = std::vector<std::map<std::int32_t, Sightings>>;  // [h L]
 
-MetKeys met_keys(const OperationInput& input, const Hashes& hashes) {
+SeenKeys find_seen_keys(const OperationInput& input, const Hashes& hashes) {
   const Values& values = input.variant.values;
   const Index rounds = hashes.bucket.dim(0), heads = input.heads, length = hashes.bucket.dim(2);
   const Index chunk = values.integer("chunk"), fill = values.integer("fill");
-  const Index filled =
+  const Index padded_length =
       (length + std::max(fill, chunk) - 1) / std::max(fill, chunk) * std::max(fill, chunk);
-  const Index chunks = filled / chunk;  // per round
-  const bool whole = chunks == 1;
-  MetKeys met(static_cast<std::size_t>(heads * length));
+  const Index chunks = padded_length / chunk;  // per round
+  const bool is_single_chunk = chunks == 1;
+  SeenKeys seen(static_cast<std::size_t>(heads * length));
   for (Index row = 0; row < heads * length; ++row) {
     const Index head = row / length, i = row % length;
-    auto& keys = met[static_cast<std::size_t>(row)];
-    const auto meet = [&](Index round, Index first, Index end) {
+    auto& keys = seen[static_cast<std::size_t>(row)];
+    const auto add_chunk = [&](Index round, Index first, Index end) {
       const std::int32_t* order = hashes.order.data() + (round * heads + head) * length;
       for (Index r = first; r < std::min(end, length); ++r) {
         if (order[r] == i || (input.causal && order[r] > i)) continue;
-        Met& key = keys[order[r]];
-        if (key.times++ == 0) key.round = static_cast<std::int32_t>(round);
+        Sightings& key = keys[order[r]];
+        if (key.count++ == 0) key.round = static_cast<std::int32_t>(round);
       }
     };
-    for (Index round = 0; round < (whole ? 1 : rounds); ++round) {
+    for (Index round = 0; round < (is_single_chunk ? 1 : rounds); ++round) {
       const Index rank = hashes.rank[(round * heads + head) * length + i];
-      const Index own = round * chunks + rank / chunk, all = rounds * chunks;
-      const Index before = whole ? 0 : values.integer("before"),
-                  after = whole ? 0 : values.integer("after");
-      for (Index c = own - before; c <= own + after; ++c) {
-        const Index at = ((c % all) + all) % all;
-        meet(at / chunks, at % chunks * chunk, (at % chunks + 1) * chunk);
+      const Index own_chunk = round * chunks + rank / chunk, all_chunks = rounds * chunks;
+      const Index before = is_single_chunk ? 0 : values.integer("before"),
+                  after = is_single_chunk ? 0 : values.integer("after");
+      for (Index c = own_chunk - before; c <= own_chunk + after; ++c) {
+        const Index at = ((c % all_chunks) + all_chunks) % all_chunks;
+        add_chunk(at / chunks, at % chunks * chunk, (at % chunks + 1) * chunk);
       }
     }
     if (keys.empty()) keys[static_cast<std::int32_t>(i)] = {1, static_cast<std::int32_t>(rounds)};
   }
-  return met;
+  return seen;
 }
 
-// Columns [copies L]: a key that is met n times is in the first n copies.
-Pattern met_pattern(const OperationInput& input, const MetKeys& met, Index rounds, Index copies) {
-  const Index length = static_cast<Index>(met.size()) / input.heads;
+// Columns [copies L]: a key that is seen n times is allowed in the first n copies.
+Pattern copies_pattern(const OperationInput& input, const SeenKeys& seen, Index rounds,
+                       Index copies) {
+  const Index length = static_cast<Index>(seen.size()) / input.heads;
   std::vector<std::string> rules;
   for (Index n = 0; n < rounds; ++n) rules.push_back("chunks of round " + std::to_string(n + 1));
   rules.push_back("itself");
   PatternBuilder rows(input.heads, length, copies * length, std::move(rules));
-  for (const auto& keys : met) {
-    for (const auto& [key, times] : keys) {
-      for (Index n = 0; n < std::min<Index>(copies, times.times); ++n) {
-        rows.add_column(times.round, n * length + key);
+  for (const auto& keys : seen) {
+    for (const auto& [key, sightings] : keys) {
+      for (Index n = 0; n < std::min<Index>(copies, sightings.count); ++n) {
+        rows.add_column(sightings.round, n * length + key);
       }
     }
     rows.next_row();
@@ -204,38 +206,38 @@ Pattern met_pattern(const OperationInput& input, const MetKeys& met, Index round
   return rows.finish();
 }
 
-// Merges the columns of copies: their sum, or for scores, which are equal, the first.
-Tensor folded(const Tensor& of_copies, Index copies, bool sum) {
-  const Index heads = of_copies.dim(0), queries = of_copies.dim(1);
-  const Index length = of_copies.dim(2) / copies;
+// Merges the columns of copies: adds them, or uses the first if all are equal (scores).
+Tensor merge_copies(const Tensor& columns, Index copies, bool sum) {
+  const Index heads = columns.dim(0), queries = columns.dim(1);
+  const Index length = columns.dim(2) / copies;
   Tensor result = Tensor::zeros({heads, queries, length});
   for (Index row = 0; row < heads * queries; ++row) {
     for (Index n = 0; n < (sum ? copies : 1); ++n) {
-      const float* from = of_copies.data() + (row * copies + n) * length;
+      const float* from = columns.data() + (row * copies + n) * length;
       for (Index j = 0; j < length; ++j) result[row * length + j] += from[j];
     }
   }
   return result;
 }
 
-Var copied(const Var& x, Index copies) {
+Var repeat_rows(const Var& x, Index copies) {
   return copies == 1 ? x : concat(std::vector<Var>(static_cast<std::size_t>(copies), x), 1);
 }
 
 OperationResult evaluate_released(const OperationInput& input, const Hashes& hashes,
                                   Backend& backend, const Wanted& wanted) {
-  const MetKeys met = met_keys(input, hashes);
+  const SeenKeys seen = find_seen_keys(input, hashes);
   const Index rounds = hashes.bucket.dim(0), length = input.q.dim(1), size = input.q.dim(2);
   Index copies = 1;
-  for (const auto& keys : met) {
-    for (const auto& [key, times] : keys) copies = std::max<Index>(copies, times.times);
+  for (const auto& keys : seen) {
+    for (const auto& [key, sightings] : keys) copies = std::max<Index>(copies, sightings.count);
   }
-  Part part = plain_part(input, met_pattern(input, met, rounds, copies));
+  Part part = plain_part(input, copies_pattern(input, seen, rounds, copies));
   if (!input.scale) part.scale = 1;
   // Unit length, with an epsilon against division by zero.  [h, L, d_k]
   const auto unit = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
-  part.k = copied(rms_norm(input.q, Var(Tensor::full({size}, unit)), 1e-6), copies);
-  part.v = copied(repeat_heads(input.v, input.heads, input.kv_heads), copies);
+  part.k = repeat_rows(rms_norm(input.q, Var(Tensor::full({size}, unit)), 1e-6), copies);
+  part.v = repeat_rows(repeat_heads(input.v, input.heads, input.kv_heads), copies);
   part.pos_k.clear();
   for (Index column = 0; column < copies * length; ++column) {
     part.pos_k.push_back(static_cast<std::int32_t>(column % length));
@@ -245,28 +247,28 @@ OperationResult evaluate_released(const OperationInput& input, const Hashes& has
   apply_encoding(part, input, input.causal);
   part.scale = scale;
   if (copies == 1) return run_part(std::move(part), backend, wanted);
-  Wanted of_copies = wanted;
-  of_copies.attention = wanted.attention || wanted.device_attention;
-  of_copies.device_attention = of_copies.tiles = false;
-  OperationResult result = run_part(std::move(part), backend, of_copies);
-  if (result.attention.defined()) result.attention = folded(result.attention, copies, true);
-  if (result.scores.defined()) result.scores = folded(result.scores, copies, false);
+  Wanted copies_wanted = wanted;
+  copies_wanted.attention = wanted.attention || wanted.device_attention;
+  copies_wanted.device_attention = copies_wanted.tiles = false;
+  OperationResult result = run_part(std::move(part), backend, copies_wanted);
+  if (result.attention.defined()) result.attention = merge_copies(result.attention, copies, true);
+  if (result.scores.defined()) result.scores = merge_copies(result.scores, copies, false);
   result.mask = ByteTensor();
-  result.pattern = std::make_shared<const Pattern>(met_pattern(input, met, rounds, 1));
+  result.pattern = std::make_shared<const Pattern>(copies_pattern(input, seen, rounds, 1));
   result.part.reset();
   return result;
 }
 
 OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted) {
   const Values& values = input.variant.values;
-  const Var* given = find_weight(input.weights, "lsh.rotation");
+  const Var* stored_rotation = find_weight(input.weights, "lsh.rotation");
   const Tensor rotation =
-      given ? given->value()
-            : drawn_for_heads(input, "lsh.rotation",
-                              rotation_shape(values, input.heads, input.q.dim(2)), 1, 1,
-                              static_cast<std::uint64_t>(values.integer("seed")));
-  const Hashes hashes = hashed(input.q.value(), rotation, factors_of(values));
-  if (as_released(values)) {
+      stored_rotation ? stored_rotation->value()
+                      : drawn_for_heads(input, "lsh.rotation",
+                                        rotation_shape(values, input.heads, input.q.dim(2)), 1, 1,
+                                        static_cast<std::uint64_t>(values.integer("seed")));
+  const Hashes hashes = hash_rows(input.q.value(), rotation, factors_of(values));
+  if (is_released_form(values)) {
     OperationResult result = evaluate_released(input, hashes, backend, wanted);
     result.extra_counts["lsh.bucket"] = hashes.bucket;
     result.extra_counts["lsh.rank"] = hashes.rank;
@@ -290,17 +292,18 @@ double lsh_memory(const MemoryInput& in) {
   const auto chunk = static_cast<double>(values.integer("chunk"));
   const double rotation =
       rounds * heads * static_cast<double>(in.key_size * rotation_columns(values));
-  const double hashes = 3 * rounds * heads * keys;                      // bucket, rank, order
-  double seen = keys / static_cast<double>(values.integer("buckets"));  // of a row in a round
+  const double hashes = 3 * rounds * heads * keys;  // bucket, rank, order
+  double bucket_keys =
+      keys / static_cast<double>(values.integer("buckets"));  // of a row in a round
   if (chunk > 0) {
-    const auto around = static_cast<double>(1 + values.integer("before") + values.integer("after"));
-    seen = as_released(values) ? chunk * around : std::min(seen, chunk * around);
+    const auto chunks = static_cast<double>(1 + values.integer("before") + values.integer("after"));
+    bucket_keys = is_released_form(values) ? chunk * chunks : std::min(bucket_keys, chunk * chunks);
   }
-  const double met = std::min(keys, rounds * seen) * (in.causal ? 0.5 : 1);
-  const double runs = heads * static_cast<double>(in.queries) * met;
-  constexpr double kNodeOfMap = 64;  // bytes per counted key
+  const double seen_keys = std::min(keys, rounds * bucket_keys) * (in.causal ? 0.5 : 1);
+  const double runs = heads * static_cast<double>(in.queries) * seen_keys;
+  constexpr double kBytesOfMapNode = 64;
   return sizeof(float) * (rotation + hashes) +
-         runs * (kBytesOfRun + (as_released(values) ? kNodeOfMap : 0));
+         runs * (kBytesOfRun + (is_released_form(values) ? kBytesOfMapNode : 0));
 }
 
 }  // namespace
@@ -410,7 +413,7 @@ Variant lsh_variant() {
       return "factor: expected an even divisor of buckets with an even quotient" +
              found_text(factor);
     }
-    if (!as_released(values)) return {};
+    if (!is_released_form(values)) return {};
     if (chunk == 0) return "chunk: expected at least 1 in the released form, found 0";
     const Index fill = values.integer("fill");
     if (fill % chunk == 0) return {};

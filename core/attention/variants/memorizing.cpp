@@ -16,9 +16,9 @@
 namespace attnscope {
 namespace {
 
-// The `top` stored keys of largest product with each query, [rows, top]: the first if equal.
-std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index heads,
-                                  Index kv_heads, Index top) {
+// The `top` stored keys of largest product with each query, the first if equal.  [rows, top]
+std::vector<std::int32_t> nearest_keys(const Tensor& q, const Tensor& memory, Index heads,
+                                       Index kv_heads, Index top) {
   const Index queries = q.dim(1), size = q.dim(2), stored = memory.dim(1);
   std::vector<double> unit =
       exact_unit_rows(memory.data(), memory.dim(0) * stored, size);  // [h_kv, M, d_k]
@@ -33,12 +33,12 @@ std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index h
             exact_dot(unit.data() + (kv * stored + m) * size, q.data() + row * size, size);
       }
       std::iota(order.begin(), order.end(), 0);
-      const auto better = [&](std::int32_t a, std::int32_t b) {
+      const auto is_nearer = [&](std::int32_t a, std::int32_t b) {
         const double x = products[static_cast<std::size_t>(a)];
         const double y = products[static_cast<std::size_t>(b)];
         return x > y || (x == y && a < b);
       };
-      std::partial_sort(order.begin(), order.begin() + top, order.end(), better);
+      std::partial_sort(order.begin(), order.begin() + top, order.end(), is_nearer);
       std::sort(order.begin(), order.begin() + top);
       std::copy_n(order.begin(), top, chosen.begin() + row * top);
     }
@@ -47,7 +47,7 @@ std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index h
   return chosen;
 }
 
-// S_i within the memory (length 0), or over memory and segment.
+// S_i over the memory alone (length 0), or over memory and segment.
 Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::int32_t>& chosen,
                           Index top, Index memory, Index length) {
   const Index first = first_position(input), queries = query_count(input);
@@ -64,77 +64,77 @@ Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::in
 }
 
 // Concatenates the columns of `left` and `right`, weighted by the head's gate.  [h, L, M + L]
-Tensor beside(const Tensor& left, const Tensor& right, const Tensor* gate) {
+Tensor concat_columns(const Tensor& left, const Tensor& right, const Tensor* gate) {
   const Index heads = right.dim(0), queries = right.dim(1);
   const Index memory = left.defined() ? left.dim(2) : 0, length = right.dim(2);
   Tensor both({heads, queries, memory + length});
   float* out = both.data();
   for (Index row = 0; row < heads * queries; ++row) {
     const float g = gate ? (*gate)[row / queries] : 0.5f;
-    const float of_left = gate ? g : 1, of_right = gate ? 1 - g : 1;
-    for (Index m = 0; m < memory; ++m) *out++ = of_left * left[row * memory + m];
-    for (Index j = 0; j < length; ++j) *out++ = of_right * right[row * length + j];
+    const float left_factor = gate ? g : 1, right_factor = gate ? 1 - g : 1;
+    for (Index m = 0; m < memory; ++m) *out++ = left_factor * left[row * memory + m];
+    for (Index j = 0; j < length; ++j) *out++ = right_factor * right[row * length + j];
   }
   return both;
 }
 
-bool normalises(const Values& values, const char* what) {
-  return values.choice("normalise") == what;
+bool has_unit_length(const Values& values, const char* vectors) {
+  return values.choice("normalise") == vectors;
 }
 
 // Weight of the memory for each head; 0 if it is empty.  [h]
-Var memory_share(const OperationInput& input, bool remembers) {
+Var memory_share(const OperationInput& input, bool has_memory) {
   const Var& gate = weight(input.weights, "memorizing.gate");
-  return remembers ? sigmoid(gate) : Var(Tensor::zeros(gate.shape()));
+  return has_memory ? sigmoid(gate) : Var(Tensor::zeros(gate.shape()));
 }
 
-OperationResult memorizing_item(const OperationInput& given, Backend& backend,
+OperationResult memorizing_item(const OperationInput& original, Backend& backend,
                                 const Wanted& wanted) {
-  const Values& values = given.variant.values;
-  OperationInput input = given;
+  const Values& values = original.variant.values;
+  OperationInput input = original;
   const Var stored_keys = memory_rows(input, "mem.k", input.k.dim(2));
   Var stored_values = memory_rows(input, "mem.v", input.v.dim(2));
-  if (normalises(values, "queries_keys")) input.q = unit_rows(input.q);
-  if (normalises(values, "keys_values")) stored_values = unit_rows(stored_values);
+  if (has_unit_length(values, "queries_keys")) input.q = unit_rows(input.q);
+  if (has_unit_length(values, "keys_values")) stored_values = unit_rows(stored_values);
   const Index memory = stored_keys.dim(1), length = key_count(input);
   const Index top = std::min(values.integer("top"), memory);
-  const bool remembers = memory > 0;
-  const Var gate = memory_share(input, remembers);  // [h]
+  const bool has_memory = memory > 0;
+  const Var gate = memory_share(input, has_memory);  // [h]
 
-  Wanted of_parts = wanted;
-  of_parts.device_attention = of_parts.log_sum_exp = of_parts.tiles = false;
-  of_parts.attention = wanted.attention || wanted.device_attention;
+  Wanted part_wanted = wanted;
+  part_wanted.device_attention = part_wanted.log_sum_exp = part_wanted.tiles = false;
+  part_wanted.attention = wanted.attention || wanted.device_attention;
   Part local = plain_part(input, plain_pattern(input, true));
   local.k = unit_rows(input.k);
   local.split.clear();
   apply_encoding(local, input, true);
   const float scale = local.scale;  // an encoding's default applies to the whole operation
-  OperationResult result = run_part(std::move(local), backend, of_parts);
+  OperationResult result = run_part(std::move(local), backend, part_wanted);
   OperationResult retrieved;
   const std::vector<std::int32_t> chosen =
-      nearest(given.q.value(), stored_keys.value(), input.heads, input.kv_heads, top);
-  const auto weigh = [&](const Var& output, const Var& share) {
+      nearest_keys(original.q.value(), stored_keys.value(), input.heads, input.kv_heads, top);
+  const auto scale_heads = [&](const Var& output, const Var& share) {
     const Shape shape = output.shape();  // [h, L, d_v]
     const Var flat = reshape(output, {shape[0], shape[1] * shape[2]});
     return reshape(multiply(flat, reshape(share, {shape[0], 1})), shape);
   };
-  const Var of_local = subtract(Var(Tensor::full({input.heads}, 1.0f)), gate);
-  result.output = weigh(result.output, of_local);
-  if (remembers) {
+  const Var local_share = subtract(Var(Tensor::full({input.heads}, 1.0f)), gate);
+  result.output = scale_heads(result.output, local_share);
+  if (has_memory) {
     Part part = plain_part(input, retrieved_pattern(input, chosen, top, memory, 0));
     part.k = unit_rows(stored_keys);
     part.v = stored_values;
     part.split.clear();
     part.pos_q.clear();
     part.scale = scale;
-    retrieved = run_part(std::move(part), backend, of_parts);
-    result.output = add(result.output, weigh(retrieved.output, gate));
+    retrieved = run_part(std::move(part), backend, part_wanted);
+    result.output = add(result.output, scale_heads(retrieved.output, gate));
     if (result.note.empty()) result.note = retrieved.note;
   }
-  if (of_parts.attention) {
-    result.attention = beside(retrieved.attention, result.attention, &gate.value());
+  if (part_wanted.attention) {
+    result.attention = concat_columns(retrieved.attention, result.attention, &gate.value());
   }
-  if (wanted.scores) result.scores = beside(retrieved.scores, result.scores, nullptr);
+  if (wanted.scores) result.scores = concat_columns(retrieved.scores, result.scores, nullptr);
   result.pattern =
       std::make_shared<const Pattern>(retrieved_pattern(input, chosen, top, memory, length));
   result.part.reset();
@@ -145,9 +145,9 @@ OperationResult memorizing_item(const OperationInput& given, Backend& backend,
 
 // Stores projected keys and values of the last M positions.
 void remember_keys(const SegmentRead& read, Remembered& remembered) {
-  const Index most = segments_size(read, "memory");
-  remembered.keys = last_rows(rows_behind(remembered.keys, read.input.k), most);
-  remembered.values = last_rows(rows_behind(remembered.values, read.input.v), most);
+  const Index max_rows = segments_size(read, "memory");
+  remembered.keys = last_rows(concat_rows(remembered.keys, read.input.k), max_rows);
+  remembered.values = last_rows(concat_rows(remembered.values, read.input.v), max_rows);
 }
 
 }  // namespace
@@ -192,19 +192,19 @@ Variant memorizing_variant() {
   v.memory.remember = remember_keys;
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index top = values.integer("top"), memory = at.dimensions.memory;
-    if (!at.dimensions.memory_given || top <= memory) return {};  // a model's memory grows
+    if (!at.dimensions.memory_given || top <= memory) return {};  // in a model, the memory grows
     return "top: expected at most the " + std::to_string(memory) + " rows of mem.k" +
            found_text(top);
   };
   v.cost.head = [](const CostInput& in) {  // includes the search of all stored keys
-    double all = 0;
+    double products = 0;
     const Index memory = in.result.columns.front().second;
     for (Index i = 0; i < in.queries; ++i) {
       for (const Run& run : in.result.pattern->row(in.head, i)) {
-        if (run.begin >= memory) all += static_cast<double>(run.count());
+        if (run.begin >= memory) products += static_cast<double>(run.count());
       }
     }
-    return all + static_cast<double>(in.queries * memory);
+    return products + static_cast<double>(in.queries * memory);
   };
   v.weights = {memory_weight("mem.k", "Stored keys.", &Dimensions::memory, &Dimensions::key),
                memory_weight("mem.v", "Stored values.", &Dimensions::memory, &Dimensions::value),

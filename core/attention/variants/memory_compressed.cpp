@@ -13,14 +13,14 @@ OperationResult evaluate_compressed(const OperationInput& input, Backend& backen
                                     const Wanted& wanted) {
   const Index stride = input.variant.values.integer("stride"), keys = key_count(input);
   const Index size = std::min(stride, keys), count = window_count(keys, size);
-  const auto convolved = [&](const Var& x, const char* name) {
-    const Var each = repeat_heads(x, input.heads, input.kv_heads);
-    const Var weights = slice(weight(input.weights, name), 1, 0, size);  // [h, s]
-    return window_convolution(each, weights, input.heads, size, count);  // [B h, n, ...]
+  const auto convolve = [&](const Var& x, const char* name) {
+    const Var repeated = repeat_heads(x, input.heads, input.kv_heads);
+    const Var weights = slice(weight(input.weights, name), 1, 0, size);      // [h, s]
+    return window_convolution(repeated, weights, input.heads, size, count);  // [B h, n, ...]
   };
   Part part = plain_part(input, Pattern::all(query_count(input), count));
-  part.k = convolved(input.k, "mc.key");
-  part.v = convolved(input.v, "mc.value");
+  part.k = convolve(input.k, "mc.key");
+  part.v = convolve(input.v, "mc.value");
   part.split.clear();
   OperationResult result = run_part(std::move(part), backend, wanted);
   result.columns = {{KeyKind::Projected, count}};

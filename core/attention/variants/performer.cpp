@@ -34,9 +34,9 @@ void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_f
     const Eigen::HouseholderQR<Matrix> qr(block);
     const Matrix q = qr.householderQ() * Matrix::Identity(size, in_block);
     for (Index r = 0; r < in_block; ++r) {
-      // The sign of a reflection is arbitrary: use that of the drawn row.
-      const double side = qr.matrixQR()(r, r) < 0 ? -1 : 1;
-      const double length = side * lengths.col(r).norm();
+      // The sign of a reflection is arbitrary: use the sign of the drawn row.
+      const double sign = qr.matrixQR()(r, r) < 0 ? -1 : 1;
+      const double length = sign * lengths.col(r).norm();
       for (Index i = 0; i < size; ++i) {
         rows[(first + r) * size + i] = static_cast<float>(q(i, r) * length);
       }
@@ -45,7 +45,7 @@ void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_f
 }
 
 Var performer_matrix(const OperationInput& input) {
-  if (const Var* given = find_weight(input.weights, "performer.w")) return *given;
+  if (const Var* stored = find_weight(input.weights, "performer.w")) return *stored;
   const Values& values = input.variant.values;
   const Index features = values.integer("features"), size = input.q.dim(2);
   const auto seed = static_cast<std::uint64_t>(values.integer("seed"));
@@ -61,10 +61,10 @@ Var performer_matrix(const OperationInput& input) {
 }
 
 // Factors that cancel in the ratio are chosen such that the largest feature products are near
-// exp(2 kLift), which leaves room for their sums above and for small ones below.
+// exp(2 kLift), which leaves room in float32 for larger sums and for small products.
 constexpr float kLift = 30;
 
-// The largest number of each head's rows, or of each row, minus kLift.
+// Largest number of each row, or of all rows of each head, minus kLift.
 Tensor lowered_largest(const Tensor& x, bool by_row) {
   Tensor result({x.dim(0), by_row ? x.dim(1) : 1, 1});
   const Index size = x.size() / result.size();
@@ -81,10 +81,10 @@ Tensor lowered_largest(const Tensor& x, bool by_row) {
   return result;
 }
 
-// Larger exponents show float32's rounding in the weights.
+// Larger exponents make float32 rounding visible in the weights.
 constexpr float kExactFrom = 16;
 
-// w·x s - |x|^2 s^2 / 2 of every row of x and w, without w: |x|^2 s^2 / 2.
+// s w·x - s² |x|² / 2 for every row of x and w, or s² |x|² / 2 if w is undefined.
 Doubles exact_exponents(const Tensor& x, const Tensor& w, Index heads, double s) {
   const Index rows = x.dim(1), size = x.dim(2);
   const Index features = w.defined() ? w.dim(1) : 1;
@@ -104,15 +104,15 @@ Doubles exact_exponents(const Tensor& x, const Tensor& w, Index heads, double s)
   return exponents;
 }
 
-// Input of features, for one side of the pairs.
+// Queries or keys, from which features are computed.
 struct Side {
   const Var& x;  // [B h, L, d_k]
   const Var& w;  // [h, m, d_k]
   Index heads;
-  bool of_query;
+  bool is_query;
 
-  double shrink() const { return std::pow(static_cast<double>(x.dim(2)), -0.25); }
-  Var shrunk() const { return scale(x, static_cast<float>(shrink())); }
+  double input_scale() const { return std::pow(static_cast<double>(x.dim(2)), -0.25); }
+  Var scaled_input() const { return scale(x, static_cast<float>(input_scale())); }
 };
 
 // |x|^2 / 2.  [B h, L, 1]
@@ -125,66 +125,65 @@ bool shows_rounding(const Tensor& half_squares) {
                       [](float x) { return x <= kExactFrom; });
 }
 
-// exp(exponents) up to factors that cancel in the ratio: one per query, one per head for keys (its
-// largest).
-Var plain_exponentials(const Features& of, bool of_query) {
-  const Var& exponents = of.exponents;
-  Var lowered = subtract(exponents, lowered_largest(exponents.value(), of_query));
-  if (!of.exact_exponents.empty()) {
-    Tensor rest(exponents.shape());  // rounding errors
-    std::transform(of.exact_exponents.begin(), of.exact_exponents.end(), exponents.value().begin(),
-                   rest.begin(), [](double exact, float rounded) {
+// exp(exponents) up to factors that cancel in the ratio: one per query, one per head for keys.
+Var plain_exponentials(const Features& features, bool is_query) {
+  const Var& exponents = features.exponents;
+  Var lowered = subtract(exponents, lowered_largest(exponents.value(), is_query));
+  if (!features.exact_exponents.empty()) {
+    Tensor errors(exponents.shape());
+    std::transform(features.exact_exponents.begin(), features.exact_exponents.end(),
+                   exponents.value().begin(), errors.begin(), [](double exact, float rounded) {
                      return static_cast<float>(exact - static_cast<double>(rounded));
                    });
-    lowered = add(lowered, rest);
+    lowered = add(lowered, errors);
   }
   return exp(lowered);
 }
 
 Features positive_features(const Side& side) {
-  const Var x = side.shrunk(), half_squares = half_square(x);
+  const Var x = side.scaled_input(), half_squares = half_square(x);
   Features features;
   features.exponents = subtract(feature_products(x, side.w, side.heads), half_squares);
   if (shows_rounding(half_squares.value())) {
     features.exact_exponents =
-        exact_exponents(side.x.value(), side.w.value(), side.heads, side.shrink());
+        exact_exponents(side.x.value(), side.w.value(), side.heads, side.input_scale());
   }
-  features.plain = plain_exponentials(features, side.of_query);  // [B h, L, m]
+  features.plain = plain_exponentials(features, side.is_query);  // [B h, L, m]
   return features;
 }
 
 // [B h, L, 2 m]
 Features trigonometric_features(const Side& side) {
-  const Var x = side.shrunk();
+  const Var x = side.scaled_input();
   const Var angles = feature_products(x, side.w, side.heads);  // [B h, L, m]
   Features features;
   features.mantissa = concat({sine(angles), cosine(angles)}, 2);
   features.plain = features.mantissa;
-  features.exact_mantissa = [x = side.x.value(), w = side.w.value(), s = side.shrink()] {
+  features.exact_mantissa = [x = side.x.value(), w = side.w.value(), s = side.input_scale()] {
     return exact_waves({x.begin(), x.end()}, x.shape(), w, s);
   };
-  if (side.of_query) return features;  // exp(|q|^2 / 2) cancels
+  if (side.is_query) return features;  // exp(|q|^2 / 2) cancels
   features.exponents = half_square(x);
-  features.exact_exponents = exact_exponents(side.x.value(), {}, side.heads, side.shrink());
+  features.exact_exponents = exact_exponents(side.x.value(), {}, side.heads, side.input_scale());
   features.plain = multiply(features.mantissa, plain_exponentials(features, false));
   return features;
 }
 
-OperationResult evaluate_performer(const OperationInput& given, Backend& backend,
+OperationResult evaluate_performer(const OperationInput& original, Backend& backend,
                                    const Wanted& wanted) {
-  const OperationInput input = with_rotation(given);
+  const OperationInput input = with_rotation(original);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var w = performer_matrix(input);
   const bool positive = input.variant.values.choice("kind") == "positive";
-  const auto features = [&](const Var& x, bool of_query) {
-    const Side side{x, w, input.heads, of_query};
-    Features made = positive ? positive_features(side) : trigonometric_features(side);
-    made.factor = 1 / std::sqrt(static_cast<double>(w.dim(1)));
-    return made;
+  const auto features = [&](const Var& x, bool is_query) {
+    const Side side{x, w, input.heads, is_query};
+    Features side_features = positive ? positive_features(side) : trigonometric_features(side);
+    side_features.factor = 1 / std::sqrt(static_cast<double>(w.dim(1)));
+    return side_features;
   };
-  const Features of_q = features(input.q, true), of_k = features(k, false);
-  OperationResult result = run_features(input, of_q, of_k, backend, wanted);
-  if (wants_report(wanted)) add_features(result, of_q, of_k, input.heads);
+  const Features q_features = features(input.q, true), k_features = features(k, false);
+  OperationResult result = run_features(input, q_features, k_features, backend, wanted);
+  if (wants_report(wanted)) add_features(result, q_features, k_features, input.heads);
   if (wanted.attention) {
     const auto size = static_cast<double>(input.q.dim(2));
     result.extra["exact"] = exact_attention(input, input.q, k, 1 / std::sqrt(size), backend);
@@ -195,11 +194,11 @@ OperationResult evaluate_performer(const OperationInput& given, Backend& backend
 double performer_numbers(const MemoryInput& in) {
   const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
   const auto features = static_cast<double>(in.values.integer("features"));
-  // Exponents and features of both sides, their inputs, those in double precision.
-  const double of_row = in.values.choice("kind") == "positive" ? 5 : 9;
+  // Exponents and features of queries and keys, their inputs, and exponents in double precision.
+  const double numbers_per_row = in.values.choice("kind") == "positive" ? 5 : 9;
   const double directions =
       3 * static_cast<double>(in.heads * in.key_size) * features;  // drawn and orthogonalised
-  return features * of_row * rows + directions +
+  return features * numbers_per_row * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }
 

@@ -16,7 +16,7 @@ namespace attnscope {
 namespace {
 
 Var rfa_matrix(const OperationInput& input) {
-  if (const Var* given = find_weight(input.weights, "rfa.w")) return *given;
+  if (const Var* stored = find_weight(input.weights, "rfa.w")) return *stored;
   const Values& values = input.variant.values;
   return drawn_for_heads(input, "rfa.w", {input.heads, values.integer("features"), input.q.dim(2)},
                          0, 1 / values.real("sigma"),
@@ -41,7 +41,7 @@ bool has_gate(const Values& values) {
   return values.flag("gate");
 }
 
-// Checks that need the operation's input.
+// Throws InputError if gates cannot be computed from the operation's input.
 void check_gate(const OperationInput& input) {
   if (!input.x.defined()) throw InputError("x: missing, required by the gates of rfa");
   if (input.y.defined()) {
@@ -52,29 +52,30 @@ void check_gate(const OperationInput& input) {
   }
 }
 
-OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, const Wanted& wanted) {
-  const bool gated = has_gate(given.variant.values);
-  if (gated) check_gate(given);
-  const OperationInput input = with_rotation(given);
+OperationResult evaluate_rfa(const OperationInput& original, Backend& backend,
+                             const Wanted& wanted) {
+  const bool has_gates = has_gate(original.variant.values);
+  if (has_gates) check_gate(original);
+  const OperationInput input = with_rotation(original);
   const Var q = unit_rows(input.q);
   const Var keys = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var k = unit_rows(keys);
   const Var w = rfa_matrix(input);
-  const Features of_q = fourier_features(input.q, q, w, input.heads);
-  const Features of_k = fourier_features(keys, k, w, input.heads);
-  Features that_count = of_k;  // weighted by the gates
-  Var logits;                  // of the gates [B h, L]
-  if (gated) {
+  const Features q_features = fourier_features(input.q, q, w, input.heads);
+  const Features k_features = fourier_features(keys, k, w, input.heads);
+  Features gated_features = k_features;  // k_features weighted by the gates
+  Var logits;                            // of the gates [B h, L]
+  if (has_gates) {
     logits = head_logits(input, "rfa.gate.w", "rfa.gate.b");
     GateExponents gates = gate_exponents(logits);
-    that_count.exponents = gates.exponents;
-    that_count.exact_exponents = std::move(gates.exact);
+    gated_features.exponents = gates.exponents;
+    gated_features.exact_exponents = std::move(gates.exact);
   }
-  OperationResult result = gated ? run_gated(input, of_q, that_count, backend, wanted)
-                                 : run_features(input, of_q, of_k, backend, wanted);
+  OperationResult result = has_gates ? run_gated(input, q_features, gated_features, backend, wanted)
+                                     : run_features(input, q_features, k_features, backend, wanted);
   if (wants_report(wanted)) {
-    add_features(result, of_q, of_k, input.heads);
-    if (gated) result.extra["rfa.gate"] = sigmoid(logits).value().slice(0, input.heads);
+    add_features(result, q_features, k_features, input.heads);
+    if (has_gates) result.extra["rfa.gate"] = sigmoid(logits).value().slice(0, input.heads);
   }
   if (wanted.attention) {
     const double sigma = input.variant.values.real("sigma");
@@ -83,9 +84,9 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
   return result;
 }
 
-// Gates that vary between tokens by about as much as trained ones.
+// Gates that vary between tokens about as much as trained gates.
 Tensor varied_gates(const Shape& shape, const Situation&, const Values& values) {
-  constexpr double kDeviation = 1.5;  // of the logits, of inputs of deviation 1
+  constexpr double kDeviation = 1.5;  // of the logits, for inputs of deviation 1
   constexpr std::uint64_t kSeed = 1;
   const double deviation = kDeviation / std::sqrt(static_cast<double>(shape.back()));
   return initial_normal(deviation)(shape, Dimensions(), values, kSeed);
@@ -102,7 +103,7 @@ WeightInfo gate_weight(const char* name, const char* help, bool by_input, Initia
           .used = has_gate};
 }
 
-// g = 0.88: half is forgotten after five tokens.
+// g = 0.88: the sums lose half of their content within five tokens.
 Tensor slow_gates(const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
   return Tensor::full(shape, 2);
 }

@@ -18,8 +18,8 @@ constexpr int kIterations = 10;
 
 // Cluster of each row: the centroid of largest product, the first if equal.
 template <class Centroid>
-std::vector<std::int32_t> assigned(const std::vector<double>& rows, const Centroid* centroids,
-                                   Index clusters, Index size) {
+std::vector<std::int32_t> clusters_of(const std::vector<double>& rows, const Centroid* centroids,
+                                      Index clusters, Index size) {
   std::vector<std::int32_t> result;
   std::vector<double> products(static_cast<std::size_t>(clusters));
   for (std::size_t at = 0; at < rows.size(); at += static_cast<std::size_t>(size)) {
@@ -33,8 +33,8 @@ std::vector<std::int32_t> assigned(const std::vector<double>& rows, const Centro
   return result;
 }
 
-// k-means on unit vectors (Dhillon and Modha, 2001), from randomly drawn rows.  [c, d_k]
-Doubles clustered(const std::vector<double>& rows, Index clusters, Index size, std::uint64_t seed) {
+// k-means on unit vectors (Dhillon and Modha, 2001), starting at random rows.  [c, d_k]
+Doubles k_means(const std::vector<double>& rows, Index clusters, Index size, std::uint64_t seed) {
   const Index count = static_cast<Index>(rows.size()) / size;
   Random random(seed);
   std::vector<Index> order(static_cast<std::size_t>(count));
@@ -43,7 +43,7 @@ Doubles clustered(const std::vector<double>& rows, Index clusters, Index size, s
   centroids.reserve(static_cast<std::size_t>(clusters * size));
   for (Index c = 0; c < clusters; ++c) {
     check_stop();
-    const Index from = c % count;  // without repetition if there are enough rows
+    const Index from = c % count;  // no row repeats if there are enough
     const auto pick =
         from + static_cast<Index>(random.below(static_cast<std::uint64_t>(count - from)));
     std::swap(order[static_cast<std::size_t>(from)], order[static_cast<std::size_t>(pick)]);
@@ -52,7 +52,7 @@ Doubles clustered(const std::vector<double>& rows, Index clusters, Index size, s
   }
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     check_stop();
-    const std::vector<std::int32_t> cluster = assigned(rows, centroids.data(), clusters, size);
+    const std::vector<std::int32_t> cluster = clusters_of(rows, centroids.data(), clusters, size);
     Doubles sums = zero_doubles(static_cast<Index>(centroids.size()));
     for (Index n = 0; n < count; ++n) {
       double* sum = sums.data() + cluster[static_cast<std::size_t>(n)] * size;
@@ -80,10 +80,10 @@ struct Clusters {
   IntTensor query, key;  // [h, L]
 };
 
-Clusters routed(const OperationInput& input, const Tensor& q, const Tensor& k) {
+Clusters assign_rows(const OperationInput& input, const Tensor& q, const Tensor& k) {
   const Values& values = input.variant.values;
   const Index clusters = values.integer("clusters"), size = q.dim(2);
-  const Var* given = find_weight(input.weights, "routing.centroid");
+  const Var* stored = find_weight(input.weights, "routing.centroid");
   Clusters result{IntTensor({input.heads, q.dim(1)}), IntTensor({input.heads, k.dim(1)})};
   for (Index head = 0; head < input.heads; ++head) {
     const auto unit = [&](const Tensor& x) {
@@ -91,18 +91,18 @@ Clusters routed(const OperationInput& input, const Tensor& q, const Tensor& k) {
     };
     const std::vector<double> queries = unit(q), keys = unit(k);
     Doubles centroids;
-    if (given) {
-      const float* first = given->value().data() + head * clusters * size;
+    if (stored) {
+      const float* first = stored->value().data() + head * clusters * size;
       centroids.assign(first, first + clusters * size);
     } else {
-      std::vector<double> both = queries;
-      both.insert(both.end(), keys.begin(), keys.end());
-      centroids = clustered(both, clusters, size, head_seed(input, head));
+      std::vector<double> rows = queries;
+      rows.insert(rows.end(), keys.begin(), keys.end());
+      centroids = k_means(rows, clusters, size, head_seed(input, head));
     }
-    const auto of_queries = assigned(queries, centroids.data(), clusters, size);
-    const auto of_keys = assigned(keys, centroids.data(), clusters, size);
-    std::copy(of_queries.begin(), of_queries.end(), result.query.data() + head * q.dim(1));
-    std::copy(of_keys.begin(), of_keys.end(), result.key.data() + head * k.dim(1));
+    const auto query_clusters = clusters_of(queries, centroids.data(), clusters, size);
+    const auto key_clusters = clusters_of(keys, centroids.data(), clusters, size);
+    std::copy(query_clusters.begin(), query_clusters.end(), result.query.data() + head * q.dim(1));
+    std::copy(key_clusters.begin(), key_clusters.end(), result.key.data() + head * k.dim(1));
   }
   return result;
 }
@@ -124,10 +124,10 @@ Pattern routed_pattern(const OperationInput& input, const Clusters& clusters) {
     }
   }
   return build_rows(in, input.heads, {"cluster"}, [&](PatternBuilder& rows, Index head, Index i) {
-    const auto& of_head = members[static_cast<std::size_t>(head)];
-    const auto found = of_head.find(clusters.query(head, i - first));
-    if (found == of_head.end()) return;
-    for (const Index j : found->second) rows.add_column(0, j);
+    const auto& head_members = members[static_cast<std::size_t>(head)];
+    const auto cluster = head_members.find(clusters.query(head, i - first));
+    if (cluster == head_members.end()) return;
+    for (const Index j : cluster->second) rows.add_column(0, j);
   });
 }
 
@@ -135,20 +135,20 @@ bool is_shared(const Values& values) {
   return values.flag("shared");
 }
 
-// Keys of every head; queries if these serve as keys.
+// Keys of every head; the queries if they also serve as keys.
 Var keys_of(const OperationInput& input) {
   if (is_shared(input.variant.values)) return input.q;
   return repeat_heads(input.k, input.heads, input.kv_heads);
 }
 
-// Split products of an encoding of the input, with queries as keys.
+// Split products of an input encoding, with queries as keys.
 std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
   std::vector<ExtraProduct> result = split;
   for (ExtraProduct& product : result) {
-    const bool place =
+    const bool is_position =
         product.term == Term::ContentPosition || product.term == Term::PositionPosition;
-    const Term as_query = place ? Term::PositionContent : Term::Content;
-    const auto found = std::ranges::find(split, as_query, &ExtraProduct::term);
+    const Term query_term = is_position ? Term::PositionContent : Term::Content;
+    const auto found = std::ranges::find(split, query_term, &ExtraProduct::term);
     if (found == split.end()) return {};
     product.k = found->q;
   }
@@ -156,7 +156,7 @@ std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
 }
 
 OperationResult routed_item(const OperationInput& input, Backend& backend, const Wanted& wanted) {
-  const Clusters clusters = routed(input, input.q.value(), keys_of(input).value());
+  const Clusters clusters = assign_rows(input, input.q.value(), keys_of(input).value());
   Part part = plain_part(input, routed_pattern(input, clusters));
   if (is_shared(input.variant.values)) {
     part.k = input.q;
@@ -170,8 +170,8 @@ OperationResult routed_item(const OperationInput& input, Backend& backend, const
   return result;
 }
 
-// Queries and keys of a head, for all items of the batch, at unit length.
-std::vector<double> seen_rows(const OperationInput& input, Index head) {
+// Queries and keys of a head in all items of the batch, scaled to unit length.
+std::vector<double> unit_rows_of_head(const OperationInput& input, Index head) {
   const Tensor &q = input.q.value(), k = keys_of(input).value();
   std::vector<double> rows;
   for (Index pair = head; pair < q.dim(0); pair += input.heads) {
@@ -186,10 +186,10 @@ std::vector<double> seen_rows(const OperationInput& input, Index head) {
   return rows;
 }
 
-// Moves every centroid towards the mean of its assigned rows.
+// Moves every centroid towards the mean of the rows in its cluster.
 void move_centroids(const std::vector<double>& rows, const float* from, Index clusters, Index size,
                     double decay, float* to) {
-  const std::vector<std::int32_t> cluster = assigned(rows, from, clusters, size);
+  const std::vector<std::int32_t> cluster = clusters_of(rows, from, clusters, size);
   Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(size, clusters);
   Eigen::VectorXd counts = Eigen::VectorXd::Zero(clusters);
   for (std::size_t n = 0; n < cluster.size(); ++n) {
@@ -199,27 +199,27 @@ void move_centroids(const std::vector<double>& rows, const float* from, Index cl
   }
   for (Index c = 0; c < clusters; ++c) {
     for (Index i = 0; i < size; ++i) {
-      const auto before = static_cast<double>(from[c * size + i]);
-      const double mean = counts[c] > 0 ? sums(i, c) / counts[c] : before;
-      to[c * size + i] = static_cast<float>(decay * before + (1 - decay) * mean);
+      const auto previous = static_cast<double>(from[c * size + i]);
+      const double mean = counts[c] > 0 ? sums(i, c) / counts[c] : previous;
+      to[c * size + i] = static_cast<float>(decay * previous + (1 - decay) * mean);
     }
   }
 }
 
-NamedVars adapted_centroids(const OperationInput& input) {
+NamedVars update_centroids(const OperationInput& input) {
   const Values& values = input.variant.values;
-  const Var* had = find_weight(input.weights, "routing.centroid");
+  const Var* stored = find_weight(input.weights, "routing.centroid");
   const Index clusters = values.integer("clusters"), size = input.q.dim(2);
   Tensor centroids({input.heads, clusters, size});
   for (Index head = 0; head < input.heads; ++head) {
-    const std::vector<double> rows = seen_rows(input, head);
+    const std::vector<double> rows = unit_rows_of_head(input, head);
     const Index at = head * clusters * size;
-    if (had) {
-      move_centroids(rows, had->value().data() + at, clusters, size, values.real("decay"),
+    if (stored) {
+      move_centroids(rows, stored->value().data() + at, clusters, size, values.real("decay"),
                      centroids.data() + at);
       continue;
     }
-    const Doubles first = clustered(rows, clusters, size, head_seed(input, head));
+    const Doubles first = k_means(rows, clusters, size, head_seed(input, head));
     std::ranges::transform(first, centroids.data() + at,
                            [](double x) { return static_cast<float>(x); });
   }
@@ -229,9 +229,9 @@ NamedVars adapted_centroids(const OperationInput& input) {
 double routing_memory(const MemoryInput& in) {
   const auto queries = static_cast<double>(in.queries), keys = static_cast<double>(in.keys);
   const auto clusters = static_cast<double>(in.values.integer("clusters"));
-  const double of_pairs = (in.causal ? 0.5 : 1) * static_cast<double>(in.heads) * queries * keys;
-  // Clusters of similar size, whose members are mostly not adjacent.
-  const double runs = of_pairs / clusters * (1 - 1 / clusters);
+  const double pairs = (in.causal ? 0.5 : 1) * static_cast<double>(in.heads) * queries * keys;
+  // Assumes clusters of similar size, whose members are mostly not adjacent.
+  const double runs = pairs / clusters * (1 - 1 / clusters);
   const double rows = 2 * static_cast<double>(in.key_size) * (queries + keys);  // at unit length
   const double centroids = 2 * static_cast<double>(in.key_size) * clusters;     // and their sums
   return runs * kBytesOfRun + (rows + centroids) * sizeof(double);
@@ -292,11 +292,11 @@ Variant routing_variant() {
     if (find_weight(weights, "routing.centroid")) return {};
     return "clusters depend on the whole text, since there are no trained centroids";
   };
-  v.cost.head = [](const CostInput& in) {  // all centroids, then within the cluster
+  v.cost.head = [](const CostInput& in) {  // products with all centroids, then within the cluster
     const Index rows = is_shared(in.values) ? in.queries : in.queries + in.keys;
     return in.pairs + static_cast<double>(rows * in.values.integer("clusters"));
   };
-  v.updated_constants = adapted_centroids;
+  v.updated_constants = update_centroids;
   v.cost.bytes = routing_memory;
   v.evaluate = item_by_item(routed_item);
   return v;

@@ -6,8 +6,8 @@
 namespace attnscope {
 namespace {
 
-// The last `reach` positions up to the query's own.
-Pattern reaching(Index queries, Index memory, Index length, Index first, Index reach) {
+// Pattern of the last `reach` positions, including the query's own.
+Pattern reach_pattern(Index queries, Index memory, Index length, Index first, Index reach) {
   PatternBuilder rows(1, queries, memory + length, {std::to_string(reach) + " back"});
   for (Index i = 0; i < queries; ++i) {
     const Index end = memory + first + i + 1;
@@ -25,10 +25,10 @@ OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
   const Index first = first_position(input);
   const Index reach = input.variant.values.integer("reach");
   Part part = plain_part(
-      input, reach > 0 ? reaching(query_count(input), memory, length, first, reach)
+      input, reach > 0 ? reach_pattern(query_count(input), memory, length, first, reach)
                        : Pattern::causal(query_count(input), memory + length, memory + first));
-  part.k = prepended(keys, input.k);    // [B h_kv, M + L, d_k]
-  part.v = prepended(values, input.v);  // [B h_kv, M + L, d_v]
+  part.k = prepend_rows(keys, input.k);    // [B h_kv, M + L, d_k]
+  part.v = prepend_rows(values, input.v);  // [B h_kv, M + L, d_v]
   part.pos_k = positions_from(-memory, memory + length);
   apply_encoding(part, input, true);
   OperationResult result = run_part(std::move(part), backend, wanted);
@@ -36,9 +36,9 @@ OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
   return result;
 }
 
-// Keeps the last rows of memory and segment together.
+// Stores the last M rows of the memory followed by the segment.
 void remember_rows(const SegmentRead& read, Remembered& remembered) {
-  remembered.rows = last_rows(rows_behind(remembered.rows, read.x), segments_size(read, "memory"));
+  remembered.rows = last_rows(concat_rows(remembered.rows, read.x), segments_size(read, "memory"));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace {
 
 constexpr float kMinVisible = 1e-6f;  // minimum share of a block that counts as visible
 
-// Logits of the existing blocks.  [h, n, n]
-Var used_logits(const OperationInput& input, Index blocks) {
+// Logits of the n blocks of the text.  [h, n, n]
+Var block_logits(const OperationInput& input, Index blocks) {
   const Var& logits = weight(input.weights, "sinkhorn.logits");
   if (logits.dim(1) < blocks) {
     throw InputError("sinkhorn.logits: expected at least " + std::to_string(blocks) +
@@ -29,7 +29,7 @@ Var used_logits(const OperationInput& input, Index blocks) {
 // Rounds of row and column normalisation in log space (Sinkhorn, 1964).  [h, n, n]
 Var matching(const OperationInput& input, Index blocks) {
   const Values& values = input.variant.values;
-  Var log_p = used_logits(input, blocks);
+  Var log_p = block_logits(input, blocks);
   log_p = multiply(log_p, Tensor::full({1}, static_cast<float>(1 / values.real("temperature"))));
   for (Index n = 0; n < values.integer("iterations"); ++n) {
     check_stop();
@@ -44,11 +44,11 @@ Var sorted_blocks(const Var& p, const Var& x, Index batch) {
   const Index blocks = p.dim(1), pairs = x.dim(0);
   const std::vector<Var> copies(static_cast<std::size_t>(batch), p);
   const Var repeated_p = batch == 1 ? p : concat(copies, 0);  // [B h, n, n]
-  const Var cut = reshape(x, {pairs, blocks, x.dim(1) / blocks * x.dim(2)});
-  return reshape(matmul(repeated_p, cut), x.shape());
+  const Var x_blocks = reshape(x, {pairs, blocks, x.dim(1) / blocks * x.dim(2)});
+  return reshape(matmul(repeated_p, x_blocks), x.shape());
 }
 
-// Queries of block I attend to K_I, in columns 0 to L - 1, and to K'_I, in columns L to 2 L - 1.
+// Pattern in which queries of block I attend to K_I in columns [0, L) and K'_I in columns [L, 2 L).
 Pattern two_block_pattern(Index length, Index block) {
   PatternBuilder rows(1, length, 2 * length, {"own block", "sorted block"});
   for (Index i = 0; i < length; ++i) {
@@ -60,15 +60,15 @@ Pattern two_block_pattern(Index length, Index block) {
   return rows.finish();
 }
 
-// Pattern of implied_weights(): queries attend to tokens in their original places.
+// Pattern of implied_weights(): queries attend to tokens at their original positions.
 Pattern token_pattern(const Tensor& p, Index length, Index block) {
   PatternBuilder rows(p.dim(0), length, length, {"own block", "sorted block"});
   for (Index head = 0; head < p.dim(0); ++head) {
     for (Index i = 0; i < length; ++i) {
       const Index own = i / block;
       rows.add(0, own * block, (own + 1) * block);
-      for (Index other = 0; other < p.dim(1); ++other) {
-        if (p(head, own, other) > kMinVisible) rows.add(1, other * block, (other + 1) * block);
+      for (Index from = 0; from < p.dim(1); ++from) {
+        if (p(head, own, from) > kMinVisible) rows.add(1, from * block, (from + 1) * block);
       }
       rows.next_row();
     }
@@ -86,8 +86,8 @@ Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
       for (Index t = 0; t < block; ++t) {
         implied(pair, i, own * block + t) += attention(pair, i, own * block + t);
         const float sorted = attention(pair, i, length + own * block + t);
-        for (Index other = 0; other < blocks; ++other) {
-          implied(pair, i, other * block + t) += p(pair % p.dim(0), own, other) * sorted;
+        for (Index from = 0; from < blocks; ++from) {
+          implied(pair, i, from * block + t) += p(pair % p.dim(0), own, from) * sorted;
         }
       }
     }
@@ -111,7 +111,7 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
   OperationResult result = run_part(std::move(part), backend, part_wanted);
   if (part_wanted.attention) {
     result.attention = implied_weights(result.attention, p.value(), block);
-    result.extra["sinkhorn.logits"] = used_logits(input, p.dim(1)).value();
+    result.extra["sinkhorn.logits"] = block_logits(input, p.dim(1)).value();
     result.extra["sinkhorn.matching"] = p.value();
   }
   result.pattern = std::make_shared<const Pattern>(token_pattern(p.value(), length, block));
@@ -192,7 +192,7 @@ Variant sinkhorn_variant() {
     if (at.keys == 0 || at.keys % block == 0) return {};
     return "block: expected a divisor of the length " + std::to_string(at.keys) + found_text(block);
   };
-  v.cost.head = [](const CostInput& in) {  // its own block and the sorted one
+  v.cost.head = [](const CostInput& in) {  // the own and the sorted block
     return static_cast<double>(2 * in.values.integer("block") * in.queries);
   };
   v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * sinkhorn_floats(in); };

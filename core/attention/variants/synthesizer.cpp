@@ -19,13 +19,13 @@ bool is_random(const Values& values) {
   return !is_dense(values);
 }
 
-void check_length(const char* name, Index most, Index length) {
-  if (length <= most) return;
+void check_length(const char* name, Index max_length, Index length) {
+  if (length <= max_length) return;
   throw InputError(std::string(name) + ": expected at least the length " + std::to_string(length) +
-                   found_text(most));
+                   found_text(max_length));
 }
 
-// ReLU(x w1 + b1) w2 + b2, cut to L_k columns.  [B h, L_q, L_k]
+// ReLU(x w1 + b1) w2 + b2, truncated to L_k columns.  [B h, L_q, L_k]
 Var dense_logits(const OperationInput& input) {
   const Index heads = input.heads, length = key_count(input);
   const Var& w2 = weight(input.weights, "syn.w2");  // [h, a, L_max]
@@ -40,10 +40,10 @@ Var dense_logits(const OperationInput& input) {
   return split_heads(logits, heads);
 }
 
-// Values for all pairs of `length` positions; those of a shorter text are a subset.  [h, L, L]
+// Random matrices over positions; the matrices of a shorter text are submatrices.  [h, L, L]
 Tensor drawn_matrices(const OperationInput& input, Index length) {
-  constexpr Index kMost = Index{1} << 28;
-  if (input.heads * length > kMost / length) {
+  constexpr Index kMaxNumbers = Index{1} << 28;
+  if (input.heads * length > kMaxNumbers / length) {
     throw InputError("syn.r: expected fewer positions to draw for, found " +
                      std::to_string(length));
   }
@@ -66,10 +66,10 @@ Tensor drawn_matrices(const OperationInput& input, Index length) {
 // [h, L_q, L_k]
 Var random_logits(const OperationInput& input) {
   const Index length = key_count(input);
-  const Var* given = find_weight(input.weights, "syn.r");
-  if (given) check_length("syn.r", given->dim(1), length);
-  const Var all = given ? *given : Var(drawn_matrices(input, length));
-  return slice(slice(all, 1, first_position(input), length - first_position(input)), 2, 0, length);
+  const Var* stored = find_weight(input.weights, "syn.r");
+  if (stored) check_length("syn.r", stored->dim(1), length);
+  const Var r = stored ? *stored : Var(drawn_matrices(input, length));
+  return slice(slice(r, 1, first_position(input), length - first_position(input)), 2, 0, length);
 }
 
 OperationResult evaluate_synthesizer(const OperationInput& input, Backend& backend,

@@ -126,13 +126,13 @@ OperationResult run_part(Part part, Backend& backend, const Wanted& wanted) {
   const auto shared = std::make_shared<const Part>(std::move(part));
   result.note = backend.refusal(*shared, wanted);
   const Wanted on_cpu = on_host(wanted);
-  Backend& able = result.note.empty() ? backend : cpu_backend();
-  const bool replaced = &able != &backend;
+  Backend& chosen_backend = result.note.empty() ? backend : cpu_backend();
+  const bool uses_fallback = &chosen_backend != &backend;
   try {
-    result.output =
-        attention(*shared, able, replaced ? on_cpu : wanted, &result);  // [B h, L_q, d_v]
+    result.output = attention(*shared, chosen_backend, uses_fallback ? on_cpu : wanted,
+                              &result);  // [B h, L_q, d_v]
   } catch (const WorkError& error) {
-    if (&able == &cpu_backend()) throw;
+    if (&chosen_backend == &cpu_backend()) throw;
     result.note = error.what();
     result.output = attention(*shared, cpu_backend(), on_cpu, &result);
   }
@@ -144,21 +144,21 @@ OperationResult run_part(Part part, Backend& backend, const Wanted& wanted) {
 namespace {
 
 // Item n of a batch along the first axis.
-Var item_of(const Var& x, Index batch, Index n) {
+Var batch_item(const Var& x, Index batch, Index n) {
   if (!x.defined() || batch == 1) return x;
   const Index count = x.dim(0) / batch;
   return slice(x, 0, n * count, count);
 }
 
-Tensor joined(const std::vector<Tensor>& parts) {
+Tensor concat_items(const std::vector<Tensor>& parts) {
   if (!parts.front().defined() || parts.size() == 1) return parts.front();
   std::vector<Var> vars(parts.begin(), parts.end());
   return concat(vars, 0).value();
 }
 
 OperationResult run_batch(const OperationInput& input,
-                          const std::function<OperationResult(const OperationInput&)>& one) {
-  if (input.batch == 1) return one(input);
+                          const std::function<OperationResult(const OperationInput&)>& run) {
+  if (input.batch == 1) return run(input);
   const Variant& v = variant(input.variant.id);
   OperationResult result;
   std::vector<Var> outputs;
@@ -168,27 +168,28 @@ OperationResult run_batch(const OperationInput& input,
     OperationInput item = input;
     item.batch = 1;
     for (Var* x : {&item.x, &item.y, &item.q, &item.k, &item.v}) {
-      *x = item_of(*x, input.batch, n);
+      *x = batch_item(*x, input.batch, n);
     }
     for (const WeightInfo& entry : v.weights) {
       const auto state = item.weights.find(entry.name);
       if (!entry.file.state || state == item.weights.end()) continue;
-      state->second = item_of(state->second, input.batch, n);
+      state->second = batch_item(state->second, input.batch, n);
     }
     item.split.clear();
-    OperationResult of_item = one(item);
-    outputs.push_back(of_item.output);
-    attentions.push_back(of_item.attention);
-    scores.push_back(of_item.scores);
-    log_sums.push_back(of_item.log_sum_exp);
-    for (const auto& [name, quantity] : of_item.quantities) quantities[name].push_back(quantity);
-    if (n == 0) result = std::move(of_item);
+    OperationResult item_result = run(item);
+    outputs.push_back(item_result.output);
+    attentions.push_back(item_result.attention);
+    scores.push_back(item_result.scores);
+    log_sums.push_back(item_result.log_sum_exp);
+    for (const auto& [name, quantity] : item_result.quantities)
+      quantities[name].push_back(quantity);
+    if (n == 0) result = std::move(item_result);
   }
-  result.output = concat(outputs, 0);     // [B h, L_q, d_v]
-  result.attention = joined(attentions);  // [B h, L_q, L_k]
-  result.scores = joined(scores);         // [B h, L_q, L_k]
-  result.log_sum_exp = joined(log_sums);  // [B h, L_q]
-  for (const auto& [name, of_items] : quantities) result.quantities[name] = concat(of_items, 0);
+  result.output = concat(outputs, 0);           // [B h, L_q, d_v]
+  result.attention = concat_items(attentions);  // [B h, L_q, L_k]
+  result.scores = concat_items(scores);         // [B h, L_q, L_k]
+  result.log_sum_exp = concat_items(log_sums);  // [B h, L_q]
+  for (const auto& [name, items] : quantities) result.quantities[name] = concat(items, 0);
   result.part.reset();
   result.tiles.reset();
   return result;
@@ -196,18 +197,18 @@ OperationResult run_batch(const OperationInput& input,
 
 }  // namespace
 
-Evaluate item_by_item(Evaluate one) {
-  return [one = std::move(one)](const OperationInput& input, Backend& backend,
+Evaluate item_by_item(Evaluate run) {
+  return [run = std::move(run)](const OperationInput& input, Backend& backend,
                                 const Wanted& wanted) {
-    return run_batch(input, [&](const OperationInput& item) { return one(item, backend, wanted); });
+    return run_batch(input, [&](const OperationInput& item) { return run(item, backend, wanted); });
   };
 }
 
 Var repeat_heads(const Var& x, Index heads, Index kv_heads) {
   if (heads == kv_heads) return x;
   const Index batch = x.dim(0) / kv_heads, rows = x.dim(1), columns = x.dim(2);
-  const Var each = reshape(x, {batch * kv_heads, 1, rows, columns});
-  const std::vector<Var> copies(static_cast<std::size_t>(heads / kv_heads), each);
+  const Var unrepeated = reshape(x, {batch * kv_heads, 1, rows, columns});
+  const std::vector<Var> copies(static_cast<std::size_t>(heads / kv_heads), unrepeated);
   return reshape(concat(copies, 1), {batch * heads, rows, columns});  // [B h, L, e]
 }
 

@@ -1,16 +1,14 @@
-// Building blocks of variants: from an operation's input to a part, from a part to a result.
+// Building blocks of variants: convert an operation's input to a part, and run parts.
 #pragma once
 
 #include "core/attention/variant.h"
 
 namespace attnscope {
 
-// Sizes of an operation.
 Index query_count(const OperationInput& input);
 Index key_count(const OperationInput& input);
 Dimensions operation_dimensions(const OperationInput& input);
 
-// Number of heads in the operation's layer.
 Index layer_heads(const OperationInput& input);
 
 // Position of the first query.
@@ -21,30 +19,30 @@ Pattern plain_pattern(const OperationInput& input, bool causal);
 // S_i by the variant's rule.
 Pattern ruled_pattern(const OperationInput& input, const Variant& variant);
 
-// Part with q, k, v unchanged, the default or given scale, and S_i; no encoding yet.
+// Part with q, k, v, the requested or default scale, and S_i, but without the encoding.
 Part plain_part(const OperationInput& input, Pattern pattern);
 // Adds the ingredients of the pair encoding, if any.
 void apply_encoding(Part& part, const OperationInput& input, bool causal);
 
-// Copy with q and k rotated, if the encoding does that: for variants that transform q and k before
-// scoring. Keys have positions 0, 1, ...
+// Copy with q and k rotated if the encoding is a rotation, for variants that transform q and k
+// before scoring. Keys have positions 0, 1, ..., plus `origin`.
 OperationInput with_rotation(OperationInput input);
 
 // w·x_i + b of each head, from two weights, w: [h, d], b: [h].  [B h, L]
 Var head_logits(const OperationInput& input, const char* w, const char* b);
 
-// Moves requested device results to host memory, for the CPU backend.
+// Replaces requested device results by results in host memory, for the CPU backend.
 Wanted on_host(Wanted wanted);
 
-// Runs one part; on the CPU if gradients are required or the backend cannot.
+// Runs one part; on the CPU if the backend cannot.
 OperationResult run_part(Part part, Backend& backend, const Wanted& wanted);
 
 // Evaluates each item of the batch separately, for rules that depend on q and k, and concatenates
 // the results; extras, counts and patterns are those of the first item.
 using Evaluate = decltype(Variant::evaluate);
-Evaluate item_by_item(Evaluate one);
+Evaluate item_by_item(Evaluate run);
 
-// x: [B h_kv, ...] -> [B h, ...]: a copy of the keys for every head.
+// x: [B h_kv, ...] -> [B h, ...]: copies of the keys for all heads that share them.
 Var repeat_heads(const Var& x, Index heads, Index kv_heads);
 
 }  // namespace attnscope

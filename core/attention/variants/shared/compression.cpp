@@ -35,13 +35,13 @@ Var tap_of_windows(const Tensor& x, Index rate, Index windows, Index tap) {
   return taps;
 }
 
-// kernel[t] of [rate, d, d] -> [d, d]
+// kernel: [rate, d, d] -> kernel[t]: [d, d]
 Var kernel_at(const Var& kernel, Index t) {
   return reshape(slice(kernel, 0, t, 1), {kernel.dim(1), kernel.dim(2)});
 }
 
 // z_J = sum_t x[rate J + stride t] kernel[t] + bias.  [B, w, d]
-Var convolved(const Tensor& x, Index windows, Index stride, const NamedVars& weights) {
+Var convolve_windows(const Tensor& x, Index windows, Index stride, const NamedVars& weights) {
   const Var& kernel = weight(weights, "comp.kernel");
   const Index rate = kernel.dim(0);
   Var sum;
@@ -52,52 +52,52 @@ Var convolved(const Tensor& x, Index windows, Index stride, const NamedVars& wei
   return add(sum, weight(weights, "comp.bias"));
 }
 
-// The most attended of the rows [B, n, d], in order of position.
-Compression most_used(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
-                      Index kept, Index first) {
-  const Index batch = x.dim(0), rows = x.dim(1), all = remembered.row_count(), width = x.dim(2);
-  Tensor chosen({batch, kept, width});
+// Selects the `count` rows of x [B, n, d] with the largest usage, in order of position.
+Compression select_most_used(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
+                             Index count, Index first) {
+  const Index batch = x.dim(0), rows = x.dim(1), stored = remembered.row_count(), width = x.dim(2);
+  Tensor selected({batch, count, width});
   Compression result;
   std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
   for (Index b = 0; b < read.batch; ++b) {
     const auto usage = [&](std::int32_t row) {
-      const Index seen = remembered.seen[static_cast<std::size_t>(row)];
-      return seen == 0 ? 0.0
-                       : remembered.usage[static_cast<std::size_t>(b * all + row)] /
-                             static_cast<double>(seen);
+      const Index segments = remembered.seen[static_cast<std::size_t>(row)];
+      return segments == 0 ? 0.0
+                           : remembered.usage[static_cast<std::size_t>(b * stored + row)] /
+                                 static_cast<double>(segments);
     };
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order,
                              [&](std::int32_t a, std::int32_t c) { return usage(a) > usage(c); });
-    std::sort(order.begin(), order.begin() + kept);
-    for (Index n = 0; n < kept; ++n) {
+    std::sort(order.begin(), order.begin() + count);
+    for (Index n = 0; n < count; ++n) {
       const std::int32_t row = order[static_cast<std::size_t>(n)];
       std::copy_n(x.data() + (b * rows + row) * width, width,
-                  chosen.data() + (b * kept + n) * width);
+                  selected.data() + (b * count + n) * width);
       result.positions.push_back(static_cast<std::int32_t>(first + row));
       result.from.push_back({first + row});
     }
   }
-  result.rows = chosen;
+  result.rows = selected;
   return result;
 }
 
-// Source of the window at row `at` of `rows`, the first of which has position `first`.
+// Source of the window that begins at row `at` of `rows` rows; row 0 has position `first`.
 RowSource window_source(Index first, Index at, Index rows, Index rate, bool dilated) {
   if (!dilated) return {first + at, rate};
   return {first + at, std::min(rate, (rows - at + 1) / 2), 2};
 }
 
-// Compresses `count` rows x [B, count, d] from position `first` on, in whole windows.
-Compression compression_of(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
-                           Index first) {
+// Compresses rows x [B, count, d], the first of which has position `first`, in whole windows.
+Compression compress_rows(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
+                          Index first) {
   const Index rate = read.values.integer("rate"), windows = x.dim(1) / rate;
   const std::string function = read.values.choice("function");
-  if (function == "most_used") return most_used(read, remembered, x, windows, first);
+  if (function == "most_used") return select_most_used(read, remembered, x, windows, first);
   Compression result;
   const bool dilated = function == "dilated";
   if (function == "convolution" || dilated) {
-    result.rows = convolved(x, windows, dilated ? 2 : 1, read.weights);
+    result.rows = convolve_windows(x, windows, dilated ? 2 : 1, read.weights);
   } else {
     result.rows = function == "max" ? window_max(x, rate, windows) : window_mean(x, rate, windows);
   }
@@ -114,7 +114,7 @@ Var mean_square(const Var& difference) {
   return mean(multiply(difference, difference));
 }
 
-// Mean square of old - g(new), g(new)[rate J + t] = new[J] back[t].
+// Mean square of old - restored, where restored[rate J + t] = compressed[J] back[t].
 Var auto_encoding_loss(const SegmentRead& read, const Tensor& old, const Var& compressed) {
   const Var& back = weight(read.weights, "comp.back");
   const Index rate = back.dim(0), batch = old.dim(0), windows = compressed.dim(1);
@@ -127,7 +127,7 @@ Var auto_encoding_loss(const SegmentRead& read, const Tensor& old, const Var& co
   return mean_square(subtract(Var(old), restored));
 }
 
-// softmax(q k^T / sqrt(d_k)) v over all rows, content alone.  [B h, S, d_k]
+// softmax(q k^T / sqrt(d_k)) v over all rows, without positions.  [B h, S, d_k]
 Var content_attention(const SegmentRead& read, const Var& rows) {
   const auto [k, v] = read.project(rows);  // [B h_kv, n, d_k]
   const Index shared = read.heads / read.kv_heads, queries = read.input.q.dim(1),
@@ -139,15 +139,15 @@ Var content_attention(const SegmentRead& read, const Var& rows) {
   return matmul(weights, v);
 }
 
-// Updates Remembered::usage with the attention of the segment just read.
+// Adds the attention of the latest segment to Remembered::usage.
 void count_usage(const SegmentRead& read, Remembered& remembered) {
   const Index rows = remembered.row_count();
   if (!read.attention.defined() || rows == 0) return;
-  const Index before = remembered.compressed_count(), columns = read.attention.dim(2);
+  const Index memory_begin = remembered.compressed_count(), columns = read.attention.dim(2);
   const Index queries = read.attention.dim(1);
   for (Index line = 0; line < read.attention.dim(0) * queries; ++line) {
     const Index item = line / (queries * read.heads);
-    const float* weights = read.attention.data() + line * columns + before;
+    const float* weights = read.attention.data() + line * columns + memory_begin;
     for (Index m = 0; m < rows; ++m) {
       remembered.usage[static_cast<std::size_t>(item * rows + m)] +=
           static_cast<double>(weights[m]);
@@ -156,8 +156,8 @@ void count_usage(const SegmentRead& read, Remembered& remembered) {
   for (Index& count : remembered.seen) ++count;
 }
 
-// Updates usage and counts for rows appended at the end and dropped at the front.
-void follow(Remembered& remembered, Index batch, Index before, Index added, Index dropped) {
+// Updates usage and counts for `added` rows at the end and `dropped` rows at the front.
+void shift_usage(Remembered& remembered, Index batch, Index before, Index added, Index dropped) {
   std::vector<double> usage;
   for (Index b = 0; b < batch; ++b) {
     for (Index m = dropped; m < before + added; ++m) {
@@ -169,22 +169,23 @@ void follow(Remembered& remembered, Index batch, Index before, Index added, Inde
   remembered.seen.erase(remembered.seen.begin(), remembered.seen.begin() + dropped);
 }
 
-// Keeps the last `most` compressed rows, oldest first.
-void keep_compressed(Remembered& remembered, const Compression& more, Index batch, Index most) {
-  const Index before = remembered.compressed_count(), added = more.rows.dim(1);
-  const Index kept = std::min(most, before + added), dropped = before + added - kept;
+// Appends compressed rows and stores the last `max_rows` of them, oldest first.
+void append_compressed(Remembered& remembered, const Compression& latest, Index batch,
+                       Index max_rows) {
+  const Index before = remembered.compressed_count(), added = latest.rows.dim(1);
+  const Index count = std::min(max_rows, before + added), dropped = before + added - count;
   std::vector<std::int32_t> positions;
   std::vector<RowSource> from;
   for (Index b = 0; b < batch; ++b) {
     for (Index n = dropped; n < before + added; ++n) {
-      const auto known = static_cast<std::size_t>(b * before + n);
-      const auto fresh = static_cast<std::size_t>(b * added + n - before);
-      positions.push_back(n < before ? remembered.compressed_positions[known]
-                                     : more.positions[fresh]);
-      from.push_back(n < before ? remembered.compressed_from[known] : more.from[fresh]);
+      const auto old_index = static_cast<std::size_t>(b * before + n);
+      const auto new_index = static_cast<std::size_t>(b * added + n - before);
+      positions.push_back(n < before ? remembered.compressed_positions[old_index]
+                                     : latest.positions[new_index]);
+      from.push_back(n < before ? remembered.compressed_from[old_index] : latest.from[new_index]);
     }
   }
-  remembered.compressed = last_rows(rows_behind(remembered.compressed, more.rows.value()), kept);
+  remembered.compressed = last_rows(concat_rows(remembered.compressed, latest.rows.value()), count);
   remembered.compressed_positions = std::move(positions);
   remembered.compressed_from = std::move(from);
 }
@@ -197,31 +198,31 @@ bool is_convolution(const Values& values) {
 }
 
 void remember_compressing(const SegmentRead& read, Remembered& remembered) {
-  const Index most = segments_size(read, "memory"), rate = read.values.integer("rate");
+  const Index max_rows = segments_size(read, "memory"), rate = read.values.integer("rate");
   const Index before = remembered.row_count(), added = read.x.dim(1);
   count_usage(read, remembered);
-  remembered.rows = rows_behind(remembered.rows, read.x);
-  follow(remembered, read.batch, before, added, 0);
-  const Index old = std::max<Index>(before + added - most, 0) / rate * rate;
+  remembered.rows = concat_rows(remembered.rows, read.x);
+  shift_usage(remembered, read.batch, before, added, 0);
+  const Index old_count = std::max<Index>(before + added - max_rows, 0) / rate * rate;
   for (const char* loss : {"auto_encoding", "attention_reconstruction"}) {
-    if (read.values.real(loss) > 0) read.add_loss(loss, Tensor::zeros({}));  // 0 so far
+    if (read.values.real(loss) > 0) read.add_loss(loss, Tensor::zeros({}));  // present in any case
   }
-  if (old == 0) return;
+  if (old_count == 0) return;
 
-  const Index first = read.first - before;                     // position of the oldest row
-  const Tensor together = some_rows(remembered.rows, 0, old);  // [B, old, d]
-  const Compression made = compression_of(read, remembered, together, first);
+  const Index first = read.first - before;                            // position of the oldest row
+  const Tensor old_rows = slice_rows(remembered.rows, 0, old_count);  // [B, old, d]
+  const Compression compression = compress_rows(read, remembered, old_rows, first);
   if (read.values.real("auto_encoding") > 0) {
-    read.add_loss("auto_encoding", auto_encoding_loss(read, together, made.rows));
+    read.add_loss("auto_encoding", auto_encoding_loss(read, old_rows, compression.rows));
   }
   if (read.values.real("attention_reconstruction") > 0) {
     const Var difference =
-        subtract(content_attention(read, Var(together)), content_attention(read, made.rows));
+        subtract(content_attention(read, Var(old_rows)), content_attention(read, compression.rows));
     read.add_loss("attention_reconstruction", mean_square(difference));
   }
-  keep_compressed(remembered, made, read.batch, segments_size(read, "compressed"));
-  remembered.rows = some_rows(remembered.rows, old, before + added - old);
-  follow(remembered, read.batch, before + added, 0, old);
+  append_compressed(remembered, compression, read.batch, segments_size(read, "compressed"));
+  remembered.rows = slice_rows(remembered.rows, old_count, before + added - old_count);
+  shift_usage(remembered, read.batch, before + added, 0, old_count);
 }
 
 WeightInfo kernel_weight(const char* name, const char* help,
@@ -233,7 +234,7 @@ WeightInfo kernel_weight(const char* name, const char* help,
           },
           .initial =
               [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
-                Tensor kernel = Tensor::zeros(shape);  // the mean of the window
+                Tensor kernel = Tensor::zeros(shape);  // mean of the window
                 for (Index t = 0; t < shape[0]; ++t) {
                   for (Index i = 0; i < shape[1]; ++i) {
                     kernel(t, i, i) = 1.0f / static_cast<float>(shape[0]);

@@ -6,11 +6,11 @@
 
 namespace attnscope {
 
-// Updates the memory after a segment: the last M rows stay; whole windows of older ones become one
-// row each, of which the last C stay. Adds the enabled reconstruction losses.
+// Updates the memory after a segment: stores the last M rows, compresses each whole window of older
+// rows to one row, and stores the last C compressed rows. Adds the enabled reconstruction losses.
 void remember_compressing(const SegmentRead& read, Remembered& remembered);
 
-bool is_convolution(const Values& values);  // has a kernel: "convolution", "dilated"
+bool is_convolution(const Values& values);  // compresses with a kernel: "convolution", "dilated"
 
 WeightInfo kernel_weight(const char* name, const char* help,
                          std::function<bool(const Values&)> used);  // [rate, d, d]

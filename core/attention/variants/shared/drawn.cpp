@@ -9,10 +9,10 @@
 namespace attnscope {
 
 Tensor drawn_normal(const char* name, const Shape& shape, double deviation, std::uint64_t seed) {
-  constexpr Index kMost = Index{1} << 28;
-  if (element_count(shape) > kMost) {
+  constexpr Index kMaxNumbers = Index{1} << 28;
+  if (element_count(shape) > kMaxNumbers) {
     throw InputError(std::string(name) + ": too large to draw, expected at most " +
-                     std::to_string(kMost) + " numbers, found shape " + to_string(shape));
+                     std::to_string(kMaxNumbers) + " numbers, found shape " + to_string(shape));
   }
   Random random(seed);
   Tensor drawn(shape);
@@ -26,9 +26,9 @@ Tensor drawn_normal(const char* name, const Shape& shape, double deviation, std:
 Tensor drawn_for_heads(const OperationInput& input, const char* name, Shape shape, Index heads_axis,
                        double deviation, std::uint64_t seed) {
   shape[static_cast<std::size_t>(heads_axis)] = layer_heads(input);
-  const Tensor all = drawn_normal(name, shape, deviation, seed);
-  if (layer_heads(input) == input.heads) return all;
-  return slice(Var(all), heads_axis, input.first_head, input.heads).value();
+  const Tensor layer_numbers = drawn_normal(name, shape, deviation, seed);
+  if (layer_heads(input) == input.heads) return layer_numbers;
+  return slice(Var(layer_numbers), heads_axis, input.first_head, input.heads).value();
 }
 
 }  // namespace attnscope

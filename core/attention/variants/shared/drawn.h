@@ -1,4 +1,4 @@
-// Random values for tensors that are not given.
+// Random values for weights that are not stored.
 #pragma once
 
 #include "core/attention/variants/shared/assemble.h"
@@ -9,8 +9,8 @@ namespace attnscope {
 // numbers.
 Tensor drawn_normal(const char* name, const Shape& shape, double deviation, std::uint64_t seed);
 
-// For an axis `heads_axis` with one entry per head of the operation. A slice of the numbers for all
-// heads of the layer: a head's numbers do not depend on its group.
+// Normal numbers for a shape whose axis `heads_axis` counts the operation's heads. They are a slice
+// of the numbers of all heads of the layer, so that a head's numbers do not depend on its group.
 Tensor drawn_for_heads(const OperationInput& input, const char* name, Shape shape, Index heads_axis,
                        double deviation, std::uint64_t seed);
 

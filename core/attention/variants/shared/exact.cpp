@@ -18,13 +18,13 @@ double sum_of_products(const A* a, const B* b, Index size) {
 }  // namespace
 
 Doubles zero_doubles(Index count) {
-  constexpr Index kAtOnce = Index{1} << 20;
+  constexpr Index kStep = Index{1} << 20;
   Doubles numbers;
   numbers.reserve(static_cast<std::size_t>(count));
-  for (Index made = 0; made < count;) {
+  for (Index initialised = 0; initialised < count;) {
     check_stop();
-    made = std::min(count, made + kAtOnce);
-    numbers.resize(static_cast<std::size_t>(made), 0.0);
+    initialised = std::min(count, initialised + kStep);
+    numbers.resize(static_cast<std::size_t>(initialised), 0.0);
   }
   return numbers;
 }

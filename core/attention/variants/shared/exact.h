@@ -1,4 +1,4 @@
-// Products in double precision, for selections of keys that must not depend on rounding.
+// Double-precision arithmetic, for selections of keys that must not depend on rounding.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace attnscope {
 
-// Array in double precision, within the memory budget.
+// Array in double precision that counts towards the memory budget.
 using Doubles = StorageVector<double>;
-// Throws Stopped: first-touch of memory is slow.
+// Zeros. Throws Stopped, because the first access to new memory is slow.
 Doubles zero_doubles(Index count);
 
 double exact_dot(const float* a, const float* b, Index size);

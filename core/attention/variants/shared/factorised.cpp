@@ -36,12 +36,12 @@ Pattern factorised_pattern(
   const bool by_head = mode == "per_head", by_layer = mode == "interleaved";
   return build_rows(input, by_head ? input.heads : 1, std::move(rules),
                     [&](PatternBuilder& rows, Index head, Index i) {
-                      const bool odd =
+                      const bool uses_second =
                           by_head ? (input.first_head + head) % 2 == 1 : input.layer % 2 == 1;
-                      const bool turns = by_head || by_layer;
-                      if (mode == "first" || mode == "merged" || (turns && !odd))
+                      const bool alternates = by_head || by_layer;
+                      if (mode == "first" || mode == "merged" || (alternates && !uses_second))
                         add_first(rows, 0, i);
-                      if (mode == "second" || mode == "merged" || (turns && odd))
+                      if (mode == "second" || mode == "merged" || (alternates && uses_second))
                         add_second(rows, 1, i);
                     });
 }

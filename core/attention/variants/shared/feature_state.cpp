@@ -13,27 +13,27 @@ namespace {
 constexpr Index kMaxFeatures = Index{1} << 22;  // numbers per side; views show far fewer
 constexpr double kMaxExponent = 30;             // larger exponents leave no room for sums
 
-// φ, divided by the exponential of the largest exponent if that is far from 1: of each row, or of a
-// head.  [heads, rows, size]
-Tensor levelled(const Features& features, Index heads, bool by_row) {
-  const ScaledRows of(features);
-  Tensor result({heads, of.rows, of.size});
+// φ; if its largest exponential is far from 1, divided by it. The largest is taken by row or by
+// head. [heads, rows, size]
+Tensor scaled_features(const Features& features, Index heads, bool by_row) {
+  const ScaledRows phi(features);
+  Tensor result({heads, phi.rows, phi.size});
   for (Index head = 0; head < heads; ++head) {
-    const Index first = head * of.rows;
+    const Index first = head * phi.rows;
     const auto largest = [&](Index begin, Index count) {
-      double most = of.exponent(begin, 0);
+      double maximum = phi.exponent(begin, 0);
       for (Index row = begin; row < begin + count; ++row) {
-        for (Index t = 0; t < of.size; ++t) most = std::max(most, of.exponent(row, t));
+        for (Index t = 0; t < phi.size; ++t) maximum = std::max(maximum, phi.exponent(row, t));
       }
-      return std::abs(most) <= kMaxExponent ? 0 : most;
+      return std::abs(maximum) <= kMaxExponent ? 0 : maximum;
     };
-    const double of_head = by_row ? 0 : largest(first, of.rows);
-    for (Index row = first; row < first + of.rows; ++row) {
+    const double head_base = by_row ? 0 : largest(first, phi.rows);
+    for (Index row = first; row < first + phi.rows; ++row) {
       check_stop();
-      const double base = by_row ? largest(row, 1) : of_head;
-      for (Index t = 0; t < of.size; ++t) {
-        result[row * of.size + t] = static_cast<float>(features.factor * of.mantissa(row, t) *
-                                                       std::exp(of.exponent(row, t) - base));
+      const double base = by_row ? largest(row, 1) : head_base;
+      for (Index t = 0; t < phi.size; ++t) {
+        result[row * phi.size + t] = static_cast<float>(features.factor * phi.mantissa(row, t) *
+                                                        std::exp(phi.exponent(row, t) - base));
       }
     }
   }
@@ -49,7 +49,7 @@ bool is_finite(const Tensor& numbers) {
 void add_features(OperationResult& result, const Features& q, const Features& k, Index heads) {
   const Index rows = std::max(q.plain.dim(1), k.plain.dim(1));
   if (heads * rows * k.plain.dim(2) > kMaxFeatures) return;
-  const Tensor queries = levelled(q, heads, true), keys = levelled(k, heads, false);
+  const Tensor queries = scaled_features(q, heads, true), keys = scaled_features(k, heads, false);
   if (!is_finite(queries) || !is_finite(keys)) return;
   result.extra["features.q"] = queries;
   result.extra["features.k"] = keys;

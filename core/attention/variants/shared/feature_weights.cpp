@@ -42,7 +42,7 @@ class FeatureWeights {
     parallel_for(q_.pairs * q_.rows, 1, [&](Index first, Index last) {
       std::vector<double> w(static_cast<std::size_t>(k_.rows));
       for (Index row = first; row < last && !is_stopping(); ++row) {
-        const double sum = weigh(row, w);
+        const double sum = compute_row(row, w);
         float* to = weights.data() + row * k_.rows;
         each_key(row, [&](Index j) {
           to[j] = sum == 0 ? 0 : static_cast<float>(w[static_cast<std::size_t>(j)] / sum);
@@ -59,7 +59,7 @@ class FeatureWeights {
     parallel_for(q_.pairs, 1, [&](Index first, Index last) {
       std::vector<double> w(static_cast<std::size_t>(k_.rows));
       for (Index row = first * q_.rows; row < last * q_.rows; ++row) {
-        const double sum = weigh(row, w), most = largest_exponent(row);
+        const double sum = compute_row(row, w), maximum = largest_exponent(row);
         if (sum == 0) continue;
         const float* d = gradient.data() + row * k_.rows;
         double mean = 0;
@@ -67,8 +67,8 @@ class FeatureWeights {
           mean += static_cast<double>(d[j]) * w[static_cast<std::size_t>(j)] / sum;
         });
         each_key(row, [&](Index j) {
-          add_gradients(row, key_row(row, j), most, (static_cast<double>(d[j]) - mean) / sum, d_q,
-                        d_k);
+          add_gradients(row, key_row(row, j), maximum, (static_cast<double>(d[j]) - mean) / sum,
+                        d_q, d_k);
         });
       }
     });
@@ -87,61 +87,61 @@ class FeatureWeights {
     }
   }
 
-  // Calls body(t, exp(e_it + e'_jt - most)) for each feature.
+  // Calls body(t, exp(e_it + e'_jt - maximum)) for each feature.
   template <class Body>
-  void each_feature(Index row, Index key, double most, Body&& body) const {
+  void each_feature(Index row, Index key, double maximum, Body&& body) const {
     const bool same = same_exponents();
     double power = 0;
     for (Index t = 0; t < q_.size; ++t) {
-      if (t == 0 || !same) power = std::exp(q_.exponent(row, t) + k_.exponent(key, t) - most);
+      if (t == 0 || !same) power = std::exp(q_.exponent(row, t) + k_.exponent(key, t) - maximum);
       body(t, power);
     }
   }
 
   // E_i
   double largest_exponent(Index row) const {
-    double most = -std::numeric_limits<double>::infinity();
+    double maximum = -std::numeric_limits<double>::infinity();
     each_key(row, [&](Index j) {
       for (Index t = 0; t < (same_exponents() ? 1 : q_.size); ++t) {
-        most = std::max(most, q_.exponent(row, t) + k_.exponent(key_row(row, j), t));
+        maximum = std::max(maximum, q_.exponent(row, t) + k_.exponent(key_row(row, j), t));
       }
     });
-    return most;
+    return maximum;
   }
 
-  // Sets w for the keys visible to the row; returns their sum.
-  double weigh(Index row, std::vector<double>& w) const {
-    const double most = largest_exponent(row);
+  // Sets w for the keys visible to the row; returns the sum of these weights.
+  double compute_row(Index row, std::vector<double>& w) const {
+    const double maximum = largest_exponent(row);
     const bool one_power = q_.has_mantissas() && k_.has_mantissas() && same_exponents();
     double sum = 0;
     each_key(row, [&](Index j) {
       const Index key = key_row(row, j);
-      double& of_pair = w[static_cast<std::size_t>(j)];
+      double& pair_weight = w[static_cast<std::size_t>(j)];
       if (one_power) {
-        of_pair =
-            std::exp(q_.exponent(row, 0) + k_.exponent(key, 0) - most) * q_.product(row, k_, key);
-        sum += of_pair;
+        pair_weight = std::exp(q_.exponent(row, 0) + k_.exponent(key, 0) - maximum) *
+                      q_.product(row, k_, key);
+        sum += pair_weight;
         return;
       }
-      of_pair = 0;
-      each_feature(row, key, most, [&](Index t, double power) {
-        of_pair += q_.mantissa(row, t) * k_.mantissa(key, t) * power;
+      pair_weight = 0;
+      each_feature(row, key, maximum, [&](Index t, double power) {
+        pair_weight += q_.mantissa(row, t) * k_.mantissa(key, t) * power;
       });
-      sum += of_pair;
+      sum += pair_weight;
     });
     return sum;
   }
 
-  void add_gradients(Index row, Index key, double most, double g, ScaledGradients& d_q,
+  void add_gradients(Index row, Index key, double maximum, double g, ScaledGradients& d_q,
                      ScaledGradients& d_k) const {
-    each_feature(row, key, most, [&](Index t, double power) {
-      const double of_q = q_.mantissa(row, t), of_k = k_.mantissa(key, t);
-      d_q.mantissa[static_cast<std::size_t>(row * q_.size + t)] += g * of_k * power;
-      d_k.mantissa[static_cast<std::size_t>(key * k_.size + t)] += g * of_q * power;
-      const double of_term = g * of_q * of_k * power;
+    each_feature(row, key, maximum, [&](Index t, double power) {
+      const double q_mantissa = q_.mantissa(row, t), k_mantissa = k_.mantissa(key, t);
+      d_q.mantissa[static_cast<std::size_t>(row * q_.size + t)] += g * k_mantissa * power;
+      d_k.mantissa[static_cast<std::size_t>(key * k_.size + t)] += g * q_mantissa * power;
+      const double term_gradient = g * q_mantissa * k_mantissa * power;
       const auto add_exponent = [&](const ScaledRows& rows, ScaledGradients& to, Index at) {
         if (rows.exponents_per_row > 0) {
-          to.exponents[static_cast<std::size_t>(rows.exponent_at(at, t))] += of_term;
+          to.exponents[static_cast<std::size_t>(rows.exponent_at(at, t))] += term_gradient;
         }
       };
       add_exponent(q_, d_q, row);

@@ -17,11 +17,11 @@ namespace {
 constexpr float kMinSum = 1e-24f, kMaxSum = 1e30f;
 // Limit for weights computed pair by pair, which are stored: 1 GiB.
 constexpr Index kMaxWeights = Index{1} << 28;
-// Larger maps skip the exact computation to appear at once, at the risk of rounding errors.
+// Larger maps skip the exact computation, which would delay them, at the risk of rounding errors.
 constexpr Index kMaxExact = Index{1} << 22;
 
 // |row| of each row of x.
-std::vector<double> lengths(const Tensor& x) {
+std::vector<double> norms(const Tensor& x) {
   const Index size = x.dim(2);
   std::vector<double> result(static_cast<std::size_t>(x.dim(0) * x.dim(1)));
   for (std::size_t row = 0; row < result.size(); ++row) {
@@ -32,21 +32,21 @@ std::vector<double> lengths(const Tensor& x) {
   return result;
 }
 
-// True if some row's sum is so small compared with its products that float32 rounding shows.
+// True if the sum of some row is so small compared with its products that rounding is visible.
 bool cancels(const Part& part, const Tensor& sums) {
   constexpr double kShare = 1.0 / 16;
-  const std::vector<double> of_q = lengths(part.q.value()), of_k = lengths(part.k.value());
+  const std::vector<double> q_norms = norms(part.q.value()), k_norms = norms(part.k.value());
   const Index queries = part.queries(), keys = part.keys();
   for (Index row = 0; row < sums.size(); ++row) {
     check_stop();
-    double most = 0;
+    double bound = 0;
     for (const Run& run : part.pattern->row(row / queries % part.heads, row % queries)) {
       for (Index j = run.begin; j < run.end; j += run.step) {
-        most += of_k[static_cast<std::size_t>(row / queries * keys + j)];
+        bound += k_norms[static_cast<std::size_t>(row / queries * keys + j)];
       }
     }
-    most *= of_q[static_cast<std::size_t>(row)];
-    if (!(std::abs(static_cast<double>(sums[row])) >= kShare * most)) return true;
+    bound *= q_norms[static_cast<std::size_t>(row)];
+    if (!(std::abs(static_cast<double>(sums[row])) >= kShare * bound)) return true;
   }
   return false;
 }
@@ -55,7 +55,7 @@ Index weight_count(const Part& part) {
   return part.batch * part.heads * part.queries() * part.keys();
 }
 
-// Part with values and S_i; the weights follow.
+// Part with values and S_i; the caller sets the weights.
 Part feature_part(const OperationInput& input) {
   Part part = plain_part(input, plain_pattern(input, input.causal));
   part.q = part.k = Var();
@@ -87,20 +87,20 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   OperationResult result = run_part(part, backend, with_sums);
   const bool has_exponents = q.exponents.defined() || k.exponents.defined();
   const bool wants_weights = wanted.attention || wanted.device_attention;
-  const bool rounded = q.exact_mantissa && wants_weights && weight_count(part) <= kMaxExact &&
-                       cancels(part, result.log_sum_exp);
-  if (!rounded && (!has_exponents || in_range(result))) {
+  const bool is_inexact = q.exact_mantissa && wants_weights && weight_count(part) <= kMaxExact &&
+                          cancels(part, result.log_sum_exp);
+  if (!is_inexact && (!has_exponents || in_range(result))) {
     if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
   } else {
-    result = run_weighed(input, q, k, backend, wanted);
+    result = run_pairwise(input, q, k, backend, wanted);
   }
   if (wants_report(wanted)) add_state(result, input, k);
   return result;
 }
 
-// Uses the weights as given logits without a normaliser.
-OperationResult run_weighed(const OperationInput& input, const Features& q, const Features& k,
-                            Backend& backend, const Wanted& wanted) {
+// Uses the weights as logits without a normaliser.
+OperationResult run_pairwise(const OperationInput& input, const Features& q, const Features& k,
+                             Backend& backend, const Wanted& wanted) {
   Part part = feature_part(input);
   if (weight_count(part) > kMaxWeights) {
     throw InputError("q: features beyond the range of float32: expected at most " +
@@ -153,10 +153,10 @@ Var feature_products(const Var& x, const Var& w, Index heads) {
   return matmul_transposed(x, copies.size() == 1 ? w : concat(copies, 0));
 }
 
-double feature_cost(const CostInput& in, Index features, Index making) {
+double feature_cost(const CostInput& in, Index features, Index multiply_adds) {
   const auto rows = static_cast<double>(in.queries + in.keys);
   const auto sums = static_cast<double>(features * (in.value_size + 1));  // the state and z
-  return rows * (sums + static_cast<double>(making)) /
+  return rows * (sums + static_cast<double>(multiply_adds)) /
          static_cast<double>(in.key_size + in.value_size);
 }
 

@@ -11,25 +11,25 @@ namespace attnscope {
 // Features of queries or keys.
 struct Features {
   Var plain;  // [B h, L, D], up to factors that cancel in the ratio
-  // Factorisation as mantissa * exp(exponents), for products beyond float32. No mantissa: 1, no
-  // exponents: 0; neither: plain features suffice.
+  // Factorisation as mantissa * exp(exponents), for products beyond float32. An undefined mantissa
+  // means 1, undefined exponents 0; both are undefined if plain features suffice.
   Var mantissa;             // [B h, L, D]
   Var exponents;            // [B h, L, D], or [B h, L, 1]: one for all D
   Doubles exact_exponents;  // before rounding; empty: `exponents` are exact
-  // For features that can be negative, whose sums may cancel: the mantissa before rounding.
+  // Mantissa before rounding, for features that can be negative and whose sums may cancel.
   std::function<Doubles()> exact_mantissa;
   double factor = 1;  // φ = factor * mantissa * exp(exponents)
 };
 
-// Computes the output from running sums in O(L). Weights are computed pair by pair, only if
-// requested or if sums of plain features leave the range of float32 (feature_weights.h), or if
-// requested weights nearly cancel in a row's sum. A report includes "state".
+// Computes the output from running sums in O(L). Computes weights pair by pair (feature_weights.h)
+// if sums of plain features leave the range of float32, or if requested weights nearly cancel in a
+// row's sum. Adds "state" if wants_report().
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const Wanted& wanted);
 
-// Computes pair by pair. InputError if there are too many pairs.
-OperationResult run_weighed(const OperationInput& input, const Features& q, const Features& k,
-                            Backend& backend, const Wanted& wanted);
+// Computes weights pair by pair. Throws InputError if there are too many pairs.
+OperationResult run_pairwise(const OperationInput& input, const Features& q, const Features& k,
+                             Backend& backend, const Wanted& wanted);
 
 // True if more than the output is requested.
 bool wants_report(const Wanted& wanted);
@@ -37,15 +37,15 @@ bool wants_report(const Wanted& wanted);
 // item of a batch; a remark instead if it exceeds float32.  [h, D, d_v]
 void add_state(OperationResult& result, const OperationInput& input, const Features& k);
 
-// Adds the features as "features.q" and "features.k" [h, L, D], of the first item of a batch; up to
-// a factor per query and one for all keys of a head, if they are very large or small (both cancel
-// in the ratio). Only if there are few enough to read and float32 holds them.
+// Adds the features of the first item of a batch to the extras, as "features.q" and "features.k"
+// [h, L, D]. Very large or small features are divided by a factor per query, and one for all keys
+// of a head, which cancel in the ratio. Omitted if too numerous to show or beyond float32.
 void add_features(OperationResult& result, const Features& q, const Features& k, Index heads);
 
 // True if sums of feature products (log_sum_exp) and the output kept their precision.
 bool in_range(const OperationResult& result);
 
-// Softmax over the same S_i, estimated by random features, of scale * q·k.  [B h, L_q, L_k]
+// Softmax of scale * q·k over S_i, which random features estimate.  [B h, L_q, L_k]
 Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, double scale,
                        Backend& backend);
 
@@ -57,13 +57,13 @@ Doubles exact_waves(const std::vector<double>& x, const Shape& shape, const Tens
 // x: [B h, L, d_k], w: [h, D, d_k].  [B h, L, D]
 Var feature_products(const Var& x, const Var& w, Index heads);
 
-// VariantCost::head of features: sums and products with each of them, and `making` multiply-adds
-// for each query and each key to compute features.
-double feature_cost(const CostInput& in, Index features, Index making);
+// VariantCost::head of kernel attention: running sums of `features` features, and multiply-adds
+// that compute the features of a query or key.
+double feature_cost(const CostInput& in, Index features, Index multiply_adds);
 
-// Number of random directions of a head, with the symbol of the paper.
+// Parameter "features": number of random directions per head, with the symbol of the paper.
 Parameter features_parameter(const char* symbol);
-// Weight that holds these directions, [h, D, d_k].
+// Optional weight of these directions, [h, D, d_k].
 WeightInfo random_directions(const char* name);
 
 }  // namespace attnscope

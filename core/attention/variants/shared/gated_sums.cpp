@@ -10,13 +10,12 @@
 namespace attnscope {
 namespace {
 
-// Within a block of rows the running maximum of the exponents grows by at most kGrowth, and keys
-// with exponents kFar below it are skipped: exp(-kFar) is far below float32 precision.
+// Within a block of rows the running maximum of the exponents grows by at most kGrowth. Keys with
+// exponents kFar below it are skipped, since exp(-kFar) is far below float32 precision.
 constexpr double kGrowth = 40, kFar = 80;
-// Heads share blocks unless they forget so differently that separate blocks need this many times
-// fewer keys.
+// Heads share blocks unless separate blocks per head need this many times fewer keys.
 constexpr Index kMinSavings = 4;
-// Limit for computing the weights of tiles at once.
+// Maximum number of weights that are computed to answer requests for tiles.
 constexpr Index kMaxForTiles = Index{1} << 24;
 
 double log_sigmoid(double x) {
@@ -28,42 +27,43 @@ Tensor gradient_of_logits(const Tensor& gradient, const Tensor& logits) {
   const Index pairs = logits.dim(0), length = logits.dim(1);
   Tensor result(logits.shape());
   for (Index pair = 0; pair < pairs; ++pair) {
-    double before = 0;  // sum of the gradients of e_j, j < r
+    double earlier_gradients = 0;  // sum over e_j, j < r
     for (Index r = 0; r < length; ++r) {
       const Index at = pair * length + r;
       const double g = 1 / (1 + std::exp(-static_cast<double>(logits[at])));
       const auto d = static_cast<double>(gradient[at]);
-      result[at] = static_cast<float>((1 - g) * before - g * d);
-      before += d;
+      result[at] = static_cast<float>((1 - g) * earlier_gradients - g * d);
+      earlier_gradients += d;
     }
   }
   return result;
 }
 
-// Rows [row, end) and the keys from `key` on.
+// Rows [row, end) with keys [key, end).
 struct Block {
   Index row, end, key;
 };
 
 // Running maximum of the exponents for each pair and row.  [B h * L]
 Doubles running_maxima(const Doubles& exponents, Index length) {
-  Doubles most = exponents;
-  for (std::size_t at = 1; at < most.size(); ++at) {
-    if (at % static_cast<std::size_t>(length) != 0) most[at] = std::max(most[at], most[at - 1]);
+  Doubles result = exponents;
+  for (std::size_t at = 1; at < result.size(); ++at) {
+    if (at % static_cast<std::size_t>(length) == 0) continue;
+    result[at] = std::max(result[at], result[at - 1]);
   }
-  return most;
+  return result;
 }
 
-// Blocks for pairs [first, first + count).
-std::vector<Block> blocks_of(const Doubles& most, Index length, Index first, Index count) {
+// Blocks that are common to pairs [first, first + count).
+std::vector<Block> divide_rows(const Doubles& maxima, Index length, Index first, Index count) {
   std::vector<Block> blocks;
   for (Index row = 0; row < length; row = blocks.back().end) {
     Block block{row, length, row};
     for (Index pair = first; pair < first + count; ++pair) {
-      const auto begin = most.begin() + pair * length, here = begin + row;
-      block.end =
-          std::min(block.end, std::upper_bound(here, begin + length, *here + kGrowth) - begin);
-      block.key = std::min(block.key, std::lower_bound(begin, here, *here - kFar) - begin);
+      const auto begin = maxima.begin() + pair * length, current = begin + row;
+      block.end = std::min(block.end,
+                           std::upper_bound(current, begin + length, *current + kGrowth) - begin);
+      block.key = std::min(block.key, std::lower_bound(begin, current, *current - kFar) - begin);
     }
     blocks.push_back(block);
   }
@@ -77,7 +77,7 @@ Index key_count(const std::vector<Block>& blocks) {
 }
 
 // x[first .. first + count, row .. end, :]
-Var cut(const Var& x, Index first, Index count, Index row, Index end) {
+Var slice_rows(const Var& x, Index first, Index count, Index row, Index end) {
   return slice(slice(x, 0, first, count), 1, row, end - row);
 }
 
@@ -90,22 +90,22 @@ class GatedRows {
         v_(repeat_heads(input.v, input.heads, input.kv_heads)),
         pairs_(v_.dim(0)),
         length_(v_.dim(1)),
-        most_(running_maxima(k.exact_exponents, length_)),
+        maxima_(running_maxima(k.exact_exponents, length_)),
         backend_(backend) {}
 
   // [B h, L, d_v]; undefined if a row's sums leave the range of float32.
   Var output() {
-    const std::vector<Block> together = blocks_of(most_, length_, 0, pairs_);
-    std::vector<std::vector<Block>> apart;
+    const std::vector<Block> common = divide_rows(maxima_, length_, 0, pairs_);
+    std::vector<std::vector<Block>> pair_blocks;
     Index keys = 0;
     for (Index pair = 0; pair < pairs_; ++pair) {
-      apart.push_back(blocks_of(most_, length_, pair, 1));
-      keys += key_count(apart.back());
+      pair_blocks.push_back(divide_rows(maxima_, length_, pair, 1));
+      keys += key_count(pair_blocks.back());
     }
-    if (pairs_ * key_count(together) <= kMinSavings * keys) return rows(0, pairs_, together);
+    if (pairs_ * key_count(common) <= kMinSavings * keys) return rows(0, pairs_, common);
     std::vector<Var> outputs;
     for (Index pair = 0; pair < pairs_; ++pair) {
-      outputs.push_back(rows(pair, 1, apart[static_cast<std::size_t>(pair)]));
+      outputs.push_back(rows(pair, 1, pair_blocks[static_cast<std::size_t>(pair)]));
       if (!outputs.back().defined()) return {};
     }
     return concat(outputs, 0);
@@ -131,36 +131,36 @@ class GatedRows {
     Part part;
     part.heads = count;
     part.normaliser = Normaliser::FeatureRatio;
-    part.q = cut(q_.mantissa, first, count, block.row, block.end);
-    part.k =
-        multiply(cut(k_.mantissa, first, count, block.key, block.end), shares(first, count, block));
-    part.v = cut(v_, first, count, block.key, block.end);
+    part.q = slice_rows(q_.mantissa, first, count, block.row, block.end);
+    part.k = multiply(slice_rows(k_.mantissa, first, count, block.key, block.end),
+                      key_factors(first, count, block));
+    part.v = slice_rows(v_, first, count, block.key, block.end);
     part.pattern = std::make_shared<const Pattern>(
         Pattern::causal(block.end - block.row, block.end - block.key, block.row - block.key));
     return part;
   }
 
-  // Weights of the block's keys, up to a factor of each pair.  [count, keys, 1]
-  Var shares(Index first, Index count, const Block& block) const {
-    const Var exponents = cut(k_.exponents, first, count, block.key, block.end);
-    Tensor base({count, 1, 1}), rest(exponents.shape());
+  // Gate factors of the block's keys, up to a factor per pair.  [count, keys, 1]
+  Var key_factors(Index first, Index count, const Block& block) const {
+    const Var exponents = slice_rows(k_.exponents, first, count, block.key, block.end);
+    Tensor base({count, 1, 1}), rounding_errors(exponents.shape());
     Index at = 0;
     for (Index pair = first; pair < first + count; ++pair) {
       base[pair - first] =
-          static_cast<float>(most_[static_cast<std::size_t>(pair * length_ + block.row)]);
-      for (Index j = block.key; j < block.end; ++j, ++at) {  // rounding errors
-        rest[at] =
+          static_cast<float>(maxima_[static_cast<std::size_t>(pair * length_ + block.row)]);
+      for (Index j = block.key; j < block.end; ++j, ++at) {
+        rounding_errors[at] =
             static_cast<float>(k_.exact_exponents[static_cast<std::size_t>(pair * length_ + j)] -
                                static_cast<double>(exponents.value()[at]));
       }
     }
-    return exp(add(subtract(exponents, base), rest));
+    return exp(add(subtract(exponents, base), rounding_errors));
   }
 
   const Features &q_, &k_;
   const Var v_;
   const Index pairs_, length_;
-  const Doubles most_;
+  const Doubles maxima_;
   Backend& backend_;
   std::string note_;
 };
@@ -173,14 +173,14 @@ GateExponents gate_exponents(const Var& logits) {
   result.exact.resize(static_cast<std::size_t>(pairs * length));
   Tensor rounded({pairs, length, 1});
   for (Index pair = 0; pair < pairs; ++pair) {
-    double after = 0;  // sum of log g_r, r > j
+    double later_gates = 0;  // sum of log g_r, r > j
     for (Index j = length - 1; j >= 0; --j) {
       const Index at = pair * length + j;
       const auto x = static_cast<double>(logits.value()[at]);
-      const double e = log_sigmoid(-x) + after;
+      const double e = log_sigmoid(-x) + later_gates;
       result.exact[static_cast<std::size_t>(at)] = e;
       rounded[at] = static_cast<float>(e);
-      after += log_sigmoid(x);
+      later_gates += log_sigmoid(x);
     }
   }
   result.exponents =
@@ -203,7 +203,7 @@ OperationResult run_gated(const OperationInput& input, const Features& q, const 
     result.note = rows.note();
     result.pattern = std::make_shared<const Pattern>(plain_pattern(input, true));
   }
-  if (!result.output.defined()) result = run_weighed(input, q, k, backend, wanted);
+  if (!result.output.defined()) result = run_pairwise(input, q, k, backend, wanted);
   if (wants_report(wanted)) add_state(result, input, k);
   return result;
 }

@@ -1,7 +1,7 @@
 // Gated running sums of features (Peng et al., 2021, section 3.2):
 //   S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t,   z_t alike,   output_t = φ(q_t) S_t / φ(q_t)·z_t
-// so that after row i key j has the factor (1 - g_j) Π_{j<r<=i} g_r. Factors of the row cancel, and
-// exp(e_j) remains, e_j = log(1 - g_j) + Σ_{r>j} log g_r: the factor of key j after the last row.
+// Key j has the factor (1 - g_j) Π_{j<r<=i} g_r in row i. Factors common to all keys of a row
+// cancel, so that every row can use exp(e_j), e_j = log(1 - g_j) + Σ_{r>j} log g_r.
 #pragma once
 
 #include "core/attention/variants/shared/features.h"
@@ -14,11 +14,11 @@ struct GateExponents {
   Doubles exact;  // before rounding
 };
 
-// logits [B h, L]: g = sigmoid of these.
+// logits: [B h, L], g = sigmoid(logits).
 GateExponents gate_exponents(const Var& logits);
 
-// Causal run_features(); the exponents of k are those of the gates. O(L) unless weights are
-// requested, in blocks of rows within which the sums keep their scale.
+// Causal run_features() with the exponents of the gates as exponents of k. Costs O(L) unless
+// weights are requested; within each block of rows the scale of the sums changes little.
 OperationResult run_gated(const OperationInput& input, const Features& q, const Features& k,
                           Backend& backend, const Wanted& wanted);
 

@@ -7,8 +7,8 @@
 namespace attnscope {
 
 Var memory_rows(const OperationInput& input, const char* name, Index size) {
-  const Var* given = find_weight(input.weights, name);
-  return given ? *given : Var(Tensor::zeros({input.batch * input.kv_heads, 0, size}));
+  const Var* stored = find_weight(input.weights, name);
+  return stored ? *stored : Var(Tensor::zeros({input.batch * input.kv_heads, 0, size}));
 }
 
 WeightInfo memory_weight(const char* name, const char* help, Index Dimensions::*rows,
@@ -27,7 +27,7 @@ std::vector<std::int32_t> positions_from(Index first, Index count) {
   return positions;
 }
 
-Var prepended(const Var& rows, const Var& x) {
+Var prepend_rows(const Var& rows, const Var& x) {
   return rows.dim(1) == 0 ? x : concat({rows, x}, 1);
 }
 

@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-// Keys or values [B h_kv, M, e] passed as a weight; no rows if absent.
+// Weight `name` with keys or values [B h_kv, M, e]; M = 0 if absent.
 Var memory_rows(const OperationInput& input, const char* name, Index size);
 
 WeightInfo memory_weight(const char* name, const char* help, Index Dimensions::*rows,
@@ -14,7 +14,7 @@ WeightInfo memory_weight(const char* name, const char* help, Index Dimensions::*
 // Positions first, first + 1, ...
 std::vector<std::int32_t> positions_from(Index first, Index count);
 
-// Prepends rows to keys or values; `rows` may have none.
-Var prepended(const Var& rows, const Var& x);
+// Concatenates rows and x along axis 1; `rows` may be empty.
+Var prepend_rows(const Var& rows, const Var& x);
 
 }  // namespace attnscope

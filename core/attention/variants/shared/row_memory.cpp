@@ -6,20 +6,20 @@
 
 namespace attnscope {
 
-Tensor rows_behind(const Tensor& a, const Tensor& b) {
+Tensor concat_rows(const Tensor& a, const Tensor& b) {
   if (!a.defined() || a.dim(1) == 0) return b;
   if (!b.defined() || b.dim(1) == 0) return a;
   return concat({Var(a), Var(b)}, 1).value();
 }
 
-Tensor some_rows(const Tensor& x, Index first, Index count) {
+Tensor slice_rows(const Tensor& x, Index first, Index count) {
   if (count == x.dim(1)) return x;
   return slice(Var(x), 1, first, count).value();
 }
 
-Tensor last_rows(const Tensor& x, Index most) {
-  const Index count = std::min(most, x.dim(1));
-  return some_rows(x, x.dim(1) - count, count);
+Tensor last_rows(const Tensor& x, Index max_rows) {
+  const Index count = std::min(max_rows, x.dim(1));
+  return slice_rows(x, x.dim(1) - count, count);
 }
 
 Parameter segments_parameter(const char* key, const char* symbol, const char* label,

@@ -10,18 +10,18 @@
 
 namespace attnscope {
 
-// Upper bound per run of a pattern that lists keys one by one; the list grows by doubling.
+// Upper bound of the bytes per run, on average, in a list of runs that grows by doubling.
 inline constexpr double kBytesOfRun = 1.5 * sizeof(Run);
 
-// body(builder, head, i) adds the runs of the query at position i; the causal limit is set. Builds
-// rows for `heads` heads: 1 if all share them, otherwise input.heads.
+// Builds a pattern for `heads` heads: 1 if all share the rows, otherwise input.heads.
+// body(builder, head, i) adds the runs of the query at position i; the causal limit is already set.
 Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::string> rules,
                    const std::function<void(PatternBuilder&, Index head, Index i)>& body);
 
-// |i - j| <= window * dilation and (i - j) mod dilation = 0.
+// Adds keys j with |i - j| <= window * dilation and (i - j) mod dilation = 0.
 void add_window(PatternBuilder& builder, int rule, Index i, Index window, Index dilation);
 
-// Name of that rule: "window ±4"; with dilation "every 2nd, ±8"; if causal "4 back".
+// Name of this rule: "window ±4"; with dilation "every 2nd, ±8"; if causal "4 back".
 std::string window_rule(Index window, Index dilation, bool causal);
 std::string ordinal(Index n);  // "8th", "21st"
 
@@ -29,7 +29,7 @@ std::string ordinal(Index n);  // "8th", "21st"
 Parameter window_parameter();
 Parameter dilation_parameter();
 Parameter seed_parameter();
-// Block size: the default, the illustrative share of a text (1 / share), and the slider's maximum.
+// Block size. Its illustrative default is 1 / share of the text.
 Parameter block_parameter(Index initial, Index share, double slider_max);
 
 // End of an error message.

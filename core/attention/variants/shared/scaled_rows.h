@@ -1,4 +1,4 @@
-// Features as mantissa and exponent, in double precision.
+// Factorised features in double precision.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace attnscope {
 
-// Features of queries or keys in double precision.
+// Mantissas and exponents of the features of queries or keys.
 class ScaledRows {
  public:
   explicit ScaledRows(const Features& features);
 
-  // Indices into the arrays: t counts features, `row` all rows of all pairs.
+  // Index of an exponent; t counts features, `row` the rows of all pairs.
   Index exponent_at(Index row, Index t) const {
     return row * exponents_per_row + (exponents_per_row == 1 ? 0 : t);
   }
@@ -29,7 +29,7 @@ class ScaledRows {
     return exact_mantissa_[static_cast<std::size_t>(at)];
   }
   bool has_mantissas() const { return !exact_mantissa_.empty() || mantissa_.defined(); }
-  // Σ_t of the product of both mantissas.
+  // Σ_t mantissa(row, t) * other.mantissa(other_row, t).
   double product(Index row, const ScaledRows& other, Index other_row) const;
   bool same_exponents() const { return exponents_per_row <= 1; }
 
@@ -38,7 +38,7 @@ class ScaledRows {
  private:
   bool has_exponents() const { return !exact_exponents_.empty() || exponents_.defined(); }
 
-  // Defined if exact; otherwise the features are used without a copy.
+  // Non-empty if the features have exact numbers; otherwise the tensors below are used.
   Doubles exact_mantissa_, exact_exponents_;
   Tensor mantissa_, exponents_;
 };

@@ -24,10 +24,10 @@ Index window_count(Index rows, Index size) {
 
 Var window_convolution(const Var& x, const Var& weights, Index heads, Index size, Index windows) {
   const Index e = x.dim(2), batch = x.dim(0) / heads;
-  const Var padded = with_zero_rows(x, windows * size);                       // [N, n s, e]
-  const Var cut = reshape(padded, {batch, heads, windows, size, e});          // [B, h, n, s, e]
-  const Var weighted = multiply(cut, reshape(weights, {heads, 1, size, 1}));  // [B, h, n, s, e]
-  return reshape(sum_axis(weighted, 3), {x.dim(0), windows, e});              // [N, n, e]
+  const Var padded = with_zero_rows(x, windows * size);                         // [N, n s, e]
+  const Var split = reshape(padded, {batch, heads, windows, size, e});          // [B, h, n, s, e]
+  const Var weighted = multiply(split, reshape(weights, {heads, 1, size, 1}));  // [B, h, n, s, e]
+  return reshape(sum_axis(weighted, 3), {x.dim(0), windows, e});                // [N, n, e]
 }
 
 Tensor mean_matrix(Index rows, Index size, Index windows) {
@@ -44,21 +44,21 @@ Tensor mean_matrix(Index rows, Index size, Index windows) {
 Var window_mean(const Var& x, Index size, Index windows) {
   Tensor weights({windows, size, 1});
   for (Index window = 0; window < windows; ++window) {
-    const Index there = std::clamp<Index>(x.dim(1) - window * size, 1, size);
-    std::fill_n(weights.data() + window * size, size, 1.0f / static_cast<float>(there));
+    const Index rows_in_window = std::clamp<Index>(x.dim(1) - window * size, 1, size);
+    std::fill_n(weights.data() + window * size, size, 1.0f / static_cast<float>(rows_in_window));
   }
-  const Var padded = with_zero_rows(x, windows * size);                  // [N, n s, e]
-  const Var cut = reshape(padded, {x.dim(0), windows, size, x.dim(2)});  // [N, n, s, e]
-  return sum_axis(multiply(cut, weights), 2);                            // [N, n, e]
+  const Var padded = with_zero_rows(x, windows * size);                    // [N, n s, e]
+  const Var split = reshape(padded, {x.dim(0), windows, size, x.dim(2)});  // [N, n, s, e]
+  return sum_axis(multiply(split, weights), 2);                            // [N, n, e]
 }
 
 Var window_max(const Var& x, Index size, Index windows) {
-  const Index rows = x.dim(1), e = x.dim(2), there = window_count(rows, size);
-  IntTensor places({x.dim(0), there, e});
+  const Index rows = x.dim(1), e = x.dim(2), used_windows = window_count(rows, size);
+  IntTensor places({x.dim(0), used_windows, e});
   const float* numbers = x.value().data();
   Index at = 0;
   for (Index n = 0; n < x.dim(0); ++n) {
-    for (Index window = 0; window < there; ++window) {
+    for (Index window = 0; window < used_windows; ++window) {
       const Index end = std::min(rows, (window + 1) * size);
       for (Index column = 0; column < e; ++column) {
         Index best = (n * rows + window * size) * e + column;

@@ -51,7 +51,7 @@ TEST(WeightWriter, WritesInSteps) {
         cpu::WeightBlock rows = block(row, std::min<Index>(4, kRows - row));
         writer.plan(steps);
         for (Index n = 0; n < steps; ++n) writer.advance();
-        writer.take(rows);
+        writer.submit(rows);
       }
       writer.finish();
       expect_rows(attention, kRows);
@@ -64,7 +64,7 @@ TEST(WeightWriter, SpreadsWorkOverTheSteps) {
   Tensor attention = Tensor::zeros({1, 8, 32});
   cpu::WeightWriter writer(cpu::row_kernels(), attention);
   cpu::WeightBlock rows = block(0, 8);
-  writer.take(rows);
+  writer.submit(rows);
   writer.plan(2);
   writer.advance();
   expect_rows(attention, 4);
