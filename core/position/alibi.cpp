@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxSlope = 1e25;  // times any distance, still a float
+constexpr double kMaxSlope = 1e25;  // its product with any distance fits float32
 
 }  // namespace
 

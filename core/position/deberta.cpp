@@ -13,10 +13,10 @@
 namespace attnscope {
 namespace {
 
-// Offset o = i - j in log-spaced buckets: offsets beyond half of the clip share buckets of
-// logarithmically growing width, up to `max_distance`, as in the released code of DeBERTa-v2.
-// Single precision as there, because its rounding determines the bucket boundaries.
-Index bucketed(Index offset, Index clip, Index max_distance) {
+// Bucket of offset o = i - j: offsets beyond half of the clip share buckets of logarithmically
+// growing width, up to `max_distance`, as in the released code of DeBERTa-v2. In single precision,
+// like that code, because rounding determines the bucket boundaries.
+Index bucket_of(Index offset, Index clip, Index max_distance) {
   const Index middle = clip / 2, distance = std::abs(offset);
   if (distance <= middle) return offset;
   const auto log_ratio = [&](Index n) {
@@ -28,7 +28,7 @@ Index bucketed(Index offset, Index clip, Index max_distance) {
   return offset < 0 ? -bucket : bucket;
 }
 
-Var biased(const Var& rows, const NamedVars& weights, const char* name, Index heads) {
+Var add_bias(const Var& rows, const NamedVars& weights, const char* name, Index heads) {
   const Var* bias = find_weight(weights, name);  // [h d_k]
   return bias ? add(rows, reshape(*bias, {heads, 1, rows.dim(2)})) : rows;
 }
@@ -38,13 +38,13 @@ void apply_deberta(Part& part, const EncodingContext& context) {
   const Index clip = values.integer("clip");
   const Var& relative = weight(context.weights, "pos.rel");
   const auto rows = [&](const char* name, const char* bias) {
-    return biased(projected_rows(relative, weight(context.weights, name), part.heads),
-                  context.weights, bias, part.heads);  // [h, 2k, d_k]
+    return add_bias(projected_rows(relative, weight(context.weights, name), part.heads),
+                    context.weights, bias, part.heads);  // [h, 2k, d_k]
   };
   const Index max_distance = values.has("max_distance") ? values.integer("max_distance") : 0;
   const OffsetRange range = max_distance > 0 ? offset_range(part) : OffsetRange{-clip, clip};
   const auto delta = [&](Index offset) {
-    const Index distance = max_distance > 0 ? bucketed(offset, clip, max_distance) : offset;
+    const Index distance = max_distance > 0 ? bucket_of(offset, clip, max_distance) : offset;
     return std::clamp<Index>(distance + clip, 0, 2 * clip - 1);
   };
   const OffsetIndexPtr query_index = index_offsets(range, delta);

@@ -17,8 +17,8 @@ WeightInfo per_head(const char* name, const char* help, IllustrativeWeights illu
           .illustrative = std::move(illustrative)};
 }
 
-// Negative α: heads that attend locally, the first ones most.
-Tensor near_heads(const Shape& shape, const Situation&, const Values&) {
+// Negative α: all heads prefer near keys, the first heads most.
+Tensor low_alphas(const Shape& shape, const Situation&, const Values&) {
   const std::vector<double> slopes = default_slopes(shape[0]);
   Tensor alpha(shape);  // [h]
   for (Index head = 0; head < shape[0]; ++head) {
@@ -27,7 +27,7 @@ Tensor near_heads(const Shape& shape, const Situation&, const Values&) {
   return alpha;
 }
 
-Tensor wide_starts(const Shape& shape, const Situation&, const Values&) {
+Tensor large_betas(const Shape& shape, const Situation&, const Values&) {
   return Tensor::full(shape, 2);
 }
 
@@ -56,14 +56,14 @@ Encoding distance_aware_encoding() {
   e.source = "Wu, Wu and Huang, 2020, DA-Transformer, arXiv:2010.06925";
   e.complexity = "O(1) per pair, and 2h weights";
   e.weights = {per_head("pos.alpha", "Weight of the distance; positive: distant keys count more.",
-                        near_heads),
-               per_head("pos.beta", "Sets the upper limit 1 + e^β of the factor.", wide_starts)};
+                        low_alphas),
+               per_head("pos.beta", "Sets the upper limit 1 + e^β of the factor.", large_betas)};
   e.apply = [](Part& part, const EncodingContext& context) {
-    const Index most = offset_range(part).farthest();
+    const Index max_distance = offset_range(part).farthest();
     part.relu = true;
-    part.factor = OffsetTable{
-        factors(weight(context.weights, "pos.alpha"), weight(context.weights, "pos.beta"), most),
-        distance_index(most), Term::Factor};
+    part.factor = OffsetTable{factors(weight(context.weights, "pos.alpha"),
+                                      weight(context.weights, "pos.beta"), max_distance),
+                              distance_index(max_distance), Term::Factor};
   };
   return e;
 }

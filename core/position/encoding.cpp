@@ -5,7 +5,7 @@
 
 namespace attnscope {
 
-// Encodings of the input first, then those of pairs, grouped by their effect on a score.
+// Input encodings first, then pair encodings, grouped by their effect on a score.
 const std::vector<Encoding>& encodings() {
   static const std::vector<Encoding> list = {
       none_encoding(),

@@ -1,8 +1,7 @@
 // Positional encodings (spec.md, section 3).
 //
-// Each encoding has its own file; encodings() is their ordered list. An encoding acts either on the
-// input (it adds position vectors to the embeddings) or on pairs (it changes queries, keys or
-// scores of one attention operation).
+// One file each; encodings() is their ordered list. An input encoding adds position vectors to the
+// embeddings. A pair encoding changes queries, keys or scores of one attention operation.
 #pragma once
 
 #include <optional>
@@ -20,7 +19,7 @@ struct EncodingContext {
   const NamedVars& weights;
   Dimensions dimensions;
   bool causal = false;         // T5's default direction
-  std::optional<float> scale;  // set by the user; otherwise the default holds
+  std::optional<float> scale;  // set by the user; empty: default
 };
 
 struct RotaryPair;  // core/position/rope.h
@@ -28,8 +27,8 @@ struct RotaryPair;  // core/position/rope.h
 struct Encoding : Info {
   bool uses_step = false;  // also encodes the step of a recurrence over depth: parameter "step"
   bool absolute = false;   // depends on i and j, not only on i - j
-  // Adds the position vectors to the input, before any layer reads it. x: [B, L, d],
-  // positions: [L]. Empty for encodings of pairs.
+  // Adds the position vectors to the input of the first layer. x: [B, L, d], positions: [L].
+  // Empty for pair encodings.
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
                     const EncodingContext&)>
       embed;
@@ -40,11 +39,11 @@ struct Encoding : Info {
       rotate;
   // Rotation planes of a head of this size, with their frequencies. Empty: no rotation.
   std::function<std::vector<RotaryPair>(const Values&, Index head_size)> planes;
-  // True if a row's encoding changes with the length of its text, up to `context` tokens.
-  // Empty: it never does.
+  // True if the encoding of a row depends on the length of the text, for up to `context` tokens.
+  // Empty: never.
   std::function<bool(const Values&, Index context)> depends_on_length;
   // Sets the part's position ingredients (rotates q and k, adds tables). The caller has set part.q,
-  // k, v, pos_q, pos_k, pattern and scale. Empty for encodings of the input, and for "none".
+  // k, v, pos_q, pos_k, pattern and scale. Empty for input encodings and "none".
   std::function<void(Part& part, const EncodingContext&)> apply;
 };
 

@@ -12,7 +12,7 @@ Tensor waves(const Shape& shape, Index centre, double size) {
   const Index rows = shape[0], d = shape[1];
   std::vector<double> positions;
   for (Index n = 0; n < rows; ++n) positions.push_back(static_cast<double>(n - centre));
-  // For an odd size, the last pair is cut in half.
+  // An odd d uses only the sine of the last pair.
   const Tensor table = sinusoid_table(positions, sinusoid_frequencies(d + d % 2, kBase));
   Tensor result(shape);
   for (Index n = 0; n < rows; ++n) {

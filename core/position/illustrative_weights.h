@@ -1,5 +1,5 @@
-// Illustrative initial position weights, for an encoding selected in a model that was trained with
-// another one (WeightInfo::illustrative): waves, by which distances can be distinguished.
+// Illustrative initial position weights (WeightInfo::illustrative), for an encoding selected in a
+// model that was trained with another one.
 #pragma once
 
 #include "core/part/info.h"
@@ -8,11 +8,11 @@ namespace attnscope {
 
 using IllustrativeWeights = std::function<Tensor(const Shape&, const Situation&, const Values&)>;
 
-// Rows [n, d] of sinusoidal vectors times `size`: of positions, starting at the first row, or of
-// offsets, with 0 at the middle row.
+// Sinusoidal vectors times `size`, [n, d]: of positions, with 0 in the first row, or of offsets,
+// with 0 in the middle row.
 IllustrativeWeights illustrative_positions(double size);
 IllustrativeWeights illustrative_offsets(double size);
-// Identity matrix [d, d]: each head sees a different band of wavelengths.
+// Identity matrix [d, d], which assigns a different band of wavelengths to each head.
 IllustrativeWeights illustrative_identity();
 
 }  // namespace attnscope

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Free size, independent of kFreeInner.
+// Placeholder for an unknown size that may differ from kFreeInner.
 constexpr Index kFreeColumn = -8;
 
 bool is_axial(const Values& values) {
@@ -19,8 +19,8 @@ bool is_axial(const Values& values) {
 
 // Number of components of a position's vector that come from its row.
 Index row_width(const Values& values, Index width) {
-  const Index given = values.integer("row_width");
-  return given > 0 ? given : width / 2;
+  const Index configured = values.integer("row_width");
+  return configured > 0 ? configured : width / 2;
 }
 
 // Concatenated row and column vectors (Ho et al., 2019; Kitaev et al., 2020).
@@ -32,7 +32,8 @@ Var axial_rows(const std::vector<std::int32_t>& positions, const EncodingContext
     row.push_back(position / static_cast<std::int32_t>(columns.dim(0)));
     column.push_back(position % static_cast<std::int32_t>(columns.dim(0)));
   }
-  return concat({rows_of_positions(rows, row), rows_of_positions(columns, column)}, 1);  // [L, d]
+  return concat({rows_of_positions(rows, row), rows_of_positions(columns, column)},
+                1);  // [L, d]
 }
 
 }  // namespace
@@ -97,13 +98,13 @@ Encoding learned_encoding() {
                 .initial = initial_normal(0.02),
                 .used = is_axial}};
   e.objection = [](const Values& values, const Situation& at) -> std::string {
-    const Index width = at.dimensions.model, given = values.integer("row_width");
+    const Index width = at.dimensions.model, row_size = values.integer("row_width");
     if (!is_axial(values)) {
-      return given == 0 ? "" : "row_width: expected columns above 0, found 0";
+      return row_size == 0 ? "" : "row_width: expected columns above 0, found 0";
     }
-    if (width <= 0 || given < width) return {};
+    if (width <= 0 || row_size < width) return {};
     return "row_width: expected less than the model's width " + std::to_string(width) + ", found " +
-           std::to_string(given);
+           std::to_string(row_size);
   };
   e.embed = [](const Var& x, const std::vector<std::int32_t>& positions,
                const EncodingContext& context) {

@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// Offsets that occur between the part's queries and keys: all in [least, most].
+// Range [least, most] of the offsets between queries and keys of a part.
 struct OffsetRange {
   Index least = 0, most = 0;
   Index count() const { return most - least + 1; }
@@ -18,15 +18,15 @@ struct OffsetRange {
 };
 OffsetRange offset_range(const Part& part);
 
-// Index of column(o) for every offset in the range.
+// Index that maps every offset in the range to column(offset).
 OffsetIndexPtr index_offsets(OffsetRange range, const std::function<Index(Index offset)>& column);
 
-// clamp(j - i, -clip, clip) + clip: relative positions as numbered by Shaw et al.
+// Maps to clamp(j - i, -clip, clip) + clip, the numbering of relative positions by Shaw et al.
 OffsetIndexPtr clipped_index(Index clip);
-// min(|i - j|, max_distance).
+// Maps to min(|i - j|, max_distance).
 OffsetIndexPtr distance_index(Index max_distance);
 
-// "clip": the largest distance that has its own `item` ("number", "vector").
+// Parameter "clip": largest distance with its own `item` ("number", "vector").
 Parameter clip_parameter(const std::string& item);
 
 // Entry n of part.pos_q or pos_k; an empty list means 0, 1, ...

@@ -1,4 +1,4 @@
-// Lookup of position vectors, and the parameters of encodings of the input.
+// Lookup of position vectors, and parameters of input encodings.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ Var rows_of_positions(const Var& embedding, const std::vector<std::int32_t>& pos
 // 0, 1, ... count - 1.
 std::vector<std::int32_t> first_positions(Index count);
 
-// Parameters of encodings of the input, in models: add the vectors in every layer instead of once;
-// add them to the input of the values as well as to that of queries and keys.
+// Parameters of input encodings in models: add the vectors in every layer instead of once; add them
+// to the input of values, not only of queries and keys.
 Parameter every_layer_parameter();  // "every_layer", false
 Parameter to_values_parameter();    // "values", true
 

@@ -1,4 +1,4 @@
-// Position vectors projected per head before they meet queries or keys.
+// Position vectors projected per head, for products with queries or keys.
 #pragma once
 
 #include "core/autodiff/var.h"
@@ -9,7 +9,7 @@ namespace attnscope {
 // vectors [n, d] times projection [d, h d_k], split by head.  [h, n, d_k]
 Var projected_rows(const Var& vectors, const Var& projection, Index heads);
 
-// Description of such a projection weight.  [d, h d_k]
+// Weight of such a projection.  [d, h d_k]
 WeightInfo position_projection(const char* name, const char* help);
 
 }  // namespace attnscope

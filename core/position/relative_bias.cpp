@@ -26,7 +26,7 @@ Encoding relative_bias_encoding() {
                   return {n.heads, 2 * values.integer("clip") + 1};
                 },
                 .initial = initial_zeros(),
-                // As in ALiBi: steep heads and flat ones.
+                // Slopes that differ by head, as in ALiBi.
                 .illustrative =
                     [](const Shape& shape, const Situation&, const Values& values) {
                       const Index clip = values.integer("clip");

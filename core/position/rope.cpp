@@ -22,8 +22,8 @@ Index text_length(const std::vector<std::int32_t>& positions, Index rows) {
   return positions.empty() ? rows : Index{*std::ranges::max_element(positions)} + 1;
 }
 
-// x: [N, L, d_k]. positions: of its L rows, or of heads * L rows where positions differ by head.
-// length: tokens of the text.
+// x: [N, L, d_k]. positions: of its L rows, or of heads * L rows if positions differ by head.
+// length: number of tokens of the text.
 Var rotated_by_position(const Var& x, const std::vector<std::int32_t>& positions, Index length,
                         const Values& values) {
   const double offset = values.real("offset");
@@ -47,8 +47,8 @@ Var rotated_by_position(const Var& x, const std::vector<std::int32_t>& positions
   return reshape(rotate(reshape(x, {batch, rows, x.dim(2)}), cosine, sine, interleaved), x.shape());
 }
 
-// Positions of the rows of k: one list per key-value head where positions differ by head. Query
-// heads that share a key-value head have the same positions.
+// Positions of the rows of k: one list per key-value head if positions differ by head. Query heads
+// that share a key-value head have equal positions.
 std::vector<std::int32_t> key_positions(const Part& part) {
   const Index keys = part.k.dim(1), shared = part.heads / part.kv_heads();
   if (static_cast<Index>(part.pos_k.size()) <= keys || shared == 1) return part.pos_k;
@@ -125,16 +125,16 @@ Encoding rope_encoding() {
   e.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index head_size = at.dimensions.key;
     const Index dims = rotated_dims(values, head_size > 0 ? head_size : 2);
-    const bool given = values.has("dims");
+    const bool has_dims = values.has("dims");
     if (dims % 2 == 1) {
       return std::string("dims: expected an even number, found ") + std::to_string(dims) +
-             (given ? "" : ", the head size");
+             (has_dims ? "" : ", the head size");
     }
     if (head_size > 0 && dims > head_size) {
       return "dims: expected at most the head size " + std::to_string(head_size) + ", found " +
              std::to_string(dims);
     }
-    return head_size > 0 || given ? rope_scaling_objection(values, dims) : "";
+    return head_size > 0 || has_dims ? rope_scaling_objection(values, dims) : "";
   };
   e.rotate = [](const Var& x, const std::vector<std::int32_t>& positions,
                 const EncodingContext& context) {

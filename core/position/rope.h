@@ -12,9 +12,8 @@ struct RotaryPair {
   double frequency = 0;         // radians per position, counter-clockwise
 };
 
-// Pairs of components rotated by the encoding "rope" with these values; components in no pair are
-// unchanged. length: tokens of the text, for frequencies that depend on it; 0: within the
-// original context.
+// Pairs of components that the encoding "rope" rotates; all other components are unchanged.
+// length: number of tokens, for frequencies that depend on it; 0: at most the original context.
 std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size, Index length = 0);
 
 }  // namespace attnscope

@@ -9,11 +9,11 @@
 namespace attnscope {
 namespace {
 
-std::string scaling_of(const Values& values) {
+std::string scaling_type(const Values& values) {
   return values.has("scaling") ? values.choice("scaling") : "linear";
 }
 
-double original_of(const Values& values) {
+double original_length(const Values& values) {
   return static_cast<double>(values.integer("original"));
 }
 
@@ -28,14 +28,14 @@ double rotations_in(double original, double frequency) {
 // Share of the unscaled frequency, in [0, 1].
 double llama3_share(double frequency, const Values& values) {
   const double slow = value_or(values, "slow_turns", 1), fast = value_or(values, "fast_turns", 4);
-  const double rotations = rotations_in(original_of(values), frequency);
+  const double rotations = rotations_in(original_length(values), frequency);
   return std::clamp((rotations - slow) / (fast - slow), 0.0, 1.0);
 }
 
-// First pair, as a real number, with fewer than `count` rotations in the original context.
+// Pair with `count` rotations in the original context, as a real number.
 double pair_with_rotations(double count, const Values& values, Index dims) {
   return static_cast<double>(dims) *
-         std::log(original_of(values) / (count * 2 * std::numbers::pi)) /
+         std::log(original_length(values) / (count * 2 * std::numbers::pi)) /
          (2 * std::log(values.real("base")));
 }
 
@@ -53,10 +53,10 @@ double yarn_share(Index pair, const Values& values, Index dims) {
 }
 
 double dynamic_base(const Values& values, Index dims, Index length) {
-  const double original = original_of(values), base = values.real("base");
-  const double now = std::max(static_cast<double>(length), original);
+  const double original = original_length(values), base = values.real("base");
+  const double extended = std::max(static_cast<double>(length), original);
   const double factor = values.real("factor");
-  return base * std::pow(factor * now / original - (factor - 1),
+  return base * std::pow(factor * extended / original - (factor - 1),
                          static_cast<double>(dims) / static_cast<double>(dims - 2));
 }
 
@@ -142,7 +142,7 @@ std::vector<Parameter> rope_scaling_parameters() {
 }
 
 std::string rope_scaling_objection(const Values& values, Index dims) {
-  const std::string scaling = scaling_of(values);
+  const std::string scaling = scaling_type(values);
   if (scaling == "linear") return {};
   if (!values.has("original")) {
     return "original: expected the original context length for " + scaling + ", found nothing";
@@ -171,12 +171,13 @@ std::string rope_scaling_objection(const Values& values, Index dims) {
 }
 
 std::vector<double> rope_frequencies(const Values& values, Index dims, Index length) {
-  const std::string scaling = scaling_of(values);
+  const std::string scaling = scaling_type(values);
   const double factor = values.real("factor");
   const double base =
       scaling == "dynamic" ? dynamic_base(values, dims, length) : values.real("base");
   std::vector<double> frequencies = sinusoid_frequencies(dims, base);
-  const bool is_long = scaling == "longrope" && static_cast<double>(length) > original_of(values);
+  const bool is_long =
+      scaling == "longrope" && static_cast<double>(length) > original_length(values);
   for (std::size_t t = 0; t < frequencies.size(); ++t) {
     double& w = frequencies[t];
     if (scaling == "linear") {
@@ -197,9 +198,9 @@ double rope_gain(const Values& values) {
 }
 
 bool rope_depends_on_length(const Values& values, Index context) {
-  const std::string scaling = scaling_of(values);
+  const std::string scaling = scaling_type(values);
   return (scaling == "dynamic" || scaling == "longrope") &&
-         static_cast<double>(context) > original_of(values);
+         static_cast<double>(context) > original_length(values);
 }
 
 }  // namespace attnscope

@@ -15,7 +15,7 @@ std::vector<Parameter> rope_scaling_parameters();
 // Empty if they are valid.
 std::string rope_scaling_objection(const Values& values, Index dims);
 
-// Frequencies of dims / 2 pairs in radians per position, for a text of `length` tokens (0: within
+// Frequencies of dims / 2 pairs in radians per position, for a text of `length` tokens (0: at most
 // the original context). With w_t = base^(-2t/dims), N = "original" and rotations_t = N w_t / 2 pi:
 //   linear    w_t / factor
 //   dynamic   w_t with base * (factor L / N - factor + 1)^(dims / (dims - 2)) if L > N (NTK)
@@ -27,8 +27,8 @@ std::string rope_scaling_objection(const Values& values, Index dims);
 std::vector<double> rope_frequencies(const Values& values, Index dims, Index length);
 // Factor of the rotated components; scores scale with its square (YaRN).
 double rope_gain(const Values& values);
-// True if frequencies differ between texts of up to `context` tokens: earlier rows then change as a
-// text grows.
+// True if frequencies differ between texts of up to `context` tokens, so that earlier rows change
+// as a text grows.
 bool rope_depends_on_length(const Values& values, Index context);
 
 }  // namespace attnscope

@@ -22,7 +22,7 @@ Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<do
 
 std::vector<double> as_doubles(const std::vector<std::int32_t>& positions);
 
-// "NAME: expected an even size ..." for a known odd model size; else empty.
+// "NAME: expected an even size ..." if d is known and odd; else empty.
 std::string odd_size_objection(Index d, const char* name);
 
 // "style": "interleaved" or "half".

@@ -8,9 +8,9 @@ namespace attnscope {
 namespace {
 
 std::vector<double> frequencies(Index d, const EncodingContext& context) {
-  const Var* given = find_weight(context.weights, "pos.frequency");
-  if (!given) return sinusoid_frequencies(d, context.values.real("base"));
-  return {given->value().begin(), given->value().end()};
+  const Var* stored = find_weight(context.weights, "pos.frequency");
+  if (!stored) return sinusoid_frequencies(d, context.values.real("base"));
+  return {stored->value().begin(), stored->value().end()};
 }
 
 }  // namespace

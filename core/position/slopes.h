@@ -1,4 +1,4 @@
-// Distance slopes of heads that have no trained ones.
+// Default distance slopes of heads.
 #pragma once
 
 #include <vector>

@@ -39,7 +39,7 @@ T5Buckets t5_buckets(const Values& values, bool causal) {
           .bidirectional = is_bidirectional(values, causal)};
 }
 
-// Decreases with the logarithm of the bucket's smallest distance, with ALiBi's slopes per head.
+// Bias that falls with the logarithm of the bucket's smallest distance, by ALiBi's slope per head.
 Tensor falling_bias(const Shape& shape, const Situation& at, const Values& values) {
   constexpr double kPerDoubling = 4;
   constexpr Index kFarthest = 65536;
@@ -54,10 +54,11 @@ Tensor falling_bias(const Shape& shape, const Situation& at, const Values& value
   const std::vector<double> slopes = default_slopes(shape[1]);
   Tensor bias(shape);  // [buckets, h]
   for (Index bucket = 0; bucket < shape[0]; ++bucket) {
-    const double far = std::log2(1 + std::max(0.0, begins[static_cast<std::size_t>(bucket)]));
+    const double log_distance =
+        std::log2(1 + std::max(0.0, begins[static_cast<std::size_t>(bucket)]));
     for (Index head = 0; head < shape[1]; ++head) {
       bias(bucket, head) =
-          static_cast<float>(-kPerDoubling * slopes[static_cast<std::size_t>(head)] * far);
+          static_cast<float>(-kPerDoubling * slopes[static_cast<std::size_t>(head)] * log_distance);
     }
   }
   return bias;

@@ -19,7 +19,7 @@ Index power(Index base, Index exponent) {
 }
 
 // True if x^a = y^b, for coprime exponents with b > 0: then x = c^b and y = c^a for an integer c.
-bool powers_agree(Index x, Index a, Index y, Index b) {
+bool powers_are_equal(Index x, Index a, Index y, Index b) {
   if (a == 0) return y == 1;
   const auto root = static_cast<Index>(
       std::llround(std::pow(static_cast<double>(x), 1.0 / static_cast<double>(b))));
@@ -29,8 +29,8 @@ bool powers_agree(Index x, Index a, Index y, Index b) {
 // True if steps * log(n / e) / log(max / e) equals `whole`, that is (max/e)^whole = (n/e)^steps.
 bool is_exactly(Index whole, Index n, Index e, Index max, Index steps) {
   const Index exponents = std::gcd(whole, steps), by_max = std::gcd(max, e), by_n = std::gcd(n, e);
-  return powers_agree(max / by_max, whole / exponents, n / by_n, steps / exponents) &&
-         powers_agree(e / by_max, whole / exponents, e / by_n, steps / exponents);
+  return powers_are_equal(max / by_max, whole / exponents, n / by_n, steps / exponents) &&
+         powers_are_equal(e / by_max, whole / exponents, e / by_n, steps / exponents);
 }
 
 }  // namespace
@@ -51,9 +51,9 @@ Index t5_bucket(const T5Buckets& buckets, Index key_minus_query) {
       std::log(static_cast<double>(buckets.max_distance) / static_cast<double>(exact)) *
       static_cast<double>(steps);
   const auto nearest = static_cast<Index>(std::llround(logarithmic));
-  const bool whole = std::abs(logarithmic - static_cast<double>(nearest)) < 1e-6 &&
-                     is_exactly(nearest, distance, exact, buckets.max_distance, steps);
-  const Index step = whole ? nearest : static_cast<Index>(std::floor(logarithmic));
+  const bool is_integer = std::abs(logarithmic - static_cast<double>(nearest)) < 1e-6 &&
+                          is_exactly(nearest, distance, exact, buckets.max_distance, steps);
+  const Index step = is_integer ? nearest : static_cast<Index>(std::floor(logarithmic));
   return first + std::min(remaining - 1, exact + step);
 }
 

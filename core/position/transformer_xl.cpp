@@ -31,8 +31,8 @@ void apply_transformer_xl(Part& part, const EncodingContext& context) {
   const Var& wr = weight(context.weights, "pos.wr");
   const Var& u = weight(context.weights, "pos.u");
   const Var& v = weight(context.weights, "pos.v");
-  const std::string odd = odd_size_objection(wr.dim(0), "pos.wr");
-  if (!odd.empty()) throw InputError(odd);
+  const std::string problem = odd_size_objection(wr.dim(0), "pos.wr");
+  if (!problem.empty()) throw InputError(problem);
 
   const OffsetRange range = offset_range(part);
   std::vector<double> offsets;
@@ -47,12 +47,12 @@ void apply_transformer_xl(Part& part, const EncodingContext& context) {
   const Var rows = projected_rows(waves, wr, part.heads);        // [h, n, d_k]
   const OffsetIndexPtr index =
       index_offsets(range, [&](Index offset) { return offset - range.least; });
-  const OffsetIndexPtr same = index_offsets({0, 0}, [](Index) { return 0; });
+  const OffsetIndexPtr zero_index = index_offsets({0, 0}, [](Index) { return 0; });
 
   const Index d_k = u.dim(1);
   part.query_rows = RelativeRows{rows, index, Term::ContentPosition};
-  part.key_rows.push_back(
-      {reshape(u, {part.heads, 1, d_k}), same, Term::PositionContent});  // one row: any offset
+  part.key_rows.push_back({reshape(u, {part.heads, 1, d_k}), zero_index,
+                           Term::PositionContent});  // one row: any offset
   const Var by_offset = matmul_transposed(reshape(v, {part.heads, 1, d_k}), rows);  // [h, 1, n]
   part.scaled_biases.push_back(
       {reshape(by_offset, {part.heads, by_offset.dim(2)}), index, Term::PositionPosition});
