@@ -33,13 +33,13 @@ Claim claim_from_json(const Json& value, const Session& step, std::string_view p
   const Measure& chosen = measure(claim.measure);
   claim.layer = object.integer_or("layer", step.view.layer, 0, kMaxIndex);
   claim.head = object.integer_or("head", step.view.head, 0, kMaxIndex);
-  if (chosen.takes_query) claim.query = object.integer("query", 0, kMaxIndex);
-  if (chosen.takes_key) claim.key = object.integer("key", 0, kMaxIndex);
+  if (chosen.requires_query) claim.query = object.integer("query", 0, kMaxIndex);
+  if (chosen.requires_key) claim.key = object.integer("key", 0, kMaxIndex);
   claim.other = object.flag_or("other", false);
   claim.view = step.view;
-  const double far = std::numeric_limits<double>::max();
-  if (object.has("least")) claim.least = object.number("least", -far, far);
-  if (object.has("most")) claim.most = object.number("most", -far, far);
+  const double max = std::numeric_limits<double>::max();
+  if (object.has("least")) claim.least = object.number("least", -max, max);
+  if (object.has("most")) claim.most = object.number("most", -max, max);
   if (!claim.least && !claim.most) object.fail("least", "\"least\" or \"most\"");
   if ((chosen.compares || claim.other) && !reference_of(step)) {
     object.fail("measure", "a session with \"compare\" for " + chosen.id);
@@ -63,7 +63,7 @@ ClaimCheck check(const Claim& claim, const Traces& traces) {
 
 namespace {
 
-// Integers are not rounded: "2048".
+// Formats integers without rounding: "2048".
 std::string number_text(double value) {
   constexpr int kDigits = 3;
   constexpr double kMaxCount = 1e6;
@@ -76,15 +76,15 @@ std::string number_text(double value) {
 }  // namespace
 
 std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
-  constexpr double kVanishing = 1e-3;
+  constexpr double kSmallLimit = 1e-3;
   const std::string value = number_text(checked.value);
   const auto equals = [&](const std::optional<double>& limit) {
     return limit && number_text(*limit) == value;
   };
-  const bool exact = equals(claim.least) && equals(claim.most);
+  const bool equals_both = equals(claim.least) && equals(claim.most);
   const bool at_limit = checked.value == claim.least || checked.value == claim.most;
-  if (checked.holds && (exact || at_limit)) return value;
-  if (checked.holds && !claim.least && *claim.most > 0 && *claim.most < kVanishing) {
+  if (checked.holds && (equals_both || at_limit)) return value;
+  if (checked.holds && !claim.least && *claim.most > 0 && *claim.most < kSmallLimit) {
     return "below " + number_text(*claim.most);
   }
   std::string limits;

@@ -3,10 +3,10 @@
 //   {"text": "Each row sums to 1.", "measure": "row_sum_error", "layer": 0, "head": 2,
 //    "most": 1e-5}
 //
-// A measure computes a number from a run; "least" and "most" bound it, and at least one of them is
-// required. "layer" and "head" default to those of the step and count within the stack, kind, step
-// and segment that the step shows. "query" and "key" are token positions, for measures that take
-// them. "other": true measures run B, with which the step compares.
+// A measure computes a number from a run. At least one of the bounds "least" and "most" is
+// required. "layer" and "head" default to those of the lesson step and count within the stack,
+// kind, depth step and segment that it shows. "query" and "key" are token positions, required by
+// some measures. "other": true measures run B.
 #pragma once
 
 #include <functional>
@@ -27,20 +27,20 @@ struct Claim {
   Index layer = 0, head = 0;
   Index query = -1, key = -1;  // -1: unused by the measure
   bool other = false;          // measures run B
-  ViewSettings view{};         // of the step
+  ViewSettings view{};         // of the lesson step
   std::optional<double> least, most;
 };
 
 struct Measure {
   std::string id, help;
-  bool takes_query = false, takes_key = false;
+  bool requires_query = false, requires_key = false;
   bool compares = false;  // requires a run B
   std::function<double(const Traces&, const Claim&)> value;
 };
 const std::vector<Measure>& measures();
 
-// Rejects unknown members; `step` provides the defaults of layer and head. InputErrors begin with
-// `path`.
+// Throws InputError, beginning with `path`, for invalid or unknown members. `step` provides the
+// defaults of layer and head.
 Claim claim_from_json(const Json& object, const Session& step, std::string_view path);
 
 struct ClaimCheck {
@@ -50,8 +50,8 @@ struct ClaimCheck {
 // Throws InputError if the traces lack the layer, head, query or key.
 ClaimCheck check(const Claim& claim, const Traces& traces);
 
-// "0.93 (at least 0.9)"; "5" for a value at its limit; "below 0.00001" for a small difference below
-// its limit.
+// "0.93 (at least 0.9)"; "5" if the value equals its limit; "below 0.00001" if only a small upper
+// limit is set.
 std::string measured_text(const Claim& claim, const ClaimCheck& checked);
 
 }  // namespace attnscope

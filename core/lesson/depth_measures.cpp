@@ -15,7 +15,7 @@ const ExitWork& exit_work(const Traces& traces) {
   if (!work) {
     throw InputError("the claim requires early-exit statistics, which the view does not compute");
   }
-  return *work;  // the traces keep it
+  return *work;  // owned by the traces
 }
 
 // Share of tokens whose most likely exit by q is the oracle's.
@@ -36,8 +36,8 @@ double oracle_agreement(const Traces& traces, const Claim&) {
   return static_cast<double>(hits) / static_cast<double>(count);
 }
 
-// z of each head of the claim's part that has a span.
-std::vector<double> spans_of(const Traces& traces, const Claim& claim) {
+// Mean z of each head with a span in the claim's part.
+std::vector<double> head_spans(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   std::vector<double> spans;
   for (const HeadRef& at : trace.heads(part_of(trace, claim))) {
@@ -59,7 +59,7 @@ double mean_of(const std::vector<double>& numbers) {
 // Pairs within the spans of all heads, as a share of all causal pairs.
 double span_pairs(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
-  double within = 0, all = 0;
+  double within = 0, total = 0;
   for (const HeadRef& at : trace.heads(part_of(trace, claim))) {
     Index head = 0;
     const AttentionTap* tap = trace.find(at, &head);
@@ -69,11 +69,11 @@ double span_pairs(const Traces& traces, const Claim& claim) {
       // The mask is positive at distances below z + R.
       const double reach = std::min(std::ceil(span.at(i) + span.ramp), span.most + 1);
       within += std::min(reach, static_cast<double>(i + 1));
-      all += static_cast<double>(i + 1);
+      total += static_cast<double>(i + 1);
     }
   }
-  if (all == 0) throw InputError("the claim requires heads with spans, found none");
-  return within / all;
+  if (total == 0) throw InputError("the claim requires heads with spans, found none");
+  return within / total;
 }
 
 // Range of z over the text for one head; 0 if the span is the same for all tokens.
@@ -96,11 +96,11 @@ double retrieval_gain(const Traces& traces, const Claim&) {
   }
   const auto length = static_cast<Index>(trace.tokens.size());
   const Tensor logs = trace.taps.at("log_probabilities");
-  const Tensor alone = model_log_probabilities(trace);
+  const Tensor model_logs = model_log_probabilities(trace);
   double sum = 0;
   for (Index i = 1; i < length; ++i) {
     const std::int32_t id = trace.tokens[static_cast<std::size_t>(i)].id;
-    sum += static_cast<double>(logs(i - 1, id)) - static_cast<double>(alone(i - 1, id));
+    sum += static_cast<double>(logs(i - 1, id)) - static_cast<double>(model_logs(i - 1, id));
   }
   return sum / std::log(2.0) / static_cast<double>(std::max<Index>(length - 1, 1));
 }
@@ -135,10 +135,10 @@ std::vector<Measure> depth_measures() {
       {"oracle_agreement", "share of tokens whose most likely exit by q is the oracle's", false,
        false, false, oracle_agreement},
       {"mean_span", "mean of z over the heads with a span", false, false, false,
-       [](const Traces& traces, const Claim& claim) { return mean_of(spans_of(traces, claim)); }},
+       [](const Traces& traces, const Claim& claim) { return mean_of(head_spans(traces, claim)); }},
       {"longest_span", "largest z of a head", false, false, false,
        [](const Traces& traces, const Claim& claim) {
-         return std::ranges::max(spans_of(traces, claim));
+         return std::ranges::max(head_spans(traces, claim));
        }},
       {"span_range", "difference between the largest and smallest z of a head over the text", false,
        false, false, span_range},

@@ -14,13 +14,13 @@ double product(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-// Projection of `part` on `whole`, as a share; the shares of all parts of a sum add up to 1.
-double share_along(const Tensor& part, const Tensor& whole) {
+// Projection of `part` on `whole`, as a share of it; shares of all parts of a sum add up to 1.
+double projected_share(const Tensor& part, const Tensor& whole) {
   return product(part, whole) / product(whole, whole);
 }
 
-// Sum over all keys with a weight.
-FlowSum whole_sum(const Trace& trace, const Claim& claim) {
+// Weighted sum of values over all keys.
+FlowSum value_sum(const Trace& trace, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(trace, claim, &head);
   check_index(claim.query, tap.queries(), "query");
@@ -35,12 +35,12 @@ FlowSum whole_sum(const Trace& trace, const Claim& claim) {
 }
 
 double value_share(const Traces& traces, const Claim& claim) {
-  const FlowSum sum = whole_sum(*traces.trace, claim);
+  const FlowSum sum = value_sum(*traces.trace, claim);
   check_index(claim.key, sum.weights.size(), "key");
   for (std::size_t n = 0; n < sum.keys.size(); ++n) {
     if (sum.keys[n].column != claim.key) continue;
-    const Tensor one = sum.weighted.slice(static_cast<Index>(n), 1).reshaped({sum.output.size()});
-    return share_along(one, sum.output);
+    const Tensor value = sum.weighted.slice(static_cast<Index>(n), 1).reshaped({sum.output.size()});
+    return projected_share(value, sum.output);
   }
   return 0;  // no weight
 }
@@ -53,8 +53,8 @@ double head_share(const Traces& traces, const Claim& claim) {
     throw InputError("the claim requires combined heads, which this model does not have");
   }
   check_index(claim.head, heads.adds.dim(0), "head");
-  const Tensor one = heads.adds.slice(claim.head, 1).reshaped({heads.joined.size()});
-  return share_along(one, heads.joined);
+  const Tensor update = heads.adds.slice(claim.head, 1).reshaped({heads.joined.size()});
+  return projected_share(update, heads.joined);
 }
 
 double attention_update(const Traces& traces, const Claim& claim) {

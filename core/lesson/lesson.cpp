@@ -38,7 +38,7 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   return step;
 }
 
-// Relative file names of a step start at the lesson's folder.
+// Resolves relative file names of a step against the lesson's folder.
 void resolve_files(Session& session, const fs::path& folder) {
   for (std::string* file : {&session.run.input, &session.run.tensors.file}) {
     if (!file->empty() && fs::path(*file).is_relative()) {
@@ -48,7 +48,7 @@ void resolve_files(Session& session, const fs::path& folder) {
 }
 
 // "03-rope.json" -> "rope"; the digits determine the order of lessons.
-std::string id_of(const fs::path& path) {
+std::string lesson_id(const fs::path& path) {
   std::string name = path.stem().string();
   const std::size_t letter = name.find_first_not_of("0123456789-");
   return letter == std::string::npos ? name : name.substr(letter);
@@ -66,7 +66,7 @@ Lesson load_lesson(const fs::path& path) {
   JsonObject object(value, name);
   object.integer("lesson", kFormat, kFormat);
   Lesson lesson;
-  lesson.id = id_of(path);
+  lesson.id = lesson_id(path);
   lesson.title = object.text("title");
   lesson.summary = object.text("summary");
   lesson.source = object.text("source");

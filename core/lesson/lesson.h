@@ -3,8 +3,8 @@
 //   {"lesson": 1, "title": .., "summary": .., "source": .., "session": {..},
 //    "steps": [{"title": .., "text": .., "notes": .., "session": {..}, "claims": [..]}, ..]}
 //
-// A step's "session" is a JSON merge patch (RFC 7396) on the lesson's, which has the format of a
-// session file; relative file names start at the lesson's folder. "notes" are the speaker's.
+// The lesson's "session" has the format of a session file; a step's "session" is a JSON merge patch
+// (RFC 7396) to it. Relative file names start at the lesson's folder. "notes": speaker notes.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace attnscope {
 
 struct LessonStep {
   std::string title, text;
-  std::string notes;  // for the speaker; may be empty
+  std::string notes;  // speaker notes; may be empty
   Session session;
   std::vector<Claim> claims;
 };
@@ -31,7 +31,7 @@ struct Lesson {
   std::vector<LessonStep> steps;
 };
 
-// Throws InputError that names the file and the invalid member.
+// Throws InputError with the file and the invalid member.
 Lesson load_lesson(const std::filesystem::path& path);
 
 // Lessons in assets/lessons, ordered by file name. Throws InputError if one is invalid.

@@ -25,7 +25,7 @@ double row_sum_error(const Traces& traces, const Claim& claim) {
   for (Index i = 0; i < weights.dim(0); ++i) {
     double sum = 0;
     for (Index c = 0; c < weights.dim(1); ++c) sum += static_cast<double>(weights(i, c));
-    if (std::isnan(sum)) return sum;  // fails any claim
+    if (std::isnan(sum)) return sum;  // no claim holds
     worst = std::max(worst, std::abs(sum - 1));
   }
   return worst;
@@ -69,42 +69,38 @@ double earlier_difference(const Traces& traces, const Claim& claim) {
   });
 }
 
-// Position of each token of `trace` in `other`, which has the same tokens, each once.
-std::vector<Index> places_in(const Trace& other, const Trace& trace) {
-  std::map<std::int32_t, Index> place;
+// Position in `other` of each token of `trace`. Both must have the same tokens, each once.
+std::vector<Index> positions_in(const Trace& other, const Trace& trace) {
+  std::map<std::int32_t, Index> position_of;
   for (const TraceToken& token : other.tokens) {
-    place.emplace(token.id, static_cast<Index>(place.size()));
+    position_of.emplace(token.id, static_cast<Index>(position_of.size()));
   }
-  if (place.size() != other.tokens.size() || place.size() != trace.tokens.size()) {
+  if (position_of.size() != other.tokens.size() || position_of.size() != trace.tokens.size()) {
     throw InputError(kOtherTokens);
   }
-  std::vector<Index> places;
+  std::vector<Index> positions;
   for (const TraceToken& token : trace.tokens) {
-    const auto found = place.find(token.id);
-    if (found == place.end()) throw InputError(kOtherTokens);
-    places.push_back(found->second);
-    place.erase(found);  // a repeated token is not found again
+    const auto found = position_of.find(token.id);
+    if (found == position_of.end()) throw InputError(kOtherTokens);
+    positions.push_back(found->second);
+    position_of.erase(found);  // a repeated token is not found again
   }
-  return places;
+  return positions;
 }
 
 // Largest difference between two maps over the same tokens in different orders, each token once.
-double largest_by_token(const Traces& traces, const Claim& claim) {
+double difference_by_token(const Traces& traces, const Claim& claim) {
   const Tensor a = weights_of(*traces.trace, claim), b = weights_of(*traces.reference(), claim);
-  const std::vector<Index> places = places_in(*traces.reference(), *traces.trace);
-  // Some keys are no tokens, e.g. memory slots.
-  const auto length = static_cast<Index>(places.size());
+  const std::vector<Index> positions = positions_in(*traces.reference(), *traces.trace);
+  // Some keys are not tokens, e.g. memory slots.
+  const auto length = static_cast<Index>(positions.size());
   const Shape by_token = {length, length};
   if (a.shape() != by_token || b.shape() != by_token) throw InputError(kOtherTokens);
   return largest(by_token, [&](Index i, Index c) {
-    const Index row = places[static_cast<std::size_t>(i)];
-    const Index column = places[static_cast<std::size_t>(c)];
+    const Index row = positions[static_cast<std::size_t>(i)];
+    const Index column = positions[static_cast<std::size_t>(c)];
     return std::abs(static_cast<double>(a(i, c) - b(row, column)));
   });
-}
-
-double difference_by_token(const Traces& traces, const Claim& claim) {
-  return largest_by_token(traces, claim);
 }
 
 HeadStatistics statistics(const Trace& trace, const Claim& claim) {
@@ -130,9 +126,10 @@ Measure head_change_measure(const char* id, const char* help, double HeadStatist
 std::vector<double> layer_statistics(const Trace& trace, const Claim& claim,
                                      double HeadStatistics::*member) {
   std::vector<double> values;
-  Claim one = claim;
-  for (one.head = 0; one.head < trace.head_count(part_of(trace, claim), claim.layer); ++one.head) {
-    values.push_back(statistics(trace, one).*member);
+  Claim head_claim = claim;
+  for (head_claim.head = 0; head_claim.head < trace.head_count(part_of(trace, claim), claim.layer);
+       ++head_claim.head) {
+    values.push_back(statistics(trace, head_claim).*member);
   }
   return values;
 }
@@ -144,18 +141,18 @@ double median_entropy(const Traces& traces, const Claim& claim) {
   return values[(values.size() - 1) / 2];
 }
 
-double most_induction(const Traces& traces, const Claim& claim) {
+double largest_induction(const Traces& traces, const Claim& claim) {
   tap_of(*traces.trace, claim);
   return std::ranges::max(layer_statistics(*traces.trace, claim, &HeadStatistics::induction));
 }
 
 double maps_apart(const Traces& traces, const Claim& claim) {
   std::vector<Tensor> maps;
-  Claim one = claim;
+  Claim head_claim = claim;
   for (const HeadRef& at : traces.trace->heads(part_of(*traces.trace, claim))) {
-    one.layer = at.layer;
-    one.head = at.head;
-    maps.push_back(weights_of(*traces.trace, one));
+    head_claim.layer = at.layer;
+    head_claim.head = at.head;
+    maps.push_back(weights_of(*traces.trace, head_claim));
   }
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t a = 0; a < maps.size(); ++a) {
@@ -195,7 +192,7 @@ std::vector<Measure> map_measures() {
       {"median_entropy", "median entropy of the layer's heads", false, false, false,
        median_entropy},
       {"most_induction", "largest induction score of the layer's heads", false, false, false,
-       most_induction},
+       largest_induction},
       {"maps_apart", "largest difference between the two most similar heads", false, false, false,
        maps_apart},
   };

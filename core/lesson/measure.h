@@ -1,4 +1,4 @@
-// Common parts of the measures.
+// Functions shared by the measures.
 #pragma once
 
 #include <algorithm>
@@ -10,29 +10,29 @@
 
 namespace attnscope {
 
-// The part in which the claim counts layers and heads: the one that the step shows.
+// Part of the trace that the claim's view shows, within which the claim counts layers and heads.
 TracePart part_of(const Trace& trace, const Claim& claim);
 
-// tap_of: tap of the claim's head, and the head's index in it. weights_of: its attention [L_q,
-// L_k]. Throw InputError if the run has no such head.
+// Tap of the claim's head, with the head's index in it, and the head's attention [L_q, L_k]. Throw
+// InputError if the run has no such head.
 const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_in_group = nullptr);
 Tensor weights_of(const Trace& trace, const Claim& claim);
 
 // Throws InputError unless 0 <= index < count.
 void check_index(Index index, Index count, const char* what);
 
-// Largest value over all pairs; NaN, which fails any claim, if there is one.
+// Largest value over all pairs, or NaN if some value is NaN, so that no claim holds.
 template <class Value>
 double largest(const Shape& shape, const Value& value_at) {
-  double most = -std::numeric_limits<double>::infinity();
+  double maximum = -std::numeric_limits<double>::infinity();
   for (Index i = 0; i < shape[0]; ++i) {
     for (Index c = 0; c < shape[1]; ++c) {
       const double value = value_at(i, c);
       if (std::isnan(value)) return value;
-      most = std::max(most, value);
+      maximum = std::max(maximum, value);
     }
   }
-  return most;
+  return maximum;
 }
 
 // Measures by subject; measures() lists all.

@@ -33,10 +33,10 @@ void check_index(Index index, Index count, const char* what) {
 const std::vector<Measure>& measures() {
   static const std::vector<Measure> list = [] {
     std::vector<Measure> all;
-    for (const auto& some : {map_measures(), pattern_measures(), position_measures(),
-                             prediction_measures(), memory_measures(), task_measures(),
-                             depth_measures(), vector_measures(), flow_measures()}) {
-      all.insert(all.end(), some.begin(), some.end());
+    for (const auto& subject : {map_measures(), pattern_measures(), position_measures(),
+                                prediction_measures(), memory_measures(), task_measures(),
+                                depth_measures(), vector_measures(), flow_measures()}) {
+      all.insert(all.end(), subject.begin(), subject.end());
     }
     return all;
   }();

@@ -10,8 +10,8 @@
 namespace attnscope {
 namespace {
 
-// Mean over queries of the head's weight on columns of this kind.
-double share_on(const Traces& traces, const Claim& claim, KeyKind kind) {
+// Mean over queries of the head's weight on columns of one kind.
+double kind_share(const Traces& traces, const Claim& claim, KeyKind kind) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   return share_of({&tap, head}, kind);
@@ -56,7 +56,7 @@ double ponder_cost(const Traces& traces, const Claim&) {
   return halting(traces).ponder();
 }
 
-// Mean of one kind of gate in the claim's layer (and head).
+// Mean of one kind of gate in the claim's layer, and in the claim's head if the gate is per head.
 double gate_mean(const Traces& traces, const Claim& claim, const std::string& id) {
   const std::vector<GateSet> sets = gates_of(*traces.trace, part_of(*traces.trace, claim).stack);
   const auto set = std::ranges::find(sets, id, &GateSet::id);
@@ -64,8 +64,8 @@ double gate_mean(const Traces& traces, const Claim& claim, const std::string& id
   double sum = 0;
   Index count = 0;
   for (Index row = 0; row < static_cast<Index>(set->rows.size()); ++row) {
-    const GateSet::Row& of = set->rows[static_cast<std::size_t>(row)];
-    if (of.layer != claim.layer || (of.head >= 0 && of.head != claim.head)) continue;
+    const GateSet::Row& gates = set->rows[static_cast<std::size_t>(row)];
+    if (gates.layer != claim.layer || (gates.head >= 0 && gates.head != claim.head)) continue;
     sum += set->row_mean(row);
     ++count;
   }
@@ -73,12 +73,13 @@ double gate_mean(const Traces& traces, const Claim& claim, const std::string& id
   return sum / static_cast<double>(count);
 }
 
-std::function<double(const Traces&, const Claim&)> gate_of(const std::string& id) {
+std::function<double(const Traces&, const Claim&)> gate_measure(const std::string& id) {
   return [id](const Traces& traces, const Claim& claim) { return gate_mean(traces, claim, id); };
 }
 
-std::function<double(const Traces&, const Claim&)> share_of_kind(KeyKind kind) {
-  return [kind](const Traces& traces, const Claim& claim) { return share_on(traces, claim, kind); };
+std::function<double(const Traces&, const Claim&)> share_measure(KeyKind kind) {
+  return
+      [kind](const Traces& traces, const Claim& claim) { return kind_share(traces, claim, kind); };
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ std::function<double(const Traces&, const Claim&)> share_of_kind(KeyKind kind) {
 std::vector<Measure> memory_measures() {
   return {
       {"compressed_share", "mean over the queries of a head's weight on compressed slots", false,
-       false, false, share_of_kind(KeyKind::Compressed)},
+       false, false, share_measure(KeyKind::Compressed)},
       {"heard_back",
        "receptive field: distance from the segment's last token to the oldest token that reaches "
        "it "
@@ -98,9 +99,9 @@ std::vector<Measure> memory_measures() {
       {"mean_steps", "mean number of steps of a token", false, false, false, mean_steps},
       {"ponder_cost", "mean over tokens of steps plus remainder", false, false, false, ponder_cost},
       {"attention_gate", "mean of z of the layer's attention gate", false, false, false,
-       gate_of("attention")},
+       gate_measure("attention")},
       {"memory_gate", "mean of g, the share of retrieved memory in the head's output", false, false,
-       false, gate_of("memory")},
+       false, gate_measure("memory")},
   };
 }
 

@@ -25,18 +25,18 @@ double keys_of_query(const Traces& traces, const Claim& claim) {
   return static_cast<double>(pattern.row_count(std::min(head, pattern.heads() - 1), claim.query));
 }
 
-// Receptive field as drawn by the pattern view: through the run's layers, or through the number of
-// layers in the step's view settings. An image attends in one layer; the pattern's "layers" repeats
-// it.
+// Layers until a key reaches a query, as in the pattern view: through the run's layers, or through
+// "layers" applications of the pattern if the view sets this parameter.  [L, L]
 Tensor reach_of(const Trace& trace, const Claim& claim) {
   const TracePart part = part_of(trace, claim);
   if (part.kind == AttentionKind::Cross) {
     throw InputError("the claim requires self-attention: cross-attention spans one layer only");
   }
-  const Values drawn = view_values(claim.view, "pattern");
+  const Values settings = view_values(claim.view, "pattern");
   return reach_matrix(trace, part,
-                      drawn.has("layers") ? drawn.integer("layers")
-                                          : static_cast<Index>(trace.layer_sequence(part).size()));
+                      settings.has("layers")
+                          ? settings.integer("layers")
+                          : static_cast<Index>(trace.layer_sequence(part).size()));
 }
 
 double layers_between(const Tensor& reach, Index query, Index key) {
@@ -62,20 +62,20 @@ double layers_to_reach_earlier(const Traces& traces, const Claim& claim) {
                  [&](Index i, Index c) { return c <= i ? layers_between(reach, i, c) : 0.0; });
 }
 
-// Span mask of the view's own span if set, else of the head's.
-double span_at(const Traces& traces, const Claim& claim) {
+// Span mask for the span in the view's parameters if set, else for the head's span.
+double pair_span_mask(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   check_index(claim.query, tap.queries(), "query");
   check_index(claim.key, tap.keys(), "key");
-  const Values drawn = view_values(claim.view, "span");
+  const Values settings = view_values(claim.view, "span");
   const Part* part = tap.result.part.get();
   const bool learned = part != nullptr && part->normaliser == Normaliser::SpanSoftmax;
-  if (!learned && !(drawn.has("z") && drawn.has("ramp"))) {
+  if (!learned && !(settings.has("z") && settings.has("ramp"))) {
     throw InputError("the claim requires a span, found none");
   }
-  const double z = drawn.has("z") ? drawn.real("z") : own_span(*part, head).at(claim.query);
-  const double ramp = drawn.has("ramp") ? drawn.real("ramp") : part->span_ramp;
+  const double z = settings.has("z") ? settings.real("z") : own_span(*part, head).at(claim.query);
+  const double ramp = settings.has("ramp") ? settings.real("ramp") : part->span_ramp;
   const double distance = static_cast<double>(claim.query - claim.key);
   return learned && distance > part->span_most ? 0 : span_mask(z, ramp, distance);
 }
@@ -93,7 +93,7 @@ std::vector<Measure> pattern_measures() {
        layers_to_reach_all},
       {"layers_to_reach_earlier", "layers until every earlier key reaches every query", false,
        false, false, layers_to_reach_earlier},
-      {"span_mask", "span mask of the query at the key, 0 to 1", true, true, false, span_at},
+      {"span_mask", "span mask of the query at the key, 0 to 1", true, true, false, pair_span_mask},
   };
 }
 

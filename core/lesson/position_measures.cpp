@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-// The head's additive position vectors, one for each token.  [L, d]
+// Additive position vectors of the head's tokens.  [L, d]
 Tensor position_vectors(const Trace& trace, const Claim& claim) {
   const Choice choice = encoding_of(tap_of(trace, claim));
   const Encoding& chosen = encoding(choice.id);
@@ -74,7 +74,7 @@ std::optional<double> term_of(const Trace& trace, const Claim& claim, Index quer
   const auto score =
       tap.result.part ? pair_score(*tap.result.part, head, query, key) : std::nullopt;
   if (!score || !score->terms.contains(term)) return std::nullopt;
-  return score->terms.at(term) + 0.0;  // no -0
+  return score->terms.at(term) + 0.0;  // converts -0 to 0
 }
 
 // Bias of the encoding, added to the scaled score of a pair.
@@ -96,7 +96,7 @@ double position_share(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   check_index(claim.query, tap.queries(), "query");
-  double all = 0, of_positions = 0;
+  double total = 0, position_sum = 0;
   const Pattern& pattern = *tap.result.pattern;
   for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, claim.query)) {
     for (Index key = run.begin; key < run.end; key += run.step) {
@@ -106,12 +106,12 @@ double position_share(const Traces& traces, const Claim& claim) {
         throw InputError("the claim requires position terms, which the run does not have");
       }
       for (const auto& [term, value] : score->terms) {
-        all += std::abs(value);
-        if (term != Term::Content) of_positions += std::abs(value);
+        total += std::abs(value);
+        if (term != Term::Content) position_sum += std::abs(value);
       }
     }
   }
-  return of_positions / all;
+  return position_sum / total;
 }
 
 double bias_bend(const Traces& traces, const Claim& claim) {
@@ -126,17 +126,17 @@ double bias_bend(const Traces& traces, const Claim& claim) {
 
 double biases_apart(const Traces& traces, const Claim& claim) {
   std::vector<double> biases;
-  Claim one = claim;
+  Claim head_claim = claim;
   const Index heads = traces.trace->head_count(part_of(*traces.trace, claim), claim.layer);
-  for (one.head = 0; one.head < heads; ++one.head) {
-    biases.push_back(bias(*traces.trace, one, claim.query, claim.key));
+  for (head_claim.head = 0; head_claim.head < heads; ++head_claim.head) {
+    biases.push_back(bias(*traces.trace, head_claim, claim.query, claim.key));
   }
   std::ranges::sort(biases);
-  double least = std::numeric_limits<double>::infinity();
+  double smallest = std::numeric_limits<double>::infinity();
   for (std::size_t n = 1; n < biases.size(); ++n) {
-    least = std::min(least, biases[n] - biases[n - 1]);
+    smallest = std::min(smallest, biases[n] - biases[n - 1]);
   }
-  return least;
+  return smallest;
 }
 
 double content(const AttentionTap& tap, Index head, Index query, Index key) {

@@ -15,24 +15,24 @@ double next_rank(const Traces& traces, const Claim& claim) {
   check_index(claim.query, logits.dim(0), "query");
   check_index(claim.key, static_cast<Index>(trace.tokens.size()), "key");
   const std::int32_t id = trace.tokens[static_cast<std::size_t>(claim.key)].id;
-  const float own = logits(claim.query, id);
+  const float logit = logits(claim.query, id);
   Index rank = 1;
-  for (Index other = 0; other < logits.dim(1); ++other) {
-    if (logits(claim.query, other) > own) ++rank;
+  for (Index token = 0; token < logits.dim(1); ++token) {
+    if (logits(claim.query, token) > logit) ++rank;
   }
   return static_cast<double>(rank);
 }
 
 // Share of the tokens from the query on that were the most likely prediction.
-double foreseen(const Traces& traces, const Claim& claim) {
+double predicted_share(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const Index length = static_cast<Index>(trace.tokens.size());
   check_index(claim.query - 1, length - 1, "token before");
-  Claim one = claim;
+  Claim pair_claim = claim;
   Index count = 0;
-  for (one.key = claim.query; one.key < length; ++one.key) {
-    one.query = one.key - 1;
-    if (next_rank(traces, one) == 1) ++count;
+  for (pair_claim.key = claim.query; pair_claim.key < length; ++pair_claim.key) {
+    pair_claim.query = pair_claim.key - 1;
+    if (next_rank(traces, pair_claim) == 1) ++count;
   }
   return static_cast<double>(count) / static_cast<double>(length - claim.query);
 }
@@ -51,15 +51,15 @@ double bits_of(const Trace& trace, const Claim& claim) {
 }
 
 // Logit lens prediction of each layer.  [layers, L]
-IntTensor guesses_of(const Traces& traces) {
+IntTensor lens_predictions(const Traces& traces) {
   const std::shared_ptr<const LogitLens> lens = traces.findings.get(Findings::lens);
   if (!lens) throw InputError("the claim requires the logit lens, which the view does not compute");
   return lens->guess;
 }
 
 // First layer from which on the prediction at the query stays the same.
-double settles_at(const Traces& traces, const Claim& claim) {
-  const IntTensor guess = guesses_of(traces);
+double settling_layer(const Traces& traces, const Claim& claim) {
+  const IntTensor guess = lens_predictions(traces);
   check_index(claim.query, guess.dim(1), "query");
   Index layer = guess.dim(0) - 1;
   while (layer > 0 && guess(layer - 1, claim.query) == guess(layer, claim.query)) --layer;
@@ -67,8 +67,8 @@ double settles_at(const Traces& traces, const Claim& claim) {
 }
 
 // Share of positions with the last layer's prediction from the claim's layer on.
-double settled(const Traces& traces, const Claim& claim) {
-  const IntTensor guess = guesses_of(traces);
+double settled_share(const Traces& traces, const Claim& claim) {
+  const IntTensor guess = lens_predictions(traces);
   check_index(claim.layer, guess.dim(0), "layer");
   Index count = 0;
   for (Index i = 0; i < guess.dim(1); ++i) {
@@ -88,7 +88,7 @@ std::vector<Measure> prediction_measures() {
       {"next_rank", "rank of the key's token in the prediction at the query; 1 is the most likely",
        true, true, false, next_rank},
       {"foreseen", "share of tokens from the query on that were the most likely prediction", true,
-       false, false, foreseen},
+       false, false, predicted_share},
       {"bits", "bits per token from the query on: mean of -log2 of the probability", true, false,
        false,
        [](const Traces& traces, const Claim& claim) { return bits_of(*traces.trace, claim); }},
@@ -97,9 +97,9 @@ std::vector<Measure> prediction_measures() {
          return bits_of(*traces.trace, claim) - bits_of(*traces.reference(), claim);
        }},
       {"settled", "share of tokens with the last layer's prediction from this layer on", false,
-       false, false, settled},
+       false, false, settled_share},
       {"settles_at", "layer from which on the prediction at the query stays the same", true, false,
-       false, settles_at},
+       false, settling_layer},
   };
 }
 

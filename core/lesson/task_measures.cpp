@@ -1,4 +1,4 @@
-// Measures of tasks: writing from a source, acting, completing images.
+// Measures of tasks: generating a target from a source, acting, completing images.
 #include <cmath>
 
 #include "core/analysis/crossing.h"
@@ -31,19 +31,19 @@ const Rollouts& rollouts_of(const Traces& traces) {
   return require_finding(traces.findings.get(Findings::rollouts), "rollouts");
 }
 
-ViewSettings settings_of(const Claim& claim) {
+ViewSettings view_of(const Claim& claim) {
   ViewSettings view = claim.view;
   view.layer = claim.layer;
   view.head = claim.head;
   return view;
 }
 
-double lines_cross(const Traces& traces, const Claim& claim) {
+double crossing_share(const Traces& traces, const Claim& claim) {
   const GeneratedTarget& written = written_target(traces);
-  return crossing(alignment_weights(written, settings_of(claim)), letters_of(written));
+  return crossing(alignment_weights(written, view_of(claim)), letters_of(written));
 }
 
-double number_right(const Traces& traces, const Claim&) {
+double number_is_correct(const Traces& traces, const Claim&) {
   const GeneratedTarget& written = written_target(traces);
   std::string digits;
   for (const TraceToken& token : written.trace->streams.front().tokens) digits += token.bytes;
@@ -53,13 +53,13 @@ double number_right(const Traces& traces, const Claim&) {
   return generated_text(written) == german_number(std::stol(digits)) ? 1 : 0;
 }
 
-double starts_solved(const Traces& traces, const Claim&) {
+double solved_share(const Traces& traces, const Claim&) {
   const Rollouts::Share share = rollouts_of(traces).shortest();
   return static_cast<double>(share.reached) / static_cast<double>(share.of);
 }
 
-// Pearson correlation over all requested returns.
-double achieved_follows(const Traces& traces, const Claim&) {
+// Pearson correlation of requested and mean achieved returns.
+double return_correlation(const Traces& traces, const Claim&) {
   const Rollouts& rollouts = rollouts_of(traces);
   const auto count = static_cast<double>(rollouts.max_steps);
   double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
@@ -87,14 +87,14 @@ std::vector<Measure> task_measures() {
       {"crossing",
        "for pairs of letters that attend to different source tokens, share of pairs in which the "
        "later letter attends further left",
-       false, false, false, lines_cross},
+       false, false, false, crossing_share},
       {"number_right", "1 if the generated target is the source number in German words", false,
-       false, false, number_right},
+       false, false, number_is_correct},
       {"starts_solved", "share of cells from which the model takes the shortest path on request",
-       false, false, false, starts_solved},
+       false, false, false, solved_share},
       {"achieved_follows_asked",
        "correlation of the mean achieved return with the requested return", false, false, false,
-       achieved_follows},
+       return_correlation},
       {"completion_error", "mean difference in levels between the completed pixels and the image's",
        false, false, false, completion_error},
   };

@@ -81,7 +81,7 @@ TEST(Measures, DescriptionsMatchGolden) {
   for (const Measure& m : measures()) {
     text += m.id +
             testing::describe(
-                {{"query", m.takes_query}, {"key", m.takes_key}, {"compares", m.compares}}) +
+                {{"query", m.requires_query}, {"key", m.requires_key}, {"compares", m.compares}}) +
             "\n  " + m.help + "\n";
   }
   EXPECT_TRUE(testing::matches_golden(text, "core/lesson/measures.txt"));
