@@ -21,22 +21,23 @@ using testing::named_parts;
 using testing::random_tensor;
 using testing::reference;
 
-// Probes all elements of small ingredients, and spread ones of large ingredients.
-void check_gradients(const Part& part, Index most_per_ingredient) {
-  for (Var ingredient : ingredients(part)) ingredient.clear_gradient();  // parts share some
+// Probes all elements of small ingredients, and at most `max_probes` elements of large ones.
+void check_gradients(const Part& part, Index max_probes) {
+  for (Var ingredient : ingredients(part))
+    ingredient.clear_gradient();  // other parts share ingredients
   const Var result = attention(part, cpu_backend(), {}, nullptr);
   const Tensor weights = random_tensor(result.shape(), 99);
   ASSERT_TRUE(result.requires_gradient());
   backward(sum(multiply(result, weights)));
-  const auto by_the_reference = [&] {
+  const auto reference_sum = [&] {
     const std::vector<double> output = reference(part).output;
     return std::inner_product(output.begin(), output.end(), weights.begin(), 0.0);
   };
   std::size_t number = 0;
   for (const Var& ingredient : ingredients(part)) {
-    // The part shares the storage of these values: the reference sees that they move.
-    EXPECT_TRUE(testing::is_gradient(ingredient.gradient(), ingredient.value(), by_the_reference,
-                                     {{1e-3F}, 2e-4, most_per_ingredient}))
+    // The part shares the storage of these values, so that the reference sees their changes.
+    EXPECT_TRUE(testing::is_gradient(ingredient.gradient(), ingredient.value(), reference_sum,
+                                     {{1e-3F}, 2e-4, max_probes}))
         << "ingredient " << number << " " << to_string(ingredient.shape());
     ++number;
   }
@@ -57,16 +58,16 @@ TEST(AttentionOperation, MatchesFiniteDifferencesOverSeveralBlocks) {
 }
 
 TEST(AttentionOperation, IsIndependentOfThreadCount) {
-  const int before = thread_count();
+  const int thread_count_before = thread_count();
   std::vector<Tensor> gradients[2];
   for (const int threads : {1, 2}) {
     set_thread_count(threads);
-    const Part part = named_parts(257, true)[12].part;  // all together
+    const Part part = named_parts(257, true)[12].part;  // all ingredients together
     const Var result = attention(part, cpu_backend(), {}, nullptr);
     backward(sum(multiply(result, random_tensor(result.shape(), 99))));
     for (const Var& v : ingredients(part)) gradients[threads - 1].push_back(v.gradient());
   }
-  set_thread_count(before);
+  set_thread_count(thread_count_before);
   for (std::size_t n = 0; n < gradients[0].size(); ++n) {
     for (Index i = 0; i < gradients[0][n].size(); ++i) {
       ASSERT_EQ(gradients[0][n][i], gradients[1][n][i]) << "ingredient " << n;

@@ -1,4 +1,4 @@
-// Variants against the cases of tests/conformance, computed from the equations alone.
+// Compares variants with tests/conformance, whose results were computed from the equations alone.
 #include "tests/support/conformance.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace ATTNSCOPE_FILE {
 TEST(Variants, MatchConformanceCases) {
   int count = 0;
   for (const std::string& name : testing::conformance_names()) {
-    if (name.starts_with("position-")) continue;  // core/position's
+    if (name.starts_with("position-")) continue;  // see tests/core/position
     SCOPED_TRACE(name);
     testing::expect_conformance(name);
     ++count;

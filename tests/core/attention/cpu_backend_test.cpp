@@ -1,4 +1,4 @@
-// The CPU kernels against the equations in double precision.
+// Compares the CPU kernels with the equations in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,11 +23,11 @@ using testing::reference;
 using testing::Reference;
 using testing::to_tensor;
 
-// Sets the thread count to `threads` and restores it.
-class Threads {
+// Sets the thread count to `threads` during its lifetime.
+class ThreadCountScope {
  public:
-  explicit Threads(int threads) : before_(thread_count()) { set_thread_count(threads); }
-  ~Threads() { set_thread_count(before_); }
+  explicit ThreadCountScope(int threads) : before_(thread_count()) { set_thread_count(threads); }
+  ~ThreadCountScope() { set_thread_count(before_); }
 
  private:
   int before_;
@@ -38,9 +38,10 @@ class CpuBackend : public ::testing::TestWithParam<Index> {};
 TEST_P(CpuBackend, MatchesEquations) {
   const Index queries = GetParam();
   for (const auto& [name, part] : named_parts(queries, false)) {
-    // Every ingredient up to 65; the longer ones cover paths of the kernels.
-    const std::vector<std::string> long_ones{"plain", "strided", "memory", "causal feature ratio"};
-    if (queries > 100 && std::find(long_ones.begin(), long_ones.end(), name) == long_ones.end()) {
+    // Tests every ingredient with up to 65 queries; more queries cover other paths of the kernels.
+    const std::vector<std::string> long_parts{"plain", "strided", "memory", "causal feature ratio"};
+    if (queries > 100 &&
+        std::find(long_parts.begin(), long_parts.end(), name) == long_parts.end()) {
       continue;
     }
     SCOPED_TRACE(name);
@@ -50,7 +51,7 @@ TEST_P(CpuBackend, MatchesEquations) {
     const Tensor output = to_tensor({pairs, part.queries(), part.v.dim(2)}, expected.output);
 
     for (const int threads : {1, 2}) {
-      const Threads scope(threads);
+      const ThreadCountScope scope(threads);
       Wanted wanted;
       wanted.log_sum_exp = true;
       const PartResult streamed = cpu_backend().run(part, wanted);
@@ -61,15 +62,15 @@ TEST_P(CpuBackend, MatchesEquations) {
       }
 
       wanted.attention = wanted.scores = true;
-      const PartResult all = cpu_backend().run(part, wanted);
-      EXPECT_TRUE(close(all.output, output));
-      EXPECT_TRUE(close(all.attention, to_tensor(square, expected.attention)));
-      EXPECT_TRUE(close(all.scores, to_tensor(square, expected.scores)));
-      for (Index i = 0; i < all.attention.size(); ++i) {
+      const PartResult whole = cpu_backend().run(part, wanted);
+      EXPECT_TRUE(close(whole.output, output));
+      EXPECT_TRUE(close(whole.attention, to_tensor(square, expected.attention)));
+      EXPECT_TRUE(close(whole.scores, to_tensor(square, expected.scores)));
+      for (Index i = 0; i < whole.attention.size(); ++i) {
         const bool allowed =
             part.pattern->allowed(i / (part.queries() * part.keys()) % part.heads,
                                   i / part.keys() % part.queries(), i % part.keys());
-        ASSERT_TRUE(allowed || all.attention[i] == 0) << "pair " << i;
+        ASSERT_TRUE(allowed || whole.attention[i] == 0) << "pair " << i;
       }
     }
   }
@@ -129,22 +130,24 @@ TEST(CpuBackendExtremes, ReturnZerosForEmptyRows) {
 
 TEST(CpuBackendStop, StopsWithinFiftyMilliseconds) {
   const Part part = two_heads(30000, 30000, 1);
-  double least = 1e9;  // ms; a shared machine may keep a thread waiting: the best of a few counts
-  for (int round = 0; round < 5 && !(least <= 50); ++round) {
+  double shortest =
+      1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
+  for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
     const Stop stop;
     const StopScope scope(stop);
-    std::chrono::steady_clock::time_point asked;
-    std::thread asker([&] {
+    std::chrono::steady_clock::time_point requested;
+    std::thread requester([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(60));
-      asked = std::chrono::steady_clock::now();
+      requested = std::chrono::steady_clock::now();
       stop.request();
     });
     EXPECT_THROW(cpu_backend().run(part, {}), Stopped);
-    const auto ended = std::chrono::steady_clock::now();
-    asker.join();
-    least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
+    const auto stopped = std::chrono::steady_clock::now();
+    requester.join();
+    shortest =
+        std::min(shortest, std::chrono::duration<double, std::milli>(stopped - requested).count());
   }
-  EXPECT_LE(least, 50);
+  EXPECT_LE(shortest, 50);
 }
 
 TEST(CpuBackendStop, HonoursEarlierRequest) {

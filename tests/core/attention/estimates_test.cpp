@@ -1,5 +1,5 @@
-// Estimates of variants before computation: memory, columns, weights, cost, illustrative lengths
-// and parameters, as text in golden files, for default and other values and distinct sizes.
+// Compares properties of variants with golden files: estimates of memory, columns and cost,
+// weights, illustrative lengths and parameters, refusals and results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Additional values beside the defaults and the choices and flags.
-const std::vector<const char*>& other_choices() {
+// Cases in addition to value_cases().
+const std::vector<const char*>& additional_choices() {
   static const std::vector<const char*> list{
       R"({"type": "local", "window": 3, "dilation": 2})",
       R"({"type": "longformer", "window": 3, "global": [1, 5], "projections": "own"})",
@@ -62,7 +62,7 @@ std::vector<Choice> choices_of(const Variant& v) {
   for (const Values& values : testing::value_cases(v.parameters)) {
     choices.push_back(testing::small_choice(v, values));
   }
-  for (const char* json : other_choices()) {
+  for (const char* json : additional_choices()) {
     const Choice choice = variant_from_json(Json::parse(json), "variant");
     if (choice.id == v.id) choices.push_back(choice);
   }
@@ -75,18 +75,19 @@ std::string number(double x) {
   return text;
 }
 
-// Values that differ from `others`.
-std::string changed(const Variant& v, const Values& values, const Values& others) {
-  const Json all = to_json(Choice{v.id, values}), before = to_json(Choice{v.id, others});
+// Values that differ from `reference`.
+std::string changed_text(const Variant& v, const Values& values, const Values& reference) {
+  const Json changed = to_json(Choice{v.id, values}), original = to_json(Choice{v.id, reference});
   std::string text;
-  for (const auto& [key, value] : all.items()) {
-    const Json* had = before.find(key);
-    if (had == nullptr || !(had->dump() == value.dump())) text += " " + key + "=" + value.dump();
+  for (const auto& [key, value] : changed.items()) {
+    const Json* before = original.find(key);
+    if (before == nullptr || !(before->dump() == value.dump()))
+      text += " " + key + "=" + value.dump();
   }
   return text.empty() ? " as it begins" : text;
 }
 
-// Size and checksum of a tensor: sums weighted by index from both ends.
+// Norm of a tensor, and sums of its numbers weighted by index from both ends.
 std::string summary(const Tensor& x) {
   double squares = 0, forwards = 0, backwards = 0;
   for (Index n = 0; n < x.size(); ++n) {
@@ -122,7 +123,7 @@ TEST(Estimates, MatchGolden) {
     const Values start = default_values(v.parameters);
     text += v.id + "\n";
     for (const Choice& choice : choices_of(v)) {
-      text += " with" + changed(v, choice.values, start) + "\n";
+      text += " with" + changed_text(v, choice.values, start) + "\n";
       if (v.cost.bytes) {
         text += "  bytes";
         for (const auto& [queries, keys] : {std::pair<Index, Index>{7, 7}, {40, 50}}) {
@@ -184,14 +185,14 @@ TEST(Estimates, MatchGolden) {
       if (v.cost.growth.sizes) {
         Values values = start;
         v.cost.growth.sizes(values, length);
-        entry += ", " + changed(v, values, start);
+        entry += ", " + changed_text(v, values, start);
       }
       std::string illustrated;
       for (const Parameter& p : v.parameters) {
         if (!p.illustrative_default) continue;
         Values values = start;
         values.set(p.key, p.illustrative_default(length));
-        illustrated += " " + changed(v, values, start);
+        illustrated += " " + changed_text(v, values, start);
       }
       if (!illustrated.empty()) entry += "; illustrated with" + illustrated;
       entries.push_back(entry);
@@ -201,7 +202,7 @@ TEST(Estimates, MatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/attention/estimates.txt"));
 }
 
-// Cost of one head, of operations with a distinct number of keys.
+// Cost of each head of an operation.
 TEST(Costs, MatchGolden) {
   std::string text;
   for (const Variant& v : variants()) {
@@ -209,14 +210,14 @@ TEST(Costs, MatchGolden) {
     for (const Choice& choice : choices_of(v)) {
       const bool causal = v.causality.refusal.empty();
       testing::OperationSizes sizes;
-      const std::string no = refusal(choice, default_encoding(), causal, testing::dimensions(sizes),
-                                     sizes.length, sizes.length);
-      if (!no.empty()) continue;
+      const std::string reason = refusal(choice, default_encoding(), causal,
+                                         testing::dimensions(sizes), sizes.length, sizes.length);
+      if (!reason.empty()) continue;
       const OperationInput input =
           testing::random_operation(sizes, choice, default_encoding(), causal, 5);
       const OperationResult result =
           evaluate(input, cpu_backend(), {.output = true, .attention = true});
-      text += v.id + changed(v, choice.values, default_values(v.parameters)) + ":";
+      text += v.id + changed_text(v, choice.values, default_values(v.parameters)) + ":";
       for (Index head = 0; head < sizes.heads; ++head) {
         text += " " + number(v.cost.head({.values = choice.values,
                                           .result = result,
@@ -233,8 +234,8 @@ TEST(Costs, MatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/attention/costs.txt"));
 }
 
-// Refused values of each numeric parameter and their reasons, at divisible and other lengths, with
-// defaults elsewhere.
+// Refused values of each integer parameter with their reasons, for lengths 0, 8 and 9. All other
+// parameters have defaults.
 TEST(Refusals, MatchGolden) {
   std::string text;
   Dimensions sizes;
@@ -242,38 +243,40 @@ TEST(Refusals, MatchGolden) {
   sizes.heads = sizes.kv_heads = 2;
   sizes.key = sizes.value = 4;
   // One line per reason. Values out of a parameter's range are covered by the golden parameters.
-  std::set<std::pair<std::string, std::string>> told_of_start;
-  const auto tell = [&](const Choice& choice, const std::string& label) {
-    std::map<std::string, std::string> where;
+  std::set<std::pair<std::string, std::string>> refused_defaults;
+  const auto add_refusals = [&](const Choice& choice, const std::string& label) {
+    std::map<std::string, std::string> lengths_by_reason;
     for (const bool causal : {false, true}) {
       for (const Index length : {0, 8, 9}) {
-        const std::string why = refusal(choice, default_encoding(), causal, sizes, length, length);
-        if (why.empty() || why.find("expected an integer") != std::string::npos) continue;
-        where[why] += (causal ? " causal " : " ") + std::to_string(length);
+        const std::string reason =
+            refusal(choice, default_encoding(), causal, sizes, length, length);
+        if (reason.empty() || reason.find("expected an integer") != std::string::npos) continue;
+        lengths_by_reason[reason] += (causal ? " causal " : " ") + std::to_string(length);
       }
     }
-    std::erase_if(where, [&](const auto& entry) { return told_of_start.contains(entry); });
-    for (const auto& [why, lengths] : where) {
-      text += " " + label + ":" + lengths + ": " + why + "\n";
+    std::erase_if(lengths_by_reason,
+                  [&](const auto& entry) { return refused_defaults.contains(entry); });
+    for (const auto& [reason, lengths] : lengths_by_reason) {
+      text += " " + label + ":" + lengths + ": " + reason + "\n";
     }
-    return where;
+    return lengths_by_reason;
   };
   for (const Variant& v : variants()) {
     text += v.id + "\n";
     const Choice start{v.id, default_values(v.parameters)};
-    told_of_start.clear();
-    const auto of_start = tell(start, "as it begins");
-    told_of_start.insert(of_start.begin(), of_start.end());
+    refused_defaults.clear();
+    const auto default_refusals = add_refusals(start, "as it begins");
+    refused_defaults.insert(default_refusals.begin(), default_refusals.end());
     for (const Parameter& p : v.parameters) {
       if (p.kind != Parameter::Kind::Integer || !start.values.has(p.key)) continue;
       for (const Index n : {0, 1, 2, 3, 4, 5, 8, 9, 10}) {
         Choice choice = start;
         choice.values.set(p.key, n);
-        tell(choice, p.key + "=" + std::to_string(n));
+        add_refusals(choice, p.key + "=" + std::to_string(n));
       }
     }
     for (const Choice& choice : choices_of(v))
-      tell(choice, changed(v, choice.values, start.values));
+      add_refusals(choice, changed_text(v, choice.values, start.values));
   }
   for (
       const char* json :
@@ -308,12 +311,12 @@ TEST(Refusals, MatchGolden) {
        R"({"type": "lsh", "buckets": 8, "rounds": 1, "form": "released", "chunk": 4, "fill": 8})",
        R"({"type": "lsh", "buckets": 8, "rounds": 1, "form": "released", "chunk": 4, "fill": 6})"}) {
     text += std::string(json) + "\n";
-    tell(variant_from_json(Json::parse(json), "variant"), "so");
+    add_refusals(variant_from_json(Json::parse(json), "variant"), "so");
   }
   EXPECT_TRUE(testing::matches_golden(text, "core/attention/refusals.txt"));
 }
 
-// Additional results of operations: column kinds, pairs per rule, extras.
+// Results of operations besides the output: column kinds, pairs per rule, extras.
 TEST(Reports, MatchGolden) {
   std::string text;
   for (const Variant& v : variants()) {
@@ -332,7 +335,7 @@ TEST(Reports, MatchGolden) {
         const OperationResult result =
             evaluate(input, cpu_backend(),
                      {.output = true, .attention = true, .scores = true, .log_sum_exp = true});
-        text += v.id + changed(v, fitted.values, default_values(v.parameters)) +
+        text += v.id + changed_text(v, fitted.values, default_values(v.parameters)) +
                 (causal ? ", causal" : "") + ":";
         for (const auto& [kind, count] : result.columns) {
           text +=
@@ -376,23 +379,23 @@ TEST(Reports, MatchGolden) {
 }
 
 // Heads [first, first + count) of x along its head axis.
-Tensor of_heads(const Tensor& x, std::size_t axis, Index heads, Index first, Index count) {
+Tensor slice_heads(const Tensor& x, std::size_t axis, Index heads, Index first, Index count) {
   Index before = 1;
   for (std::size_t n = 0; n < axis; ++n) before *= x.shape()[n];
-  const Index each = x.size() / before / heads;
+  const Index head_size = x.size() / before / heads;
   Shape shape = x.shape();
   shape[axis] = shape[axis] / heads * count;
   Tensor part(shape);
   for (Index n = 0; n < before; ++n) {
-    std::copy_n(x.data() + (n * heads + first) * each, count * each,
-                part.data() + n * count * each);
+    std::copy_n(x.data() + (n * heads + first) * head_size, count * head_size,
+                part.data() + n * count * head_size);
   }
   return part;
 }
 
-// A group of a layer's heads computes the same as these heads of the whole layer, including values
-// that are drawn or depend on a head's number.
-TEST(HeadGroups, MatchTheirHeadsOfTheLayer) {
+// A head group computes the same results as the whole layer, including random numbers and values
+// that depend on the index of a head.
+TEST(HeadGroups, MatchHeadsOfWholeLayer) {
   int count = 0;
   for (const Variant& v : variants()) {
     for (const Choice& choice : choices_of(v)) {
@@ -404,8 +407,8 @@ TEST(HeadGroups, MatchTheirHeadsOfTheLayer) {
           sizes.length = 12;
           Choice fitted = choice;
           if (fitted.values.has("height")) fitted.values.set("height", Index{3});
-          const Dimensions all = testing::dimensions(sizes);
-          if (!refusal(fitted, default_encoding(), causal, all, 12, 12).empty()) continue;
+          const Dimensions layer_sizes = testing::dimensions(sizes);
+          if (!refusal(fitted, default_encoding(), causal, layer_sizes, 12, 12).empty()) continue;
           OperationInput whole =
               testing::random_operation(sizes, fitted, default_encoding(), causal, 7);
           for (const WeightInfo& w : v.weights) {
@@ -416,26 +419,27 @@ TEST(HeadGroups, MatchTheirHeadsOfTheLayer) {
           group.heads = group.kv_heads = 2;
           group.first_head = 1;
           group.layer_heads = 4;
-          for (Var* x : {&group.q, &group.k, &group.v}) *x = of_heads(x->value(), 0, 4, 1, 2);
-          Dimensions half = all;
-          half.heads = half.kv_heads = 2;
+          for (Var* x : {&group.q, &group.k, &group.v}) *x = slice_heads(x->value(), 0, 4, 1, 2);
+          Dimensions group_sizes = layer_sizes;
+          group_sizes.heads = group_sizes.kv_heads = 2;
           for (const WeightInfo& w : v.weights) {
             const auto found = group.weights.find(w.name);
             if (found == group.weights.end()) continue;
-            const Shape big = w.shape(all, fitted.values), small = w.shape(half, fitted.values);
-            if (big == small) continue;
+            const Shape layer_shape = w.shape(layer_sizes, fitted.values),
+                        group_shape = w.shape(group_sizes, fitted.values);
+            if (layer_shape == group_shape) continue;
             std::size_t axis = 0;
-            while (big[axis] == small[axis]) ++axis;
-            found->second = of_heads(found->second.value(), axis, 4, 1, 2);
+            while (layer_shape[axis] == group_shape[axis]) ++axis;
+            found->second = slice_heads(found->second.value(), axis, 4, 1, 2);
           }
           const Wanted wanted{.output = true, .attention = true};
-          const OperationResult of_layer = evaluate(whole, cpu_backend(), wanted);
-          const OperationResult of_group = evaluate(group, cpu_backend(), wanted);
+          const OperationResult layer_result = evaluate(whole, cpu_backend(), wanted);
+          const OperationResult group_result = evaluate(group, cpu_backend(), wanted);
           SCOPED_TRACE(testing::describe(whole) + (drawn ? ", drawn" : ""));
-          EXPECT_TRUE(testing::close(of_group.output.value(),
-                                     of_heads(of_layer.output.value(), 0, 4, 1, 2), 1e-5));
-          EXPECT_TRUE(
-              testing::close(of_group.attention, of_heads(of_layer.attention, 0, 4, 1, 2), 1e-5));
+          EXPECT_TRUE(testing::close(group_result.output.value(),
+                                     slice_heads(layer_result.output.value(), 0, 4, 1, 2), 1e-5));
+          EXPECT_TRUE(testing::close(group_result.attention,
+                                     slice_heads(layer_result.attention, 0, 4, 1, 2), 1e-5));
           ++count;
         }
       }

@@ -1,4 +1,4 @@
-// Evaluation of operations of any variant: cached keys, texts with an origin, unavailable devices.
+// Evaluation of any variant: cached keys, positions with an origin, sinks, unavailable devices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ Tensor rows_of(const Tensor& x, Index first, Index count) {
   return rows;
 }
 
-// Incremental variants compute the last rows from their own queries and inputs, and all keys.
+// Incremental variants compute the last rows from the queries and inputs of these rows and all
+// keys.
 TEST(Evaluate, ComputesLastRowsOfIncrementalVariants) {
   int count = 0;
   std::uint64_t seed = 0;
@@ -54,9 +55,9 @@ TEST(Evaluate, ComputesLastRowsOfIncrementalVariants) {
         last.q = rows_of(whole.q.value(), 13, 3);
         last.x = rows_of(whole.x.value(), 13, 3);
         last.positions = {13, 14, 15};
-        const Tensor all = evaluate(whole, cpu_backend(), kOutput).output.value();
+        const Tensor expected = evaluate(whole, cpu_backend(), kOutput).output.value();
         EXPECT_TRUE(close(evaluate(last, cpu_backend(), kOutput).output.value(),
-                          rows_of(all, 13, 3), 1e-5));
+                          rows_of(expected, 13, 3), 1e-5));
         ++count;
       }
     }
@@ -75,21 +76,22 @@ TEST(Evaluate, CountsPositionsFromTheOrigin) {
   sizes.length = 8;
   const Choice untied = encoding_from_json(Json::parse(R"({"type": "untied"})"), "position");
   OperationInput in = testing::random_operation(sizes, default_variant(), untied, true, 5);
-  const Tensor places = random_tensor({13, sizes.model}, 7);
-  in.weights["pos.embedding"] = places;
-  const Tensor moved = run(in, 5);
-  EXPECT_TRUE(testing::differs(moved, run(in, 0), 1e-3));
-  in.weights["pos.embedding"] = places.slice(5, 8);
-  EXPECT_TRUE(close(moved, run(in, 0), 1e-6));
+  const Tensor embedding = random_tensor({13, sizes.model}, 7);
+  in.weights["pos.embedding"] = embedding;
+  const Tensor shifted = run(in, 5);
+  EXPECT_TRUE(testing::differs(shifted, run(in, 0), 1e-3));
+  in.weights["pos.embedding"] = embedding.slice(5, 8);
+  EXPECT_TRUE(close(shifted, run(in, 0), 1e-6));
   for (const char* json : {R"({"type": "linear"})", R"({"type": "rfa", "features": 5})",
                            R"({"type": "performer", "features": 5})"}) {
     const Choice choice = variant_from_json(Json::parse(json), "variant");
-    const auto turned = [&](double offset) {
+    const auto rotary_operation = [&](double offset) {
       const Choice rope = encoding_from_json({{"type", "rope"}, {"offset", offset}}, "position");
       return testing::random_operation(sizes, choice, rope, true, 5);
     };
-    EXPECT_TRUE(close(run(turned(0), 3), run(turned(3), 0), 1e-5)) << json;
-    EXPECT_TRUE(testing::differs(run(turned(0), 3), run(turned(0), 0), 1e-4)) << json;
+    EXPECT_TRUE(close(run(rotary_operation(0), 3), run(rotary_operation(3), 0), 1e-5)) << json;
+    EXPECT_TRUE(testing::differs(run(rotary_operation(0), 3), run(rotary_operation(0), 0), 1e-4))
+        << json;
   }
 }
 
@@ -112,8 +114,8 @@ TEST(Evaluate, RestrictsSinksAndCapsToSoftmaxScores) {
   }
 }
 
-// A sink receives a share of every row, and all of a row without keys.
-TEST(Evaluate, GivesSinksTheirShare) {
+// A sink receives a share of every row, and the whole weight of a row without keys.
+TEST(Evaluate, AssignsWeightToSinks) {
   OperationSizes sizes;
   sizes.length = 40;
   const Choice custom = variant_from_json(Json::parse(R"({"type": "custom"})"), "variant");
@@ -156,19 +158,19 @@ TEST(Evaluate, GivesSinksTheirShare) {
   }
 }
 
-// Computes on the CPU, refuses or fails, and records requests.
-class Device : public Backend {
+// Backend that computes on the CPU, refuses or fails, and records its calls.
+class TestBackend : public Backend {
  public:
   std::string name() const override { return "device"; }
-  std::string refusal(const Part&, const Wanted&) const override { return refuses; }
+  std::string refusal(const Part&, const Wanted&) const override { return reason; }
   PartResult run(const Part& part, const Wanted& wanted) override {
     ++runs;
     if (fails) throw WorkError("the device is gone");
-    kept = wanted.device_attention;
+    keeps_on_device = wanted.device_attention;
     return cpu_backend().run(part, wanted);
   }
-  std::string refuses;
-  bool fails = false, kept = false;
+  std::string reason;  // of its refusal
+  bool fails = false, keeps_on_device = false;
   int runs = 0;
 };
 
@@ -177,22 +179,22 @@ TEST(Evaluate, FallsBackToTheCpu) {
       testing::random_operation({}, default_variant(), default_encoding(), true, 5);
   const Wanted wanted{.output = true, .device_attention = true};
   const OperationResult expected = evaluate(in, cpu_backend(), {.attention = true});
-  Device able;
-  const OperationResult done = evaluate(in, able, wanted);
-  EXPECT_EQ(done.note, "");
-  EXPECT_EQ(able.runs, 1);
-  EXPECT_TRUE(able.kept);
-  EXPECT_FALSE(done.attention.defined());
-  Device unable;
-  unable.refuses = "too many keys";
-  Device broken;
-  broken.fails = true;
-  for (Device* device : {&unable, &broken}) {
-    const OperationResult instead = evaluate(in, *device, wanted);
-    EXPECT_EQ(instead.note, device == &unable ? "too many keys" : "the device is gone");
-    EXPECT_EQ(device->runs, device == &unable ? 0 : 1);
-    EXPECT_TRUE(close(instead.output.value(), expected.output.value(), 0));
-    EXPECT_TRUE(close(instead.attention, expected.attention, 0)) << "kept on the host";
+  TestBackend working;
+  const OperationResult result = evaluate(in, working, wanted);
+  EXPECT_EQ(result.note, "");
+  EXPECT_EQ(working.runs, 1);
+  EXPECT_TRUE(working.keeps_on_device);
+  EXPECT_FALSE(result.attention.defined());
+  TestBackend refusing;
+  refusing.reason = "too many keys";
+  TestBackend failing;
+  failing.fails = true;
+  for (TestBackend* backend : {&refusing, &failing}) {
+    const OperationResult fallback = evaluate(in, *backend, wanted);
+    EXPECT_EQ(fallback.note, backend == &refusing ? "too many keys" : "the device is gone");
+    EXPECT_EQ(backend->runs, backend == &refusing ? 0 : 1);
+    EXPECT_TRUE(close(fallback.output.value(), expected.output.value(), 0));
+    EXPECT_TRUE(close(fallback.attention, expected.attention, 0)) << "kept on the host";
   }
 }
 

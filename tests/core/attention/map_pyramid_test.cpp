@@ -20,16 +20,17 @@ namespace ATTNSCOPE_FILE {
 using std::chrono::milliseconds;
 using testing::close;
 
-// Tiles of a synthetic map whose values encode their position, counted and delayed on demand.
-class MadeUp : public AttentionTiles {
+// Tiles of a synthetic map whose weights depend on the position. Counts requests; can block or
+// fail.
+class SyntheticTiles : public AttentionTiles {
  public:
-  MadeUp(Index rows, Index columns) : rows_(rows), columns_(columns) {}
+  SyntheticTiles(Index rows, Index columns) : rows_(rows), columns_(columns) {}
 
-  // Both signs, and few values, so that neighbours are often equal.
+  // Weights of both signs with few different magnitudes, so that neighbours are often equal.
   static float weight(Index row, Index column) {
     return static_cast<float>((row * 7919 + column * 104729) % 41 - 20) / 20;
   }
-  // The positive one if equal.
+  // Number of larger magnitude; the positive one if equal.
   static float stronger(float a, float b) {
     if (std::abs(a) != std::abs(b)) return std::abs(a) > std::abs(b) ? a : b;
     return std::max(a, b);
@@ -39,14 +40,14 @@ class MadeUp : public AttentionTiles {
     check(r, 1, rows_, columns_);
     ++(r.sampled ? sampled : exact);
     if (fails) throw WorkError("the device is gone");
-    while (!r.sampled && held) {
+    while (!r.sampled && is_blocked) {
       check_stop();
       std::this_thread::sleep_for(milliseconds(1));
     }
-    return pooled(r);
+    return pool_cells(r);
   }
 
-  static Tensor pooled(const TileRequest& r) {
+  static Tensor pool_cells(const TileRequest& r) {
     Tensor cells = Tensor::zeros({r.cell_rows(), r.cell_columns()});
     Tensor pairs = Tensor::zeros(cells.shape());
     for (Index i = 0; i < r.height; ++i) {
@@ -66,13 +67,14 @@ class MadeUp : public AttentionTiles {
   }
 
   mutable std::atomic<int> sampled = 0, exact = 0;
-  std::atomic<bool> held = false, fails = false;
+  std::atomic<bool> is_blocked = false, fails = false;
 
  private:
   Index rows_, columns_;
 };
 
-MapPlace place(const std::shared_ptr<MadeUp>& tiles, Index rows, Index columns, int level) {
+MapPlace whole_map(const std::shared_ptr<SyntheticTiles>& tiles, Index rows, Index columns,
+                   int level) {
   return {.tiles = tiles,
           .rows = rows,
           .columns = columns,
@@ -97,21 +99,21 @@ bool eventually(const Condition& condition) {
   return false;
 }
 
-MapCells finished(MapPyramid& maps, const MapPlace& at) {
+MapCells wait_until_exact(MapPyramid& maps, const MapPlace& at) {
   look(maps, at);
   EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
   return look(maps, at);
 }
 
-// Expected cells, pair by pair.
+// Cells computed pair by pair.
 Tensor expected(const MapPlace& at, const MapCells& shown) {
   TileRequest r{.row = shown.row, .column = shown.column, .step = at.step(), .pooling = at.pooling};
-  const auto whole = [&](Index first, Index extent, Index all) {  // covering cells
-    return std::min((first + extent + at.step() - 1) / at.step() * at.step(), all);
+  const auto end_of_cells = [&](Index first, Index extent, Index limit) {
+    return std::min((first + extent + at.step() - 1) / at.step() * at.step(), limit);
   };
-  r.height = whole(at.row, at.height, at.rows) - r.row;
-  r.width = whole(at.column, at.width, at.columns) - r.column;
-  return MadeUp::pooled(r);
+  r.height = end_of_cells(at.row, at.height, at.rows) - r.row;
+  r.width = end_of_cells(at.column, at.width, at.columns) - r.column;
+  return SyntheticTiles::pool_cells(r);
 }
 
 TEST(MapLevel, ProvidesCellForEveryPixel) {
@@ -124,7 +126,7 @@ TEST(MapLevel, ProvidesCellForEveryPixel) {
 
 TEST(MapPyramid, BecomesExactAtEveryPlaceAndLevel) {
   constexpr Index rows = 1500, columns = 1111;
-  const auto tiles = std::make_shared<MadeUp>(rows, columns);
+  const auto tiles = std::make_shared<SyntheticTiles>(rows, columns);
   std::atomic<int> wakes = 0;
   MapPyramid maps([&] { ++wakes; });
   for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
@@ -133,20 +135,20 @@ TEST(MapPyramid, BecomesExactAtEveryPlaceAndLevel) {
                                                        {1499, 1110, 1, 1},
                                                        {255, 250, 12, 300},
                                                        {700, 3, 513, 40}}) {
-        MapPlace at = place(tiles, rows, columns, level);
+        MapPlace at = whole_map(tiles, rows, columns, level);
         at.pooling = pooling;
         at.row = row;
         at.column = column;
         at.height = height;
         at.width = width;
-        const MapCells cells = finished(maps, at);
+        const MapCells cells = wait_until_exact(maps, at);
         EXPECT_EQ(cells.exact, 1);
         EXPECT_LE(cells.row, row);
         EXPECT_EQ(cells.row % at.step(), 0);
         EXPECT_TRUE(close(cells.cells, expected(at, cells), 1e-5)) << level << " at " << row;
-        const MapCells at_once = exact_cells(at);
-        EXPECT_EQ(at_once.row, cells.row);
-        EXPECT_TRUE(close(cells.cells, at_once.cells, 1e-5));
+        const MapCells direct = exact_cells(at);
+        EXPECT_EQ(direct.row, cells.row);
+        EXPECT_TRUE(close(cells.cells, direct.cells, 1e-5));
       }
     }
   }
@@ -154,10 +156,10 @@ TEST(MapPyramid, BecomesExactAtEveryPlaceAndLevel) {
 }
 
 TEST(MapPyramid, ShowsSampleUntilExact) {
-  const auto tiles = std::make_shared<MadeUp>(2048, 2048);
-  tiles->held = true;
+  const auto tiles = std::make_shared<SyntheticTiles>(2048, 2048);
+  tiles->is_blocked = true;
   MapPyramid maps({});
-  const MapPlace at = place(tiles, 2048, 2048, 2);
+  const MapPlace at = whole_map(tiles, 2048, 2048, 2);
   const MapCells first = look(maps, at);
   EXPECT_EQ(first.exact, 0);
   EXPECT_TRUE(std::isnan(first.cells(0, 0)));
@@ -165,88 +167,90 @@ TEST(MapPyramid, ShowsSampleUntilExact) {
   const MapCells preview = look(maps, at);
   EXPECT_EQ(preview.exact, 0);
   TileRequest sampled{.height = 2048, .width = 2048, .step = 4, .sampled = true};
-  EXPECT_TRUE(close(preview.cells, MadeUp::pooled(sampled), 1e-6));
+  EXPECT_TRUE(close(preview.cells, SyntheticTiles::pool_cells(sampled), 1e-6));
   EXPECT_EQ(maps.progress().exact, 0);
   EXPECT_EQ(maps.progress().in_sight, 4);
   EXPECT_TRUE(maps.progress().busy);
-  tiles->held = false;
+  tiles->is_blocked = false;
   ASSERT_TRUE(eventually([&] { return look(maps, at).exact == 1; }));
   EXPECT_TRUE(close(look(maps, at).cells, expected(at, first), 1e-6));
 }
 
 TEST(MapPyramid, CachesTiles) {
-  const auto tiles = std::make_shared<MadeUp>(3000, 3000);
+  const auto tiles = std::make_shared<SyntheticTiles>(3000, 3000);
   MapPyramid maps({});
-  finished(maps, place(tiles, 3000, 3000, 0));
+  wait_until_exact(maps, whole_map(tiles, 3000, 3000, 0));
   const int requests = tiles->exact;
   EXPECT_EQ(requests, 144);  // 12 x 12 tiles; coarser levels are pooled from them
-  MapPlace coarse = place(tiles, 3000, 3000, 1);
+  MapPlace coarse = whole_map(tiles, 3000, 3000, 1);
   const MapCells cells = look(maps, coarse);
   EXPECT_EQ(cells.exact, 1);
   EXPECT_TRUE(close(cells.cells, expected(coarse, cells), 1e-6));
   EXPECT_EQ(tiles->exact, requests);
 }
 
-TEST(MapPyramid, ShowsCoarserLevelAtOnce) {
-  const auto tiles = std::make_shared<MadeUp>(4096, 4096);
+TEST(MapPyramid, ShowsCoarserLevelImmediately) {
+  const auto tiles = std::make_shared<SyntheticTiles>(4096, 4096);
   MapPyramid maps({});
-  finished(maps, place(tiles, 4096, 4096, 2));
-  tiles->held = true;
-  MapPlace fine = place(tiles, 4096, 4096, 0);
+  wait_until_exact(maps, whole_map(tiles, 4096, 4096, 2));
+  tiles->is_blocked = true;
+  MapPlace fine = whole_map(tiles, 4096, 4096, 0);
   fine.row = fine.column = 1000;
   fine.height = fine.width = 100;
   const MapCells cells = look(maps, fine);
   EXPECT_EQ(cells.exact, 0);
   TileRequest four{.row = 1000, .column = 1000, .height = 4, .width = 4, .step = 4};
-  EXPECT_EQ(cells.cells(0, 0), MadeUp::pooled(four)[0]);
+  EXPECT_EQ(cells.cells(0, 0), SyntheticTiles::pool_cells(four)[0]);
   EXPECT_EQ(cells.cells(3, 3), cells.cells(0, 0));
-  tiles->held = false;
+  tiles->is_blocked = false;
 }
 
 TEST(MapPyramid, DropsWorkForInvisiblePlaces) {
-  const auto held = std::make_shared<MadeUp>(1000, 1000);
-  held->held = true;
-  const auto other = std::make_shared<MadeUp>(100, 100);
+  const auto blocked = std::make_shared<SyntheticTiles>(1000, 1000);
+  blocked->is_blocked = true;
+  const auto other = std::make_shared<SyntheticTiles>(100, 100);
   MapPyramid maps({});
-  double least = 1e9;  // ms; the best of a few counts on a shared machine
-  for (int round = 0; round < 5 && !(least <= 50); ++round) {
-    look(maps, place(held, 1000, 1000, 0));
-    ASSERT_TRUE(eventually([&] { return held->exact > round; }));
-    MapPlace elsewhere = place(other, 100, 100, 0);
+  double shortest =
+      1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
+  for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
+    look(maps, whole_map(blocked, 1000, 1000, 0));
+    ASSERT_TRUE(eventually([&] { return blocked->exact > round; }));
+    MapPlace elsewhere = whole_map(other, 100, 100, 0);
     elsewhere.row = round;
     elsewhere.height = 1;
     elsewhere.pooling = round % 2 == 0 ? Pooling::Max : Pooling::Mean;
     const auto begin = std::chrono::steady_clock::now();
     look(maps, elsewhere);
     ASSERT_TRUE(eventually([&] { return look(maps, elsewhere).exact == 1; }));
-    least = std::min(
-        least, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-                   .count());
+    shortest =
+        std::min(shortest,
+                 std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+                     .count());
   }
-  EXPECT_LE(least, 50);
-  look(maps, place(held, 1000, 1000, 0));
+  EXPECT_LE(shortest, 50);
+  look(maps, whole_map(blocked, 1000, 1000, 0));
   maps.cancel();
   EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
-  EXPECT_LT(look(maps, place(held, 1000, 1000, 0)).exact, 1);
+  EXPECT_LT(look(maps, whole_map(blocked, 1000, 1000, 0)).exact, 1);
 }
 
 TEST(MapPyramid, ReportsErrors) {
-  const auto tiles = std::make_shared<MadeUp>(500, 500);
+  const auto tiles = std::make_shared<SyntheticTiles>(500, 500);
   tiles->fails = true;
   MapPyramid maps({});
-  look(maps, place(tiles, 500, 500, 0));
+  look(maps, whole_map(tiles, 500, 500, 0));
   ASSERT_TRUE(eventually([&] { return maps.progress().error != nullptr; }));
   EXPECT_THROW(std::rethrow_exception(maps.progress().error), WorkError);
   EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
 }
 
 TEST(MapPyramid, CanBeDestroyedWhileBusy) {
-  const auto tiles = std::make_shared<MadeUp>(500, 500);
-  tiles->held = true;
+  const auto tiles = std::make_shared<SyntheticTiles>(500, 500);
+  tiles->is_blocked = true;
   MapPyramid maps({});
-  look(maps, place(tiles, 500, 500, 0));
+  look(maps, whole_map(tiles, 500, 500, 0));
   ASSERT_TRUE(eventually([&] { return tiles->exact > 0; }));
-}  // must not hang
+}  // the destructor must not hang
 
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope

@@ -11,11 +11,11 @@ namespace {
 
 void add_weights(const Info& info, const Values& values, const Dimensions& sizes,
                  std::uint64_t seed, NamedVars& weights) {
-  std::uint64_t number = 0;
+  std::uint64_t index = 0;
   for (const WeightInfo& entry : info.weights) {
-    ++number;
+    ++index;
     if (!info.uses(entry, values)) continue;
-    Tensor numbers = random_tensor(entry.shape(sizes, values), derived_seed(seed, number), 0.5);
+    Tensor numbers = random_tensor(entry.shape(sizes, values), derived_seed(seed, index), 0.5);
     if (entry.file.bytes) {
       for (float& x : numbers) x = x > 0 ? 1.0f : 0.0f;
     }
@@ -65,16 +65,16 @@ OperationInput random_operation(const OperationSizes& sizes, const Choice& varia
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
   std::vector<Values> cases{default_values(parameters)};
   for (const Parameter& p : parameters) {
-    std::vector<Value> others;
+    std::vector<Value> alternatives;
     if (p.kind == Parameter::Kind::Choice) {
       for (const ParameterChoice& choice : p.choices) {
-        if (!choice.models) others.emplace_back(choice.id);
+        if (!choice.models) alternatives.emplace_back(choice.id);
       }
     }
-    if (p.kind == Parameter::Kind::Flag) others = {true, false};
-    for (const Value& other : others) {
+    if (p.kind == Parameter::Kind::Flag) alternatives = {true, false};
+    for (const Value& alternative : alternatives) {
       Values changed = cases.front();
-      changed.set(p.key, other);
+      changed.set(p.key, alternative);
       if (!(changed == cases.front())) cases.push_back(changed);
     }
   }

@@ -1,4 +1,4 @@
-// Operations for tests that iterate over the registries: inputs and weights according to the Infos.
+// Random operations for tests that iterate over all variants and encodings.
 #pragma once
 
 #include "core/attention/variant.h"
@@ -17,10 +17,10 @@ Dimensions dimensions(const OperationSizes& sizes);
 OperationInput random_operation(const OperationSizes& sizes, const Choice& variant,
                                 const Choice& encoding, bool causal, std::uint64_t seed);
 
-// The starting values, and for each choice among names or each flag the other ones.
+// Default values, and cases that replace the value of one named choice or flag.
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters);
 
-// The starting values of a variant, made to fit a length of 16.
+// Choice with these values, adapted to a text of 16 tokens.
 Choice small_choice(const Variant& variant, Values values);
 
 std::string describe(const OperationInput& input);

@@ -31,13 +31,14 @@ double additive(const Part& part, Index pair, Index i, Index kv, Index c) {
   const Index head = pair % part.heads;
   double score = 0;
   for (Index a = 0; a < part.additive_v.dim(1); ++a) {
-    double inside = 0;
+    double argument = 0;
     for (Index t = 0; t < part.q.dim(2); ++t) {
-      inside +=
+      argument +=
           static_cast<double>(part.q.value()(pair, i, t)) * part.additive_q.value()(head, t, a);
-      inside += static_cast<double>(part.k.value()(kv, c, t)) * part.additive_k.value()(head, t, a);
+      argument +=
+          static_cast<double>(part.k.value()(kv, c, t)) * part.additive_k.value()(head, t, a);
     }
-    score += part.additive_v.value()(head, a) * std::tanh(inside);
+    score += part.additive_v.value()(head, a) * std::tanh(argument);
   }
   return score;
 }
@@ -98,7 +99,7 @@ Reference reference(const Part& part) {
       const Index row = pair * queries + i;
       double* weights = result.attention.data() + row * keys;
       double* scores = result.scores.data() + row * keys;
-      double most = -infinity;
+      double maximum = -infinity;
       std::vector<double> span(static_cast<std::size_t>(keys), 0.0);
       std::vector<Index> offsets(static_cast<std::size_t>(keys));
       for (Index c = 0; c < keys; ++c) {
@@ -114,22 +115,22 @@ Reference reference(const Part& part) {
                        : 1;
         if (span[at] == 0) continue;
         scores[c] = score(part, pair, i, kv, c, offsets[at]);
-        most = std::max(most, scores[c]);
+        maximum = std::max(maximum, scores[c]);
       }
       const bool softmax =
           part.normaliser == Normaliser::Softmax || part.normaliser == Normaliser::SpanSoftmax;
       double sum = 0;
       for (Index c = 0; c < keys; ++c) {
         const double m = span[static_cast<std::size_t>(c)];
-        weights[c] = m == 0 ? 0 : softmax ? m * std::exp(scores[c] - most) : scores[c];
+        weights[c] = m == 0 ? 0 : softmax ? m * std::exp(scores[c] - maximum) : scores[c];
         sum += weights[c];
       }
       if (part.sinks.defined()) {
         const double sink = part.sinks.value()[head];
-        if (sum == 0) most = sink;
-        sum += std::exp(sink - most);
+        if (sum == 0) maximum = sink;
+        sum += std::exp(sink - maximum);
       }
-      result.log_sum_exp.push_back(!softmax ? sum : sum == 0 ? -infinity : most + std::log(sum));
+      result.log_sum_exp.push_back(!softmax ? sum : sum == 0 ? -infinity : maximum + std::log(sum));
       double* output = result.output.data() + row * size;
       for (Index c = 0; c < keys; ++c) {
         if (part.normaliser != Normaliser::None && sum != 0) weights[c] /= sum;
@@ -151,7 +152,7 @@ Reference reference(const Part& part) {
 
 namespace {
 
-// Makes parts with B = 2, h = 4, d_k = 5, d_v = 3 and random numbers in every Var.
+// Creates parts with B = 2, h = 4, d_k = 5, d_v = 3 and random numbers in every Var.
 class PartMaker {
  public:
   PartMaker(Index queries, bool parameters) : queries_(queries), parameters_(parameters) {}
@@ -160,8 +161,8 @@ class PartMaker {
     const Tensor numbers = random_tensor(std::move(shape), ++seed_, scale);
     return parameters_ ? Var::parameter(numbers) : Var(numbers);
   }
-  // Maps offsets -4..5 to `buckets` columns, out of order. The step 11 is coprime to all numbers of
-  // buckets used here, so that every column is reached.
+  // Maps offsets -4..5 to `buckets` columns, out of order. Reaches every column, since the step 11
+  // is coprime to all values of `buckets` in this file.
   static OffsetIndexPtr index(Index buckets) {
     OffsetIndex index;
     index.least = -4;
@@ -183,11 +184,11 @@ class PartMaker {
   }
   void add(const std::string& name, const Part& part) { parts_.push_back({name, part}); }
 
-  void ingredients();
-  void sources();
-  void normalisers();
-  void patterns();
-  void positions();
+  void add_ingredients();
+  void add_sources();
+  void add_normalisers();
+  void add_patterns();
+  void add_positions();
   std::vector<NamedPart> take() { return std::move(parts_); }
 
  private:
@@ -198,7 +199,7 @@ class PartMaker {
   std::vector<NamedPart> parts_;
 };
 
-void PartMaker::ingredients() {
+void PartMaker::add_ingredients() {
   add("plain", plain());
   add("grouped heads", plain(2));
   Part part = plain();
@@ -242,7 +243,7 @@ void PartMaker::ingredients() {
   add("all together", part);
 }
 
-void PartMaker::sources() {
+void PartMaker::add_sources() {
   Part part = plain(2);
   part.source = Source::Additive;
   part.additive_q = var({heads, key_size, 6});
@@ -262,7 +263,7 @@ void PartMaker::sources() {
   add("logits by offset", part);
 }
 
-void PartMaker::normalisers() {
+void PartMaker::add_normalisers() {
   Part part = plain();
   part.normaliser = Normaliser::None;
   add("no normaliser", part);
@@ -306,11 +307,11 @@ void PartMaker::normalisers() {
   add("sinks", part);
 }
 
-void PartMaker::patterns() {
+void PartMaker::add_patterns() {
   Part part = plain(2);
   part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
   add("causal", part);
-  const auto shaped = [&](const std::string& name, Index pattern_heads, auto fill_row) {
+  const auto add_pattern = [&](const std::string& name, Index pattern_heads, auto fill_row) {
     PatternBuilder builder(pattern_heads, queries_, queries_, {"a", "b"});
     for (Index a = 0; a < pattern_heads; ++a) {
       for (Index i = 0; i < queries_; ++i) {
@@ -322,26 +323,26 @@ void PartMaker::patterns() {
     add(name, part);
   };
   part.bias = OffsetTable{var({heads, 6}), index(6)};
-  shaped("band", 1, [](PatternBuilder& b, Index, Index i) { b.add(0, i - 9, i + 10); });
-  shaped("dilated band and global", 1, [](PatternBuilder& b, Index, Index i) {
+  add_pattern("band", 1, [](PatternBuilder& b, Index, Index i) { b.add(0, i - 9, i + 10); });
+  add_pattern("dilated band and global", 1, [](PatternBuilder& b, Index, Index i) {
     b.add(0, i - 8, i + 9, 4);
     b.add(1, 0, 2);
   });
   const Index stride = std::clamp<Index>(queries_ / 2, 1, 7);  // several keys in the last rows
-  shaped("strided", 1,
-         [&](PatternBuilder& b, Index, Index i) { b.add(0, i % stride, i + 1, stride); });
-  shaped("by head, with empty rows", heads, [&](PatternBuilder& b, Index a, Index i) {
+  add_pattern("strided", 1,
+              [&](PatternBuilder& b, Index, Index i) { b.add(0, i % stride, i + 1, stride); });
+  add_pattern("by head, with empty rows", heads, [&](PatternBuilder& b, Index a, Index i) {
     if ((i + a) % 3 == 0) return;
     b.add(0, (i * 5 + a) % queries_, (i * 5 + a) % queries_ + 3);
     b.add(1, 0, queries_, 11 + a);
   });
-  shaped("blocks", 1, [](PatternBuilder& b, Index, Index i) {
+  add_pattern("blocks", 1, [](PatternBuilder& b, Index, Index i) {
     b.add(0, i / 16 * 16, i / 16 * 16 + 16);
     b.add(1, i / 16 * 48, i / 16 * 48 + 16);
   });
 }
 
-void PartMaker::positions() {
+void PartMaker::add_positions() {
   const Index memory = 5, keys = queries_ + memory;
   Part part = plain();
   part.k = var({pairs, keys, key_size});
@@ -369,11 +370,11 @@ void PartMaker::positions() {
 
 std::vector<NamedPart> named_parts(Index queries, bool parameters) {
   PartMaker maker(queries, parameters);
-  maker.ingredients();
-  maker.sources();
-  maker.normalisers();
-  maker.patterns();
-  maker.positions();
+  maker.add_ingredients();
+  maker.add_sources();
+  maker.add_normalisers();
+  maker.add_patterns();
+  maker.add_positions();
   return maker.take();
 }
 

@@ -1,5 +1,5 @@
-// Memory of earlier segments, against a row-by-row reference: two texts at once, segments of
-// several lengths, memories that fill and overflow.
+// Compares the memory of earlier segments with a row-by-row reference, for two texts in a batch,
+// segments of several lengths, and memories that overflow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace ATTNSCOPE_FILE {
 
 using testing::random_tensor;
 
-constexpr Index kBatch = 2, kHeads = 4, kShared = 2, kKey = 3, kWidth = 5, kUsual = 3;
+constexpr Index kBatch = 2, kHeads = 4, kKvHeads = 2, kKey = 3, kWidth = 5, kSegment = 3;
 
 using Row = std::vector<double>;
 
-struct KeptRow {
+struct MemoryRow {
   Row numbers;
   double usage = 0;
   Index seen = 0, position = 0;
@@ -37,7 +37,7 @@ struct CompressedRow {
 };
 // Reference memory of one text.
 struct ReferenceMemory {
-  std::vector<KeptRow> rows;
+  std::vector<MemoryRow> rows;
   std::vector<CompressedRow> compressed;
 };
 
@@ -47,7 +47,7 @@ Row row_of(const Tensor& x, Index b, Index i) {
   return row;
 }
 
-// row @ matrix[t] of [rate, d, d], added to `to`.
+// Adds row @ matrices[t] to `to`; matrices: [rate, d, d].
 void add_product(const Row& row, const Tensor& matrices, Index t, Row& to) {
   for (Index c = 0; c < kWidth; ++c) {
     for (Index n = 0; n < kWidth; ++n) {
@@ -57,62 +57,62 @@ void add_product(const Row& row, const Tensor& matrices, Index t, Row& to) {
   }
 }
 
-// Compressed rows of the oldest rows, in whole windows of `rate`.
-std::vector<CompressedRow> compressed_of(const std::vector<KeptRow>& old, Index rate,
-                                         const std::string& function, const NamedVars& weights) {
+// Compresses the oldest rows in whole windows of `rate` rows.
+std::vector<CompressedRow> compress(const std::vector<MemoryRow>& old, Index rate,
+                                    const std::string& function, const NamedVars& weights) {
   const auto count = static_cast<Index>(old.size());
   std::vector<CompressedRow> result;
   if (function == "most_used") {
     std::vector<Index> order;
     for (Index n = 0; n < count; ++n) order.push_back(n);
     const auto usage = [&](Index n) {
-      const KeptRow& row = old[static_cast<std::size_t>(n)];
+      const MemoryRow& row = old[static_cast<std::size_t>(n)];
       return row.seen == 0 ? 0 : row.usage / static_cast<double>(row.seen);
     };
     std::ranges::stable_sort(order, [&](Index a, Index b) { return usage(a) > usage(b); });
     order.resize(static_cast<std::size_t>(count / rate));
     std::ranges::sort(order);
     for (const Index n : order) {
-      const KeptRow& row = old[static_cast<std::size_t>(n)];
+      const MemoryRow& row = old[static_cast<std::size_t>(n)];
       result.push_back({row.numbers, row.position, {row.position}});
     }
     return result;
   }
   const Index step = function == "dilated" ? 2 : 1;
   for (Index first = 0; first < count; first += rate) {
-    CompressedRow made;
-    const bool convolved = function == "convolution" || function == "dilated";
-    made.numbers.assign(kWidth, function == "max" ? -1e300 : 0);
-    made.from = {old[static_cast<std::size_t>(first)].position, 0, step};
-    made.position = old[static_cast<std::size_t>(first + rate - 1)].position;
+    CompressedRow compressed;
+    const bool has_kernel = function == "convolution" || function == "dilated";
+    compressed.numbers.assign(kWidth, function == "max" ? -1e300 : 0);
+    compressed.from = {old[static_cast<std::size_t>(first)].position, 0, step};
+    compressed.position = old[static_cast<std::size_t>(first + rate - 1)].position;
     for (Index t = 0; t < rate && first + step * t < count; ++t) {
       const Row& row = old[static_cast<std::size_t>(first + step * t)].numbers;
-      ++made.from.count;
-      if (convolved) add_product(row, weights.at("comp.kernel").value(), t, made.numbers);
-      for (std::size_t c = 0; c < row.size() && !convolved; ++c) {
-        double& to = made.numbers[c];
+      ++compressed.from.count;
+      if (has_kernel) add_product(row, weights.at("comp.kernel").value(), t, compressed.numbers);
+      for (std::size_t c = 0; c < row.size() && !has_kernel; ++c) {
+        double& to = compressed.numbers[c];
         to = function == "max" ? std::max(to, row[c]) : to + row[c] / static_cast<double>(rate);
       }
     }
-    for (Index c = 0; c < kWidth && convolved; ++c) {
-      made.numbers[static_cast<std::size_t>(c)] +=
+    for (Index c = 0; c < kWidth && has_kernel; ++c) {
+      compressed.numbers[static_cast<std::size_t>(c)] +=
           static_cast<double>(weights.at("comp.bias").value()[c]);
     }
-    result.push_back(std::move(made));
+    result.push_back(std::move(compressed));
   }
   return result;
 }
 
-// Attention of the segment's queries to `rows` alone, by head and query.  [h S][d_k]
+// Attention of the segment's queries to `rows`, by head and query.  [h S][d_k]
 std::vector<Row> content_attention(const Tensor& q, Index b, const std::vector<Row>& rows,
                                    const Tensor& to_k, const Tensor& to_v) {
   std::vector<Row> result;
   for (Index head = 0; head < kHeads; ++head) {
-    const Index kv = head / (kHeads / kShared);
-    const auto projected = [&](const Row& row, const Tensor& by, Index n) {
+    const Index kv = head / (kHeads / kKvHeads);
+    const auto project = [&](const Row& row, const Tensor& projection, Index n) {
       double sum = 0;
       for (Index c = 0; c < kWidth; ++c) {
-        sum += row[static_cast<std::size_t>(c)] * static_cast<double>(by(c, kv * kKey + n));
+        sum += row[static_cast<std::size_t>(c)] * static_cast<double>(projection(c, kv * kKey + n));
       }
       return sum;
     };
@@ -122,14 +122,14 @@ std::vector<Row> content_attention(const Tensor& q, Index b, const std::vector<R
       for (const Row& row : rows) {
         double score = 0;
         for (Index n = 0; n < kKey; ++n) {
-          score += static_cast<double>(q(b * kHeads + head, i, n)) * projected(row, to_k, n);
+          score += static_cast<double>(q(b * kHeads + head, i, n)) * project(row, to_k, n);
         }
         weights.push_back(std::exp(score / std::sqrt(static_cast<double>(kKey))));
         total += weights.back();
       }
       for (std::size_t j = 0; j < rows.size(); ++j) {
         for (Index n = 0; n < kKey; ++n) {
-          out[static_cast<std::size_t>(n)] += weights[j] / total * projected(rows[j], to_v, n);
+          out[static_cast<std::size_t>(n)] += weights[j] / total * project(rows[j], to_v, n);
         }
       }
       result.push_back(out);
@@ -146,7 +146,7 @@ double mean_square(const std::vector<Row>& a, const std::vector<Row>& b) {
   return sum / count;
 }
 
-struct Form {
+struct MemorySizes {
   const char* json;
   Index rate, memory, compressed;
 };
@@ -155,22 +155,23 @@ class Compressing : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Compressing, MatchesRowByRowReference) {
   const std::string function = GetParam();
-  for (const Form& form : {Form{R"("rate": 2)", 2, kUsual, kUsual},
-                           Form{R"("rate": 2, "memory": 4, "compressed": 3)", 2, 4, 3},
-                           Form{R"("rate": 3, "memory": 1, "compressed": 5)", 3, 1, 5},
-                           Form{R"("rate": 2, "memory": 0, "compressed": 1)", 2, 0, 1}}) {
+  for (const MemorySizes& sizes :
+       {MemorySizes{R"("rate": 2)", 2, kSegment, kSegment},
+        MemorySizes{R"("rate": 2, "memory": 4, "compressed": 3)", 2, 4, 3},
+        MemorySizes{R"("rate": 3, "memory": 1, "compressed": 5)", 3, 1, 5},
+        MemorySizes{R"("rate": 2, "memory": 0, "compressed": 1)", 2, 0, 1}}) {
     const std::string json = R"({"type": "compressive", "function": ")" + function +
                              R"(", "auto_encoding": 0.5, "attention_reconstruction": 2, )" +
-                             form.json + "}";
+                             sizes.json + "}";
     SCOPED_TRACE(json);
     const Choice choice = variant_from_json(Json::parse(json), "variant");
-    const NamedVars weights{{"comp.kernel", Var(random_tensor({form.rate, kWidth, kWidth}, 1))},
+    const NamedVars weights{{"comp.kernel", Var(random_tensor({sizes.rate, kWidth, kWidth}, 1))},
                             {"comp.bias", Var(random_tensor({kWidth}, 2))},
-                            {"comp.back", Var(random_tensor({form.rate, kWidth, kWidth}, 3))}};
-    const Tensor to_k = random_tensor({kWidth, kShared * kKey}, 4, 0.5),
-                 to_v = random_tensor({kWidth, kShared * kKey}, 5);
+                            {"comp.back", Var(random_tensor({sizes.rate, kWidth, kWidth}, 3))}};
+    const Tensor to_k = random_tensor({kWidth, kKvHeads * kKey}, 4, 0.5),
+                 to_v = random_tensor({kWidth, kKvHeads * kKey}, 5);
     Remembered remembered;
-    std::vector<ReferenceMemory> lists(kBatch);
+    std::vector<ReferenceMemory> memories(kBatch);
     Index first = 0;
     std::uint64_t seed = 10;
     for (const Index size : {3, 3, 2, 3, 1, 3, 3}) {
@@ -179,28 +180,28 @@ TEST_P(Compressing, MatchesRowByRowReference) {
       SegmentRead read{.values = choice.values, .weights = weights};
       read.batch = kBatch;
       read.heads = kHeads;
-      read.kv_heads = kShared;
+      read.kv_heads = kKvHeads;
       read.first = first;
-      read.segment_length = kUsual;
+      read.segment_length = kSegment;
       read.x = random_tensor({kBatch, size, kWidth}, ++seed);
       read.input.q = random_tensor({kBatch * kHeads, size, kKey}, ++seed);
       read.attention = random_tensor({kBatch * kHeads, size, before + rows + size}, ++seed);
       for (float& a : read.attention) a = std::abs(a);
       read.project = [&](const Var& x) {
-        return std::pair(split_heads(matmul(x, to_k), kShared),
-                         split_heads(matmul(x, to_v), kShared));
+        return std::pair(split_heads(matmul(x, to_k), kKvHeads),
+                         split_heads(matmul(x, to_v), kKvHeads));
       };
       read.add_loss = [&](const std::string& name, const Var& value) {
         losses[name].push_back(static_cast<double>(value.value()[0]));
       };
       variant("compressive").memory.remember(read, remembered);
 
-      Index old = 0;
-      double restoring = 0, reconstructing = 0;
+      Index old_count = 0;
+      double auto_encoding_loss = 0, reconstruction_loss = 0;
       for (Index b = 0; b < kBatch; ++b) {
-        ReferenceMemory& list = lists[static_cast<std::size_t>(b)];
+        ReferenceMemory& memory = memories[static_cast<std::size_t>(b)];
         for (Index m = 0; m < rows; ++m) {
-          KeptRow& row = list.rows[static_cast<std::size_t>(m)];
+          MemoryRow& row = memory.rows[static_cast<std::size_t>(m)];
           ++row.seen;
           for (Index head = 0; head < kHeads; ++head) {
             for (Index i = 0; i < size; ++i) {
@@ -209,69 +210,71 @@ TEST_P(Compressing, MatchesRowByRowReference) {
           }
         }
         for (Index i = 0; i < size; ++i)
-          list.rows.push_back({row_of(read.x, b, i), 0, 0, first + i});
-        const auto all = static_cast<Index>(list.rows.size());
-        old = std::max<Index>(all - form.memory, 0) / form.rate * form.rate;
-        const std::vector<KeptRow> oldest(list.rows.begin(), list.rows.begin() + old);
-        list.rows.erase(list.rows.begin(), list.rows.begin() + old);
-        const auto made = compressed_of(oldest, form.rate, function, weights);
-        std::vector<Row> rows_of_old, rows_made, restored;
-        for (const KeptRow& row : oldest) rows_of_old.push_back(row.numbers);
-        for (const CompressedRow& row : made) {
-          rows_made.push_back(row.numbers);
-          for (Index t = 0; t < form.rate; ++t) {
+          memory.rows.push_back({row_of(read.x, b, i), 0, 0, first + i});
+        const auto row_count = static_cast<Index>(memory.rows.size());
+        old_count = std::max<Index>(row_count - sizes.memory, 0) / sizes.rate * sizes.rate;
+        const std::vector<MemoryRow> oldest(memory.rows.begin(), memory.rows.begin() + old_count);
+        memory.rows.erase(memory.rows.begin(), memory.rows.begin() + old_count);
+        const auto compressed = compress(oldest, sizes.rate, function, weights);
+        std::vector<Row> old_rows, compressed_rows, restored;
+        for (const MemoryRow& row : oldest) old_rows.push_back(row.numbers);
+        for (const CompressedRow& row : compressed) {
+          compressed_rows.push_back(row.numbers);
+          for (Index t = 0; t < sizes.rate; ++t) {
             restored.emplace_back(kWidth, 0.0);
             add_product(row.numbers, weights.at("comp.back").value(), t, restored.back());
           }
         }
-        if (old > 0) {
-          restoring += mean_square(rows_of_old, restored) / kBatch;
-          reconstructing += mean_square(content_attention(read.input.q, b, rows_of_old, to_k, to_v),
-                                        content_attention(read.input.q, b, rows_made, to_k, to_v)) /
-                            kBatch;
+        if (old_count > 0) {
+          auto_encoding_loss += mean_square(old_rows, restored) / kBatch;
+          reconstruction_loss +=
+              mean_square(content_attention(read.input.q, b, old_rows, to_k, to_v),
+                          content_attention(read.input.q, b, compressed_rows, to_k, to_v)) /
+              kBatch;
         }
-        auto& kept = list.compressed;
-        kept.insert(kept.end(), made.begin(), made.end());
-        if (static_cast<Index>(kept.size()) > form.compressed) {
-          kept.erase(kept.begin(), kept.end() - form.compressed);
+        auto& stored = memory.compressed;
+        stored.insert(stored.end(), compressed.begin(), compressed.end());
+        if (static_cast<Index>(stored.size()) > sizes.compressed) {
+          stored.erase(stored.begin(), stored.end() - sizes.compressed);
         }
       }
       first += size;
 
-      const ReferenceMemory& one = lists.front();
-      ASSERT_EQ(remembered.row_count(), static_cast<Index>(one.rows.size())) << first;
-      ASSERT_EQ(remembered.compressed_count(), static_cast<Index>(one.compressed.size())) << first;
-      ASSERT_EQ(remembered.usage.size(), kBatch * one.rows.size());
+      const ReferenceMemory& first_memory = memories.front();
+      ASSERT_EQ(remembered.row_count(), static_cast<Index>(first_memory.rows.size())) << first;
+      ASSERT_EQ(remembered.compressed_count(), static_cast<Index>(first_memory.compressed.size()))
+          << first;
+      ASSERT_EQ(remembered.usage.size(), kBatch * first_memory.rows.size());
       for (Index b = 0; b < kBatch; ++b) {
-        const ReferenceMemory& list = lists[static_cast<std::size_t>(b)];
-        for (std::size_t m = 0; m < list.rows.size(); ++m) {
+        const ReferenceMemory& memory = memories[static_cast<std::size_t>(b)];
+        for (std::size_t m = 0; m < memory.rows.size(); ++m) {
           for (Index c = 0; c < kWidth; ++c) {
             EXPECT_NEAR(remembered.rows(b, static_cast<Index>(m), c),
-                        list.rows[m].numbers[static_cast<std::size_t>(c)], 1e-6);
+                        memory.rows[m].numbers[static_cast<std::size_t>(c)], 1e-6);
           }
-          EXPECT_NEAR(remembered.usage[static_cast<std::size_t>(b) * list.rows.size() + m],
-                      list.rows[m].usage, 1e-5)
+          EXPECT_NEAR(remembered.usage[static_cast<std::size_t>(b) * memory.rows.size() + m],
+                      memory.rows[m].usage, 1e-5)
               << "text " << b << " row " << m << " after " << first;
-          EXPECT_EQ(remembered.seen[m], list.rows[m].seen);
+          EXPECT_EQ(remembered.seen[m], memory.rows[m].seen);
         }
-        for (std::size_t n = 0; n < list.compressed.size(); ++n) {
-          const std::size_t at = static_cast<std::size_t>(b) * list.compressed.size() + n;
-          EXPECT_EQ(remembered.compressed_positions[at], list.compressed[n].position) << first;
-          EXPECT_EQ(remembered.compressed_from[at], list.compressed[n].from)
+        for (std::size_t n = 0; n < memory.compressed.size(); ++n) {
+          const std::size_t at = static_cast<std::size_t>(b) * memory.compressed.size() + n;
+          EXPECT_EQ(remembered.compressed_positions[at], memory.compressed[n].position) << first;
+          EXPECT_EQ(remembered.compressed_from[at], memory.compressed[n].from)
               << first << ": " << remembered.compressed_from[at].first << " "
               << remembered.compressed_from[at].count;
           for (Index c = 0; c < kWidth; ++c) {
             EXPECT_NEAR(remembered.compressed(b, static_cast<Index>(n), c),
-                        list.compressed[n].numbers[static_cast<std::size_t>(c)], 1e-4)
+                        memory.compressed[n].numbers[static_cast<std::size_t>(c)], 1e-4)
                 << "text " << b << " row " << n << " after " << first;
           }
         }
       }
-      for (const auto& [name, expected] :
-           {std::pair("auto_encoding", restoring), {"attention_reconstruction", reconstructing}}) {
+      for (const auto& [name, expected] : {std::pair("auto_encoding", auto_encoding_loss),
+                                           {"attention_reconstruction", reconstruction_loss}}) {
         ASSERT_FALSE(losses[name].empty()) << name;
         EXPECT_EQ(losses[name].front(), 0) << name << ": recorded before anything is compressed";
-        ASSERT_EQ(losses[name].size(), old > 0 ? 2u : 1u) << name;
+        ASSERT_EQ(losses[name].size(), old_count > 0 ? 2u : 1u) << name;
         EXPECT_NEAR(losses[name].back(), expected, 1e-4 * std::max(1.0, expected)) << name;
       }
     }
@@ -298,39 +301,40 @@ TEST(Remembering, SkipsDisabledLosses) {
   EXPECT_EQ(remembered.compressed_count(), 2);
 }
 
-// Segment memory keeps the last rows, memorizing attention the last projected keys and values.
-TEST(Remembering, KeepsSegmentsAndKeys) {
+// Segment memory stores the last rows, memorizing attention the last projected keys and values.
+TEST(Remembering, StoresLastRowsOrKeys) {
   for (const std::optional<Index> memory : {std::optional<Index>(), std::optional<Index>(5)}) {
-    const Index most = memory.value_or(kUsual);
+    const Index max_rows = memory.value_or(kSegment);
     for (const char* id : {"segment_memory", "memorizing"}) {
       Choice choice{id, default_values(variant(id).parameters)};
       if (memory) choice.values.set("memory", *memory);
-      const bool of_keys = choice.id == "memorizing";
-      const NamedVars none;
+      const bool stores_keys = choice.id == "memorizing";
+      const NamedVars no_weights;
       Remembered remembered;
-      std::vector<Row> all;
+      std::vector<Row> expected;
       std::uint64_t seed = 3;
       Index first = 0;
       for (const Index size : {3, 1, 3, 3}) {
-        SegmentRead read{.values = choice.values, .weights = none};
+        SegmentRead read{.values = choice.values, .weights = no_weights};
         read.batch = kBatch;
         read.heads = kHeads;
-        read.kv_heads = kShared;
-        read.segment_length = kUsual;
+        read.kv_heads = kKvHeads;
+        read.segment_length = kSegment;
         read.first = first;
         read.x = random_tensor({kBatch, size, kWidth}, ++seed);
-        read.input.k = random_tensor({kBatch * kShared, size, kKey}, ++seed);
-        read.input.v = random_tensor({kBatch * kShared, size, kKey}, ++seed);
+        read.input.k = random_tensor({kBatch * kKvHeads, size, kKey}, ++seed);
+        read.input.v = random_tensor({kBatch * kKvHeads, size, kKey}, ++seed);
         variant(id).memory.remember(read, remembered);
         first += size;
         for (Index i = 0; i < size; ++i)
-          all.push_back(row_of(of_keys ? read.input.v : read.x, 1, i));
-        const Tensor& kept = of_keys ? remembered.values : remembered.rows;
-        const Index count = std::min(most, first);
-        ASSERT_EQ(kept.dim(1), count);
-        ASSERT_EQ(of_keys ? remembered.stored_count() : remembered.row_count(), count);
+          expected.push_back(row_of(stores_keys ? read.input.v : read.x, 1, i));
+        const Tensor& stored = stores_keys ? remembered.values : remembered.rows;
+        const Index count = std::min(max_rows, first);
+        ASSERT_EQ(stored.dim(1), count);
+        ASSERT_EQ(stores_keys ? remembered.stored_count() : remembered.row_count(), count);
         for (Index n = 0; n < count; ++n) {
-          EXPECT_EQ(row_of(kept, 1, n), all[static_cast<std::size_t>(first - count + n)]) << id;
+          EXPECT_EQ(row_of(stored, 1, n), expected[static_cast<std::size_t>(first - count + n)])
+              << id;
         }
         const std::vector<RowSource> sources = sources_of(remembered, first);
         ASSERT_EQ(static_cast<Index>(sources.size()), count);
@@ -355,19 +359,19 @@ TEST(Remembering, ListsCompressedSourcesFirst) {
 }
 
 TEST(Remembering, RecallsByKind) {
-  const Projection twice = [](const Var& rows) {
+  const Projection project = [](const Var& rows) {
     Tensor k = rows.value().copy(), v = rows.value().copy();
     for (float& x : k) x *= 2;
     for (float& x : v) x *= 3;
     return std::pair(Var(k), Var(v));
   };
   NamedVars weights;
-  recall({}, 4, twice, weights);
+  recall({}, 4, project, weights);
   EXPECT_TRUE(weights.empty());
   Remembered remembered;
   remembered.keys = random_tensor({2, 3, kKey}, 1);
   remembered.values = random_tensor({2, 3, kKey}, 2);
-  recall(remembered, 4, twice, weights);
+  recall(remembered, 4, project, weights);
   EXPECT_EQ(weights.size(), 2u);
   EXPECT_TRUE(testing::close(weights.at("mem.k").value(), remembered.keys, 0));
   EXPECT_TRUE(testing::close(weights.at("mem.v").value(), remembered.values, 0));
@@ -376,7 +380,7 @@ TEST(Remembering, RecallsByKind) {
   rows.compressed = random_tensor({2, 2, kWidth}, 4);
   rows.compressed_positions = {1, 3, 5, 20};
   weights.clear();
-  recall(rows, 12, twice, weights);
+  recall(rows, 12, project, weights);
   EXPECT_EQ(weights.size(), 5u);
   EXPECT_EQ(weights.at("mem.k").value()[1], 2 * rows.rows[1]);
   EXPECT_EQ(weights.at("mem.v").value()[1], 3 * rows.rows[1]);

@@ -1,4 +1,4 @@
-// A single head computes the same as within the operation.
+// A part with a single head computes the same as this head in the whole part.
 #include "core/attention/single_head.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::OperationSizes;
 
 TEST(SingleHead, MatchesTheOperation) {
   const Wanted wanted{.output = true, .attention = true};
-  int count = 0, patterns = 0, places = 0;
+  int count = 0, with_head_patterns = 0, with_head_positions = 0;
   std::uint64_t seed = 0;
   for (const Variant& v : variants()) {
     for (const Values& values : testing::value_cases(v.parameters)) {
@@ -37,22 +37,22 @@ TEST(SingleHead, MatchesTheOperation) {
         const OperationResult whole = evaluate(in, cpu_backend(), wanted);
         if (whole.part == nullptr) continue;
         SCOPED_TRACE(testing::describe(in));
-        const PartResult all = cpu_backend().run(*whole.part, wanted);
+        const PartResult expected = cpu_backend().run(*whole.part, wanted);
         for (Index head = 0; head < 4; ++head) {
-          const Part one = single_head(*whole.part, head);
-          const PartResult alone = cpu_backend().run(one, wanted);
-          EXPECT_TRUE(close(alone.attention, all.attention.slice(head, 1), 1e-6)) << head;
-          EXPECT_TRUE(close(alone.output, all.output.slice(head, 1), 1e-5)) << head;
+          const Part single = single_head(*whole.part, head);
+          const PartResult result = cpu_backend().run(single, wanted);
+          EXPECT_TRUE(close(result.attention, expected.attention.slice(head, 1), 1e-6)) << head;
+          EXPECT_TRUE(close(result.output, expected.output.slice(head, 1), 1e-5)) << head;
           ++count;
         }
-        patterns += whole.part->pattern->heads() > 1;
-        places += static_cast<Index>(whole.part->pos_k.size()) > whole.part->keys();
+        with_head_patterns += whole.part->pattern->heads() > 1;
+        with_head_positions += static_cast<Index>(whole.part->pos_k.size()) > whole.part->keys();
       }
     }
   }
   EXPECT_GE(count, 200);
-  EXPECT_GE(patterns, 3);
-  EXPECT_GE(places, 1);
+  EXPECT_GE(with_head_patterns, 3);
+  EXPECT_GE(with_head_positions, 1);
 }
 
 TEST(SingleHead, RequiresBatchOfOne) {

@@ -40,10 +40,10 @@ TEST(ScoreTerms, SumToTheScores) {
 
 TEST(ScoreTerms, SplitTheProduct) {
   Part part = named_parts(20, false)[0].part;
-  const Tensor half_q = testing::random_tensor(part.q.shape(), 50);
-  Tensor rest({8, 20, 5});
-  for (Index i = 0; i < rest.size(); ++i) rest[i] = part.q.value()[i] - half_q[i];
-  part.split = {{half_q, part.k, Term::Content}, {rest, part.k, Term::PositionContent}};
+  const Tensor half = testing::random_tensor(part.q.shape(), 50);
+  Tensor other_half({8, 20, 5});
+  for (Index i = 0; i < other_half.size(); ++i) other_half[i] = part.q.value()[i] - half[i];
+  part.split = {{half, part.k, Term::Content}, {other_half, part.k, Term::PositionContent}};
   const std::map<Term, Tensor> terms = score_terms(part);
   ASSERT_EQ(terms.size(), 2U);
   Wanted wanted;

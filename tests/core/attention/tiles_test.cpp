@@ -18,8 +18,8 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::named_parts;
 
-// Pools the backend's whole map pair by pair.
-Tensor pooled(const Tensor& attention, const TileRequest& r) {
+// Pools a rectangle of a whole map, pair by pair.
+Tensor pool(const Tensor& attention, const TileRequest& r) {
   Tensor cells = Tensor::zeros({r.cell_rows(), r.cell_columns()});
   for (Index y = 0; y < cells.dim(0); ++y) {
     for (Index x = 0; x < cells.dim(1); ++x) {
@@ -27,16 +27,18 @@ Tensor pooled(const Tensor& attention, const TileRequest& r) {
       const Index columns = std::min(r.step, r.width - x * r.step);
       const Index first = r.sampled ? rows / 2 : 0, count = r.sampled ? 1 : rows;
       double mean = 0;
-      float most = 0;
+      float strongest = 0;
       for (Index i = first; i < first + count; ++i) {
         for (Index c = 0; c < columns; ++c) {
           const float w = attention(r.head, r.row + y * r.step + i, r.column + x * r.step + c);
           mean += w;
-          if (std::abs(w) > std::abs(most) || (std::abs(w) == std::abs(most) && w > most)) most = w;
+          if (std::abs(w) > std::abs(strongest) ||
+              (std::abs(w) == std::abs(strongest) && w > strongest))
+            strongest = w;
         }
       }
       cells(y, x) = r.pooling == Pooling::Max
-                        ? most
+                        ? strongest
                         : static_cast<float>(mean / static_cast<double>(count * columns));
     }
   }
@@ -64,7 +66,7 @@ TEST(AttentionTiles, PoolEveryPairOfEveryPart) {
             request.step = step;
             request.pooling = pooling;
             request.sampled = sampled;
-            EXPECT_TRUE(close(whole.tiles->tile(request), pooled(whole.attention, request), 1e-5))
+            EXPECT_TRUE(close(whole.tiles->tile(request), pool(whole.attention, request), 1e-5))
                 << "head " << request.head << " step " << step << " pooling "
                 << static_cast<int>(pooling) << " sampled " << sampled;
           }
@@ -74,7 +76,7 @@ TEST(AttentionTiles, PoolEveryPairOfEveryPart) {
   }
 }
 
-Part banded(Index length, Index window) {
+Part band_part(Index length, Index window) {
   Part part;
   part.heads = 2;
   part.q = testing::random_tensor({2, length, 16}, 1);
@@ -91,13 +93,13 @@ Part banded(Index length, Index window) {
   return part;
 }
 
-// A map of 2.7 * 10^8 pairs, of which a tile computes only its own.
+// A tile computes only its own pairs of the 2.7 * 10^8 pairs of the map.
 TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
   constexpr Index length = 16384;
   Wanted wanted;
   wanted.output = false;
   wanted.tiles = true;
-  const Part part = banded(length, 8);
+  const Part part = band_part(length, 8);
   const PartResult result = cpu_backend().run(part, wanted);
   const TileRequest whole{.head = 1, .height = length, .width = length, .step = 32};
   const Tensor cells = result.tiles->tile(whole);
@@ -108,9 +110,9 @@ TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
     fine.row = fine.column = n * 32;
     fine.height = fine.width = 32;
     fine.step = 1;
-    float most = 0;
-    for (const float w : result.tiles->tile(fine)) most = std::max(most, w);
-    EXPECT_TRUE(std::abs(cells(n, n) - most) <= 1e-6) << n;
+    float maximum = 0;
+    for (const float w : result.tiles->tile(fine)) maximum = std::max(maximum, w);
+    EXPECT_TRUE(std::abs(cells(n, n) - maximum) <= 1e-6) << n;
   }
   EXPECT_EQ(cells(3, 100), 0);  // later tokens
   EXPECT_GT(cells(100, 4), 0);  // rows 3200 .. 3231 see columns 128 .. 159 modulo 256
@@ -125,38 +127,39 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
   part.pattern = std::make_shared<const Pattern>(Pattern::all(length, length));
   const auto tiles = cpu_tiles(part, Tensor::full({1, length}, 12));
   const TileRequest whole{.height = length, .width = length, .step = 64};
-  // A shared machine may delay a thread: the best of a few counts.
-  double least = 1e9;
-  for (int round = 0; round < 5 && !(least <= 50); ++round) {
+  // The best of several rounds, since a shared machine may delay a thread.
+  double shortest = 1e9;
+  for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
     const Stop stop;
     const StopScope scope(stop);
-    std::chrono::steady_clock::time_point asked;
-    std::thread asker([&] {
+    std::chrono::steady_clock::time_point requested;
+    std::thread requester([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(60));
-      asked = std::chrono::steady_clock::now();
+      requested = std::chrono::steady_clock::now();
       stop.request();
     });
     EXPECT_THROW(tiles->tile(whole), Stopped);
-    const auto ended = std::chrono::steady_clock::now();
-    asker.join();
-    least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
+    const auto stopped = std::chrono::steady_clock::now();
+    requester.join();
+    shortest =
+        std::min(shortest, std::chrono::duration<double, std::milli>(stopped - requested).count());
   }
-  EXPECT_LE(least, 50);
+  EXPECT_LE(shortest, 50);
 }
 
 TEST(AttentionTiles, RejectRequestsBeyondTheMap) {
-  const auto tiles = cpu_tiles(banded(10, 2), Tensor::zeros({2, 10}));
-  const TileRequest good{.height = 10, .width = 10};
-  EXPECT_NO_THROW(tiles->tile(good));
-  for (const auto& spoil : std::vector<std::function<void(TileRequest&)>>{
+  const auto tiles = cpu_tiles(band_part(10, 2), Tensor::zeros({2, 10}));
+  const TileRequest valid{.height = 10, .width = 10};
+  EXPECT_NO_THROW(tiles->tile(valid));
+  for (const auto& invalidate : std::vector<std::function<void(TileRequest&)>>{
            [](TileRequest& r) { r.head = 2; }, [](TileRequest& r) { r.row = 1; },
            [](TileRequest& r) { r.column = -1; }, [](TileRequest& r) { r.width = 11; },
            [](TileRequest& r) { r.height = -1; }, [](TileRequest& r) { r.step = 0; }}) {
-    TileRequest request = good;
-    spoil(request);
+    TileRequest request = valid;
+    invalidate(request);
     EXPECT_THROW(tiles->tile(request), std::logic_error);
   }
-  TileRequest empty = good;
+  TileRequest empty = valid;
   empty.height = 0;
   EXPECT_EQ(tiles->tile(empty).shape(), (Shape{0, 10}));
 }

@@ -25,17 +25,17 @@ using testing::random_tensor;
 using testing::small_choice;
 using testing::value_cases;
 
-constexpr Wanted kEverything{.output = true, .attention = true, .scores = true};
+constexpr Wanted kAllResults{.output = true, .attention = true, .scores = true};
 
-Choice variant_of(const char* json) {
+Choice parse_variant(const char* json) {
   return variant_from_json(Json::parse(json), "variant");
 }
-Choice encoding_of(const char* json) {
+Choice parse_encoding(const char* json) {
   return encoding_from_json(Json::parse(json), "position");
 }
 
 TEST(Choice, ReadsAndWritesJson) {
-  const Choice local = variant_of(R"({"type": "local", "window": 3})");
+  const Choice local = parse_variant(R"({"type": "local", "window": 3})");
   EXPECT_EQ(local.id, "local");
   EXPECT_EQ(local.values.integer("dilation"), 1);
   for (const Variant& v : variants()) {
@@ -46,11 +46,11 @@ TEST(Choice, ReadsAndWritesJson) {
     const Choice choice{e.id, default_values(e.parameters)};
     EXPECT_EQ(encoding_from_json(to_json(choice), "position"), choice) << e.id;
   }
-  EXPECT_THROW(variant_of(R"({"window": 3})"), InputError);
-  EXPECT_THROW(variant_of(R"({"type": 3})"), InputError);
-  EXPECT_THROW(variant_of(R"("local")"), InputError);
-  EXPECT_THROW(variant_of(R"({"type": "locale"})"), InputError);
-  EXPECT_THROW(encoding_of(R"({"type": "full"})"), InputError);
+  EXPECT_THROW(parse_variant(R"({"window": 3})"), InputError);
+  EXPECT_THROW(parse_variant(R"({"type": 3})"), InputError);
+  EXPECT_THROW(parse_variant(R"("local")"), InputError);
+  EXPECT_THROW(parse_variant(R"({"type": "locale"})"), InputError);
+  EXPECT_THROW(parse_encoding(R"({"type": "full"})"), InputError);
 }
 
 TEST(Refusal, RejectsUnsupportedCombinations) {
@@ -58,7 +58,7 @@ TEST(Refusal, RejectsUnsupportedCombinations) {
     const char *variant, *encoding;
     bool causal;
     Index queries, keys;
-    const char* begins;  // of the refusal; empty: accepted
+    const char* prefix;  // of the refusal; empty: accepted
   };
   const char* none = R"({"type": "none"})";
   const char* full = R"({"type": "full"})";
@@ -139,22 +139,22 @@ TEST(Refusal, RejectsUnsupportedCombinations) {
   sizes.heads = sizes.kv_heads = 2;
   sizes.key = sizes.value = 4;
   for (const Case& c : cases) {
-    const std::string reason =
-        refusal(variant_of(c.variant), encoding_of(c.encoding), c.causal, sizes, c.queries, c.keys);
-    if (*c.begins == '\0') {
+    const std::string reason = refusal(parse_variant(c.variant), parse_encoding(c.encoding),
+                                       c.causal, sizes, c.queries, c.keys);
+    if (*c.prefix == '\0') {
       EXPECT_EQ(reason, "") << c.variant << c.encoding;
     } else {
-      EXPECT_TRUE(reason.starts_with(c.begins)) << c.variant << c.encoding << ": " << reason;
+      EXPECT_TRUE(reason.starts_with(c.prefix)) << c.variant << c.encoding << ": " << reason;
     }
   }
   sizes.model = 7;
   EXPECT_TRUE(
-      refusal(default_variant(), encoding_of(R"({"type": "sinusoidal"})"), false, sizes, 9, 9)
+      refusal(default_variant(), parse_encoding(R"({"type": "sinusoidal"})"), false, sizes, 9, 9)
           .starts_with("x: "));
 }
 
 TEST(Refusal, LimitsRetrievedKeysOnlyIfTheMemoryIsKnown) {
-  const Choice memorizing = variant_of(R"({"type": "memorizing", "top": 3})");
+  const Choice memorizing = parse_variant(R"({"type": "memorizing", "top": 3})");
   Dimensions sizes;
   sizes.memory = 2;
   EXPECT_EQ(refusal(memorizing, default_encoding(), true, sizes, 9, 9), "");
@@ -165,7 +165,7 @@ TEST(Refusal, LimitsRetrievedKeysOnlyIfTheMemoryIsKnown) {
   EXPECT_EQ(refusal(memorizing, default_encoding(), true, sizes, 9, 9), "");
 }
 
-TEST(Refusal, ChecksUncheckedValues) {
+TEST(Refusal, RejectsMissingAndInvalidValues) {
   Choice local{"local", {}};
   EXPECT_NE(refusal(local, default_encoding(), false, {}, 0, 0), "");
   local.values.set("window", Index{-1});
@@ -177,7 +177,7 @@ TEST(Refusal, ChecksUncheckedValues) {
   EXPECT_EQ(refusal(local, default_encoding(), false, {}, 0, 0), "");
 }
 
-// Every supported combination of the registries.
+// Calls body(input) for every supported combination of a variant and a pair encoding.
 void for_each_operation(const OperationSizes& sizes,
                         const std::function<void(const OperationInput&)>& body) {
   std::uint64_t seed = 0;
@@ -185,7 +185,7 @@ void for_each_operation(const OperationSizes& sizes,
     for (const Values& values : value_cases(v.parameters)) {
       const Choice choice = small_choice(v, values);
       for (const Encoding& e : encodings()) {
-        if (e.embed) continue;  // the caller's part
+        if (e.embed) continue;  // input encodings are applied before the operation
         const Choice encoding{e.id, default_values(e.parameters)};
         for (const bool causal : {false, true}) {
           if (!refusal(choice, encoding, causal, testing::dimensions(sizes), sizes.length,
@@ -207,7 +207,7 @@ TEST(Evaluate, ReturnsConsistentResults) {
   for_each_operation({}, [&](const OperationInput& input) {
     ++count;
     const Variant& v = variant(input.variant.id);
-    const OperationResult result = evaluate(input, cpu_backend(), kEverything);
+    const OperationResult result = evaluate(input, cpu_backend(), kAllResults);
     EXPECT_EQ(result.note, "");
     const Index pairs = input.heads, queries = 16;
     EXPECT_EQ(result.output.shape(), (Shape{pairs, queries, 3}));
@@ -220,19 +220,19 @@ TEST(Evaluate, ReturnsConsistentResults) {
     const Index keys = result.attention.dim(2);
     for (Index row = 0; row < pairs * queries; ++row) {
       double sum = 0;
-      bool any = false;
+      bool has_keys = false;
       for (Index c = 0; c < keys; ++c) {
         const float a = result.attention[row * keys + c];
         ASSERT_TRUE(std::isfinite(a));
         if (mask[row * keys + c] == 0) {
-          // Sinkhorn leaves out shares below one in a million.
+          // Sinkhorn's pattern omits blocks with a share below one in a million.
           ASSERT_LE(std::abs(a), v.id == "sinkhorn" ? 1e-5f : 0.0f);
         }
-        any = any || mask[row * keys + c] != 0;
+        has_keys = has_keys || mask[row * keys + c] != 0;
         sum += a;
       }
       if (sums_to_one) {
-        EXPECT_NEAR(sum, any ? 1 : 0, 1e-4);
+        EXPECT_NEAR(sum, has_keys ? 1 : 0, 1e-4);
       }
     }
     if (v.scores.has_softmax(input.variant.values)) {
@@ -243,27 +243,28 @@ TEST(Evaluate, ReturnsConsistentResults) {
 }
 
 TEST(Evaluate, TreatsBatchItemsIndependently) {
-  OperationSizes two;
-  two.batch = 2;
-  for_each_operation(two, [&](const OperationInput& both) {
-    const OperationResult result = evaluate(both, cpu_backend(), kEverything);
+  OperationSizes batch_of_two;
+  batch_of_two.batch = 2;
+  for_each_operation(batch_of_two, [&](const OperationInput& batch) {
+    const OperationResult result = evaluate(batch, cpu_backend(), kAllResults);
     for (Index n = 0; n < 2; ++n) {
-      OperationInput one = both;
-      one.batch = 1;
-      for (Var* x : {&one.x, &one.q, &one.k, &one.v}) {
+      OperationInput item = batch;
+      item.batch = 1;
+      for (Var* x : {&item.x, &item.q, &item.k, &item.v}) {
         const Index rows = x->dim(0) / 2;
         *x = x->value().slice(n * rows, rows);
       }
-      for (const WeightInfo& entry : variant(both.variant.id).weights) {
-        const auto state = one.weights.find(entry.name);
-        if (!entry.file.state || state == one.weights.end()) continue;
+      for (const WeightInfo& entry : variant(batch.variant.id).weights) {
+        const auto state = item.weights.find(entry.name);
+        if (!entry.file.state || state == item.weights.end()) continue;
         const Tensor& whole = state->second.value();
         state->second = whole.slice(n * whole.dim(0) / 2, whole.dim(0) / 2);
       }
-      const OperationResult alone = evaluate(one, cpu_backend(), kEverything);
-      const Index heads = both.heads;
-      EXPECT_TRUE(close(result.output.value().slice(n * heads, heads), alone.output.value(), 1e-5));
-      EXPECT_TRUE(close(result.attention.slice(n * heads, heads), alone.attention, 1e-5));
+      const OperationResult expected = evaluate(item, cpu_backend(), kAllResults);
+      const Index heads = batch.heads;
+      EXPECT_TRUE(
+          close(result.output.value().slice(n * heads, heads), expected.output.value(), 1e-5));
+      EXPECT_TRUE(close(result.attention.slice(n * heads, heads), expected.attention, 1e-5));
     }
   });
 }
@@ -276,32 +277,32 @@ TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
   for_each_operation(grouped, [&](const OperationInput& input) {
     OperationInput repeated = input;
     repeated.kv_heads = 4;
-    const auto twice = [](const Tensor& x) {
-      Tensor all({2 * x.dim(0), x.dim(1), x.dim(2)});
+    const auto repeat_heads = [](const Tensor& x) {
+      Tensor copies({2 * x.dim(0), x.dim(1), x.dim(2)});
       const Index size = x.size() / x.dim(0);
-      for (Index head = 0; head < all.dim(0); ++head) {
-        std::copy_n(x.data() + head / 2 * size, size, all.data() + head * size);
+      for (Index head = 0; head < copies.dim(0); ++head) {
+        std::copy_n(x.data() + head / 2 * size, size, copies.data() + head * size);
       }
-      return all;
+      return copies;
     };
-    repeated.k = twice(input.k.value());
-    repeated.v = twice(input.v.value());
+    repeated.k = repeat_heads(input.k.value());
+    repeated.v = repeat_heads(input.v.value());
     for (const WeightInfo& entry : variant(input.variant.id).weights) {
       const auto found = repeated.weights.find(entry.name);
       if (found == repeated.weights.end()) continue;
       Dimensions sizes = testing::dimensions(grouped);
-      const Shape shared = entry.shape(sizes, input.variant.values);
+      const Shape shared_shape = entry.shape(sizes, input.variant.values);
       sizes.kv_heads = 4;
-      const Shape each = entry.shape(sizes, input.variant.values);
-      if (shared == each) continue;
+      const Shape repeated_shape = entry.shape(sizes, input.variant.values);
+      if (shared_shape == repeated_shape) continue;
       const Tensor& x = found->second.value();
-      std::size_t axis = 0;  // where the heads are
-      while (shared[axis] == each[axis]) ++axis;
+      std::size_t axis = 0;  // of the heads
+      while (shared_shape[axis] == repeated_shape[axis]) ++axis;
       Index before = 1;
-      for (std::size_t n = 0; n < axis; ++n) before *= shared[n];
+      for (std::size_t n = 0; n < axis; ++n) before *= shared_shape[n];
       const Index size = x.size() / before / grouped.kv_heads;
-      const Tensor flat = twice(x.reshaped({before * grouped.kv_heads, 1, size}));
-      found->second = flat.reshaped(each);
+      const Tensor flat = repeat_heads(x.reshaped({before * grouped.kv_heads, 1, size}));
+      found->second = flat.reshaped(repeated_shape);
     }
     EXPECT_TRUE(close(evaluate(input, cpu_backend(), {}).output.value(),
                       evaluate(repeated, cpu_backend(), {}).output.value(), 1e-5));
@@ -314,34 +315,35 @@ TEST(Evaluate, MatchesFiniteDifferences) {
     if (input.encoding.id != "none" && input.variant.id != "full") return;
     const Variant& v = variant(input.variant.id);
     const Encoding& e = encoding(input.encoding.id);
-    OperationInput with = input;
-    std::vector<std::pair<std::string, Var*>> wanted = {
-        {"x", &with.x}, {"q", &with.q}, {"k", &with.k}, {"v", &with.v}};
+    OperationInput parameters = input;
+    std::vector<std::pair<std::string, Var*>> inputs = {
+        {"x", &parameters.x}, {"q", &parameters.q}, {"k", &parameters.k}, {"v", &parameters.v}};
     for (const Info* info : {static_cast<const Info*>(&v), static_cast<const Info*>(&e)}) {
       for (const WeightInfo& entry : info->weights) {
-        const auto found = with.weights.find(entry.name);
-        if (entry.training.constant || found == with.weights.end()) continue;
-        wanted.emplace_back(entry.name, &found->second);
+        const auto found = parameters.weights.find(entry.name);
+        if (entry.training.constant || found == parameters.weights.end()) continue;
+        inputs.emplace_back(entry.name, &found->second);
       }
     }
-    for (auto& [name, var] : wanted) *var = Var::parameter(var->value().copy());
-    const Var output = evaluate(with, cpu_backend(), {}).output;
-    const Tensor by = random_tensor(output.shape(), 99);
-    backward(sum(multiply(output, by)));
+    for (auto& [name, var] : inputs) *var = Var::parameter(var->value().copy());
+    const Var output = evaluate(parameters, cpu_backend(), {}).output;
+    const Tensor direction = random_tensor(output.shape(), 99);
+    backward(sum(multiply(output, direction)));
     const auto projected = [&] {
-      return testing::projected(evaluate(with, cpu_backend(), {}).output.value(), by);
+      return testing::projected(evaluate(parameters, cpu_backend(), {}).output.value(), direction);
     };
-    for (const auto& [name, var] : wanted) {
+    for (const auto& [name, var] : inputs) {
       SCOPED_TRACE(name);
-      // A few numbers of each; a step that crosses a kink or another choice is tried smaller.
-      const testing::Differences how{{1e-2f, 3e-3f, 1e-3f, 2e-4f}, 2e-2, 3};
+      // Probes three numbers of each; smaller steps are tried if a step crosses a kink.
+      const testing::Differences differences{{1e-2f, 3e-3f, 1e-3f, 2e-4f}, 2e-2, 3};
       if (name == "pos.bk" ||
-          name == "global.bk") {  // adds the same to all scores of a row, which a softmax forgets
+          name ==
+              "global.bk") {  // adds a constant to the scores of a row, which the softmax cancels
         EXPECT_TRUE(testing::close(var->gradient(), Tensor::zeros(var->shape()), 1e-6));
       } else if (var->gradient().defined()) {
-        EXPECT_TRUE(testing::is_gradient(var->gradient(), var->value(), projected, how));
+        EXPECT_TRUE(testing::is_gradient(var->gradient(), var->value(), projected, differences));
       } else {
-        EXPECT_TRUE(testing::has_no_gradient({}, var->value(), projected, 0, how));
+        EXPECT_TRUE(testing::has_no_gradient({}, var->value(), projected, 0, differences));
       }
     }
   });
@@ -353,7 +355,7 @@ TEST(Evaluate, ReportsTermsThatSumToScores) {
     const Variant& v = variant(input.variant.id);
     if (!v.scores.has_terms(input.variant.values)) return;
     ++count;
-    const OperationResult result = evaluate(input, cpu_backend(), kEverything);
+    const OperationResult result = evaluate(input, cpu_backend(), kAllResults);
     ASSERT_TRUE(result.part);
     const auto terms = score_terms(*result.part);
     Tensor sum = Tensor::zeros(result.scores.shape());
@@ -373,12 +375,12 @@ TEST(Evaluate, ReportsTermsThatSumToScores) {
 
 TEST(Evaluate, RejectsInvalidInputs) {
   OperationInput input =
-      random_operation({}, variant_of(R"({"type": "graph"})"), default_encoding(), false, 1);
+      random_operation({}, parse_variant(R"({"type": "graph"})"), default_encoding(), false, 1);
   input.weights.clear();
   EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
   input.weights["graph.adjacency"] = Tensor::full({15, 15}, 1);
   EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
-  input.weights["graph.adjacency"] = Tensor::full({20, 20}, 1);  // serves longer ones
+  input.weights["graph.adjacency"] = Tensor::full({20, 20}, 1);  // larger than required
   EXPECT_NO_THROW(evaluate(input, cpu_backend(), {}));
   Stop stop;
   stop.request();
@@ -386,7 +388,7 @@ TEST(Evaluate, RejectsInvalidInputs) {
   EXPECT_THROW(evaluate(input, cpu_backend(), {}), Stopped);
 }
 
-// With cached keys, queries are the last rows of the whole.
+// With cached keys, the queries are the last rows of the text.
 TEST(Evaluate, MatchesWholeTextWithCachedKeys) {
   for (const char* id : {"full", "local", "strided", "fixed", "longformer"}) {
     for (const char* position : {"none", "rope", "alibi", "t5", "shaw"}) {
@@ -404,49 +406,50 @@ TEST(Evaluate, MatchesWholeTextWithCachedKeys) {
       last.q = rows;
       last.x = Var();
       last.positions = {13, 14, 15};
-      const Tensor all = evaluate(whole, cpu_backend(), {}).output.value();
-      const Tensor few = evaluate(last, cpu_backend(), {}).output.value();
+      const Tensor whole_output = evaluate(whole, cpu_backend(), {}).output.value();
+      const Tensor last_output = evaluate(last, cpu_backend(), {}).output.value();
       Tensor expected({whole.heads, 3, 3});
       for (Index a = 0; a < whole.heads; ++a) {
-        std::copy_n(all.data() + (a * 16 + 13) * 3, 9, expected.data() + a * 9);
+        std::copy_n(whole_output.data() + (a * 16 + 13) * 3, 9, expected.data() + a * 9);
       }
-      EXPECT_TRUE(close(few, expected, 1e-5));
+      EXPECT_TRUE(close(last_output, expected, 1e-5));
     }
   }
 }
 
-// Changes of later tokens change no earlier row, unless the operation reports a leak.
+// An operation reports a leak if later tokens can change earlier rows.
 TEST(Evaluate, ReportsLeaksOfFutureTokens) {
-  const auto result_of = [](const Choice& choice, bool with_centroids, bool causal) {
+  const auto run = [](const Choice& choice, bool with_centroids, bool causal) {
     OperationInput input = random_operation({}, choice, default_encoding(), causal, 3);
     if (!with_centroids) input.weights.erase("routing.centroid");
-    return evaluate(input, cpu_backend(), kEverything);
+    return evaluate(input, cpu_backend(), kAllResults);
   };
-  const Choice routing = variant_of(R"({"type": "routing", "clusters": 3})");
-  const Choice whole = variant_of(R"({"type": "lsh", "buckets": 4, "rounds": 2})");
-  const Choice chunks = variant_of(R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3})");
-  EXPECT_NE(result_of(routing, false, true).leaks_future, "");
-  EXPECT_EQ(result_of(routing, false, false).leaks_future, "");
-  EXPECT_EQ(result_of(routing, true, true).leaks_future, "");
-  EXPECT_NE(result_of(chunks, true, true).leaks_future, "");
-  EXPECT_EQ(result_of(chunks, true, false).leaks_future, "");
-  EXPECT_EQ(result_of(whole, true, true).leaks_future, "");
+  const Choice routing = parse_variant(R"({"type": "routing", "clusters": 3})");
+  const Choice without_chunks = parse_variant(R"({"type": "lsh", "buckets": 4, "rounds": 2})");
+  const Choice with_chunks =
+      parse_variant(R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3})");
+  EXPECT_NE(run(routing, false, true).leaks_future, "");
+  EXPECT_EQ(run(routing, false, false).leaks_future, "");
+  EXPECT_EQ(run(routing, true, true).leaks_future, "");
+  EXPECT_NE(run(with_chunks, true, true).leaks_future, "");
+  EXPECT_EQ(run(with_chunks, true, false).leaks_future, "");
+  EXPECT_EQ(run(without_chunks, true, true).leaks_future, "");
 }
 
 TEST(Evaluate, KeepsEarlierRowsWithoutLeaks) {
   for_each_operation({}, [](const OperationInput& input) {
     const Variant& v = variant(input.variant.id);
     if (!(input.causal || v.causality.by_definition) || input.encoding.id != "none") return;
-    const OperationResult before = evaluate(input, cpu_backend(), kEverything);
+    const OperationResult before = evaluate(input, cpu_backend(), kAllResults);
     if (!before.leaks_future.empty()) return;
     OperationInput changed = input;
     for (Var* x : {&changed.x, &changed.q, &changed.k, &changed.v}) {
-      Tensor other = x->value().copy();
-      const Index rows = other.dim(1), size = other.dim(2);
-      for (Index at = 0; at < other.size(); ++at) {
-        if (at / size % rows >= 10) other[at] += 1 + static_cast<float>(at % 3);
+      Tensor modified = x->value().copy();
+      const Index rows = modified.dim(1), size = modified.dim(2);
+      for (Index at = 0; at < modified.size(); ++at) {
+        if (at / size % rows >= 10) modified[at] += 1 + static_cast<float>(at % 3);
       }
-      *x = other;
+      *x = modified;
     }
     const Tensor after = evaluate(changed, cpu_backend(), {}).output.value();
     const Tensor& output = before.output.value();
@@ -462,11 +465,11 @@ TEST(Evaluate, KeepsEarlierRowsWithoutLeaks) {
 
 TEST(Evaluate, ReportsSpansForLosses) {
   for (const bool dynamic : {false, true}) {
-    OperationSizes two;
-    two.batch = 2;
-    Choice choice = variant_of(R"({"type": "adaptive_span", "span": 9, "ramp": 3})");
+    OperationSizes sizes;
+    sizes.batch = 2;
+    Choice choice = parse_variant(R"({"type": "adaptive_span", "span": 9, "ramp": 3})");
     choice.values.set("dynamic", dynamic);
-    OperationInput input = random_operation(two, choice, default_encoding(), true, 4);
+    OperationInput input = random_operation(sizes, choice, default_encoding(), true, 4);
     const char* name = dynamic ? "span.b" : "span.z";
     Var& weight = input.weights.find(name)->second;
     weight = Var::parameter(weight.value().copy());
@@ -482,7 +485,7 @@ TEST(Evaluate, ReportsSpansForLosses) {
   }
 }
 
-// Refusals explain the computation that replaces pair scores.
+// Refusals of pair encodings explain the absence of pair scores.
 TEST(Variant, ExplainsMissingPairScores) {
   for (const Variant& v : variants()) {
     if (v.encodings.accepts_pairs(default_values(v.parameters))) continue;

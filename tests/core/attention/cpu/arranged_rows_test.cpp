@@ -1,4 +1,5 @@
-// Arranged rows, in all ingredients and normalisers, against the equations in double precision.
+// Compares arranged rows with the equations in double precision, for all ingredients and
+// normalisers.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -32,7 +33,7 @@ struct NamedPattern {
   Pattern pattern;
 };
 
-// Patterns whose rows are mostly arranged come first, mostly single rows last.
+// Patterns with arranged rows first, mostly single rows last.
 std::vector<NamedPattern> patterns(const Part& part) {
   const Index heads = part.heads, queries = part.queries(), keys = part.keys();
   return {{"strided", testing::strided_pattern(queries, keys, 5, 6)},
@@ -43,7 +44,7 @@ std::vector<NamedPattern> patterns(const Part& part) {
           {"scattered", testing::scattered_pattern(1, queries, keys, 3)}};
 }
 
-Part with(const Part& part, const Pattern& pattern) {
+Part with_pattern(const Part& part, const Pattern& pattern) {
   Part changed = part;
   changed.pattern = std::make_shared<const Pattern>(pattern);
   EXPECT_FALSE(pattern.arrangement()->all_in_order());
@@ -78,17 +79,18 @@ TEST(ArrangedRows, MatchEquations) {
 }
 
 void check_gradients(const Part& part) {
-  for (Var ingredient : ingredients(part)) ingredient.clear_gradient();  // parts share some
+  for (Var ingredient : ingredients(part))
+    ingredient.clear_gradient();  // other parts share ingredients
   const Var result = attention(part, cpu_backend(), {}, nullptr);
   const Tensor weights = random_tensor(result.shape(), 99);
   backward(sum(multiply(result, weights)));
-  const auto by_the_reference = [&] {
+  const auto reference_sum = [&] {
     const std::vector<double> output = reference(part).output;
     return std::inner_product(output.begin(), output.end(), weights.begin(), 0.0);
   };
   std::size_t number = 0;
   for (const Var& ingredient : ingredients(part)) {
-    EXPECT_TRUE(testing::is_gradient(ingredient.gradient(), ingredient.value(), by_the_reference,
+    EXPECT_TRUE(testing::is_gradient(ingredient.gradient(), ingredient.value(), reference_sum,
                                      {{1e-3F, 1e-4F}, 2e-4, 2}))
         << "ingredient " << number << " " << to_string(ingredient.shape());
     ++number;
@@ -98,55 +100,56 @@ void check_gradients(const Part& part) {
 TEST(ArrangedRows, MatchFiniteDifferences) {
   for (const auto& [name, part] : named_parts(41, true)) {
     for (const auto& [pattern_name, pattern] : patterns(part)) {
-      // So few keys reach no tables of memories; and some kinds are enough.
-      const bool few = part.keys() != part.queries() && pattern_name == std::string("strided");
-      if (few || (pattern.heads() == 1 && pattern_name != std::string("strided"))) continue;
+      // Skips cases that another one covers: shared patterns, and strided ones with a memory.
+      const bool is_covered =
+          part.keys() != part.queries() && pattern_name == std::string("strided");
+      if (is_covered || (pattern.heads() == 1 && pattern_name != std::string("strided"))) continue;
       SCOPED_TRACE(name + ", " + pattern_name);
-      check_gradients(with(part, pattern));
+      check_gradients(with_pattern(part, pattern));
     }
   }
 }
 
-// Whole maps are written row by row, in order.
+// Whole maps are computed row by row, in order.
 TEST(ArrangedRows, SkipArrangementForMaps) {
   const Part part =
-      with(named_parts(150, false)[0].part, testing::scattered_pattern(1, 150, 150, 3));
-  Part again = part;
-  again.pattern = std::make_shared<const Pattern>(testing::scattered_pattern(1, 150, 150, 3));
-  const PartResult maps = cpu_backend().run(again, {.attention = true});
+      with_pattern(named_parts(150, false)[0].part, testing::scattered_pattern(1, 150, 150, 3));
+  Part other = part;
+  other.pattern = std::make_shared<const Pattern>(testing::scattered_pattern(1, 150, 150, 3));
+  const PartResult maps = cpu_backend().run(other, {.attention = true});
   {
     const Stop stop;
     stop.request();
     const StopScope scope(stop);
-    EXPECT_THROW(again.pattern->arrangement(), Stopped);  // there is none
+    EXPECT_THROW(other.pattern->arrangement(), Stopped);  // not computed yet
   }
-  const PartResult streamed = cpu_backend().run(again, {});
-  EXPECT_NO_THROW(again.pattern->arrangement());
+  const PartResult streamed = cpu_backend().run(other, {});
+  EXPECT_NO_THROW(other.pattern->arrangement());
   EXPECT_TRUE(close(maps.output, streamed.output));
 }
 
 TEST(ArrangedRows, AreIndependentOfThreadCount) {
-  const int before = thread_count();
-  const Part any = named_parts(300, true)[12].part;  // all ingredients together
-  for (const auto& [name, pattern] : patterns(any)) {
+  const int thread_count_before = thread_count();
+  const Part original = named_parts(300, true)[12].part;  // all ingredients together
+  for (const auto& [name, pattern] : patterns(original)) {
     SCOPED_TRACE(name);
-    std::vector<std::vector<Tensor>> got;
+    std::vector<std::vector<Tensor>> results;
     for (const int threads : {1, 2, 5}) {
       set_thread_count(threads);
-      const Part part = with(named_parts(300, true)[12].part, pattern);
+      const Part part = with_pattern(named_parts(300, true)[12].part, pattern);
       const Var result = attention(part, cpu_backend(), {}, nullptr);
       backward(sum(multiply(result, random_tensor(result.shape(), 99))));
-      got.push_back({result.value()});
-      for (const Var& v : ingredients(part)) got.back().push_back(v.gradient());
+      results.push_back({result.value()});
+      for (const Var& v : ingredients(part)) results.back().push_back(v.gradient());
     }
-    for (std::size_t run = 1; run < got.size(); ++run) {
-      for (std::size_t n = 0; n < got[0].size(); ++n) {
-        EXPECT_TRUE(std::equal(got[0][n].begin(), got[0][n].end(), got[run][n].begin()))
+    for (std::size_t run = 1; run < results.size(); ++run) {
+      for (std::size_t n = 0; n < results[0].size(); ++n) {
+        EXPECT_TRUE(std::equal(results[0][n].begin(), results[0][n].end(), results[run][n].begin()))
             << "tensor " << n << ", run " << run;
       }
     }
   }
-  set_thread_count(before);
+  set_thread_count(thread_count_before);
 }
 
 Part two_heads(Pattern pattern, double scale) {
@@ -159,7 +162,7 @@ Part two_heads(Pattern pattern, double scale) {
   return part;
 }
 
-// Values of 1 have a mean of 1, however large the scores.
+// The weighted mean of values 1 is 1 for scores of any size.
 TEST(ArrangedRows, StayFiniteWithHugeScores) {
   for (const double scale : {1e3, 1e15, 1e20, 1e30}) {
     for (Pattern pattern :
@@ -195,22 +198,24 @@ TEST(ArrangedRows, PropagateNanOnlyToRowsThatSeeIt) {
 TEST(ArrangedRows, StopWithinAHundredMilliseconds) {
   constexpr Index length = 20000;
   const Part part = two_heads(testing::scattered_pattern(1, length, length, 400), 1);
-  double least = 1e9;  // ms; a shared machine may keep a thread waiting: the best of a few counts
-  for (int round = 0; round < 5 && !(least <= 100); ++round) {
+  double shortest =
+      1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
+  for (int round = 0; round < 5 && !(shortest <= 100); ++round) {
     const Stop stop;
     const StopScope scope(stop);
-    std::chrono::steady_clock::time_point asked;
-    std::thread asker([&] {
+    std::chrono::steady_clock::time_point requested;
+    std::thread requester([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      asked = std::chrono::steady_clock::now();
+      requested = std::chrono::steady_clock::now();
       stop.request();
     });
     EXPECT_THROW(for (;;) cpu_backend().run(part, {}), Stopped);
-    const auto ended = std::chrono::steady_clock::now();
-    asker.join();
-    least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
+    const auto stopped = std::chrono::steady_clock::now();
+    requester.join();
+    shortest =
+        std::min(shortest, std::chrono::duration<double, std::milli>(stopped - requested).count());
   }
-  EXPECT_LE(least, 100);
+  EXPECT_LE(shortest, 100);
 }
 
 }  // namespace ATTNSCOPE_FILE

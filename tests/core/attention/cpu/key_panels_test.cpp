@@ -30,7 +30,7 @@ Part band_part(Index reach) {
   return part;
 }
 
-float number(const Part& part, Index head, Index key, Index t) {
+float key_number(const Part& part, Index head, Index key, Index t) {
   return key < kKeys ? part.k.value()(head, key, t) : 0;
 }
 
@@ -42,7 +42,7 @@ void expect_panels(const Part& part, const cpu::KeyPanels& panels, Index head, I
     for (Index x = 0; x < cpu::panel_width; ++x) {
       double square = 0;
       for (Index t = 0; t < kSize; ++t) {
-        const float expected = number(part, head, n * cpu::panel_width + x, t);
+        const float expected = key_number(part, head, n * cpu::panel_width + x, t);
         ASSERT_EQ(panel[t * cpu::panel_width + x], expected) << n << ' ' << x;
         square += static_cast<double>(expected) * expected;
       }
@@ -64,25 +64,25 @@ TEST(KeyPanels, SupportAnyOrder) {
   const Part part = band_part(100);
   const cpu::Prepared prepared(part, cpu::Purpose::Pass);
   cpu::KeyPanels panels(prepared);
-  constexpr Index all = (kKeys + cpu::panel_width - 1) / cpu::panel_width;
-  const auto visit = [&](Index head, Index first, Index last) {
+  constexpr Index panel_count = (kKeys + cpu::panel_width - 1) / cpu::panel_width;
+  const auto load_and_check = [&](Index head, Index first, Index last) {
     ASSERT_TRUE(panels.load(head, first, last));
     ASSERT_NO_FATAL_FAILURE(expect_panels(part, panels, head, first, last));
   };
-  for (Index first = all - 5; first >= 0; first -= 2) visit(0, first, first + 5);
-  for (Index first = 0; first + 5 <= all; first += 2) visit(1, first, first + 5);
+  for (Index first = panel_count - 5; first >= 0; first -= 2) load_and_check(0, first, first + 5);
+  for (Index first = 0; first + 5 <= panel_count; first += 2) load_and_check(1, first, first + 5);
   Random random(4);
   for (int n = 0; n < 300; ++n) {
     const auto below = [&](Index count) {
       return static_cast<Index>(random.below(static_cast<std::uint64_t>(count)));
     };
-    const Index count = 1 + below(64), first = below(all - count + 1);
-    visit(below(kHeads), first, first + count);
+    const Index count = 1 + below(64), first = below(panel_count - count + 1);
+    load_and_check(below(kHeads), first, first + count);
   }
   EXPECT_TRUE(panels.load(0, 7, 7));
   EXPECT_EQ(panels.largest_norm(), 0);
   EXPECT_FALSE(panels.load(0, 0, 65));
-  visit(1, 3, 9);  // as before
+  load_and_check(1, 3, 9);  // a failed load has no effect
 }
 
 TEST(KeyPanels, TreatNanAsInfinitelyLong) {

@@ -1,5 +1,5 @@
-// The plain pass next to the general one: rows on either side of the bound up to which exponentials
-// need no maximum, mixed in one block.
+// The plain pass and the general pass in one block: rows below and above the bound up to which
+// exponentials need no maximum.
 #include "core/attention/cpu/plain_rows.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ void mix_sizes(Part& part) {
   part.q = q;
 }
 
-void expect_the_equation(const Part& part, double tolerance) {
+void expect_reference(const Part& part, double tolerance) {
   const testing::Reference expected = testing::reference(part);
   const Index queries = part.queries(), keys = part.keys();
   for (const bool attention : {false, true}) {
@@ -65,42 +65,42 @@ TEST_P(PlainRows, MixRowsOfAllMagnitudesInOneBlock) {
   const Index length = GetParam();
   for (const bool causal : {false, true}) {
     Part part = plain_part(causal ? Pattern::causal(length, length) : Pattern::all(length, length));
-    expect_the_equation(part, 1e-5);
+    expect_reference(part, 1e-5);
     mix_sizes(part);
-    expect_the_equation(part, 1e-4);  // scores of hundreds have less precise fractions
+    expect_reference(part, 1e-4);  // scores of hundreds have less precise fractions
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, PlainRows, ::testing::Values(1, 63, 65, 257),
                          ::testing::PrintToStringParamName());
 
-// Longer rows use smaller blocks if weights are requested.
+// If weights are requested, blocks of long rows have fewer rows.
 TEST(PlainRows, SupportLongRows) {
   Part part = plain_part(Pattern::all(70, 3000));
-  expect_the_equation(part, 1e-5);
+  expect_reference(part, 1e-5);
   mix_sizes(part);
-  expect_the_equation(part, 1e-4);
+  expect_reference(part, 1e-4);
 }
 
-// Keys [i - before, i + after] of each query, all of them for `everything`.
-Pattern band(Index length, Index before, Index after, Index everything = -1) {
+// Keys [i - before, i + after] of each query i; all keys of query `full_row`.
+Pattern band(Index length, Index before, Index after, Index full_row = -1) {
   PatternBuilder builder(1, length, length, {"window"});
   for (Index i = 0; i < length; ++i) {
-    const bool all = i == everything;
-    builder.add(0, all ? 0 : i - before, all ? length : i + after + 1);
+    const bool is_full = i == full_row;
+    builder.add(0, is_full ? 0 : i - before, is_full ? length : i + after + 1);
     builder.next_row();
   }
   return builder.finish();
 }
 
-// Keys are packed block by block; a single row with all keys is only found later.
+// Keys are packed block by block, which a single row with all keys does not prevent.
 TEST(PlainRows, SupportBands) {
-  expect_the_equation(plain_part(band(700, 40, 40)), 1e-5);
-  expect_the_equation(plain_part(band(700, 0, 100)), 1e-5);
+  expect_reference(plain_part(band(700, 40, 40)), 1e-5);
+  expect_reference(plain_part(band(700, 0, 100)), 1e-5);
   Part part = plain_part(band(700, 40, 0, 330));
-  expect_the_equation(part, 1e-5);
+  expect_reference(part, 1e-5);
   mix_sizes(part);
-  expect_the_equation(part, 1e-4);
+  expect_reference(part, 1e-4);
 }
 
 TEST(PlainRows, PackKeysOfManyWindows) {
@@ -128,7 +128,7 @@ TEST(PlainRows, PropagateNanOnlyToRowsThatSeeIt) {
   }
 }
 
-TEST(PlainRows, GiveSingleKeyTheWholeWeight) {
+TEST(PlainRows, AssignSingleKeyWeightOne) {
   const Part part = plain_part(Pattern::all(100, 1));
   const PartResult got = cpu_backend().run(part, {.output = true, .attention = true});
   for (Index i = 0; i < got.attention.size(); ++i) ASSERT_EQ(got.attention[i], 1) << i;

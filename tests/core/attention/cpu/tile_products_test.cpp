@@ -49,7 +49,7 @@ class SelectedRows : public ::testing::Test {
     }
   }
 
-  static Columns every(Index step, Index count, Index from = 0) {
+  static Columns every_nth(Index step, Index count, Index from = 0) {
     Columns columns;
     for (Index n = 0; n < count; ++n) {
       columns.push_back(static_cast<std::int32_t>(from + n * step));
@@ -64,40 +64,40 @@ class SelectedRows : public ::testing::Test {
 };
 
 TEST_F(SelectedRows, ReuseCommonPrefix) {
-  expect_selected(keys_, every(2, 20));
-  expect_selected(keys_, every(2, 20));  // the same rows
-  expect_selected(keys_, every(2, 40));  // more rows
-  expect_selected(keys_, every(2, 7));   // fewer rows
-  Columns other = every(2, 40);
+  expect_selected(keys_, every_nth(2, 20));
+  expect_selected(keys_, every_nth(2, 20));  // the same rows
+  expect_selected(keys_, every_nth(2, 40));  // more rows
+  expect_selected(keys_, every_nth(2, 7));   // fewer rows
+  Columns other = every_nth(2, 40);
   for (std::size_t n = 21; n < other.size(); ++n) other[n] += 9;  // the first 21 are equal
   expect_selected(keys_, other);
-  expect_selected(keys_, every(2, 40));
-  expect_selected(keys_, every(3, 40, 1));  // no common prefix
-  other = every(3, 40, 1);
+  expect_selected(keys_, every_nth(2, 40));
+  expect_selected(keys_, every_nth(3, 40, 1));  // no common prefix
+  other = every_nth(3, 40, 1);
   other.back() += 5;
   expect_selected(keys_, other);
 }
 
-TEST_F(SelectedRows, AreKeptPerMatrix) {
+TEST_F(SelectedRows, AreCachedPerMatrix) {
   for (int round = 0; round < 3; ++round) {
-    expect_selected(keys_, every(2, 40));
-    expect_selected(values_, every(2, 40));
-    expect_selected(keys_, every(2, 41));
-    expect_selected(others_, every(2, 41));  // a third matrix replaces one of the two
-    expect_selected(values_, every(2, 41));
+    expect_selected(keys_, every_nth(2, 40));
+    expect_selected(values_, every_nth(2, 40));
+    expect_selected(keys_, every_nth(2, 41));
+    expect_selected(others_, every_nth(2, 41));  // a third matrix replaces one of two cached ones
+    expect_selected(values_, every_nth(2, 41));
   }
 }
 
-TEST_F(SelectedRows, AreKeptPerPositionInBlock) {
+TEST_F(SelectedRows, AreCachedPerPositionInBlock) {
   for (int round = 0; round < 2; ++round) {
-    for (Index n = 0; n < 6; ++n) {  // more positions than slots
-      expect_selected(keys_, every(2, 40, 3 * n), n * cpu::tile_columns);
+    for (Index n = 0; n < 6; ++n) {  // more positions than cached tiles
+      expect_selected(keys_, every_nth(2, 40, 3 * n), n * cpu::tile_columns);
     }
   }
 }
 
 TEST_F(SelectedRows, PointIntoTheMatrixForIntervals) {
-  const Columns columns = every(1, 30, 17);
+  const Columns columns = every_nth(1, 30, 17);
   cpu::Tile tile;
   tile.rows = 2;
   tile.columns = columns.data();

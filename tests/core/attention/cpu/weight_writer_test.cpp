@@ -9,8 +9,8 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Index kRows = 9;
 
-// Row r has the keys [r, 2 r + 1): 1, 2, ... times 1 / (r + 1); the first has one.
-cpu::WeightBlock block(Index first_row, Index rows) {
+// Row r has keys [r, 2 r + 1) with weights 1, 2, ... times 1 / (r + 1).
+cpu::WeightBlock test_block(Index first_row, Index rows) {
   cpu::WeightBlock result;
   result.first_row = first_row;
   result.rows = rows;
@@ -32,9 +32,9 @@ cpu::WeightBlock block(Index first_row, Index rows) {
 void expect_rows(const Tensor& attention, Index rows) {
   for (Index r = 0; r < rows; ++r) {
     for (Index c = 0; c < attention.dim(2); ++c) {
-      const bool own = c >= r && c < 2 * r + 1;
+      const bool has_weight = c >= r && c < 2 * r + 1;
       EXPECT_FLOAT_EQ(attention(0, r, c),
-                      own ? static_cast<float>(c - r + 1) / static_cast<float>(r + 1) : 0)
+                      has_weight ? static_cast<float>(c - r + 1) / static_cast<float>(r + 1) : 0)
           << r << ' ' << c;
     }
   }
@@ -48,7 +48,7 @@ TEST(WeightWriter, WritesInSteps) {
       std::fill(attention.begin(), attention.end(), std::numeric_limits<float>::quiet_NaN());
       cpu::WeightWriter writer(cpu::row_kernels(), attention);
       for (Index row = 0; row < kRows; row += 4) {
-        cpu::WeightBlock rows = block(row, std::min<Index>(4, kRows - row));
+        cpu::WeightBlock rows = test_block(row, std::min<Index>(4, kRows - row));
         writer.plan(steps);
         for (Index n = 0; n < steps; ++n) writer.advance();
         writer.submit(rows);
@@ -63,7 +63,7 @@ TEST(WeightWriter, WritesInSteps) {
 TEST(WeightWriter, SpreadsWorkOverTheSteps) {
   Tensor attention = Tensor::zeros({1, 8, 32});
   cpu::WeightWriter writer(cpu::row_kernels(), attention);
-  cpu::WeightBlock rows = block(0, 8);
+  cpu::WeightBlock rows = test_block(0, 8);
   writer.submit(rows);
   writer.plan(2);
   writer.advance();

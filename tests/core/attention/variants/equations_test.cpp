@@ -1,4 +1,4 @@
-// Variants that are more than a pattern S_i, against their equations in double precision.
+// Compares variants that are more than a pattern S_i with their equations in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,19 +57,20 @@ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// Softmax over the keys that `allowed` accepts, exp() multiplied by `times`; zeros if none.
+// Softmax over the keys that `allowed` accepts, with exp() multiplied by `factor`; zeros if it
+// accepts none.
 Row softmax(
     const Row& scores, const std::function<bool(Index)>& allowed,
-    const std::function<double(Index)>& times = [](Index) { return 1.0; }) {
-  double most = -1e300, sum = 0;
+    const std::function<double(Index)>& factor = [](Index) { return 1.0; }) {
+  double maximum = -1e300, sum = 0;
   const auto count = static_cast<Index>(scores.size());
   for (Index j = 0; j < count; ++j) {
-    if (allowed(j)) most = std::max(most, scores[static_cast<std::size_t>(j)]);
+    if (allowed(j)) maximum = std::max(maximum, scores[static_cast<std::size_t>(j)]);
   }
   Row weights(scores.size(), 0.0);
   for (Index j = 0; j < count; ++j) {
     const auto at = static_cast<std::size_t>(j);
-    if (allowed(j)) sum += weights[at] = times(j) * std::exp(scores[at] - most);
+    if (allowed(j)) sum += weights[at] = factor(j) * std::exp(scores[at] - maximum);
   }
   for (double& weight : weights) weight = sum > 0 ? weight / sum : 0;
   return weights;
@@ -78,8 +79,8 @@ Row softmax(
 using ExpectedRow = std::function<Row(const TestRun&, Index a, Index i)>;
 using ValueOf = std::function<Row(const TestRun&, Index a, Index column)>;
 
-// Runs the operation of `json` for several lengths and compares the attention with the rows of
-// `expected` and the output with attention times values.
+// Runs the variant `json` for several lengths. Compares the attention with the rows of `expected`,
+// and the output with the expected attention times the values.
 void expect_attention(const char* json, const ExpectedRow& expected, bool causal = false,
                       const ValueOf& value = {}) {
   SCOPED_TRACE(json);
@@ -107,9 +108,9 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
         Row sum(static_cast<std::size_t>(output.dim(2)), 0.0);
         for (Index c = 0; c < attention.dim(2); ++c) {
           attention(a, i, c) = static_cast<float>(row[static_cast<std::size_t>(c)]);
-          const Row of_key = value_row(run, a, c);
+          const Row column_value = value_row(run, a, c);
           for (std::size_t n = 0; n < sum.size(); ++n) {
-            sum[n] += row[static_cast<std::size_t>(c)] * of_key[n];
+            sum[n] += row[static_cast<std::size_t>(c)] * column_value[n];
           }
         }
         for (Index n = 0; n < output.dim(2); ++n) {
@@ -134,11 +135,11 @@ Row scores(const TestRun& r, Index a, Index i, Index count, const std::function<
 std::function<bool(Index)> up_to(Index last) {
   return [last](Index j) { return j <= last; };
 }
-bool anywhere(Index) {
+bool any_key(Index) {
   return true;
 }
 
-TEST(Equations, FullWithAScale) {
+TEST(Equations, HoldForScaledProducts) {
   for (const double scale : {0.0, 0.3, 1.5}) {
     const std::string json = R"({"type": "full", "scale": )" + std::to_string(scale) + "}";
     expect_attention(json.c_str(), [=](const TestRun& r, Index a, Index i) {
@@ -146,31 +147,31 @@ TEST(Equations, FullWithAScale) {
       for (Index j = 0; j < r.sizes.length; ++j) {
         s.push_back(scale * dot(r.query(a, i), r.key(a, j)));
       }
-      return softmax(s, anywhere);
+      return softmax(s, any_key);
     });
   }
 }
 
-TEST(Equations, Additive) {
+TEST(Equations, HoldForAdditiveScores) {
   expect_attention(R"({"type": "full", "score": "additive"})", [](const TestRun& r, Index a,
                                                                   Index i) {
     Row s;
     for (Index j = 0; j < r.sizes.length; ++j) {
       double sum = 0;
       for (Index m = 0; m < r.sizes.inner; ++m) {
-        double inside = 0;
+        double argument = 0;
         for (Index n = 0; n < r.sizes.key; ++n) {
-          inside += r.q(a, i, n) * r.w("add.wq")(a, n, m) + r.k(a, j, n) * r.w("add.wk")(a, n, m);
+          argument += r.q(a, i, n) * r.w("add.wq")(a, n, m) + r.k(a, j, n) * r.w("add.wk")(a, n, m);
         }
-        sum += r.w("add.v")(a, m) * std::tanh(inside);
+        sum += r.w("add.v")(a, m) * std::tanh(argument);
       }
       s.push_back(sum);
     }
-    return softmax(s, anywhere);
+    return softmax(s, any_key);
   });
 }
 
-TEST(Equations, Graph) {
+TEST(Equations, HoldForGraph) {
   const auto edge = [](const TestRun& r, Index i) {
     return [&r, i](Index j) { return i == j || r.w("graph.adjacency")(i, j) != 0; };
   };
@@ -214,7 +215,7 @@ TEST(Equations, Graph) {
   }
 }
 
-TEST(Equations, Lsh) {
+TEST(Equations, HoldForLsh) {
   for (const Index chunk : {0, 3}) {
     const std::string json =
         R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": )" + std::to_string(chunk) + "}";
@@ -226,7 +227,7 @@ TEST(Equations, Lsh) {
           for (Index round = 0; round < 2; ++round) {
             std::vector<std::pair<Index, Index>> order;  // bucket, position
             for (Index j = 0; j < length; ++j) {
-              Row turned;
+              Row rotated;
               for (const double sign : {1.0, -1.0}) {
                 for (Index b = 0; b < 2; ++b) {
                   double sum = 0;
@@ -234,10 +235,10 @@ TEST(Equations, Lsh) {
                     sum += sign * r.q(a, j, n) *
                            r.w("lsh.rotation").data()[((round * 3 + a) * r.sizes.key + n) * 2 + b];
                   }
-                  turned.push_back(sum);
+                  rotated.push_back(sum);
                 }
               }
-              order.emplace_back(std::max_element(turned.begin(), turned.end()) - turned.begin(),
+              order.emplace_back(std::max_element(rotated.begin(), rotated.end()) - rotated.begin(),
                                  j);
             }
             std::vector<std::pair<Index, Index>> sorted = order;
@@ -265,7 +266,7 @@ TEST(Equations, Lsh) {
   }
 }
 
-TEST(Equations, Routing) {
+TEST(Equations, HoldForRouting) {
   expect_attention(R"({"type": "routing", "clusters": 3})", [](const TestRun& r, Index a, Index i) {
     const auto cluster = [&](const Row& x) {
       Row products;
@@ -279,8 +280,8 @@ TEST(Equations, Routing) {
   });
 }
 
-// Queries as keys: a token always sees itself.
-TEST(Equations, RoutingShared) {
+// Queries serve as keys, so that a token always sees itself.
+TEST(Equations, HoldForRoutingWithSharedKeys) {
   for (const bool causal : {false, true}) {
     expect_attention(
         R"({"type": "routing", "clusters": 3, "shared": true})",
@@ -301,11 +302,11 @@ TEST(Equations, RoutingShared) {
   }
 }
 
-TEST(Equations, Sinkhorn) {
+TEST(Equations, HoldForSinkhorn) {
   expect_attention(
       R"({"type": "sinkhorn", "block": 4, "iterations": 3, "temperature": 0.7})",
       [](const TestRun& r, Index a, Index i) {
-        const Index blocks = r.sizes.length / 4, own = i / 4;
+        const Index blocks = r.sizes.length / 4, own_block = i / 4;
         Matrix p(static_cast<std::size_t>(blocks), Row(static_cast<std::size_t>(blocks)));
         for (Index I = 0; I < blocks; ++I) {
           for (Index J = 0; J < blocks; ++J) {
@@ -325,9 +326,9 @@ TEST(Equations, Sinkhorn) {
             for (Row& row : p) row[J] /= sum;
           }
         }
-        const Row& shares = p[static_cast<std::size_t>(own)];
+        const Row& shares = p[static_cast<std::size_t>(own_block)];
         const auto key = [&](Index c) {
-          if (c < 4) return r.key(a, own * 4 + c);
+          if (c < 4) return r.key(a, own_block * 4 + c);
           Row sorted(static_cast<std::size_t>(r.sizes.key), 0.0);
           for (Index J = 0; J < blocks; ++J) {
             const Row of_block = r.key(a, J * 4 + c - 4);
@@ -337,22 +338,23 @@ TEST(Equations, Sinkhorn) {
           }
           return sorted;
         };
-        const Row both = softmax(scores(r, a, i, 8, key), anywhere);
+        const Row weights = softmax(scores(r, a, i, 8, key), any_key);
         Row implied(static_cast<std::size_t>(r.sizes.length), 0.0);
         for (Index t = 0; t < 4; ++t) {
-          implied[static_cast<std::size_t>(own * 4 + t)] += both[static_cast<std::size_t>(t)];
+          implied[static_cast<std::size_t>(own_block * 4 + t)] +=
+              weights[static_cast<std::size_t>(t)];
           for (Index J = 0; J < blocks; ++J) {
             implied[static_cast<std::size_t>(J * 4 + t)] +=
-                shares[static_cast<std::size_t>(J)] * both[static_cast<std::size_t>(4 + t)];
+                shares[static_cast<std::size_t>(J)] * weights[static_cast<std::size_t>(4 + t)];
           }
         }
         return implied;
       });
 }
 
-// One row from the rows of a window: sum_t weights[t] x[first + t], zeros past the end.
-Row combined(const TestRun& r, const Tensor& x, Index a, Index first, Index size,
-             const std::function<double(Index)>& weights) {
+// Combines the rows of a window: sum_t weights[t] x[first + t], with zeros beyond the end.
+Row combine_rows(const TestRun& r, const Tensor& x, Index a, Index first, Index size,
+                 const std::function<double(Index)>& weights) {
   Row sum(static_cast<std::size_t>(x.dim(2)), 0.0);
   for (Index t = 0; t < size && first + t < r.sizes.length; ++t) {
     for (Index n = 0; n < x.dim(2); ++n) {
@@ -362,41 +364,41 @@ Row combined(const TestRun& r, const Tensor& x, Index a, Index first, Index size
   return sum;
 }
 
-TEST(Equations, MemoryCompressed) {
+TEST(Equations, HoldForMemoryCompressed) {
   const auto row = [](const TestRun& r, const Tensor& x, const char* name, Index a, Index c) {
-    return combined(r, x, a, 3 * c, 3, [&](Index t) { return r.w(name)(a, t); });
+    return combine_rows(r, x, a, 3 * c, 3, [&](Index t) { return r.w(name)(a, t); });
   };
   expect_attention(
       R"({"type": "memory_compressed", "stride": 3})",
       [&](const TestRun& r, Index a, Index i) {
         return softmax(scores(r, a, i, (r.sizes.length + 2) / 3,
                               [&](Index c) { return row(r, r.in.k.value(), "mc.key", a, c); }),
-                       anywhere);
+                       any_key);
       },
       false,
       [&](const TestRun& r, Index a, Index c) { return row(r, r.in.v.value(), "mc.value", a, c); });
 }
 
-TEST(Equations, Linformer) {
+TEST(Equations, HoldForLinformer) {
   for (const std::string mode : {"projection", "mean", "max", "convolution"}) {
     const auto row = [mode](const TestRun& r, const Tensor& x, const char* name, Index a, Index c) {
       const Index length = r.sizes.length, size = (length + 3) / 4;
       if (mode == "projection") {
-        return combined(r, x, a, 0, length, [&](Index j) { return r.w(name)(c, j); });
+        return combine_rows(r, x, a, 0, length, [&](Index j) { return r.w(name)(c, j); });
       }
-      const Index there = std::min(size, length - c * size);
+      const Index rows_in_window = std::min(size, length - c * size);
       if (mode == "max") {
-        Row most(static_cast<std::size_t>(x.dim(2)), there > 0 ? -1e30 : 0);
-        for (Index t = 0; t < there; ++t) {
+        Row maxima(static_cast<std::size_t>(x.dim(2)), rows_in_window > 0 ? -1e30 : 0);
+        for (Index t = 0; t < rows_in_window; ++t) {
           for (Index n = 0; n < x.dim(2); ++n) {
-            double& m = most[static_cast<std::size_t>(n)];
+            double& m = maxima[static_cast<std::size_t>(n)];
             m = std::max(m, static_cast<double>(x(a, c * size + t, n)));
           }
         }
-        return most;
+        return maxima;
       }
-      return combined(r, x, a, c * size, size, [&](Index t) {
-        return mode == "mean" ? 1.0 / static_cast<double>(there) : r.w(name)(a, t);
+      return combine_rows(r, x, a, c * size, size, [&](Index t) {
+        return mode == "mean" ? 1.0 / static_cast<double>(rows_in_window) : r.w(name)(a, t);
       });
     };
     const std::string json = R"({"type": "linformer", "k": 4, "mode": ")" + mode + "\"}";
@@ -413,13 +415,13 @@ TEST(Equations, Linformer) {
   }
 }
 
-TEST(Equations, LinformerShares) {
+TEST(Equations, HoldForSharedLinformerProjections) {
   for (const std::string share : {"head", "key_value"}) {
     const auto row = [share](const TestRun& r, const Tensor& x, const char* name, Index a,
                              Index c) {
       const Tensor& w = r.w(share == "key_value" ? "lin.e" : name);
-      return combined(r, x, a, 0, r.sizes.length,
-                      [&](Index j) { return w.rank() == 3 ? w(a, c, j) : w(c, j); });
+      return combine_rows(r, x, a, 0, r.sizes.length,
+                          [&](Index j) { return w.rank() == 3 ? w(a, c, j) : w(c, j); });
     };
     const std::string json = R"({"type": "linformer", "k": 4, "share": ")" + share + "\"}";
     expect_attention(
@@ -436,7 +438,7 @@ TEST(Equations, LinformerShares) {
           }
           return softmax(
               scores(r, a, i, 4, [&](Index c) { return row(r, r.in.k.value(), "lin.e", a, c); }),
-              anywhere);
+              any_key);
         },
         false,
         [&](const TestRun& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
@@ -453,7 +455,7 @@ Row ratios(const Row& query, const std::function<Row(Index)>& key, Index length,
   return weights;
 }
 
-TEST(Equations, Linear) {
+TEST(Equations, HoldForLinear) {
   const auto phi = [](Row x) {
     for (double& number : x) number = number > 0 ? number + 1 : std::exp(number);
     return x;
@@ -469,7 +471,7 @@ TEST(Equations, Linear) {
   }
 }
 
-TEST(Equations, RandomFeatures) {
+TEST(Equations, HoldForRandomFeatures) {
   const auto products = [](const TestRun& r, const char* name, Index a, const Row& x, Index count) {
     Row angles;
     for (Index f = 0; f < count; ++f) angles.push_back(dot(TestRun::row_of(r.w(name), a, f), x));
@@ -505,7 +507,7 @@ TEST(Equations, RandomFeatures) {
   });
 }
 
-TEST(Equations, Synthesizer) {
+TEST(Equations, HoldForSynthesizer) {
   expect_attention(R"({"type": "synthesizer"})", [](const TestRun& r, Index a, Index i) {
     Row hidden, s;
     for (Index m = 0; m < r.sizes.inner; ++m) {
@@ -520,7 +522,7 @@ TEST(Equations, Synthesizer) {
       }
       s.push_back(sum);
     }
-    return softmax(s, anywhere);
+    return softmax(s, any_key);
   });
   expect_attention(R"({"type": "synthesizer", "mode": "random"})",
                    [](const TestRun& r, Index a, Index i) {
@@ -531,8 +533,8 @@ TEST(Equations, Synthesizer) {
                    true);
 }
 
-// x w + b of head a, for a position.
-Row own_row(const TestRun& r, const char* letter, Index a, Index size, Index i) {
+// Global projection x w + b of head a at position i.
+Row global_row(const TestRun& r, const char* letter, Index a, Index size, Index i) {
   const std::string name = letter;
   Row row;
   for (Index n = a * size; n < (a + 1) * size; ++n) {
@@ -546,7 +548,7 @@ Row own_row(const TestRun& r, const char* letter, Index a, Index size, Index i) 
 }
 
 // Queries at global positions use separate query, key and value projections of all tokens.
-TEST(Equations, LongformerWithSeparateProjections) {
+TEST(Equations, HoldForLongformerWithSeparateProjections) {
   TestRun run;
   run.sizes.length = 11;
   run.sizes.heads = run.sizes.kv_heads = 3;
@@ -562,8 +564,8 @@ TEST(Equations, LongformerWithSeparateProjections) {
       const bool global = i == 0 || i == 7;
       Row s;
       for (Index j = 0; j < length; ++j) {
-        s.push_back(run.scale() * (global ? dot(own_row(run, "q", a, run.sizes.key, i),
-                                                own_row(run, "k", a, run.sizes.key, j))
+        s.push_back(run.scale() * (global ? dot(global_row(run, "q", a, run.sizes.key, i),
+                                                global_row(run, "k", a, run.sizes.key, j))
                                           : dot(run.query(a, i), run.key(a, j))));
       }
       const Row weights =
@@ -571,7 +573,7 @@ TEST(Equations, LongformerWithSeparateProjections) {
       for (Index n = 0; n < run.sizes.value; ++n) {
         double sum = 0;
         for (Index j = 0; j < length; ++j) {
-          const Row value = global ? own_row(run, "v", a, run.sizes.value, j) : run.value(a, j);
+          const Row value = global ? global_row(run, "v", a, run.sizes.value, j) : run.value(a, j);
           sum += weights[static_cast<std::size_t>(j)] * value[static_cast<std::size_t>(n)];
         }
         output(a, i, n) = static_cast<float>(sum);
@@ -585,7 +587,7 @@ TEST(Equations, LongformerWithSeparateProjections) {
   EXPECT_TRUE(close(run.out.output.value(), output, 2e-5));
 }
 
-TEST(Equations, DynamicConvolution) {
+TEST(Equations, HoldForDynamicConvolution) {
   for (const bool causal : {false, true}) {
     for (const Index width : {1, 4, 5, 40}) {
       const std::string json =
@@ -609,7 +611,7 @@ TEST(Equations, DynamicConvolution) {
   }
 }
 
-TEST(Equations, GatedMlp) {
+TEST(Equations, HoldForGatedMlp) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 1;
   const OperationInput in =
@@ -635,7 +637,7 @@ TEST(Equations, GatedMlp) {
   EXPECT_TRUE(close(out.output.value(), expected, 1e-5));
 }
 
-TEST(Equations, Hopfield) {
+TEST(Equations, HoldForHopfield) {
   for (const double tolerance : {0.0, 0.3, 1e9}) {
     const std::string json = R"({"type": "hopfield", "steps": 4, "beta": 1.5, "tolerance": )" +
                              std::to_string(tolerance) + "}";
@@ -644,7 +646,7 @@ TEST(Equations, Hopfield) {
       for (Index step = 1; step <= 4; ++step) {
         Row s;
         for (Index j = 0; j < r.sizes.length; ++j) s.push_back(1.5 * dot(state, r.key(a, j)));
-        weights = softmax(s, anywhere);
+        weights = softmax(s, any_key);
         Row next(state.size(), 0.0);
         for (Index j = 0; j < r.sizes.length; ++j) {
           for (std::size_t n = 0; n < next.size(); ++n) {
@@ -656,9 +658,9 @@ TEST(Equations, Hopfield) {
           change = std::max(change, std::abs(next[n] - state[n]));
         }
         state = next;
-        const Index counted = r.out.extra_counts.at("hopfield.steps")(a, i);
+        const Index steps = r.out.extra_counts.at("hopfield.steps")(a, i);
         if (change < tolerance || step == 4) {
-          EXPECT_EQ(counted, step);
+          EXPECT_EQ(steps, step);
           break;
         }
       }
@@ -667,7 +669,7 @@ TEST(Equations, Hopfield) {
   }
 }
 
-TEST(Equations, AdaptiveSpan) {
+TEST(Equations, HoldForAdaptiveSpan) {
   expect_attention(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})",
                    [](const TestRun& r, Index a, Index i) {
                      const double z = r.w("span.z")[a];
@@ -681,7 +683,7 @@ TEST(Equations, AdaptiveSpan) {
                    });
 }
 
-TEST(Equations, DynamicSpan) {
+TEST(Equations, HoldForDynamicSpan) {
   OperationSizes sizes;
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "adaptive_span", "span": 9, "ramp": 3, "dynamic": true})"),
@@ -704,7 +706,7 @@ TEST(Equations, DynamicSpan) {
   }
 }
 
-TEST(Equations, SegmentMemory) {
+TEST(Equations, HoldForSegmentMemory) {
   expect_attention(R"({"type": "segment_memory"})",
                    [](const TestRun& r, Index a, Index i) {
                      const Index memory = r.sizes.memory;
@@ -722,29 +724,29 @@ TEST(Equations, SegmentMemory) {
                    });
 }
 
-TEST(Equations, Memorizing) {
+TEST(Equations, HoldForMemorizing) {
   expect_attention(
       R"({"type": "memorizing", "top": 2})",
       [](const TestRun& r, Index a, Index i) {
         const Index memory = r.sizes.memory;
         const auto stored = [&](Index m) { return unit(TestRun::row_of(r.w("mem.k"), a, m)); };
-        const Row of_memory = scores(r, a, i, memory, stored);
+        const Row memory_scores = scores(r, a, i, memory, stored);
         const auto retrieved = [&](Index m) {
-          Index better = 0;
+          Index nearer = 0;
           for (Index other = 0; other < memory; ++other) {
-            const double x = of_memory[static_cast<std::size_t>(other)];
-            const double y = of_memory[static_cast<std::size_t>(m)];
-            better += x > y || (x == y && other < m) ? 1 : 0;
+            const double x = memory_scores[static_cast<std::size_t>(other)];
+            const double y = memory_scores[static_cast<std::size_t>(m)];
+            nearer += x > y || (x == y && other < m) ? 1 : 0;
           }
-          return better < 2;
+          return nearer < 2;
         };
         const double g = sigmoid(r.w("memorizing.gate")[a]);
-        Row both = softmax(of_memory, retrieved);
-        for (double& weight : both) weight *= g;
+        Row weights = softmax(memory_scores, retrieved);
+        for (double& weight : weights) weight *= g;
         const Row local = softmax(
             scores(r, a, i, r.sizes.length, [&](Index j) { return unit(r.key(a, j)); }), up_to(i));
-        for (const double weight : local) both.push_back((1 - g) * weight);
-        return both;
+        for (const double weight : local) weights.push_back((1 - g) * weight);
+        return weights;
       },
       true,
       [](const TestRun& r, Index a, Index c) {
@@ -753,7 +755,7 @@ TEST(Equations, Memorizing) {
       });
 }
 
-TEST(Equations, MemorizingNormalises) {
+TEST(Equations, HoldForMemorizingUnitVectors) {
   for (const std::string mode : {"keys_values", "queries_keys"}) {
     const std::string json = R"({"type": "memorizing", "top": 100, "normalise": ")" + mode + "\"}";
     const auto value = [mode](const TestRun& r, Index a, Index c) {
@@ -766,20 +768,20 @@ TEST(Equations, MemorizingNormalises) {
         json.c_str(),
         [mode](const TestRun& r, Index a, Index i) {
           const Row q = mode == "queries_keys" ? unit(r.query(a, i)) : r.query(a, i);
-          Row of_memory, of_segment;
+          Row memory_scores, segment_scores;
           for (Index m = 0; m < r.sizes.memory; ++m) {
-            of_memory.push_back(r.scale() * dot(q, unit(TestRun::row_of(r.w("mem.k"), a, m))));
+            memory_scores.push_back(r.scale() * dot(q, unit(TestRun::row_of(r.w("mem.k"), a, m))));
           }
           for (Index j = 0; j < r.sizes.length; ++j) {
-            of_segment.push_back(r.scale() * dot(q, unit(r.key(a, j))));
+            segment_scores.push_back(r.scale() * dot(q, unit(r.key(a, j))));
           }
           const double g = sigmoid(r.w("memorizing.gate")[a]);
-          Row both = softmax(of_memory, anywhere);
-          for (double& weight : both) weight *= g;
-          for (const double weight : softmax(of_segment, up_to(i))) {
-            both.push_back((1 - g) * weight);
+          Row weights = softmax(memory_scores, any_key);
+          for (double& weight : weights) weight *= g;
+          for (const double weight : softmax(segment_scores, up_to(i))) {
+            weights.push_back((1 - g) * weight);
           }
-          return both;
+          return weights;
         },
         true, value);
   }
@@ -816,25 +818,25 @@ TEST(Equations, MemorizingIsLocalWithoutMemory) {
   }
 }
 
-// One scale applies to both parts, even an encoding's default.
+// Memory and segment use the same scale, also if it is an encoding's default.
 TEST(Equations, MemorizingScalesMemoryLikeSegment) {
   OperationSizes sizes;
   const Choice variant = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
   const Choice deberta = encoding_from_json({{"type", "deberta"}, {"clip", 3}}, "position");
   OperationInput input = testing::random_operation(sizes, variant, deberta, true, 5);
   const Wanted wanted{.output = true, .attention = true, .scores = true};
-  const OperationResult by_default = evaluate(input, cpu_backend(), wanted);
+  const OperationResult default_scale = evaluate(input, cpu_backend(), wanted);
   input.scale = static_cast<float>(1 / std::sqrt(3.0 * static_cast<double>(sizes.key)));
-  const OperationResult given = evaluate(input, cpu_backend(), wanted);
-  EXPECT_TRUE(close(by_default.scores, given.scores, 0));
-  EXPECT_TRUE(close(by_default.attention, given.attention, 0));
+  const OperationResult explicit_scale = evaluate(input, cpu_backend(), wanted);
+  EXPECT_TRUE(close(default_scale.scores, explicit_scale.scores, 0));
+  EXPECT_TRUE(close(default_scale.attention, explicit_scale.attention, 0));
 }
 
-TEST(Equations, Compressive) {
+TEST(Equations, HoldForCompressive) {
   for (const std::string function : {"mean", "max", "convolution", "most_used"}) {
-    // The compressed row n, of 4 old memories at rate 3: the last window has one row.
-    const auto old = [function](const TestRun& r, const char* rows, const char* kernel, Index a,
-                                Index n) {
+    // Compressed row n of 4 old memories at rate 3; the last window has one row.
+    const auto compressed_row = [function](const TestRun& r, const char* rows, const char* kernel,
+                                           Index a, Index n) {
       const Tensor& x = r.w(rows);
       const Index first = 3 * n, end = std::min<Index>(4, first + 3);
       if (function == "most_used") {
@@ -864,7 +866,7 @@ TEST(Equations, Compressive) {
           const Index before = 2 + r.sizes.memory;
           return softmax(scores(r, a, i, before + r.sizes.length,
                                 [&](Index c) {
-                                  if (c < 2) return old(r, "old.k", "comp.key", a, c);
+                                  if (c < 2) return compressed_row(r, "old.k", "comp.key", a, c);
                                   return c < before ? TestRun::row_of(r.w("mem.k"), a, c - 2)
                                                     : r.key(a, c - before);
                                 }),
@@ -873,7 +875,7 @@ TEST(Equations, Compressive) {
         true,
         [&](const TestRun& r, Index a, Index c) {
           const Index before = 2 + r.sizes.memory;
-          if (c < 2) return old(r, "old.v", "comp.value", a, c);
+          if (c < 2) return compressed_row(r, "old.v", "comp.value", a, c);
           return c < before ? TestRun::row_of(r.w("mem.v"), a, c - 2) : r.value(a, c - before);
         });
   }

@@ -1,4 +1,5 @@
-// LSH with all options, by loops over rounds, chunks and positions; drawn and oversized tensors.
+// LSH with all options, compared with loops over rounds, chunks and positions. Random, oversized
+// and memory weights of several variants.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::OperationSizes;
 
-// The bucket of each position by the definition, in rounds of two factors or of one.
+// Bucket of each position by the definition, for one or two factors.
 std::vector<Index> buckets_of(const OperationInput& in, Index round, Index head,
                               const std::vector<Index>& factors) {
   const Tensor& rotation = in.weights.at("lsh.rotation").value();  // [n, h, d_k, columns]
@@ -25,9 +26,9 @@ std::vector<Index> buckets_of(const OperationInput& in, Index round, Index head,
   const Index columns = rotation.dim(3), size = rotation.dim(2);
   std::vector<Index> result;
   for (Index i = 0; i < q.dim(1); ++i) {
-    Index bucket = 0, worth = 1, first = 0;
+    Index bucket = 0, stride = 1, first = 0;
     for (const Index factor : factors) {
-      std::vector<double> turned;
+      std::vector<double> rotated;
       for (const double sign : {1.0, -1.0}) {
         for (Index b = 0; b < factor / 2; ++b) {
           double sum = 0;
@@ -36,11 +37,11 @@ std::vector<Index> buckets_of(const OperationInput& in, Index round, Index head,
             sum += sign * static_cast<double>(q(head, i, n)) *
                    static_cast<double>(rotation[row * columns + first + b]);
           }
-          turned.push_back(sum);
+          rotated.push_back(sum);
         }
       }
-      bucket += worth * (std::max_element(turned.begin(), turned.end()) - turned.begin());
-      worth *= factor;
+      bucket += stride * (std::max_element(rotated.begin(), rotated.end()) - rotated.begin());
+      stride *= factor;
       first += factor / 2;
     }
     result.push_back(bucket);
@@ -55,9 +56,9 @@ struct Form {
   bool released;
 };
 
-// Multiplicity of each key for each query of a head.  [L, L]
-std::vector<std::vector<int>> met(const OperationInput& in, const Form& form, Index head,
-                                  const OperationResult& out) {
+// Number of times that each query of a head sees each key.  [L, L]
+std::vector<std::vector<int>> count_sightings(const OperationInput& in, const Form& form,
+                                              Index head, const OperationResult& out) {
   const Index length = in.q.dim(1), heads = in.heads;
   const auto at = [](Index n) { return static_cast<std::size_t>(n); };
   std::vector<std::vector<int>> times(at(length), std::vector<int>(at(length), 0));
@@ -93,14 +94,15 @@ std::vector<std::vector<int>> met(const OperationInput& in, const Form& form, In
         }
         continue;
       }
-      if (chunks == 1 && round > 0) break;  // a round sees all that there is
-      const Index all = chunks * form.rounds, own = round * chunks + rank / form.chunk;
+      if (chunks == 1 && round > 0) break;  // each round sees all positions
+      const Index all_chunks = chunks * form.rounds, own_chunk = round * chunks + rank / form.chunk;
       const Index before = chunks == 1 ? 0 : form.before, after = chunks == 1 ? 0 : form.after;
-      for (Index c = own - before; c <= own + after; ++c) {
-        const Index there = (c + 100 * all) % all;
-        for (Index r = there % chunks * form.chunk; r < (there % chunks + 1) * form.chunk; ++r) {
+      for (Index c = own_chunk - before; c <= own_chunk + after; ++c) {
+        const Index neighbour = (c + 100 * all_chunks) % all_chunks;
+        for (Index r = neighbour % chunks * form.chunk; r < (neighbour % chunks + 1) * form.chunk;
+             ++r) {
           if (r >= length) break;
-          const Index j = order[at(there / chunks)][at(r)];
+          const Index j = order[at(neighbour / chunks)][at(r)];
           if (j != i && !(in.causal && j > i)) ++times[at(i)][at(j)];
         }
       }
@@ -185,7 +187,7 @@ TEST(Lsh, MatchesRoundsAndChunks) {
         const Tensor& q = in.q.value();
         Tensor expected({3, length, length}), output({3, length, sizes.value});
         for (Index head = 0; head < 3; ++head) {
-          const auto times = met(in, form, head, out);
+          const auto times = count_sightings(in, form, head, out);
           for (Index i = 0; i < length; ++i) {
             std::vector<double> weights(static_cast<std::size_t>(length));
             double total = 0;
@@ -224,7 +226,7 @@ TEST(Lsh, MatchesRoundsAndChunks) {
   }
 }
 
-TEST(Lsh, AppliesGivenScaleInReleasedForm) {
+TEST(Lsh, AppliesExplicitScaleInReleasedForm) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3, "form": "released"})"),
       "variant");
@@ -238,16 +240,16 @@ TEST(Lsh, AppliesGivenScaleInReleasedForm) {
   }
 }
 
-// Missing tensors are drawn deterministically.
-TEST(Drawn, AreDeterminedByTheSeed) {
+// Missing weights are random numbers determined by the seed.
+TEST(RandomWeights, AreDeterminedBySeed) {
   const auto check = [](const char* json, const char* name, const Shape& shape, double deviation) {
     const Choice choice = variant_from_json(Json::parse(json), "variant");
     OperationInput in = testing::random_operation({}, choice, default_encoding(), true, 4);
     in.weights.erase(name);
-    const Tensor drawn = evaluate(in, cpu_backend(), {.output = true}).output.value();
+    const Tensor random = evaluate(in, cpu_backend(), {.output = true}).output.value();
     in.weights[name] = drawn_normal(name, shape, deviation, 7);
-    const Tensor given = evaluate(in, cpu_backend(), {.output = true}).output.value();
-    EXPECT_TRUE(testing::close(drawn, given, 0)) << json;
+    const Tensor stored = evaluate(in, cpu_backend(), {.output = true}).output.value();
+    EXPECT_TRUE(testing::close(random, stored, 0)) << json;
   };
   check(R"({"type": "rfa", "features": 5, "sigma": 0.5, "seed": 7})", "rfa.w", {2, 5, 4}, 2);
   check(R"({"type": "lsh", "buckets": 6, "rounds": 3, "seed": 7})", "lsh.rotation", {3, 2, 4, 3},
@@ -264,8 +266,8 @@ TEST(Drawn, AreDeterminedByTheSeed) {
   EXPECT_THROW(drawn_normal("w", {(Index{1} << 28) + 1}, 1, 1), InputError);
 }
 
-// The numbers drawn for a shorter text are a subset of those for a longer one.
-TEST(Drawn, ExtendMatricesOfShorterTexts) {
+// The matrix of a shorter text is a submatrix of that of a longer text.
+TEST(RandomWeights, ExtendMatricesOfShorterTexts) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "synthesizer", "mode": "random", "seed": 3})"), "variant");
   const auto scores = [&](Index length, Index from) {
@@ -299,9 +301,9 @@ TEST(Drawn, ExtendMatricesOfShorterTexts) {
   EXPECT_NE(long_text(0, 3, 2), long_text(1, 3, 2));
 }
 
-// Weights for a length support it and shorter texts only.
+// Weights for a length support texts up to this length.
 TEST(Weights, SupportTextsUpToTheirLength) {
-  int served = 0, refused = 0;
+  int accepted = 0, refused = 0;
   for (const Variant& v : variants()) {
     for (const Values& values : testing::value_cases(v.parameters)) {
       Choice choice{v.id, values};
@@ -324,24 +326,25 @@ TEST(Weights, SupportTextsUpToTheirLength) {
         const Shape exact = w.shape(testing::dimensions(sizes), choice.values);
         if (w.shape(testing::dimensions(larger), choice.values) == exact) continue;
         SCOPED_TRACE(testing::describe(in) + " " + w.name);
-        OperationInput with = in;
-        for (const auto& [name, weight] : wide.weights) with.weights[name] = weight;
-        EXPECT_NO_THROW(evaluate(with, cpu_backend(), {.output = true}));
-        ++served;
+        OperationInput modified = in;
+        for (const auto& [name, weight] : wide.weights) modified.weights[name] = weight;
+        EXPECT_NO_THROW(evaluate(modified, cpu_backend(), {.output = true}));
+        ++accepted;
         if (w.shape(testing::dimensions(smaller), choice.values) == exact) continue;
-        with.weights = in.weights;
-        with.weights[w.name] =
+        modified.weights = in.weights;
+        modified.weights[w.name] =
             testing::random_tensor(w.shape(testing::dimensions(smaller), choice.values), 3);
-        EXPECT_THROW(evaluate(with, cpu_backend(), {.output = true}), InputError);
+        EXPECT_THROW(evaluate(modified, cpu_backend(), {.output = true}), InputError);
         ++refused;
       }
     }
   }
-  EXPECT_GE(served, 8);
+  EXPECT_GE(accepted, 8);
   EXPECT_GE(refused, 6);
 }
 
-// The weights on shortened rows, mapped to tokens, give the same output; with two texts at once.
+// Weights on tokens reproduce the output of the weights on shortened rows, for two texts in a
+// batch.
 TEST(Linformer, ReportsImpliedWeightsOfTokens) {
   for (const char* mode : {"projection", "mean", "convolution"}) {
     for (const Index length : {7, 12}) {
@@ -369,8 +372,8 @@ TEST(Linformer, ReportsImpliedWeightsOfTokens) {
   }
 }
 
-// Rows before the segment keep their distance; a compressed row has the position of the last of its
-// window.
+// Rows of the memory have positions before the segment; a compressed row has the position of the
+// last row of its window.
 TEST(Memories, PrecedeTheSegment) {
   const Choice alibi =
       encoding_from_json(Json::parse(R"({"type": "alibi", "slopes": [1, 0.25]})"), "position");

@@ -1,4 +1,4 @@
-// Patterns of variants, against each variant's rule for S_i as a predicate on indices.
+// Compares patterns of variants with the rule for S_i as a predicate on indices.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ void expect_rule(const std::string& id, const Rule& rule, Index length, bool cau
   Dimensions sizes;
   sizes.heads = kHeads;
   ASSERT_EQ(refusal({id, rule.values}, default_encoding(), causal, sizes, length, length), "");
-  const bool hides = causal || v.causality.by_definition;
+  const bool is_causal = causal || v.causality.by_definition;
   const NamedVars none;
   const Pattern pattern = v.pattern({.values = rule.values,
                                      .weights = none,
@@ -45,11 +45,11 @@ void expect_rule(const std::string& id, const Rule& rule, Index length, bool cau
                                      .queries = length,
                                      .keys = length,
                                      .layer = rule.layer,
-                                     .causal = hides});
+                                     .causal = is_causal});
   for (Index head = 0; head < kHeads; ++head) {
     for (Index i = 0; i < length; ++i) {
       for (Index j = 0; j < length; ++j) {
-        const bool expected = rule.allowed(head, i, j) && (!hides || j <= i);
+        const bool expected = rule.allowed(head, i, j) && (!is_causal || j <= i);
         ASSERT_EQ(pattern.allowed(head, i, j), expected)
             << id << " head " << head << ", query " << i << ", key " << j << " of " << length;
       }
@@ -57,8 +57,9 @@ void expect_rule(const std::string& id, const Rule& rule, Index length, bool cau
   }
 }
 
-// Tries a rule with many parameters and lengths.
-void sweep(const std::string& id, const std::function<Rule(Random&, Index length)>& make) {
+// Checks a rule for random parameters and lengths.
+void expect_random_rules(const std::string& id,
+                         const std::function<Rule(Random&, Index length)>& make) {
   Random random(7);
   for (int round = 0; round < 60; ++round) {
     const Index length = 1 + static_cast<Index>(random.below(40));
@@ -70,11 +71,11 @@ void sweep(const std::string& id, const std::function<Rule(Random&, Index length
   }
 }
 
-Index pick(Random& random, Index least, Index most) {
-  return least + static_cast<Index>(random.below(static_cast<std::uint64_t>(most - least + 1)));
+Index random_index(Random& random, Index min, Index max) {
+  return min + static_cast<Index>(random.below(static_cast<std::uint64_t>(max - min + 1)));
 }
 
-Values with(std::initializer_list<std::pair<const char*, Value>> values) {
+Values make_values(std::initializer_list<std::pair<const char*, Value>> values) {
   Values result;
   for (const auto& [key, value] : values) result.set(key, value);
   return result;
@@ -85,55 +86,58 @@ bool in_window(Index i, Index j, Index window, Index dilation) {
 }
 
 TEST(Patterns, LocalMatchesRule) {
-  sweep("local", [](Random& random, Index) {
-    const Index w = pick(random, 0, 6), r = pick(random, 1, 5);
-    return Rule{with({{"window", w}, {"dilation", r}}), 0,
+  expect_random_rules("local", [](Random& random, Index) {
+    const Index w = random_index(random, 0, 6), r = random_index(random, 1, 5);
+    return Rule{make_values({{"window", w}, {"dilation", r}}), 0,
                 [=](Index, Index i, Index j) { return in_window(i, j, w, r); }};
   });
   const Index huge = 2147483647;
   expect_rule("local",
-              {with({{"window", huge}, {"dilation", huge}}), 0,
+              {make_values({{"window", huge}, {"dilation", huge}}), 0,
                [](Index, Index i, Index j) { return i == j; }},
               9, false);
 }
 
 TEST(Patterns, BlockLocalMatchesRule) {
-  sweep("block_local", [](Random& random, Index) {
-    const Index b = pick(random, 1, 12);
-    return Rule{with({{"block", b},
-                      {"before", Index{0}},
-                      {"after", Index{0}},
-                      {"circular", false},
-                      {"fill", Index{0}}}),
+  expect_random_rules("block_local", [](Random& random, Index) {
+    const Index b = random_index(random, 1, 12);
+    return Rule{make_values({{"block", b},
+                             {"before", Index{0}},
+                             {"after", Index{0}},
+                             {"circular", false},
+                             {"fill", Index{0}}}),
                 0, [=](Index, Index i, Index j) { return floor_div(i, b) == floor_div(j, b); }};
   });
 }
 
 TEST(Patterns, BlockLocalWithNeighboursMatchesRule) {
-  sweep("block_local", [](Random& random, Index length) {
-    const Index b = pick(random, 1, 7), before = pick(random, 0, 2), after = pick(random, 0, 2);
-    const Index fill = b * pick(random, 1, 3), filled = fill * floor_div(length + fill - 1, fill);
+  expect_random_rules("block_local", [](Random& random, Index length) {
+    const Index b = random_index(random, 1, 7), before = random_index(random, 0, 2),
+                after = random_index(random, 0, 2);
+    const Index fill = b * random_index(random, 1, 3),
+                padded_length = fill * floor_div(length + fill - 1, fill);
     const bool circular = random.below(2) == 0;
-    return Rule{with({{"block", b},
-                      {"before", before},
-                      {"after", after},
-                      {"circular", circular},
-                      {"fill", fill}}),
+    return Rule{make_values({{"block", b},
+                             {"before", before},
+                             {"after", after},
+                             {"circular", circular},
+                             {"fill", fill}}),
                 0, [=](Index, Index i, Index j) {
-                  const Index own = floor_div(i, b), other = floor_div(j, b);
+                  const Index query_block = floor_div(i, b), key_block = floor_div(j, b);
                   for (Index d = -before; d <= after; ++d) {
-                    if (circular ? mod(own + d, filled / b) == other : own + d == other)
+                    if (circular ? mod(query_block + d, padded_length / b) == key_block
+                                 : query_block + d == key_block)
                       return true;
                   }
-                  return own == other;
+                  return query_block == key_block;
                 }};
   });
 }
 
 TEST(Patterns, Image1dMatchesRule) {
-  sweep("image_1d", [](Random& random, Index) {
-    const Index b = pick(random, 1, 9), m = pick(random, 0, 9);
-    return Rule{with({{"block", b}, {"memory", m}}), 0, [=](Index, Index i, Index j) {
+  expect_random_rules("image_1d", [](Random& random, Index) {
+    const Index b = random_index(random, 1, 9), m = random_index(random, 0, 9);
+    return Rule{make_values({{"block", b}, {"memory", m}}), 0, [=](Index, Index i, Index j) {
                   const Index s = b * floor_div(i, b);
                   return s - m <= j && j < s + b;
                 }};
@@ -143,16 +147,17 @@ TEST(Patterns, Image1dMatchesRule) {
 TEST(Patterns, Image2dMatchesRule) {
   Random random(3);
   for (int round = 0; round < 60; ++round) {
-    const Index width = pick(random, 1, 7), height = pick(random, 1, 6);
-    const Index bh = pick(random, 1, 4), bw = pick(random, 1, 4);
-    const Index top = pick(random, 0, 3), left = pick(random, 0, 3), right = pick(random, 0, 3);
-    const Rule rule{with({{"width", width},
-                          {"height", height},
-                          {"block_h", bh},
-                          {"block_w", bw},
-                          {"top", top},
-                          {"left", left},
-                          {"right", right}}),
+    const Index width = random_index(random, 1, 7), height = random_index(random, 1, 6);
+    const Index bh = random_index(random, 1, 4), bw = random_index(random, 1, 4);
+    const Index top = random_index(random, 0, 3), left = random_index(random, 0, 3),
+                right = random_index(random, 0, 3);
+    const Rule rule{make_values({{"width", width},
+                                 {"height", height},
+                                 {"block_h", bh},
+                                 {"block_w", bw},
+                                 {"top", top},
+                                 {"left", left},
+                                 {"right", right}}),
                     0, [=](Index, Index i, Index j) {
                       const Index row = floor_div(i, width), column = mod(i, width);
                       const Index R = bh * floor_div(row, bh), C = bw * floor_div(column, bw);
@@ -166,7 +171,7 @@ TEST(Patterns, Image2dMatchesRule) {
 
 const char* const kModes[] = {"first", "second", "merged", "per_head", "interleaved"};
 
-bool by_mode(const std::string& mode, Index head, Index layer, bool first, bool second) {
+bool allowed_by_mode(const std::string& mode, Index head, Index layer, bool first, bool second) {
   if (mode == "first") return first;
   if (mode == "second") return second;
   if (mode == "merged") return first || second;
@@ -174,32 +179,35 @@ bool by_mode(const std::string& mode, Index head, Index layer, bool first, bool 
 }
 
 TEST(Patterns, StridedMatchesRule) {
-  sweep("strided", [](Random& random, Index) {
-    const Index l = pick(random, 1, 9), layer = pick(random, 0, 3);
+  expect_random_rules("strided", [](Random& random, Index) {
+    const Index l = random_index(random, 1, 9), layer = random_index(random, 0, 3);
     const std::string mode = kModes[random.below(5)];
-    return Rule{with({{"stride", l}, {"mode", mode}}), layer, [=](Index head, Index i, Index j) {
-                  return by_mode(mode, head, layer, std::max<Index>(0, i - l) <= j && j <= i,
+    return Rule{
+        make_values({{"stride", l}, {"mode", mode}}), layer, [=](Index head, Index i, Index j) {
+          return allowed_by_mode(mode, head, layer, std::max<Index>(0, i - l) <= j && j <= i,
                                  j <= i && mod(i - j, l) == 0);
-                }};
+        }};
   });
 }
 
 TEST(Patterns, FixedMatchesRule) {
-  sweep("fixed", [](Random& random, Index) {
-    const Index l = pick(random, 1, 9), c = pick(random, 0, l), layer = pick(random, 0, 3);
+  expect_random_rules("fixed", [](Random& random, Index) {
+    const Index l = random_index(random, 1, 9), c = random_index(random, 0, l),
+                layer = random_index(random, 0, 3);
     const std::string mode = kModes[random.below(5)];
-    return Rule{with({{"stride", l}, {"summary", c}, {"mode", mode}}), layer,
+    return Rule{make_values({{"stride", l}, {"summary", c}, {"mode", mode}}), layer,
                 [=](Index head, Index i, Index j) {
-                  return by_mode(mode, head, layer, j <= i && floor_div(j, l) == floor_div(i, l),
-                                 j <= i && mod(j, l) >= l - c);
+                  return allowed_by_mode(mode, head, layer,
+                                         j <= i && floor_div(j, l) == floor_div(i, l),
+                                         j <= i && mod(j, l) >= l - c);
                 }};
   });
 }
 
 TEST(Patterns, BlockwiseMatchesRule) {
-  sweep("blockwise", [](Random& random, Index length) {
-    const Index n = pick(random, 1, 6), size = (length + n - 1) / n;
-    Values values = with({{"blocks", n}});
+  expect_random_rules("blockwise", [](Random& random, Index length) {
+    const Index n = random_index(random, 1, 6), size = (length + n - 1) / n;
+    Values values = make_values({{"blocks", n}});
     Lists permutations(kHeads);
     for (Index head = 0; head < kHeads; ++head) {
       auto& permutation = permutations[static_cast<std::size_t>(head)];
@@ -209,7 +217,7 @@ TEST(Patterns, BlockwiseMatchesRule) {
       for (auto& permutation : permutations) {
         for (Index b = n - 1; b > 0; --b) {
           std::swap(permutation[static_cast<std::size_t>(b)],
-                    permutation[static_cast<std::size_t>(pick(random, 0, b))]);
+                    permutation[static_cast<std::size_t>(random_index(random, 0, b))]);
         }
       }
       values.set("permutations", permutations);
@@ -223,61 +231,63 @@ TEST(Patterns, BlockwiseMatchesRule) {
 }
 
 TEST(Patterns, LongformerMatchesRule) {
-  sweep("longformer", [](Random& random, Index length) {
-    const Index w = pick(random, 0, 4), r = pick(random, 1, 3);
+  expect_random_rules("longformer", [](Random& random, Index length) {
+    const Index w = random_index(random, 0, 4), r = random_index(random, 1, 3);
     Integers global;
-    for (Index n = pick(random, 0, 3); n > 0; --n) global.push_back(pick(random, 0, length - 1));
+    for (Index n = random_index(random, 0, 3); n > 0; --n)
+      global.push_back(random_index(random, 0, length - 1));
     const auto is_global = [=](Index j) {
       return std::find(global.begin(), global.end(), j) != global.end();
     };
-    return Rule{with({{"window", w},
-                      {"dilation", r},
-                      {"global", global},
-                      {"projections", std::string("shared")}}),
+    return Rule{make_values({{"window", w},
+                             {"dilation", r},
+                             {"global", global},
+                             {"projections", std::string("shared")}}),
                 0, [=](Index, Index i, Index j) {
                   return in_window(i, j, w, r) || is_global(j) || is_global(i);
                 }};
   });
 }
 
-TEST(Patterns, BigBirdWithGivenBlocksMatchesRule) {
-  sweep("bigbird", [](Random& random, Index length) {
-    const Index b = pick(random, 1, 6), blocks = (length + b - 1) / b;
-    const Index w = 2 * pick(random, 0, 2) + 1, g = pick(random, 0, 2);
-    Lists given(static_cast<std::size_t>(blocks));
-    for (auto& list : given) {
-      for (Index n = pick(random, 0, 2); n > 0; --n) list.push_back(pick(random, 0, blocks - 1));
+TEST(Patterns, BigBirdWithListedBlocksMatchesRule) {
+  expect_random_rules("bigbird", [](Random& random, Index length) {
+    const Index b = random_index(random, 1, 6), blocks = (length + b - 1) / b;
+    const Index w = 2 * random_index(random, 0, 2) + 1, g = random_index(random, 0, 2);
+    Lists random_blocks(static_cast<std::size_t>(blocks));
+    for (auto& list : random_blocks) {
+      for (Index n = random_index(random, 0, 2); n > 0; --n)
+        list.push_back(random_index(random, 0, blocks - 1));
     }
-    const Values values = with({{"block", b},
-                                {"window_blocks", w},
-                                {"global_blocks", g},
-                                {"random_blocks", Index{1}},
-                                {"last_blocks", Index{0}},
-                                {"by_head", false},
-                                {"seed", Index{0}},
-                                {"random", given}});
+    const Values values = make_values({{"block", b},
+                                       {"window_blocks", w},
+                                       {"global_blocks", g},
+                                       {"random_blocks", Index{1}},
+                                       {"last_blocks", Index{0}},
+                                       {"by_head", false},
+                                       {"seed", Index{0}},
+                                       {"random", random_blocks}});
     return Rule{values, 0, [=](Index, Index i, Index j) {
                   const Index I = i / b, J = j / b;
-                  const auto& drawn = given[static_cast<std::size_t>(I)];
+                  const auto& row_blocks = random_blocks[static_cast<std::size_t>(I)];
                   return std::abs(I - J) <= (w - 1) / 2 || J < g || I < g ||
-                         std::find(drawn.begin(), drawn.end(), J) != drawn.end();
+                         std::find(row_blocks.begin(), row_blocks.end(), J) != row_blocks.end();
                 }};
   });
 }
 
-// Drawn blocks: as many as requested, none that is already allowed, the same for the same seed.
+// As many random blocks as requested, none that is already allowed, equal for equal seeds.
 TEST(Patterns, BigBirdDrawsBlocks) {
   const NamedVars none;
   for (const Index r : {0, 1, 3, 50}) {
     const Index blocks = 12, g = 2;
     const auto make = [&](Index seed) {
-      const Values values = with({{"block", Index{2}},
-                                  {"window_blocks", Index{3}},
-                                  {"global_blocks", g},
-                                  {"random_blocks", r},
-                                  {"last_blocks", Index{0}},
-                                  {"by_head", false},
-                                  {"seed", seed}});
+      const Values values = make_values({{"block", Index{2}},
+                                         {"window_blocks", Index{3}},
+                                         {"global_blocks", g},
+                                         {"random_blocks", r},
+                                         {"last_blocks", Index{0}},
+                                         {"by_head", false},
+                                         {"seed", seed}});
       return variant("bigbird").pattern(
           {.values = values, .weights = none, .queries = 2 * blocks, .keys = 2 * blocks});
     };
@@ -302,13 +312,14 @@ TEST(Patterns, BigBirdDrawsBlocks) {
 }
 
 TEST(Patterns, EtcMatchesRule) {
-  sweep("etc", [](Random& random, Index length) {
-    const Index g = pick(random, 0, std::min<Index>(4, length)), w = pick(random, 0, 4);
-    Values values = with({{"global", g}, {"radius", w}, {"by", std::string("list")}});
+  expect_random_rules("etc", [](Random& random, Index length) {
+    const Index g = random_index(random, 0, std::min<Index>(4, length)),
+                w = random_index(random, 0, 4);
+    Values values = make_values({{"global", g}, {"radius", w}, {"by", std::string("list")}});
     Integers segments;
     const bool has_segments = g > 0 && random.below(2) == 0;
     if (has_segments) {
-      for (Index n = g; n < length; ++n) segments.push_back(pick(random, 0, g - 1));
+      for (Index n = g; n < length; ++n) segments.push_back(random_index(random, 0, g - 1));
       values.set("segments", segments);
     }
     return Rule{values, 0, [=](Index, Index i, Index j) {
@@ -326,7 +337,7 @@ TEST(Patterns, EtcMatchesRule) {
 TEST(Patterns, ReadsMasksAndAdjacencyMatrices) {
   Random random(11);
   for (int round = 0; round < 30; ++round) {
-    const Index queries = pick(random, 1, 20), keys = pick(random, 1, 20);
+    const Index queries = random_index(random, 1, 20), keys = random_index(random, 1, 20);
     const bool per_head = random.below(2) == 0;
     Tensor mask(per_head ? Shape{kHeads, queries, keys} : Shape{queries, keys});
     for (float& x : mask) x = random.below(3) == 0 ? 1.0f : 0.0f;
@@ -346,7 +357,8 @@ TEST(Patterns, ReadsMasksAndAdjacencyMatrices) {
   Tensor edges = Tensor::zeros({4, 4});
   edges(0, 2) = 1;
   const NamedVars weights = {{"graph.adjacency", edges}};
-  const Values values = with({{"mode", std::string("dot")}, {"from", std::string("matrix")}});
+  const Values values =
+      make_values({{"mode", std::string("dot")}, {"from", std::string("matrix")}});
   const Pattern pattern =
       variant("graph").pattern({.values = values, .weights = weights, .queries = 4, .keys = 4});
   for (Index i = 0; i < 4; ++i) {
@@ -356,10 +368,10 @@ TEST(Patterns, ReadsMasksAndAdjacencyMatrices) {
   }
 }
 
-// `custom` with painted rows, at lengths below and above that of the mask.
+// Painted rows of `custom`, for texts that are shorter and longer than the mask.
 TEST(Patterns, PaintedRowsSupportEveryLength) {
   const Lists rows{{0, 1}, {0, 1, 2, 3}, {}, {1, 4}};
-  const Values values = with({{"rows", rows}});
+  const Values values = make_values({{"rows", rows}});
   const NamedVars none;
   for (const Index length : {1, 2, 4, 7}) {
     for (const bool causal : {false, true}) {
@@ -395,8 +407,8 @@ Pattern graph_of(Values values, Index length) {
 TEST(Patterns, GraphUsesListsChainsAndBrackets) {
   const Lists edges{{0, 2}, {3, 1}, {4, 9}};
   for (const bool one_way : {false, true}) {
-    const Pattern drawn =
-        graph_of(with({{"from", std::string("edges")}, {"edges", edges}, {"one_way", one_way}}), 5);
+    const Pattern drawn = graph_of(
+        make_values({{"from", std::string("edges")}, {"edges", edges}, {"one_way", one_way}}), 5);
     for (Index i = 0; i < 5; ++i) {
       for (Index j = 0; j < 5; ++j) {
         const bool there = (i == 0 && j == 2) || (i == 3 && j == 1);
@@ -405,18 +417,18 @@ TEST(Patterns, GraphUsesListsChainsAndBrackets) {
       }
     }
   }
-  const Pattern chain = graph_of(with({{"from", std::string("chain")}}), 5);
+  const Pattern chain = graph_of(make_values({{"from", std::string("chain")}}), 5);
   for (Index i = 0; i < 5; ++i) {
     for (Index j = 0; j < 5; ++j) EXPECT_EQ(chain.allowed(0, i, j), std::abs(i - j) <= 1);
   }
   // Edges must be pairs for every source, since the source may be replaced later.
   for (const char* source : {"edges", "brackets", "chain"}) {
     for (const Lists& broken : {Lists{{}}, Lists{{0}}, Lists{{0, 1}, {1, 2, 3}}}) {
-      const Values values = with({{"from", std::string(source)}, {"edges", broken}});
+      const Values values = make_values({{"from", std::string(source)}, {"edges", broken}});
       EXPECT_NE(variant("graph").objection(values, {}), "") << source;
     }
   }
-  Values brackets = with({{"from", std::string("brackets")}, {"one_way", true}});
+  Values brackets = make_values({{"from", std::string("brackets")}, {"one_way", true}});
   EXPECT_THROW(graph_of(brackets, 5), InputError);  // without a text
   variant("graph").defaults.from_text(brackets, text_structure({"a", "(", "b", "c", ")"}));
   const Pattern read = graph_of(brackets, 5);
@@ -431,7 +443,7 @@ TEST(Patterns, GraphUsesListsChainsAndBrackets) {
 
 TEST(Patterns, EtcUsesSentencesAsSegments) {
   const TextStructure shape = text_structure({"a", " b", " c", ".", " d", ".", " e"});
-  Values values = with({{"by", std::string("sentences")}, {"radius", Index{1}}});
+  Values values = make_values({{"by", std::string("sentences")}, {"radius", Index{1}}});
   const NamedVars none;
   const auto pattern = [&] {
     return variant("etc").pattern({.values = values, .weights = none, .queries = 7, .keys = 7});
@@ -442,7 +454,7 @@ TEST(Patterns, EtcUsesSentencesAsSegments) {
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 1, 1, 2}));
   EXPECT_TRUE(pattern().allowed(0, 4, 1));
   EXPECT_FALSE(pattern().allowed(0, 4, 0));
-  values.set("global", Index{2});  // extra sentences share the last
+  values.set("global", Index{2});  // sentences in excess share the last global token
   variant("etc").defaults.from_text(values, shape);
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 0, 1, 1, 1}));
 }

@@ -22,8 +22,8 @@ OperationInput operation(bool shared, double decay) {
   return testing::random_operation(sizes, choice, default_encoding(), true, 6);
 }
 
-// Moving average of each centroid and the mean of its assigned rows, scaled to unit length.
-Tensor expected_step(const OperationInput& in, bool shared, double decay) {
+// Moving average of each centroid with the mean of the rows in its cluster, which have unit length.
+Tensor expected_centroids(const OperationInput& in, bool shared, double decay) {
   const Tensor& old = in.weights.at("routing.centroid").value();  // [h, c, d_k]
   Tensor moved(old.shape());
   const Index clusters = old.dim(1), size = old.dim(2);
@@ -74,7 +74,7 @@ TEST(Routing, MovesCentroidsTowardsAssignedRows) {
       const NamedVars moved = routing.updated_constants(in);
       ASSERT_EQ(moved.size(), 1u);
       EXPECT_TRUE(
-          close(moved.at("routing.centroid").value(), expected_step(in, shared, decay), 1e-5));
+          close(moved.at("routing.centroid").value(), expected_centroids(in, shared, decay), 1e-5));
     }
   }
   const OperationInput frozen = operation(false, 1);

@@ -31,7 +31,7 @@ OperationInput operation(const char* variant, Tensor q, Tensor k, bool causal) {
   return input;
 }
 
-// log of phi's numbers for a row of head a.
+// Logarithms of the features φ of a row of head a.
 using LogFeatures = std::function<std::vector<double>(Index a, const float* x, Index size)>;
 
 // a_ij by the definition, in double precision, relative to the row's largest product.
@@ -42,21 +42,23 @@ Tensor expected_weights(const OperationInput& input, const LogFeatures& features
   for (Index a = 0; a < heads; ++a) {
     for (Index i = 0; i < queries; ++i) {
       const Index last = input.causal ? i + 1 : keys;
-      const auto of_q = features(a, q.data() + (a * queries + i) * size, size);
+      const auto q_logs = features(a, q.data() + (a * queries + i) * size, size);
       std::vector<double> logs;
       for (Index j = 0; j < last; ++j) {
-        const auto of_k = features(a, k.data() + (a * keys + j) * size, size);
-        double most = -std::numeric_limits<double>::infinity(), sum = 0;
-        for (std::size_t t = 0; t < of_q.size(); ++t) most = std::max(most, of_q[t] + of_k[t]);
-        for (std::size_t t = 0; t < of_q.size(); ++t) sum += std::exp(of_q[t] + of_k[t] - most);
-        logs.push_back(most + std::log(sum));
+        const auto k_logs = features(a, k.data() + (a * keys + j) * size, size);
+        double maximum = -std::numeric_limits<double>::infinity(), sum = 0;
+        for (std::size_t t = 0; t < q_logs.size(); ++t)
+          maximum = std::max(maximum, q_logs[t] + k_logs[t]);
+        for (std::size_t t = 0; t < q_logs.size(); ++t)
+          sum += std::exp(q_logs[t] + k_logs[t] - maximum);
+        logs.push_back(maximum + std::log(sum));
       }
-      const double most = *std::max_element(logs.begin(), logs.end());
+      const double maximum = *std::max_element(logs.begin(), logs.end());
       double sum = 0;
-      for (const double l : logs) sum += std::exp(l - most);
+      for (const double l : logs) sum += std::exp(l - maximum);
       for (Index j = 0; j < last; ++j) {
         weights(a, i, j) =
-            static_cast<float>(std::exp(logs[static_cast<std::size_t>(j)] - most) / sum);
+            static_cast<float>(std::exp(logs[static_cast<std::size_t>(j)] - maximum) / sum);
       }
     }
   }
@@ -69,7 +71,7 @@ std::vector<double> log_elu(Index, const float* x, Index size) {
   return logs;
 }
 
-// Both forms of the operation: with the weights, and the output alone.
+// Checks the operation with the weights, and with the output alone.
 void expect_weights(const OperationInput& input, const LogFeatures& features) {
   const Tensor weights = expected_weights(input, features);
   const OperationResult whole = evaluate(input, cpu_backend(), {.attention = true});
@@ -84,8 +86,8 @@ void expect_weights(const OperationInput& input, const LogFeatures& features) {
     }
   }
   EXPECT_TRUE(close(whole.output.value(), output, 2e-5));
-  const OperationResult bare = evaluate(input, cpu_backend(), {});
-  EXPECT_TRUE(close(bare.output.value(), output, 2e-5));
+  const OperationResult output_only = evaluate(input, cpu_backend(), {});
+  EXPECT_TRUE(close(output_only.output.value(), output, 2e-5));
 }
 
 TEST(FeatureWeights, SupportUnderflowOfLinearFeatures) {
@@ -126,12 +128,12 @@ LogFeatures log_positive(const Tensor& w) {  // [h, m, d_k]
 }
 
 TEST(FeatureWeights, SupportDistantKeysOfPerformer) {
-  const Tensor lone = Tensor::from({1, 1, 1}, {0.5f});
-  OperationInput two =
+  const Tensor single_direction = Tensor::from({1, 1, 1}, {0.5f});
+  OperationInput two_keys =
       operation(R"({"type": "performer", "features": 1})", Tensor::from({1, 2, 1}, {1, 1}),
                 Tensor::from({1, 2, 1}, {20, 0}), true);
-  two.weights["performer.w"] = lone;
-  expect_weights(two, log_positive(lone));
+  two_keys.weights["performer.w"] = single_direction;
+  expect_weights(two_keys, log_positive(single_direction));
   const Tensor w = random_tensor({2, 5, 3}, 1, 1);
   for (const double deviation : {1.0, 5.0, 20.0, 100.0, 1e20}) {
     for (const bool causal : {false, true}) {
@@ -161,13 +163,13 @@ TEST(FeatureWeights, MatchDoublePrecisionForRandomWaves) {
                 random_tensor({2, length, size}, 2), random_tensor({2, length, size}, 3), true);
   input.weights["rfa.w"] = Tensor(w);
   for (float& x : input.weights["rfa.w"].mutable_value()) x *= 5;
-  const Tensor& far = input.weights["rfa.w"].value();
+  const Tensor& wide = input.weights["rfa.w"].value();
   const auto angle = [&](Index a, Index t, const Tensor& x, Index row) {
     double square = 0, product = 0;
     for (Index n = 0; n < size; ++n) {
       const double y = x(a, row, n);
       square += y * y;
-      product += y * static_cast<double>(far(a, t, n));
+      product += y * static_cast<double>(wide(a, t, n));
     }
     return product / std::sqrt(square);
   };
@@ -193,21 +195,21 @@ TEST(FeatureWeights, MatchDoublePrecisionForRandomWaves) {
   EXPECT_TRUE(close(result.attention, weights, 1e-6));
 }
 
-// Within the range of plain features, both methods have the same gradients.
+// Gradients of plain features and of feature_weights() agree within the range of plain features.
 TEST(FeatureWeights, MatchGradientsOfPlainFeatures) {
   Tensor q = random_tensor({2, 5, 3}, 1);
   for (float& x : q) x = std::round(x * 256) / 256;  // exact under subtraction
   const Tensor k = random_tensor({2, 6, 3}, 2, 1), v = random_tensor({2, 6, 2}, 3, 1);
   const Tensor share = random_tensor({2, 5, 2}, 4, 1);
-  const auto gradients = [&](float far) {
-    Var of_q = Var::parameter(q), of_k = Var::parameter(k);
+  const auto gradients = [&](float shift) {
+    Var q_var = Var::parameter(q), k_var = Var::parameter(k);
     OperationInput input = operation(R"({"type": "linear"})", q, k, false);
-    // Adds to every feature's exponent, which cancels in the ratio.
-    input.q = subtract(of_q, Var(Tensor::full({1}, far)));
-    input.k = of_k;
+    // Adds a constant to the exponent of every feature, which cancels in the ratio.
+    input.q = subtract(q_var, Var(Tensor::full({1}, shift)));
+    input.k = k_var;
     input.v = v;
     backward(sum(multiply(evaluate(input, cpu_backend(), {}).output, share)));
-    return std::pair(of_q.gradient(), of_k.gradient());
+    return std::pair(q_var.gradient(), k_var.gradient());
   };
   const auto near = gradients(30), far = gradients(200);
   EXPECT_TRUE(testing::same_gradient(far.first, near.first, 2e-5));

@@ -1,4 +1,4 @@
-// Gated, rotated features and their state.
+// Gated sums of features, rotated features, and the state of features.
 #include "core/attention/variants/shared/gated_sums.h"
 
 #include <gtest/gtest.h>
@@ -28,11 +28,11 @@ OperationInput operation(const Json& json, const OperationSizes& sizes, bool cau
                                    causal, seed);
 }
 
-OperationInput gated(const OperationSizes& sizes, std::uint64_t seed = 1) {
+OperationInput gated_operation(const OperationSizes& sizes, std::uint64_t seed = 1) {
   return operation({{"type", "rfa"}, {"features", 12}, {"gate", true}}, sizes, true, seed);
 }
 
-// φ of RFA by its definition.
+// φ of RFA by its definition, [2 D].
 std::vector<double> waves(const OperationInput& in, Index a, const float* x) {
   const Tensor& w = in.weights.at("rfa.w").value();  // [h, D, d_k]
   const Index count = w.dim(1), size = w.dim(2);
@@ -58,11 +58,11 @@ double gate(const OperationInput& in, Index a, Index t) {
   return 1 / (1 + std::exp(-logit));
 }
 
-// The recurrence, step by step: S_t = g S + (1 - g) φ(k) ⊗ v and the ratio for each row.
+// Results of the recurrence S_t = g S + (1 - g) φ(k) ⊗ v, step by step.
 struct Recurrence {
   Tensor output, state;
 };
-Recurrence by_steps(const OperationInput& in) {
+Recurrence compute_recurrence(const OperationInput& in) {
   const Tensor &q = in.q.value(), &k = in.k.value(), &v = in.v.value();
   const Index heads = q.dim(0), length = q.dim(1), size = q.dim(2), values = v.dim(2);
   const Index features = 2 * in.weights.at("rfa.w").dim(1);
@@ -71,18 +71,18 @@ Recurrence by_steps(const OperationInput& in) {
     std::vector<double> s(static_cast<std::size_t>(features * values)), z(s.size());
     for (Index t = 0; t < length; ++t) {
       const double g = gate(in, a, t);
-      const auto of_k = waves(in, a, k.data() + (a * length + t) * size);
-      const auto of_q = waves(in, a, q.data() + (a * length + t) * size);
+      const auto k_features = waves(in, a, k.data() + (a * length + t) * size);
+      const auto q_features = waves(in, a, q.data() + (a * length + t) * size);
       double sum = 0;
       std::vector<double> row(static_cast<std::size_t>(values));
       for (Index f = 0; f < features; ++f) {
         const auto at = static_cast<std::size_t>(f);
-        z[at] = g * z[at] + (1 - g) * of_k[at];
-        sum += of_q[at] * z[at];
+        z[at] = g * z[at] + (1 - g) * k_features[at];
+        sum += q_features[at] * z[at];
         for (Index c = 0; c < values; ++c) {
           double& cell = s[static_cast<std::size_t>(f * values + c)];
-          cell = g * cell + (1 - g) * of_k[at] * v(a, t, c);
-          row[static_cast<std::size_t>(c)] += of_q[at] * cell;
+          cell = g * cell + (1 - g) * k_features[at] * v(a, t, c);
+          row[static_cast<std::size_t>(c)] += q_features[at] * cell;
         }
       }
       for (Index c = 0; c < values; ++c) {
@@ -100,34 +100,34 @@ TEST(GatedSums, MatchTheRecurrence) {
   for (const Index length : {1, 2, 16, 150}) {
     OperationSizes sizes;
     sizes.length = length;
-    const OperationInput in = gated(sizes, static_cast<std::uint64_t>(length));
-    const Recurrence expected = by_steps(in);
+    const OperationInput in = gated_operation(sizes, static_cast<std::uint64_t>(length));
+    const Recurrence expected = compute_recurrence(in);
     const OperationResult report = evaluate(in, cpu_backend(), kReport);
     EXPECT_TRUE(close(report.output.value(), expected.output, 1e-4)) << length;
     EXPECT_TRUE(close(report.extra.at("state"), expected.state, 1e-5)) << length;
-    // The reported weights are those of the values.
-    Tensor weighed = Tensor::zeros(expected.output.shape());
-    for (Index a = 0; a < weighed.dim(0); ++a) {
+    // The reported weights times the values are the output.
+    Tensor weighted_sum = Tensor::zeros(expected.output.shape());
+    for (Index a = 0; a < weighted_sum.dim(0); ++a) {
       for (Index i = 0; i < length; ++i) {
         for (Index j = 0; j < length; ++j) {
-          for (Index c = 0; c < weighed.dim(2); ++c) {
-            weighed(a, i, c) += report.attention(a, i, j) * in.v.value()(a, j, c);
+          for (Index c = 0; c < weighted_sum.dim(2); ++c) {
+            weighted_sum(a, i, c) += report.attention(a, i, j) * in.v.value()(a, j, c);
           }
         }
       }
     }
-    EXPECT_TRUE(close(weighed, expected.output, 1e-4)) << length;
+    EXPECT_TRUE(close(weighted_sum, expected.output, 1e-4)) << length;
     EXPECT_TRUE(close(evaluate(in, cpu_backend(), {}).output.value(), expected.output, 1e-4))
         << length << ", by blocks";
   }
 }
 
-// Heads that forget at once, slowly and never; gates beyond the range of exp().
+// Heads that forget immediately, slowly and never; gates beyond the range of exp().
 TEST(GatedSums, KeepPrecisionForAllGates) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 4;
   sizes.length = 300;
-  OperationInput in = gated(sizes);
+  OperationInput in = gated_operation(sizes);
   for (const float spread : {0.1F, 30.0F, 300.0F}) {
     in.weights["rfa.gate.b"] = Tensor::from({4}, {-60, -1, 3, 70});
     in.weights["rfa.gate.w"] = random_tensor({4, sizes.model}, 5, static_cast<double>(spread));
@@ -143,52 +143,52 @@ TEST(GatedSums, StayFiniteForLongTexts) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 2;
   sizes.length = 5000;
-  OperationInput in = gated(sizes);
+  OperationInput in = gated_operation(sizes);
   in.weights["rfa.gate.b"] = Tensor::from({2}, {-2, 4});
   const OperationResult result = evaluate(in, cpu_backend(), {.output = true, .log_sum_exp = true});
   for (const float x : result.output.value()) ASSERT_TRUE(std::isfinite(x));
-  const Recurrence expected = by_steps(in);
+  const Recurrence expected = compute_recurrence(in);
   EXPECT_TRUE(close(result.output.value(), expected.output, 1e-3));
   EXPECT_TRUE(close(result.extra.at("state"), expected.state, 1e-5));
 }
 
-// Over several blocks; short cases have one.
+// 90 rows are divided into several blocks.
 TEST(GatedSums, PropagateGradientsThroughBlocks) {
   OperationSizes sizes;
   sizes.length = 90;
-  OperationInput in = gated(sizes);
+  OperationInput in = gated_operation(sizes);
   in.weights["rfa.gate.b"] = Tensor::from({2}, {-1, 0});
-  std::vector<Var*> wanted = {
+  std::vector<Var*> inputs = {
       &in.weights["rfa.gate.b"], &in.weights["rfa.gate.w"], &in.q, &in.k, &in.v, &in.x};
-  for (Var* var : wanted) *var = Var::parameter(var->value().copy());
-  const Tensor by = random_tensor({2, 90, 3}, 7);
-  const auto gradients = [&](const Wanted& how) {
-    for (Var* var : wanted) var->clear_gradient();
-    backward(sum(multiply(evaluate(in, cpu_backend(), how).output, by)));
+  for (Var* var : inputs) *var = Var::parameter(var->value().copy());
+  const Tensor direction = random_tensor({2, 90, 3}, 7);
+  const auto gradients = [&](const Wanted& wanted_results) {
+    for (Var* var : inputs) var->clear_gradient();
+    backward(sum(multiply(evaluate(in, cpu_backend(), wanted_results).output, direction)));
     std::vector<Tensor> result;
-    for (Var* var : wanted) result.push_back(var->gradient().copy());
+    for (Var* var : inputs) result.push_back(var->gradient().copy());
     return result;
   };
   const std::vector<Tensor> blocks = gradients({}), whole = gradients(kReport);
-  for (std::size_t n = 0; n < wanted.size(); ++n) {
+  for (std::size_t n = 0; n < inputs.size(); ++n) {
     EXPECT_TRUE(testing::same_gradient(blocks[n], whole[n], 1e-3)) << n;
   }
 }
 
 TEST(GatedSums, RejectInvalidInputs) {
-  OperationInput in = gated({});
+  OperationInput in = gated_operation({});
   in.x = Var();
   EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
-  in = gated({});
+  in = gated_operation({});
   in.causal = false;
   EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
-  in = gated({});
+  in = gated_operation({});
   in.y = in.x;
   EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
 }
 
 // Rotates the pairs (2t, 2t + 1) of row i by i · 10000^(-2t/d).
-Tensor turned(const Tensor& x) {
+Tensor rotate_pairs(const Tensor& x) {
   Tensor result(x.shape());
   for (Index a = 0; a < x.dim(0); ++a) {
     for (Index i = 0; i < x.dim(1); ++i) {
@@ -212,12 +212,12 @@ TEST(Features, UseRotatedQueriesAndKeys) {
                            Json{{"type", "performer"}, {"features", 8}, {"kind", "trig"}}}) {
     SCOPED_TRACE(json.dump());
     OperationInput in = operation(json, {}, true);
-    OperationInput by_hand = in;
-    by_hand.q = turned(in.q.value());
-    by_hand.k = turned(in.k.value());
+    OperationInput rotated = in;
+    rotated.q = rotate_pairs(in.q.value());
+    rotated.k = rotate_pairs(in.k.value());
     in.encoding = encoding_from_json({{"type", "rope"}}, "position");
     const OperationResult got = evaluate(in, cpu_backend(), kReport);
-    const OperationResult expected = evaluate(by_hand, cpu_backend(), kReport);
+    const OperationResult expected = evaluate(rotated, cpu_backend(), kReport);
     EXPECT_TRUE(close(got.attention, expected.attention, 1e-4));
     EXPECT_TRUE(close(got.output.value(), expected.output.value(), 1e-4));
     for (const auto& [name, tensor] : expected.extra) {
@@ -230,18 +230,20 @@ TEST(Features, UseRotatedQueriesAndKeys) {
 
 using Feature = std::function<std::vector<double>(const OperationInput&, Index a, const float* x)>;
 
-// exp(±|x|²/2) ... of x d_k^(-1/4), with the angles or exponents w·x.
-std::vector<double> performer(const OperationInput& in, Index a, const float* x, bool positive) {
+// φ of Performer for y = x d_k^(-1/4): exp(w·y - |y|²/2), or exp(|y|²/2) times sin(w·y) and
+// cos(w·y).
+std::vector<double> performer_features(const OperationInput& in, Index a, const float* x,
+                                       bool positive) {
   const Tensor& w = in.weights.at("performer.w").value();
   const Index count = w.dim(1), size = w.dim(2);
-  const double shrink = std::pow(static_cast<double>(size), -0.25);
+  const double input_scale = std::pow(static_cast<double>(size), -0.25);
   double half = 0;
-  for (Index n = 0; n < size; ++n) half += x[n] * shrink * x[n] * shrink / 2;
+  for (Index n = 0; n < size; ++n) half += x[n] * input_scale * x[n] * input_scale / 2;
   std::vector<double> first, second;
   const double factor = 1 / std::sqrt(static_cast<double>(count));
   for (Index t = 0; t < count; ++t) {
     double product = 0;
-    for (Index n = 0; n < size; ++n) product += w(a, t, n) * x[n] * shrink;
+    for (Index n = 0; n < size; ++n) product += w(a, t, n) * x[n] * input_scale;
     first.push_back(factor *
                     (positive ? std::exp(product - half) : std::exp(half) * std::sin(product)));
     if (!positive) second.push_back(factor * std::exp(half) * std::cos(product));
@@ -262,10 +264,12 @@ TEST(Features, ReportTheirState) {
       {{{"type", "linear"}}, elu},
       {{{"type", "rfa"}, {"features", 8}}, waves},
       {{{"type", "performer"}, {"features", 8}},
-       [](const OperationInput& in, Index a, const float* x) { return performer(in, a, x, true); }},
+       [](const OperationInput& in, Index a, const float* x) {
+         return performer_features(in, a, x, true);
+       }},
       {{{"type", "performer"}, {"features", 8}, {"kind", "trig"}},
        [](const OperationInput& in, Index a, const float* x) {
-         return performer(in, a, x, false);
+         return performer_features(in, a, x, false);
        }}};
   OperationSizes sizes;
   sizes.batch = 2;
@@ -308,15 +312,16 @@ TEST(Features, OmitStateBeyondFloat32) {
 
 // Training needs no reports.
 TEST(Features, ReportNothingUnlessRequested) {
-  for (const OperationInput& in : {gated({}), operation({{"type", "linear"}}, {}, true)}) {
+  for (const OperationInput& in :
+       {gated_operation({}), operation({{"type", "linear"}}, {}, true)}) {
     EXPECT_TRUE(evaluate(in, cpu_backend(), {}).extra.empty());
   }
 }
 
-// Rows of w within a block of d_k are orthogonal, with lengths distributed like independent draws.
+// Up to d_k directions are orthogonal, with lengths like those of independent directions.
 TEST(Features, DrawOrthogonalDirections) {
   constexpr Index kSize = 6, kCount = 6;
-  const auto exponents = [&](bool orthogonal) {
+  const auto directions = [&](bool orthogonal) {
     // With k = d_k^(1/4) e_n, log φ_t = w_tn - 1/2 - log √m: the state of v = 1 at a single key.
     Tensor w({kCount, kSize});
     for (Index n = 0; n < kSize; ++n) {
@@ -342,7 +347,7 @@ TEST(Features, DrawOrthogonalDirections) {
     for (Index n = 0; n < kSize; ++n) sum += w(s, n) * w(t, n);
     return sum;
   };
-  const Tensor w = exponents(true), free = exponents(false);
+  const Tensor w = directions(true), free = directions(false);
   double largest = 0;
   for (Index s = 0; s < kCount; ++s) {
     EXPECT_GT(product(w, s, s), 0.1);
@@ -352,11 +357,11 @@ TEST(Features, DrawOrthogonalDirections) {
     }
   }
   EXPECT_GT(largest, 0.1);
-  // The first row keeps its drawn direction.
+  // The first direction is unchanged.
   EXPECT_GT(product(w, 0, 0), 0);
-  double along = 0;
-  for (Index n = 0; n < kSize; ++n) along += w(0, n) * free(0, n);
-  EXPECT_NEAR(along, std::sqrt(product(w, 0, 0) * product(free, 0, 0)), 1e-3);
+  double projection = 0;
+  for (Index n = 0; n < kSize; ++n) projection += w(0, n) * free(0, n);
+  EXPECT_NEAR(projection, std::sqrt(product(w, 0, 0) * product(free, 0, 0)), 1e-3);
 }
 
 }  // namespace ATTNSCOPE_FILE

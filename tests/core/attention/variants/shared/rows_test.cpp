@@ -27,10 +27,10 @@ TEST(WindowRule, StatesItsReach) {
 
 TEST(Windows, ComputeMeansAndMaximaOfExistingRows) {
   const Tensor x = testing::random_tensor({2, 7, 3}, 1);
-  const Tensor mean = window_mean(x, 3, 4).value(), most = window_max(x, 3, 4).value();
+  const Tensor mean = window_mean(x, 3, 4).value(), maximum = window_max(x, 3, 4).value();
   const Tensor matrix = mean_matrix(7, 3, 4);
   ASSERT_EQ(mean.shape(), (Shape{2, 4, 3}));
-  ASSERT_EQ(most.shape(), (Shape{2, 4, 3}));
+  ASSERT_EQ(maximum.shape(), (Shape{2, 4, 3}));
   for (Index n = 0; n < 2; ++n) {
     for (Index w = 0; w < 4; ++w) {
       const Index end = std::min<Index>(7, 3 * w + 3), count = std::max<Index>(0, end - 3 * w);
@@ -41,7 +41,7 @@ TEST(Windows, ComputeMeansAndMaximaOfExistingRows) {
           largest = std::max(largest, static_cast<double>(x(n, row, c)));
         }
         EXPECT_NEAR(mean(n, w, c), count > 0 ? sum / static_cast<double>(count) : 0, 1e-6);
-        EXPECT_EQ(most(n, w, c), static_cast<float>(largest));
+        EXPECT_EQ(maximum(n, w, c), static_cast<float>(largest));
       }
       for (Index row = 0; row < 7; ++row) {
         const bool in = row >= 3 * w && row < end;
