@@ -1,4 +1,4 @@
-// assets/docs/guarantees.md: each promise names tests that hold it, and one is held here.
+// Checks that assets/docs/guarantees.md names existing tests, and one of its promises.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,7 +38,7 @@ TEST(Promises, NothingIsFetchedAndNothingIsStarted) {
   EXPECT_GT(sources, 500u);
 }
 
-TEST(Promises, NameTestsThatAreThere) {
+TEST(Promises, NameExistingTests) {
   const std::string page = read_file(testing::source_folder() / "assets/docs/guarantees.md");
   std::set<std::string> tests;
   const std::regex definition(R"(\bTEST(?:_F|_P)?\((\w+),\s*(\w+)\))");

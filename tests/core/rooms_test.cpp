@@ -1,5 +1,5 @@
-// Knowledge runs downwards only: no room of core/ includes one that stands above it, or knows the
-// ids of its views.
+// Dependencies between the rooms of core/: no room includes a room above it, and no room below
+// view/ reads ids of views.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// From the lowest up: each may include itself and those before it.
+// From the lowest to the highest room: each may include itself and the rooms before it.
 const std::vector<std::string> kRooms = {
     "base",     "tensor",    "text",       "autodiff", "figure", "part",
     "position", "attention", "input",      "trace",    "model",  "checkpoint",
@@ -31,12 +31,12 @@ std::ptrdiff_t height(const std::string& room) {
   return found == kRooms.end() ? -1 : found - kRooms.begin();
 }
 
-// "core/model/weights.h" lies in "model".
+// "model" for "core/model/weights.h".
 std::string room_of(const fs::path& file) {
   return (++file.begin())->string();
 }
 
-// The quoted includes of a source, in order.
+// Quoted includes of a source, in order.
 std::vector<std::string> includes_of(const fs::path& source) {
   static const std::regex include("#include \"([^\"]+)\".*");
   std::ifstream file(source);
@@ -48,7 +48,7 @@ std::vector<std::string> includes_of(const fs::path& source) {
   return found;
 }
 
-// Every source of core/, relative to the project.
+// All sources of core/, relative to the project.
 std::vector<fs::path> core_sources() {
   const fs::path top = testing::source_folder();
   std::vector<fs::path> sources;
@@ -62,7 +62,7 @@ std::vector<fs::path> core_sources() {
   return sources;
 }
 
-TEST(Rooms, EveryFolderHasItsPlace) {
+TEST(Rooms, EveryFolderIsListed) {
   for (const auto& entry : fs::directory_iterator(testing::source_folder() / "core")) {
     if (!entry.is_directory()) continue;
     EXPECT_GE(height(entry.path().filename().string()), 0) << entry.path();
@@ -81,13 +81,13 @@ TEST(Rooms, IncludesRunDownwards) {
       }
       ++seen;
       EXPECT_LE(height(room_of(include)), height(room_of(source)))
-          << source.string() << " includes " << include << ", which stands above it";
+          << source.string() << " includes " << include << " of a higher room";
     }
   }
   EXPECT_GT(seen, 1000u);
 }
 
-// Ids and parameters of views are opaque below view/: a view hands down typed requests.
+// Rooms below view/ must not read ids and parameters of views: views pass typed requests to them.
 TEST(Rooms, OnlyViewsReadTheirIdsAndOptions) {
   const std::regex access(R"(\bview(?:ed\.view)?\.(?:id|options)\b)");
   for (const fs::path& source : core_sources()) {
@@ -101,10 +101,10 @@ TEST(Rooms, OnlyViewsReadTheirIdsAndOptions) {
 TEST(Rooms, ExperimentFolderNamesNoView) {
   // Strings in core/experiment that are also ids of views.
   const std::set<std::pair<std::string, std::string>> homonyms = {
-      {"core/experiment/attend.cpp", "position"},  // a key, as below
-      {"core/experiment/attend.cpp", "scores"},    // a tensor
+      {"core/experiment/attend.cpp", "position"},  // a key of JSON
+      {"core/experiment/attend.cpp", "scores"},    // a tensor name
       {"core/experiment/compatible_choice.cpp", "position"},
-      {"core/experiment/mask_and_graph.h", "graph"},  // a variant
+      {"core/experiment/mask_and_graph.h", "graph"},  // a variant id
       {"core/experiment/view_settings.h", "map"}};    // the initial view
   std::set<std::pair<std::string, std::string>> seen;
   for (const fs::path& source : core_sources()) {

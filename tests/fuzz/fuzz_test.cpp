@@ -1,5 +1,5 @@
-// Runs each target on its seeds, on earlier findings (found/TARGET/), and on mutated inputs from a
-// fixed seed, within limits of memory and CPU time. ATTNSCOPE_FUZZ_SECONDS extends the time.
+// Runs each target on its seeds, on earlier findings (found/TARGET/), and on inputs mutated with a
+// fixed random seed, within limits of memory and CPU time. ATTNSCOPE_FUZZ_SECONDS extends the time.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -19,12 +19,12 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// Limits per input. Most seed files have a few kilobytes, models a few megabytes at most.
+// Limits per input. Most seeds have a few kilobytes, models at most a few megabytes.
 constexpr std::size_t kMaxMemory = std::size_t{192} << 20;
-constexpr double kMaxSeconds = 5;         // CPU time
-constexpr int kHangSeconds = 60;          // the program is then aborted
-constexpr int kMaxInputs = 2500;          // per target, regardless of the machine
-constexpr std::size_t kLongest = 200000;  // bytes of an input
+constexpr double kMaxSeconds = 5;          // CPU time
+constexpr int kHangSeconds = 60;           // CPU time after which the program is aborted
+constexpr int kMaxInputs = 2500;           // per target, regardless of the machine
+constexpr std::size_t kMaxInput = 200000;  // bytes
 
 double processor_seconds() {
   timespec now{};
@@ -33,27 +33,27 @@ double processor_seconds() {
 }
 
 // Current input, for the report of a crash.
-const std::string* input_now = nullptr;
-char message_now[200];
+const std::string* current_input = nullptr;
+char crash_message[200];
 
-extern "C" void say_and_end(int signal) {
+extern "C" void report_and_end(int signal) {
   const char* name = "fuzz-finding";
-  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, message_now, strlen(message_now));
-  if (FILE* file = input_now != nullptr ? std::fopen(name, "wb") : nullptr) {
-    std::fwrite(input_now->data(), 1, input_now->size(), file);
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, crash_message, strlen(crash_message));
+  if (FILE* file = current_input != nullptr ? std::fopen(name, "wb") : nullptr) {
+    std::fwrite(current_input->data(), 1, current_input->size(), file);
     std::fclose(file);
   }
   ::signal(signal, SIG_DFL);
   ::raise(signal == SIGPROF ? SIGABRT : signal);
 }
 
-void watch(const Target& target) {
-  std::snprintf(message_now, sizeof message_now,
+void install_handlers(const Target& target) {
+  std::snprintf(crash_message, sizeof crash_message,
                 "target %s: ended the program or hangs; its input is in fuzz-finding\n",
                 target.name.c_str());
-  for (const int s : {SIGPROF, SIGABRT}) ::signal(s, say_and_end);
+  for (const int s : {SIGPROF, SIGABRT}) ::signal(s, report_and_end);
 #ifndef __SANITIZE_ADDRESS__
-  ::signal(SIGSEGV, say_and_end);
+  ::signal(SIGSEGV, report_and_end);
 #endif
 }
 
@@ -62,33 +62,33 @@ void set_alarm(int seconds) {
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
-// Error message; empty on success.
-std::string fault(const Target& target, const std::string& input) {
-  input_now = &input;
+// Runs the target on an input. Returns an error message; empty on success.
+std::string run_input(const Target& target, const std::string& input) {
+  current_input = &input;
   release_cached_storage();
   begin_counting();
   const double begin = processor_seconds();
   set_alarm(kHangSeconds);
-  std::string words;
+  std::string problem;
   try {
     run(target, input);
   } catch (const std::exception& e) {
-    words = std::string("threw an unexpected error: ") + e.what();
+    problem = std::string("threw an unexpected error: ") + e.what();
   }
   set_alarm(0);
   const double seconds = processor_seconds() - begin;
   if (peak_counted() > kMaxMemory) {
-    words = "took " + std::to_string(peak_counted() >> 20) + " MB";
+    problem = "took " + std::to_string(peak_counted() >> 20) + " MB";
   }
-  if (!(seconds <= kMaxSeconds)) words = "took " + std::to_string(seconds) + " s";
-  input_now = nullptr;
-  if (words.empty()) return "";
-  const fs::path kept = testing::build_folder() / ("fuzz-finding-" + target.name);
-  write_file(kept, input);
-  return "target " + target.name + " " + words + "; the input is in " + kept.string();
+  if (!(seconds <= kMaxSeconds)) problem = "took " + std::to_string(seconds) + " s";
+  current_input = nullptr;
+  if (problem.empty()) return "";
+  const fs::path finding = testing::build_folder() / ("fuzz-finding-" + target.name);
+  write_file(finding, input);
+  return "target " + target.name + " " + problem + "; the input is in " + finding.string();
 }
 
-std::vector<std::string> found_before(const Target& target) {
+std::vector<std::string> earlier_findings(const Target& target) {
   std::vector<std::string> inputs;
   const fs::path folder = testing::source_folder() / "tests/fuzz/found" / target.name;
   if (!is_folder(folder)) return inputs;
@@ -100,53 +100,55 @@ class Fuzz : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Fuzz, ReadsOrRejects) {
   const Target& tested = target(GetParam());
-  watch(tested);
+  install_handlers(tested);
   std::vector<std::string> seeds = tested.seeds();
   ASSERT_FALSE(seeds.empty());
-  for (const std::string& seed : seeds) ASSERT_EQ(fault(tested, seed), "");
-  for (const std::string& input : found_before(tested)) ASSERT_EQ(fault(tested, input), "");
-  const char* asked = std::getenv("ATTNSCOPE_FUZZ_SECONDS");
-  const double seconds = asked != nullptr ? std::atof(asked) : 0.7;
+  for (const std::string& seed : seeds) ASSERT_EQ(run_input(tested, seed), "");
+  for (const std::string& input : earlier_findings(tested)) ASSERT_EQ(run_input(tested, input), "");
+  const char* extended_time = std::getenv("ATTNSCOPE_FUZZ_SECONDS");
+  const double seconds = extended_time != nullptr ? std::atof(extended_time) : 0.7;
   Random random(1);
-  const ChangeBytes bytes = [&](const std::string& text) { return any_bytes(text, random); };
+  const MutateBytes mutate_bytes = [&](const std::string& text) {
+    return mutate_any_bytes(text, random);
+  };
   const double begin = processor_seconds();
   int inputs = 0;
-  for (; (inputs < kMaxInputs || asked != nullptr) && processor_seconds() - begin < seconds;
+  for (; (inputs < kMaxInputs || extended_time != nullptr) && processor_seconds() - begin < seconds;
        ++inputs) {
     std::string input = seeds[random() % seeds.size()];
-    for (auto times = 1 + random() % 3; times > 0; --times) {
-      input = changed(tested.format, input, bytes, random);
+    for (auto mutations = 1 + random() % 3; mutations > 0; --mutations) {
+      input = mutate(tested.format, input, mutate_bytes, random);
     }
-    if (input.size() > kLongest) continue;
-    ASSERT_EQ(fault(tested, input), "") << "after " << inputs;
+    if (input.size() > kMaxInput) continue;
+    ASSERT_EQ(run_input(tested, input), "") << "after " << inputs;
   }
   RecordProperty("inputs", inputs);
   EXPECT_GT(inputs, 5);
 }
 
-std::vector<std::string> names() {
+std::vector<std::string> target_names() {
   std::vector<std::string> list;
   for (const Target& target : targets()) list.push_back(target.name);
   return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(Target, Fuzz, ::testing::ValuesIn(names()),
+INSTANTIATE_TEST_SUITE_P(Target, Fuzz, ::testing::ValuesIn(target_names()),
                          [](const auto& info) { return info.param; });
 
-// Rejected seeds would leave later readers untested.
+// Code behind the first checks of a reader would not be tested if its seeds were rejected.
 TEST(FuzzTargets, AcceptTheirSeeds) {
   for (const Target& target : targets()) {
-    int read = 0, all = 0;
+    int accepted = 0, count = 0;
     for (const std::string& seed : target.seeds()) {
-      ++all;
+      ++count;
       try {
         target.read(seed);
-        ++read;
+        ++accepted;
       } catch (const std::exception& e) {
-        if (all == 1) std::printf("%s: %s\n", target.name.c_str(), e.what());
+        if (count == 1) std::printf("%s: %s\n", target.name.c_str(), e.what());
       }
     }
-    EXPECT_GE(2 * read, all) << target.name << ": " << read << " of " << all;
+    EXPECT_GE(2 * accepted, count) << target.name << ": " << accepted << " of " << count;
   }
 }
 

@@ -1,6 +1,6 @@
-// Small files with a potentially large cost: each needs memory in proportion to its size, or is
-// rejected before allocation, and four times the size takes about four times as long. See "What you
-// can rely on" in the README.
+// Small files with a potentially large cost. Memory must be proportional to the size of a file,
+// unless the file is rejected before allocation; four times the size may cost about four times the
+// time (assets/docs/guarantees.md).
 #include "core/base/limits.h"
 
 #include <gtest/gtest.h>
@@ -50,26 +50,26 @@ Cost cost_of(const std::function<void()>& read) {
   return cost;
 }
 
-// Compares the cost of four times the size, for times of at least a few milliseconds; a quadratic
-// reader would need 16 times as long.
+// Compares times of at least a few milliseconds; a quadratic reader would need 16 times as long for
+// four times the size.
 void expect_linear(const Cost& once, const Cost& four_times) {
   constexpr double kMinSeconds = 0.002, kMaxRatio = 9;
   EXPECT_LT(four_times.seconds, kMaxRatio * std::max(once.seconds, kMinSeconds));
 }
 
 std::string repeated(std::size_t n, std::string_view text) {
-  std::string all;
-  for (std::size_t i = 0; i < n; ++i) all += text;
-  return all;
+  std::string result;
+  for (std::size_t i = 0; i < n; ++i) result += text;
+  return result;
 }
 
-Cost of_empty_objects(std::size_t count) {
+Cost cost_of_empty_objects(std::size_t count) {
   const std::string text = "[{}" + repeated(count - 1, ",{}") + "]";
   return cost_of([&] { EXPECT_EQ(parse_json(text, "f").size(), count); });
 }
 
 TEST(Limits, BoundJsonOfManyEmptyObjects) {
-  const Cost quarter = of_empty_objects(25000), whole = of_empty_objects(100000);
+  const Cost quarter = cost_of_empty_objects(25000), whole = cost_of_empty_objects(100000);
   expect_linear(quarter, whole);
   EXPECT_LT(whole.bytes, 32 * kMegabyte);
 }
@@ -124,20 +124,20 @@ std::string deflated_zeros(std::size_t megabytes) {
   z_stream stream{};
   deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
   const std::string piece(kMegabyte, '\0');
-  std::string room(kMegabyte, '\0');
+  std::string buffer(kMegabyte, '\0');
   for (std::size_t i = 0; i < megabytes; ++i) {
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
     stream.avail_in = static_cast<uInt>(piece.size());
-    stream.next_out = reinterpret_cast<Bytef*>(room.data());
-    stream.avail_out = static_cast<uInt>(room.size());
+    stream.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    stream.avail_out = static_cast<uInt>(buffer.size());
     deflate(&stream, i + 1 == megabytes ? Z_FINISH : Z_FULL_FLUSH);
-    out.append(room, 0, room.size() - stream.avail_out);
+    out.append(buffer, 0, buffer.size() - stream.avail_out);
   }
   deflateEnd(&stream);
   return out;
 }
 
-// An archive with one deflated member of `claimed` bytes according to its directory.
+// Archive with one deflated member, whose unpacked size is `claimed` according to the directory.
 std::string archive_of(const std::string& packed, std::uint64_t claimed) {
   const std::string name = "a.npy";
   const std::string common = little_endian(20, 2) + little_endian(0, 2) + little_endian(8, 2) +
@@ -152,7 +152,7 @@ std::string archive_of(const std::string& packed, std::uint64_t claimed) {
          little_endian(0, 2);
 }
 
-// 3.9 MB that unpack to 4 GB: a member that is no array is unpacked only at its beginning.
+// 3.9 MB that unpack to 4 GB: only the beginning of a member is unpacked if it is not an array.
 TEST(Limits, BoundArchiveThatUnpacksTo4Gigabytes) {
   const std::string quarter = deflated_zeros(16);  // the complete stream is 256 times as long
   std::string packed;

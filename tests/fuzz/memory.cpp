@@ -9,25 +9,25 @@
 
 namespace {
 
-std::atomic<std::ptrdiff_t> live{0}, most{0}, begun{0};
+std::atomic<std::ptrdiff_t> live_bytes{0}, peak_bytes{0}, bytes_at_begin{0};
 
 #ifndef __SANITIZE_ADDRESS__
 
-constexpr std::size_t kAtOnce = std::size_t{4} << 30;  // larger allocations fail
+constexpr std::size_t kMaxAllocation = std::size_t{4} << 30;  // larger allocations fail
 
-void* counted(void* block) {
+void* count_block(void* block) {
   if (block != nullptr) {
     const auto size = static_cast<std::ptrdiff_t>(malloc_usable_size(block));
-    const std::ptrdiff_t now = live.fetch_add(size) + size;
-    std::ptrdiff_t before = most.load();
-    while (now > before && !most.compare_exchange_weak(before, now)) {
+    const std::ptrdiff_t now = live_bytes.fetch_add(size) + size;
+    std::ptrdiff_t before = peak_bytes.load();
+    while (now > before && !peak_bytes.compare_exchange_weak(before, now)) {
     }
   }
   return block;
 }
 
-void discount(void* block) {
-  if (block != nullptr) live -= static_cast<std::ptrdiff_t>(malloc_usable_size(block));
+void uncount_block(void* block) {
+  if (block != nullptr) live_bytes -= static_cast<std::ptrdiff_t>(malloc_usable_size(block));
 }
 
 #endif
@@ -44,20 +44,20 @@ void* __libc_memalign(std::size_t alignment, std::size_t size);
 void __libc_free(void* block);
 
 void* malloc(std::size_t size) {
-  return size > kAtOnce ? nullptr : counted(__libc_malloc(size));
+  return size > kMaxAllocation ? nullptr : count_block(__libc_malloc(size));
 }
 void* calloc(std::size_t count, std::size_t size) {
-  return counted(__libc_calloc(count, size));
+  return count_block(__libc_calloc(count, size));
 }
 void* realloc(void* block, std::size_t size) {
-  if (size > kAtOnce) return nullptr;
-  discount(block);
+  if (size > kMaxAllocation) return nullptr;
+  uncount_block(block);
   void* moved = __libc_realloc(block, size);
-  counted(moved != nullptr || size == 0 ? moved : block);
+  count_block(moved != nullptr || size == 0 ? moved : block);
   return moved;
 }
 void* memalign(std::size_t alignment, std::size_t size) {
-  return size > kAtOnce ? nullptr : counted(__libc_memalign(alignment, size));
+  return size > kMaxAllocation ? nullptr : count_block(__libc_memalign(alignment, size));
 }
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
   return memalign(alignment, size);
@@ -67,7 +67,7 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
   return *block == nullptr ? ENOMEM : 0;
 }
 void free(void* block) {
-  discount(block);
+  uncount_block(block);
   __libc_free(block);
 }
 }
@@ -76,12 +76,12 @@ void free(void* block) {
 namespace attnscope::fuzz {
 
 void begin_counting() {
-  begun = live.load();
-  most = live.load();
+  bytes_at_begin = live_bytes.load();
+  peak_bytes = live_bytes.load();
 }
 
 std::size_t peak_counted() {
-  return static_cast<std::size_t>(most.load() - begun.load());
+  return static_cast<std::size_t>(peak_bytes.load() - bytes_at_begin.load());
 }
 
 }  // namespace attnscope::fuzz

@@ -1,5 +1,5 @@
 // Counts all memory that this program allocates, including C libraries. Inactive under
-// AddressSanitizer, which has its own allocator (kCountsMemory is false, and counts are 0).
+// AddressSanitizer, which replaces the allocator: kCountsMemory is false, and counts are 0.
 #pragma once
 
 #include <cstddef>

@@ -28,34 +28,34 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-std::uint32_t sum_of(const std::string& bytes) {
+std::uint32_t checksum(const std::string& bytes) {
   return static_cast<std::uint32_t>(
       crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
-// RFC 6901.
-std::string escaped(const std::string& key) {
+// Escapes a key for a JSON pointer (RFC 6901).
+std::string escape_pointer_token(const std::string& key) {
   std::string token;
   for (const char c : key) token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
   return token;
 }
 
-void add_places(const Json& value, const std::string& at, std::vector<std::string>& places) {
-  constexpr std::size_t kMost = 3000;
-  if (places.size() >= kMost) return;
-  places.push_back(at);
+void add_pointers(const Json& value, const std::string& at, std::vector<std::string>& pointers) {
+  constexpr std::size_t kMaxPointers = 3000;
+  if (pointers.size() >= kMaxPointers) return;
+  pointers.push_back(at);
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      add_places(value[i], at + "/" + std::to_string(i), places);
+      add_pointers(value[i], at + "/" + std::to_string(i), pointers);
     }
   } else if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
-      add_places(member, at + "/" + escaped(key), places);
+      add_pointers(member, at + "/" + escape_pointer_token(key), pointers);
     }
   }
 }
 
-Json odd_value(Random& random) {
+Json unusual_value(Random& random) {
   constexpr std::array kValues{"null",
                                "true",
                                "false",
@@ -87,29 +87,29 @@ Json odd_value(Random& random) {
   return Json::parse(kValues[below(kValues.size(), random)]);
 }
 
-std::string changed_json(const std::string& input, const ChangeBytes& bytes, Random& random) {
+std::string mutate_json(const std::string& input, const MutateBytes& mutate_bytes, Random& random) {
   Json root = Json::parse_or_null(input);
-  if (root.is_null() || below(6, random) == 0) return bytes(input);
-  std::vector<std::string> places;
-  add_places(root, "", places);
+  if (root.is_null() || below(6, random) == 0) return mutate_bytes(input);
+  std::vector<std::string> pointers;
+  add_pointers(root, "", pointers);
   for (std::size_t changes = 1 + below(3, random); changes > 0; --changes) {
-    const std::string& place = places[below(places.size(), random)];
-    const std::string& other = places[below(places.size(), random)];
+    const std::string& pointer = pointers[below(pointers.size(), random)];
+    const std::string& other = pointers[below(pointers.size(), random)];
     try {
-      Json& value = root.at_pointer(place);
+      Json& value = root.at_pointer(pointer);
       switch (below(6, random)) {
         case 0:
           if (value.is_string()) {
-            value = Json(bytes(value.text()));
+            value = Json(mutate_bytes(value.text()));
             break;
           }
           [[fallthrough]];
         case 1:
-          value = odd_value(random);
+          value = unusual_value(random);
           break;
         case 2: {
           const Json copy = root.at_pointer(other);
-          root.at_pointer(place) = copy;
+          root.at_pointer(pointer) = copy;
           break;
         }
         case 3:
@@ -120,39 +120,41 @@ std::string changed_json(const std::string& input, const ChangeBytes& bytes, Ran
               value = Json(static_cast<std::int64_t>(value.get<double>()));
             }
           } else if (value.is_array()) {
-            value.push_back(odd_value(random));
+            value.push_back(unusual_value(random));
           } else if (value.is_object()) {
             const std::size_t slash = other.rfind('/');
-            value[slash == std::string::npos ? "x" : other.substr(slash + 1)] = odd_value(random);
+            value[slash == std::string::npos ? "x" : other.substr(slash + 1)] =
+                unusual_value(random);
           }
           break;
         default: {  // removes a member
-          const std::size_t slash = place.rfind('/');
+          const std::size_t slash = pointer.rfind('/');
           if (slash == std::string::npos) break;
-          Json& parent = root.at_pointer(place.substr(0, slash));
-          if (parent.is_object()) parent.erase(place.substr(slash + 1));
+          Json& parent = root.at_pointer(pointer.substr(0, slash));
+          if (parent.is_object()) parent.erase(pointer.substr(slash + 1));
         }
       }
-    } catch (const JsonError&) {  // an earlier mutation removed this place
+    } catch (const JsonError&) {  // an earlier mutation removed this value
     }
   }
   return root.dump(-1, Json::BadUtf8::Replace);
 }
 
-// [8 bytes: length] header, tensors. Two of three keep valid data offsets.
-std::string changed_safetensors(const std::string& input, const ChangeBytes& bytes,
-                                Random& random) {
+// Format: [8 bytes: length] header, tensors. Two thirds of the mutants have valid data offsets.
+std::string mutate_safetensors(const std::string& input, const MutateBytes& mutate_bytes,
+                               Random& random) {
   std::uint64_t length = 0;
   if (input.size() >= 8) std::memcpy(&length, input.data(), 8);
-  if (input.size() < 8 || length > input.size() - 8 || below(8, random) == 0) return bytes(input);
+  if (input.size() < 8 || length > input.size() - 8 || below(8, random) == 0)
+    return mutate_bytes(input);
   std::string header = input.substr(8, length), data = input.substr(8 + length);
   if (below(4, random) == 0) {
-    data = bytes(data);
+    data = mutate_bytes(data);
   } else {
-    header = changed_json(header, bytes, random);
+    header = mutate_json(header, mutate_bytes, random);
   }
-  // Contiguous tensors with sizes according to their shapes; else most inputs would be rejected
-  // immediately.
+  // Repairs offsets: contiguous tensors with sizes according to their shapes. Most inputs would
+  // otherwise be rejected immediately.
   Json root = Json::parse_or_null(header);
   if (root.is_object() && below(3, random) != 0) {
     std::size_t at = 0;
@@ -177,18 +179,18 @@ std::string changed_safetensors(const std::string& input, const ChangeBytes& byt
   return little_endian(header.size(), 8) + header + data;
 }
 
-std::string changed_npy(const std::string& input, const ChangeBytes& bytes, Random& random) {
+std::string mutate_npy(const std::string& input, const MutateBytes& mutate_bytes, Random& random) {
   constexpr std::size_t kBegin = 10;
   std::uint16_t length = 0;
   if (input.size() >= kBegin) std::memcpy(&length, input.data() + 8, 2);
   if (input.size() < kBegin || length > input.size() - kBegin || below(6, random) == 0) {
-    return bytes(input);
+    return mutate_bytes(input);
   }
   std::string header = input.substr(kBegin, length), data = input.substr(kBegin + length);
   if (below(3, random) == 0) {
-    data = bytes(data);
+    data = mutate_bytes(data);
   } else {
-    header = bytes(header).substr(0, 60000);
+    header = mutate_bytes(header).substr(0, 60000);
   }
   return input.substr(0, 8) + little_endian(header.size(), 2) + header + data;
 }
@@ -197,7 +199,7 @@ std::string stored_zip(const Files& members) {
   std::string file, directory;
   for (const auto& [name, bytes] : members) {
     const std::string common = little_endian(20, 2) + little_endian(0, 8) +
-                               little_endian(sum_of(bytes), 4) + little_endian(bytes.size(), 4) +
+                               little_endian(checksum(bytes), 4) + little_endian(bytes.size(), 4) +
                                little_endian(bytes.size(), 4) + little_endian(name.size(), 2) +
                                little_endian(0, 2);
     directory += "PK\1\2" + little_endian(20, 2) + common + little_endian(0, 8) +
@@ -211,7 +213,7 @@ std::string stored_zip(const Files& members) {
 }
 
 // Mutates one file of a folder or archive according to its extension.
-void change_one(Files& files, const ChangeBytes& bytes, Random& random) {
+void mutate_one_file(Files& files, const MutateBytes& mutate_bytes, Random& random) {
   if (files.empty()) return;
   auto file = files.begin();
   std::advance(file, static_cast<std::ptrdiff_t>(below(files.size(), random)));
@@ -226,42 +228,44 @@ void change_one(Files& files, const ChangeBytes& bytes, Random& random) {
                         : name.ends_with(".npz") || name.ends_with(".zip") ? Format::Zip
                         : name.ends_with(".png")                           ? Format::Png
                                                                            : Format::Bytes;
-  file->second = changed(format, file->second, bytes, random);
+  file->second = mutate(format, file->second, mutate_bytes, random);
 }
 
-std::string changed_zip(const std::string& input, const ChangeBytes& bytes, Random& random) {
-  if (below(4, random) == 0) return bytes(input);
+std::string mutate_zip(const std::string& input, const MutateBytes& mutate_bytes, Random& random) {
+  if (below(4, random) == 0) return mutate_bytes(input);
   try {
     Files members = parse_zip(input, "zip", std::size_t{1} << 20);
-    change_one(members, bytes, random);
+    mutate_one_file(members, mutate_bytes, random);
     return stored_zip(members);
   } catch (const InputError&) {
-    return bytes(input);
+    return mutate_bytes(input);
   }
 }
 
-std::string changed_folder(const std::string& input, const ChangeBytes& bytes, Random& random) {
-  if (below(12, random) == 0) return bytes(input);
-  Files files = unpacked(input);
-  change_one(files, bytes, random);
-  return packed(files);
+std::string mutate_folder(const std::string& input, const MutateBytes& mutate_bytes,
+                          Random& random) {
+  if (below(12, random) == 0) return mutate_bytes(input);
+  Files files = unpack(input);
+  mutate_one_file(files, mutate_bytes, random);
+  return pack(files);
 }
 
-// Chunks with valid lengths and checksums.
-std::string changed_png(const std::string& input, const ChangeBytes& bytes, Random& random) {
-  constexpr std::size_t kSignature = 8, kAround = 12;
-  if (input.size() < kSignature + kAround || below(8, random) == 0) return bytes(input);
+// Mutates chunks; lengths and checksums stay valid.
+std::string mutate_png(const std::string& input, const MutateBytes& mutate_bytes, Random& random) {
+  constexpr std::size_t kSignature = 8, kChunkOverhead = 12;
+  if (input.size() < kSignature + kChunkOverhead || below(8, random) == 0)
+    return mutate_bytes(input);
   std::vector<std::string> chunks;  // type and data
-  for (std::size_t at = kSignature; at + kAround <= input.size();) {
+  for (std::size_t at = kSignature; at + kChunkOverhead <= input.size();) {
     std::string length = input.substr(at, 4);
     std::ranges::reverse(length);
     std::uint32_t size = 0;
     std::memcpy(&size, length.data(), 4);
-    if (size > input.size() - at - kAround) break;
+    if (size > input.size() - at - kChunkOverhead) break;
     chunks.push_back(input.substr(at + 4, 4 + size));
-    at += kAround + size;
+    at += kChunkOverhead + size;
   }
-  if (chunks.empty()) return bytes(input);
+  if (chunks.empty()) return mutate_bytes(input);
   const std::size_t which = below(chunks.size(), random);
   switch (below(6, random)) {
     case 0:
@@ -271,19 +275,19 @@ std::string changed_png(const std::string& input, const ChangeBytes& bytes, Rand
       chunks.erase(chunks.begin() + static_cast<std::ptrdiff_t>(which));
       break;
     default:
-      chunks[which] = chunks[which].substr(0, 4) + bytes(chunks[which].substr(4));
+      chunks[which] = chunks[which].substr(0, 4) + mutate_bytes(chunks[which].substr(4));
   }
   std::string file = input.substr(0, kSignature);
   for (const std::string& chunk : chunks) {
     file += big_endian(static_cast<std::uint32_t>(chunk.size() - 4)) + chunk +
-            big_endian(sum_of(chunk));
+            big_endian(checksum(chunk));
   }
   return file;
 }
 
 }  // namespace
 
-std::string any_bytes(const std::string& bytes, Random& random) {
+std::string mutate_any_bytes(const std::string& bytes, Random& random) {
   using namespace std::string_view_literals;
   constexpr std::array kWords{"0"sv,
                               "-1"sv,
@@ -330,25 +334,25 @@ std::string any_bytes(const std::string& bytes, Random& random) {
   return out;
 }
 
-std::string changed(Format format, const std::string& input, const ChangeBytes& bytes,
-                    Random& random) {
+std::string mutate(Format format, const std::string& input, const MutateBytes& mutate_bytes,
+                   Random& random) {
   switch (format) {
     case Format::Json:
-      return changed_json(input, bytes, random);
+      return mutate_json(input, mutate_bytes, random);
     case Format::Safetensors:
-      return changed_safetensors(input, bytes, random);
+      return mutate_safetensors(input, mutate_bytes, random);
     case Format::Npy:
-      return changed_npy(input, bytes, random);
+      return mutate_npy(input, mutate_bytes, random);
     case Format::Zip:
-      return changed_zip(input, bytes, random);
+      return mutate_zip(input, mutate_bytes, random);
     case Format::Png:
-      return changed_png(input, bytes, random);
+      return mutate_png(input, mutate_bytes, random);
     case Format::Folder:
-      return changed_folder(input, bytes, random);
+      return mutate_folder(input, mutate_bytes, random);
     case Format::Bytes:
       break;
   }
-  return bytes(input);
+  return mutate_bytes(input);
 }
 
 }  // namespace attnscope::fuzz

@@ -1,7 +1,7 @@
-// Completeness of the fuzz targets: every reader of external bytes must have one. Two checks:
-// functions declared in headers with a reader's name (read_..., parse_..., load_..., ..._from_json,
-// _from_text, _from_files), and sources that obtain bytes in another way. Each is called in a
-// target, or listed here with the reason why not.
+// Completeness of the fuzz targets: every reader of external bytes must have a target. Checks
+// functions declared in headers with a reader's name (read_..., parse_..., load_..., ..._from_...),
+// and sources that obtain bytes directly. Each is called in a target, or listed here with the
+// reason why not.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace ATTNSCOPE_FILE {
 
 namespace fs = std::filesystem;
 
-// Called within a target, or not fed with external bytes.
-const std::map<std::string, std::string> kNoTargetOfItsOwn{
+// Readers that a target calls indirectly, or that never receive external bytes.
+const std::map<std::string, std::string> kReadersWithoutTarget{
     {"read_file", "returns the bytes unchanged"},
     {"read_model_options", "within the target config"},
     {"structure_from_json", "within the targets config and session"},
@@ -57,8 +57,8 @@ const std::map<std::string, std::string> kNoTargetOfItsOwn{
     {"read_model_files", "model cards: target card"},
     {"list_from_text", "a list in the window: value_from_text of the target options"}};
 
-// Sources that obtain bytes in another way: their target, or the reason why there is none.
-const std::map<std::string, std::string> kSources{
+// Sources that obtain bytes directly: their target, or the reason why there is none.
+const std::map<std::string, std::string> kByteSources{
     {"core/base/file.cpp", "read_file"},
     {"core/base/folder_lock.cpp", "a lock that is never read"},
     {"core/base/processors.cpp", "limits written by the kernel"},
@@ -131,33 +131,34 @@ TEST(Readers, AllDeclaredReadersHaveTargets) {
       const std::string reader = (*at)[1].str();
       seen.insert(reader);
       const bool called = std::regex_search(targets, std::regex("\\b" + reader + "\\("));
-      EXPECT_TRUE(called || kNoTargetOfItsOwn.contains(reader))
+      EXPECT_TRUE(called || kReadersWithoutTarget.contains(reader))
           << reader << " in " << path << " reads external bytes: call it in a target of "
           << "tests/fuzz, or give the reason here";
     }
   });
   EXPECT_GT(seen.size(), 40u);
-  for (const auto& [reader, reason] : kNoTargetOfItsOwn) {
+  for (const auto& [reader, reason] : kReadersWithoutTarget) {
     EXPECT_TRUE(seen.contains(reader)) << reader << " is no longer declared";
   }
 }
 
 TEST(Readers, AllSourcesOfBytesAreListed) {
-  constexpr std::array kWays{"read_file(", "read_zip(", "read_npy(",       "read_safetensors(",
-                             "ifstream",   "fopen(",    "mmap(",           "::open(",
-                             "stbi_",      "gzopen(",   "png_create_read", "zip_open"};
-  const auto gets_bytes = [&](const std::string& text) {
-    return std::ranges::any_of(
-        kWays, [&](const char* way) { return text.find(way) != std::string::npos; });
+  constexpr std::array kInputFunctions{
+      "read_file(", "read_zip(", "read_npy(", "read_safetensors(", "ifstream",        "fopen(",
+      "mmap(",      "::open(",   "stbi_",     "gzopen(",           "png_create_read", "zip_open"};
+  const auto obtains_bytes = [&](const std::string& text) {
+    return std::ranges::any_of(kInputFunctions, [&](const char* function) {
+      return text.find(function) != std::string::npos;
+    });
   };
   std::set<std::string> seen;
   for_each_source([&](const fs::path& path, const std::string& text) {
-    if (path.extension() != ".cpp" || !gets_bytes(text)) return;
+    if (path.extension() != ".cpp" || !obtains_bytes(text)) return;
     seen.insert(path.string());
-    EXPECT_TRUE(kSources.contains(path.string()))
+    EXPECT_TRUE(kByteSources.contains(path.string()))
         << path << " reads external bytes: name its target here, or give the reason";
   });
-  for (const auto& [path, reason] : kSources) {
+  for (const auto& [path, reason] : kByteSources) {
     EXPECT_TRUE(seen.contains(path)) << path << " no longer reads anything";
     if (!reason.starts_with("target")) continue;
     const std::string targets =

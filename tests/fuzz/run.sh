@@ -2,7 +2,7 @@
 # Fuzzes the readers with libFuzzer under AddressSanitizer and UndefinedBehaviorSanitizer.
 #   tests/fuzz/run.sh [--seconds N] [TARGET...]     60 seconds each; all targets
 # Installs Clang if it is missing, builds, creates the corpora from test data, and stores findings in
-# $ATTNSCOPE_FUZZ_FINDINGS (BUILD/findings). Exit status 1 if there are any.
+# $ATTNSCOPE_FUZZ_FINDINGS (BUILD/findings). Exits with status 1 if there are findings.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -15,17 +15,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In memory if possible: files are written a thousand times per second.
-class Scratch {
+// Temporary folder, in memory if possible, because targets write a thousand files per second.
+class ScratchFolder {
  public:
-  Scratch() {
+  ScratchFolder() {
     const fs::path shared = "/dev/shm";
     const fs::path base = ::access(shared.c_str(), W_OK) == 0 ? shared : fs::temp_directory_path();
     std::string name = (base / "attnscope-fuzz-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
     path_ = name;
   }
-  ~Scratch() {
+  ~ScratchFolder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
   }
@@ -35,7 +35,7 @@ class Scratch {
   fs::path path_;
 };
 
-void write_plainly(const fs::path& path, const std::string& bytes) {
+void write_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
@@ -54,14 +54,14 @@ void run(const Target& target, const std::string& input) {
   }
 }
 
-std::string packed(const Files& files) {
+std::string pack(const Files& files) {
   std::string input;
   for (const auto& [name, bytes] : files) input += kFileMark + name + '\n' + bytes;
   return input;
 }
 
-Files unpacked(const std::string& input) {
-  constexpr std::size_t kLongest = 60, kMaxFiles = 20;
+Files unpack(const std::string& input) {
+  constexpr std::size_t kMaxName = 60, kMaxFiles = 20;
   const std::size_t mark = std::string(kFileMark).size();
   Files files;
   for (std::size_t at = input.find(kFileMark); at < input.size() && files.size() < kMaxFiles;) {
@@ -69,7 +69,7 @@ Files unpacked(const std::string& input) {
     const std::size_t begin = std::min(line + 1, input.size());
     const std::size_t next = std::min(input.find(kFileMark, begin), input.size());
     const std::size_t first = std::min(at + mark, line);
-    std::string name = input.substr(first, std::min(line - first, kLongest));
+    std::string name = input.substr(first, std::min(line - first, kMaxName));
     std::erase_if(name, [](unsigned char c) {
       return std::isalnum(c) == 0 && c != '.' && c != '_' && c != '-';
     });
@@ -80,12 +80,12 @@ Files unpacked(const std::string& input) {
 }
 
 fs::path folder_with(const Files& files) {
-  static const Scratch scratch;
+  static const ScratchFolder scratch;
   const fs::path folder = scratch.path() / "model";
   std::error_code ignored;
   fs::remove_all(folder, ignored);
   fs::create_directory(folder);
-  for (const auto& [name, bytes] : files) write_plainly(folder / name, bytes);
+  for (const auto& [name, bytes] : files) write_bytes(folder / name, bytes);
   return folder;
 }
 

@@ -10,7 +10,7 @@
 
 namespace attnscope::fuzz {
 
-// Mutation strategy that keeps inputs plausible: valid lengths, checksums, JSON syntax.
+// Format of an input, which mutations respect: valid lengths, checksums, JSON syntax.
 enum class Format { Bytes, Json, Safetensors, Npy, Zip, Png, Folder };
 
 struct Target {
@@ -52,13 +52,13 @@ Target input_file_target();
 Target drawn_target();
 Target options_target();
 
-// Several files in one input: each starts with a line of kFileMark and its name.
+// Several files in one input: each begins with kFileMark, its name and a line break.
 inline constexpr const char* kFileMark = "\x1e==> ";
 using Files = std::map<std::string, std::string>;  // bytes by name
-std::string packed(const Files& files);
-Files unpacked(const std::string& input);  // names are made valid for a folder
+std::string pack(const Files& files);
+Files unpack(const std::string& input);  // names are made valid for a folder
 
-// The only folder that targets write to; contains exactly these files.
+// Writes these files to the folder that all targets share, after deleting its content.
 std::filesystem::path folder_with(const Files& files);
 std::filesystem::path file_with(const std::string& name, const std::string& bytes);
 

@@ -1,4 +1,4 @@
-// User files: sessions, settings, plans, training states, lessons.
+// Targets for user files: sessions, settings, plans, training states, lessons.
 #include <filesystem>
 #include <stdexcept>
 
@@ -34,9 +34,9 @@ std::vector<std::string> session_seeds() {
     seeds.push_back(session.dump());
     for (const Json& step : root["steps"]) {
       if (!step.contains("session")) continue;
-      Json one = session;
-      one.merge_patch(step["session"]);
-      seeds.push_back(one.dump());
+      Json step_session = session;
+      step_session.merge_patch(step["session"]);
+      seeds.push_back(step_session.dump());
       break;
     }
   }
@@ -58,7 +58,7 @@ std::vector<std::string> settings_seeds() {
 void read_plan(const std::string& input) {
   TrainingPlan plan = training_plan_from_json(parse_json(input, "f"), "f");
   if (training_plan_from_json(to_json(plan), "again") != plan) throw std::logic_error("another");
-  // Set by the command line in addition to a preset.
+  // Members that a preset does not set.
   plan.folder = "folder-that-is-not-there";
   plan.text = {"text.txt"};
   check(plan);
@@ -77,7 +77,7 @@ TrainingPlan small_plan() {
 // training.safetensors and loss.csv.
 void read_training(const std::string& input) {
   TrainingPlan plan = small_plan();
-  plan.folder = folder_with(unpacked(input));
+  plan.folder = folder_with(unpack(input));
   LossLog log(plan.folder);
   try {
     log.keep(3);
@@ -100,7 +100,7 @@ std::vector<std::string> training_seeds() {
   for (Index step = 1; step <= 3; ++step) log.add({step, 2.5, 1e-3, 1000, {}});
   log.add_score({2.25, 1.5});
   log.save();
-  return {packed(files_of(plan.folder, 20000))};
+  return {pack(files_of(plan.folder, 20000))};
 }
 
 void read_lesson(const std::string& input) {

@@ -1,4 +1,4 @@
-// File formats: JSON, safetensors, npy, zip, images, tables, regular expressions.
+// Targets for file formats: JSON, safetensors, npy, zip, images, tables, regular expressions.
 #include <stdexcept>
 
 #include "core/base/error.h"
@@ -16,7 +16,7 @@
 namespace attnscope::fuzz {
 namespace {
 
-constexpr std::size_t kSmall = 20000;
+constexpr std::size_t kMaxSeed = 20000;
 constexpr std::size_t kMaxUnpacked = std::size_t{1} << 24;
 
 void read_json(const std::string& input) {
@@ -28,7 +28,7 @@ void read_json(const std::string& input) {
   value.dump_ascii();
 }
 
-void touch(const StoredTensor& tensor) {
+void convert(const StoredTensor& tensor) {
   switch (tensor.dtype) {
     case DType::F32:
     case DType::F16:
@@ -51,12 +51,12 @@ void touch(const StoredTensor& tensor) {
 
 void read_safetensors_file(const std::string& input) {
   for (const auto& [name, tensor] : read_safetensors(file_with("f.safetensors", input)).tensors) {
-    touch(tensor);
+    convert(tensor);
   }
 }
 
 void read_npy_file(const std::string& input) {
-  if (!parse_npy_texts(input, "f.npy")) touch(parse_npy(input, "f.npy"));
+  if (!parse_npy_texts(input, "f.npy")) convert(parse_npy(input, "f.npy"));
   check_npy(input, input.size(), "f.npy");
   read_npy(file_with("f.npy", input));
 }
@@ -89,7 +89,7 @@ void read_tables(const std::string& input) {
   }
 }
 
-// The expression is on the first line, the text on the others.
+// The first line is the expression, all other lines are the text.
 void read_expression(const std::string& input) {
   const std::size_t line = std::min(input.find('\n'), input.size());
   const Expression expression(input.substr(0, line), "f");
@@ -102,7 +102,7 @@ void read_expression(const std::string& input) {
 }
 
 std::vector<std::string> json_seeds() {
-  std::vector<std::string> seeds = files_below("assets/lessons", ".json", kSmall);
+  std::vector<std::string> seeds = files_below("assets/lessons", ".json", kMaxSeed);
   seeds.emplace_back(R"({"a": [1, -2, 3.5e-7, true, null, "\u00e9\ud83d\ude00"], "b": {"": {}}})");
   seeds.emplace_back(std::string(90, '[') + std::string(90, ']'));
   return seeds;
@@ -112,7 +112,7 @@ std::vector<std::string> tensor_seeds() {
   return files_below("tests/conformance", ".safetensors", 3000);
 }
 
-// Some members of some archives, each smaller than a few thousand bytes.
+// The first twelve members with fewer than 3,000 bytes.
 std::vector<std::string> npy_seeds() {
   std::vector<std::string> seeds;
   for (const std::string& archive : files_below("tests/layouts", ".npz", 60000)) {
@@ -129,14 +129,14 @@ std::vector<std::string> zip_seeds() {
 }
 
 std::vector<std::string> png_seeds() {
-  std::vector<std::string> seeds = files_below("assets/samples", ".png", kSmall);
-  for (std::string& seed : files_below("assets/pictures", ".png", kSmall)) {
+  std::vector<std::string> seeds = files_below("assets/samples", ".png", kMaxSeed);
+  for (std::string& seed : files_below("assets/pictures", ".png", kMaxSeed)) {
     if (seeds.size() < 6) seeds.push_back(std::move(seed));
   }
   return seeds;
 }
 
-// One image of each kind that can be written by hand, besides the PNGs.
+// PNGs, and a small image of each format that is easy to write by hand.
 std::vector<std::string> picture_seeds() {
   std::vector<std::string> seeds = png_seeds();
   seeds.emplace_back("P5 2 2 255\n\0\x40\x80\xff", 15);

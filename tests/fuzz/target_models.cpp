@@ -1,4 +1,4 @@
-// Model folders in every supported layout, configs, cards, retrieval stores.
+// Targets for model folders in every supported layout, configurations, cards, retrieval stores.
 #include <filesystem>
 #include <stdexcept>
 
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void read_checkpoint(const std::string& input) {
-  load_checkpoint(folder_with(unpacked(input)).string());
+  load_checkpoint(folder_with(unpack(input)).string());
 }
 
 void read_config(const std::string& input) {
@@ -29,7 +29,7 @@ void read_config(const std::string& input) {
 }
 
 void read_card(const std::string& input) {
-  subtitle(model_card(folder_with(unpacked(input)).string()));
+  subtitle(model_card(folder_with(unpack(input)).string()));
 }
 
 void read_store(const std::string& input) {
@@ -47,7 +47,7 @@ std::vector<std::string> folders_below(const char* folder, std::size_t max_bytes
       return file.first == "reference.npz" || file.first == "models.txt" ||
              file.first.ends_with(".md") || file.first.starts_with("expected");
     });
-    if (files.contains("config.json")) seeds.push_back(packed(files));
+    if (files.contains("config.json")) seeds.push_back(pack(files));
   }
   std::ranges::sort(seeds);
   return seeds;

@@ -1,4 +1,4 @@
-// Option values as typed by the user: the option's name, a line break, the value.
+// Target for option values of the command line. Input: name of the option, line break, value.
 #include <array>
 #include <functional>
 
@@ -25,7 +25,7 @@ struct OptionReader {
 };
 
 const std::vector<OptionReader>& readers() {
-  static const std::vector<OptionReader> all{
+  static const std::vector<OptionReader> list{
       {"variant", "local,window=4,dilation=2", [](auto& t) { command::variant_from_text(t); }},
       {"variant", "longformer,window=4,global=[0,5]",
        [](auto& t) { command::variant_from_text(t); }},
@@ -49,7 +49,7 @@ const std::vector<OptionReader>& readers() {
        [](auto& t) { view_settings_from_json(parse_json(t, "f"), "f"); }},
       {"memory", "1.5GB", [](auto& t) { memory_from_text(t, "f"); }},
       {"backend", "cpu", [](auto& t) { backend_choice(t); }}};
-  return all;
+  return list;
 }
 
 void read_option(const std::string& input) {

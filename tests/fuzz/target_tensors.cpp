@@ -1,4 +1,4 @@
-// Tensors from other programs: attend, attention to view, inputs, masks and edges.
+// Targets for tensors of other programs: attend, imported tensors, inputs, masks and edges.
 #include <filesystem>
 
 #include "core/base/error.h"
@@ -25,7 +25,7 @@ std::vector<std::string> attend_seeds() {
 
 // tensors.npz, .npy or .safetensors, with tokens.json or tokens.txt.
 void read_tensors(const std::string& input) {
-  const Files files = unpacked(input);
+  const Files files = unpack(input);
   const auto folder = folder_with(files);
   TensorFiles named;
   for (const auto& [name, bytes] : files) {
@@ -43,26 +43,25 @@ std::string small_npy() {
          std::string(reinterpret_cast<const char*>(&length), 2) + header + std::string(16, '\0');
 }
 
-// Attention as a safetensors file, q and k, and a single array.
+// Single arrays, attention and q with k in safetensors files, and an archive.
 std::vector<std::string> tensors_seeds() {
   const auto safetensors = [](const std::string& header, std::size_t bytes) {
     const std::uint64_t length = header.size();
     return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header +
            std::string(bytes, '\0');
   };
-  return {
-      packed({{"a.npy", small_npy()}, {"tokens.json", R"(["a", "b"])"}}),
-      packed({{"a.npy", small_npy()}, {"tokens.txt", "a b\n"}}),
-      packed({{"a.safetensors", safetensors(R"({"attention": {"dtype": "F32", "shape": [1, 2, 2],
+  return {pack({{"a.npy", small_npy()}, {"tokens.json", R"(["a", "b"])"}}),
+          pack({{"a.npy", small_npy()}, {"tokens.txt", "a b\n"}}),
+          pack({{"a.safetensors", safetensors(R"({"attention": {"dtype": "F32", "shape": [1, 2, 2],
                                    "data_offsets": [0, 16]},
                                    "__metadata__": {"tokens": "[\"a\", \"b\"]"}})",
-                                            16)}}),
-      packed({{"a.safetensors",
-               safetensors(R"({"q": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+                                              16)}}),
+          pack({{"a.safetensors",
+                 safetensors(R"({"q": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
                         "k": {"dtype": "F16", "shape": [2, 2], "data_offsets": [16, 24]},
                         "pos.bias": {"dtype": "F32", "shape": [1], "data_offsets": [24, 28]}})",
-                           28)}}),
-      packed({{"a.npz", files_below("tests/layouts/gpt2", ".npz", 60000).at(0)}})};
+                             28)}}),
+          pack({{"a.npz", files_below("tests/layouts/gpt2", ".npz", 60000).at(0)}})};
 }
 
 void read_input(const std::string& input) {
@@ -75,7 +74,7 @@ std::vector<std::string> input_seeds() {
 
 // Reads each file as a mask and as edges, according to its extension.
 void read_drawn(const std::string& input) {
-  const Files files = unpacked(input);
+  const Files files = unpack(input);
   const auto folder = folder_with(files);
   for (const auto& [name, bytes] : files) {
     bool is_mask = true;
@@ -94,12 +93,12 @@ void read_drawn(const std::string& input) {
 }
 
 std::vector<std::string> drawn_seeds() {
-  return {packed({{"a.npy", small_npy()}}),
-          packed({{"a.json", "[[0, 1], [1, 2], [2, 0]]"}}),
-          packed({{"a.json", "[[], [0, 2, 1], [0, 3]]"}}),
-          packed({{"a.txt", "1..\n11.\n#x1\n"}}),
-          packed({{"a.txt", "0 1\n1, 2\n2 - 0 # back\n3 -> 1\n"}}),
-          packed({{"a.png", files_below("assets/samples", ".png", 20000).at(0)}})};
+  return {pack({{"a.npy", small_npy()}}),
+          pack({{"a.json", "[[0, 1], [1, 2], [2, 0]]"}}),
+          pack({{"a.json", "[[], [0, 2, 1], [0, 3]]"}}),
+          pack({{"a.txt", "1..\n11.\n#x1\n"}}),
+          pack({{"a.txt", "0 1\n1, 2\n2 - 0 # back\n3 -> 1\n"}}),
+          pack({{"a.png", files_below("assets/samples", ".png", 20000).at(0)}})};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tokenizers from their files, and texts through the test tokenizers.
+// Targets for tokenizer files, and for texts that the test tokenizers encode.
 #include <filesystem>
 #include <stdexcept>
 
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = 40000;
+constexpr std::size_t kMaxFileBytes = 40000;
 constexpr const char* kReferences = "tests/core/text/references";
 constexpr const char* kText = "text.txt";  // input text in a tokenizer's folder
 
@@ -37,7 +37,7 @@ void encode(const Tokenizer& tokenizer, const std::string& text) {
 }
 
 void read_tokenizer(const std::string& input) {
-  Files files = unpacked(input);
+  Files files = unpack(input);
   std::string text = "The ab\xc3\xa9 12,\n <s>\xe4\xb8\xad";
   if (const auto found = files.find(kText); found != files.end()) {
     text = found->second;
@@ -58,30 +58,30 @@ std::vector<fs::path> references() {
 std::vector<std::string> tokenizer_seeds() {
   std::vector<std::string> seeds;
   for (const fs::path& folder : references()) {
-    Files files = files_of(folder, kMostBytes);
+    Files files = files_of(folder, kMaxFileBytes);
     files.erase("expected");
     files.erase("kind");
     if (files.empty()) continue;
     files[kText] = "Ab caf\xc3\xa9, 1234 don't [MASK]\n\xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x98\x80";
-    seeds.push_back(packed(files));
+    seeds.push_back(pack(files));
   }
   return seeds;
 }
 
 // The first byte selects the tokenizer.
 void read_text(const std::string& input) {
-  static const std::vector<std::shared_ptr<const Tokenizer>> all = [] {
+  static const std::vector<std::shared_ptr<const Tokenizer>> tokenizers = [] {
     std::vector<std::shared_ptr<const Tokenizer>> list;
     for (const fs::path& folder : references()) {
       try {
         list.push_back(load_tokenizer(folder));
-      } catch (const InputError&) {  // a folder for other tests
+      } catch (const InputError&) {  // the folder belongs to other tests
       }
     }
     return list;
   }();
   if (input.empty()) return;
-  encode(*all[static_cast<unsigned char>(input[0]) % all.size()], input.substr(1));
+  encode(*tokenizers[static_cast<unsigned char>(input[0]) % tokenizers.size()], input.substr(1));
 }
 
 std::vector<std::string> text_seeds() {

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Claim read(const Json& object, const Session& step = {}) {
+Claim read_claim(const Json& object, const Session& step = {}) {
   return claim_from_json(object, step, "claim");
 }
 
@@ -20,29 +20,30 @@ TEST(Claim, InheritsLayerAndHeadFromStep) {
   step.view.layer = 2;
   step.view.head = 1;
   const Json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}};
-  EXPECT_EQ(read(object, step).layer, 2);
-  EXPECT_EQ(read(object, step).head, 1);
+  EXPECT_EQ(read_claim(object, step).layer, 2);
+  EXPECT_EQ(read_claim(object, step).head, 1);
   Json other = object;
   other["head"] = 5;
-  EXPECT_EQ(read(other, step).head, 5);
+  EXPECT_EQ(read_claim(other, step).head, 5);
 }
 
 TEST(Claim, RejectsUnmeasurableClaims) {
-  EXPECT_THROW(read({{"text", "a"}, {"measure", "beauty"}, {"least", 1}}), InputError);
-  EXPECT_THROW(read({{"text", "a"}, {"measure", "entropy"}}), InputError);               // no limit
-  EXPECT_THROW(read({{"text", "a"}, {"measure", "weight"}, {"least", 1}}), InputError);  // no pair
-  EXPECT_THROW(read({{"text", "a"}, {"measure", "difference"}, {"most", 1}}), InputError);
-  EXPECT_THROW(read({{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"query", 1}}),
+  EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "beauty"}, {"least", 1}}), InputError);
+  EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "entropy"}}), InputError);  // no limit
+  EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "weight"}, {"least", 1}}),
+               InputError);  // no pair
+  EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "difference"}, {"most", 1}}), InputError);
+  EXPECT_THROW(read_claim({{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"query", 1}}),
                InputError);
 }
 
 TEST(Claim, MeasuresRunBOnRequest) {
   const Json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"other", true}};
-  EXPECT_THROW(read(object), InputError);  // there is none
+  EXPECT_THROW(read_claim(object), InputError);  // there is no run B
   Session step;
   step.run.text = "a";
   step.b = step;
-  const Claim claim = read(object, step);
+  const Claim claim = read_claim(object, step);
   EXPECT_TRUE(claim.other);
   EXPECT_THROW(check(claim, {std::make_shared<const Trace>(), nullptr}), InputError);
 }

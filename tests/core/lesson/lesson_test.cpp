@@ -39,21 +39,21 @@ TEST_F(Lessons, PatchSessionInEachStep) {
 }
 
 TEST_F(Lessons, RejectInvalidFiles) {
-  const auto refused = [&](const std::string& text) {
+  const auto expect_refusal = [&](const std::string& text) {
     EXPECT_THROW(load(text), InputError) << text;
   };
-  refused("");
-  refused("[]");
-  refused(R"({"lesson": 2, "title": "T", "summary": "S", "source": "A",
+  expect_refusal("");
+  expect_refusal("[]");
+  expect_refusal(R"({"lesson": 2, "title": "T", "summary": "S", "source": "A",
               "session": {"attnscope": 1}, "steps": [{"title": "a", "text": "b"}]})");
-  refused(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
+  expect_refusal(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
               "session": {"attnscope": 1}, "steps": []})");
-  refused(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
+  expect_refusal(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
               "session": {"attnscope": 1}, "steps": [{"title": "a"}]})");
-  refused(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A", "more": 1,
+  expect_refusal(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A", "more": 1,
               "session": {"attnscope": 1}, "steps": [{"title": "a", "text": "b"}]})");
   EXPECT_THROW(find_lesson("no-such-lesson"), InputError);
-  const auto said = [](const std::string& name) -> std::string {
+  const auto error_of = [](const std::string& name) -> std::string {
     try {
       find_lesson(name);
     } catch (const InputError& e) {
@@ -61,10 +61,11 @@ TEST_F(Lessons, RejectInvalidFiles) {
     }
     return "";
   };
-  EXPECT_NE(said((folder_.path() / "missing").string()).find("no such file"), std::string::npos);
-  EXPECT_NE(said("missing.json").find("no such file"), std::string::npos);
-  EXPECT_NE(said(folder_.path().string()).find("something else"), std::string::npos);
-  EXPECT_NE(said("no-such-lesson").find("self-attention"), std::string::npos);
+  EXPECT_NE(error_of((folder_.path() / "missing").string()).find("no such file"),
+            std::string::npos);
+  EXPECT_NE(error_of("missing.json").find("no such file"), std::string::npos);
+  EXPECT_NE(error_of(folder_.path().string()).find("something else"), std::string::npos);
+  EXPECT_NE(error_of("no-such-lesson").find("self-attention"), std::string::npos);
 }
 
 TEST(BundledLessons, CoverAllArticles) {
@@ -79,7 +80,7 @@ TEST(BundledLessons, CoverAllArticles) {
   }
 }
 
-// Steps that compare two runs show both of them, at the same head.
+// Steps that compare two runs show the same head of both.
 TEST(BundledLessons, CompareSameHead) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
@@ -95,8 +96,7 @@ TEST(BundledLessons, CompareSameHead) {
   }
 }
 
-// The claims of each step hold, and its picture can be drawn.
-TEST(BundledLessons, HoldTheirClaims) {
+TEST(BundledLessons, ClaimsHoldAndPicturesCanBeDrawn) {
   ExperimentRun run{cpu_only()};
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {

@@ -1,4 +1,4 @@
-// Measures compared with values worked out by hand on small attention maps.
+// Compares measures with values computed by hand for small attention maps.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace ATTNSCOPE_FILE {
 
 using Ids = std::vector<std::int32_t>;
 
-// A trace with one layer of one head over these tokens.
+// Trace of these tokens with one layer of one head.
 std::shared_ptr<const Trace> trace_of(const Ids& ids, const std::vector<float>& weights) {
   auto trace = std::make_shared<Trace>();
   const Index length = static_cast<Index>(ids.size());
@@ -85,12 +85,12 @@ TEST(Measures, CompareTwoMaps) {
 
 TEST(Measures, CompareByToken) {
   // The same weights between the same tokens, in reverse order.
-  std::vector<float> turned(kWeights.rbegin(), kWeights.rend());
-  const Traces two{trace_of({5, 6, 7}, kWeights), trace_of({7, 6, 5}, turned)};
-  EXPECT_EQ(measured("difference_by_token", two), 0);
-  EXPECT_GT(measured("difference", two), 0.1);
-  const Traces twice{trace_of({5, 6, 5}, kWeights), trace_of({5, 6, 5}, kWeights)};
-  EXPECT_THROW(measured("difference_by_token", twice), InputError);
+  std::vector<float> reversed(kWeights.rbegin(), kWeights.rend());
+  const Traces reordered{trace_of({5, 6, 7}, kWeights), trace_of({7, 6, 5}, reversed)};
+  EXPECT_EQ(measured("difference_by_token", reordered), 0);
+  EXPECT_GT(measured("difference", reordered), 0.1);
+  const Traces repeated{trace_of({5, 6, 5}, kWeights), trace_of({5, 6, 5}, kWeights)};
+  EXPECT_THROW(measured("difference_by_token", repeated), InputError);
 }
 
 TEST(Measures, CompareEarlierRows) {
@@ -121,7 +121,7 @@ TEST(Measures, EvaluateRunB) {
   EXPECT_EQ(check(claim, two).value, 0.5);
 }
 
-// A trace with one layer of these heads.
+// Trace with one layer of these heads.
 std::shared_ptr<const Trace> trace_of_heads(const std::vector<std::vector<float>>& heads) {
   auto trace = std::make_shared<Trace>(*trace_of({5, 6, 5}, heads.front()));
   AttentionTap& tap = trace->attention.front();
@@ -140,8 +140,8 @@ TEST(Measures, EvaluateAllHeadsOfLayer) {
   const std::vector<float> sharp = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const std::vector<float> even = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
   const Traces three{trace_of_heads({even, sharp, kWeights}), nullptr};
-  EXPECT_NEAR(measured("median_entropy", three), 2.0 / 3, 1e-7);  // that of `even`
-  EXPECT_NEAR(measured("most_induction", three), 0.5, 1e-7);      // of `even`: token 1 follows a 5
+  EXPECT_NEAR(measured("median_entropy", three), 2.0 / 3, 1e-7);  // entropy of `even`
+  EXPECT_NEAR(measured("most_induction", three), 0.5, 1e-7);      // `even`: token 1 follows a 5
   EXPECT_NEAR(measured("maps_apart", three), 0.375, 1e-7);        // `even` and kWeights
   const Traces same{trace_of_heads({even, even}), nullptr};
   EXPECT_EQ(measured("maps_apart", same), 0);
@@ -157,7 +157,7 @@ std::string refusal(const std::string& id, const Traces& traces) {
   return "";
 }
 
-// Copy of the trace with this number of key columns; the additional ones are no tokens.
+// Copy of the trace with `keys` key columns; columns beyond the text are not tokens.
 std::shared_ptr<Trace> with_keys(const Trace& trace, Index keys) {
   auto wider = std::make_shared<Trace>(trace);
   AttentionTap& tap = wider->attention.front();
@@ -180,16 +180,16 @@ TEST(Measures, RejectMapsOfDifferentSizes) {
 }
 
 TEST(Measures, RejectDifferentTokens) {
-  const auto one = trace_of({5, 6, 7}, kWeights);
-  const Traces turned{one, trace_of({7, 6, 5}, kWeights)};
-  const std::pair<Traces, const char*> wrong[] = {
-      {{one, trace_of({5, 6, 8}, kWeights)}, "another token"},
-      {{trace_of({5, 5, 7}, kWeights), one}, "a token that comes twice"},
-      {{with_keys(*one, 5), with_keys(*turned.reference(), 5)}, "keys that are no tokens"},
-      {{with_keys(*one, 2), with_keys(*turned.reference(), 2)}, "fewer keys than tokens"},
+  const auto original = trace_of({5, 6, 7}, kWeights);
+  const Traces reversed{original, trace_of({7, 6, 5}, kWeights)};
+  const std::pair<Traces, const char*> cases[] = {
+      {{original, trace_of({5, 6, 8}, kWeights)}, "another token"},
+      {{trace_of({5, 5, 7}, kWeights), original}, "a token that comes twice"},
+      {{with_keys(*original, 5), with_keys(*reversed.reference(), 5)}, "keys that are no tokens"},
+      {{with_keys(*original, 2), with_keys(*reversed.reference(), 2)}, "fewer keys than tokens"},
   };
-  EXPECT_EQ(refusal("difference_by_token", turned), "");
-  for (const auto& [traces, what] : wrong) {
+  EXPECT_EQ(refusal("difference_by_token", reversed), "");
+  for (const auto& [traces, what] : cases) {
     EXPECT_NE(refusal("difference_by_token", traces).find("each once"), std::string::npos) << what;
   }
 }
@@ -205,21 +205,21 @@ TEST(Measures, CountLayersToReach) {
 
 // Pixels attend in one layer; two layers of the strided factorisation connect all earlier pixels.
 TEST(Measures, CountLayersToReachOfImage) {
-  Session e;
-  e.run.tensors = {(testing::source_folder() / "assets" / "samples" / "digit.png").string(), "", "",
-                   32, 32};
-  e.run.variant = Choice{"strided", default_values(variant("strided").parameters)};
-  e.run.variant->values.set("stride", Index{32});
-  e.run.variant->values.set("mode", std::string("merged"));
+  Session session;
+  session.run.tensors = {(testing::source_folder() / "assets" / "samples" / "digit.png").string(),
+                         "", "", 32, 32};
+  session.run.variant = Choice{"strided", default_values(variant("strided").parameters)};
+  session.run.variant->values.set("stride", Index{32});
+  session.run.variant->values.set("mode", std::string("merged"));
   ExperimentRun run(cpu_only());
-  const Traces picture{run.run(e.run), nullptr};
+  const Traces picture{run.run(session.run), nullptr};
   Claim claim;
   claim.measure = "layers_to_reach_earlier";
   claim.least = 0;
   EXPECT_EQ(check(claim, picture).value, INFINITY);
-  Values shown = view_values(claim.view, "pattern");
-  shown.set("layers", Index{2});
-  set_view_values(claim.view, "pattern", shown);
+  Values parameters = view_values(claim.view, "pattern");
+  parameters.set("layers", Index{2});
+  set_view_values(claim.view, "pattern", parameters);
   EXPECT_EQ(check(claim, picture).value, 2);
   claim.measure = "layers_to_reach";
   claim.query = 1023;
@@ -278,7 +278,7 @@ Traces run_of(const std::string& variant, const std::string& encoding) {
       nullptr};
 }
 
-// Compares with the definition in double precision.
+// By the definition, in double precision.
 TEST(Measures, ComputeScores) {
   const Traces one = run_of("full", "none");
   const AttentionTap& tap = one.trace->attention.front();
@@ -292,13 +292,13 @@ TEST(Measures, ComputeScores) {
   EXPECT_NEAR(measured("score", one, 9, 4), score(9, 4), 1e-6);
   double sum = 0, squares = 0, largest = 0;
   for (Index i = 0; i < 12; ++i) {
-    float most = 0;
+    float row_maximum = 0;
     for (Index c = 0; c <= i; ++c) {
       sum += score(i, c);
       squares += score(i, c) * score(i, c);
-      most = std::max(most, tap.result.attention(0, i, c));
+      row_maximum = std::max(row_maximum, tap.result.attention(0, i, c));
     }
-    largest += static_cast<double>(most) / 12;
+    largest += static_cast<double>(row_maximum) / 12;
   }
   EXPECT_NEAR(measured("score_spread", one), std::sqrt(squares / 78 - sum * sum / 78 / 78), 1e-6);
   EXPECT_NEAR(measured("largest_weight", one), largest, 1e-6);
@@ -337,17 +337,18 @@ TEST(Measures, CountPairsWithinSpans) {
   Claim claim;
   claim.measure = "span_mask";
   claim.least = 0;
-  double within = 0, all = 0;
+  double within = 0, causal = 0;
   for (claim.head = 0; claim.head < 2; ++claim.head) {
     for (claim.query = 0; claim.query < 12; ++claim.query) {
       for (claim.key = 0; claim.key <= claim.query; ++claim.key) {
-        ++all;
+        ++causal;
         if (check(claim, one).value > 0) ++within;
       }
     }
   }
-  EXPECT_LT(within, all);
-  EXPECT_NEAR(measured("span_pairs", one), within / all, 1e-12);  // equal initial spans in layers
+  EXPECT_LT(within, causal);
+  EXPECT_NEAR(measured("span_pairs", one), within / causal,
+              1e-12);  // equal initial spans in layers
   EXPECT_THROW(measured("span_pairs", run_of("full", "none")), InputError);
 }
 
@@ -369,15 +370,15 @@ TEST(Measures, EvaluateFactorsAndPositionTerms) {
 
   const Traces four = run_of("full", "transformer_xl");
   const AttentionTap& tap = four.trace->attention.front();
-  double all = 0, content = 0;
+  double total = 0, content = 0;
   for (Index key = 0; key <= 6; ++key) {
     const std::optional<PairScore> score = pair_score(*tap.result.part, 0, 6, key);
     for (const auto& [term, value] : score->terms) {
-      all += std::abs(value);
+      total += std::abs(value);
       if (term == Term::Content) content += std::abs(value);
     }
   }
-  EXPECT_NEAR(measured("position_share", four, 6), 1 - content / all, 1e-9);
+  EXPECT_NEAR(measured("position_share", four, 6), 1 - content / total, 1e-9);
   EXPECT_THROW(measured("position_share", run_of("full", "rope"), 6), InputError);
 }
 
@@ -469,8 +470,8 @@ TEST(Measures, RejectMissingData) {
   EXPECT_FALSE(check(claim, {trace_of({5, 6, 7}, kWeights), nullptr}).holds);
 }
 
-double measured_at(const std::string& id, const std::shared_ptr<const Trace>& trace, Index layer,
-                   Index head, Index segment, Index query = -1) {
+double measured_at_head(const std::string& id, const std::shared_ptr<const Trace>& trace,
+                        Index layer, Index head, Index segment, Index query = -1) {
   Claim claim;
   claim.measure = id;
   claim.layer = layer;
@@ -492,39 +493,39 @@ TEST(Measures, EvaluateMemory) {
   for (Index i = 0; i < 2; ++i) {
     for (Index c = 0; c < 2; ++c) compressed += static_cast<double>(weights(i, c)) / 2;
   }
-  EXPECT_NEAR(measured_at("compressed_share", trace, 1, 1, 4), compressed, 1e-6);
-  EXPECT_EQ(measured_at("heard_back", trace, 0, 0, 4), 17 - 8);  // the oldest window
-  EXPECT_LT(measured_at("segment_cost", trace, 0, 0, 4), 1);
-  EXPECT_THROW(measured_at("mean_steps", trace, 0, 0, 0), InputError);
-  EXPECT_THROW(measured_at("attention_gate", trace, 0, 0, 0), InputError);
+  EXPECT_NEAR(measured_at_head("compressed_share", trace, 1, 1, 4), compressed, 1e-6);
+  EXPECT_EQ(measured_at_head("heard_back", trace, 0, 0, 4), 17 - 8);  // the oldest window
+  EXPECT_LT(measured_at_head("segment_cost", trace, 0, 0, 4), 1);
+  EXPECT_THROW(measured_at_head("mean_steps", trace, 0, 0, 0), InputError);
+  EXPECT_THROW(measured_at_head("attention_gate", trace, 0, 0, 0), InputError);
 }
 
 TEST(Measures, EvaluateStepsAndGates) {
   const Ids ids{5, 14, 12, 2, 9, 15, 4, 9};
   const auto steps = testing::run_case("universal-act", ids);
   const IntTensor& taken = steps->counts.at("halting.steps");
-  EXPECT_EQ(measured_at("steps_taken", steps, 0, 0, 0, 3), taken[3]);
+  EXPECT_EQ(measured_at_head("steps_taken", steps, 0, 0, 0, 3), taken[3]);
   double sum = 0, ponder = 0;
   for (Index i = 0; i < 8; ++i) {
     sum += taken[i];
     ponder += taken[i] + static_cast<double>(steps->taps.at("halting.remainder")[i]);
   }
-  EXPECT_NEAR(measured_at("mean_steps", steps, 0, 0, 0), sum / 8, 1e-9);
-  EXPECT_NEAR(measured_at("ponder_cost", steps, 0, 0, 0), ponder / 8, 1e-6);
+  EXPECT_NEAR(measured_at_head("mean_steps", steps, 0, 0, 0), sum / 8, 1e-9);
+  EXPECT_NEAR(measured_at_head("ponder_cost", steps, 0, 0, 0), ponder / 8, 1e-6);
   const auto gated = testing::run_case("join-gru", ids);
   for (const Located<Tensor>& tap : gated->located) {
     if (tap.name != "gate.attention") continue;
     double mean = 0;
     for (const float z : tap.values) mean += static_cast<double>(z);
     mean /= static_cast<double>(tap.values.size());
-    EXPECT_NEAR(measured_at("attention_gate", gated, tap.address.layer, 0, 0), mean, 1e-6);
+    EXPECT_NEAR(measured_at_head("attention_gate", gated, tap.address.layer, 0, 0), mean, 1e-6);
   }
   const auto memory = testing::run_case("memory-memorizing", ids);
   Index head = 0;
   const AttentionTap* tap = memory->find({1, 0, {.segment = 1}}, &head);
   ASSERT_NE(tap, nullptr);
-  EXPECT_NEAR(measured_at("memory_gate", memory, 1, 0, 1), share_of({tap, head}, KeyKind::Memory),
-              1e-5);
+  EXPECT_NEAR(measured_at_head("memory_gate", memory, 1, 0, 1),
+              share_of({tap, head}, KeyKind::Memory), 1e-5);
 }
 
 TEST(Measures, IncludeTheirLimits) {
@@ -591,15 +592,15 @@ TEST(Measures, EvaluateLastHeadOfSharedPattern) {
   EXPECT_NEAR(at_head("score_spread", run, -1), std::sqrt(squares / 78 - scores / 78 * scores / 78),
               1e-9);
   const Traces four_terms = run_of("full", "transformer_xl");
-  double all = 0, content = 0;
+  double total = 0, content = 0;
   for (Index key = 0; key < 12; ++key) {
     const auto score = pair_score(*four_terms.trace->attention[0].result.part, 1, 11, key);
     for (const auto& [term, value] : score->terms) {
-      all += std::abs(value);
+      total += std::abs(value);
       if (term == Term::Content) content += std::abs(value);
     }
   }
-  EXPECT_NEAR(at_head("position_share", four_terms, 11), 1 - content / all, 1e-9);
+  EXPECT_NEAR(at_head("position_share", four_terms, 11), 1 - content / total, 1e-9);
 }
 
 TEST(Measures, CompareKeysOfNeighbouringHeads) {
@@ -633,28 +634,27 @@ TEST(Measures, ComputeScoresOfSpanSoftmax) {
   EXPECT_THROW(measured("cached_numbers", map), InputError);
 }
 
-// Zero has no sign.
 TEST(Measures, ReturnUnsignedZeroBias) {
   const Traces one = run_of("full", "alibi");
   for (const Index at : {0, 7, 11}) EXPECT_FALSE(std::signbit(measured("bias", one, at, at)));
-  const Traces bent = run_of("full", "t5");
-  const auto at = [&](Index distance) { return measured("bias", bent, 11, 11 - distance); };
+  const Traces bucketed = run_of("full", "t5");
+  const auto at = [&](Index distance) { return measured("bias", bucketed, 11, 11 - distance); };
   double bend = 0;
   for (Index distance = 1; distance < 11; ++distance) {
     bend = std::max(bend, std::abs(at(distance - 1) - 2 * at(distance) + at(distance + 1)));
   }
-  EXPECT_NEAR(measured("bias_bend", bent), bend, 1e-9);
+  EXPECT_NEAR(measured("bias_bend", bucketed), bend, 1e-9);
 }
 
 // The maximum span limits wide ramps.
 TEST(Measures, LimitSpansWithWideRamps) {
   const Traces one = run_of(R"({"type": "adaptive_span", "span": 4, "ramp": 9})", "none");
-  double within = 0, all = 0;
+  double within = 0, causal = 0;
   for (Index i = 0; i < 12; ++i) {  // z is 2: the ramp ends at 11, the maximum span is 4
     within += static_cast<double>(std::min<Index>(i + 1, 5));
-    all += static_cast<double>(i + 1);
+    causal += static_cast<double>(i + 1);
   }
-  EXPECT_NEAR(measured("span_pairs", one), within / all, 1e-12);
+  EXPECT_NEAR(measured("span_pairs", one), within / causal, 1e-12);
   EXPECT_EQ(measured("mean_span", one), 2);
   EXPECT_EQ(measured("longest_span", one), 2);
   EXPECT_EQ(measured("span_range", one), 0);
@@ -763,12 +763,12 @@ TEST(Measures, RejectPositionsBeyondLastToken) {
 
 TEST(Measures, RejectMissingGates) {
   const auto gated = testing::run_case("join-gru", {5, 14, 12, 2, 9, 15, 4, 9});
-  EXPECT_THROW(measured_at("memory_gate", gated, 0, 0, 0), InputError);
+  EXPECT_THROW(measured_at_head("memory_gate", gated, 0, 0, 0), InputError);
   const auto steps = testing::run_case("universal-act", {5, 14, 12, 2, 9, 15, 4, 9});
-  EXPECT_THROW(measured_at("steps_taken", steps, 0, 0, 0, 8), InputError);
+  EXPECT_THROW(measured_at_head("steps_taken", steps, 0, 0, 0, 8), InputError);
 }
 
-// Walks of one and of two steps; one walk exceeds the requested number of steps.
+// Walks from two cells, with up to three requested steps.
 TEST(Measures, EvaluateRollouts) {
   auto rollouts = std::make_shared<Rollouts>();
   rollouts->max_steps = 3;
@@ -819,9 +819,10 @@ TEST(Measures, EvaluateCompletedImage) {
   EXPECT_NEAR(measured("completion_error", traces), 5.0 / 3, 1e-12);
 }
 
-// A number in words; the end token belongs to no word.
+// The end token is not part of the number word.
 TEST(Measures, CheckNumberWords) {
-  const auto right = [](const std::string& digits, const std::string& words, bool ended = true) {
+  const auto is_correct = [](const std::string& digits, const std::string& words,
+                             bool ended = true) {
     auto trace = std::make_shared<Trace>();
     trace->tokenizer = byte_tokenizer();
     std::vector<TraceToken> source;
@@ -836,12 +837,12 @@ TEST(Measures, CheckNumberWords) {
     traces.findings.set(Findings::written, std::shared_ptr<const GeneratedTarget>(written));
     return measured("number_right", traces);
   };
-  EXPECT_EQ(right("21", "einundzwanzig"), 1);
-  EXPECT_EQ(right("21", "einundzwanzig", false), 1);
-  EXPECT_EQ(right("21", "zwanzig"), 0);
-  EXPECT_THROW(right("2x", "zwanzig"), InputError);
-  EXPECT_THROW(right("", "zwanzig"), InputError);
-  EXPECT_THROW(right("123456789012345", "zwanzig"), InputError);
+  EXPECT_EQ(is_correct("21", "einundzwanzig"), 1);
+  EXPECT_EQ(is_correct("21", "einundzwanzig", false), 1);
+  EXPECT_EQ(is_correct("21", "zwanzig"), 0);
+  EXPECT_THROW(is_correct("2x", "zwanzig"), InputError);
+  EXPECT_THROW(is_correct("", "zwanzig"), InputError);
+  EXPECT_THROW(is_correct("123456789012345", "zwanzig"), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -26,7 +26,7 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::random_tensor;
 
-Choice chosen(const std::string& json) {
+Choice parse_encoding(const std::string& json) {
   return encoding_from_json(Json::parse(json), "position");
 }
 
@@ -115,7 +115,7 @@ TEST(EncodingBounds, RejectInvalidParameters) {
       {R"({"type": "rope", "dims": 2, "scaling": "dynamic", "original": 8})", any,
        "scaling: expected more than one rotated pair for dynamic, found 1"}};
   for (const Case& c : cases) {
-    const Choice choice = chosen(c.json);
+    const Choice choice = parse_encoding(c.json);
     const Encoding& e = encoding(choice.id);
     EXPECT_EQ(e.objection ? e.objection(choice.values, c.at) : "", c.refusal) << c.json;
   }
@@ -123,7 +123,7 @@ TEST(EncodingBounds, RejectInvalidParameters) {
 
 TEST(EncodingBounds, DefineShapesOfAxialWeights) {
   const auto shapes = [](const std::string& json, const Dimensions& sizes) {
-    const Choice choice = chosen(json);
+    const Choice choice = parse_encoding(json);
     return std::pair(weight_of("learned", "pos.row").shape(sizes, choice.values),
                      weight_of("learned", "pos.column").shape(sizes, choice.values));
   };
@@ -139,22 +139,22 @@ TEST(EncodingBounds, DefineShapesOfAxialWeights) {
   EXPECT_EQ(column[0], 3);
   EXPECT_LT(row[1], 0);
   EXPECT_LT(column[1], 0);
-  EXPECT_NE(row[1], column[1]) << "each has a size of its own";
+  EXPECT_NE(row[1], column[1]) << "sizes are independent";
   const WeightInfo& single = weight_of("learned", "pos.embedding");
-  EXPECT_TRUE(single.used(chosen(R"({"type": "learned"})").values));
-  EXPECT_FALSE(single.used(chosen(R"({"type": "learned", "columns": 1})").values));
-  EXPECT_TRUE(weight_of("learned", "pos.row").used(chosen(three).values));
-  const Values none = chosen(R"({"type": "sinusoidal"})").values;
+  EXPECT_TRUE(single.used(parse_encoding(R"({"type": "learned"})").values));
+  EXPECT_FALSE(single.used(parse_encoding(R"({"type": "learned", "columns": 1})").values));
+  EXPECT_TRUE(weight_of("learned", "pos.row").used(parse_encoding(three).values));
+  const Values none = parse_encoding(R"({"type": "sinusoidal"})").values;
   EXPECT_EQ(weight_of("sinusoidal", "pos.frequency").shape({.model = 8}, none), Shape{4});
   EXPECT_LT(weight_of("sinusoidal", "pos.frequency").shape({.model = kFreeModel}, none)[0], 0);
 }
 
-// A position's vector concatenates those of its row and its column.
+// The vector of a position concatenates the vectors of its row and its column.
 TEST(Encoding, AddsAxialPositions) {
   for (const Index width : {4, 5}) {
     const Choice choice =
-        chosen(width == 4 ? R"({"type": "learned", "columns": 3})"
-                          : R"({"type": "learned", "columns": 3, "row_width": 5})");
+        parse_encoding(width == 4 ? R"({"type": "learned", "columns": 3})"
+                                  : R"({"type": "learned", "columns": 3, "row_width": 5})");
     const Tensor rows = random_tensor({4, width}, 1), columns = random_tensor({3, 8 - width}, 2);
     const NamedVars weights{{"pos.row", rows}, {"pos.column", columns}};
     const std::vector<std::int32_t> positions{0, 2, 3, 7, 11};
@@ -177,7 +177,7 @@ TEST(Encoding, AddsAxialPositions) {
 }
 
 TEST(Encoding, AddsSinusoidsInHalves) {
-  const Choice choice = chosen(R"({"type": "sinusoidal", "style": "half", "base": 30})");
+  const Choice choice = parse_encoding(R"({"type": "sinusoidal", "style": "half", "base": 30})");
   const Tensor x = random_tensor({1, 3, 6}, 3);
   const NamedVars none;
   const Tensor got =
@@ -197,7 +197,7 @@ TEST(Encoding, AddsSinusoidsInHalves) {
 
 TEST(Positions, StayWithinTheirTable) {
   const NamedVars weights{{"pos.embedding", Var(random_tensor({5, 4}, 1))}};
-  const Values values = chosen(R"({"type": "learned"})").values;
+  const Values values = parse_encoding(R"({"type": "learned"})").values;
   const auto embed = [&](std::int32_t last) {
     encoding("learned").embed(
         random_tensor({1, 1, 4}, 2), {last},
@@ -213,7 +213,7 @@ TEST(Positions, StayWithinTheirTable) {
   }
 }
 
-// Both explicit and default positions.
+// With explicit and default positions.
 TEST(Offsets, CoverAllOccurringValues) {
   Part part;
   part.pattern = std::make_shared<const Pattern>(Pattern::all(7, 9));
@@ -240,7 +240,7 @@ TEST(Slopes, MatchPublishedValues) {
     const std::vector<double> slopes = default_slopes(heads);
     ASSERT_EQ(static_cast<Index>(slopes.size()), heads);
     for (Index a = 0; a < heads; ++a) {
-      // Beyond a power of two: every second slope of twice as many heads.
+      // Beyond a power of two: every other slope for twice as many heads.
       const double n =
           a < power ? static_cast<double>(a + 1) : (static_cast<double>(2 * (a - power)) + 1) / 2;
       EXPECT_NEAR(slopes[static_cast<std::size_t>(a)],
@@ -278,12 +278,12 @@ TEST(IllustrativeWeights, AreSinusoidsOfPositionsAndOffsets) {
 
 Tensor illustrative(const char* id, const char* name, const std::string& json,
                     const Dimensions& sizes, bool causal = false) {
-  const Values values = chosen(json).values;
+  const Values values = parse_encoding(json).values;
   const WeightInfo& w = weight_of(id, name);
   return w.illustrative(w.shape(sizes, values), {.dimensions = sizes, .causal = causal}, values);
 }
 
-// Heads attend locally, as with ALiBi.
+// Illustrative heads attend locally, with the slopes of ALiBi.
 TEST(IllustrativeWeights, DecayWithDistancePerHead) {
   const Dimensions sizes{.model = 8, .heads = 3, .kv_heads = 3, .key = 4, .value = 4};
   const std::vector<double> slopes = default_slopes(3);
@@ -317,17 +317,18 @@ TEST(IllustrativeWeights, DecayWithDistancePerHead) {
           if (t5_bucket({12, 40, !causal}, o) == bucket) begin = n;
         }
       }
-      const double far = begin < 0 ? 0 : std::log2(1 + static_cast<double>(begin));
+      const double log_distance = begin < 0 ? 0 : std::log2(1 + static_cast<double>(begin));
       for (Index head = 0; head < 3; ++head) {
-        EXPECT_NEAR(buckets(bucket, head), -4 * slope(head) * far, 1e-5) << bucket << causal;
+        EXPECT_NEAR(buckets(bucket, head), -4 * slope(head) * log_distance, 1e-5)
+            << bucket << causal;
       }
     }
   }
 }
 
-// Shaw's vectors of values: o_i = sum of a_ij (v_j + w[clamp(j - i)]).
+// Output with Shaw's value vectors w: o_i = sum_j a_ij (v_j + w[clamp(j - i)]).
 TEST(Encoding, AddsShawsVectorsToValues) {
-  const Values values = chosen(R"({"type": "shaw", "clip": 2})").values;
+  const Values values = parse_encoding(R"({"type": "shaw", "clip": 2})").values;
   const auto run = [&](const NamedVars& weights) {
     Part part;
     part.heads = 2;
@@ -360,9 +361,9 @@ TEST(Encoding, AddsShawsVectorsToValues) {
   EXPECT_NO_THROW(run({{"pos.key", Var(random_tensor({5, 4}, 4))}}));
 }
 
-// Heads read keys in an order of their own; two heads share each key.
+// Positions of keys differ by head; two heads share each key.
 TEST(Encoding, RopeRotatesSharedKeysByTheirPositions) {
-  const Values values = chosen(R"({"type": "rope", "base": 20})").values;
+  const Values values = parse_encoding(R"({"type": "rope", "base": 20})").values;
   const NamedVars none;
   const EncodingContext context{.values = values, .weights = none, .dimensions = {}, .scale = {}};
   Part part;
@@ -389,10 +390,12 @@ TEST(Encoding, RopeRotatesSharedKeysByTheirPositions) {
 // Frequencies depend on the last position of queries and keys.
 TEST(Encoding, RopeMeasuresTextUpToItsLastPosition) {
   const Values values =
-      chosen(R"({"type": "rope", "scaling": "dynamic", "factor": 2, "original": 10})").values;
+      parse_encoding(R"({"type": "rope", "scaling": "dynamic", "factor": 2, "original": 10})")
+          .values;
   const NamedVars none;
   const EncodingContext context{.values = values, .weights = none, .dimensions = {}, .scale = {}};
-  const auto turned_query = [&](std::vector<std::int32_t> queries, std::vector<std::int32_t> keys) {
+  const auto rotated_query = [&](std::vector<std::int32_t> queries,
+                                 std::vector<std::int32_t> keys) {
     Part part;
     part.q = random_tensor({1, 2, 6}, 1);
     part.k = random_tensor({1, 2, 6}, 2);
@@ -402,20 +405,20 @@ TEST(Encoding, RopeMeasuresTextUpToItsLastPosition) {
     encoding("rope").apply(part, context);
     return part.q.value();
   };
-  const Tensor within = turned_query({3, 4}, {8, 9});
-  EXPECT_TRUE(close(turned_query({3, 4}, {0, 1}), within, 0)) << "within the original context";
-  const Tensor beyond = turned_query({3, 4}, {9, 10});
+  const Tensor within = rotated_query({3, 4}, {8, 9});
+  EXPECT_TRUE(close(rotated_query({3, 4}, {0, 1}), within, 0)) << "within the original context";
+  const Tensor beyond = rotated_query({3, 4}, {9, 10});
   EXPECT_TRUE(testing::differs(beyond, within, 1e-4)) << "eleven tokens";
   EXPECT_TRUE(close(encoding("rope").rotate(random_tensor({1, 2, 6}, 1), {3, 4}, context).value(),
                     within, 0));
 }
 
-TEST(Encoding, AlibiUsesItsGroupsPartOfTheLayersSlopes) {
+TEST(Encoding, AlibiUsesSlopesOfItsHeadGroup) {
   const auto first_bias = [](const std::string& json) {
     Part part;
     part.heads = 2;
     part.pattern = std::make_shared<const Pattern>(Pattern::all(3, 3));
-    const Values values = chosen(json).values;
+    const Values values = parse_encoding(json).values;
     const NamedVars none;
     encoding("alibi").apply(
         part, {.values = values,
@@ -431,7 +434,7 @@ TEST(Encoding, AlibiUsesItsGroupsPartOfTheLayersSlopes) {
 }
 
 TEST(Encoding, DebertaKeepsAnExplicitScale) {
-  const Values values = chosen(R"({"type": "deberta", "clip": 2})").values;
+  const Values values = parse_encoding(R"({"type": "deberta", "clip": 2})").values;
   const NamedVars weights{{"pos.rel", Var(random_tensor({4, 4}, 1))},
                           {"pos.wq", Var(random_tensor({4, 6}, 2))},
                           {"pos.wk", Var(random_tensor({4, 6}, 3))}};

@@ -1,4 +1,4 @@
-// Encodings against the cases of tests/conformance, computed from the equations alone.
+// Compares encodings with tests/conformance, whose results were computed from the equations alone.
 #include "tests/support/conformance.h"
 
 #include <gtest/gtest.h>

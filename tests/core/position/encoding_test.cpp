@@ -1,5 +1,5 @@
-// Compares every encoding with its equation in double precision. Encodings of pairs are evaluated
-// pair by pair, also where queries and keys differ in number and positions.
+// Compares every encoding with its equation in double precision. Pair encodings are evaluated pair
+// by pair, also if queries and keys differ in number and positions.
 #include "core/position/encoding.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using testing::random_tensor;
 
 constexpr Index kHeads = 3, kKey = 6, kModel = 8, kQueries = 7, kKeys = 9;
 
-struct Setting {
+struct TestCase {
   NamedVars weights;
   Tensor q, k, v;
   std::vector<std::int32_t> pos_q, pos_k;
@@ -40,16 +40,16 @@ struct Setting {
   }
 };
 
-// Score of query i and key c in head a, scale 1/sqrt(d_k) included.
-using Score = std::function<double(const Setting&, Index a, Index i, Index c)>;
+// Score of query i and key c in head a, including the scale 1/sqrt(d_k).
+using Score = std::function<double(const TestCase&, Index a, Index i, Index c)>;
 
 const double kScale = 1 / std::sqrt(static_cast<double>(kKey));
 
-Index clamp(Index x, Index least, Index most) {
-  return std::min(std::max(x, least), most);
+Index clamp(Index x, Index min, Index max) {
+  return std::min(std::max(x, min), max);
 }
 
-Tensor scores_of(const Setting& s, const Choice& choice, std::optional<float> scale) {
+Tensor scores_of(const TestCase& s, const Choice& choice, std::optional<float> scale) {
   Part part;
   part.heads = kHeads;
   part.q = s.q;
@@ -72,8 +72,8 @@ Tensor scores_of(const Setting& s, const Choice& choice, std::optional<float> sc
 void expect_scores(const char* json, const Score& score, bool causal = false) {
   SCOPED_TRACE(json);
   const Choice choice = encoding_from_json(Json::parse(json), "position");
-  for (const std::int32_t shift : {0, -4, 11}) {  // keys before and after their queries
-    Setting s;
+  for (const std::int32_t shift : {0, -4, 11}) {  // shift of key positions
+    TestCase s;
     s.causal = causal;
     s.q = random_tensor({kHeads, kQueries, kKey}, 1);
     s.k = random_tensor({kHeads, kKeys, kKey}, 2);
@@ -141,13 +141,13 @@ TEST(Encoding, AxialWidthsAreUnconstrainedWithoutModel) {
 }
 
 TEST(Encoding, AlibiMatchesItsEquation) {
-  expect_scores(R"({"type": "alibi", "slopes": [0.5, -0.25, 2]})", [](const Setting& s, Index a,
+  expect_scores(R"({"type": "alibi", "slopes": [0.5, -0.25, 2]})", [](const TestCase& s, Index a,
                                                                       Index i, Index c) {
     const double slopes[] = {0.5, -0.25, 2};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
   });
-  // Three is no power of two: the slopes for two heads, then the first slope for four heads.
-  expect_scores(R"({"type": "alibi"})", [](const Setting& s, Index a, Index i, Index c) {
+  // Three is not a power of two: the slopes for two heads, then the first slope for four heads.
+  expect_scores(R"({"type": "alibi"})", [](const TestCase& s, Index a, Index i, Index c) {
     const double slopes[] = {std::exp2(-4), std::exp2(-8), std::exp2(-2)};
     return kScale * s.dot(a, i, c) - slopes[a] * static_cast<double>(std::abs(s.offset(i, c)));
   });
@@ -166,7 +166,7 @@ TEST(Encoding, RopeMatchesItsEquation) {
                                     "factor": 2.5, "offset": 3})",
                                 50, 4, false, 2.5, 3},
                            Form{R"({"type": "rope", "dims": 2})", 10000, 2, true, 1, 0}}) {
-    expect_scores(form.json, [form](const Setting& s, Index a, Index i, Index c) {
+    expect_scores(form.json, [form](const TestCase& s, Index a, Index i, Index c) {
       const auto rotated = [&](const Tensor& x, Index row, double position, Index n) {
         if (n >= form.dims) return static_cast<double>(x(a, row, n));
         const Index half = form.dims / 2;
@@ -192,23 +192,23 @@ TEST(Encoding, RopeMatchesItsEquation) {
 
 TEST(Encoding, BiasesAndFactorsMatchTheirEquations) {
   expect_scores(
-      R"({"type": "relative_bias", "clip": 3})", [](const Setting& s, Index a, Index i, Index c) {
+      R"({"type": "relative_bias", "clip": 3})", [](const TestCase& s, Index a, Index i, Index c) {
         return kScale * s.dot(a, i, c) + s.weight("pos.bias")(a, clamp(-s.offset(i, c), -3, 3) + 3);
       });
   for (const bool causal : {false, true}) {
     expect_scores(R"({"type": "t5", "buckets": 8, "max_distance": 9})",
-                  [causal](const Setting& s, Index a, Index i, Index c) {
+                  [causal](const TestCase& s, Index a, Index i, Index c) {
                     return kScale * s.dot(a, i, c) +
                            s.weight("pos.bias")(t5_bucket({8, 9, !causal}, -s.offset(i, c)), a);
                   },
                   causal);
   }
   expect_scores(R"({"type": "relative_factor", "clip": 4})",
-                [](const Setting& s, Index a, Index i, Index c) {
+                [](const TestCase& s, Index a, Index i, Index c) {
                   return kScale * s.dot(a, i, c) *
                          s.weight("pos.factor")(a, clamp(std::abs(s.offset(i, c)), 0, 4));
                 });
-  expect_scores(R"({"type": "distance_aware"})", [](const Setting& s, Index a, Index i, Index c) {
+  expect_scores(R"({"type": "distance_aware"})", [](const TestCase& s, Index a, Index i, Index c) {
     const double alpha = s.weight("pos.alpha")[a], beta = s.weight("pos.beta")[a];
     const double r = alpha * static_cast<double>(std::abs(s.offset(i, c)));
     return kScale * std::max(0.0, s.dot(a, i, c)) * (1 + std::exp(beta)) / (1 + std::exp(beta - r));
@@ -216,7 +216,7 @@ TEST(Encoding, BiasesAndFactorsMatchTheirEquations) {
 }
 
 TEST(Encoding, RelativeVectorsMatchTheirEquations) {
-  expect_scores(R"({"type": "shaw", "clip": 2})", [](const Setting& s, Index a, Index i, Index c) {
+  expect_scores(R"({"type": "shaw", "clip": 2})", [](const TestCase& s, Index a, Index i, Index c) {
     const Index e = clamp(-s.offset(i, c), -2, 2) + 2;
     double sum = s.dot(a, i, c);
     for (Index n = 0; n < kKey; ++n) {
@@ -225,7 +225,7 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
     return kScale * sum;
   });
   const auto transformer_xl = [](Index farthest, bool halves) {
-    return [=](const Setting& s, Index a, Index i, Index c) {
+    return [=](const TestCase& s, Index a, Index i, Index c) {
       const auto r = [&](Index n) {
         const Index dimension = halves ? n % (kModel / 2) * 2 + n / (kModel / 2) : n;
         return wave(static_cast<double>(clamp(s.offset(i, c), -farthest, farthest)), dimension,
@@ -248,10 +248,10 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
   expect_scores(R"({"type": "transformer_xl", "base": 70, "clamp": 1})", transformer_xl(1, false));
   // DeBERTa looks up relative vectors by the offset o = query - key. The paper uses o for the query
   // term and -o for the key term. The released code ("query_key") uses o for both and can share
-  // vectors between long distances: with a clip of 4, distances 0, 1 and 2 have their own vectors
-  // and all longer ones share one.
-  const auto disentangled = [](Index half, auto of_query, auto of_key) {
-    return [=](const Setting& s, Index a, Index i, Index c) {
+  // vectors between long distances: with a clip of 4, distances 0, 1 and 2 have separate vectors
+  // and all longer distances share one.
+  const auto disentangled = [](Index half, auto query_index, auto key_index) {
+    return [=](const TestCase& s, Index a, Index i, Index c) {
       const Tensor& rel = s.weight("pos.rel");
       const auto row = [&](Index o) {
         return [&rel, at = clamp(o + half, 0, 2 * half - 1)](Index n) {
@@ -262,33 +262,33 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
       const auto k = [&](Index n) { return static_cast<double>(s.k(a, c, n)); };
       const Index o = s.offset(i, c);
       return (s.dot(a, i, c) +
-              projected(q, row(of_query(o)), s.weight("pos.wk"), a, &s.weight("pos.bk")) +
-              projected(k, row(of_key(o)), s.weight("pos.wq"), a, &s.weight("pos.bq"))) /
+              projected(q, row(query_index(o)), s.weight("pos.wk"), a, &s.weight("pos.bk")) +
+              projected(k, row(key_index(o)), s.weight("pos.wq"), a, &s.weight("pos.bq"))) /
              std::sqrt(3.0 * kKey);
     };
   };
-  const auto as_is = [](Index o) { return o; };
+  const auto unchanged = [](Index o) { return o; };
   const auto negated = [](Index o) { return -o; };
-  const auto buckets_to = [](Index middle, Index most) {
+  const auto bucketed = [](Index middle, Index max_distance) {
     return [=](Index o) {
-      const Index far = std::abs(o);
-      if (far <= middle) return o;
+      const Index distance = std::abs(o);
+      if (distance <= middle) return o;
       const auto half = static_cast<double>(middle);
-      const double share = std::log(static_cast<double>(far) / half) /
-                           std::log(static_cast<double>(most - 1) / half);
+      const double share = std::log(static_cast<double>(distance) / half) /
+                           std::log(static_cast<double>(max_distance - 1) / half);
       const auto bucket = static_cast<Index>(half + std::ceil(share * (half - 1)));
       return o < 0 ? -bucket : bucket;
     };
   };
-  const auto in_buckets = buckets_to(2, 8), in_wide_buckets = buckets_to(4, 17);
-  expect_scores(R"({"type": "deberta", "clip": 3})", disentangled(3, as_is, negated));
+  const auto in_buckets = bucketed(2, 8), in_wide_buckets = bucketed(4, 17);
+  expect_scores(R"({"type": "deberta", "clip": 3})", disentangled(3, unchanged, negated));
   expect_scores(R"({"type": "deberta", "clip": 3, "key_side": "query_key"})",
-                disentangled(3, as_is, as_is));
+                disentangled(3, unchanged, unchanged));
   expect_scores(R"({"type": "deberta", "clip": 4, "key_side": "query_key", "max_distance": 8})",
                 disentangled(4, in_buckets, in_buckets));
   expect_scores(R"({"type": "deberta", "clip": 8, "key_side": "query_key", "max_distance": 17})",
                 disentangled(8, in_wide_buckets, in_wide_buckets));
-  expect_scores(R"({"type": "untied"})", [](const Setting& s, Index a, Index i, Index c) {
+  expect_scores(R"({"type": "untied"})", [](const TestCase& s, Index a, Index i, Index c) {
     const Tensor& embedding = s.weight("pos.embedding");
     const auto at = [&](Index position) {
       return
@@ -305,7 +305,7 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
   });
 }
 
-// exp(beta - r) overflows float32.
+// Even if exp(beta - r) overflows float32.
 TEST(Encoding, DistanceAwareIsStable) {
   Part part;
   part.heads = 2;

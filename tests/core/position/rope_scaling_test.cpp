@@ -23,7 +23,7 @@ Values rope_values(const std::string& members) {
   return encoding_from_json(Json::parse(R"({"type": "rope", )" + members + "}"), "position").values;
 }
 
-double plain(Index t, double base = 10000) {
+double unscaled(Index t, double base = 10000) {
   return std::pow(base, -2.0 * static_cast<double>(t) / kDims);
 }
 
@@ -39,18 +39,18 @@ void expect_frequencies(const std::string& members, Index length,
 }
 
 TEST(RopeScaling, LinearDividesFrequencies) {
-  expect_frequencies(R"("factor": 4)", 0, [](Index t) { return plain(t) / 4; });
+  expect_frequencies(R"("factor": 4)", 0, [](Index t) { return unscaled(t) / 4; });
   expect_frequencies(R"("factor": 4, "scaling": "linear")", 100,
-                     [](Index t) { return plain(t) / 4; });
+                     [](Index t) { return unscaled(t) / 4; });
 }
 
 TEST(RopeScaling, DynamicSlowsDownBeyondTheOriginalContext) {
   const std::string members = R"("factor": 3, "scaling": "dynamic", "original": 64)";
   for (const Index length : {0, 63, 64, 65, 200}) {
     expect_frequencies(members, length, [&](Index t) {
-      if (length <= 64) return plain(t);
+      if (length <= 64) return unscaled(t);
       const double stretched = 3 * static_cast<double>(length) / 64 - 3 + 1;
-      return plain(t, 10000 * std::pow(stretched, 16.0 / 14));
+      return unscaled(t, 10000 * std::pow(stretched, 16.0 / 14));
     });
   }
   const Values values = rope_values(members);
@@ -70,12 +70,12 @@ TEST(RopeScaling, Llama3DependsOnTheRotationsOfAPair) {
              2.5, 20}}) {
     int between = 0;
     expect_frequencies(form.members, 0, [&](Index t) {
-      const double turns = 512 * plain(t) / (2 * M_PI);
+      const double turns = 512 * unscaled(t) / (2 * M_PI);
       const double share = (turns - form.slow) / (form.fast - form.slow);
       between += share > 0 && share < 1;
-      if (share >= 1) return plain(t);
-      if (share <= 0) return plain(t) / 8;
-      return share * plain(t) + (1 - share) * plain(t) / 8;
+      if (share >= 1) return unscaled(t);
+      if (share <= 0) return unscaled(t) / 8;
+      return share * unscaled(t) + (1 - share) * unscaled(t) / 8;
     });
     EXPECT_GT(between, 0);
     EXPECT_FALSE(rope_depends_on_length(rope_values(form.members), 1000));
@@ -113,16 +113,16 @@ TEST(RopeScaling, YarnInterpolatesByPair) {
     expect_frequencies(form.members, 0, [&](Index t) {
       const double at = static_cast<double>(t);
       const double slowed = at <= first ? 0 : at >= last ? 1 : (at - first) / (last - first);
-      return plain(t) * (1 - slowed) + plain(t) / 8 * slowed;
+      return unscaled(t) * (1 - slowed) + unscaled(t) / 8 * slowed;
     });
   }
-  // Equal bounds: pairs up to the bound are fast, the others slow.
+  // Equal bounds: pairs up to the bound are fast, all other pairs are slow.
   expect_frequencies(
       R"("factor": 8, "scaling": "yarn", "original": 2147483647, "slow_turns": 1000,
          "fast_turns": 1000, "whole_pairs": false, "base": 1e30)",
       0, [](Index t) {
         const double at = 16 * std::log(2147483647.0 / (1000 * 2 * M_PI)) / (2 * std::log(1e30));
-        return plain(t, 1e30) / (static_cast<double>(t) <= at ? 1 : 8);
+        return unscaled(t, 1e30) / (static_cast<double>(t) <= at ? 1 : 8);
       });
 }
 
@@ -131,7 +131,7 @@ TEST(RopeScaling, LongropeHasFactorsPerPair) {
       "short_factors": [1, 2, 3, 4, 5, 6, 7, 8], "long_factors": [9, 10, 11, 12, 13, 14, 15, 16])";
   for (const Index length : {0, 64, 65}) {
     expect_frequencies(members, length, [&](Index t) {
-      return plain(t) / static_cast<double>(length > 64 ? t + 9 : t + 1);
+      return unscaled(t) / static_cast<double>(length > 64 ? t + 9 : t + 1);
     });
   }
   const Values values = rope_values(members);
@@ -145,31 +145,36 @@ TEST(RopeScaling, RejectsInconsistentParameters) {
   const auto refusal = [](const std::string& members, Index dims) {
     return rope_scaling_objection(rope_values(members), dims);
   };
-  const auto begins = [&](const std::string& members, Index dims, const std::string& words) {
+  const auto expect_refusal = [&](const std::string& members, Index dims,
+                                  const std::string& prefix) {
     const std::string found = refusal(members, dims);
-    EXPECT_TRUE(words.empty() ? found.empty() : found.starts_with(words))
+    EXPECT_TRUE(prefix.empty() ? found.empty() : found.starts_with(prefix))
         << members << ": " << found;
   };
-  begins(R"("factor": 2)", 2, "");
-  begins(R"("scaling": "dynamic")", 4, "original: expected the original context length");
-  begins(R"("scaling": "dynamic", "original": 8)", 2,
-         "scaling: expected more than one rotated pair for dynamic, found 1");
-  begins(R"("scaling": "dynamic", "original": 8)", 4, "");
-  begins(R"("scaling": "yarn", "original": 8)", 2, "");
-  begins(R"("scaling": "llama3", "original": 8)", 2, "");
-  begins(R"("scaling": "llama3", "original": 8, "slow_turns": 4)", 2, "fast_turns: expected more");
-  begins(R"("scaling": "llama3", "original": 8, "fast_turns": 1)", 2, "fast_turns: expected more");
-  begins(R"("scaling": "llama3", "original": 8, "fast_turns": 1.5)", 2, "");
-  begins(R"("scaling": "yarn", "original": 8, "slow_turns": 40)", 2, "");
-  begins(R"("scaling": "yarn", "original": 8, "base": 1)", 2, "base: expected more than 1");
-  begins(R"("scaling": "yarn", "original": 8, "base": 1.5)", 2, "");
-  begins(R"("scaling": "llama3", "original": 8, "base": 1)", 2, "");
-  begins(R"("scaling": "longrope", "original": 8, "short_factors": [1, 1], "long_factors": [1, 1])",
-         4, "");
-  begins(R"("scaling": "longrope", "original": 8, "short_factors": [1, 1])", 4,
-         "long_factors: expected one for each of the 2");
-  begins(R"("scaling": "longrope", "original": 8, "short_factors": [1], "long_factors": [1, 1])", 4,
-         "short_factors: expected one for each of the 2");
+  expect_refusal(R"("factor": 2)", 2, "");
+  expect_refusal(R"("scaling": "dynamic")", 4, "original: expected the original context length");
+  expect_refusal(R"("scaling": "dynamic", "original": 8)", 2,
+                 "scaling: expected more than one rotated pair for dynamic, found 1");
+  expect_refusal(R"("scaling": "dynamic", "original": 8)", 4, "");
+  expect_refusal(R"("scaling": "yarn", "original": 8)", 2, "");
+  expect_refusal(R"("scaling": "llama3", "original": 8)", 2, "");
+  expect_refusal(R"("scaling": "llama3", "original": 8, "slow_turns": 4)", 2,
+                 "fast_turns: expected more");
+  expect_refusal(R"("scaling": "llama3", "original": 8, "fast_turns": 1)", 2,
+                 "fast_turns: expected more");
+  expect_refusal(R"("scaling": "llama3", "original": 8, "fast_turns": 1.5)", 2, "");
+  expect_refusal(R"("scaling": "yarn", "original": 8, "slow_turns": 40)", 2, "");
+  expect_refusal(R"("scaling": "yarn", "original": 8, "base": 1)", 2, "base: expected more than 1");
+  expect_refusal(R"("scaling": "yarn", "original": 8, "base": 1.5)", 2, "");
+  expect_refusal(R"("scaling": "llama3", "original": 8, "base": 1)", 2, "");
+  expect_refusal(
+      R"("scaling": "longrope", "original": 8, "short_factors": [1, 1], "long_factors": [1, 1])", 4,
+      "");
+  expect_refusal(R"("scaling": "longrope", "original": 8, "short_factors": [1, 1])", 4,
+                 "long_factors: expected one for each of the 2");
+  expect_refusal(
+      R"("scaling": "longrope", "original": 8, "short_factors": [1], "long_factors": [1, 1])", 4,
+      "short_factors: expected one for each of the 2");
 }
 
 TEST(RotaryPairs, JoinNeighboursOrHalves) {

@@ -8,18 +8,19 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 // The definition in long double, rounded if within 1e-12 of an integer.
-Index defined_bucket(Index buckets, Index most, bool both, Index distance) {
-  Index first = 0, n = std::max<Index>(-distance, 0);
-  if (both) {
+Index defined_bucket(Index buckets, Index max_distance, bool bidirectional, Index offset) {
+  Index first = 0, n = std::max<Index>(-offset, 0);
+  if (bidirectional) {
     buckets /= 2;
-    n = std::abs(distance);
-    if (distance > 0) first = buckets;
+    n = std::abs(offset);
+    if (offset > 0) first = buckets;
   }
   const Index e = buckets / 2;
   if (n < e) return first + n;
-  const long double x = std::log(static_cast<long double>(n) / static_cast<long double>(e)) /
-                        std::log(static_cast<long double>(most) / static_cast<long double>(e)) *
-                        static_cast<long double>(buckets - e);
+  const long double x =
+      std::log(static_cast<long double>(n) / static_cast<long double>(e)) /
+      std::log(static_cast<long double>(max_distance) / static_cast<long double>(e)) *
+      static_cast<long double>(buckets - e);
   const long double nearest = std::round(x);
   const auto step = static_cast<Index>(std::abs(x - nearest) < 1e-12L ? nearest : std::floor(x));
   return first + std::min(buckets - 1, e + step);
@@ -27,20 +28,21 @@ Index defined_bucket(Index buckets, Index most, bool both, Index distance) {
 
 TEST(T5Bucket, MatchesTheDefinition) {
   for (const Index buckets : {4, 8, 10, 32, 64, 100}) {
-    for (const Index most : {51, 64, 81, 128, 200, 1000, 1024, 4096}) {
-      for (const bool both : {true, false}) {
-        for (Index distance = -1200; distance <= 1200; ++distance) {
-          ASSERT_EQ(t5_bucket({buckets, most, both}, distance),
-                    defined_bucket(buckets, most, both, distance))
-              << buckets << " buckets to " << most << (both ? ", bidirectional, " : ", ")
-              << distance;
+    for (const Index max_distance : {51, 64, 81, 128, 200, 1000, 1024, 4096}) {
+      for (const bool bidirectional : {true, false}) {
+        for (Index offset = -1200; offset <= 1200; ++offset) {
+          ASSERT_EQ(t5_bucket({buckets, max_distance, bidirectional}, offset),
+                    defined_bucket(buckets, max_distance, bidirectional, offset))
+              << buckets << " buckets to " << max_distance
+              << (bidirectional ? ", bidirectional, " : ", ") << offset;
         }
       }
     }
   }
 }
 
-// 16 exact buckets of 32 reach 16 · 2^t at every second step: log(32/16)/log(4096/16)·16 = 2.
+// With 16 exact buckets of 32, distance 16 · 2^t has bucket 16 + 2 t: log(32/16)/log(4096/16)·16
+// = 2.
 TEST(T5Bucket, KeepsExactLogarithms) {
   for (Index t = 0; t <= 7; ++t) {
     const Index distance = Index{16} << t;
