@@ -52,7 +52,7 @@ class MapPyramid {
   MapPyramid& operator=(const MapPyramid&) = delete;
 
   // A frame calls look() for one or more places between begin() and end(), which never block. After
-  // end() the worker computes the missing tiles of these places, in order, and of no others.
+  // end() the worker computes the missing tiles of only these places, in order.
   void begin();
   MapCells look(const MapPlace& place);
   void end();

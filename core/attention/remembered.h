@@ -1,4 +1,4 @@
-// State that a head group keeps of earlier segments (spec-models.md, section 4).
+// State of a head group from earlier segments (spec-models.md, section 4).
 //
 // No gradient flows to earlier segments. Positions count from the beginning of the text. B: items
 // of the batch. Rows are ordered from the oldest to the newest.

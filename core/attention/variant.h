@@ -131,7 +131,7 @@ struct VariantCausality {
   bool by_definition = false;  // causal even if not requested
   std::string refusal{};       // reason why causal order is refused; empty if it is allowed
   // True if keys and values can be cached: a causal row depends neither on later tokens nor on the
-  // length of the text, and needs no queries and inputs but its own.
+  // length of the text, and needs no query and input except its own.
   Predicate incremental = never;
   // Reason why a causal row depends on later tokens; empty if it does not.
   std::function<std::string(const Values&, const NamedVars& weights)> leaks_future{};
@@ -146,10 +146,10 @@ struct VariantInputs {
 // Supported position encodings.
 struct VariantEncodings {
   bool relative_only = false;        // keys have no absolute position
-  Predicate accepts_pairs = always;  // supports encodings of pairs
+  Predicate accepts_pairs = always;  // supports pair encodings
   // Reason if it does not, as a predicate of the variant: "never forms scores of pairs".
   std::string pairs_refusal{};
-  // Supports encodings that only rotate queries and keys, even if it supports no others of pairs.
+  // Supports encodings that only rotate queries and keys, even without other pair encodings.
   bool accepts_rotary = false;
 };
 
@@ -214,8 +214,8 @@ struct Variant : Info {
   std::function<NamedVars(const OperationInput&)> updated_constants;
 };
 
-const std::vector<Variant>& variants();       // ordered as lists show them; "full" first
-const Variant& variant(std::string_view id);  // InputError "variant.type: no such variant ..."
+const std::vector<Variant>& variants();       // in display order; "full" first
+const Variant& variant(std::string_view id);  // throws InputError "variant.type: ..."
 // True if the variant with these values is full attention over the keys of its pattern.
 bool is_pattern_alone(const Variant& variant, const Values& values);
 // True if score caps and sinks (Part) apply: the weights of a row are one softmax over scores of

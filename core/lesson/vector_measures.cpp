@@ -81,7 +81,7 @@ double keys_apart(const Traces& traces, const Claim& claim) {
   });
 }
 
-// Numbers that a KV cache holds per token, over all layers.
+// Numbers per token in a KV cache, over all layers.
 double cached_numbers(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const TracePart part = part_of(trace, claim);

@@ -48,6 +48,6 @@ struct Encoding : Info {
 };
 
 const std::vector<Encoding>& encodings();       // in display order; "none" first
-const Encoding& encoding(std::string_view id);  // InputError "position.type: no such encoding ..."
+const Encoding& encoding(std::string_view id);  // throws InputError "position.type: ..."
 
 }  // namespace attnscope

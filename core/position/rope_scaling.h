@@ -20,7 +20,7 @@ std::string rope_scaling_objection(const Values& values, Index dims);
 //   linear    w_t / factor
 //   dynamic   w_t with base * (factor L / N - factor + 1)^(dims / (dims - 2)) if L > N (NTK)
 //   llama3    between w_t / factor (up to "slow_turns") and w_t (from "fast_turns"), by rotations_t
-//   yarn      the same, interpolated by t between the pairs with these numbers of rotations (Peng
+//   yarn      like llama3, but by t between the pairs with these numbers of rotations (Peng
 //             et al., 2023, arXiv:2309.00071); rounded to whole pairs unless "whole_pairs" is false
 //   longrope  w_t / short_factors[t], or w_t / long_factors[t] if L > N (Ding et al., 2024,
 //             arXiv:2402.13753)

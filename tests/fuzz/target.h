@@ -56,7 +56,7 @@ Target options_target();
 inline constexpr const char* kFileMark = "\x1e==> ";
 using Files = std::map<std::string, std::string>;  // bytes by name
 std::string pack(const Files& files);
-Files unpack(const std::string& input);  // names are made valid for a folder
+Files unpack(const std::string& input);  // removes invalid characters from names
 
 // Writes these files to the folder that all targets share, after deleting its content.
 std::filesystem::path folder_with(const Files& files);

@@ -40,7 +40,7 @@ class CellRow {
   const TileRequest& request_;
   bool softmax_, normalised_;
   float* cells_ = nullptr;
-  float* line_ = nullptr;  // [request.width]; cells_ itself where the step is 1
+  float* line_ = nullptr;  // [request.width]; cells_ itself if the step is 1
   std::vector<float> own_line_;
   Extent touched_;  // columns of the line with weights
   Index rows_ = 0;

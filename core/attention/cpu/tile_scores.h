@@ -25,7 +25,7 @@ class TileScores {
   // Computes s_ic of part.h, or `hidden` if the pair is not allowed.  s: [tile.rows, tile.width],
   // undefined outside the extents.
   // A span-weighted softmax is a softmax of scores plus log m_z(o), which add_span() adds:
-  // -infinity beyond the span. hide_beyond_span() only hides these pairs.
+  // -infinity beyond the span. hide_beyond_span() hides the same pairs.
   void compute(const Tile& tile, float* s, Index s_row, float hidden);
   void add_span(const Tile& tile, float* s, Index s_row);
   void hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden);

@@ -197,7 +197,7 @@ double performer_numbers(const MemoryInput& in) {
   // Exponents and features of queries and keys, their inputs, and exponents in double precision.
   const double numbers_per_row = in.values.choice("kind") == "positive" ? 5 : 9;
   const double directions =
-      3 * static_cast<double>(in.heads * in.key_size) * features;  // drawn and orthogonalised
+      3 * static_cast<double>(in.heads * in.key_size) * features;  // random and orthogonalised
   return features * numbers_per_row * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }

@@ -1,4 +1,4 @@
-// routing: queries and keys meet in clusters. Roy et al., 2020.
+// routing: attention within clusters of queries and keys. Roy et al., 2020.
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>

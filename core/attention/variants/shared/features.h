@@ -42,7 +42,7 @@ void add_state(OperationResult& result, const OperationInput& input, const Featu
 // of a head, which cancel in the ratio. Omitted if too numerous to show or beyond float32.
 void add_features(OperationResult& result, const Features& q, const Features& k, Index heads);
 
-// True if sums of feature products (log_sum_exp) and the output kept their precision.
+// True if output and sums of feature products (log_sum_exp) are within the range of float32.
 bool in_range(const OperationResult& result);
 
 // Softmax of scale * q·k over S_i, which random features estimate.  [B h, L_q, L_k]
@@ -63,7 +63,7 @@ double feature_cost(const CostInput& in, Index features, Index multiply_adds);
 
 // Parameter "features": number of random directions per head, with the symbol of the paper.
 Parameter features_parameter(const char* symbol);
-// Optional weight of these directions, [h, D, d_k].
+// Optional weight with the random directions, [h, D, d_k].
 WeightInfo random_directions(const char* name);
 
 }  // namespace attnscope

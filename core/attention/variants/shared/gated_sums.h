@@ -1,5 +1,6 @@
 // Gated running sums of features (Peng et al., 2021, section 3.2):
-//   S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t,   z_t alike,   output_t = φ(q_t) S_t / φ(q_t)·z_t
+//   S_t = g_t S_{t-1} + (1 - g_t) φ(k_t) ⊗ v_t,   output_t = φ(q_t) S_t / φ(q_t)·z_t
+// where z_t is S_t for v_t = 1.
 // Key j has the factor (1 - g_j) Π_{j<r<=i} g_r in row i. Factors common to all keys of a row
 // cancel, so that every row can use exp(e_j), e_j = log(1 - g_j) + Σ_{r>j} log g_r.
 #pragma once

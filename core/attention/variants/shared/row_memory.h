@@ -17,7 +17,7 @@ Tensor last_rows(const Tensor& x, Index max_rows);
 // length.
 Parameter segments_parameter(const char* key, const char* symbol, const char* label,
                              const char* help);
-// Value of such a parameter, or the usual segment length.
+// Value of parameter `key`, or the usual segment length.
 Index segments_size(const SegmentRead& read, const char* key);
 
 }  // namespace attnscope

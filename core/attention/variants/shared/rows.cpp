@@ -74,7 +74,7 @@ Parameter seed_parameter() {
           .label = "Seed",
           .help = "Seed of the random numbers; equal seeds give equal results.",
           .initial = Index{0},
-          .limits = {.max = 9007199254740991},  // 2^53 - 1: what JSON carries exactly
+          .limits = {.max = 9007199254740991},  // 2^53 - 1: limit of exact integers in JSON
           .slider = {.max = 99}};
 }
 
