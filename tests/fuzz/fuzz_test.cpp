@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 
 // Limits per input. Most seeds have a few kilobytes, models at most a few megabytes.
 constexpr std::size_t kMaxMemory = std::size_t{192} << 20;
-constexpr double kMaxSeconds = 5;          // CPU time
-constexpr int kHangSeconds = 60;           // CPU time after which the program is aborted
-constexpr int kMaxInputs = 2500;           // per target, regardless of the machine
-constexpr std::size_t kMaxInput = 200000;  // bytes
+constexpr double kMaxSeconds = 5;  // CPU time
+constexpr int kHangSeconds = 60;   // CPU time after which the program is aborted
+constexpr int kMaxInputs = 2500;   // per target, regardless of the machine
+constexpr std::size_t kMaxInputBytes = 200000;
 
 double processor_seconds() {
   timespec now{};
@@ -119,7 +119,7 @@ TEST_P(Fuzz, ReadsOrRejects) {
     for (auto mutations = 1 + random() % 3; mutations > 0; --mutations) {
       input = mutate(tested.format, input, mutate_bytes, random);
     }
-    if (input.size() > kMaxInput) continue;
+    if (input.size() > kMaxInputBytes) continue;
     ASSERT_EQ(run_input(tested, input), "") << "after " << inputs;
   }
   RecordProperty("inputs", inputs);

@@ -1,5 +1,6 @@
-// LSH with all options, compared with loops over rounds, chunks and positions. Random, oversized
-// and memory weights of several variants.
+// LSH with all options, compared with loops over rounds, chunks and positions. Also weights of
+// other variants: random, larger than required, and of memories.
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
