@@ -209,9 +209,9 @@ struct MapPyramid::State {
 // Cells from cached tiles, exact or sampled; the nearest coarser tile replaces a missing one.
 MapCells MapPyramid::State::assemble(const MapPlace& place) {
   MapCells result = empty_cells(place);
-  const std::vector<Job> in_sight = visible_jobs(place, place.level, false);
+  const std::vector<Job> visible = visible_jobs(place, place.level, false);
   Index exact = 0;
-  for (const Job& job : in_sight) {
+  for (const Job& job : visible) {
     Key key = job.key;
     const int max_up = std::max(0, top_level(place) - place.level);
     for (int up = 0; up <= max_up; ++up) {
@@ -225,8 +225,8 @@ MapCells MapPyramid::State::assemble(const MapPlace& place) {
       key.column /= 2;
     }
   }
-  const auto count = static_cast<double>(in_sight.size());
-  result.exact = in_sight.empty() ? 1 : static_cast<double>(exact) / count;
+  const auto count = static_cast<double>(visible.size());
+  result.exact = visible.empty() ? 1 : static_cast<double>(exact) / count;
   return result;
 }
 
@@ -433,7 +433,7 @@ MapPyramid::Progress MapPyramid::progress() const {
   for (const State::PlaceView& view : state_->current) {
     if (progress.note.empty()) progress.note = view.place.tiles->note();
     for (const Job& job : visible_jobs(view.place, view.place.level, false)) {
-      ++progress.in_sight;
+      ++progress.visible;
       if (!state_->is_missing(job)) ++progress.exact;
     }
   }

@@ -61,10 +61,10 @@ class MapPyramid {
   std::uint64_t version() const;
 
   struct Progress {
-    Index exact = 0, in_sight = 0;  // number of exact and of all visible tiles
-    bool busy = false;              // computes tiles, possibly of levels that are not visible
-    std::exception_ptr error;       // null unless the worker failed
-    std::string note;               // see AttentionTiles::note
+    Index exact = 0, visible = 0;  // number of exact and of all visible tiles
+    bool busy = false;             // computes tiles, possibly of levels that are not visible
+    std::exception_ptr error;      // null unless the worker failed
+    std::string note;              // see AttentionTiles::note
   };
   Progress progress() const;
   void cancel();  // until look() requests another place

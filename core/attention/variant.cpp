@@ -74,7 +74,7 @@ bool never(const Values&) {
 
 bool is_pattern_alone(const Variant& variant, const Values& values) {
   if (!variant.pattern) return false;
-  return !variant.evaluate || !variant.evaluates_with(values);
+  return !variant.evaluate || !variant.requires_evaluate(values);
 }
 
 bool accepts_score_changes(const Variant& variant) {

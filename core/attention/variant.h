@@ -200,7 +200,7 @@ struct Variant : Info {
   // The whole operation, for all other variants.
   std::function<OperationResult(const OperationInput&, Backend&, const Wanted&)> evaluate;
   // If both are present: true if the parameter values require `evaluate`.
-  Predicate evaluates_with = always;
+  Predicate requires_evaluate = always;
 
   VariantCausality causality;
   VariantInputs inputs;

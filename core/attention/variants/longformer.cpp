@@ -105,7 +105,7 @@ Variant longformer_variant() {
   v.equation = "Sᵢ = local(w, r)  ∪  { j global },   all of it where i is global";
   v.cost.bytes = [](const MemoryInput& in) { return sizeof(float) * longformer_numbers(in); };
   v.evaluate = evaluate_projected_globals;
-  v.evaluates_with = has_own_projections;
+  v.requires_evaluate = has_own_projections;
   v.scores.caps_and_sinks = true;
   v.inputs.needs = [](const Values& values) { return Needs{.input = has_own_projections(values)}; };
   v.causality.incremental = [](const Values& values) { return !has_own_projections(values); };

@@ -169,7 +169,7 @@ TEST(MapPyramid, ShowsSampleUntilExact) {
   TileRequest sampled{.height = 2048, .width = 2048, .step = 4, .sampled = true};
   EXPECT_TRUE(close(preview.cells, SyntheticTiles::pool_cells(sampled), 1e-6));
   EXPECT_EQ(maps.progress().exact, 0);
-  EXPECT_EQ(maps.progress().in_sight, 4);
+  EXPECT_EQ(maps.progress().visible, 4);
   EXPECT_TRUE(maps.progress().busy);
   tiles->is_blocked = false;
   ASSERT_TRUE(eventually([&] { return look(maps, at).exact == 1; }));
