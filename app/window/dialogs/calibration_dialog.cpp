@@ -20,24 +20,24 @@ namespace {
 
 constexpr double kCalibrationWidth = 1120, kCalibrationHeight = 660, kRequestWidth = 300;  // units
 
-void draw_file(Ui& ui, State& state, const char* label, const std::string& id, bool other,
-               const char* help) {
+void file_field(Ui& ui, State& state, const char* label, const std::string& id, bool is_test,
+                const char* help) {
   CalibrationDialog& dialog = state.dialogs.calibration;
-  std::string& path = other ? dialog.other : dialog.text;
+  std::string& path = is_test ? dialog.test_file : dialog.text_file;
   ImGui::TextUnformatted(label);
   ImGui::PushID(id.c_str());
   ImGui::SetNextItemWidth(-ui.px(92));
-  text_field(ui, "##path", path, "calibrate." + id, other ? "none" : "the window's text");
+  text_field(ui, "##path", path, "calibrate." + id, is_test ? "none" : "the window's text");
   hint(ui, help);
   ImGui::SameLine();
   if (button(ui, "Browse…", "calibrate." + id + ".browse", false, -1)) {
-    dialog.browses_other = other;
+    dialog.picks_test = is_test;
     browse(state, BrowsePurpose::CalibrationText);
   }
   ImGui::PopID();
 }
 
-const std::vector<Parameter>& numbers_of(CalibrationMethod method) {
+const std::vector<Parameter>& method_parameters(CalibrationMethod method) {
   const auto parameter = [](const char* key, const char* symbol, const char* label,
                             const char* help, double initial, double max_value) {
     return Parameter{.key = key,
@@ -49,18 +49,18 @@ const std::vector<Parameter>& numbers_of(CalibrationMethod method) {
                      .limits = {.min = 0, .max = max_value, .min_excluded = true},
                      .slider = {.min = 0.01, .max = max_value}};
   };
-  static const std::vector<Parameter> tested{
+  static const std::vector<Parameter> test_parameters{
       parameter("tolerance", "δ", "Tolerance",
                 "Maximum share of tokens whose prediction differs from that of all layers.", 0.1,
                 0.99),
       parameter("level", "ε", "Risk", "Probability that the guarantee does not hold.", 0.05, 0.5)};
-  static const std::vector<Parameter> searched{parameter(
+  static const std::vector<Parameter> search_parameters{parameter(
       "tolerance", "δ", "Tolerance", "Maximum increase of the loss in nats per token.", 0.1, 1)};
-  return method == CalibrationMethod::LearnThenTest ? tested : searched;
+  return method == CalibrationMethod::LearnThenTest ? test_parameters : search_parameters;
 }
 
-// Configuration of the shown model with the user's structure; nothing before the first run.
-std::optional<ModelConfig> config_of(const State& state) {
+// Configuration of the model with the edited structure; none before the first run.
+std::optional<ModelConfig> edited_config(const State& state) {
   const Trace* trace = state.edited_trace();
   if (trace == nullptr || trace->trained == nullptr) return std::nullopt;
   try {
@@ -70,10 +70,10 @@ std::optional<ModelConfig> config_of(const State& state) {
   }
 }
 
-CalibrationRequest request_of(const State& state) {
+CalibrationRequest calibration_request(const State& state) {
   const CalibrationDialog& dialog = state.dialogs.calibration;
   CalibrationRequest request;
-  const std::optional<ModelConfig> config = config_of(state);
+  const std::optional<ModelConfig> config = edited_config(state);
   if (config) request.method = default_method(*config);
   if (dialog.method) request.method = *dialog.method;
   request.tolerance = dialog.tolerance;
@@ -81,61 +81,62 @@ CalibrationRequest request_of(const State& state) {
   return request;
 }
 
-// Limit on the text read for counting windows.
-constexpr std::size_t kCounted = std::size_t{1} << 17;  // bytes: about 1/20 s
+// Limit on the text that is read to count windows.
+constexpr std::size_t kMaxCountedBytes = std::size_t{1} << 17;  // bytes: about 1/20 s
 
-std::string beginning_of(const State& state, bool& more) {
+std::string text_beginning(const State& state, bool& is_cut) {
   const CalibrationDialog& dialog = state.dialogs.calibration;
   std::string text = state.edited().run.text;
-  if (!dialog.text.empty()) {
-    std::ifstream file(dialog.text, std::ios::binary);
+  if (!dialog.text_file.empty()) {
+    std::ifstream file(dialog.text_file, std::ios::binary);
     if (!file) throw InputError("No such file.");
-    text.resize(kCounted + 1);
+    text.resize(kMaxCountedBytes + 1);
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
   }
-  more = text.size() > kCounted;
-  if (more) text.resize(kCounted);
+  is_cut = text.size() > kMaxCountedBytes;
+  if (is_cut) text.resize(kMaxCountedBytes);
   return text;
 }
 
-// Recounted if model or text changed.
+// Counts the windows again if the model, its structure or the text changed.
 const CalibrationDialog::WindowCount& window_count(State& state) {
-  CalibrationDialog::WindowCount& known = state.dialogs.calibration.window_count;
-  const std::string& file = state.dialogs.calibration.text;
-  const std::string of =
+  CalibrationDialog::WindowCount& count = state.dialogs.calibration.window_count;
+  const std::string& file = state.dialogs.calibration.text_file;
+  const std::string source =
       state.edited().run.model + "\n" + (file.empty() ? state.edited().run.text : file);
-  if (known.of == of && known.structure == state.edited().run.structure) return known;
-  known = {.of = of, .structure = state.edited().run.structure};
+  if (count.source == source && count.structure == state.edited().run.structure) return count;
+  count = {.source = source, .structure = state.edited().run.structure};
   try {
-    const std::string text = beginning_of(state, known.more);
+    const std::string text = text_beginning(state, count.is_cut);
     Checkpoint checkpoint = *model_store()->checkpoint(state.edited().run.model);
     checkpoint.model = with_structure(checkpoint.model, state.edited().run.structure);
-    known.windows = count_windows(checkpoint, text, request_of(state));
+    count.windows = count_windows(checkpoint, text, calibration_request(state));
   } catch (const InputError& e) {
-    known.problem = capitalised(error_text(e));
+    count.problem = capitalised(error_text(e));
   }
-  return known;
+  return count;
 }
 
-// Available windows, shown before the calibration starts.
-void draw_windows(Ui& ui, State& state) {
-  const CalibrationDialog::WindowCount& known = window_count(state);
-  if (!known.problem.empty()) {
-    faint(ui, known.problem);
+// Draws the number of windows available for calibration.
+void draw_window_count(Ui& ui, State& state) {
+  const CalibrationDialog::WindowCount& count = window_count(state);
+  if (!count.problem.empty()) {
+    faint(ui, count.problem);
     return;
   }
-  const std::string too_few = known.more ? "" : too_few_windows(known.windows, request_of(state));
-  const std::optional<ModelConfig> config = config_of(state);
+  const std::string too_few =
+      count.is_cut ? "" : too_few_windows(count.windows, calibration_request(state));
+  const std::optional<ModelConfig> config = edited_config(state);
   const std::string length = config ? " of " + std::to_string(config->context) + " tokens" : "";
   faint(ui, !too_few.empty() ? too_few
-                             : (known.more ? "More than " : "") + std::to_string(known.windows) +
+                             : (count.is_cut ? "More than " : "") + std::to_string(count.windows) +
                                    " windows" + length + " for calibration.");
 }
 
-void draw_method(Ui& ui, State& state, ParameterWidgets& texts) {
+void draw_method(Ui& ui, State& state, ParameterWidgets& widgets) {
   CalibrationDialog& dialog = state.dialogs.calibration;
-  const CalibrationMethod method = request_of(state).method;
+  const CalibrationMethod method = calibration_request(state).method;
   ImGui::TextUnformatted("Method");
   const int clicked =
       segments(ui, "calibrate.method",
@@ -151,54 +152,54 @@ void draw_method(Ui& ui, State& state, ParameterWidgets& texts) {
   if (clicked >= 0) {
     dialog.method = clicked == 1 ? CalibrationMethod::GridSearch : CalibrationMethod::LearnThenTest;
   }
-  const std::vector<Parameter>& parameters = numbers_of(dialog.method.value_or(method));
+  const std::vector<Parameter>& parameters = method_parameters(dialog.method.value_or(method));
   Values values = default_values(parameters);
   values.set("tolerance", dialog.tolerance);
   if (parameters.size() > 1) values.set("level", dialog.level);
-  if (draw_parameters(ui, "calibrate", parameters, {}, values, texts)) {
+  if (draw_parameters(ui, "calibrate", parameters, {}, values, widgets)) {
     dialog.tolerance = values.real("tolerance");
     if (parameters.size() > 1) dialog.level = values.real("level");
   }
 }
 
-// Reason why the shown model's threshold cannot be calibrated; empty: it can.
-std::string refusal_of(const State& state) {
-  const std::optional<ModelConfig> config = config_of(state);
+// Reason why the model's threshold cannot be calibrated; empty if it can.
+std::string model_refusal(const State& state) {
+  const std::optional<ModelConfig> config = edited_config(state);
   return config ? as_sentence(capitalised(calibration_refusal(*config))) : "No model yet.";
 }
 
-void draw_request(Ui& ui, State& state, ParameterWidgets& texts) {
+void draw_request(Ui& ui, State& state, ParameterWidgets& widgets) {
   CalibrationDialog& dialog = state.dialogs.calibration;
-  const std::string refusal = refusal_of(state);
-  draw_file(ui, state, "Calibration text", "text", false,
-            "A text file that the model was not trained on, read in windows of the model's "
-            "context. Default: the text in the window.");
+  const std::string refusal = model_refusal(state);
+  file_field(ui, state, "Calibration text", "text", false,
+             "A text file that the model was not trained on, read in windows of the model's "
+             "context. Default: the text in the window.");
   if (refusal.empty()) {
     const float top = ImGui::GetCursorPosY();
-    draw_windows(ui, state);
+    draw_window_count(ui, state);
     // Space for three lines, so that controls below do not move while typing.
     constexpr float kLines = 3;
     ImGui::SetCursorPosY(
         std::max(ImGui::GetCursorPosY(), top + kLines * ImGui::GetTextLineHeightWithSpacing()));
   }
   ImGui::Spacing();
-  draw_file(ui, state, "Test text", "other", true,
-            "Text on which the threshold's effect is reported; it does not influence the choice.");
+  file_field(ui, state, "Test text", "other", true,
+             "Text on which the threshold's effect is reported; it does not influence the choice.");
   ImGui::Spacing();
-  draw_method(ui, state, texts);
+  draw_method(ui, state, widgets);
   ImGui::Spacing();
   if (dialog.task != nullptr) {
     if (button(ui, "Stop", "calibrate.stop", false, -1)) dialog.task->cancel();
     return;
   }
-  const CalibrationDialog::WindowCount& known = dialog.window_count;
-  const bool ready = refusal.empty() && known.problem.empty() && known.windows >= 2;
+  const CalibrationDialog::WindowCount& count = dialog.window_count;
+  const bool ready = refusal.empty() && count.problem.empty() && count.windows >= 2;
   ImGui::BeginDisabled(!ready);
   if (button(ui, "Calibrate", "calibrate.start", true, -1)) start_calibration(state);
   ImGui::EndDisabled();
   hint(ui, ready ? "Runs in the background: the text with all layers, then at each threshold."
            : !refusal.empty()       ? refusal
-           : !known.problem.empty() ? known.problem
+           : !count.problem.empty() ? count.problem
                                     : "Choose a longer text.");
   if (!refusal.empty()) {
     ImGui::Spacing();
@@ -209,9 +210,9 @@ void draw_request(Ui& ui, State& state, ParameterWidgets& texts) {
 void draw_result(Ui& ui, State& state, Painter& painter) {
   CalibrationDialog& dialog = state.dialogs.calibration;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const bool found = dialog.calibration && dialog.calibration->threshold;
-  const float below = 2 * ImGui::GetFrameHeight() + ui.px(20);
-  const ImVec2 size(ImGui::GetContentRegionAvail().x, ImGui::GetContentRegionAvail().y - below);
+  const bool has_result = dialog.calibration && dialog.calibration->threshold;
+  const float footer = 2 * ImGui::GetFrameHeight() + ui.px(20);
+  const ImVec2 size(ImGui::GetContentRegionAvail().x, ImGui::GetContentRegionAvail().y - footer);
   invisible_button("calibrate.picture", size);
   mark(ui, "calibrate.picture");
   if (dialog.calibration && !dialog.calibration->points.empty()) {
@@ -221,14 +222,14 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
                             static_cast<double>(size.y) / ui.scale, ui.look->theme(), measure);
     painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), at, ui.scale, ui.fonts);
   } else {
-    const std::string words =
+    const std::string message =
         dialog.task != nullptr
             ? "Reading the text with all layers."
             : "Costs and savings of early exits appear here, threshold by threshold.";
-    const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
+    const ImVec2 extent = ImGui::CalcTextSize(message.c_str());
     ImGui::GetWindowDrawList()->AddText(
         {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, packed(ui.look->faint),
-        words.c_str());
+        message.c_str());
   }
   if (dialog.task != nullptr) {
     ImGui::ProgressBar(static_cast<float>(dialog.task->share()), {-1, ui.px(6)}, "");
@@ -236,9 +237,9 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
   } else {
     ImGui::Dummy({0, ui.px(6)});
   }
-  ImGui::BeginDisabled(!found);
-  const std::string label =
-      found ? "Use threshold " + fixed(*dialog.calibration->threshold, 2) : "Use the threshold";
+  ImGui::BeginDisabled(!has_result);
+  const std::string label = has_result ? "Use threshold " + fixed(*dialog.calibration->threshold, 2)
+                                       : "Use the threshold";
   if (button(ui, label.c_str(), "calibrate.use", true, ui.px(220))) use_calibrated_threshold(state);
   ImGui::EndDisabled();
   hint(ui, "Use it for the text in the window.");
@@ -262,17 +263,17 @@ void start_calibration(State& state) {
   dialog.calibration.reset();
   const RunSpec& run = state.edited().run;
   dialog.task = std::make_unique<BackgroundTask<Calibration>>(
-      [model = run.model, structure = run.structure, own_text = run.text, file = dialog.text,
-       other_file = dialog.other, method = dialog.method,
-       request = request_of(state)](BackgroundTask<Calibration>& task) mutable {
+      [model = run.model, structure = run.structure, window_text = run.text,
+       file = dialog.text_file, test_file = dialog.test_file, method = dialog.method,
+       request = calibration_request(state)](BackgroundTask<Calibration>& task) mutable {
         Checkpoint checkpoint = *model_store()->checkpoint(model);
         checkpoint.model = with_structure(checkpoint.model, structure);
         request.method = method.value_or(default_method(checkpoint.model.config));
-        const std::string text = file.empty() ? own_text : read_file(file);
-        const std::string other = other_file.empty() ? "" : read_file(other_file);
+        const std::string text = file.empty() ? window_text : read_file(file);
+        const std::string test_text = test_file.empty() ? "" : read_file(test_file);
         return calibrate(
-            checkpoint, text, other, request,
-            [&](const Calibration& so_far, double share) { task.publish(so_far, share); });
+            checkpoint, text, test_text, request,
+            [&](const Calibration& partial, double share) { task.publish(partial, share); });
       });
 }
 
@@ -283,23 +284,23 @@ TaskKind calibration_tasks() {
 }
 
 void use_calibrated_threshold(State& state) {
-  const std::optional<Calibration>& found = state.dialogs.calibration.calibration;
-  if (!found || !found->threshold) return;
-  state.edit().run.exit = found->threshold;
+  const std::optional<Calibration>& result = state.dialogs.calibration.calibration;
+  if (!result || !result->threshold) return;
+  state.edit().run.exit = result->threshold;
   state.dialogs.calibration.open = false;
-  state.notify("Tokens now exit at " + fixed(*found->threshold, 2) + ".");
+  state.notify("Tokens now exit at " + fixed(*result->threshold, 2) + ".");
 }
 
-void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& texts, Painter& painter) {
+void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& widgets, Painter& painter) {
   CalibrationDialog& dialog = state.dialogs.calibration;
   if (dialog.open && !dialog.has_suggested_text) {  // suggest the text of the head statistics
     dialog.has_suggested_text = true;
-    if (dialog.text.empty()) dialog.text = state.edited().view.statistics_file;
+    if (dialog.text_file.empty()) dialog.text_file = state.edited().view.statistics_file;
   }
-  // Hidden while the browser is open.
-  const bool picking =
+  // The dialog is hidden while the file browser selects its text.
+  const bool is_browsing =
       state.dialogs.browser.open && state.dialogs.browser.purpose == BrowsePurpose::CalibrationText;
-  bool open = dialog.open && !picking;
+  bool open = dialog.open && !is_browsing;
   const bool was_open = open;
   if (!begin_dialog(ui, "Calibrate the exit threshold", open, kCalibrationWidth,
                     kCalibrationHeight)) {
@@ -308,7 +309,7 @@ void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& texts, Pain
   }
   if (!open) dialog.open = false;
   ImGui::BeginChild("request", {ui.px(kRequestWidth), 0});
-  draw_request(ui, state, texts);
+  draw_request(ui, state, widgets);
   ImGui::EndChild();
   ImGui::SameLine(0, ui.px(18));
   ImGui::BeginChild("result", {0, 0});

@@ -16,28 +16,28 @@ struct State;
 
 struct CalibrationDialog {
   bool open = false;
-  std::string text, other;                  // files; no text: the window's own
-  bool has_suggested_text = false;          // `text` was suggested once
-  bool browses_other = false;               // the browser is open for the other text
-  std::optional<CalibrationMethod> method;  // none: the rule's published method
+  std::string text_file, test_file;         // paths; no text file: the text in the window
+  bool has_suggested_text = false;          // `text_file` was suggested once
+  bool picks_test = false;                  // the open file browser selects `test_file`
+  std::optional<CalibrationMethod> method;  // none: the one published for the exit rule
   double tolerance = 0.1, level = 0.05;
   std::unique_ptr<BackgroundTask<Calibration>> task;  // null: none is running
-  std::optional<Calibration> calibration;             // newest
+  std::optional<Calibration> calibration;             // latest result
   DisplayList picture;                                // must live until the frame is drawn
   std::string problem;
   // Amount of text available for calibration.
   struct WindowCount {
-    std::string of{};       // model and text
+    std::string source{};   // model, and text or its file
     Structure structure{};  // structure used for counting
-    Index windows = 0;      // in the beginning that was read
-    bool more = false;      // the text continues
-    std::string problem{};  // why there are none
+    Index windows = 0;      // in the part of the text that was read
+    bool is_cut = false;    // the text continues after that part
+    std::string problem{};  // why counting failed; empty on success
   } window_count;
 };
 
 // Starts a calibration, replacing a running one.
 void start_calibration(State& state);
-// Sets the runs' exit threshold to the result.
+// Sets the edited run's exit threshold to the calibrated one.
 void use_calibrated_threshold(State& state);
 
 }  // namespace attnscope::window

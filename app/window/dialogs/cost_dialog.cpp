@@ -14,10 +14,10 @@
 namespace attnscope::window {
 namespace {
 
-constexpr double kWidth = 1160, kHeight = 700, kLeft = 236;  // units
-constexpr double kPictureScale = 2;                          // pixels per unit of a PNG
+constexpr double kWidth = 1160, kHeight = 700, kCostRequestWidth = 236;  // units
+constexpr double kPictureScale = 2;                                      // pixels per unit of a PNG
 
-bool is_chosen(const CostDialog& dialog, const std::string& id) {
+bool is_selected(const CostDialog& dialog, const std::string& id) {
   return std::ranges::find(dialog.variants, id) != dialog.variants.end();
 }
 
@@ -35,7 +35,7 @@ void draw_variants(Ui& ui, CostDialog& dialog) {
     }
     const std::string refusal = cost_refusal(v);
     ImGui::BeginDisabled(!refusal.empty());
-    bool on = is_chosen(dialog, v.id);
+    bool on = is_selected(dialog, v.id);
     if (ImGui::Checkbox((v.label + "##" + v.id).c_str(), &on)) {
       if (on) {
         dialog.variants.push_back(v.id);
@@ -94,10 +94,9 @@ void draw_request(Ui& ui, CostDialog& dialog) {
                  "that would take longer than 5 seconds are skipped.");
 }
 
-// Quantity and curves to plot. True if changed.
-bool draw_look(Ui& ui, CostDialog& dialog) {
+// Selects the plotted quantity and curves.
+void draw_look(Ui& ui, CostDialog& dialog) {
   CostPlotOptions& look = dialog.look;
-  const CostPlotOptions before = look;
   ImGui::PushID("look");
   ImGui::BeginChild("quantities", {ui.px(300), ImGui::GetFrameHeight()});
   const int clicked = segments(ui, "cost.quantity",
@@ -107,18 +106,19 @@ bool draw_look(Ui& ui, CostDialog& dialog) {
                                static_cast<int>(look.quantity));
   if (clicked >= 0) look.quantity = static_cast<CostQuantity>(clicked);
   ImGui::EndChild();
-  const bool counted = look.quantity == CostQuantity::Operations;
-  ImGui::BeginDisabled(counted);
+  const bool is_counted = look.quantity == CostQuantity::Operations;
+  ImGui::BeginDisabled(is_counted);
   ImGui::SameLine(0, ui.px(16));
   ImGui::Checkbox("Measured", &look.measured);
   mark(ui, "cost.measured");
-  hint(ui, counted ? "Operations are counted." : "Measured on this machine.");
+  hint(ui, is_counted ? "Operations are counted." : "Measured on this machine.");
   ImGui::SameLine();
   ImGui::Checkbox("By formula", &look.formula);
   mark(ui, "cost.formula");
-  hint(ui, counted ? "Operations are counted."
-                   : "Time: the operations at the speed of full attention. Memory: inputs, output "
-                     "and one number per score.");
+  hint(ui, is_counted
+               ? "Operations are counted."
+               : "Time: the operations at the speed of full attention. Memory: inputs, output "
+                 "and one number per score.");
   ImGui::EndDisabled();
   ImGui::SameLine();
   ImGui::Checkbox("Papers' growth", &look.guides);
@@ -127,8 +127,6 @@ bool draw_look(Ui& ui, CostDialog& dialog) {
        "Dotted lines with the growth stated in the variants' papers, through the longest length.");
   ImGui::PopID();
   if (!look.measured && !look.formula) look.measured = true;
-  return look.quantity != before.quantity || look.measured != before.measured ||
-         look.formula != before.formula || look.guides != before.guides;
 }
 
 void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
@@ -136,19 +134,19 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
   const ImVec2 size(ImGui::GetContentRegionAvail().x, height);
   invisible_button("cost.picture", size);
   mark(ui, "cost.picture");
-  const bool any = std::ranges::any_of(
+  const bool has_points = std::ranges::any_of(
       dialog.curves.series, [](const CostSeries& series) { return !series.points.empty(); });
-  if (!any) {
-    const std::string words = dialog.task != nullptr
-                                  ? "Measuring the first lengths."
-                                  : "Tick variants on the left, then press Measure: their time, "
-                                    "operations and memory appear here, length by length.";
+  if (!has_points) {
+    const std::string message = dialog.task != nullptr
+                                    ? "Measuring the first lengths."
+                                    : "Tick variants on the left, then press Measure: their time, "
+                                      "operations and memory appear here, length by length.";
     const float width = ui.px(380);
-    const ImVec2 extent = ImGui::CalcTextSize(words.c_str(), nullptr, false, width);
+    const ImVec2 extent = ImGui::CalcTextSize(message.c_str(), nullptr, false, width);
     ImGui::GetWindowDrawList()->AddText(
         ImGui::GetFont(), ImGui::GetFontSize(),
         {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, packed(ui.look->faint),
-        words.c_str(), nullptr, width);
+        message.c_str(), nullptr, width);
     return;
   }
   CostPlotOptions look = dialog.look;
@@ -174,11 +172,11 @@ void draw_save(Ui& ui, State& state, CostDialog& dialog) {
     if (!notice.empty()) state.notify(notice);
   }
   ImGui::EndDisabled();
-  const std::string words = replaces ? "This file exists. Click again." : dialog.problem;
-  if (!words.empty()) {
+  const std::string message = replaces ? "This file exists. Click again." : dialog.problem;
+  if (!message.empty()) {
     ImGui::SameLine();
     ImGui::TextColored(replaces ? ui.look->warning : ui.look->error, "%s",
-                       on_screen(words).c_str());
+                       on_screen(message).c_str());
   }
 }
 
@@ -186,9 +184,9 @@ void draw_save(Ui& ui, State& state, CostDialog& dialog) {
 
 CostRequest cost_request(const CostDialog& dialog) {
   CostRequest request;
-  for (const Variant& v : variants()) {  // in list order
-    if (is_chosen(dialog, v.id)) {
-      request.variants.push_back({{v.id, default_values(v.parameters)}, true});
+  for (const Variant& variant : variants()) {  // in list order
+    if (is_selected(dialog, variant.id)) {
+      request.variants.push_back({{variant.id, default_values(variant.parameters)}, true});
     }
   }
   request.lengths =
@@ -203,8 +201,8 @@ void start_cost_measurement(CostDialog& dialog) {
   dialog.curves = {};
   dialog.task = std::make_unique<BackgroundTask<CostCurves>>(
       [request = cost_request(dialog)](BackgroundTask<CostCurves>& task) {
-        const auto progress = [&](const CostCurves& so_far, double share) {
-          task.publish(so_far, share);
+        const auto progress = [&](const CostCurves& partial, double share) {
+          task.publish(partial, share);
         };
         return cost_curves(request, progress);
       });
@@ -225,9 +223,9 @@ std::string save_cost(CostDialog& dialog, bool dark) {
     const std::filesystem::path path = dialog.path;
     const bool table = path.extension() == ".csv";
     if (!table) check_picture_name(path);
-    const bool asked = dialog.overwrite_path == dialog.path;
+    const bool is_confirmed = dialog.overwrite_path == dialog.path;
     dialog.overwrite_path.clear();
-    if (!asked && std::filesystem::exists(path)) {
+    if (!is_confirmed && std::filesystem::exists(path)) {
       dialog.overwrite_path = dialog.path;
       return "";
     }
@@ -251,20 +249,20 @@ std::string save_cost(CostDialog& dialog, bool dark) {
 void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
   CostDialog& dialog = state.dialogs.cost;
   if (dialog.open && dialog.variants.empty()) {
-    for (const CostVariant& one : default_cost_variants()) dialog.variants.push_back(one.choice.id);
+    for (const CostVariant& v : default_cost_variants()) dialog.variants.push_back(v.choice.id);
   }
   if (!begin_dialog(ui, "Cost by length", dialog.open, kWidth, kHeight)) return;
-  ImGui::BeginChild("request", {ui.px(kLeft), 0});
+  ImGui::BeginChild("request", {ui.px(kCostRequestWidth), 0});
   draw_request(ui, dialog);
   ImGui::EndChild();
   ImGui::SameLine(0, ui.px(18));
   ImGui::BeginChild("result", {0, 0});
   draw_look(ui, dialog);
-  const bool running = dialog.task != nullptr;
-  const float below = ImGui::GetFrameHeight() + ui.px(12);
-  const float bar = ui.px(14);
-  draw_picture(ui, dialog, painter, ImGui::GetContentRegionAvail().y - below - bar);
-  if (running) {
+  const bool is_running = dialog.task != nullptr;
+  const float save_height = ImGui::GetFrameHeight() + ui.px(12);
+  const float bar_height = ui.px(14);
+  draw_picture(ui, dialog, painter, ImGui::GetContentRegionAvail().y - save_height - bar_height);
+  if (is_running) {
     ImGui::ProgressBar(static_cast<float>(dialog.task->share()), {-1, ui.px(6)}, "");
     mark(ui, "cost.progress");
   } else {

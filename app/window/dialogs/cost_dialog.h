@@ -15,23 +15,23 @@ struct CostDialog {
   std::vector<std::string> variants;  // selected ids; empty before it first opens
   Index first = 128, last = 4096;     // tokens
   bool causal = false;
-  CostPlotOptions look;                              // except the size
+  CostPlotOptions look;                              // size: set when drawn
   std::unique_ptr<BackgroundTask<CostCurves>> task;  // null: none is running
-  CostCurves curves;                                 // newest; no series: nothing measured yet
+  CostCurves curves;                                 // latest results; no series: none yet
   DisplayList picture;                               // must live until the frame is drawn
   std::string path = "cost.png";
   std::string problem;
   std::string overwrite_path;  // the existing file whose replacement was offered
 };
 
-// The request from the dialog's settings.
+// Builds the request from the dialog's settings.
 CostRequest cost_request(const CostDialog& dialog);
 // Starts a measurement, replacing a running one.
 void start_cost_measurement(CostDialog& dialog);
-// Takes results of the measurement. True if something changed.
+// Moves new results of the measurement into the dialog. True if something changed.
 bool take_cost_results(CostDialog& dialog);
-// Writes a picture or table; asks before replacing a file. Returns the notice to show; empty: there
-// is a problem or a question.
+// Writes the curves as a picture or table. For an existing file, the first call only sets
+// `overwrite_path`, and the next one replaces it. Returns a notice; empty if nothing was written.
 std::string save_cost(CostDialog& dialog, bool dark);
 
 }  // namespace attnscope::window

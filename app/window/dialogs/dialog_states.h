@@ -1,4 +1,4 @@
-// Dialog part of the window's state.
+// State of the window's dialogs.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace attnscope::window {
 
 struct LessonList {
   bool open = false;
-  int chosen = 0;  // row selected by the arrow keys
+  int row = 0;  // selected
 };
 
-struct Palette {  // finds actions by name
+struct Palette {  // search for actions by name
   bool open = false;
   std::string typed;
   int chosen = 0;

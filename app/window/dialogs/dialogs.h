@@ -13,9 +13,9 @@ void draw_export_dialog(Ui& ui, State& state, Painter& painter);
 void draw_palette(Ui& ui, State& state);
 void draw_help(Ui& ui, bool& open);
 void draw_about(Ui& ui, bool& open, const std::string& renderer);
-void draw_documentation(Ui& ui, DocumentationDialog& now);
+void draw_documentation(Ui& ui, DocumentationDialog& dialog);
 void draw_lesson_list(Ui& ui, State& state);
 void draw_cost_dialog(Ui& ui, State& state, Painter& painter);
-void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& texts, Painter& painter);
+void draw_calibration_dialog(Ui& ui, State& state, ParameterWidgets& widgets, Painter& painter);
 
 }  // namespace attnscope::window

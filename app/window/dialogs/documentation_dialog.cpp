@@ -17,53 +17,53 @@ std::filesystem::path documentation_folder() {
   return home_folder() / "assets" / "docs";
 }
 
-void read_index(DocumentationDialog& now) {
-  now.loaded = -1;
-  now.problem.clear();
+void read_index(DocumentationDialog& dialog) {
+  dialog.loaded_page = -1;
+  dialog.problem.clear();
   try {
-    now.pages = documentation_pages(documentation_folder());
-    if (now.pages.empty()) now.problem = "index.md: expected a list of pages, found none";
+    dialog.pages = documentation_pages(documentation_folder());
+    if (dialog.pages.empty()) dialog.problem = "index.md: expected a list of pages, found none";
   } catch (const std::exception& e) {
-    now.pages.clear();
-    now.problem = e.what();
+    dialog.pages.clear();
+    dialog.problem = e.what();
   }
-  now.chosen = std::clamp(now.chosen, 0, std::max(static_cast<int>(now.pages.size()) - 1, 0));
+  dialog.page = std::clamp(dialog.page, 0, std::max(static_cast<int>(dialog.pages.size()) - 1, 0));
 }
 
-void read_page(DocumentationDialog& now) {
-  if (now.loaded == now.chosen || now.pages.empty()) return;
-  now.loaded = now.chosen;
-  now.blocks.clear();
-  now.problem.clear();
-  const std::string& file = now.pages[static_cast<std::size_t>(now.chosen)].file;
+void read_page(DocumentationDialog& dialog) {
+  if (dialog.loaded_page == dialog.page || dialog.pages.empty()) return;
+  dialog.loaded_page = dialog.page;
+  dialog.blocks.clear();
+  dialog.problem.clear();
+  const std::string& file = dialog.pages[static_cast<std::size_t>(dialog.page)].file;
   try {
-    now.blocks = documentation_blocks(read_file(documentation_folder() / file));
+    dialog.blocks = documentation_blocks(read_file(documentation_folder() / file));
   } catch (const std::exception& e) {
-    now.problem = e.what();
+    dialog.problem = e.what();
   }
 }
 
-// The list of pages, under the headings of the index. True if another page was chosen.
-bool choose_page(Ui& ui, DocumentationDialog& now) {
-  const int before = now.chosen;
-  const int last = std::max(static_cast<int>(now.pages.size()) - 1, 0);
-  if (take_key(ui, "Down")) now.chosen = std::min(now.chosen + 1, last);
-  if (take_key(ui, "Up")) now.chosen = std::max(now.chosen - 1, 0);
+// Draws the list of pages under the headings of the index. True if another page was selected.
+bool draw_page_list(Ui& ui, DocumentationDialog& dialog) {
+  const int before = dialog.page;
+  const int last_page = std::max(static_cast<int>(dialog.pages.size()) - 1, 0);
+  if (take_key(ui, "Down")) dialog.page = std::min(dialog.page + 1, last_page);
+  if (take_key(ui, "Up")) dialog.page = std::max(dialog.page - 1, 0);
   std::string group;
-  for (std::size_t i = 0; i < now.pages.size(); ++i) {
-    const DocumentationPage& page = now.pages[i];
+  for (std::size_t i = 0; i < dialog.pages.size(); ++i) {
+    const DocumentationPage& page = dialog.pages[i];
     if (page.group != group) heading(ui, on_screen(page.group).c_str(), i == 0);
     group = page.group;
-    const bool chosen = static_cast<int>(i) == now.chosen;
+    const bool is_selected = static_cast<int>(i) == dialog.page;
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::Selectable(on_screen(page.title).c_str(), chosen)) {
-      now.chosen = static_cast<int>(i);
+    if (ImGui::Selectable(on_screen(page.title).c_str(), is_selected)) {
+      dialog.page = static_cast<int>(i);
     }
     ImGui::PopID();
     mark(ui, "documentation." + page.file);
-    if (chosen && now.chosen != before && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
+    if (is_selected && dialog.page != before && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
   }
-  return now.chosen != before;
+  return dialog.page != before;
 }
 
 void draw_table(const DocumentationBlock& block, int number) {
@@ -111,22 +111,22 @@ void draw_block(Ui& ui, const DocumentationBlock& block, int number) {
 
 }  // namespace
 
-void draw_documentation(Ui& ui, DocumentationDialog& now) {
-  if (!begin_dialog(ui, "Documentation", now.open, 1080, 720)) return;
-  if (ImGui::IsWindowAppearing()) read_index(now);
+void draw_documentation(Ui& ui, DocumentationDialog& dialog) {
+  if (!begin_dialog(ui, "Documentation", dialog.open, 1080, 720)) return;
+  if (ImGui::IsWindowAppearing()) read_index(dialog);
   ImGui::BeginChild("pages", {ui.px(kListWidth), 0});
-  const bool moved = choose_page(ui, now);
+  const bool page_changed = draw_page_list(ui, dialog);
   ImGui::EndChild();
   ImGui::SameLine(0, ui.px(kGap));
-  read_page(now);
+  read_page(dialog);
   ImGui::BeginChild("page", {0, 0});
-  if (moved) ImGui::SetScrollY(0);
-  if (!now.problem.empty()) paragraph(ui, on_screen(now.problem));
-  for (std::size_t i = 0; i < now.blocks.size(); ++i) {
-    draw_block(ui, now.blocks[i], static_cast<int>(i));
+  if (page_changed) ImGui::SetScrollY(0);
+  if (!dialog.problem.empty()) paragraph(ui, on_screen(dialog.problem));
+  for (std::size_t i = 0; i < dialog.blocks.size(); ++i) {
+    draw_block(ui, dialog.blocks[i], static_cast<int>(i));
   }
-  if (!now.pages.empty()) {
-    const std::string& file = now.pages[static_cast<std::size_t>(now.chosen)].file;
+  if (!dialog.pages.empty()) {
+    const std::string& file = dialog.pages[static_cast<std::size_t>(dialog.page)].file;
     faint(ui, on_screen((documentation_folder() / file).string()));
   }
   ImGui::EndChild();

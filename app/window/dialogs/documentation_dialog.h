@@ -1,4 +1,4 @@
-// The dialog Documentation: the pages on the left, the chosen one on the right.
+// Documentation dialog: list of pages on the left, the selected page on the right.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace attnscope::window {
 
 struct DocumentationDialog {
   bool open = false;
-  int chosen = 0;                        // of `pages`
+  int page = 0;                          // selected index into `pages`
   std::vector<DocumentationPage> pages;  // read when the dialog opens
-  int loaded = -1;                       // the page that `blocks` hold; -1: none
+  int loaded_page = -1;                  // page with the contents `blocks`; -1: none
   std::vector<DocumentationBlock> blocks;
-  std::string problem;  // why pages cannot be shown; empty: they can
+  std::string problem;  // why the pages cannot be read; empty if they can
 };
 
 }  // namespace attnscope::window

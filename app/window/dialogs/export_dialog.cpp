@@ -17,46 +17,46 @@
 namespace attnscope::window {
 namespace {
 
-constexpr const char* kNumber = "-%03d";           // frame number, appended to the name
+constexpr const char* kFrameNumber = "-%03d";      // appended to the file name
 constexpr double kMinSide = 100, kMaxSide = 8000;  // units
 constexpr double kMinPixels = 0.25, kMaxPixels = 8;
-constexpr double kMinFont = 5, kMaxFont = 64;                            // units
-constexpr double kSettings = 540, kMinPreview = 260, kMaxPreview = 760;  // units
-constexpr double kPoint = 72.0 / PictureOptions::kUnitsPerInch;          // points per unit
+constexpr double kMinFont = 5, kMaxFont = 64;                                           // units
+constexpr double kSettingsWidth = 540, kMinPreviewWidth = 260, kMaxPreviewWidth = 760;  // units
+constexpr double kPointsPerUnit = 72.0 / PictureOptions::kUnitsPerInch;  // points per unit
 
 bool is_movie(const ExportFormat* format) {
   return format != nullptr && format->kind == ExportFormat::Kind::Movie;
 }
 
-// The same name in another format.
+// File name for another format; a sequence of pictures has frame numbers.
 std::string renamed(const std::string& name, const ExportFormat& format) {
   std::filesystem::path path(name);
   if (is_numbered(path)) {
     std::string stem = path.stem().string();
-    const std::string number = kNumber;
+    const std::string number = kFrameNumber;
     if (stem.ends_with(number)) stem.resize(stem.size() - number.size());
-    path = numbered(path.parent_path() / stem, 0);  // keeps a number placed elsewhere by the user
+    path = numbered(path.parent_path() / stem, 0);  // 0 for a number that the user placed elsewhere
   } else {
     path.replace_extension();
   }
-  if (format.is_numbered) path += kNumber;
+  if (format.is_numbered) path += kFrameNumber;
   path += format.ending;
   return path.string();
 }
 
-// Disables .npy if writing the file would be refused.
+// Determines if the view can be written as a single array (.npy).
 void check_single_array(State& state) {
-  constexpr Index kMaxTokens = 2048;  // of a run that is checked
-  SingleArrayCheck& known = state.dialogs.exporting.single_array;
-  if (known.view == state.session->view && known.trace == state.run.trace) return;
-  known = {state.session->view, state.run.trace, ""};
+  constexpr Index kMaxTokens = 2048;  // longer runs are not checked
+  SingleArrayCheck& check = state.dialogs.exporting.single_array;
+  if (check.view == state.session->view && check.trace == state.run.trace) return;
+  check = {state.session->view, state.run.trace, ""};
   if (state.run.trace == nullptr || static_cast<Index>(state.run.trace->tokens.size()) > kMaxTokens)
     return;
   try {
     const ViewData data = view_data(*state.run.trace, *state.session, state.run.all_findings());
     const std::size_t count = data.matrices.size();
     if (count != 1) {
-      known.refusal = "\n\nNot available: a .npy file holds one array, this view has " +
+      check.refusal = "\n\nNot available: a .npy file holds one array, this view has " +
                       std::to_string(count) + ".";
     }
   } catch (const std::exception& e) {
@@ -77,7 +77,7 @@ void draw_path(Ui& ui, State& state) {
   }
   check_single_array(state);
   const std::vector<ExportFormat>& formats = export_formats();
-  const ExportFormat* chosen = export_format(dialog.path);
+  const ExportFormat* match = export_format(dialog.path);
   const std::string& refusal = dialog.single_array.refusal;
   std::vector<std::string> help;
   for (const ExportFormat& format : formats) {
@@ -89,7 +89,7 @@ void draw_path(Ui& ui, State& state) {
                        !formats[n].is_one_array || refusal.empty()});
   }
   const int clicked = segments(ui, "export.format", choices,
-                               chosen == nullptr ? -1 : static_cast<int>(chosen - formats.data()));
+                               match == nullptr ? -1 : static_cast<int>(match - formats.data()));
   if (clicked >= 0) dialog.path = renamed(dialog.path, formats[static_cast<std::size_t>(clicked)]);
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::absolute(dialog.path, ignored);
@@ -97,31 +97,31 @@ void draw_path(Ui& ui, State& state) {
   mark(ui, "export.folder");
 }
 
-// Intended use; none if the sizes match no preset.
+// Intended uses; none is selected if the sizes match no preset.
 void draw_presets(Ui& ui, ExportDialog& dialog) {
   ImGui::TextUnformatted("For");
   std::vector<Segment> choices;
-  int chosen = -1;
+  int selected = -1;
   for (const PicturePreset& preset : picture_presets()) {
-    if (matches_preset(preset, dialog.picture)) chosen = static_cast<int>(choices.size());
+    if (matches_preset(preset, dialog.picture)) selected = static_cast<int>(choices.size());
     choices.push_back({preset.label.c_str(), preset.summary.c_str(), preset.id.c_str()});
   }
-  const int clicked = segments(ui, "export.for", choices, chosen);
+  const int clicked = segments(ui, "export.for", choices, selected);
   if (clicked < 0) return;
   apply(picture_presets()[static_cast<std::size_t>(clicked)], dialog.picture);
   dialog.inches = true;
 }
 
-// A switch and text of a figure element; the generated text if the field is empty.
-void draw_words(Ui& ui, const char* label, const std::string& id, bool& drawn, std::string& text,
-                const char* own) {
+// Check box and text of a figure element; an empty field stands for the generated text.
+void draw_text(Ui& ui, const char* label, const std::string& id, bool& drawn, std::string& text,
+               const char* placeholder) {
   ImGui::PushID(id.c_str());
   ImGui::Checkbox(label, &drawn);
   mark(ui, id);
   ImGui::SameLine(ui.px(96));
   ImGui::BeginDisabled(!drawn);
   ImGui::SetNextItemWidth(-1);
-  text_field(ui, "##words", text, id + ".text", own);
+  text_field(ui, "##words", text, id + ".text", placeholder);
   ImGui::EndDisabled();
   ImGui::PopID();
 }
@@ -129,9 +129,9 @@ void draw_words(Ui& ui, const char* label, const std::string& id, bool& drawn, s
 void draw_parts(Ui& ui, ExportDialog& dialog) {
   FigureParts& parts = dialog.picture.parts;
   ImGui::TextUnformatted("Parts");
-  draw_words(ui, "Title", "export.title", parts.title, parts.title_text, "the picture's own title");
-  draw_words(ui, "Caption", "export.caption", parts.caption, parts.caption_text,
-             "content and settings of the picture");
+  draw_text(ui, "Title", "export.title", parts.title, parts.title_text, "the picture's own title");
+  draw_text(ui, "Caption", "export.caption", parts.caption, parts.caption_text,
+            "content and settings of the picture");
   ImGui::Checkbox("Tokens", &parts.tokens);
   mark(ui, "export.tokens");
   hint(ui, "Token labels along the sides of maps.");
@@ -156,7 +156,7 @@ void draw_theme(Ui& ui, ExportDialog& dialog) {
   hint(ui, "No background: for slides and posters that have their own.");
 }
 
-// A numeric field in a row, with its label above. Shows value × factor.
+// Numeric field with its label above. Displays value × factor.
 struct NumberField {
   const char* label;
   const char* help;
@@ -170,19 +170,19 @@ struct NumberField {
 };
 
 void draw_field(Ui& ui, const NumberField& field) {
-  double shown = field.value * field.factor;
+  double displayed = field.value * field.factor;
   ImGui::PushID(field.id);
-  const bool changed = ImGui::InputDouble("##number", &shown, 0, 0, field.format);
+  const bool changed = ImGui::InputDouble("##number", &displayed, 0, 0, field.format);
   ImGui::PopID();
   mark(ui, field.id);
   hint(ui, field.help);
   if (!changed) return;
-  const double value = shown / field.factor;
-  const bool zero = field.may_be_zero && !(value > 0);
-  field.value = zero ? 0 : std::clamp(value, field.min_value, field.max_value);
+  const double value = displayed / field.factor;
+  const bool is_zero = field.may_be_zero && !(value > 0);
+  field.value = is_zero ? 0 : std::clamp(value, field.min_value, field.max_value);
 }
 
-void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
+void draw_size(Ui& ui, ExportDialog& dialog, bool has_pixels) {
   PictureOptions& picture = dialog.picture;
   ImGui::TextUnformatted("Size");
   const int unit = segments(ui, "export.unit",
@@ -190,43 +190,43 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
                              {"Inches", "Sizes in print, with dots per inch.", "in"}},
                             dialog.inches ? 1 : 0);
   if (unit >= 0) dialog.inches = unit == 1;
-  const double side = dialog.inches ? 1 / PictureOptions::kUnitsPerInch : picture.scale;
-  const char* number = dialog.inches ? "%.2f" : "%.0f";
+  const double factor = dialog.inches ? 1 / PictureOptions::kUnitsPerInch : picture.scale;
+  const char* format = dialog.inches ? "%.2f" : "%.0f";
   const NumberField fields[] = {
-      {"Width", "Width of the whole picture.", picture.width, side, kMinSide, kMaxSide, false,
-       number, "export.width"},
-      {"Height", "Height of the whole picture; 0: as needed.", picture.height, side, kMinSide,
-       kMaxSide, true, picture.height > 0 ? number : "as needed", "export.height"},
+      {"Width", "Width of the whole picture.", picture.width, factor, kMinSide, kMaxSide, false,
+       format, "export.width"},
+      {"Height", "Height of the whole picture; 0: as needed.", picture.height, factor, kMinSide,
+       kMaxSide, true, picture.height > 0 ? format : "as needed", "export.height"},
       dialog.inches
           ? NumberField{"Dots per inch", "For PNG: 300 is usual in print.", picture.scale,
                         PictureOptions::kUnitsPerInch, kMinPixels, kMaxPixels, false, "%.0f",
-                        "export.scale", pixels}
+                        "export.scale", has_pixels}
           : NumberField{"Scale", "For PNG: pixels per unit, which determine the size of letters.",
                         picture.scale, 1, kMinPixels, kMaxPixels, false, "%.2f", "export.scale",
-                        pixels},
+                        has_pixels},
       {"Font size", "Size of labels in points: 10 is usual in print, more for slides.",
-       picture.font_size, kPoint, kMinFont, kMaxFont, false, "%.4g", "export.font_size"},
+       picture.font_size, kPointsPerUnit, kMinFont, kMaxFont, false, "%.4g", "export.font_size"},
   };
   constexpr int kFields = std::size(fields);
   const float gap = ui.px(8);
-  const float each = (ImGui::GetContentRegionAvail().x - (kFields - 1) * gap) / kFields;
+  const float field_width = (ImGui::GetContentRegionAvail().x - (kFields - 1) * gap) / kFields;
   const float left = ImGui::GetCursorPosX();
-  const auto place = [&](int i) {
-    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (each + gap));
+  const auto start_field = [&](int i) {
+    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (field_width + gap));
   };
   for (int i = 0; i < kFields; ++i) {
-    place(i);
+    start_field(i);
     ImGui::TextUnformatted(fields[i].label);
     hint(ui, fields[i].help);
   }
   for (int i = 0; i < kFields; ++i) {
-    place(i);
-    ImGui::SetNextItemWidth(each);
+    start_field(i);
+    ImGui::SetNextItemWidth(field_width);
     ImGui::BeginDisabled(!fields[i].enabled);
     draw_field(ui, fields[i]);
     ImGui::EndDisabled();
   }
-  if (pixels) {
+  if (has_pixels) {
     faint(ui, std::to_string(std::lround(picture.width * picture.scale)) + " pixels wide, " +
                   brief(picture.width / PictureOptions::kUnitsPerInch, 3) + " inches at " +
                   std::to_string(std::lround(picture.dots_per_inch())) + " dots per inch");
@@ -244,10 +244,10 @@ bool update_export(State& state) {
   if (const std::optional<std::filesystem::path> path = dialog.task->result()) {
     std::error_code ignored;
     const std::filesystem::path written = std::filesystem::absolute(*path, ignored);
-    const bool several = is_numbered(written);
+    const bool is_sequence = is_numbered(written);
     state.settings.export_folder = written.parent_path().string();
     state.notify("Wrote " + numbered(written, 0).string() +
-                 (several ? " and the following files." : "."));
+                 (is_sequence ? " and the following files." : "."));
     dialog.open = false;
   } else if (!dialog.problem.empty() && !dialog.open) {
     state.report_error(dialog.problem);
@@ -270,7 +270,7 @@ bool draw_progress(Ui& ui, const ExportDialog& dialog) {
   return true;
 }
 
-// True if the button must be pressed again to replace a file.
+// True if the dialog has asked whether to replace the existing file.
 bool asks_to_replace(const ExportDialog& dialog) {
   return !dialog.path.empty() && dialog.overwrite_path == dialog.path;
 }
@@ -289,7 +289,7 @@ struct Export {
   int files = 1;
 };
 
-Export requested_export(const State& state) {
+Export prepare_export(const State& state) {
   const ExportDialog& dialog = state.dialogs.exporting;
   if (state.run.trace == nullptr) throw InputError("There is nothing to export.");
   const SharedSession session = state.shown_session();
@@ -302,16 +302,16 @@ Export requested_export(const State& state) {
     }};
   }
   check_frames_name(dialog.path);
-  const auto moving =
+  const auto animation =
       std::make_shared<AnimationExport>(dialog.backends, *session, traces, dialog.frames);
-  return {[path = dialog.path, moving, picture = dialog.picture](Task& task) {
+  return {[path = dialog.path, animation, picture = dialog.picture](Task& task) {
             const auto progress = [&](double share) { task.report(share); };
-            write_frames(path, moving->frames, picture, progress);
+            write_frames(path, animation->frames, picture, progress);
           },
-          is_numbered(dialog.path) ? moving->frames.count() : 1};
+          is_numbered(dialog.path) ? animation->frames.count() : 1};
 }
 
-bool any_exists(const std::filesystem::path& path, int files) {
+bool any_file_exists(const std::filesystem::path& path, int files) {
   std::error_code ignored;
   for (int file = 0; file < files; ++file) {
     if (std::filesystem::exists(numbered(path, file), ignored)) return true;
@@ -322,12 +322,12 @@ bool any_exists(const std::filesystem::path& path, int files) {
 void start_requested_export(State& state) {
   ExportDialog& dialog = state.dialogs.exporting;
   dialog.problem.clear();
-  const bool asked = asks_to_replace(dialog);
+  const bool is_confirmed = asks_to_replace(dialog);
   dialog.overwrite_path.clear();
   try {
-    const Export next = requested_export(state);
-    if (asked || !any_exists(dialog.path, next.files)) {
-      start_export(dialog, dialog.path, next.write);
+    const Export request = prepare_export(state);
+    if (is_confirmed || !any_file_exists(dialog.path, request.files)) {
+      start_export(dialog, dialog.path, request.write);
       return;
     }
     dialog.overwrite_path = dialog.path;
@@ -337,7 +337,7 @@ void start_requested_export(State& state) {
   dialog.focus_name = true;
 }
 
-// Everything except the preview.
+// Draws everything except the preview.
 void draw_settings(Ui& ui, State& state) {
   ExportDialog& dialog = state.dialogs.exporting;
   draw_path(ui, state);
@@ -378,7 +378,7 @@ void start_export(ExportDialog& dialog, const std::filesystem::path& path,
                   const std::function<void(Task& task)>& write) {
   dialog.destination = path;
   dialog.task = std::make_unique<BackgroundTask<std::filesystem::path>>([path, write](Task& task) {
-    write(task);  // completely or not at all
+    write(task);  // leaves no partial file
     return path;
   });
 }
@@ -390,34 +390,34 @@ TaskKind export_tasks() {
       .unfinished_file =
           [](const State& state) {
             const ExportDialog& dialog = state.dialogs.exporting;
-            const bool runs = dialog.task != nullptr && !dialog.task->is_finished();
-            return runs ? dialog.destination.string() : "";
+            const bool is_running = dialog.task != nullptr && !dialog.task->is_finished();
+            return is_running ? dialog.destination.string() : "";
           }};
 }
 
 void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
   ExportDialog& dialog = state.dialogs.exporting;
-  // Hidden while the browser is open.
+  // The dialog is hidden while the file browser selects its path.
   bool open = dialog.open && !(state.dialogs.browser.open &&
                                state.dialogs.browser.purpose == BrowsePurpose::ExportPath);
   const bool was_open = open;
-  const float screen = ImGui::GetMainViewport()->WorkSize.x;
-  // Also for formats of numbers, so that the dialog's size is stable while a name is typed.
-  const bool beside = screen >= ui.px(kSettings + kMinPreview + 60);
-  const double preview =
-      beside ? std::min(kMaxPreview, static_cast<double>(screen / ui.px(1)) - kSettings - 60) : 0;
-  if (!begin_dialog(ui, "Export", open, kSettings + preview)) {
+  const float screen_width = ImGui::GetMainViewport()->WorkSize.x;
+  // Shown for numeric formats, too, so that the dialog keeps its size while a name is typed.
+  const bool has_preview = screen_width >= ui.px(kSettingsWidth + kMinPreviewWidth + 60);
+  const double room = static_cast<double>(screen_width / ui.px(1)) - kSettingsWidth - 60;
+  const double preview_width = has_preview ? std::min(kMaxPreviewWidth, room) : 0;
+  if (!begin_dialog(ui, "Export", open, kSettingsWidth + preview_width)) {
     if (was_open) dialog.open = false;
     return;
   }
-  if (beside) {
+  if (has_preview) {
     const float height = std::min(ui.px(640), ImGui::GetMainViewport()->WorkSize.y - ui.px(110));
-    draw_export_preview(ui, state, painter, ui.px(preview), height);
+    draw_export_preview(ui, state, painter, ui.px(preview_width), height);
     ImGui::SameLine(0, ui.px(16));
     ImGui::BeginChild("settings", {0, height});
   }
   draw_settings(ui, state);
-  if (beside) ImGui::EndChild();
+  if (has_preview) ImGui::EndChild();
   if (!open) dialog.open = false;
   end_dialog();
 }

@@ -19,13 +19,13 @@ namespace attnscope::window {
 
 // Preview of the exported picture, kept until an input changes.
 struct ExportPreview {
-  std::shared_ptr<const Trace> of;
+  std::shared_ptr<const Trace> trace;
   std::shared_ptr<const Session> session;
   PictureOptions options;
   Findings findings;
   DisplayList list;
-  std::string problem;  // why there is no preview
-  bool whole = true;    // fitted; else in print size
+  std::string problem;    // why there is no preview
+  bool is_fitted = true;  // scaled to fit; else in print size
 };
 
 // Check for .npy export, which needs a view with a single array; repeated when the view or the run
@@ -33,7 +33,7 @@ struct ExportPreview {
 struct SingleArrayCheck {
   ViewSettings view;
   std::shared_ptr<const Trace> trace;
-  std::string refusal;  // why .npy is impossible; empty: possible, or too expensive to check
+  std::string refusal;  // why .npy is impossible; empty if it is possible, or too costly to check
 };
 
 struct ExportDialog {
@@ -42,9 +42,9 @@ struct ExportDialog {
   PictureOptions picture;
   bool inches = false;         // show sizes in inches and dots per inch
   bool has_own_theme = false;  // the user chose light or dark; else the window's theme
-  FrameOptions frames;         // of an animation
-  BackendProvider backends;    // of its runs; none: the CPU
-  bool focus_name = false;     // move the keyboard focus to the name in the next frame
+  FrameOptions frames;         // for animations
+  BackendProvider backends;    // for the runs of an animation; none: the CPU
+  bool focus_name = false;     // move the keyboard focus to the file name in the next frame
   ExportPreview preview;
   SingleArrayCheck single_array;
   std::string problem;
@@ -53,7 +53,7 @@ struct ExportDialog {
   std::unique_ptr<BackgroundTask<std::filesystem::path>> task;  // the running export; null: none
 };
 
-// Starts the export of a file by `write`, which throws Stopped when cancelled.
+// Starts writing `path` in the background by `write`, which throws Stopped when cancelled.
 void start_export(ExportDialog& dialog, const std::filesystem::path& path,
                   const std::function<void(Task& task)>& write);
 

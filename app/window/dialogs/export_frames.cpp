@@ -8,72 +8,72 @@
 namespace attnscope::window {
 namespace {
 
-void choose(FrameOptions& frames, const MovingNumber& number) {
+void select_number(FrameOptions& frames, const MovingNumber& number) {
   frames.key = number.key;
   frames.from = number.from;
   frames.to = number.to;
   frames.count.reset();
 }
 
-// The selected parameter; if the view does not have it, the one that it plays, else the first.
-const MovingNumber& chosen(const std::vector<MovingNumber>& numbers, const View& shown,
-                           FrameOptions& frames) {
-  const auto now = std::ranges::find(numbers, frames.key, &MovingNumber::key);
-  if (now != numbers.end()) return *now;
-  const auto plays = std::ranges::find_if(numbers, [&](const MovingNumber& number) {
-    return shown.options.animation && shown.options.animation->key == number.key;
+// Animated parameter. If the view lacks it, selects the one that the view plays, or the first.
+const MovingNumber& animated_number(const std::vector<MovingNumber>& numbers,
+                                    const View& current_view, FrameOptions& frames) {
+  const auto selected = std::ranges::find(numbers, frames.key, &MovingNumber::key);
+  if (selected != numbers.end()) return *selected;
+  const auto played = std::ranges::find_if(numbers, [&](const MovingNumber& number) {
+    return current_view.options.animation && current_view.options.animation->key == number.key;
   });
-  const MovingNumber& first = plays != numbers.end() ? *plays : numbers.front();
-  choose(frames, first);
+  const MovingNumber& first = played != numbers.end() ? *played : numbers.front();
+  select_number(frames, first);
   return first;
 }
 
-void draw_ends(Ui& ui, FrameOptions& frames, const Parameter& moved) {
+void draw_range(Ui& ui, FrameOptions& frames, const Parameter& animated) {
   const float gap = ui.px(8), third = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
   const float left = ImGui::GetCursorPosX();
-  const auto place = [&](int i) {
+  const auto start_field = [&](int i) {
     if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (third + gap));
     ImGui::SetNextItemWidth(third);
   };
   const char* labels[] = {"From", "To", "Frames"};
   for (int i = 0; i < 3; ++i) {
-    place(i);
+    start_field(i);
     ImGui::TextUnformatted(labels[i]);
   }
-  place(0);
+  start_field(0);
   ImGui::InputDouble("##from", &frames.from, 0, 0, "%.4g");
   mark(ui, "export.from");
-  place(1);
+  start_field(1);
   ImGui::InputDouble("##to", &frames.to, 0, 0, "%.4g");
   mark(ui, "export.to");
-  place(2);
+  start_field(2);
   // From and To may be infinite; the number of frames is then undefined.
-  const double wanted = frame_count(frames, moved);
-  int count = std::isfinite(wanted) ? static_cast<int>(std::min(wanted, 1e6)) : 0;
+  const double exact_count = frame_count(frames, animated);
+  int count = std::isfinite(exact_count) ? static_cast<int>(std::min(exact_count, 1e6)) : 0;
   if (ImGui::InputInt("##frames", &count, 0, 0)) frames.count = count;
   mark(ui, "export.frames");
 }
 
 }  // namespace
 
-void draw_export_frames(Ui& ui, FrameOptions& frames, const Session& shown, const Trace& trace) {
-  const std::vector<MovingNumber> numbers = moving_numbers(shown, trace);
+void draw_export_frames(Ui& ui, FrameOptions& frames, const Session& session, const Trace& trace) {
+  const std::vector<MovingNumber> numbers = moving_numbers(session, trace);
   if (numbers.empty()) {
     faint(ui, "This view has no parameter to animate. Choose another view, such as RoPE.");
     return;
   }
-  const MovingNumber& moved = chosen(numbers, view(shown.view.id), frames);
+  const MovingNumber& animated = animated_number(numbers, view(session.view.id), frames);
   ImGui::TextUnformatted("Animated parameter");
   ImGui::SetNextItemWidth(-1);
-  if (begin_combo(ui, "##moves", moved.label, ImGuiComboFlags_HeightLargest)) {
+  if (begin_combo(ui, "##moves", animated.label, ImGuiComboFlags_HeightLargest)) {
     for (const MovingNumber& number : numbers) {
-      if (list_row(ui, number.label, number.key == frames.key)) choose(frames, number);
+      if (list_row(ui, number.label, number.key == frames.key)) select_number(frames, number);
       mark(ui, "export.moves." + number.key);
     }
     ImGui::EndCombo();
   }
   mark(ui, "export.moves");
-  draw_ends(ui, frames, moved.parameter);
+  draw_range(ui, frames, animated.parameter);
 }
 
 }  // namespace attnscope::window

@@ -7,7 +7,7 @@
 
 namespace attnscope::window {
 
-// `shown`: the session of `trace`, whose parameter is animated.
-void draw_export_frames(Ui& ui, FrameOptions& frames, const Session& shown, const Trace& trace);
+// Draws the choice of the animated parameter and its range. `session`: the one that ran `trace`.
+void draw_export_frames(Ui& ui, FrameOptions& frames, const Session& session, const Trace& trace);
 
 }  // namespace attnscope::window

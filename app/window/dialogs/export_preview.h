@@ -7,8 +7,7 @@
 
 namespace attnscope::window {
 
-// Laid out again if an input changed, exactly as for the file: at true size with scrolling, or
-// fitted. Kept in the dialog's state.
+// Draws the picture exactly as it will be written: in print size with scrolling, or scaled to fit.
 void draw_export_preview(Ui& ui, State& state, Painter& painter, float width, float height);
 
 }  // namespace attnscope::window

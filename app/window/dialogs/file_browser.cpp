@@ -8,12 +8,12 @@ namespace attnscope::window {
 
 void enter_folder(FileBrowser& browser, const std::filesystem::path& folder) {
   browser.problem.clear();
-  browser.confirm = false;
+  browser.replaces = false;
   std::vector<FileEntry> entries;
-  std::error_code failed;
-  const std::filesystem::path full = std::filesystem::weakly_canonical(folder, failed);
-  std::filesystem::directory_iterator files(full, failed);
-  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::weakly_canonical(folder, error);
+  std::filesystem::directory_iterator files(absolute, error);
+  for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
     const std::filesystem::directory_entry& file = *files;
     std::error_code ignored;
     const std::string name = file.path().filename().string();
@@ -22,14 +22,14 @@ void enter_folder(FileBrowser& browser, const std::filesystem::path& folder) {
     const std::uintmax_t bytes = is_folder ? 0 : file.file_size(ignored);
     entries.push_back({name, is_folder, ignored ? 0 : bytes});
   }
-  if (failed) {
-    browser.problem = folder.string() + ": " + failed.message();
+  if (error) {
+    browser.problem = folder.string() + ": " + error.message();
     return;
   }
   std::sort(entries.begin(), entries.end(), [](const FileEntry& a, const FileEntry& b) {
-    return a.folder != b.folder ? a.folder : a.name < b.name;
+    return a.is_folder != b.is_folder ? a.is_folder : a.name < b.name;
   });
-  browser.folder = full;
+  browser.folder = absolute;
   browser.entries = std::move(entries);
 }
 
@@ -50,21 +50,21 @@ void browse(State& state, BrowsePurpose purpose) {
 }
 
 bool is_listed(const FileBrowser& browser, const FileEntry& entry) {
-  return entry.folder || browser.purpose != BrowsePurpose::OpenModel;
+  return entry.is_folder || browser.purpose != BrowsePurpose::OpenModel;
 }
 
 void select_neighbour(FileBrowser& browser, int by) {
-  std::vector<const FileEntry*> offered;
-  int at = by > 0 ? -1 : 0;  // start at the first if none is selected
+  std::vector<const FileEntry*> listed;
+  int index = by > 0 ? -1 : 0;  // start at the first if none is selected
   for (const FileEntry& entry : browser.entries) {
     if (!is_listed(browser, entry)) continue;
-    if (entry.name == browser.name) at = static_cast<int>(offered.size());
-    offered.push_back(&entry);
+    if (entry.name == browser.name) index = static_cast<int>(listed.size());
+    listed.push_back(&entry);
   }
-  if (offered.empty()) return;
-  at = std::clamp(at + by, 0, static_cast<int>(offered.size()) - 1);
-  browser.name = offered[static_cast<std::size_t>(at)]->name;
-  browser.confirm = false;
+  if (listed.empty()) return;
+  index = std::clamp(index + by, 0, static_cast<int>(listed.size()) - 1);
+  browser.name = listed[static_cast<std::size_t>(index)]->name;
+  browser.replaces = false;
   browser.problem.clear();
   browser.scrolls_to_name = true;
 }
@@ -87,59 +87,59 @@ void accept_browser(State& state) {
     browser.problem = "Enter a name.";
     return;
   }
-  if (writes && !browser.confirm && std::filesystem::exists(path, ignored)) {
-    browser.confirm = true;
+  if (writes && !browser.replaces && std::filesystem::exists(path, ignored)) {
+    browser.replaces = true;
     return;
   }
-  bool done = true;
+  bool succeeded = true;
   switch (browser.purpose) {
     case BrowsePurpose::OpenFile:
     case BrowsePurpose::OpenModel:
-      done = open_path(state, path);
+      succeeded = open_path(state, path);
       break;
     case BrowsePurpose::OpenStore:
-      done = open_store(state, path);
+      succeeded = open_store(state, path);
       break;
     case BrowsePurpose::OpenMask:
-      done = open_mask(state, path);
+      succeeded = open_mask(state, path);
       break;
     case BrowsePurpose::OpenEdges:
-      done = open_edges(state, path);
+      succeeded = open_edges(state, path);
       break;
     case BrowsePurpose::OpenTexts:
       state.session.edit().view.statistics_file = path.string();
       break;
     case BrowsePurpose::CalibrationText:
-      (state.dialogs.calibration.browses_other ? state.dialogs.calibration.other
-                                               : state.dialogs.calibration.text) = path.string();
+      (state.dialogs.calibration.picks_test ? state.dialogs.calibration.test_file
+                                            : state.dialogs.calibration.text_file) = path.string();
       break;
     case BrowsePurpose::SaveSession:
-      done = save_to(state, path);
+      succeeded = save_to(state, path);
       break;
     case BrowsePurpose::ExportPath:
       state.dialogs.exporting.path = state.dialogs.exporting.overwrite_path =
-          path.string();  // confirmed here
+          path.string();  // the browser has asked
       break;
   }
-  if (done) {
+  if (succeeded) {
     browser.open = false;
     state.settings.folder = browser.folder.string();
   } else {
     browser.problem = state.notices.back().text;
     state.notices.pop_back();
-    browser.confirm = false;
+    browser.replaces = false;
   }
 }
 
 namespace {
 
-struct Words {
+struct BrowserTexts {
   const char* title;
   const char* accept;
   const char* advice;
 };
 
-Words words(BrowsePurpose purpose) {
+BrowserTexts browser_texts(BrowsePurpose purpose) {
   switch (purpose) {
     case BrowsePurpose::OpenFile:
       return {"Open", "Open",
@@ -188,9 +188,9 @@ std::string size_text(std::uintmax_t bytes) {
 }
 
 void draw_path(Ui& ui, FileBrowser& browser) {
-  const std::filesystem::path above = browser.folder.parent_path();
-  ImGui::BeginDisabled(above == browser.folder);
-  if (button(ui, "↑", "browser.up")) enter_folder(browser, above);
+  const std::filesystem::path parent = browser.folder.parent_path();
+  ImGui::BeginDisabled(parent == browser.folder);
+  if (button(ui, "↑", "browser.up")) enter_folder(browser, parent);
   ImGui::EndDisabled();
   hint(ui, "Parent folder.");
   ImGui::SameLine();
@@ -202,24 +202,24 @@ void draw_entries(Ui& ui, State& state, float height) {
   FileBrowser& browser = state.dialogs.browser;
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->field);
   ImGui::BeginChild("entries", {0, height}, true);
-  std::string entered;
+  std::string opened;
   for (const FileEntry& entry : browser.entries) {
     if (!is_listed(browser, entry)) continue;
-    const std::string shown = on_screen(entry.name) + (entry.folder ? "/" : "");
+    const std::string label = on_screen(entry.name) + (entry.is_folder ? "/" : "");
     ImGui::PushID(entry.name.c_str());
-    if (ImGui::Selectable(shown.c_str(), entry.name == browser.name,
+    if (ImGui::Selectable(label.c_str(), entry.name == browser.name,
                           ImGuiSelectableFlags_AllowDoubleClick)) {
       browser.name = entry.name;
-      browser.confirm = false;
+      browser.replaces = false;
       if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-        entered = entry.name;
+        opened = entry.name;
       }
     }
     mark(ui, "browser.entry." + entry.name);
     if (browser.scrolls_to_name && entry.name == browser.name && !ImGui::IsItemVisible()) {
       ImGui::SetScrollHereY();
     }
-    if (!entry.folder) {
+    if (!entry.is_folder) {
       const std::string size = size_text(entry.bytes);
       ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(size.c_str()).x);
       ImGui::TextColored(ui.look->faint, "%s", size.c_str());
@@ -230,8 +230,8 @@ void draw_entries(Ui& ui, State& state, float height) {
   browser.scrolls_to_name = false;
   ImGui::EndChild();
   ImGui::PopStyleColor();
-  if (entered.empty()) return;
-  const std::filesystem::path path = browser.folder / entered;
+  if (opened.empty()) return;
+  const std::filesystem::path path = browser.folder / opened;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     browser.name.clear();
@@ -241,38 +241,38 @@ void draw_entries(Ui& ui, State& state, float height) {
   }
 }
 
-// Error or question below the name; often empty.
-std::string message(const FileBrowser& browser) {
+// Error or question below the file name; empty if there is none.
+std::string status_text(const FileBrowser& browser) {
   if (!browser.problem.empty()) return browser.problem;
-  return browser.confirm ? "This file exists. Click or press Return again to replace it." : "";
+  return browser.replaces ? "This file exists. Click or press Return again to replace it." : "";
 }
 
 }  // namespace
 
 void draw_file_browser(Ui& ui, State& state) {
   FileBrowser& browser = state.dialogs.browser;
-  const Words say = words(browser.purpose);
-  if (!begin_dialog(ui, say.title, browser.open, 620, 520)) return;
-  faint(ui, say.advice);
+  const BrowserTexts texts = browser_texts(browser.purpose);
+  if (!begin_dialog(ui, texts.title, browser.open, 620, 520)) return;
+  faint(ui, texts.advice);
   draw_path(ui, browser);
   const int step = (take_key(ui, "Down") ? 1 : 0) - (take_key(ui, "Up") ? 1 : 0);
   if (step != 0) {
     select_neighbour(browser, step);
     refill_field();
   }
-  const std::string shown = on_screen(message(browser));
+  const std::string status = on_screen(status_text(browser));
   const float wrap = ImGui::GetContentRegionAvail().x;
-  const float below = ImGui::CalcTextSize(shown.c_str(), nullptr, false, wrap).y +
-                      3 * ImGui::GetStyle().ItemSpacing.y + 2 * ImGui::GetFrameHeight();
-  draw_entries(ui, state, -below);
+  const float footer_height = ImGui::CalcTextSize(status.c_str(), nullptr, false, wrap).y +
+                              3 * ImGui::GetStyle().ItemSpacing.y + 2 * ImGui::GetFrameHeight();
+  draw_entries(ui, state, -footer_height);
   keep_focus_here();
   ImGui::SetNextItemWidth(-1);
-  if (text_field(ui, "##name", browser.name, "browser.name", "Name")) browser.confirm = false;
+  if (text_field(ui, "##name", browser.name, "browser.name", "Name")) browser.replaces = false;
   ImGui::PushStyleColor(ImGuiCol_Text, browser.problem.empty() ? ui.look->warning : ui.look->error);
-  paragraph(ui, shown);
+  paragraph(ui, status);
   ImGui::PopStyleColor();
   const bool enter = take_key(ui, "Enter");
-  if (button(ui, browser.confirm ? "Replace" : say.accept, "browser.accept", true, ui.px(140)) ||
+  if (button(ui, browser.replaces ? "Replace" : texts.accept, "browser.accept", true, ui.px(140)) ||
       enter) {
     accept_browser(state);
   }

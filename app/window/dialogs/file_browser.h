@@ -1,4 +1,4 @@
-// File browser inside the window, opened in its last folder.
+// File browser in the window; opens in the folder that was used last.
 #pragma once
 
 #include <cstdint>
@@ -25,27 +25,27 @@ enum class BrowsePurpose {
 
 struct FileEntry {
   std::string name;
-  bool folder = false;
+  bool is_folder = false;
   std::uintmax_t bytes = 0;
 };
 struct FileBrowser {
   bool open = false;
   BrowsePurpose purpose = BrowsePurpose::OpenFile;
   std::filesystem::path folder;
-  std::vector<FileEntry> entries;  // of the folder, as last read
+  std::vector<FileEntry> entries;  // contents of the folder when it was entered
   std::string name;                // typed or clicked
   std::string problem;             // why the folder or name cannot be used
-  bool confirm = false;            // asking whether to replace the existing file
+  bool replaces = false;           // accepting again replaces the existing file
   bool scrolls_to_name = false;    // the name was selected by arrow keys: scroll to it
 };
 
 void browse(State& state, BrowsePurpose purpose);  // opens the browser
 void enter_folder(FileBrowser& browser, const std::filesystem::path& folder);
-// True if the browser lists the entry for its purpose.
+// True if the entry is listed. For a model folder, only folders are.
 bool is_listed(const FileBrowser& browser, const FileEntry& entry);
 // Selects the entry `by` rows below the selected one.
 void select_neighbour(FileBrowser& browser, int by);
-// Confirms "Open" or "Save"; closes the browser on success.
+// Uses the selected file and closes the browser on success; enters a selected folder.
 void accept_browser(State& state);
 
 }  // namespace attnscope::window

@@ -43,17 +43,17 @@ std::string keys_of(const Action& a) {
   return keys;
 }
 
-// Start of the column with labels: fixed, or in a narrow presentation after the longest key of
-// these menus.
+// Start of the column with labels: fixed, or in a narrow window after the longest key of these
+// menus.
 float key_column(const Ui& ui, std::initializer_list<Menu> menus) {
-  constexpr double kRoomy = 320, kBehind = 34;  // including the border
-  if (ImGui::GetContentRegionAvail().x >= ui.px(kRoomy)) return ui.px(kKeyColumn);
+  constexpr double kMinFixedWidth = 320, kGap = 34;  // including the border
+  if (ImGui::GetContentRegionAvail().x >= ui.px(kMinFixedWidth)) return ui.px(kKeyColumn);
   float widest = 0;
   for (const Action& a : actions()) {
     if (std::ranges::find(menus, a.menu) == menus.end()) continue;
     widest = std::max(widest, ImGui::CalcTextSize(keys_of(a).c_str()).x);
   }
-  return std::min(widest + ui.px(kBehind), ui.px(kKeyColumn));
+  return std::min(widest + ui.px(kGap), ui.px(kKeyColumn));
 }
 
 void draw_menu_keys(Ui& ui, Menu menu, float column, bool first) {

@@ -6,17 +6,18 @@
 namespace attnscope::window {
 namespace {
 
-// Arrow keys change the selection, initially the running lesson. True if it changed.
-bool choose_by_keys(Ui& ui, const LessonState& now, int& chosen, bool appearing) {
-  const int before = chosen;
+// Selects the running lesson at first, and then by arrow keys. True if the selection changed.
+bool select_by_keys(Ui& ui, const LessonState& state, int& row, bool appearing) {
+  const int before = row;
   if (appearing) {
-    const auto on = std::ranges::find(now.lessons, now.lesson ? now.lesson->id : "", &Lesson::id);
-    chosen = on != now.lessons.end() ? static_cast<int>(on - now.lessons.begin()) : 0;
+    const auto it =
+        std::ranges::find(state.lessons, state.lesson ? state.lesson->id : "", &Lesson::id);
+    row = it != state.lessons.end() ? static_cast<int>(it - state.lessons.begin()) : 0;
   }
-  if (take_key(ui, "Down")) ++chosen;
-  if (take_key(ui, "Up")) --chosen;
-  chosen = std::clamp(chosen, 0, std::max(static_cast<int>(now.lessons.size()) - 1, 0));
-  return appearing || chosen != before;
+  if (take_key(ui, "Down")) ++row;
+  if (take_key(ui, "Up")) --row;
+  row = std::clamp(row, 0, std::max(static_cast<int>(state.lessons.size()) - 1, 0));
+  return appearing || row != before;
 }
 
 }  // namespace
@@ -24,33 +25,34 @@ bool choose_by_keys(Ui& ui, const LessonState& now, int& chosen, bool appearing)
 void draw_lesson_list(Ui& ui, State& state) {
   LessonList& dialog = state.dialogs.lessons;
   if (!begin_dialog(ui, "Lessons", dialog.open, 620, 560)) return;
-  LessonState& now = state.lesson;
-  read_lessons(now);
-  if (!now.problem.empty()) paragraph(ui, now.problem);
-  const bool moved = choose_by_keys(ui, now, dialog.chosen, ImGui::IsWindowAppearing());
+  LessonState& lessons = state.lesson;
+  read_lessons(lessons);
+  if (!lessons.problem.empty()) paragraph(ui, lessons.problem);
+  const bool has_moved = select_by_keys(ui, lessons, dialog.row, ImGui::IsWindowAppearing());
   const bool enter = take_key(ui, "Enter");
   ImGui::BeginChild("list", {0, 0});
-  for (std::size_t i = 0; i < now.lessons.size(); ++i) {
-    const Lesson& lesson = now.lessons[i];
-    const bool chosen = static_cast<int>(i) == dialog.chosen;
+  for (std::size_t i = 0; i < lessons.lessons.size(); ++i) {
+    const Lesson& lesson = lessons.lessons[i];
+    const bool is_selected = static_cast<int>(i) == dialog.row;
     ImGui::PushID(lesson.id.c_str());
     const ImVec2 at = ImGui::GetCursorPos();
     const float wrap = ImGui::GetContentRegionAvail().x - ui.px(24);
     const ImVec2 extent = ImGui::CalcTextSize(lesson.summary.c_str(), nullptr, false, wrap);
     const float height = extent.y + ImGui::GetTextLineHeight() + ui.px(22);
-    // Only the selected row is highlighted; the pointer selects only when it moves, since it may
-    // rest on another row while keys are used.
-    ImGui::PushStyleColor(ImGuiCol_HeaderHovered,
-                          ImGui::GetStyleColorVec4(chosen ? ImGuiCol_Header : ImGuiCol_ChildBg));
-    const bool clicked = ImGui::Selectable("##open", chosen, 0, {0, height});
+    // Only the selected row is highlighted. The pointer selects a row only when it moves, since it
+    // may rest on another row while the user presses keys.
+    ImGui::PushStyleColor(
+        ImGuiCol_HeaderHovered,
+        ImGui::GetStyleColorVec4(is_selected ? ImGuiCol_Header : ImGuiCol_ChildBg));
+    const bool clicked = ImGui::Selectable("##open", is_selected, 0, {0, height});
     ImGui::PopStyleColor();
     mark(ui, "lesson." + lesson.id);
     const ImVec2 pointer = ImGui::GetIO().MouseDelta;
     if (ImGui::IsItemHovered() && (pointer.x != 0 || pointer.y != 0)) {
-      dialog.chosen = static_cast<int>(i);
+      dialog.row = static_cast<int>(i);
     }
-    if (chosen && moved && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
-    if (clicked || (chosen && enter)) start_lesson(state, lesson);
+    if (is_selected && has_moved && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
+    if (clicked || (is_selected && enter)) start_lesson(state, lesson);
     ImGui::SetCursorPos({at.x + ui.px(10), at.y + ui.px(7)});
     ImGui::BeginGroup();
     ImGui::PushFont(ui.fonts.bold);

@@ -13,16 +13,16 @@ void Report::box(std::string_view id, const Box& box) {
 
 // FNV-1a over the pixels of a box.
 std::uint64_t Report::checksum(const Box& box) const {
-  const auto inside = [](double v, int most) { return std::clamp(static_cast<int>(v), 0, most); };
-  const int left = inside(box.x, screenshot_.width), top = inside(box.y, screenshot_.height);
-  const int right = inside(box.x + box.width, screenshot_.width);
-  const int bottom = inside(box.y + box.height, screenshot_.height);
+  const auto clamped = [](double v, int most) { return std::clamp(static_cast<int>(v), 0, most); };
+  const int left = clamped(box.x, screenshot_.width), top = clamped(box.y, screenshot_.height);
+  const int right = clamped(box.x + box.width, screenshot_.width);
+  const int bottom = clamped(box.y + box.height, screenshot_.height);
   std::uint64_t hash = 14695981039346656037U;
   for (int y = top; y < bottom; ++y) {
     const auto row = static_cast<std::size_t>(y) * static_cast<std::size_t>(screenshot_.width);
-    for (std::size_t at = 4 * (row + static_cast<std::size_t>(left));
-         at < 4 * (row + static_cast<std::size_t>(right)); ++at) {
-      hash = (hash ^ screenshot_.rgba[at]) * 1099511628211U;
+    for (std::size_t byte = 4 * (row + static_cast<std::size_t>(left));
+         byte < 4 * (row + static_cast<std::size_t>(right)); ++byte) {
+      hash = (hash ^ screenshot_.rgba[byte]) * 1099511628211U;
     }
   }
   return hash;

@@ -1,4 +1,4 @@
-// Reports the window's contents to files: tests learn widget positions, idleness and pixels.
+// Writes the window's contents to files, for tests: positions of widgets, facts and pixels.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Report {
   explicit Report(std::filesystem::path file) : file_(std::move(file)) {}
   bool on() const { return !file_.empty(); }
   bool keeps_boxes() const { return keeps_ || on(); }
-  void keep_boxes() { keeps_ = true; }  // without a file
+  void keep_boxes() { keeps_ = true; }  // even without a file
   const std::map<std::string, Box, std::less<>>& boxes() const { return boxes_; }
 
   void begin_frame() { boxes_.clear(); }

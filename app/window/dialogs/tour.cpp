@@ -41,7 +41,7 @@ constexpr std::array<TourStop, 5> kStops = {{
 
 constexpr double kPadding = 18, kPaddingAbove = 14;  // units
 
-// Dims everything except the place.
+// Dims everything except `place`.
 void draw_shade(const Ui& ui, const ImVec4& place) {
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const ImVec2 end(screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y);
@@ -63,7 +63,7 @@ void draw_shade(const Ui& ui, const ImVec4& place) {
   ImGui::End();
 }
 
-// The card's width: avoids covering the place if a narrower card fits next to it.
+// Width of the tour's card: reduced if it then fits next to `place`.
 float card_width(const Ui& ui, const ImVec4& place, float gap) {
   constexpr double kMaxWidth = 340, kMinWidth = 220;  // units
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
@@ -72,7 +72,7 @@ float card_width(const Ui& ui, const ImVec4& place, float gap) {
   return room < ui.px(kMinWidth) ? ui.px(kMaxWidth) : std::min(room, ui.px(kMaxWidth));
 }
 
-// The text, with the marked pair if the stop is the picture.
+// Text of a stop; at the picture, names the marked pair, too.
 std::string stop_text(const TourStop& stop, const State& state) {
   const SalientPair* pair =
       stop.place == &PanelBoxes::picture ? shown_salient_pair(state) : nullptr;
@@ -81,7 +81,7 @@ std::string stop_text(const TourStop& stop, const State& state) {
          ". Key U shows the next such pair.";
 }
 
-// Height for the text at the card's width.
+// Height of a card with this text. `inner`: the card's width without padding.
 float card_height(const Ui& ui, const std::string& words, float inner) {
   ImGui::PushFont(ui.fonts.title);
   const float title = ImGui::GetTextLineHeightWithSpacing();
@@ -91,8 +91,8 @@ float card_height(const Ui& ui, const std::string& words, float inner) {
   return std::max(ui.px(190), title + text + button + 2 * ui.px(kPaddingAbove));
 }
 
-// Position next to the place, if there is room.
-ImVec2 beside(const ImVec4& place, ImVec2 size, float gap) {
+// Position of a card next to `place`, or over it if there is no room.
+ImVec2 card_position(const ImVec4& place, ImVec2 size, float gap) {
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float right = screen.Pos.x + screen.Size.x - gap,
               bottom = screen.Pos.y + screen.Size.y - gap;
@@ -124,7 +124,7 @@ void draw_tour(Ui& ui, State& state, const PanelBoxes& places) {
   const std::string words = stop_text(stop, state);
   const float gap = ui.px(14), width = card_width(ui, place, gap);
   const ImVec2 size(width, card_height(ui, words, width - 2 * ui.px(kPadding)));
-  ImGui::SetNextWindowPos(beside(place, size, gap));
+  ImGui::SetNextWindowPos(card_position(place, size, gap));
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kPadding), ui.px(kPaddingAbove)});
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.look->page);

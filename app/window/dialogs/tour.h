@@ -1,5 +1,5 @@
-// Introductory tour of the first start: points out five places of the window, which stays usable.
-// Can be left at any time.
+// Introductory tour at the first start: explains five places of the window, which remains usable.
+// The user can leave it at any time.
 #pragma once
 
 #include "app/window/state.h"
@@ -7,7 +7,7 @@
 
 namespace attnscope::window {
 
-// Boxes of the panels in pixels: left, top, right, bottom. Set where they are drawn.
+// Boxes of the panels in pixels: left, top, right, bottom. Set when the panels are drawn.
 struct PanelBoxes {
   ImVec4 text, choices, picture, explanation, menu;
 };

@@ -113,7 +113,7 @@ TEST_F(Closing, EndsBackgroundTasks) {
       [this](State& s) {
         start_salient_pair_search(s, false);
         s.dialogs.calibration.open = true;
-        s.dialogs.calibration.text = (folder_.path() / "long.txt").string();
+        s.dialogs.calibration.text_file = (folder_.path() / "long.txt").string();
         start_calibration(s);
         s.dialogs.cost.open = true;
         s.dialogs.cost.variants = {"gmlp", "bigbird", "full"};

@@ -376,7 +376,7 @@ void Rehearsal::compare_with_fresh_frame() {
   panels.picture.pairs = {};
   panels.weights = {};
   panels.lesson = {};
-  app_.state_.dialogs.exporting.preview.of.reset();
+  app_.state_.dialogs.exporting.preview.trace.reset();
   app_.state_.dialogs.exporting.single_array = {};
   const Fingerprint fresh = fingerprint(), again = fingerprint();
   if (fresh != kept && fresh == again) {

@@ -290,7 +290,7 @@ TEST(FileBrowser, ConfirmsBeforeReplacingFile) {
   browse(state, BrowsePurpose::SaveSession);
   state.dialogs.browser.name = "s.json";
   accept_browser(state);
-  EXPECT_TRUE(state.dialogs.browser.confirm);
+  EXPECT_TRUE(state.dialogs.browser.replaces);
   EXPECT_EQ(read_file(folder.path() / "s.json"), "precious");
   accept_browser(state);
   EXPECT_FALSE(state.dialogs.browser.open);
