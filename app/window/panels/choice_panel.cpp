@@ -4,16 +4,16 @@ namespace attnscope::window {
 namespace {
 
 // Draws one entry of a list. True when clicked.
-bool draw_entry(Ui& ui, const Entry& entry, bool chosen, std::string_view scope) {
+bool draw_entry(Ui& ui, const Entry& entry, bool is_selected, std::string_view scope) {
   const std::string refusal = entry.refusal ? entry.refusal() : "";
-  const bool clicked = list_row(ui, on_screen(entry.label), chosen, refusal.empty());
+  const bool clicked = list_row(ui, on_screen(entry.label), is_selected, refusal.empty());
   mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
   hint(ui, refusal.empty() ? entry.summary : entry.summary + "\n\nNot available: " + refusal);
   return clicked;
 }
 
 // Draws the combo box, with its entries under group headings. Returns the clicked entry or null.
-const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::string& chosen,
+const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::string& selected_id,
                        const std::string& preview, std::string_view scope) {
   const Entry* clicked = nullptr;
   ImGui::SetNextItemWidth(-1);
@@ -30,7 +30,7 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
         ImGui::TextDisabled("%s", group.c_str());
         ImGui::PopFont();
       }
-      if (draw_entry(ui, entry, entry.id == chosen, scope)) clicked = &entry;
+      if (draw_entry(ui, entry, entry.id == selected_id, scope)) clicked = &entry;
     }
     ImGui::EndCombo();
   }
@@ -41,30 +41,29 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
 }  // namespace
 
 ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
-                       ParameterWidgets& texts, const std::function<void()>& below) {
+                       ParameterWidgets& widgets, const std::function<void()>& between) {
   if (list.heading) {
     heading(ui, list.title);
   } else {
     ImGui::TextUnformatted(list.title);
   }
-  const std::string chosen = choice ? choice->id : "";
-  if (const Entry* clicked = draw_list(ui, list.entries, chosen, list.preview, list.scope)) {
+  const std::string selected_id = choice ? choice->id : "";
+  if (const Entry* clicked = draw_list(ui, list.entries, selected_id, list.preview, list.scope)) {
     if (clicked->id.empty()) {
       choice.reset();
-    } else if (clicked->id != chosen) {
+    } else if (clicked->id != selected_id) {
       choice = Choice{clicked->id, clicked->start};
     }
-    return ChoiceEdit::Entry;  // `list` describes the previous choice
+    return ChoiceEdit::Entry;  // `list` still describes the previous choice
   }
-  if (below) below();
-  if (list.now == nullptr) return ChoiceEdit::Nothing;
-  // Changing a parameter of the inherited method turns it into an own choice.
+  if (between) between();
+  if (list.current == nullptr) return ChoiceEdit::Nothing;
+  if (!choice && list.model_heads_differ) return ChoiceEdit::Nothing;
+  // Changing a parameter of the inherited method selects it explicitly.
   Values values = choice ? choice->values : list.model_values;
-  const bool refused = !choice && list.model_mixed;
-  if (refused) return ChoiceEdit::Nothing;
-  const std::vector<Parameter> offered = offered_parameters(*list.now);
-  if (draw_parameters(ui, list.scope, offered, list.refusal, values, texts)) {
-    choice = Choice{list.now->id, values};
+  const std::vector<Parameter> offered = offered_parameters(*list.current);
+  if (draw_parameters(ui, list.scope, offered, list.refusal, values, widgets)) {
+    choice = Choice{list.current->id, values};
     return ChoiceEdit::Parameters;
   }
   return ChoiceEdit::Nothing;

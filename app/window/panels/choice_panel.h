@@ -12,9 +12,9 @@ namespace attnscope::window {
 
 // Change made by the user: another entry, or parameters of the selected one.
 enum class ChoiceEdit { Nothing, Entry, Parameters };
-// Draws the list and the parameters of the selected entry. An empty `choice` stands for the
-// inherited one. `below` draws between the two.
+// Draws the list and the parameters of the selected entry; `between` draws below the list. An empty
+// `choice` selects the inherited method.
 ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
-                       ParameterWidgets& texts, const std::function<void()>& below = {});
+                       ParameterWidgets& widgets, const std::function<void()>& between = {});
 
 }  // namespace attnscope::window

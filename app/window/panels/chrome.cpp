@@ -32,10 +32,10 @@ void draw_dot(const Ui& ui) {
 std::string run_progress_text(const RunState& run) {
   std::array<char, 32> seconds;
   std::snprintf(seconds.data(), seconds.size(), ", %.1f s", run.busy_seconds);
-  const Progress::Snapshot& now = run.progress;
-  std::string words = "Running" + (now.stage.empty() ? "" : ": " + now.stage) + seconds.data();
-  if (now.seconds_left >= 0) words += ", " + time_left_text(now.seconds_left);
-  return words;
+  const std::string& stage = run.progress.stage;
+  std::string text = "Running" + (stage.empty() ? "" : ": " + stage) + seconds.data();
+  if (run.progress.seconds_left >= 0) text += ", " + time_left_text(run.progress.seconds_left);
+  return text;
 }
 
 void draw_spinner(Ui& ui, double seconds) {
@@ -73,7 +73,7 @@ void draw_busy(Ui& ui, State& state) {
   if (draw_cancel(ui, "cancel")) action("cancel").run(state);
 }
 
-// Background tasks beside runs.
+// Progress of background tasks.
 void draw_tasks(Ui& ui, State& state) {
   for (const TaskKind& kind : task_kinds()) {
     const std::optional<TaskStatus> status = kind.status(state);
@@ -85,42 +85,42 @@ void draw_tasks(Ui& ui, State& state) {
   }
 }
 
-// As many notes as fit in `room`, with the total count; a single note that is too long ends in an
-// ellipsis.
+// As many notes as fit in `room` pixels, after their total count. A single note that is too long is
+// cut.
 std::string notes_that_fit(const std::vector<std::string>& notes, float room) {
   const auto width = [](const std::string& text) {
     return ImGui::CalcTextSize(on_screen(text).c_str()).x;
   };
   const std::size_t count = notes.size();
-  for (std::size_t shown = count; shown > 0; --shown) {
+  for (std::size_t included = count; included > 0; --included) {
     std::string line = "⚠ ";
-    if (shown < count) line += std::to_string(count) + " notes: ";
-    for (std::size_t n = 0; n < shown; ++n) line += (n > 0 ? "; " : "") + notes[n];
-    if (shown < count) line += "; …";
+    if (included < count) line += std::to_string(count) + " notes: ";
+    for (std::size_t n = 0; n < included; ++n) line += (n > 0 ? "; " : "") + notes[n];
+    if (included < count) line += "; …";
     if (width(line) <= room) return line;
   }
-  const std::string head = count > 1 ? "⚠ " + std::to_string(count) + " notes: " : "⚠ ";
+  const std::string prefix = count > 1 ? "⚠ " + std::to_string(count) + " notes: " : "⚠ ";
   std::string first = notes.front();
-  while (!first.empty() && width(head + first + "…") > room) {
-    do {  // whole characters
+  while (!first.empty() && width(prefix + first + "…") > room) {
+    do {  // the bytes of one character
       first.pop_back();
     } while (!first.empty() && (static_cast<unsigned char>(first.back()) & 0xC0U) == 0x80U);
     if (!first.empty() && static_cast<unsigned char>(first.back()) >= 0xC0U) first.pop_back();
   }
-  return head + first + "…";
+  return prefix + first + "…";
 }
 
 void draw_notes(Ui& ui, const Trace& trace) {
   if (trace.notes.empty()) return;
-  std::string all;
-  for (const std::string& note : trace.notes) all += (all.empty() ? "" : "\n") + note;
+  std::string lines;
+  for (const std::string& note : trace.notes) lines += (lines.empty() ? "" : "\n") + note;
   draw_dot(ui);
   ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
   const float room = ImGui::GetContentRegionAvail().x - ui.px(14);
   ImGui::TextUnformatted(on_screen(notes_that_fit(trace.notes, room)).c_str());
   ImGui::PopStyleColor();
   mark(ui, "notes");
-  hint(ui, all);
+  hint(ui, lines);
 }
 
 void draw_pending(Ui& ui, const std::string& pending) {
@@ -137,11 +137,11 @@ void draw_pending(Ui& ui, const std::string& pending) {
 bool draw_notice(Ui& ui, const Notice& notice, int index) {
   const Look& look = *ui.look;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, close = ui.px(26);
-  const std::string shown = on_screen(notice.text);
+  const float width = ImGui::GetContentRegionAvail().x, close_width = ui.px(26);
+  const std::string text = on_screen(notice.text);
   const ImVec2 padding(ui.px(12), ui.px(7));
-  const float wrap = width - 2 * padding.x - close;
-  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, wrap);
+  const float wrap = width - 2 * padding.x - close_width;
+  const ImVec2 extent = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
   const float height = extent.y + 2 * padding.y;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImVec2 end(at.x + width, at.y + height);
@@ -149,12 +149,12 @@ bool draw_notice(Ui& ui, const Notice& notice, int index) {
   draw.AddRectFilled(at, {at.x + ui.px(4), end.y}, packed(notice.error ? look.error : look.accent),
                      ui.px(2));
   draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
-               packed(look.text), shown.c_str(), nullptr, wrap);
+               packed(look.text), text.c_str(), nullptr, wrap);
   ImGui::PushID(index);
-  ImGui::SetCursorScreenPos({end.x - close, at.y});
-  const bool closed = invisible_button("close", {close, height});
+  ImGui::SetCursorScreenPos({end.x - close_width, at.y});
+  const bool closed = invisible_button("close", {close_width, height});
   mark(ui, "notice." + std::to_string(index) + ".close");
-  draw.AddText({end.x - close + ui.px(6), at.y + padding.y},
+  draw.AddText({end.x - close_width + ui.px(6), at.y + padding.y},
                packed(ImGui::IsItemHovered() ? look.text : look.faint), "✕");
   ImGui::PopID();
   return closed;
@@ -165,19 +165,19 @@ bool draw_notice(Ui& ui, const Notice& notice, int index) {
 void draw_latest_notice(Ui& ui, State& state) {
   std::erase_if(state.notices,
                 [&](const Notice& n) { return !n.error && state.seconds > n.until; });
-  const auto newest = std::find_if(state.notices.rbegin(), state.notices.rend(),
+  const auto latest = std::find_if(state.notices.rbegin(), state.notices.rend(),
                                    [](const Notice& n) { return !n.error; });
-  if (newest == state.notices.rend()) return;
-  const std::string shown = on_screen(newest->text);
-  const float width = ImGui::CalcTextSize(shown.c_str()).x + ui.px(14);
+  if (latest == state.notices.rend()) return;
+  const std::string text = on_screen(latest->text);
+  const float width = ImGui::CalcTextSize(text.c_str()).x + ui.px(14);
   const float left = ImGui::GetItemRectMax().x + ui.px(24);  // after the previous items
   const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
   ImGui::SameLine();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::SetCursorScreenPos({std::max(left, right - width), at.y});
-  ImGui::TextColored(ui.look->accent, "%s", shown.c_str());
+  ImGui::TextColored(ui.look->accent, "%s", text.c_str());
   mark(ui, "notice");
-  hint(ui, newest->text);
+  hint(ui, latest->text);
 }
 
 // "lamp.json", with its folder if several files have that name.
@@ -204,10 +204,10 @@ void draw_recent_files(Ui& ui, State& state) {
   }
   const std::vector<std::string> names = short_names(recent);
   for (std::size_t n = 0; n < recent.size(); ++n) {
-    const bool chosen = ImGui::MenuItem((on_screen(names[n]) + "##" + recent[n]).c_str());
+    const bool clicked = ImGui::MenuItem((on_screen(names[n]) + "##" + recent[n]).c_str());
     mark(ui, "menu.recent." + std::to_string(n));
     hint(ui, recent[n]);
-    if (chosen && !open_path(state, recent[n])) std::erase(state.settings.recent, recent[n]);
+    if (clicked && !open_path(state, recent[n])) std::erase(state.settings.recent, recent[n]);
   }
   ImGui::Separator();
   if (ImGui::MenuItem("Clear list")) state.settings.recent.clear();
@@ -228,13 +228,13 @@ void draw_menu_bar(Ui& ui, State& state) {
       if (a.menu != menu || !a.in_menu) continue;
       if (a.starts_group) ImGui::Separator();
       const std::string key = a.shortcuts.empty() ? "" : to_string(a.shortcuts.front());
-      // Enabled, but without effect at present: the tooltip gives the reason.
-      const bool faint_label = a.enabled(state) && a.refusal && !a.refusal(state).empty();
-      if (faint_label) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
-      const bool chosen = ImGui::MenuItem(a.label.c_str(), key.c_str(),
-                                          a.checked && a.checked(state), a.enabled(state));
-      if (faint_label) ImGui::PopStyleColor();
-      if (chosen) a.run(state);
+      // The action is enabled but has no effect at present; its tooltip states the reason.
+      const bool is_faint = a.enabled(state) && a.refusal && !a.refusal(state).empty();
+      if (is_faint) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
+      const bool clicked = ImGui::MenuItem(a.label.c_str(), key.c_str(),
+                                           a.checked && a.checked(state), a.enabled(state));
+      if (is_faint) ImGui::PopStyleColor();
+      if (clicked) a.run(state);
       mark(ui, "menu." + a.id);
       hint(ui, help_text(a, state));
       if (a.id == "open_model") draw_recent_files(ui, state);
@@ -306,8 +306,8 @@ void draw_autosave_offer(Ui& ui, State& state) {
 }
 
 void draw_notices(Ui& ui, std::vector<Notice>& notices) {
-  const bool errors = std::ranges::any_of(notices, &Notice::error);
-  if (!errors) return;
+  const bool has_errors = std::ranges::any_of(notices, &Notice::error);
+  if (!has_errors) return;
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float width = std::min(ui.px(620), screen.WorkSize.x - ui.px(40));
   ImGui::SetNextWindowPos(
@@ -329,15 +329,15 @@ void draw_notices(Ui& ui, std::vector<Notice>& notices) {
 }
 
 void draw_splitter(Ui& ui, const char* id, double& width, double sign, float height) {
-  const float wide = ui.px(5);
+  const float thickness = ui.px(5);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  invisible_button(id, {wide, height});
+  invisible_button(id, {thickness, height});
   mark(ui, id);
   const bool active = ImGui::IsItemActive();
   if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   if (active) width += sign * static_cast<double>(ImGui::GetIO().MouseDelta.x) / ui.scale;
   width = std::clamp(width, kMinPanelWidth, kMaxPanelWidth);
-  const float middle = std::floor(at.x + wide / 2);
+  const float middle = std::floor(at.x + thickness / 2);
   ImGui::GetWindowDrawList()->AddRectFilled(
       {middle, at.y}, {middle + ui.px(1), at.y + height},
       packed(active || ImGui::IsItemHovered() ? ui.look->accent : ui.look->line));

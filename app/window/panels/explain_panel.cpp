@@ -24,26 +24,26 @@
 namespace attnscope::window {
 namespace {
 
-constexpr Index kStrongest = 5;
+constexpr Index kListedKeys = 5;
 
 // Row of a list: label on the left, value on the right.
-void fact(const Ui& ui, const char* what, const std::string& value, const char* help = "") {
-  ImGui::TextColored(ui.look->faint, "%s", what);
+void draw_fact(const Ui& ui, const char* label, const std::string& value, const char* help = "") {
+  ImGui::TextColored(ui.look->faint, "%s", label);
   hint(ui, help);
-  const std::string shown = on_screen(value);
-  const float width = ImGui::CalcTextSize(shown.c_str()).x;
+  const std::string text = on_screen(value);
+  const float width = ImGui::CalcTextSize(text.c_str()).x;
   const float start = ImGui::GetCursorStartPos().x;
-  const float left = start + ImGui::CalcTextSize(what).x + ImGui::GetStyle().ItemSpacing.x;
-  const float at = ImGui::GetContentRegionMax().x - width;
-  if (at >= left) {
-    ImGui::SameLine(at);
-  } else {  // in a narrow panel below
-    ImGui::SetCursorPosX(std::max(at, start));
+  const float left = start + ImGui::CalcTextSize(label).x + ImGui::GetStyle().ItemSpacing.x;
+  const float position = ImGui::GetContentRegionMax().x - width;
+  if (position >= left) {
+    ImGui::SameLine(position);
+  } else {  // narrow panel: below the label
+    ImGui::SetCursorPosX(std::max(position, start));
   }
-  ImGui::TextUnformatted(shown.c_str());
+  ImGui::TextUnformatted(text.c_str());
 }
 
-void bar(const Ui& ui, double share, const ImVec4& colour) {
+void draw_bar(const Ui& ui, double share, const ImVec4& colour) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = ui.px(5);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -55,64 +55,64 @@ void bar(const Ui& ui, double share, const ImVec4& colour) {
   ImGui::Dummy({width, height});
 }
 
-void keep_weights(const State::PointedHead& pointed, Index query, RowWeights::Row& cache) {
+void update_weights(const State::PointedHead& pointed, Index query, RowWeights::Row& cache) {
   if (cache.trace == pointed.trace && cache.at == pointed.at && cache.query == query) return;
   cache = {pointed.trace, pointed.at, query, pointed.tap->rows(pointed.head, query, 1)};
 }
 
 void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
-  // On the same line as the item before where there is room.
-  const auto follow = [](float width) {
+  // Continues the line of the previous item if there is room.
+  const auto continue_line = [](float width) {
     const float right = ImGui::GetContentRegionMax().x + ImGui::GetWindowPos().x;
     const float gap = ImGui::GetStyle().ItemSpacing.x;
     if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine();
   };
-  const float all = ImGui::GetContentRegionAvail().x;
+  const float max_width = ImGui::GetContentRegionAvail().x;
   chip(ui, query, ui.look->query, ui.look->on_accent);
   hint(ui, query);
-  follow(ImGui::CalcTextSize("attends to").x);
+  continue_line(ImGui::CalcTextSize("attends to").x);
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "attends to");
-  follow(chip_width(ui, key, all));
+  continue_line(chip_width(ui, key, max_width));
   chip(ui, key, ui.look->key, ui.look->on_accent);
   hint(ui, key);
 }
 
 void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head, const Hit& hit) {
   if (tap.result.part == nullptr) return;
-  // Sums of features are not scores, and are rescaled to avoid overflow and underflow.
-  const Variant& of = variant(tap.variant.id);
-  if (!of.scores.has_softmax(tap.variant.values)) return;
+  // Without a softmax there are no scores, but rescaled sums of features.
+  const Variant& method = variant(tap.variant.id);
+  if (!method.scores.has_softmax(tap.variant.values)) return;
   const auto pair = pair_score(*tap.result.part, head, hit.query, hit.key);
   if (!pair) return;
-  fact(ui, "q · k", brief(pair->product), "Dot product of the query and key vectors.");
-  fact(ui, "× scale", brief(static_cast<double>(tap.result.part->scale)),
-       "1/√d for head size d, unless the encoding defines another scale.");
+  draw_fact(ui, "q · k", brief(pair->product), "Dot product of the query and key vectors.");
+  draw_fact(ui, "× scale", brief(static_cast<double>(tap.result.part->scale)),
+            "1/√d for head size d, unless the encoding defines another scale.");
   if (pair->terms.size() > 1) {
-    const bool mixed = has_positions_in_content(trace, tap);
+    const bool are_mixed = has_positions_in_content(trace, tap);
     for (const auto& [term, value] : pair->terms) {
-      fact(ui, term_words(term, mixed).full, brief(value));
+      draw_fact(ui, term_words(term, are_mixed).full, brief(value));
     }
   }
-  fact(ui, "Score", brief(pair->score), "Input of the softmax.");
+  draw_fact(ui, "Score", brief(pair->score), "Input of the softmax.");
 }
 
 void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
   const Pattern& pattern = *tap.result.pattern;
   const int rule = pattern.rule(pattern.heads() == 1 ? 0 : head, hit.query, hit.key);
   if (rule >= 0) {
-    fact(ui, "Allowed by", pattern.rules()[static_cast<std::size_t>(rule)],
-         "Rule of the attention pattern that admits this pair.");
+    draw_fact(ui, "Allowed by", pattern.rules()[static_cast<std::size_t>(rule)],
+              "Rule of the attention pattern that admits this pair.");
     return;
   }
   ImGui::TextColored(ui.look->warning, "Not allowed");
-  const bool after =
+  const bool is_later =
       tap.causal && key_position(tap, head, hit.key) > query_position(tap, hit.query);
-  faint(ui, after ? "The key is after the query (causal mask)."
-                  : "No rule of the variant admits this pair.");
+  faint(ui, is_later ? "The key is after the query (causal mask)."
+                     : "No rule of the variant admits this pair.");
 }
 
-// Largest absolute weight of a row: the length of a full bar, so that wide rows stay readable.
+// Largest absolute weight of a row; full bars represent it, so that long rows remain readable.
 double largest_magnitude(const Tensor& row) {
   double largest = 0;
   for (const float weight : row) {
@@ -122,33 +122,35 @@ double largest_magnitude(const Tensor& row) {
 }
 
 void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
-  const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kStrongest);
-  const bool words = has_merged_words(trace);
-  heading(ui, words ? "Row of the word" : "Row of the query");
+  const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kListedKeys);
+  const bool is_word = has_merged_words(trace);
+  heading(ui, is_word ? "Row of the word" : "Row of the query");
   if (row.has_negative) {
     faint(ui, "Signed weights are not a distribution: the row has no entropy.");
   } else {
-    fact(ui, words ? "Entropy of words" : "Entropy",
-         brief(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
-         words ? "Spread of the word's attention: 0 bits is one word, 3 bits equals 8 equal words."
-               : "Spread of the query's attention: 0 bits is one key, 3 bits equals 8 equal keys.");
-    fact(ui, words ? "Effective words" : "Effective keys", brief(row.effective),
-         "2 to the power of the entropy: number of equal weights with this entropy.");
+    draw_fact(
+        ui, is_word ? "Entropy of words" : "Entropy",
+        brief(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
+        is_word
+            ? "Spread of the word's attention: 0 bits is one word, 3 bits equals 8 equal words."
+            : "Spread of the query's attention: 0 bits is one key, 3 bits equals 8 equal keys.");
+    draw_fact(ui, is_word ? "Effective words" : "Effective keys", brief(row.effective),
+              "2 to the power of the entropy: number of equal weights with this entropy.");
   }
   if (row.largest < 0) {
     faint(ui, "This query has no keys: its row is empty.");
     return;
   }
-  const double longest = largest_magnitude(weights);
+  const double max_weight = largest_magnitude(weights);
   for (const Index j : row.strongest) {
     const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
     const std::string key = ui.shown_label(key_label(trace, tap, j)), amount = brief(weight);
     const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
                        ImGui::CalcTextSize(amount.c_str()).x;
-    fact(ui, elided(on_screen(key), room).c_str(), amount, key.c_str());
+    draw_fact(ui, elided(on_screen(key), room).c_str(), amount, key.c_str());
     ImGui::PopFont();
-    bar(ui, std::abs(weight) / longest, weight < 0 ? ui.look->query : ui.look->key);
+    draw_bar(ui, std::abs(weight) / max_weight, weight < 0 ? ui.look->query : ui.look->key);
   }
 }
 
@@ -160,86 +162,87 @@ void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tenso
                                                     : key_label(trace, tap, hit.key));
   chip(ui, label, is_query ? ui.look->query : ui.look->key, ui.look->on_accent);
   hint(ui, label);
-  fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
-       "Position, counted from 0.");
+  draw_fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
+            "Position, counted from 0.");
   if (is_query) draw_row(ui, trace, tap, row);
 }
 
 // The same layer and head in the trace with merged words.
-State::PointedHead in_words(const State::PointedHead& pointed, const Hit& hit) {
+State::PointedHead merged_head(const State::PointedHead& pointed, const Hit& hit) {
   State::PointedHead words{{hit.words, &hit.words->trace}, pointed.at};
   words.tap = words.trace->find(words.at, &words.head);
   return words;
 }
 
 // Draws the pair under the pointer as words, with the row of the query's word. Its tokens follow.
-void draw_words(Ui& ui, const State::PointedHead& pointed, const Hit& hit, RowWeights::Row& cache) {
-  const State::PointedHead words = in_words(pointed, hit);
+void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit,
+                 RowWeights::Row& cache) {
+  const State::PointedHead words = merged_head(pointed, hit);
   const WordPairs& pairs = hit.words->of(*words.tap);
-  const bool query = hit.word_query >= 0, key = hit.word_key >= 0;
+  const bool has_query = hit.word_query >= 0, has_key = hit.word_key >= 0;
   const std::string query_name =
-      query ? ui.shown_label(query_label(*words.trace, *words.tap, hit.word_query)) : "";
+      has_query ? ui.shown_label(query_label(*words.trace, *words.tap, hit.word_query)) : "";
   const std::string key_name =
-      key ? ui.shown_label(key_label(*words.trace, *words.tap, hit.word_key)) : "";
-  if (query && key) {
+      has_key ? ui.shown_label(key_label(*words.trace, *words.tap, hit.word_key)) : "";
+  if (has_query && has_key) {
     draw_chips(ui, query_name, key_name);
   } else {
-    const std::string& name = query ? query_name : key_name;
-    chip(ui, name, query ? ui.look->query : ui.look->key, ui.look->on_accent);
+    const std::string& name = has_query ? query_name : key_name;
+    chip(ui, name, has_query ? ui.look->query : ui.look->key, ui.look->on_accent);
     hint(ui, name);
   }
-  if (query) {
-    fact(ui, "Query's word", pieces_text(pairs.queries, hit.word_query),
-         "Weights are averaged over these tokens.");
+  if (has_query) {
+    draw_fact(ui, "Query's word", pieces_text(pairs.queries, hit.word_query),
+              "Weights are averaged over these tokens.");
   }
-  if (key) {
-    fact(ui, "Key's word", pieces_text(pairs.keys, hit.word_key),
-         "Weights on these tokens are summed.");
+  if (has_key) {
+    draw_fact(ui, "Key's word", pieces_text(pairs.keys, hit.word_key),
+              "Weights on these tokens are summed.");
   }
-  if (!query) return;
-  keep_weights(words, hit.word_query, cache);
-  if (key) {
+  if (!has_query) return;
+  update_weights(words, hit.word_query, cache);
+  if (has_key) {
     const auto weight = static_cast<double>(cache.weights[hit.word_key]);
-    fact(ui, "Weight of words", brief(weight),
-         "Summed over the tokens of the key's word, averaged over those of the query's.");
-    bar(ui, weight / largest_magnitude(cache.weights), ui.look->accent);
+    draw_fact(ui, "Weight of words", brief(weight),
+              "Summed over the tokens of the key's word, averaged over those of the query's.");
+    draw_bar(ui, weight / largest_magnitude(cache.weights), ui.look->accent);
     // The picture may combine several heads, or show the flow through layers.
-    const bool of_head = hit.shown.empty() || hit.shown == brief(weight, 4);
-    if (!of_head) fact(ui, "Shown", hit.shown, "Value at this place of the picture.");
+    const bool is_head_weight = hit.shown.empty() || hit.shown == brief(weight, 4);
+    if (!is_head_weight) draw_fact(ui, "Shown", hit.shown, "Value at this place of the picture.");
   }
   draw_row(ui, *words.trace, *words.tap, cache.weights);
 }
 
-// Suffix with the name of the run of a pair; empty if there is only one run.
+// Suffix that names the run of a pair; empty if only one run is shown.
 std::string run_name(const State& state, const Hit& hit) {
-  const bool both = view(state.session->view.id).shows_reference();
+  const bool shows_both = view(state.session->view.id).shows_reference();
   if (!state.session->b) return hit.of_reference ? ", before" : "";
   if (hit.of_reference) return ", run B";
-  return both ? ", run A" : "";
+  return shows_both ? ", run A" : "";
 }
 
-// True if the view shows the pair with other positions or settings than the run.
+// True if the view computes the pair with other positions or settings than the run.
 bool shows_altered_positions(const State& state, const AttentionTap& tap) {
   const ViewSettings& settings = state.session->view;
-  const View& shown = view(settings.id);
-  return shown.cells.alter_run && shown.cells.alter_run(settings, tap);
+  const View& current = view(settings.id);
+  return current.cells.alter_run && current.cells.alter_run(settings, tap);
 }
 
 // Help on the view; a click on the heading collapses or expands it.
 void draw_reading(Ui& ui, State& state) {
-  const View& shown = view(state.session->view.id);
-  const Action& fold = action("reading");
+  const View& current = view(state.session->view.id);
+  const Action& toggle = action("reading");
   ImGui::BeginGroup();
   heading(ui, "About this view", true);
   ImGui::SameLine();
   faint(ui, state.settings.reading ? "hide" : "show");
   ImGui::EndGroup();
   mark(ui, "reading");
-  if (ImGui::IsItemClicked()) fold.run(state);
+  if (ImGui::IsItemClicked()) toggle.run(state);
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-  hint(ui, fold.help);
+  hint(ui, toggle.help);
   if (!state.settings.reading) return;
-  const ViewReading reading = shown.reading(state.session->view, state.run.trace.get());
+  const ViewReading reading = current.reading(state.session->view, state.run.trace.get());
   paragraph(ui, on_screen(reading.text));
   for (const ViewTerm& term : reading.terms) {
     faint(ui, on_screen(term.name + ": " + term.meaning));
@@ -247,9 +250,9 @@ void draw_reading(Ui& ui, State& state) {
 }
 
 // Value with its unit; shares in per cent.
-std::string amount(const HeadMeasure& measure, double value, bool words) {
+std::string measure_text(const HeadMeasure& measure, double value, bool per_word) {
   if (std::isnan(value)) return "–";
-  const std::string& unit = words ? measure.word_unit : measure.unit;
+  const std::string& unit = per_word ? measure.word_unit : measure.unit;
   if (!unit.empty()) return brief(value) + " " + unit;
   return percent(value);
 }
@@ -269,15 +272,15 @@ void draw_head(Ui& ui, const State::PointedHead& pointed, RowWeights::Head& cach
              head_statistics(*pointed.trace, *pointed.tap, pointed.head)};
   }
   paragraph(ui, capitalised(head_name(cache.statistics).words) + ".");
-  const bool words = has_merged_words(*pointed.trace);
-  std::string lacking;
+  const bool per_word = has_merged_words(*pointed.trace);
+  std::string missing_text;
   for (const HeadMeasure& measure : head_measures()) {
     const double value = cache.statistics.*measure.value;
-    fact(ui, capitalised(words ? measure.word_label : measure.label).c_str(),
-         amount(measure, value, words), measure.help.c_str());
-    if (std::isnan(value)) lacking = measure.requires_text;
+    draw_fact(ui, capitalised(per_word ? measure.word_label : measure.label).c_str(),
+              measure_text(measure, value, per_word), measure.help.c_str());
+    if (std::isnan(value)) missing_text = measure.requires_text;
   }
-  if (!lacking.empty()) faint(ui, "–: requires a text with " + lacking + ".");
+  if (!missing_text.empty()) faint(ui, "–: requires a text with " + missing_text + ".");
   faint(ui, "Click to open the map.");
 }
 
@@ -315,18 +318,18 @@ void draw_pair(Ui& ui, const State& state, RowWeights& cache) {
   const bool is_key = hit->key >= 0 && hit->key < tap->keys() && hit->query < 0;
   if (hit->words != nullptr && (is_key || is_query || is_pair)) {
     try {
-      draw_words(ui, pointed, *hit, cache.word);
+      draw_merged(ui, pointed, *hit, cache.word);
     } catch (const std::exception& e) {
       faint(ui, e.what());
       return;
     }
     if (!is_pair) return;
     const ViewSettings& view = state.session->view;
-    const bool pinned = hit->query == view.pinned_query && hit->key == view.pinned_key;
+    const bool is_pinned = hit->query == view.pinned_query && hit->key == view.pinned_key;
     const WordPairs& pairs = hit->words->of(*tap);
-    const bool single =
+    const bool is_only =
         pairs.queries.size(hit->word_query) == 1 && pairs.keys.size(hit->word_key) == 1;
-    heading(ui, single ? "Token pair" : pinned ? "Pinned token pair" : "Strongest token pair");
+    heading(ui, is_only ? "Token pair" : is_pinned ? "Pinned token pair" : "Strongest token pair");
   }
   if (is_key) {
     draw_token(ui, *trace, *tap, {}, *hit);
@@ -337,7 +340,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& cache) {
     return;
   }
   try {
-    keep_weights(pointed, hit->query, cache.token);
+    update_weights(pointed, hit->query, cache.token);
   } catch (const std::exception& e) {  // a lost device, or weights that were not kept
     faint(ui, e.what());
     return;
@@ -350,23 +353,23 @@ void draw_pair(Ui& ui, const State& state, RowWeights& cache) {
   const auto weight = static_cast<double>(weights[hit->key]);
   draw_chips(ui, ui.shown_label(query_label(*trace, *tap, hit->query)),
              ui.shown_label(key_label(*trace, *tap, hit->key)));
-  fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
-       "Positions, counted from 0.");
+  draw_fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
+            "Positions, counted from 0.");
   if (shows_altered_positions(state, *tap)) {
     faint(ui,
           "The token pair at its own positions, as the model scores it. The picture uses other "
           "positions or another rotation, and so has another score.");
   }
-  const bool shown = !hit->shown.empty() && hit->words == nullptr;
-  if (shown) fact(ui, "Shown", hit->shown, "Value at this place of the picture.");
+  const bool has_value = !hit->shown.empty() && hit->words == nullptr;
+  if (has_value) draw_fact(ui, "Shown", hit->shown, "Value at this place of the picture.");
   draw_score(ui, *trace, *tap, head, *hit);
-  fact(ui, "Weight", brief(weight), "Share of the query's attention; its row sums to 1.");
-  bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->accent);
+  draw_fact(ui, "Weight", brief(weight), "Share of the query's attention; its row sums to 1.");
+  draw_bar(ui, std::abs(weight) / largest_magnitude(weights), ui.look->accent);
   draw_rule(ui, *tap, head, *hit);
   if (hit->words == nullptr) draw_row(ui, *trace, *tap, weights);
 }
 
-float widest_line(const std::string& text) {
+float text_width(const std::string& text) {
   return ImGui::CalcTextSize(text.c_str()).x;
 }
 
@@ -395,63 +398,63 @@ std::vector<Break> possible_breaks(const std::string& line) {
     const std::string_view before = std::string_view(line).substr(word, i - word);
     word = i + 1;
     if (before.empty() || is_in("([{", before.back()) || is_in(")]}", line[i + 1])) continue;
-    const bool cuts = std::ranges::find(kOperators, before) != kOperators.end();
-    const bool wide = line[i + 1] == ' ';  // two spaces separate equations
-    breaks.push_back(
-        {i, 4 * depth + (cuts ? 3 : 0) - (wide ? 2 : 0) - (is_in(",;", before.back()) ? 1 : 0)});
+    const bool is_operator = std::ranges::find(kOperators, before) != kOperators.end();
+    const bool is_double = line[i + 1] == ' ';  // two spaces separate equations
+    breaks.push_back({i, 4 * depth + (is_operator ? 3 : 0) - (is_double ? 2 : 0) -
+                             (is_in(",;", before.back()) ? 1 : 0)});
   }
   return breaks;
 }
 
-// Wraps an equation to this width.
+// Wraps an equation at `width` pixels.
 std::string wrap_equation(const std::string& line, float width) {
   const std::vector<Break> breaks = possible_breaks(line);
   std::string lines, indent;
   std::size_t begin = 0;
-  const auto piece = [&](std::size_t end) { return indent + line.substr(begin, end - begin); };
-  while (widest_line(piece(line.size())) > width) {
-    // The last of the cheapest breaks that leave no line half empty.
+  const auto line_to = [&](std::size_t end) { return indent + line.substr(begin, end - begin); };
+  while (text_width(line_to(line.size())) > width) {
+    // The last of the cheapest breaks; in the first half of the line only if there is no other.
     const Break* best = nullptr;
     float best_filled = 0;
     for (const Break& b : breaks) {
       if (b.at <= begin) continue;
-      const float filled = widest_line(piece(b.at));
+      const float filled = text_width(line_to(b.at));
       if (filled > width) break;
       if (best != nullptr && b.cost > best->cost && best_filled > width / 2) continue;
       best = &b;
       best_filled = filled;
     }
     if (best == nullptr) break;  // one word is longer than a line
-    lines += piece(best->at) + "\n";
+    lines += line_to(best->at) + "\n";
     begin = std::min(line.find_first_not_of(' ', best->at), line.size());
     indent = "   ";
   }
-  return lines + piece(line.size());
+  return lines + line_to(line.size());
 }
 
-// Puts equations side by side ("a = b,   c = d") on separate lines if they do not fit in one.
+// Splits a list of equations ("a = b,   c = d") into lines if it does not fit in one.
 std::string equation_lines(std::string text, float width) {
-  constexpr std::string_view kBetween = ",   ";
-  if (widest_line(text) <= width) return text;
-  for (std::size_t at = text.find(kBetween); at != std::string::npos; at = text.find(kBetween)) {
-    text.replace(at, kBetween.size(), "\n");
+  constexpr std::string_view kComma = ",   ";
+  if (text_width(text) <= width) return text;
+  for (std::size_t at = text.find(kComma); at != std::string::npos; at = text.find(kComma)) {
+    text.replace(at, kComma.size(), "\n");
   }
   return text;
 }
 
-// Draws an equation on a background of its own, in smaller type if that avoids a line break.
+// Draws an equation on a background, in smaller type if it does not fit in a line.
 void draw_equation(const Ui& ui, const std::string& equation) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 padding(ui.px(9), ui.px(7));
   const float room = width - 2 * padding.x;
-  const std::string shown = equation_lines(on_screen(equation), room);
-  const bool small = widest_line(shown) > room;
-  if (small) ImGui::PushFont(ui.fonts.small);
+  const std::string text = equation_lines(on_screen(equation), room);
+  const bool is_small = text_width(text) > room;
+  if (is_small) ImGui::PushFont(ui.fonts.small);
   std::string lines;
-  for (std::size_t begin = 0; begin <= shown.size();) {
-    const std::size_t end = std::min(shown.find('\n', begin), shown.size());
-    lines += (begin > 0 ? "\n" : "") + wrap_equation(shown.substr(begin, end - begin), room);
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines += (begin > 0 ? "\n" : "") + wrap_equation(text.substr(begin, end - begin), room);
     begin = end + 1;
   }
   const ImVec2 extent = ImGui::CalcTextSize(lines.c_str(), nullptr, false, room);
@@ -460,11 +463,11 @@ void draw_equation(const Ui& ui, const std::string& equation) {
   draw.AddRectFilled(at, end, packed(ui.look->field), ImGui::GetStyle().FrameRounding);
   draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
                packed(ui.look->text), lines.c_str(), nullptr, room);
-  if (small) ImGui::PopFont();
+  if (is_small) ImGui::PopFont();
   ImGui::Dummy({width, end.y - at.y});
 }
 
-// `label`: replaces the info's label, with the current parameters.
+// `label`: replaces the info's label if not empty.
 void draw_info(Ui& ui, const char* title, const Info& info, const std::string& label = "") {
   heading(ui, title);
   paragraph(ui, label.empty() ? info.label : label);
@@ -489,11 +492,11 @@ void draw_explain_panel(Ui& ui, State& state, RowWeights& weights) {
     draw_info(ui, "Position", encoding(tap->encoding.id));
     return;
   }
-  if (const auto chosen = effective_variant(state)) {
-    draw_info(ui, "Attention", variant(chosen->id));
+  if (const auto choice = effective_variant(state)) {
+    draw_info(ui, "Attention", variant(choice->id));
   }
-  if (const auto chosen = effective_encoding(state)) {
-    draw_info(ui, "Position", encoding(chosen->id));
+  if (const auto choice = effective_encoding(state)) {
+    draw_info(ui, "Position", encoding(choice->id));
   }
 }
 

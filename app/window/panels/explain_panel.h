@@ -8,9 +8,8 @@
 
 namespace attnscope::window {
 
-// Cached rows of weights for the pair under the pointer, since they may have to be derived or
-// downloaded: that of the query and, with word merging, that of its word; and the statistics of
-// the head.
+// Cached data of the pair under the pointer, whose weights may have to be derived or downloaded:
+// the query's row, with word merging also the row of its word, and the statistics of the head.
 struct RowWeights {
   struct Row {
     std::shared_ptr<const Trace> trace;

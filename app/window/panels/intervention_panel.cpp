@@ -11,20 +11,20 @@ void draw_intervention_panel(Ui& ui, State& state) {
   const InterventionNames names =
       trace != nullptr ? intervention_names(*trace, state.tap()) : InterventionNames();
   heading(ui, "Interventions");
-  std::size_t taken_back = list.size();
+  std::size_t removed = list.size();
   for (std::size_t n = 0; n < list.size(); ++n) {
     ImGui::PushID(static_cast<int>(n));
     const std::string id = "intervention." + std::to_string(n);
-    if (button(ui, "✕", id)) taken_back = n;
+    if (button(ui, "✕", id)) removed = n;
     hint(ui, "Remove this intervention.");
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     paragraph(ui, on_screen(describe(list[n], names)));
     ImGui::PopID();
   }
-  if (taken_back == list.size()) return;
+  if (removed == list.size()) return;
   Interventions& edited = state.edit().run.interventions;
-  edited.erase(edited.begin() + static_cast<std::ptrdiff_t>(taken_back));
+  edited.erase(edited.begin() + static_cast<std::ptrdiff_t>(removed));
 }
 
 }  // namespace attnscope::window

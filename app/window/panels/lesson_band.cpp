@@ -12,49 +12,49 @@ namespace {
 constexpr double kPadding = 18, kDepth = 12;  // units: left and right, above and below
 // Candidate shares of the claims in the band's width; the one with the lowest band is used.
 constexpr std::array<double, 4> kClaimsShares = {0.28, 0.36, 0.46, 0.56};
-// Maximum share of the height below the picture and on stage; share of the width beside the
-// picture, which is square; and minimum aspect ratio of a window for that.
-constexpr float kMaxBelow = 1.0F / 3, kMaxOnStage = 0.45F, kBeside = 0.45F, kWide = 1.2F;
+// Maximum shares of the height, in the window and on stage. On a stage with at least the
+// aspect ratio kAspect, the band is beside the picture, with this share of the width.
+constexpr float kMaxHeight = 1.0F / 3, kMaxOnStage = 0.45F, kBandWidth = 0.45F, kAspect = 1.2F;
 
-// On stage the thumbnails have a line of their own.
+// On stage, thumbnails are larger and on a separate line.
 constexpr double kStripHeight = 36, kStripOnStage = 46, kMinTitle = 60;  // units
 
 // Next lesson if the button leads to it; null if it leads to another step, or scrolls the text.
 const Lesson* next_lesson(const State& state) {
-  const LessonState& now = state.lesson;
-  const bool down = state.presentation.on && now.scroll.more_below;
-  return !down && now.step + 1 == now.lesson->steps.size() ? lesson_after_current(now) : nullptr;
+  const LessonState& lesson = state.lesson;
+  if (state.presentation.on && lesson.scroll.more_below) return nullptr;
+  return lesson.step + 1 == lesson.lesson->steps.size() ? lesson_after_current(lesson) : nullptr;
 }
 
 // On stage, the button shows the title of the next lesson.
-std::string label_of_next(const State& state, const Lesson* next, float room) {
+std::string next_label(const State& state, const Lesson* next, float room) {
   if (next == nullptr)
     return state.presentation.on && state.lesson.scroll.more_below ? "More ▾" : "Next ›";
   if (!state.presentation.on) return "Next lesson ›";
-  const std::string rest = " ›";
-  return elided(on_screen(next->title), room - ImGui::CalcTextSize(rest.c_str()).x) + rest;
+  const std::string arrow = " ›";
+  return elided(on_screen(next->title), room - ImGui::CalcTextSize(arrow.c_str()).x) + arrow;
 }
 
 void draw_navigation(Ui& ui, State& state) {
-  const LessonState& now = state.lesson;
+  const LessonState& lesson = state.lesson;
   const Lesson* next = next_lesson(state);
   const float padding = 2 * ImGui::GetStyle().FramePadding.x;
   for (const char* id : {"lesson_back", "lesson_on"}) {
     const Action& a = action(id);
-    const bool on = a.id == "lesson_on";
+    const bool is_next = a.id == "lesson_on";
     const float room = ImGui::GetContentRegionAvail().x - padding;
-    const std::string label = on ? label_of_next(state, next, room) : "‹ Back";
+    const std::string label = is_next ? next_label(state, next, room) : "‹ Back";
     const float width = std::max(ui.px(84), ImGui::CalcTextSize(label.c_str()).x + padding);
     ImGui::BeginDisabled(!a.enabled(state));
-    const std::string what = on && next != nullptr ? "Next lesson: " + next->title : a.help;
-    if (button(ui, label.c_str(), a.id, on, width)) a.run(state);
+    const std::string help = is_next && next != nullptr ? "Next lesson: " + next->title : a.help;
+    if (button(ui, label.c_str(), a.id, is_next, width)) a.run(state);
     ImGui::EndDisabled();
-    hint(ui, what + "  (" + to_string(a.shortcuts.front()) + ")");
+    hint(ui, help + "  (" + to_string(a.shortcuts.front()) + ")");
     ImGui::SameLine();
   }
   if (next != nullptr && state.presentation.on) return;
   ImGui::AlignTextToFramePadding();
-  ImGui::TextColored(ui.look->faint, "%zu of %zu", now.step + 1, now.lesson->steps.size());
+  ImGui::TextColored(ui.look->faint, "%zu of %zu", lesson.step + 1, lesson.lesson->steps.size());
   mark(ui, "lesson.progress");
 }
 
@@ -69,20 +69,20 @@ void draw_options(Ui& ui, State& state) {
   hint(ui, action("lesson_leave").help);
 }
 
-struct Division {
-  float words = 0, claims = 0;  // widths; claims 0: no claims
-  float height = 0;             // of both
+struct BandColumns {
+  float text = 0, claims = 0;  // widths; claims 0: no claims
+  float height = 0;            // of the higher column
 };
 
-// Divides this width between the text and the claims.
-Division divide_band(const Ui& ui, const LessonFonts& type, const LessonStep& step,
-                     const LessonChecks& checks, float inside) {
-  if (step.claims.empty()) return {inside, 0, words_height(type, step, inside)};
-  Division best;
+// Divides the width `inside` between the text and the claims, for the lowest band.
+BandColumns divide_band(const Ui& ui, const LessonFonts& fonts, const LessonStep& step,
+                        const LessonChecks& checks, float inside) {
+  if (step.claims.empty()) return {inside, 0, words_height(fonts, step, inside)};
+  BandColumns best;
   for (const double share : kClaimsShares) {
     const float beside = inside * static_cast<float>(share), claims = beside - ui.px(kPadding);
-    const float height = std::max(claims_height(ui, type, step, checks, claims),
-                                  words_height(type, step, inside - beside));
+    const float height = std::max(claims_height(ui, fonts, step, checks, claims),
+                                  words_height(fonts, step, inside - beside));
     if (best.height == 0 || height < best.height) best = {inside - beside, claims, height};
   }
   return best;
@@ -90,104 +90,103 @@ Division divide_band(const Ui& ui, const LessonFonts& type, const LessonStep& st
 
 // Title of the lesson at the end of the line; on stage only if it fits.
 void draw_title(const Ui& ui, const Lesson& lesson, bool is_presenting) {
-  const std::string whole = on_screen(lesson.title);
-  const std::string title = elided(whole, ImGui::GetContentRegionAvail().x);
-  if (is_presenting && title != whole) return;
+  const std::string full_title = on_screen(lesson.title);
+  const std::string title = elided(full_title, ImGui::GetContentRegionAvail().x);
+  if (is_presenting && title != full_title) return;
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%s", title.c_str());
-  if (title != whole) hint(ui, lesson.title);
+  if (title != full_title) hint(ui, lesson.title);
 }
 
-// Scrolls the text of a step by pages, and marks that there is more below. A new step starts at its
-// beginning.
-void scroll_words(Ui& ui, LessonScroll& words) {
-  constexpr float kPage = 0.8F, kNothing = 2;  // share of the height; pixels
+// Scrolls the text of a step by pages, and marks hidden text below. A new step starts at its top.
+void scroll_words(Ui& ui, LessonScroll& scroll) {
+  constexpr float kPage = 0.8F, kTolerance = 2;  // share of the height; pixels
   if (ImGui::IsWindowAppearing()) ImGui::SetScrollY(0);
-  if (std::exchange(words.turn_page, false)) {
+  if (std::exchange(scroll.turn_page, false)) {
     ImGui::SetScrollY(ImGui::GetScrollY() + kPage * ImGui::GetWindowHeight());
   }
-  words.more_below = ImGui::GetScrollMaxY() - ImGui::GetScrollY() > kNothing;
-  if (!words.more_below) return;
-  const char* sign = "▾";
+  scroll.more_below = ImGui::GetScrollMaxY() - ImGui::GetScrollY() > kTolerance;
+  if (!scroll.more_below) return;
+  const char* arrow = "▾";
   const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-  const ImVec2 extent = ImGui::CalcTextSize(sign);
+  const ImVec2 extent = ImGui::CalcTextSize(arrow);
   const ImVec2 corner(at.x + (size.x - extent.x) / 2, at.y + size.y - extent.y);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled({at.x, corner.y}, {at.x + size.x, at.y + size.y},
                      packed(ui.look->panel, 0.9F));
-  draw.AddText(corner, packed(ui.look->accent), sign);
+  draw.AddText(corner, packed(ui.look->accent), arrow);
 }
 
 void draw_below(Ui& ui, LessonScroll& scroll, const LessonStep& step, const LessonChecks& checks,
-                float foot) {
-  const float all = ImGui::GetContentRegionAvail().x;
-  const float above = ImGui::GetContentRegionAvail().y - foot;
-  const LessonFonts type = window_fonts(ui);
-  const Division parts = divide_band(ui, type, step, checks, all);
-  ImGui::BeginChild("words", {parts.words, above});
-  draw_words(ui, type, step);
+                float footer) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = ImGui::GetContentRegionAvail().y - footer;
+  const LessonFonts fonts = window_fonts(ui);
+  const BandColumns columns = divide_band(ui, fonts, step, checks, width);
+  ImGui::BeginChild("words", {columns.text, height});
+  draw_words(ui, fonts, step);
   scroll_words(ui, scroll);
   ImGui::EndChild();
-  if (parts.claims <= 0) return;
+  if (columns.claims <= 0) return;
   ImGui::SameLine(0, ui.px(kPadding));
-  ImGui::BeginChild("claims", {parts.claims, above});
-  draw_claims(ui, type, step, checks);
+  ImGui::BeginChild("claims", {columns.claims, height});
+  draw_claims(ui, fonts, step, checks);
   ImGui::EndChild();
 }
 
 // On stage: text above claims.
 void draw_column(Ui& ui, LessonScroll& scroll, const LessonStep& step, const LessonChecks& checks,
-                 float foot) {
+                 float footer) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const LessonFonts type = lecture_fonts(ui, step, checks, room.x, room.y - foot);
-  ImGui::BeginChild("words", {0, room.y - foot});
-  draw_words(ui, type, step);
+  const LessonFonts fonts = lecture_fonts(ui, step, checks, room.x, room.y - footer);
+  ImGui::BeginChild("words", {0, room.y - footer});
+  draw_words(ui, fonts, step);
   if (!step.claims.empty()) {
     ImGui::Dummy({0, ui.px(kDepth) - ImGui::GetStyle().ItemSpacing.y});
-    draw_claims(ui, type, step, checks);
+    draw_claims(ui, fonts, step, checks);
   }
   scroll_words(ui, scroll);
   ImGui::EndChild();
 }
 
-// Height of the foot below the text: thumbnails of all steps, and the buttons.
-float foot_height(const Ui& ui, const State& state, float width) {
+// Height of the footer: thumbnails of all steps, and buttons.
+float footer_height(const Ui& ui, const State& state, float width) {
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   if (!state.presentation.on) return ui.px(kStripHeight) + gap;
   const ImVec2 size = step_picture_size(ui, *state.lesson.lesson, width, ui.px(kStripOnStage));
   return size.y + gap + ImGui::GetFrameHeightWithSpacing();
 }
 
-void draw_foot_on_stage(Ui& ui, State& state, const StepTextures& pictures) {
+void draw_stage_footer(Ui& ui, State& state, const StepTextures& pictures) {
   const float width = ImGui::GetContentRegionAvail().x;
   draw_step_strip(ui, state, pictures,
                   step_picture_size(ui, *state.lesson.lesson, width, ui.px(kStripOnStage)));
   if (state.lesson.lesson == nullptr) return;
-  const bool leads_on = next_lesson(state) != nullptr;
+  const bool names_lesson = next_lesson(state) != nullptr;
   draw_navigation(ui, state);
-  if (leads_on) return;
+  if (names_lesson) return;
   ImGui::SameLine(0, ui.px(16));
   draw_title(ui, *state.lesson.lesson, true);
 }
 
-// Foot in one line, with the buttons centred vertically beside the thumbnails.
-void draw_foot_below(Ui& ui, State& state, const StepTextures& pictures) {
-  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;  // a click on Leave releases it
+// Footer in one line: buttons, centred vertically, and thumbnails.
+void draw_footer(Ui& ui, State& state, const StepTextures& pictures) {
+  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;  // kept: Leave releases it
   const float top = ImGui::GetCursorPosY();
-  const float high = ui.px(kStripHeight);
-  ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
+  const float height = ui.px(kStripHeight);
+  ImGui::SetCursorPosY(top + (height - ImGui::GetFrameHeight()) / 2);
   draw_navigation(ui, state);
   ImGui::SameLine(0, ui.px(16));
   draw_options(ui, state);
   if (state.lesson.lesson == nullptr) return;
   ImGui::SameLine(0, ui.px(16));
   const ImVec2 size =
-      step_picture_size(ui, *state.lesson.lesson, ImGui::GetContentRegionAvail().x, high);
-  ImGui::SetCursorPosY(top + (high - size.y) / 2);
+      step_picture_size(ui, *state.lesson.lesson, ImGui::GetContentRegionAvail().x, height);
+  ImGui::SetCursorPosY(top + (height - size.y) / 2);
   draw_step_strip(ui, state, pictures, size);
   ImGui::SameLine(0, ui.px(16));
   if (ImGui::GetContentRegionAvail().x < ui.px(kMinTitle)) return;
-  ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
+  ImGui::SetCursorPosY(top + (height - ImGui::GetFrameHeight()) / 2);
   draw_title(ui, *lesson, false);
 }
 
@@ -196,18 +195,18 @@ void draw_foot_below(Ui& ui, State& state, const StepTextures& pictures) {
 LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,
                          float height) {
   if (state.lesson.lesson == nullptr) return {};
-  if (state.presentation.on && width >= kWide * height) return {true, kBeside * width, height};
+  if (state.presentation.on && width >= kAspect * height) return {true, kBandWidth * width, height};
   if (state.presentation.on) return {false, width, kMaxOnStage * height};
   const LessonStep& step = state.lesson.lesson->steps[state.lesson.step];
-  const float needed =
+  const float required =
       divide_band(ui, window_fonts(ui), step, checks, width - 2 * ui.px(kPadding)).height +
-      foot_height(ui, state, width) + 2 * ui.px(kDepth) + ui.px(6);
-  return {false, width, std::min(needed, kMaxBelow * height)};
+      footer_height(ui, state, width) + 2 * ui.px(kDepth) + ui.px(6);
+  return {false, width, std::min(required, kMaxHeight * height)};
 }
 
 void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepTextures& pictures,
                       const LessonPlace& place) {
-  // Kept alive: a click on Leave releases it.
+  // Keeps the lesson alive: a click on Leave releases it.
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
   const LessonStep& step = lesson->steps[state.lesson.step];
   measure_claims(state, step, checks);
@@ -218,17 +217,17 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepText
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
   ImGui::PushID(&step);  // each step has its own scroll position
-  const float foot = foot_height(ui, state, ImGui::GetContentRegionAvail().x);
+  const float footer = footer_height(ui, state, ImGui::GetContentRegionAvail().x);
   if (state.presentation.on) {
-    draw_column(ui, state.lesson.scroll, step, checks, foot);
+    draw_column(ui, state.lesson.scroll, step, checks, footer);
   } else {
-    draw_below(ui, state.lesson.scroll, step, checks, foot);
+    draw_below(ui, state.lesson.scroll, step, checks, footer);
   }
   ImGui::PopID();
   if (state.presentation.on) {
-    draw_foot_on_stage(ui, state, pictures);
+    draw_stage_footer(ui, state, pictures);
   } else {
-    draw_foot_below(ui, state, pictures);
+    draw_footer(ui, state, pictures);
   }
   ImGui::EndChild();
   mark(ui, "lesson");

@@ -8,8 +8,8 @@
 
 namespace attnscope::window {
 
-// Position of the band: below the picture, or beside it on a wide stage, since maps are square. It
-// has at most a share of the space, and scrolls.
+// Position of the band: below the picture, or beside it on a wide stage, since maps are square. Its
+// size is limited to a share of the window; longer text scrolls.
 struct LessonPlace {
   bool beside = false;
   float width = 0, height = 0;  // pixels; 0: no lesson

@@ -10,11 +10,13 @@
 
 namespace attnscope::window {
 
-// Results of a step's claims in the latest run. Measured again when any of this changes.
+// Result of a claim's measurement.
 struct MeasuredClaim {
   std::optional<ClaimCheck> check;  // empty before the measurement and if it failed
   std::string error;                // reason of the failure
 };
+
+// Results of a step's claims; measured again if the trace, the findings or the step change.
 struct LessonChecks {
   std::shared_ptr<const Trace> trace;
   Findings findings;
@@ -29,10 +31,10 @@ struct LessonFonts {
   ImFont* text;
   ImFont* claims;
   ImFont* aside;
-  bool brief = false;  // claims that hold are shown without their limits
+  bool brief = false;  // true claims are shown without their limits
 };
 LessonFonts window_fonts(const Ui& ui);
-// On stage: the largest fonts with which the step fits a column, else the smallest.
+// Largest fonts with which the step fits in a column of this size on stage, else the smallest.
 LessonFonts lecture_fonts(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
                           float width, float height);
 

@@ -24,10 +24,10 @@ std::string model_label(const std::string& model) {
 
 constexpr double kNameWidth = 190;  // units
 
-std::string words_of(const std::vector<ModelGroup>& groups, const std::string& model) {
+std::string subtitle_of(const std::vector<ModelGroup>& groups, const std::string& model) {
   for (const ModelGroup& group : groups) {
-    const auto found = std::ranges::find(group.models, model, &ModelGroup::Entry::name);
-    if (found != group.models.end()) return found->subtitle;
+    const auto entry = std::ranges::find(group.models, model, &ModelGroup::Entry::name);
+    if (entry != group.models.end()) return entry->subtitle;
   }
   return "";
 }
@@ -35,13 +35,13 @@ std::string words_of(const std::vector<ModelGroup>& groups, const std::string& m
 void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
   heading(ui, "Model");
   ImGui::SetNextItemWidth(-1);
-  const std::string now = state.edited().run.model;
+  const std::string current = state.edited().run.model;
   const bool open =
-      begin_combo(ui, "##model", on_screen(model_label(now)), ImGuiComboFlags_HeightLargest);
+      begin_combo(ui, "##model", on_screen(model_label(current)), ImGuiComboFlags_HeightLargest);
   mark(ui, "model");
   if (!open) {
     hint(ui, "Model whose attention is shown.");
-    if (const std::string words = words_of(panel.models, now); !words.empty()) faint(ui, words);
+    if (const std::string text = subtitle_of(panel.models, current); !text.empty()) faint(ui, text);
     return;
   }
   for (const ModelGroup& group : panel.models) {
@@ -49,7 +49,7 @@ void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
     ImGui::TextDisabled("%s", group.title.c_str());
     ImGui::PopFont();
     for (const ModelGroup::Entry& model : group.models) {
-      if (list_row(ui, on_screen(model.name), model.name == now, true,
+      if (list_row(ui, on_screen(model.name), model.name == current, true,
                    {model.subtitle, kNameWidth})) {
         choose_model(state, model.name);
       }
@@ -62,20 +62,20 @@ void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
   ImGui::EndCombo();
 }
 
-// Selects the heads that the settings below apply to, and lists those with settings of their own.
+// Selects the heads that the settings below apply to, and lists heads with individual settings.
 void draw_scope(Ui& ui, State& state) {
   const std::string layer = "Layer " + std::to_string(state.edited().view.layer);
   const std::string head = "Head " + std::to_string(state.edited().view.head);
-  const bool some = state.layers() > 0 && state.shows_configurable_part();
-  if (!some) state.selection.scope = ChoiceScope::All;
+  const bool has_heads = state.layers() > 0 && state.shows_configurable_part();
+  if (!has_heads) state.selection.scope = ChoiceScope::All;
   heading(ui, "Apply to");
   const int clicked = segments(
       ui, "scope",
       {{"All heads", "Applies to all heads of all layers.", "all"},
        {layer.c_str(), "Applies to the shown layer only, overriding the settings for all heads.",
-        "layer", some},
+        "layer", has_heads},
        {head.c_str(), "Applies to the shown head only, overriding the settings for its layer.",
-        "head", some}},
+        "head", has_heads}},
       static_cast<int>(state.selection.scope));
   if (clicked >= 0) state.selection.scope = static_cast<ChoiceScope>(clicked);
   if (state.edited().run.groups.empty()) return;
@@ -89,56 +89,58 @@ void draw_scope(Ui& ui, State& state) {
 void draw_causal(Ui& ui, State& state) {
   const std::optional<bool>& causal = state.edited().run.causal;
   ImGui::TextUnformatted("Direction");
-  const int chosen = !causal ? 0 : (*causal ? 1 : 2);
+  const int selected = !causal ? 0 : (*causal ? 1 : 2);
   const auto help = [](const std::string& refusal, const char* otherwise) {
     return refusal.empty() ? otherwise : "Not available: " + refusal;
   };
-  const std::string not_causal = causal_refusal(state, true);
-  const std::string not_both = causal_refusal(state, false);
-  const std::string on = help(not_causal, "Each token attends to itself and earlier tokens.");
-  const std::string off = help(not_both, "Each token attends to all tokens, including later ones.");
+  const std::string no_causal = causal_refusal(state, true);
+  const std::string no_both = causal_refusal(state, false);
+  const std::string causal_help =
+      help(no_causal, "Each token attends to itself and earlier tokens.");
+  const std::string both_help =
+      help(no_both, "Each token attends to all tokens, including later ones.");
   const int clicked = segments(ui, "causal",
                                {{"Model", "Direction that the model was trained with.", "model"},
-                                {"Causal", on.c_str(), "yes", not_causal.empty()},
-                                {"Bidirectional", off.c_str(), "no", not_both.empty()}},
-                               chosen);
+                                {"Causal", causal_help.c_str(), "yes", no_causal.empty()},
+                                {"Bidirectional", both_help.c_str(), "no", no_both.empty()}},
+                               selected);
   if (clicked == 0) select_direction(state, std::nullopt);
   if (clicked > 0) select_direction(state, clicked == 1);
 }
 
-std::string chosen_id(const std::optional<Choice>& choice) {
+std::string id_of(const std::optional<Choice>& choice) {
   return choice ? choice->id : "";
 }
 
-// Illustrative weights show the computation of a method, not its training result: offers a bundled
-// model that was trained with the method.
+// Offers a bundled model that was trained with the method, if the weights here are illustrative:
+// they show the computation of a method, but not the result of training.
 void draw_trained_twin(Ui& ui, State& state, const ModelPanel& panel, const std::string& id) {
   const Trace* trace = state.edited_trace();
   if (id.empty() || trace == nullptr || trace->untrained.empty()) return;
   if (!panel.models_by_choice) return;
-  const auto found = panel.models_by_choice->find(id);
-  if (found == panel.models_by_choice->end() || found->second == state.edited().run.model) return;
+  const auto twin = panel.models_by_choice->find(id);
+  if (twin == panel.models_by_choice->end() || twin->second == state.edited().run.model) return;
   ImGui::Spacing();
-  const std::string label = "Use " + found->second;
+  const std::string label = "Use " + twin->second;
   if (button(ui, label.c_str(), "twin." + id)) {
     undo_implied_changes(state);
-    RunView& e = state.edit();
-    e.run.model = found->second;
-    choose_variant(e, state.selection.scope, std::nullopt);
-    choose_encoding(e, state.selection.scope, std::nullopt);
-    e.run.causal.reset();
+    RunView& edited = state.edit();
+    edited.run.model = twin->second;
+    choose_variant(edited, state.selection.scope, std::nullopt);
+    choose_encoding(edited, state.selection.scope, std::nullopt);
+    edited.run.causal.reset();
   }
   hint(ui, "Some weights here are illustrative (not trained); this model was trained with them.");
 }
 
-// Lists the implied changes of the choice, with a button to undo them.
-void draw_implied_changes(Ui& ui, State& state, const std::string& words, const std::string& reason,
-                          const char* id, void (*undo)(State&)) {
-  if (words.empty()) return;
+// Lists the implied changes of a selection, with a button that undoes both.
+void draw_implied_changes(Ui& ui, State& state, const std::string& changes,
+                          const std::string& reason, const char* id, void (*undo)(State&)) {
+  if (changes.empty()) return;
   ImGui::Spacing();
   ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
-  paragraph(ui,
-            on_screen("Also changed: " + words + "." + (reason.empty() ? "" : " " + reason + ".")));
+  paragraph(
+      ui, on_screen("Also changed: " + changes + "." + (reason.empty() ? "" : " " + reason + ".")));
   ImGui::PopStyleColor();
   if (button(ui, "Undo", id)) undo(state);
   hint(ui, "Undoes the selection and the changes that it implied.");
@@ -153,13 +155,13 @@ void draw_backend(Ui& ui, State& state) {
   heading(ui, "Device");
   constexpr BackendChoice kChoices[] = {BackendChoice::Auto, BackendChoice::Cpu,
                                         BackendChoice::Gpu};
-  const auto at = std::find(std::begin(kChoices), std::end(kChoices), state.edited().run.backend);
+  const auto it = std::find(std::begin(kChoices), std::end(kChoices), state.edited().run.backend);
   const int clicked =
       segments(ui, "backend",
                {{"Auto", "The faster available device.", "auto"},
                 {"CPU", "The processor.", "cpu"},
                 {"GPU", "OpenGL compute shaders; if they cannot run, the reason is shown.", "gpu"}},
-               static_cast<int>(at - std::begin(kChoices)));
+               static_cast<int>(it - std::begin(kChoices)));
   if (clicked >= 0) state.edit().run.backend = kChoices[clicked];
 }
 
@@ -211,12 +213,12 @@ void draw_edited_switch(Ui& ui, State& state) {
 }
 
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
-  const RunView& e = state.edited();
-  if (e.run.tensors.file.empty()) {
+  const RunView& edited = state.edited();
+  if (edited.run.tensors.file.empty()) {
     draw_models(ui, state, panel);
     draw_implied_changes(ui, state, implied_model_changes(state), "", "opened.undo",
                          undo_model_selection);
-    draw_structure_panel(ui, state, panel.lists);
+    draw_structure_panel(ui, state, panel.widgets);
     if (draw_fixed_attention(ui, state)) return draw_backend(ui, state);
     draw_scope(ui, state);
   } else if (state.run.trace == nullptr || state.run.trace->is_imported) {
@@ -224,21 +226,22 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
   } else {
     state.selection.scope = ChoiceScope::All;  // one choice for all heads
   }
-  std::optional<Choice> variant = scoped_variant(e, state.selection.scope);
-  const ChoiceEdit of_variant = draw_choice(ui, variant_list(state), variant, panel.lists, [&] {
+  std::optional<Choice> variant = scoped_variant(edited, state.selection.scope);
+  const ChoiceEdit variant_edit = draw_choice(ui, variant_list(state), variant, panel.widgets, [&] {
     draw_implied_choice_changes(ui, state);
-    draw_trained_twin(ui, state, panel, chosen_id(scoped_variant(e, state.selection.scope)));
+    draw_trained_twin(ui, state, panel, id_of(scoped_variant(edited, state.selection.scope)));
   });
-  if (of_variant != ChoiceEdit::Nothing) {
-    select_variant(state, std::move(variant), of_variant == ChoiceEdit::Entry);
+  if (variant_edit != ChoiceEdit::Nothing) {
+    select_variant(state, std::move(variant), variant_edit == ChoiceEdit::Entry);
   }
   draw_causal(ui, state);
-  std::optional<Choice> encoding = scoped_encoding(e, state.selection.scope);
-  const ChoiceEdit of_encoding = draw_choice(ui, encoding_list(state), encoding, panel.lists, [&] {
-    draw_trained_twin(ui, state, panel, chosen_id(scoped_encoding(e, state.selection.scope)));
-  });
-  if (of_encoding != ChoiceEdit::Nothing) {
-    select_encoding(state, std::move(encoding), of_encoding == ChoiceEdit::Entry);
+  std::optional<Choice> encoding = scoped_encoding(edited, state.selection.scope);
+  const ChoiceEdit encoding_edit =
+      draw_choice(ui, encoding_list(state), encoding, panel.widgets, [&] {
+        draw_trained_twin(ui, state, panel, id_of(scoped_encoding(edited, state.selection.scope)));
+      });
+  if (encoding_edit != ChoiceEdit::Nothing) {
+    select_encoding(state, std::move(encoding), encoding_edit == ChoiceEdit::Entry);
   }
   draw_backend(ui, state);
 }

@@ -14,13 +14,13 @@
 
 namespace attnscope::window {
 
-// State of the lists beside State; owned by the application.
+// State of the left panel that is not part of State; owned by the main window.
 struct ModelPanel {
   std::vector<ModelGroup> models;  // bundled
   // Bundled model for each variant or encoding that the default model was not trained with; read
   // when a run has untrained weights.
   std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};
-  ParameterWidgets lists;
+  ParameterWidgets widgets;
 };
 
 // Reads the files that the left panels need for the current model. Called before each frame.

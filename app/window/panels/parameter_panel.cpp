@@ -15,22 +15,22 @@ bool is_number(const Parameter& p) {
   return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
 }
 
-// Call before a parameter's field: focuses it if it was just opened.
-void focus_if_requested(const std::string& id, ParameterWidgets& texts) {
-  if (texts.focused_id != id) return;
+// Call before drawing a parameter's field: focuses it if a click just set the parameter.
+void focus_if_requested(const std::string& id, ParameterWidgets& widgets) {
+  if (widgets.focused_id != id) return;
   ImGui::SetKeyboardFocusHere();
-  texts.focused_id.clear();
+  widgets.focused_id.clear();
 }
 
-// Button in place of an unset optional parameter's field. True when clicked, which sets the
-// parameter and opens its field.
+// Button that replaces the field of an unset optional parameter. A click sets the parameter and
+// focuses its field. True when clicked.
 bool draw_unset(Ui& ui, const Parameter& p, Values& values, const std::string& id, float width,
-                ParameterWidgets& texts) {
+                ParameterWidgets& widgets) {
   const bool clicked = button(ui, p.unset_label.c_str(), id, false, width);
   hint(ui, p.help + " Click to set a value.");
   if (!clicked) return false;
   values = with_initial(p, values);
-  if (p.kind != Parameter::Kind::Choice && p.kind != Parameter::Kind::Flag) texts.focused_id = id;
+  if (p.kind != Parameter::Kind::Choice && p.kind != Parameter::Kind::Flag) widgets.focused_id = id;
   return true;
 }
 
@@ -62,10 +62,10 @@ bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::str
   return clicked;
 }
 
-// Number as a text field.
+// Draws a number as a text field.
 bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id, double width,
-                 ParameterWidgets& texts) {
-  focus_if_requested(id, texts);
+                 ParameterWidgets& widgets) {
+  focus_if_requested(id, widgets);
   ImGui::SetNextItemWidth(ui.px(width));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
   bool changed = false;
@@ -88,7 +88,7 @@ bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& 
   return changed;
 }
 
-// Slider without its number, which is in a field beside it, since the knob would hide it.
+// Slider without its number, which the knob would hide; a field beside it displays the number.
 bool draw_slider(const Parameter& p, Values& values) {
   ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
   if (p.slider.logarithmic) flags |= ImGuiSliderFlags_Logarithmic;
@@ -120,7 +120,7 @@ bool draw_thin_slider(Ui& ui, const Parameter& p, Values& values) {
   return changed;
 }
 
-// Reason why this choice is not compatible with the other values; empty if it is.
+// Reason why a choice is not compatible with the other values; empty if it is.
 std::string choice_refusal(const Parameter& p, const Values& values, const std::string& choice,
                            const ValuesRefusal& refusal) {
   if (!refusal) return "";
@@ -132,50 +132,50 @@ std::string choice_refusal(const Parameter& p, const Values& values, const std::
 
 bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& id,
                 const ValuesRefusal& refusal) {
-  const std::string now = values.choice(p.key);
-  if (!begin_combo(ui, "##value", choice_label(p, now))) return false;
+  const std::string current = values.choice(p.key);
+  if (!begin_combo(ui, "##value", choice_label(p, current))) return false;
   for (const std::string& choice : choice_ids(p)) {
     const std::string reason = choice_refusal(p, values, choice, refusal);
-    if (list_row(ui, choice_label(p, choice), choice == now, reason.empty()))
+    if (list_row(ui, choice_label(p, choice), choice == current, reason.empty()))
       values.set(p.key, choice);
     mark(ui, id + "." + choice);
     hint(ui, reason);
   }
   ImGui::EndCombo();
-  return values.choice(p.key) != now;
+  return values.choice(p.key) != current;
 }
 
 bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& id,
                  const ValuesRefusal& refusal) {
   if (p.choices.size() > kMaxSegments) return draw_combo(ui, p, values, id, refusal);
-  const std::string now = values.choice(p.key);
+  const std::string current = values.choice(p.key);
   std::vector<Segment> choices;
   std::vector<std::string> reasons;
   for (const std::string& choice : choice_ids(p)) {
     reasons.push_back(choice_refusal(p, values, choice, refusal));
   }
-  int chosen = 0;
+  int selected = 0;
   for (std::size_t i = 0; i < p.choices.size(); ++i) {
     choices.push_back({choice_label(p, p.choices[i].id).c_str(), reasons[i].c_str(),
                        p.choices[i].id.c_str(), reasons[i].empty()});
-    if (p.choices[i].id == now) chosen = static_cast<int>(i);
+    if (p.choices[i].id == current) selected = static_cast<int>(i);
   }
-  const int clicked = segments(ui, id.c_str(), choices, chosen);
-  if (clicked < 0 || p.choices[static_cast<std::size_t>(clicked)].id == now) return false;
+  const int clicked = segments(ui, id.c_str(), choices, selected);
+  if (clicked < 0 || p.choices[static_cast<std::size_t>(clicked)].id == current) return false;
   values.set(p.key, p.choices[static_cast<std::size_t>(clicked)].id);
   return true;
 }
 
 bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id,
-               ParameterWidgets& texts) {
+               ParameterWidgets& widgets) {
   const Value value = values.all().find(p.key)->second;
-  const auto [place, is_new] = texts.by_id.try_emplace(id);
-  ParameterWidgets::Entry& entry = place->second;
-  if (is_new || entry.shown != value) entry = {list_to_text(value), "", value};
-  const bool rows = p.kind == Parameter::Kind::IntegerLists;
-  focus_if_requested(id, texts);
+  const auto [it, is_new] = widgets.by_id.try_emplace(id);
+  ParameterWidgets::Entry& entry = it->second;
+  if (is_new || entry.value != value) entry = {list_to_text(value), "", value};
+  const bool has_rows = p.kind == Parameter::Kind::IntegerLists;
+  focus_if_requested(id, widgets);
   const bool changed =
-      text_field(ui, "##value", entry.text, id, rows ? "0, 1; 1, 2" : "comma-separated");
+      text_field(ui, "##value", entry.text, id, has_rows ? "0, 1; 1, 2" : "comma-separated");
   if (!entry.problem.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     paragraph(ui, entry.problem);
@@ -184,13 +184,13 @@ bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id
   if (!changed) return false;
   const std::optional<Value> parsed = list_from_text(p, entry.text, entry.problem);
   if (!parsed || *parsed == value) return false;
-  entry.shown = *parsed;
+  entry.value = *parsed;
   values.set(p.key, *parsed);
   return true;
 }
 
 bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& id,
-                const ValuesRefusal& refusal, ParameterWidgets& texts) {
+                const ValuesRefusal& refusal, ParameterWidgets& widgets) {
   using Kind = Parameter::Kind;
   bool changed = false;
   switch (p.kind) {
@@ -209,14 +209,14 @@ bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& i
     case Kind::Integers:
     case Kind::Reals:
     case Kind::IntegerLists:
-      return draw_list(ui, p, values, id, texts);
+      return draw_list(ui, p, values, id, widgets);
   }
   mark(ui, id);
   return changed;
 }
 
 bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::string& id,
-                    const ValuesRefusal& refusal, ParameterWidgets& texts) {
+                    const ValuesRefusal& refusal, ParameterWidgets& widgets) {
   // Fields beside labels have a smaller height.
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
   ImGui::AlignTextToFramePadding();
@@ -225,37 +225,37 @@ bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::strin
   if (p.optional && !values.has(p.key)) {
     ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kUnsetWidth));
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
-    const bool clicked = draw_unset(ui, p, values, id, ui.px(kUnsetWidth), texts);
+    const bool clicked = draw_unset(ui, p, values, id, ui.px(kUnsetWidth), widgets);
     ImGui::PopStyleVar();
     return clicked;
   }
   bool changed = false;
   if (is_number(p)) {  // at the right of the label
     ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth + kNumberWidth + 2));
-    changed = draw_number(ui, p, values, id, kNumberWidth, texts);
+    changed = draw_number(ui, p, values, id, kNumberWidth, widgets);
   }
   if (draw_reset(ui, p, values, id)) {
     values = reset(p, values);
     return true;
   }
   ImGui::SetNextItemWidth(-1);
-  return draw_value(ui, p, values, id, refusal, texts) || changed;
+  return draw_value(ui, p, values, id, refusal, widgets) || changed;
 }
 
-// Spacing of a strip: smaller if it would not fit in a line.
-struct StripSpace {
+// Spacing of a strip, reduced if necessary to fit in a line.
+struct StripSpacing {
   double gap = 16, slider = kStripSlider;  // units
 };
 constexpr double kLabelGap = 6;
 
 // Width of a parameter's widget in a strip, without its label.
-float strip_width(const Ui& ui, const Parameter& p, bool is_unset, double slider) {
+float widget_width(const Ui& ui, const Parameter& p, bool is_unset, double slider) {
   using Kind = Parameter::Kind;
-  constexpr double kList = 110;  // units
+  constexpr double kListWidth = 110;  // units
   if (is_unset) return ImGui::CalcTextSize(p.unset_label.c_str()).x + ui.px(20);
   if (p.kind == Kind::Flag) return ImGui::GetFrameHeight();
   if (is_number(p)) return ui.px(slider + 4 + kStripNumber);
-  if (p.kind != Kind::Choice) return ui.px(kList);
+  if (p.kind != Kind::Choice) return ui.px(kListWidth);
   float widest = 0;
   for (const std::string& choice : choice_ids(p)) {
     widest = std::max(widest, ImGui::CalcTextSize(choice_label(p, choice).c_str()).x);
@@ -265,35 +265,35 @@ float strip_width(const Ui& ui, const Parameter& p, bool is_unset, double slider
 
 float labelled_width(const Ui& ui, const Parameter& p, const Values& values, double slider) {
   return ImGui::CalcTextSize(p.label.c_str()).x + ui.px(kLabelGap) +
-         strip_width(ui, p, p.optional && !values.has(p.key), slider);
+         widget_width(ui, p, p.optional && !values.has(p.key), slider);
 }
 
 using Parameters = std::vector<const Parameter*>;
 
-Parameters all_of(const std::vector<Parameter>& parameters) {
+Parameters pointers_to(const std::vector<Parameter>& parameters) {
   Parameters list;
   for (const Parameter& p : parameters) list.push_back(&p);
   return list;
 }
 
-float whole_width(const Ui& ui, const Parameters& parameters, const Values& values,
-                  const StripSpace& space) {
+float total_width(const Ui& ui, const Parameters& parameters, const Values& values,
+                  const StripSpacing& space) {
   float width =
       ui.px(space.gap) * static_cast<float>(std::max<std::size_t>(parameters.size(), 1) - 1);
   for (const Parameter* p : parameters) width += labelled_width(ui, *p, values, space.slider);
   return width;
 }
 
-// The widest spacing with which the strip fits in one line; none if even the minimum does not.
-std::optional<StripSpace> fitting_space(const Ui& ui, const Parameters& parameters,
-                                        const Values& values, float room) {
+// The widest spacing with which the strip fits in one line; none if no spacing is small enough.
+std::optional<StripSpacing> fitting_spacing(const Ui& ui, const Parameters& parameters,
+                                            const Values& values, float room) {
   constexpr double kMinGap = 8, kMinSlider = 40;
-  const StripSpace usual;
-  for (const double gap : {usual.gap, 12.0, kMinGap}) {
-    for (const double slider : {usual.slider, 60.0, kMinSlider}) {
-      const StripSpace space{gap, slider};
-      if (whole_width(ui, parameters, values, space) <= room) return space;
-      if (gap > kMinGap) break;  // gaps give way first
+  const StripSpacing defaults;
+  for (const double gap : {defaults.gap, 12.0, kMinGap}) {
+    for (const double slider : {defaults.slider, 60.0, kMinSlider}) {
+      const StripSpacing space{gap, slider};
+      if (total_width(ui, parameters, values, space) <= room) return space;
+      if (gap > kMinGap) break;  // sliders shrink only at the smallest gap
     }
   }
   return std::nullopt;
@@ -309,66 +309,66 @@ float more_width(const Ui& ui, std::size_t count) {
 
 // Division of the parameters between the line and the list at its end.
 struct Strip {
-  Parameters shown, listed;
-  StripSpace space{};
+  Parameters in_line, in_list;
+  StripSpacing space{};
 };
 
 Strip divide_strip(const Ui& ui, const std::vector<Parameter>& parameters, const Values& values,
-                   float room, const std::set<std::string>& listed) {
+                   float room, const std::set<std::string>& overflow_keys) {
   Strip strip;
-  strip.shown = all_of(parameters);
-  const auto fold = [&](const Parameter* p) {
-    std::erase(strip.shown, p);
-    strip.listed.push_back(p);
+  strip.in_line = pointers_to(parameters);
+  const auto move_to_list = [&](const Parameter* p) {
+    std::erase(strip.in_line, p);
+    strip.in_list.push_back(p);
   };
-  const auto sorted = [&] {
-    std::ranges::sort(strip.listed);  // in the order of the description
+  const auto finish = [&] {
+    std::ranges::sort(strip.in_list);  // in the order of the description
     return strip;
   };
-  if (!listed.empty()) {
+  if (!overflow_keys.empty()) {
     for (const Parameter& p : parameters) {
-      if (listed.contains(p.key)) fold(&p);
+      if (overflow_keys.contains(p.key)) move_to_list(&p);
     }
-    const float left = room - more_width(ui, strip.listed.size());
-    strip.space = fitting_space(ui, strip.shown, values, left).value_or(StripSpace());
-    return sorted();
+    const float line_room = room - more_width(ui, strip.in_list.size());
+    strip.space = fitting_spacing(ui, strip.in_line, values, line_room).value_or(StripSpacing());
+    return finish();
   }
-  if (const auto space = fitting_space(ui, strip.shown, values, room)) {
+  if (const auto space = fitting_spacing(ui, strip.in_line, values, room)) {
     strip.space = *space;
     return strip;
   }
-  // Moves the last unset parameters to the list first, then flags, then the rest; at least two,
-  // since one is no longer than the list's button.
-  constexpr std::size_t kMinFolded = 2;
-  const Parameters all = strip.shown;
+  // Moves parameters with initial values to the list, the last ones first: unset ones, then flags,
+  // then others. Moves at least two, since one needs no more room than the list's button.
+  constexpr std::size_t kMinListed = 2;
+  const Parameters candidates = strip.in_line;
   const auto rank = [&](const Parameter& p) {
     if (p.optional && !values.has(p.key)) return 0;
     return p.kind == Parameter::Kind::Flag ? 1 : 2;
   };
-  for (const int now : {0, 1, 2}) {
-    for (auto p = all.rbegin(); p != all.rend() && strip.shown.size() > 1; ++p) {
-      if (rank(**p) != now || !is_initial(**p, values)) continue;
-      fold(*p);
-      if (strip.listed.size() < kMinFolded) continue;
-      const float left = room - more_width(ui, strip.listed.size()) - ui.px(strip.space.gap);
-      if (const auto space = fitting_space(ui, strip.shown, values, left)) {
+  for (const int current_rank : {0, 1, 2}) {
+    for (auto p = candidates.rbegin(); p != candidates.rend() && strip.in_line.size() > 1; ++p) {
+      if (rank(**p) != current_rank || !is_initial(**p, values)) continue;
+      move_to_list(*p);
+      if (strip.in_list.size() < kMinListed) continue;
+      const float line_room = room - more_width(ui, strip.in_list.size()) - ui.px(strip.space.gap);
+      if (const auto space = fitting_spacing(ui, strip.in_line, values, line_room)) {
         strip.space = *space;
-        return sorted();
+        return finish();
       }
     }
   }
-  return sorted();  // more than one line is unavoidable
+  return finish();  // more than one line is unavoidable
 }
 
 bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string& id, double slider,
-                   ParameterWidgets& texts) {
+                   ParameterWidgets& widgets) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(p.label.c_str());
   hint(ui, p.help);
   ImGui::SameLine(0, ui.px(kLabelGap));
   const bool is_unset = p.optional && !values.has(p.key);
-  if (is_unset) return draw_unset(ui, p, values, id, strip_width(ui, p, true, slider), texts);
-  ImGui::SetNextItemWidth(strip_width(ui, p, false, slider));
+  if (is_unset) return draw_unset(ui, p, values, id, widget_width(ui, p, true, slider), widgets);
+  ImGui::SetNextItemWidth(widget_width(ui, p, false, slider));
   bool changed = false, resets = false;
   if (is_number(p)) {
     ImGui::SetNextItemWidth(ui.px(slider));
@@ -377,12 +377,12 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
     hint(ui, p.help);
     resets |= ImGui::IsItemClicked(ImGuiMouseButton_Right);
     ImGui::SameLine(0, ui.px(4));
-    changed |= draw_number(ui, p, values, id, kStripNumber, texts);
+    changed |= draw_number(ui, p, values, id, kStripNumber, widgets);
   } else if (p.kind == Parameter::Kind::Choice) {
     changed = draw_combo(ui, p, values, id, {});
     mark(ui, id);
   } else {
-    changed = draw_value(ui, p, values, id, {}, texts);
+    changed = draw_value(ui, p, values, id, {}, widgets);
     hint(ui, p.help);
   }
   // A right-click resets the parameter.
@@ -400,7 +400,7 @@ float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& paramete
                             const Values& values) {
   if (parameters.empty()) return 0;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
-  const float width = whole_width(ui, all_of(parameters), values, {});
+  const float width = total_width(ui, pointers_to(parameters), values, {});
   ImGui::PopStyleVar();
   return width;
 }
@@ -409,19 +409,19 @@ namespace {
 
 // Draws a parameter of a strip, or of the list at its end.
 bool draw_strip_item(Ui& ui, const std::string& scope, const Parameter& p, const IdleReasons& idle,
-                     Values& values, double slider, ParameterWidgets& texts) {
+                     Values& values, double slider, ParameterWidgets& widgets) {
   const std::string id = scope + "." + p.key;
   ImGui::PushID(id.c_str());
   const auto reason = idle.find(p.key);
-  const bool works = reason == idle.end();
-  ImGui::BeginDisabled(!works);
+  const bool has_effect = reason == idle.end();
+  ImGui::BeginDisabled(!has_effect);
   ImGui::BeginGroup();
-  ui.hints = works;
-  const bool changed = draw_in_strip(ui, p, values, id, slider, texts);
+  ui.hints = has_effect;
+  const bool changed = draw_in_strip(ui, p, values, id, slider, widgets);
   ui.hints = true;
   ImGui::EndGroup();
   ImGui::EndDisabled();
-  if (!works) hint(ui, reason->second);
+  if (!has_effect) hint(ui, reason->second);
   ImGui::PopID();
   return changed;
 }
@@ -430,37 +430,37 @@ bool draw_strip_item(Ui& ui, const std::string& scope, const Parameter& p, const
 
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
                           const std::vector<Parameter>& parameters, const IdleReasons& idle,
-                          Values& values, ParameterWidgets& texts, float after) {
+                          Values& values, ParameterWidgets& widgets, float reserved) {
   bool changed = false;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
-  const std::string list = scope + ".more";
-  if (!ImGui::IsPopupOpen(list.c_str())) texts.overflow_keys.clear();
-  const float room = ImGui::GetContentRegionAvail().x - after;
-  const Strip strip = divide_strip(ui, parameters, values, room, texts.overflow_keys);
-  for (const Parameter* p : strip.shown) {
-    if (p != strip.shown.front()) {
+  const std::string list_id = scope + ".more";
+  if (!ImGui::IsPopupOpen(list_id.c_str())) widgets.overflow_keys.clear();
+  const float room = ImGui::GetContentRegionAvail().x - reserved;
+  const Strip strip = divide_strip(ui, parameters, values, room, widgets.overflow_keys);
+  for (const Parameter* p : strip.in_line) {
+    if (p != strip.in_line.front()) {
       ImGui::SameLine(0, ui.px(strip.space.gap));
       const float width = labelled_width(ui, *p, values, strip.space.slider);
       if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     }
-    changed |= draw_strip_item(ui, scope, *p, idle, values, strip.space.slider, texts);
+    changed |= draw_strip_item(ui, scope, *p, idle, values, strip.space.slider, widgets);
   }
-  if (!strip.listed.empty()) {
+  if (!strip.in_list.empty()) {
     std::string names;
-    for (const Parameter* p : strip.listed) names += (names.empty() ? "" : ", ") + p->label;
-    const std::string label = more_label(strip.listed.size());
+    for (const Parameter* p : strip.in_list) names += (names.empty() ? "" : ", ") + p->label;
+    const std::string label = more_label(strip.in_list.size());
     ImGui::SameLine(0, ui.px(strip.space.gap));
-    if (ImGui::GetContentRegionAvail().x < more_width(ui, strip.listed.size())) ImGui::NewLine();
-    if (button(ui, label.c_str(), list)) {
-      ImGui::OpenPopup(list.c_str());
-      for (const Parameter* p : strip.listed) texts.overflow_keys.insert(p->key);
+    if (ImGui::GetContentRegionAvail().x < more_width(ui, strip.in_list.size())) ImGui::NewLine();
+    if (button(ui, label.c_str(), list_id)) {
+      ImGui::OpenPopup(list_id.c_str());
+      for (const Parameter* p : strip.in_list) widgets.overflow_keys.insert(p->key);
     }
     hint(ui, names);
     const ImVec2 corner(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(2));
     ImGui::SetNextWindowPos(corner, ImGuiCond_Appearing);
-    if (ImGui::BeginPopup(list.c_str())) {
-      for (const Parameter* p : strip.listed) {
-        changed |= draw_strip_item(ui, scope, *p, idle, values, kStripSlider, texts);
+    if (ImGui::BeginPopup(list_id.c_str())) {
+      for (const Parameter* p : strip.in_list) {
+        changed |= draw_strip_item(ui, scope, *p, idle, values, kStripSlider, widgets);
       }
       ImGui::EndPopup();
     }
@@ -471,40 +471,40 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
 
 namespace {
 
-// Rarely used parameters: those after the first few that have their initial values.
-std::vector<const Parameter*> rarely_used(const std::vector<Parameter>& parameters,
-                                          const Values& values) {
-  constexpr std::size_t kFirst = 3, kMinFolded = 2;
+// Rarely used parameters: those with initial values, except the first few.
+std::vector<const Parameter*> rarely_used_of(const std::vector<Parameter>& parameters,
+                                             const Values& values) {
+  constexpr std::size_t kFirst = 3, kMinHidden = 2;
   std::vector<const Parameter*> list;
   for (std::size_t n = kFirst; n < parameters.size(); ++n) {
     if (is_initial(parameters[n], values)) list.push_back(&parameters[n]);
   }
-  return list.size() < kMinFolded ? std::vector<const Parameter*>() : list;
+  return list.size() < kMinHidden ? std::vector<const Parameter*>() : list;
 }
 
 }  // namespace
 
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
-                     const ValuesRefusal& refusal, Values& values, ParameterWidgets& texts) {
+                     const ValuesRefusal& refusal, Values& values, ParameterWidgets& widgets) {
   bool changed = false;
-  const std::vector<const Parameter*> folded = rarely_used(parameters, values);
-  const bool unfolded = texts.expanded_scopes.contains(scope);
+  const std::vector<const Parameter*> hidden = rarely_used_of(parameters, values);
+  const bool is_open = widgets.expanded_scopes.contains(scope);
   for (const Parameter& p : parameters) {
-    if (!unfolded && std::ranges::find(folded, &p) != folded.end()) continue;
+    if (!is_open && std::ranges::find(hidden, &p) != hidden.end()) continue;
     const std::string id = scope + "." + p.key;
     ImGui::PushID(id.c_str());
-    changed |= draw_parameter(ui, p, values, id, refusal, texts);
+    changed |= draw_parameter(ui, p, values, id, refusal, widgets);
     ImGui::PopID();
   }
-  if (folded.empty()) return changed;
+  if (hidden.empty()) return changed;
   std::string names;
-  for (const Parameter* p : folded) names += (names.empty() ? "" : ", ") + p->label;
-  const std::string label = unfolded ? "Fewer parameters" : std::to_string(folded.size()) + " more";
+  for (const Parameter* p : hidden) names += (names.empty() ? "" : ", ") + p->label;
+  const std::string label = is_open ? "Fewer parameters" : std::to_string(hidden.size()) + " more";
   if (button(ui, label.c_str(), scope + ".more")) {
-    if (unfolded) texts.expanded_scopes.erase(scope);
-    if (!unfolded) texts.expanded_scopes.insert(scope);
+    if (is_open) widgets.expanded_scopes.erase(scope);
+    if (!is_open) widgets.expanded_scopes.insert(scope);
   }
-  hint(ui, unfolded ? "Hide rarely used parameters: " + names : names);
+  hint(ui, is_open ? "Hide rarely used parameters: " + names : names);
   return changed;
 }
 

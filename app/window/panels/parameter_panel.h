@@ -1,4 +1,4 @@
-// Widgets generated from the descriptions of parameters: of a variant, an encoding or a view.
+// Widgets generated from descriptions of the parameters of a variant, an encoding or a view.
 #pragma once
 
 #include <functional>
@@ -14,25 +14,24 @@ namespace attnscope::window {
 
 // State of parameter widgets from frame to frame.
 struct ParameterWidgets {
-  struct Entry {  // text in the field of a list, which may not be valid yet
+  struct Entry {  // text field of a list; invalid text changes no value
     std::string text, problem;
-    Value shown;  // value that the text was made from
+    Value value;  // last value read from the text, or written to it
   };
   std::map<std::string, Entry> by_id;
-  std::string focused_id{};  // parameter just set by a click: its field takes the focus
-  std::set<std::string> expanded_scopes{};  // scopes whose further parameters are shown
-  // Keys of the parameters in the open overflow list of a strip. They stay there while they are
-  // changed.
+  std::string focused_id{};  // parameter that a click just set: its field gets the focus
+  std::set<std::string> expanded_scopes{};  // scopes that show rarely used parameters
+  // Keys of the parameters in the open overflow list of a strip; fixed while the list is open.
   std::set<std::string> overflow_keys{};
 };
 
-// Reason why values are not possible; empty if they are.
+// Returns why the values are invalid; empty if they are valid.
 using ValuesRefusal = std::function<std::string(const Values&)>;
 
 // Draws one row per parameter. `scope` ("variant") prefixes the widgets' ids. Refused choices are
 // disabled and show the reason. Returns true if `values` changed.
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
-                     const ValuesRefusal& refusal, Values& values, ParameterWidgets& texts);
+                     const ValuesRefusal& refusal, Values& values, ParameterWidgets& widgets);
 
 // Reasons why parameters have no effect at present, by key.
 using IdleReasons = std::map<std::string, std::string, std::less<>>;
@@ -41,11 +40,11 @@ using IdleReasons = std::map<std::string, std::string, std::less<>>;
 float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& parameters,
                             const Values& values);
 
-// The same side by side: for the parameters of a view. Parameters with initial values that do not
-// fit in the line are in a list at its end; `after` pixels of the line are reserved for the items
-// that follow. Parameters without effect are disabled and show the reason.
+// Draws the parameters of a view side by side. If they do not fit in the line, some with initial
+// values are in a list at its end; `reserved` pixels of the line are kept free for further items.
+// Parameters without effect are disabled and show the reason.
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
                           const std::vector<Parameter>& parameters, const IdleReasons& idle,
-                          Values& values, ParameterWidgets& texts, float after = 0);
+                          Values& values, ParameterWidgets& widgets, float reserved = 0);
 
 }  // namespace attnscope::window

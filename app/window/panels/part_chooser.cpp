@@ -5,26 +5,26 @@
 namespace attnscope::window {
 namespace {
 
-// List of one kind: its labels and the parts they select.
 struct PartEntry {
   std::string label;
   PartChoice choice;
 };
 
+// List of stacks, kinds of attention, steps or segments.
 struct PartList {
   const char* id;
   const char* help;
   std::vector<PartEntry> entries;
-  std::size_t now = 0;
+  std::size_t selected = 0;
 };
 
 template <class Value>
 PartList part_list(const char* id, const char* help, const std::vector<Value>& offered,
-                   const Value& now, const std::function<std::string(const Value&)>& label,
+                   const Value& current, const std::function<std::string(const Value&)>& label,
                    const std::function<PartChoice(const Value&)>& choice) {
   PartList list{id, help, {}, 0};
   for (std::size_t n = 0; n < offered.size(); ++n) {
-    if (offered[n] == now) list.now = n;
+    if (offered[n] == current) list.selected = n;
     list.entries.push_back({label(offered[n]), choice(offered[n])});
   }
   return list;
@@ -33,35 +33,35 @@ PartList part_list(const char* id, const char* help, const std::vector<Value>& o
 std::vector<PartList> part_lists(const State& state) {
   const Trace& trace = *state.edited_trace();
   const TracePart part = state.part();
-  const PartAlternatives offer = trace.alternatives(part);
-  const PartChoice& asked = state.edited().view.part;
-  const auto with = [asked](auto member, auto value) {
-    PartChoice choice = asked;
+  const PartAlternatives available = trace.alternatives(part);
+  const PartChoice& requested = state.edited().view.part;
+  const auto with = [requested](auto member, auto value) {
+    PartChoice choice = requested;
     choice.*member = value;
     return choice;
   };
-  const auto number = [](const char* what) {
-    return [what](const Index& n) { return std::string(what) + " " + std::to_string(n); };
+  const auto number = [](const char* name) {
+    return [name](const Index& n) { return std::string(name) + " " + std::to_string(n); };
   };
   return {part_list<Stack>(
-              "stack", "Attention of the encoder or of the decoder.", offer.stacks, part.stack,
+              "stack", "Attention of the encoder or of the decoder.", available.stacks, part.stack,
               [](const Stack& stack) { return capitalised(name_of(stack)); },
               [](const Stack& stack) { return PartChoice{.stack = stack}; }),
           part_list<AttentionKind>(
               "kind", "Keys of the decoder's attention: its own tokens, or the encoder's output.",
-              offer.kinds, part.kind,
+              available.kinds, part.kind,
               [](const AttentionKind& kind) { return capitalised(name_of(kind)) + "-attention"; },
               [with](const AttentionKind& kind) { return with(&PartChoice::kind, kind); }),
           part_list<Index>("step", "Application of the repeated layers, counted from 1.",
-                           offer.steps, part.step, number("Step"),
+                           available.steps, part.step, number("Step"),
                            [with](const Index& n) { return with(&PartChoice::step, n); }),
-          part_list<Index>("segment", "Segment of the text, counted from 0.", offer.segments,
+          part_list<Index>("segment", "Segment of the text, counted from 0.", available.segments,
                            part.segment, number("Segment"),
                            [with](const Index& n) { return with(&PartChoice::segment, n); })};
 }
 
 void draw_part_list(Ui& ui, State& state, const PartList& list) {
-  const std::string& now = list.entries[list.now].label;
+  const std::string& current = list.entries[list.selected].label;
   float widest = 0;
   for (const PartEntry& entry : list.entries) {
     widest = std::max(widest, ImGui::CalcTextSize(entry.label.c_str()).x);
@@ -70,19 +70,19 @@ void draw_part_list(Ui& ui, State& state, const PartList& list) {
   const float right = ImGui::GetContentRegionMax().x + ImGui::GetWindowPos().x;
   if (ImGui::GetItemRectMax().x + ui.px(14) + width <= right) ImGui::SameLine(0, ui.px(14));
   ImGui::SetNextItemWidth(width);
-  const bool open = begin_combo(ui, (std::string("##part.") + list.id).c_str(), now);
+  const bool open = begin_combo(ui, (std::string("##part.") + list.id).c_str(), current);
   mark(ui, std::string("part.") + list.id);
   if (!open) {
     hint(ui, list.help);
     return;
   }
-  std::optional<PartChoice> chosen;
+  std::optional<PartChoice> clicked;
   for (std::size_t n = 0; n < list.entries.size(); ++n) {
-    if (list_row(ui, list.entries[n].label, n == list.now)) chosen = list.entries[n].choice;
+    if (list_row(ui, list.entries[n].label, n == list.selected)) clicked = list.entries[n].choice;
     mark(ui, std::string("part.") + list.id + "." + std::to_string(n));
   }
   ImGui::EndCombo();
-  if (chosen) state.look_at(*chosen);
+  if (clicked) state.look_at(*clicked);
 }
 
 }  // namespace

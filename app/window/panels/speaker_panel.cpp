@@ -13,8 +13,8 @@
 namespace attnscope::window {
 namespace {
 
-constexpr double kMargin = 18, kStripHigh = 54;  // units
-constexpr float kNextShare = 0.38F;              // share of the width for the next step
+constexpr double kMargin = 18, kSpeakerStrip = 54;  // units
+constexpr float kNextShare = 0.38F;                 // share of the width for the next step
 
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
@@ -38,38 +38,39 @@ void action_button(Ui& ui, State& state, const char* id, const char* label, bool
 void draw_head(Ui& ui, State& state) {
   const std::string elapsed = elapsed_text(state.seconds - state.lesson.clock_start);
   ImGui::PushFont(ui.fonts.lecture.front().title);
-  const float high = ImGui::GetTextLineHeight();
+  const float line_height = ImGui::GetTextLineHeight();
   ImGui::TextUnformatted(elapsed.c_str());
   mark(ui, "speaker.elapsed");
   ImGui::PopFont();
   const float top = ImGui::GetItemRectMin().y - ImGui::GetWindowPos().y;
-  const auto beside = [&](double gap) {
+  const auto continue_line = [&](double gap) {
     ImGui::SameLine(0, ui.px(gap));
-    ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
+    ImGui::SetCursorPosY(top + (line_height - ImGui::GetFrameHeight()) / 2);
   };
-  beside(12);
+  continue_line(12);
   action_button(ui, state, "lesson_clock", "Restart", false);
-  beside(24);
+  continue_line(24);
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "Time %s", time_of_day().c_str());
   mark(ui, "speaker.time");
-  beside(24);
+  continue_line(24);
   action_button(ui, state, "lesson_back", "‹ Back", false);
-  beside(8);
+  continue_line(8);
   action_button(ui, state, "lesson_on", state.lesson.scroll.more_below ? "More ▾" : "Next ›", true);
-  beside(8);
+  continue_line(8);
   action_button(ui, state, "black", state.presentation.black ? "Show" : "Black", false);
   if (state.presentation.monitors > 1) {
-    beside(8);
+    continue_line(8);
     action_button(ui, state, "swap_screens", "Swap screens", false);
   }
-  beside(16);
+  continue_line(16);
   ImGui::AlignTextToFramePadding();
-  const LessonState& now = state.lesson;
-  const std::string where = std::to_string(now.step + 1) + " of " +
-                            std::to_string(now.lesson->steps.size()) + " · " + now.lesson->title;
-  const std::string shown = elided(on_screen(where), ImGui::GetContentRegionAvail().x);
-  ImGui::TextColored(ui.look->faint, "%s", shown.c_str());
+  const LessonState& lesson = state.lesson;
+  const std::string position = std::to_string(lesson.step + 1) + " of " +
+                               std::to_string(lesson.lesson->steps.size()) + " · " +
+                               lesson.lesson->title;
+  const std::string text = elided(on_screen(position), ImGui::GetContentRegionAvail().x);
+  ImGui::TextColored(ui.look->faint, "%s", text.c_str());
 }
 
 // Draws the notes in the largest fitting type, with the audience's text below.
@@ -85,8 +86,8 @@ void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
   ImFont* font = ui.fonts.body;
   for (const Fonts::Lecture& lecture : ui.fonts.lecture) {
     font = lecture.text;
-    const float high = font->CalcTextSizeA(baked_size(font), FLT_MAX, room.x, notes.c_str()).y;
-    if (high <= room.y) break;
+    const float height = font->CalcTextSizeA(baked_size(font), FLT_MAX, room.x, notes.c_str()).y;
+    if (height <= room.y) break;
   }
   ImGui::PushFont(font);
   if (step.notes.empty()) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
@@ -104,18 +105,18 @@ void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
 
 void draw_next(Ui& ui, const State& state, const StepTextures& pictures, ImVec2 size) {
   ImGui::BeginChild("next", size);
-  const LessonState& now = state.lesson;
-  const std::size_t next = now.step + 1;
-  if (next < now.lesson->steps.size()) {
+  const LessonState& current = state.lesson;
+  const std::size_t next = current.step + 1;
+  if (next < current.lesson->steps.size()) {
     ImGui::TextColored(ui.look->faint, "Next");
     ImGui::PushFont(ui.fonts.bold);
-    paragraph(ui, now.lesson->steps[next].title);
+    paragraph(ui, current.lesson->steps[next].title);
     ImGui::PopFont();
     mark(ui, "speaker.next");
     const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
     const float ratio = static_cast<float>(kStepPictureRatio);
-    const float wide = std::min(room.x, room.y * ratio);
-    if (wide > 0) draw_step_picture(ui, pictures, next, at, {wide, wide / ratio});
+    const float width = std::min(room.x, room.y * ratio);
+    if (width > 0) draw_step_picture(ui, pictures, next, at, {width, width / ratio});
   } else if (const Lesson* lesson = lesson_after_current(state.lesson)) {
     ImGui::TextColored(ui.look->faint, "Next lesson");
     ImGui::PushFont(ui.fonts.bold);
@@ -130,10 +131,10 @@ void draw_next(Ui& ui, const State& state, const StepTextures& pictures, ImVec2 
   ImGui::EndChild();
 }
 
-void draw_status(Ui& ui, const State& state, bool own_monitor) {
+void draw_status(Ui& ui, const State& state, bool has_own_monitor) {
   ImGui::PushFont(ui.fonts.small);
   std::string status = stage_status(state);
-  if (!own_monitor) {
+  if (!has_own_monitor) {
     status += std::string(status.empty() ? "" : "  ·  ") +
               "Only one monitor: this window covers the audience's.";
   }
@@ -147,34 +148,35 @@ void draw_status(Ui& ui, const State& state, bool own_monitor) {
 }  // namespace
 
 std::string elapsed_text(double seconds) {
-  const auto all = static_cast<long>(std::max(0.0, std::floor(seconds)));
+  const auto total = static_cast<long>(std::max(0.0, std::floor(seconds)));
   std::array<char, 32> text;
-  if (all >= 3600) {
-    std::snprintf(text.data(), text.size(), "%ld:%02ld:%02ld", all / 3600, all / 60 % 60, all % 60);
+  if (total >= 3600) {
+    std::snprintf(text.data(), text.size(), "%ld:%02ld:%02ld", total / 3600, total / 60 % 60,
+                  total % 60);
   } else {
-    std::snprintf(text.data(), text.size(), "%ld:%02ld", all / 60, all % 60);
+    std::snprintf(text.data(), text.size(), "%ld:%02ld", total / 60, total % 60);
   }
   return text.data();
 }
 
 std::string stage_status(const State& state) {
   std::string status;
-  const auto say = [&](const std::string& what) {
-    if (!what.empty()) status += (status.empty() ? "" : "  ·  ") + what;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) status += (status.empty() ? "" : "  ·  ") + text;
   };
-  if (state.presentation.black) say("Black screen");
-  if (state.run.busy_seconds > kLongRunSeconds) say("Running");
-  say(state.run.error);
+  if (state.presentation.black) add("Black screen");
+  if (state.run.busy_seconds > kLongRunSeconds) add("Running");
+  add(state.run.error);
   if (state.run.trace != nullptr) {
-    say(state.run.trace->backend);
-    say(token_count_words(*state.run.trace));
-    for (const std::string& note : state.run.trace->notes) say("⚠ " + note);
+    add(state.run.trace->backend);
+    add(token_count_words(*state.run.trace));
+    for (const std::string& note : state.run.trace->notes) add("⚠ " + note);
   }
-  say(state.view.pending);
+  add(state.view.pending);
   return status;
 }
 
-void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool own_monitor) {
+void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool has_own_monitor) {
   if (state.lesson.lesson == nullptr) return;
   // Kept alive: a key may start another lesson.
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
@@ -192,17 +194,17 @@ void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool
   draw_head(ui, state);
   ImGui::Dummy({0, ui.px(4)});
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const ImVec2 strip = step_picture_size(ui, *state.lesson.lesson, room.x, ui.px(kStripHigh));
+  const ImVec2 strip = step_picture_size(ui, *state.lesson.lesson, room.x, ui.px(kSpeakerStrip));
   const float gap = ImGui::GetStyle().ItemSpacing.y;
-  const float status = baked_size(ui.fonts.small) + 2 * gap;
-  const float middle = std::max(room.y - strip.y - status - 3 * gap, ui.px(60));
-  const float next = kNextShare * room.x;
-  draw_notes(ui, step, {room.x - next - ui.px(kMargin), middle});
+  const float status_height = baked_size(ui.fonts.small) + 2 * gap;
+  const float middle_height = std::max(room.y - strip.y - status_height - 3 * gap, ui.px(60));
+  const float next_width = kNextShare * room.x;
+  draw_notes(ui, step, {room.x - next_width - ui.px(kMargin), middle_height});
   ImGui::SameLine(0, ui.px(kMargin));
-  draw_next(ui, state, pictures, {next, middle});
+  draw_next(ui, state, pictures, {next_width, middle_height});
   ImGui::Dummy({0, gap});
   draw_step_strip(ui, state, pictures, strip);
-  draw_status(ui, state, own_monitor);
+  draw_status(ui, state, has_own_monitor);
   ImGui::End();
 }
 

@@ -10,10 +10,10 @@
 namespace attnscope::window {
 
 std::string elapsed_text(double seconds);  // "7:05", "1:02:03"
-// State of the run that the audience sees, and the notices of a status line.
+// Status of the run that the audience sees: progress, error, device, tokens and notes.
 std::string stage_status(const State& state);
 
-// `own_monitor`: only the speaker sees the window.
-void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool own_monitor);
+// `has_own_monitor`: only the speaker sees the window.
+void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool has_own_monitor);
 
 }  // namespace attnscope::window

@@ -1,4 +1,4 @@
-// A pair and its weight in large type, for the stage, which has no side panels.
+// A pair of tokens and its weight in large type, for the stage, which has no side panels.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// Cached rows of weights, since they may have to be derived or downloaded.
+// Cached rows of weights, which may have to be derived or downloaded.
 struct StagePairs {
   struct Row {
     std::shared_ptr<const Trace> trace;
@@ -33,8 +33,8 @@ struct PinnedPair {
 };
 std::optional<PinnedPair> pinned_pair(const State& state, const ViewLayout& layout);
 
-// Draws the pair next to the pointer, or else the pinned pair next to its cell, over the picture
-// and inside it. `origin`: of the layout, in pixels.
+// Draws the pair under the pointer, or else the pinned pair, beside its cell and inside the
+// picture. `origin`: of the layout, in pixels.
 void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec2 origin,
                      StagePairs& cache);
 

@@ -8,16 +8,16 @@
 namespace attnscope::window {
 namespace {
 
-constexpr double kBetween = 6, kFrame = 2.5;  // units: gap; frame around the current step
+constexpr double kStepGap = 6, kFrame = 2.5;  // units: gap; frame around the current step
 
 }  // namespace
 
 ImVec2 step_picture_size(const Ui& ui, const Lesson& lesson, float width, float max_height) {
   const auto count = static_cast<float>(lesson.steps.size());
-  const float room = (width - (count - 1) * ui.px(kBetween)) / count;
+  const float room = (width - (count - 1) * ui.px(kStepGap)) / count;
   const float ratio = static_cast<float>(kStepPictureRatio);
-  const float high = std::floor(std::min(max_height, room / ratio));
-  return {std::floor(high * ratio), high};
+  const float height = std::floor(std::min(max_height, room / ratio));
+  return {std::floor(height * ratio), height};
 }
 
 void draw_step_picture(const Ui& ui, const StepTextures& pictures, std::size_t step, ImVec2 at,
@@ -41,22 +41,22 @@ void draw_step_strip(Ui& ui, State& state, const StepTextures& pictures, const I
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
   ImGui::BeginGroup();
   for (std::size_t step = 0; step < lesson->steps.size(); ++step) {
-    if (step > 0) ImGui::SameLine(0, ui.px(kBetween));
+    if (step > 0) ImGui::SameLine(0, ui.px(kStepGap));
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::PushID(static_cast<int>(step));
     const bool clicked = invisible_button("step", size);
     ImGui::PopID();
     mark(ui, "lesson.step." + std::to_string(step + 1));
     draw_step_picture(ui, pictures, step, at, size);
-    const bool here = step == state.lesson.step;
-    if (here || ImGui::IsItemHovered()) {
-      const float out = ui.px(kFrame) / 2;
+    const bool is_current = step == state.lesson.step;
+    if (is_current || ImGui::IsItemHovered()) {
+      const float outset = ui.px(kFrame) / 2;
       ImGui::GetWindowDrawList()->AddRect(
-          {at.x - out, at.y - out}, {at.x + size.x + out, at.y + size.y + out},
-          packed(ui.look->accent, here ? 1 : 0.6F), ui.px(4), 0, ui.px(kFrame));
+          {at.x - outset, at.y - outset}, {at.x + size.x + outset, at.y + size.y + outset},
+          packed(ui.look->accent, is_current ? 1 : 0.6F), ui.px(4), 0, ui.px(kFrame));
     }
     hint(ui, std::to_string(step + 1) + ". " + lesson->steps[step].title);
-    if (clicked && !here) show_step(state, step);
+    if (clicked && !is_current) show_step(state, step);
   }
   ImGui::EndGroup();
 }

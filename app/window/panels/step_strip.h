@@ -10,10 +10,10 @@ namespace attnscope::window {
 // Size of a thumbnail in a strip of this width, at most this high.
 ImVec2 step_picture_size(const Ui& ui, const Lesson& lesson, float width, float max_height);
 
-// Draws the strip at the cursor as one item. A click goes to the step.
+// Draws the strip at the cursor as one item. A click shows the step.
 void draw_step_strip(Ui& ui, State& state, const StepTextures& pictures, const ImVec2& size);
 
-// Draws one thumbnail, or the number of the step without one, on the window's draw list.
+// Draws one thumbnail, or the step's number if it has no picture, on the window's draw list.
 void draw_step_picture(const Ui& ui, const StepTextures& pictures, std::size_t step, ImVec2 at,
                        ImVec2 size);
 

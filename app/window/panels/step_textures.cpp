@@ -5,7 +5,7 @@
 namespace attnscope::window {
 namespace {
 
-unsigned int texture_of(const Image& image) {
+unsigned int create_texture(const Image& image) {
   if (image.width == 0) return 0;
   GLuint name = 0;
   glGenTextures(1, &name);
@@ -31,15 +31,15 @@ StepTextures::~StepTextures() {
 
 void StepTextures::update(const StepPictures& pictures) {
   for (const auto& [key, image] : pictures.images) {
-    if (!textures_.contains(key)) textures_[key] = texture_of(*image);
+    if (!textures_.contains(key)) textures_[key] = create_texture(*image);
   }
   keys_ = pictures.keys;
 }
 
 unsigned int StepTextures::texture(std::size_t step) const {
   if (step >= keys_.size()) return 0;
-  const auto found = textures_.find(keys_[step]);
-  return found != textures_.end() ? found->second : 0;
+  const auto it = textures_.find(keys_[step]);
+  return it != textures_.end() ? it->second : 0;
 }
 
 }  // namespace attnscope::window

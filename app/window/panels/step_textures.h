@@ -1,4 +1,4 @@
-// Textures of the step pictures. Its owner's OpenGL context must be current.
+// Textures of a lesson's step pictures. Requires that the owner's OpenGL context is current.
 #pragma once
 
 #include <map>

@@ -11,8 +11,8 @@
 namespace attnscope::window {
 namespace {
 
-constexpr Index kUsualSegment = 16;  // tokens, default when segments are turned on
-constexpr double kUsualThreshold = 0.9;
+constexpr Index kDefaultSegment = 16;  // tokens, default when segments are turned on
+constexpr double kDefaultThreshold = 0.9;
 
 const Parameter& segment_parameter() {
   static const Parameter parameter{.key = "segment",
@@ -21,7 +21,7 @@ const Parameter& segment_parameter() {
                                    .help =
                                        "Tokens read at a time; earlier segments are remembered as "
                                        "the attention variant defines.",
-                                   .initial = Index{kUsualSegment},
+                                   .initial = Index{kDefaultSegment},
                                    .limits = {.min = 1, .max = kMaxModelTokens},
                                    .slider = {.min = 1, .max = 256}};
   return parameter;
@@ -34,23 +34,24 @@ const Parameter& threshold_parameter() {
       .label = "Exit threshold",
       .help = "Tokens exit at the first layer whose confidence reaches this threshold.",
       .kind = Parameter::Kind::Real,
-      .initial = kUsualThreshold,
+      .initial = kDefaultThreshold,
       .limits = {.min = 0, .max = 1},
       .slider = {.min = 0, .max = 1}};
   return parameter;
 }
 
-// Draws a parameter that may be off, with an empty `value`. True when it changed.
+// Draws a parameter that can be off (empty `value`). True if `value` changed.
 template <class Number>
-bool draw_optional(Ui& ui, const Parameter& parameter, const char* scope, const char* off,
-                   const char* on, const std::string& refusal, std::optional<Number>& value,
-                   ParameterWidgets& texts) {
+bool draw_optional(Ui& ui, const Parameter& parameter, const char* scope, const char* off_label,
+                   const char* on_label, const std::string& refusal, std::optional<Number>& value,
+                   ParameterWidgets& widgets) {
   ImGui::TextUnformatted(parameter.label.c_str());
   const std::string id = std::string(scope) + ".use";
   const std::string help = refusal.empty() ? parameter.help : "Not available: " + refusal;
   const int clicked =
       segments(ui, id.c_str(),
-               {{off, "", "off"}, {on, help.c_str(), "on", refusal.empty() || value.has_value()}},
+               {{off_label, "", "off"},
+                {on_label, help.c_str(), "on", refusal.empty() || value.has_value()}},
                value ? 1 : 0);
   bool changed = clicked >= 0 && (clicked == 1) != value.has_value();
   if (changed && value) {
@@ -61,39 +62,39 @@ bool draw_optional(Ui& ui, const Parameter& parameter, const char* scope, const 
   if (!value) return changed;
   Values values = default_values({parameter});
   values.set(parameter.key, *value);
-  if (draw_parameters(ui, scope, {parameter}, {}, values, texts)) {
+  if (draw_parameters(ui, scope, {parameter}, {}, values, widgets)) {
     value = std::get<Number>(values.all().find(parameter.key)->second);
     changed = true;
   }
   return changed;
 }
 
-void draw_segment(Ui& ui, State& state, ParameterWidgets& texts) {
-  const Index now = effective_segment(state);
+void draw_segment(Ui& ui, State& state, ParameterWidgets& widgets) {
+  const Index current = effective_segment(state);
   std::optional<Index> value;
-  if (now > 0) value = now;
-  const std::string refusal = segment_refusal(state, now > 0 ? now : kUsualSegment);
+  if (current > 0) value = current;
+  const std::string refusal = segment_refusal(state, current > 0 ? current : kDefaultSegment);
   if (!draw_optional(ui, segment_parameter(), "structure", "Whole text", "In segments", refusal,
-                     value, texts)) {
+                     value, widgets)) {
     return;
   }
-  std::optional<Index>& chosen = state.edit().run.structure.segment;
-  chosen = value.value_or(0);
+  std::optional<Index>& segment = state.edit().run.structure.segment;
+  segment = value.value_or(0);
   const ModelConfig* trained =
       state.edited_trace() != nullptr ? state.edited_trace()->trained.get() : nullptr;
-  if (trained != nullptr && trained->segment == *chosen) chosen.reset();
+  if (trained != nullptr && trained->segment == *segment) segment.reset();
 }
 
-void draw_retrieval(Ui& ui, State& state, ParameterWidgets& texts) {
+void draw_retrieval(Ui& ui, State& state, ParameterWidgets& widgets) {
   std::optional<RetrievalChoice>& retrieval = state.edit().run.retrieval;
   if (retrieval) state.selection.store = retrieval->store;
-  std::optional<Choice> chosen;
-  if (retrieval) chosen = retrieval->retrieval_head;
-  draw_choice(ui, retrieval_list(state), chosen, texts);
-  if (!chosen) {
+  std::optional<Choice> choice;
+  if (retrieval) choice = retrieval->retrieval_head;
+  draw_choice(ui, retrieval_list(state), choice, widgets);
+  if (!choice) {
     retrieval.reset();
   } else {
-    retrieval = RetrievalChoice{*chosen, state.selection.store};
+    retrieval = RetrievalChoice{*choice, state.selection.store};
   }
   const std::string name = std::filesystem::path(state.selection.store).filename().string();
   const std::string label = name.empty() ? "Open store…" : "Store: " + name + "…";
@@ -109,12 +110,12 @@ void draw_retrieval(Ui& ui, State& state, ParameterWidgets& texts) {
 
 }  // namespace
 
-void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& texts) {
-  const std::string chosen = describe_structure(state.edited().run);
+void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& widgets) {
+  const std::string text = describe_structure(state.edited().run);
   ImGui::Dummy({0, ui.px(5)});
   ImGui::PushFont(ui.fonts.bold);
   const float room = ImGui::GetContentRegionAvail().x - ImGui::GetTreeNodeToLabelSpacing();
-  const std::string title = elided("Structure" + (chosen.empty() ? "" : ": " + chosen), room);
+  const std::string title = elided("Structure" + (text.empty() ? "" : ": " + text), room);
   const bool open =
       ImGui::TreeNodeEx((on_screen(title) + "###structure").c_str(),
                         ImGuiTreeNodeFlags_NoTreePushOnOpen | ImGuiTreeNodeFlags_SpanAvailWidth);
@@ -125,30 +126,30 @@ void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& texts) {
        "retrieval.");
   if (!open) return;
   RunSpec& run = state.edit().run;
-  if (!chosen.empty() && button(ui, "Reset to model default", "structure.clear")) {
+  if (!text.empty() && button(ui, "Reset to model default", "structure.clear")) {
     choose_architecture(run, std::nullopt);
     run.structure = {};
     run.exit.reset();
     run.retrieval.reset();
   }
   std::optional<Choice> architecture = run.structure.architecture;
-  draw_choice(ui, architecture_list(state), architecture, texts);
+  draw_choice(ui, architecture_list(state), architecture, widgets);
   choose_architecture(run, std::move(architecture));
-  draw_choice(ui, residual_connection_list(state), run.structure.residual_connection, texts);
+  draw_choice(ui, residual_connection_list(state), run.structure.residual_connection, widgets);
   const std::optional<Choice> exits = run.structure.exits;
-  draw_choice(ui, exits_list(state), run.structure.exits, texts);
-  const bool leaves = effective_exits(state) != nullptr;
-  if (leaves) {
+  draw_choice(ui, exits_list(state), run.structure.exits, widgets);
+  const bool has_exits = effective_exits(state) != nullptr;
+  if (has_exits) {
     draw_optional(ui, threshold_parameter(), "exit", "All layers", "Exit early", "", run.exit,
-                  texts);
+                  widgets);
     if (button(ui, "Calibrate…", "exit.calibrate")) state.dialogs.calibration.open = true;
     hint(ui, "Determine the threshold on a text, for a tolerated loss.");
   }
-  if (exits.has_value() != run.structure.exits.has_value()) {  // makes the effect visible
-    run.exit = leaves ? std::optional(kUsualThreshold) : std::nullopt;
+  if (exits.has_value() != run.structure.exits.has_value()) {  // shows the effect at once
+    run.exit = has_exits ? std::optional(kDefaultThreshold) : std::nullopt;
   }
-  draw_segment(ui, state, texts);
-  draw_retrieval(ui, state, texts);
+  draw_segment(ui, state, widgets);
+  draw_retrieval(ui, state, widgets);
 }
 
 }  // namespace attnscope::window

@@ -1,4 +1,4 @@
-// Model structure: architecture, residual connection, early exits, segments. Collapsed at first.
+// Model structure: architecture, residual connection, early exits, segments. Initially collapsed.
 #pragma once
 
 #include "app/window/panels/parameter_panel.h"
@@ -7,6 +7,6 @@
 
 namespace attnscope::window {
 
-void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& texts);
+void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& widgets);
 
 }  // namespace attnscope::window

@@ -17,15 +17,15 @@ namespace {
 
 constexpr double kEditorLines = 6;
 constexpr double kSampleTitle = 116;  // units of width
-// More chips are not readable; the map has the labels too.
+// More chips are not readable; the map has the labels, too.
 constexpr std::size_t kMaxChips = 400;
-constexpr int kLines = 3;  // fixed number of lines of chips, so that nothing below moves
+constexpr int kChipLines = 3;  // always, so that nothing below moves
 
 // Samples for the current model, the most instructive first.
 void draw_samples(Ui& ui, State& state) {
   if (!state.text.card || !state.text.card->card) return;
-  const std::vector<const Sample*> offered = samples_for(*state.text.card->card);
-  if (offered.empty()) return;
+  const std::vector<const Sample*> samples = samples_for(*state.text.card->card);
+  if (samples.empty()) return;
   const float width = ImGui::CalcTextSize("Samples").x + ui.px(18);
   ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(9), ui.px(2)});
@@ -33,10 +33,10 @@ void draw_samples(Ui& ui, State& state) {
   ImGui::PopStyleVar();
   hint(ui, "Sample inputs for this model, each with a short description.");
   if (!begin_list(ui, "samples")) return;
-  const RunSpec& now = state.edited().run;
-  for (const Sample* sample : offered) {
-    const bool held = now.text == sample->text && now.input == sample->input;
-    if (list_row(ui, sample->title, held, true, {sample->shows, kSampleTitle})) {
+  const RunSpec& run = state.edited().run;
+  for (const Sample* sample : samples) {
+    const bool is_current = run.text == sample->text && run.input == sample->input;
+    if (list_row(ui, sample->title, is_current, true, {sample->shows, kSampleTitle})) {
       choose_sample(state, *sample);
     }
     mark(ui, "sample." + sample->id);
@@ -44,8 +44,8 @@ void draw_samples(Ui& ui, State& state) {
   ImGui::EndPopup();
 }
 
-std::string count(std::size_t n, const char* one, const char* many) {
-  return grouped(static_cast<long long>(n)) + " " + (n == 1 ? one : many);
+std::string count(std::size_t n, const char* singular, const char* plural) {
+  return grouped(static_cast<long long>(n)) + " " + (n == 1 ? singular : plural);
 }
 
 void draw_counts(Ui& ui, const State& state) {
@@ -87,7 +87,7 @@ void draw_second(Ui& ui, State& state) {
        "The map then has four blocks: each sentence to itself and to the other.");
 }
 
-// Selects the used part of a text that is too long; not drawn otherwise.
+// Selects the part that is used of a text longer than the context; draws nothing for others.
 void draw_overlong(Ui& ui, State& state) {
   if (!state.is_overlong()) return;
   const int clicked =
@@ -105,7 +105,7 @@ void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
                (token.special ? ", added by the tokenizer" : ""));
 }
 
-// Replaces the text: the file whose tensors are shown.
+// Drawn instead of the text: the file whose tensors are shown.
 void draw_tensor_file(Ui& ui, State& state) {
   const std::filesystem::path file = state.edited().run.tensors.file;
   heading(ui, is_image_file(file) ? "Image" : "Tensors", true);
@@ -128,7 +128,7 @@ void draw_tensor_file(Ui& ui, State& state) {
   hint(ui, "Close the file and show a model's attention again.");
 }
 
-// Replaces the text: the model's input file.
+// Drawn instead of the text: the model's input file.
 void draw_input_file(Ui& ui, State& state) {
   heading(ui, "Input", true);
   draw_samples(ui, state);
@@ -151,8 +151,8 @@ void draw_text_panel(Ui& ui, State& state) {
     return;
   }
   const Architecture* architecture = effective_architecture(state);
-  const bool both = architecture != nullptr && architecture->reads == Reads::SourceAndTarget;
-  heading(ui, both ? "Source" : "Text", true);
+  const bool has_target = architecture != nullptr && architecture->reads == Reads::SourceAndTarget;
+  heading(ui, has_target ? "Source" : "Text", true);
   draw_samples(ui, state);
   const float height =
       static_cast<float>(kEditorLines) * ImGui::GetTextLineHeight() * 1.25F + ui.px(14);
@@ -167,8 +167,8 @@ void draw_text_panel(Ui& ui, State& state) {
   }
   draw_counts(ui, state);
   draw_overlong(ui, state);
-  if (both) draw_target(ui, state);
-  if (!both && reads_sentences(state)) draw_second(ui, state);
+  if (has_target) draw_target(ui, state);
+  if (!has_target && reads_sentences(state)) draw_second(ui, state);
 }
 
 namespace {
@@ -176,26 +176,26 @@ namespace {
 // Range of tokens under the pointer, [first, first + count); first -1: none.
 struct TokenRun {
   Index first = -1, count = 0;
-  bool holds(Index token) const { return first >= 0 && token >= first && token < first + count; }
+  bool contains(Index token) const { return first >= 0 && token >= first && token < first + count; }
 };
 
 void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>& tokens,
                  const TokenRun& query, const TokenRun& key) {
   const Look& look = *ui.look;
   float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
-  const std::size_t shown = std::min(tokens.size(), kMaxChips);
+  const std::size_t chips = std::min(tokens.size(), kMaxChips);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
   ImGui::PushFont(ui.fonts.small);
-  const float whole = ImGui::GetContentRegionAvail().x;
+  const float full_width = ImGui::GetContentRegionAvail().x;
   const auto width_of = [&](std::size_t i) {
-    return chip_width(ui, ui.shown_label(tokens[i].label), whole);
+    return chip_width(ui, ui.shown_label(tokens[i].label), full_width);
   };
   // More lines scroll, so that the widgets below stay visible.
   const float line = ImGui::GetTextLineHeight() + ui.px(8);
-  const float left = ImGui::GetCursorScreenPos().x, bar = ImGui::GetStyle().ScrollbarSize;
+  const float left = ImGui::GetCursorScreenPos().x, scrollbar = ImGui::GetStyle().ScrollbarSize;
   int lines = 1;
   float x = left;
-  for (std::size_t i = 0; i < shown; ++i) {
+  for (std::size_t i = 0; i < chips; ++i) {
     const float width = width_of(i);
     if (x > left && x + width >= right) {
       ++lines;
@@ -203,22 +203,22 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
     }
     x += width + ui.px(3);
   }
-  if (lines > kLines) right -= bar;
-  ImGui::BeginChild(name.c_str(), {0, line * static_cast<float>(kLines)});
-  for (std::size_t i = 0; i < shown; ++i) {
+  if (lines > kChipLines) right -= scrollbar;
+  ImGui::BeginChild(name.c_str(), {0, line * static_cast<float>(kChipLines)});
+  for (std::size_t i = 0; i < chips; ++i) {
     const float next = ImGui::GetItemRectMax().x + ui.px(3) + width_of(i);
     if (i > 0 && next < right) ImGui::SameLine();
     const auto at = static_cast<Index>(i);
-    const bool is_query = query.holds(at), is_key = key.holds(at);
-    const ImVec4& ground = is_query ? look.query : (is_key ? look.key : look.raised);
-    chip(ui, ui.shown_label(tokens[i].label), ground,
+    const bool is_query = query.contains(at), is_key = key.contains(at);
+    const ImVec4& background = is_query ? look.query : (is_key ? look.key : look.raised);
+    chip(ui, ui.shown_label(tokens[i].label), background,
          is_query || is_key ? look.on_accent : look.text);
     mark(ui, name + "." + std::to_string(i));
     token_hint(ui, tokens[i], i);
   }
   if (tokens.size() > kMaxChips) {
-    const auto more = static_cast<long long>(tokens.size() - kMaxChips);
-    faint(ui, "and " + grouped(more) + " more");
+    const auto hidden = static_cast<long long>(tokens.size() - kMaxChips);
+    faint(ui, "and " + grouped(hidden) + " more");
   }
   ImGui::EndChild();
   ImGui::PopFont();
@@ -230,15 +230,15 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
 void draw_tokens(Ui& ui, State& state) {
   if (state.edited_trace() == nullptr) return;
   const Trace& trace = *state.edited_trace();
-  const State::PointedTokens at = state.pointed_tokens();
+  const State::PointedTokens hit = state.pointed_tokens();
   const auto draw = [&](const char* name, const std::string& stream,
                         const std::vector<TraceToken>& tokens) {
     draw_stream(ui, name, tokens,
-                at.query_stream == stream ? TokenRun{at.query, at.queries} : TokenRun(),
-                at.key_stream == stream ? TokenRun{at.key, at.keys} : TokenRun());
+                hit.query_stream == stream ? TokenRun{hit.query, hit.queries} : TokenRun(),
+                hit.key_stream == stream ? TokenRun{hit.key, hit.keys} : TokenRun());
   };
-  const bool several = trace.parts.kind && !trace.streams.empty();
-  if (several) {
+  const bool has_source = trace.parts.kind && !trace.streams.empty();
+  if (has_source) {
     faint(ui, "Source");
     draw("source", kSourceStream, trace.tokens_of({kSourceStream}));
     faint(ui, "Target");

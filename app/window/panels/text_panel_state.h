@@ -12,16 +12,16 @@ namespace attnscope::window {
 // Model card, read when the model was selected.
 struct CachedModelCard {
   std::string model;
-  std::optional<ModelCard> card;  // nothing: unreadable
+  std::optional<ModelCard> card;  // none: unreadable
 };
 
 struct TextPanel {
   TextEdit edit;
   bool focused = false;
-  bool drawn = false;          // in this frame; a hidden editor receives no keys
+  bool drawn = false;          // in this frame; otherwise, the editor receives no keys
   double scroll = 0;           // pixels
-  bool follow_cursor = false;  // scroll to it in the next frame
-  bool follow_end = false;     // likewise to the end of the text
+  bool follow_cursor = false;  // scroll to the cursor in the next frame
+  bool follow_end = false;     // scroll to the end of the text in the next frame
   bool dragging = false;
   bool changed = false;  // edited since the last run of this text
   std::optional<CachedModelCard> card;

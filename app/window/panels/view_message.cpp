@@ -33,41 +33,41 @@ float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
 
 namespace {
 
-// True if the user made a choice that can be dropped.
-bool has_own_choices(const Session& e) {
-  return e.run.tensors.file.empty() && has_choices(e);
+// True if the user made choices that can be reset to the model's.
+bool is_resettable(const Session& session) {
+  return session.run.tensors.file.empty() && has_choices(session);
 }
 
-// Buttons that resolve a refusal. They drop all choices together, since the model as trained always
-// runs.
+// Buttons that resolve a refusal. The first resets all choices, since the model always runs as
+// trained.
 void draw_recovery_buttons(Ui& ui, State& state, ImVec2 at, float width) {
   const Action& undo = action("undo");
-  const Session& e = *state.session;
-  const bool chose = has_own_choices(e);
-  const char* trained = "Reset to model default";
+  const Session& session = *state.session;
+  const bool can_reset = is_resettable(session);
+  const char* reset_label = "Reset to model default";
   const float gap = ImGui::GetStyle().ItemSpacing.x;
-  const auto wide = [](const char* label) {
+  const auto width_of = [](const char* label) {
     return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
   };
   const bool can_undo = undo.enabled(state);
-  // The conflict may be with a position encoding that the user does not insist on.
-  const bool keeps = chose && e.run.variant && e.run.encoding;
-  const std::string keep = keeps ? "Keep " + variant(e.run.variant->id).label : "";
-  float all = 0;
-  const auto add = [&](bool there, const char* label) {
-    if (there) all += wide(label) + (all > 0 ? gap : 0);
+  // The variant may conflict with the position encoding only.
+  const bool can_keep = can_reset && session.run.variant && session.run.encoding;
+  const std::string keep_label = can_keep ? "Keep " + variant(session.run.variant->id).label : "";
+  float total = 0;
+  const auto add = [&](bool is_visible, const char* label) {
+    if (is_visible) total += width_of(label) + (total > 0 ? gap : 0);
   };
-  add(chose, trained);
-  add(keeps, keep.c_str());
+  add(can_reset, reset_label);
+  add(can_keep, keep_label.c_str());
   add(can_undo, "Undo");
-  ImGui::SetCursorScreenPos({at.x + (width - all) / 2, at.y});
-  if (chose) {
-    if (button(ui, trained, "as_trained", true)) drop_choices(state.session.edit());
+  ImGui::SetCursorScreenPos({at.x + (width - total) / 2, at.y});
+  if (can_reset) {
+    if (button(ui, reset_label, "as_trained", true)) drop_choices(state.session.edit());
     hint(ui, "Uses the model's own attention, positions and direction in all layers and heads.");
-    if (keeps || can_undo) ImGui::SameLine();
+    if (can_keep || can_undo) ImGui::SameLine();
   }
-  if (keeps) {
-    if (button(ui, keep.c_str(), "keep_variant")) {
+  if (can_keep) {
+    if (button(ui, keep_label.c_str(), "keep_variant")) {
       RunSpec& run = state.session.edit().run;
       run.encoding.reset();
       for (GroupChoice& group : run.groups) group.encoding.reset();
@@ -92,17 +92,17 @@ void draw_salient_pair(Ui& ui, State& state) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(at, end, packed(ui.look->accent, 0.14F), ui.px(4));
   draw.AddRectFilled(at, {at.x + ui.px(4), end.y}, packed(ui.look->accent), ui.px(2));
-  const std::string said = sentence(*pair);
+  const std::string text = sentence(*pair);
   const std::string place = " (" + describe_head(state.run.trace->parts, pair->at) + ")";
   constexpr const char* kNext = "Next pair";
   const float button_width = ImGui::CalcTextSize(kNext).x + 2 * ImGui::GetStyle().FramePadding.x;
   const float room = width - ui.px(24) - button_width;
-  const bool whole = ImGui::CalcTextSize((said + place).c_str()).x <= room;
+  const bool fits = ImGui::CalcTextSize((text + place).c_str()).x <= room;
   ImGui::SetCursorScreenPos({at.x + ui.px(12), at.y});
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(elided(on_screen(whole ? said + place : said), room).c_str());
+  ImGui::TextUnformatted(elided(on_screen(fits ? text + place : text), room).c_str());
   mark(ui, "noticed");
-  hint(ui, capitalised(said) + place + ".");
+  hint(ui, capitalised(text) + place + ".");
   ImGui::SetCursorScreenPos({end.x - button_width, at.y});
   if (button(ui, kNext, "noticed.next")) show_strong_pair(state);
   const Action& next = action("surprise");
@@ -113,7 +113,7 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
   ImGui::Dummy(size);
   mark(ui, "picture");
   if (!state.run.error.empty()) {
-    const bool has_recovery = has_own_choices(*state.session) || action("undo").enabled(state);
+    const bool has_recovery = is_resettable(*state.session) || action("undo").enabled(state);
     const float below =
         draw_message(ui, at, size, "Cannot run with these settings",
                      refusal_in_words(state.run.error) + ".\n\nChange the settings on the left" +
@@ -122,28 +122,27 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
   } else if (!state.session->run.has_input()) {
     draw_message(ui, at, size, "Type a text", "Its attention appears here.");
   } else {
-    const bool takes_long =
+    const bool is_long =
         state.run.busy_seconds > kLongRunSeconds && !state.run.progress.stage.empty();
     draw_message(ui, at, size, "One moment",
-                 takes_long ? "The first run is in progress: " + state.run.progress.stage + "."
-                            : "The first run is in progress.");
+                 is_long ? "The first run is in progress: " + state.run.progress.stage + "."
+                         : "The first run is in progress.");
     draw_run(ui, state, at, size);
   }
 }
 
 namespace {
 
-// Description of the partial result.
 std::string partial_result_text(const RunState& run) {
   if (run.preview_of > 0) {
     return "Preview: the first " +
            grouped(static_cast<long long>(run.trace->text_tokens().size())) + " of " +
            grouped(run.preview_of) + " tokens";
   }
-  std::string words = first_layers_label(run.trace->config->layers, run.layers_of);
-  words.front() = 'L';
-  const std::string left = time_left_text(run.progress.seconds_left);
-  return run.busy_seconds > 0 && !left.empty() ? words + ", " + left : words;
+  std::string text = first_layers_label(run.trace->config->layers, run.layers_of);
+  text.front() = 'L';
+  const std::string time_left = time_left_text(run.progress.seconds_left);
+  return run.busy_seconds > 0 && !time_left.empty() ? text + ", " + time_left : text;
 }
 
 }  // namespace
@@ -155,14 +154,14 @@ void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
     draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
     draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
   }
-  // Also after a cancelled run.
+  // The label remains after a cancelled run.
   if (!state.run.is_preview() || state.run.trace == nullptr) return;
-  const std::string words = on_screen(partial_result_text(state.run));
-  const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
+  const std::string label = on_screen(partial_result_text(state.run));
+  const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
   const ImVec2 corner(at.x + size.x - extent.x - ui.px(16), at.y + ui.px(3));
   draw.AddRectFilled(corner, {at.x + size.x, corner.y + extent.y + ui.px(8)},
                      packed(ui.look->raised), ui.px(4));
-  draw.AddText({corner.x + ui.px(8), corner.y + ui.px(4)}, packed(ui.look->accent), words.c_str());
+  draw.AddText({corner.x + ui.px(8), corner.y + ui.px(4)}, packed(ui.look->accent), label.c_str());
 }
 
 }  // namespace attnscope::window

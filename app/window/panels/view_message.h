@@ -1,4 +1,4 @@
-// Messages in place of the picture or over it: instructions, errors, progress of a run.
+// Messages that replace or overlay the picture: instructions, errors, progress of a run.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace attnscope::window {
 
-// Centred in the rectangle at `at`, in pixels. Returns the y below the message.
+// Draws a message centred in the rectangle at `at` (pixels). Returns the y coordinate below it.
 float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
                    const std::string& text);
 
 // Description of the pair found by "Show a strong pair", in a line above the picture; draws nothing
-// for another pair.
+// if another pair is shown.
 void draw_salient_pair(Ui& ui, State& state);
 
-// Message if there is no run to show: the reason, and after a refusal the buttons that resolve it.
-// The buttons overlap the rectangle: an item covering it would take the pointer from them.
+// Draws the reason why there is no run to show and, after a refusal, buttons that resolve it. Draw
+// no other item in the rectangle: it would receive the clicks on the buttons.
 void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size);
 
-// Progress of a long run: a bar along the upper edge of the picture, and a label for the partial
-// result shown until then.
+// Draws the progress of a long run: a bar along the upper edge of the picture, and a label for the
+// partial result that is shown meanwhile.
 void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size);
 
 }  // namespace attnscope::window

@@ -18,14 +18,14 @@ bool has_cells(const ViewLayout& layout) {
   return layout.width > 0 && layout.height > 0 && layout.plot.width > 0 && layout.plot.height > 0;
 }
 
-// Converts cells of words to the cells of their tokens, which view settings refer to.
+// Converts cells of words to cells of their tokens, the unit of view settings.
 Cells token_cells(const Cells& cells, const WordPairs& words) {
   const double row = words.queries.to_rows(cells.row), column = words.keys.to_rows(cells.column);
   return {row, column, words.queries.to_rows(cells.row + cells.height) - row,
           words.keys.to_rows(cells.column + cells.width) - column};
 }
 
-// Rows and columns of the matrix in a layout.
+// Rows and columns of the complete matrix, in cells of the layout.
 Index row_count(const ViewLayout& layout, const AttentionTap& tap) {
   if (layout.words) return layout.words->queries.count();
   return layout.rows > 0 ? layout.rows : tap.queries();
@@ -35,13 +35,13 @@ Index column_count(const ViewLayout& layout, const AttentionTap& tap) {
   return layout.columns > 0 ? layout.columns : tap.keys();
 }
 
-// Like show(), for the cells of the layout.
-void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& seen, Index rows,
+// Like show(), for cells of the layout, which may be words.
+void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& area, Index rows,
                 Index columns) {
-  show(view, seen, rows, columns);
-  const bool part = view.width > 0 && view.height > 0;
-  if (part && layout.words) {
-    show(view, token_cells(seen, *layout.words), layout.words->queries.rows,
+  show(view, area, rows, columns);
+  const bool is_part = view.width > 0 && view.height > 0;
+  if (is_part && layout.words) {
+    show(view, token_cells(area, *layout.words), layout.words->queries.rows,
          layout.words->keys.rows);
   }
 }
@@ -50,12 +50,12 @@ void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& seen,
 void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hovered, bool held) {
   const AttentionTap* tap = state.tap();
   if (tap == nullptr || !has_cells(layout)) return;
-  const Cells seen{layout.row, layout.column, layout.height, layout.width};
+  const Cells area{layout.row, layout.column, layout.height, layout.width};
   const Index rows = row_count(layout, *tap), columns = column_count(layout, *tap);
   const ImGuiIO& io = ImGui::GetIO();
   if (state.view.actual_size) {
-    const double factor = seen.width / (layout.plot.width / kCellSize);
-    Cells cells = zoom_cells(seen, factor, seen.row, seen.column, rows, columns);
+    const double factor = area.width / (layout.plot.width / kCellSize);
+    Cells cells = zoom_cells(area, factor, area.row, area.column, rows, columns);
     // Whole cells: a cut cell would lose its label.
     cells = {std::round(cells.row), std::round(cells.column),
              std::max(std::floor(cells.height), 1.0), std::max(std::floor(cells.width), 1.0)};
@@ -66,25 +66,25 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
   if (hovered && p && io.MouseWheel != 0 && layout.plot.contains(*p)) {
     const double across = (p->x - layout.plot.x) / layout.plot.width;
     const double down = (p->y - layout.plot.y) / layout.plot.height;
-    const double row = seen.row + seen.height * (layout.rows_run_down ? down : across);
-    const double column = seen.column + seen.width * (layout.columns_run_across ? across : down);
+    const double row = area.row + area.height * (layout.rows_run_down ? down : across);
+    const double column = area.column + area.width * (layout.columns_run_across ? across : down);
     const double factor = std::pow(kWheelStep, static_cast<double>(io.MouseWheel));
     show_cells(state.session.edit().view, layout,
-               zoom_cells(seen, factor, row, column, rows, columns), rows, columns);
+               zoom_cells(area, factor, row, column, rows, columns), rows, columns);
   }
   if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
     state.view.panning = true;
     const double down = -static_cast<double>(io.MouseDelta.y) / scale / layout.plot.height;
     const double across = -static_cast<double>(io.MouseDelta.x) / scale / layout.plot.width;
     show_cells(state.session.edit().view, layout,
-               pan_cells(seen, seen.height * (layout.rows_run_down ? down : across),
-                         seen.width * (layout.columns_run_across ? across : down), rows, columns),
+               pan_cells(area, area.height * (layout.rows_run_down ? down : across),
+                         area.width * (layout.columns_run_across ? across : down), rows, columns),
                rows, columns);
   }
 }
 
 // Opens the map that was clicked in a picture of many maps.
-void open_clicked(State& state) {
+void open_clicked_map(State& state) {
   const std::optional<Hit>& hit = state.view.hit;
   if (!hit || hit->query >= 0 || hit->key >= 0) return;
   ViewSettings& view = state.session.edit().view;
@@ -102,15 +102,15 @@ int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
   return -1;
 }
 
-// Use of the mouse by a handle: clicks leave panning and zooming free, drags do not.
+// Mouse input that a handle uses. The picture can be panned and zoomed unless it is Drag.
 enum class HandleUse { None, Click, Drag };
 
-// A stroke that has not started leaves clicks and the wheel free.
+// Handles for strokes use clicks until the stroke starts.
 HandleUse handle_use(const Handle& handle) {
   return handle.drag ? HandleUse::Drag : HandleUse::Click;
 }
 
-// Applies the stroke to the session and the picture from before the stroke.
+// Extends the stroke to the pointer and applies it to the session from before the stroke.
 HandleUse draw_stroke(State& state, bool held) {
   ViewPanel& panel = state.view;
   if (!held) {
@@ -119,8 +119,8 @@ HandleUse draw_stroke(State& state, bool held) {
   }
   std::vector<Point>& path = panel.stroke;
   const std::optional<Point>& p = panel.pointer;
-  const bool moved = p && (path.empty() || path.back().x != p->x || path.back().y != p->y);
-  if (!moved) return HandleUse::Drag;
+  const bool is_new = p && (path.empty() || path.back().x != p->x || path.back().y != p->y);
+  if (!is_new) return HandleUse::Drag;
   path.push_back(*p);
   Session next = *panel.before_stroke;
   panel.draw(path, next);
@@ -132,24 +132,24 @@ HandleUse draw_stroke(State& state, bool held) {
 HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hovered,
                       bool held) {
   ViewPanel& panel = state.view;
-  const int under = hovered ? handle_at(layout, panel.pointer) : -1;
-  if (panel.held_handle < 0 && under >= 0 && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-    panel.held_handle = under;
+  const int index = hovered ? handle_at(layout, panel.pointer) : -1;
+  if (panel.held_handle < 0 && index >= 0 && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    panel.held_handle = index;
     panel.handle_moved = false;
     panel.stroke.clear();
-    panel.draw = layout.handles[static_cast<std::size_t>(under)].stroke;
+    panel.draw = layout.handles[static_cast<std::size_t>(index)].stroke;
     panel.before_stroke = state.session.snapshot();
   }
   if (panel.held_handle >= static_cast<int>(layout.handles.size())) panel.held_handle = -1;
   if (panel.held_handle < 0) {
-    if (under >= 0) {
-      if (!layout.handles[static_cast<std::size_t>(under)].stroke) {
+    if (index >= 0) {
+      if (!layout.handles[static_cast<std::size_t>(index)].stroke) {
         ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
       }
-      hint(ui, layout.handles[static_cast<std::size_t>(under)].help);
+      hint(ui, layout.handles[static_cast<std::size_t>(index)].help);
     }
-    if (under < 0) return HandleUse::None;
-    return handle_use(layout.handles[static_cast<std::size_t>(under)]);
+    if (index < 0) return HandleUse::None;
+    return handle_use(layout.handles[static_cast<std::size_t>(index)]);
   }
   const Handle& handle = layout.handles[static_cast<std::size_t>(panel.held_handle)];
   if (panel.draw) return draw_stroke(state, held);
@@ -175,26 +175,26 @@ std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p)
                               layout.columns > 0 ? 0 : column_count(layout, *tap));
   if (!label) return hit;
   const ViewSettings& view = state.session->view;
-  const Hit of_label{view.layer, view.head, label->row, label->column};
-  return layout.of_words ? layout.of_words(of_label) : of_label;
+  const Hit label_hit{view.layer, view.head, label->row, label->column};
+  return layout.of_words ? layout.of_words(label_hit) : label_hit;
 }
 
 // A right-click pins the pair, row or column under the pointer, or removes the pin.
-void use_pin(State& state, bool hovered) {
+void update_pin(State& state, bool hovered) {
   if (!hovered || !state.view.pointer || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
   ViewSettings& view = state.session.edit().view;
   const Hit hit = state.view.hit.value_or(Hit{});
   if (hit.of_reference && state.run.reference()->tokens.size() != state.run.trace->tokens.size())
     return;
-  const std::optional<Point> before = std::exchange(state.view.pinned_at, state.view.pointer);
-  // A pin changes the layout, so that something else may be under an unmoved pointer.
-  const bool still = before && std::hypot(before->x - state.view.pointer->x,
-                                          before->y - state.view.pointer->y) < kClickPixels;
-  const bool pinned = view.pinned_query >= 0 || view.pinned_key >= 0;
-  const bool same = hit.query == view.pinned_query && hit.key == view.pinned_key;
-  const bool lets_go = same || (still && pinned);
-  view.pinned_query = lets_go ? -1 : hit.query;
-  view.pinned_key = lets_go ? -1 : hit.key;
+  const std::optional<Point> last = std::exchange(state.view.pinned_at, state.view.pointer);
+  // A pin changes the layout, so that another pair may now be under an unmoved pointer.
+  const bool is_unmoved = last && std::hypot(last->x - state.view.pointer->x,
+                                             last->y - state.view.pointer->y) < kClickPixels;
+  const bool is_pinned = view.pinned_query >= 0 || view.pinned_key >= 0;
+  const bool is_same = hit.query == view.pinned_query && hit.key == view.pinned_key;
+  const bool unpins = is_same || (is_unmoved && is_pinned);
+  view.pinned_query = unpins ? -1 : hit.query;
+  view.pinned_key = unpins ? -1 : hit.key;
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
     if (state.view.hit) state.view.hit->of_reference = true;
     return;
   }
-  use_pin(state, hovered);
+  update_pin(state, hovered);
   const HandleUse use = use_handles(ui, state, layout, hovered, held);
   if (use == HandleUse::Drag) return;
   if (view.cells.zoom) pan_and_zoom(state, layout, ui.scale, hovered, held);
@@ -220,7 +220,7 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
   }
   if (hovered && !view.cells.zoom && !has_cells(layout) &&
       ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !state.view.panning) {
-    open_clicked(state);
+    open_clicked_map(state);
   }
   if (!held) state.view.panning = false;
   if (state.view.panning) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);

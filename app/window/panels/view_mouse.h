@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// Call after the picture's item; state.view.pointer is the pointer's position in the picture.
+// Call directly after the picture's item. state.view.pointer: position within the picture.
 void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view);
 
 }  // namespace attnscope::window

@@ -35,7 +35,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                              .theme = theme,
                              .measure = measure,
                              .scale = ui.scale},
-                  // The audience has no panels to read from; a lesson has its own text.
+                  // The audience sees no panels, but a lesson has its own text.
                   .figure = {.framed = state.presentation.on && state.lesson.lesson == nullptr},
                   .interaction = {.flipped = key.flipped, .key_of = key_for},
                   .cache = &picture.cache};
@@ -43,9 +43,9 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();
   try {
-    const View& shown = view(key.view.id);
-    picture.layout =
-        state.presentation.on ? lay_out_for_presentation(shown, input) : shown.lay_out(input);
+    const View& current_view = view(key.view.id);
+    picture.layout = state.presentation.on ? lay_out_for_presentation(current_view, input)
+                                           : current_view.lay_out(input);
   } catch (const std::exception& e) {
     picture.layout = {};
     picture.problem = error_text(e);
@@ -88,7 +88,7 @@ void draw_previous(const PreviousPicture& previous, ImVec2 at, ImVec2 size) {
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   if (picture.maps() != nullptr) picture.maps_seen = picture.maps()->version();
   if (state.panels_shown()) {
-    draw_toolbar(ui, state, picture.texts);
+    draw_toolbar(ui, state, picture.widgets);
     draw_salient_pair(ui, state);
   }
   const ImVec2 at = ImGui::GetCursorScreenPos();

@@ -16,7 +16,7 @@ namespace attnscope::window {
 struct PreviousPicture {
   unsigned int texture = 0;  // rows from the bottom
   PixelBox box;              // position on the screen
-  float share = 0;           // opacity; 0: gone
+  float share = 0;           // opacity; 0: not drawn
 };
 
 // The latest layout and its inputs; the layout is computed again when any of these changes.
@@ -37,13 +37,13 @@ struct Picture {
   ViewCache cache;
   Findings live;  // see Finding::live
   ViewLayout layout;
-  std::string problem;     // reason if there is no layout
-  ParameterWidgets texts;  // state of the view's parameter widgets
+  std::string problem;       // reason if there is no layout
+  ParameterWidgets widgets;  // of the view's parameters
   StagePairs pairs;
-  PixelBox box;  // last drawn here, in pixels; zero width: nowhere
+  PixelBox box;  // position in the last frame, in pixels; zero width: not drawn
   PreviousPicture previous;
 
-  // True if a map in the picture is more complete by now.
+  // True if a map has become more complete since the last frame.
   bool is_stale() const { return maps() != nullptr && maps()->version() != maps_seen; }
   std::shared_ptr<MapPyramid> maps() const { return live.get(Findings::maps); }
   std::uint64_t maps_seen = 0;  // version in the last frame

@@ -14,25 +14,25 @@ namespace attnscope::window {
 // A running animation, see play.h.
 struct PlayState {
   bool on = false;
-  std::string view;    // where it was started
+  std::string view;    // id of the view in which it was started
   double value = 0;    // of the animated parameter
   double seconds = 0;  // of the window's clock at the last step
 };
 
 struct ViewPanel {
   std::optional<Hit> hit;          // under the pointer
-  std::optional<Point> pointer;    // within the picture, in units
+  std::optional<Point> pointer;    // relative to the picture, in units
   std::optional<Point> pinned_at;  // where a pin was last set or cleared
   bool panning = false;
   int held_handle = -1;  // pressed handle of the layout; -1: none
   bool handle_moved = false;
   std::vector<Point> stroke;      // pointer positions while a handle is held
-  decltype(Handle::stroke) draw;  // the handle's effect, as of the press
+  decltype(Handle::stroke) draw;  // effect of the pressed handle
   std::shared_ptr<const Session> before_stroke;
   PlayState play;
   bool shift = false;        // held, outside of text fields
-  bool actual_size = false;  // requested; done where the plot's size is known
-  std::string pending;       // still being computed, see ViewLayout
+  bool actual_size = false;  // requested; carried out once the plot's size is known
+  std::string pending;       // computation in progress, see ViewLayout::pending
 };
 
 }  // namespace attnscope::window

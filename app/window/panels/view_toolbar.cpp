@@ -16,19 +16,19 @@
 namespace attnscope::window {
 namespace {
 
-// Widths in units below which controls are smaller; the second with lists of stacks, steps etc.
+// Widths in units below which controls are smaller: without and with lists of stacks, steps etc.
 constexpr double kNarrow = 600, kNarrowParts = 900;
 constexpr double kDivider = 5;
 constexpr const char* kFoldedSign = " ▾";
 
-std::string key_of(const Action& a) {
+std::string shortcut_of(const Action& a) {
   return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
 }
 
 // Draws a tab. True when clicked. `padding`: units left and right of the label.
-bool draw_label(Ui& ui, const std::string& label, const std::string& id, bool chosen,
-                double padding) {
-  ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
+bool draw_tab_label(Ui& ui, const std::string& label, const std::string& id, bool is_current,
+                    double padding) {
+  ImGui::PushFont(is_current ? ui.fonts.bold : ui.fonts.body);
   const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
   const ImVec2 size(extent.x + 2 * ui.px(padding), extent.y + ui.px(13));
   if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as necessary
@@ -37,9 +37,9 @@ bool draw_label(Ui& ui, const std::string& label, const std::string& id, bool ch
   mark(ui, id);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const bool hovered = ImGui::IsItemHovered();
-  const ImVec4& colour = chosen ? ui.look->accent : (hovered ? ui.look->text : ui.look->faint);
+  const ImVec4& colour = is_current ? ui.look->accent : (hovered ? ui.look->text : ui.look->faint);
   draw.AddText({at.x + ui.px(padding), at.y + ui.px(6)}, packed(colour), label.c_str());
-  if (chosen) {
+  if (is_current) {
     draw.AddRectFilled({at.x + ui.px(padding - 3), at.y + size.y - ui.px(3)},
                        {at.x + size.x - ui.px(padding - 3), at.y + size.y}, packed(ui.look->accent),
                        ui.px(1.5));
@@ -48,42 +48,42 @@ bool draw_label(Ui& ui, const std::string& label, const std::string& id, bool ch
   return clicked;
 }
 
-// Related views on the bar: a tab each or, if the line is too short, one tab for all with a list.
+// Related views in the tab bar: one tab per view or, folded, a single tab with a list.
 struct TabGroup {
   std::vector<const View*> views;
-  const View* chosen = nullptr;  // current view; null: not in this group
-  bool folded = false;
+  const View* current = nullptr;  // current view; null: not in this group
+  bool is_folded = false;
 
   // "Method ▾", or the current view in the group.
   std::string label() const {
-    return (chosen != nullptr ? chosen->label : views.front()->group) + kFoldedSign;
+    return (current != nullptr ? current->label : views.front()->group) + kFoldedSign;
   }
-  std::size_t tabs() const { return folded ? 1 : views.size(); }
+  std::size_t tabs() const { return is_folded ? 1 : views.size(); }
 };
 
 void draw_tab(Ui& ui, State& state, const View& view, double padding) {
   const Action& open = action("view." + view.id);
-  const bool chosen = state.session->view.id == view.id;
-  if (draw_label(ui, view.label, open.id, chosen, padding)) open.run(state);
-  hint(ui, view.summary + key_of(open));
+  const bool is_current = state.session->view.id == view.id;
+  if (draw_tab_label(ui, view.label, open.id, is_current, padding)) open.run(state);
+  hint(ui, view.summary + shortcut_of(open));
 }
 
 void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
   const std::string& name = group.views.front()->group;
   ImGui::PushID(name.c_str());
-  if (draw_label(ui, group.label(), "group." + name, group.chosen != nullptr, padding)) {
+  if (draw_tab_label(ui, group.label(), "group." + name, group.current != nullptr, padding)) {
     ImGui::OpenPopup("views");
   }
-  const ImVec2 below(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
-  std::string all;
-  for (const View* v : group.views) all += (all.empty() ? "" : ", ") + v->label;
-  hint(ui, name + ": " + all);
-  if (ImGui::IsPopupOpen("views")) ImGui::SetNextWindowPos(below);
+  const ImVec2 corner(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
+  std::string labels;
+  for (const View* v : group.views) labels += (labels.empty() ? "" : ", ") + v->label;
+  hint(ui, name + ": " + labels);
+  if (ImGui::IsPopupOpen("views")) ImGui::SetNextWindowPos(corner);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(6)});
   if (begin_list(ui, "views")) {
     for (const View* v : group.views) {
       const Action& open = action("view." + v->id);
-      if (list_row(ui, v->label + key_of(open), v == group.chosen)) open.run(state);
+      if (list_row(ui, v->label + shortcut_of(open), v == group.current)) open.run(state);
       mark(ui, open.id);
       hint(ui, v->summary);
     }
@@ -95,11 +95,11 @@ void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
 
 // Views applicable to the run, and the current view.
 std::vector<const View*> views_on_bar(const State& state) {
-  std::vector<const View*> shown;
+  std::vector<const View*> list;
   for (const View& v : views()) {
-    if (v.id == state.session->view.id || view_objection(v, state).empty()) shown.push_back(&v);
+    if (v.id == state.session->view.id || view_objection(v, state).empty()) list.push_back(&v);
   }
-  return shown;
+  return list;
 }
 
 std::vector<TabGroup> groups_on_bar(const State& state) {
@@ -107,7 +107,7 @@ std::vector<TabGroup> groups_on_bar(const State& state) {
   for (const View* v : views_on_bar(state)) {
     if (groups.empty() || groups.back().views.front()->group != v->group) groups.emplace_back();
     groups.back().views.push_back(v);
-    if (v->id == state.session->view.id) groups.back().chosen = v;
+    if (v->id == state.session->view.id) groups.back().current = v;
   }
   return groups;
 }
@@ -115,53 +115,53 @@ std::vector<TabGroup> groups_on_bar(const State& state) {
 // Draws a thin line between two groups.
 void draw_divider(Ui& ui, double width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float high = ImGui::GetFontSize() + ui.px(13), x = std::floor(at.x + ui.px(width) / 2);
+  const float height = ImGui::GetFontSize() + ui.px(13), x = std::floor(at.x + ui.px(width) / 2);
   ImGui::GetWindowDrawList()->AddRectFilled(
-      {x, at.y + ui.px(7)}, {x + ui.px(1), at.y + high - ui.px(6)}, packed(ui.look->line));
-  ImGui::Dummy({ui.px(width), high});
+      {x, at.y + ui.px(7)}, {x + ui.px(1), at.y + height - ui.px(6)}, packed(ui.look->line));
+  ImGui::Dummy({ui.px(width), height});
   ImGui::SameLine(0, 0);
 }
 
-float label_width(const Ui& ui, const std::string& label, bool chosen) {
-  ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
+float label_width(const Ui& ui, const std::string& label, bool is_current) {
+  ImGui::PushFont(is_current ? ui.fonts.bold : ui.fonts.body);
   const float width = ImGui::CalcTextSize(label.c_str()).x;
   ImGui::PopFont();
   return width;
 }
 
-// Width of its labels without padding.
-float width_of(const Ui& ui, const TabGroup& group) {
-  if (group.folded) return label_width(ui, group.label(), group.chosen != nullptr);
+// Width of a group's labels without padding.
+float group_width(const Ui& ui, const TabGroup& group) {
+  if (group.is_folded) return label_width(ui, group.label(), group.current != nullptr);
   float width = 0;
-  for (const View* v : group.views) width += label_width(ui, v->label, v == group.chosen);
+  for (const View* v : group.views) width += label_width(ui, v->label, v == group.current);
   return width;
 }
 
-// Units left and right of each label with which all tabs fill one line; may be negative.
+// Padding of each label with which the tabs fill one line, in units; may be negative.
 double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float room) {
   std::size_t tabs = 0;
   room -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
   for (const TabGroup& group : groups) {
-    room -= width_of(ui, group);
+    room -= group_width(ui, group);
     tabs += group.tabs();
   }
   return static_cast<double>(room / ui.px(1)) / 2 / static_cast<double>(tabs);
 }
 
-// Groups that are folded first if a line is too short; the others stay.
-constexpr const char* kFolding[] = {"Method", "Depth", "Memory", "Model"};
+// Groups in the order in which they are folded if the line is too short; others never are.
+constexpr const char* kFoldingOrder[] = {"Method", "Depth", "Memory", "Model"};
 
-// Draws the tabs in one line: with the largest padding that fits, or with groups folded; if even
-// that is too long, in two lines, the second of which starts with a group.
+// Draws the tabs in one line, with the largest padding that fits, and with folded groups if
+// necessary; if that is still too long, in two lines.
 void draw_tabs(Ui& ui, State& state) {
   constexpr double kMinPadding = 3.5, kTwoLines = 6, kMaxPadding = 11;  // units
   std::vector<TabGroup> groups = groups_on_bar(state);
   const float room = ImGui::GetContentRegionAvail().x - ui.px(1);
   double fitting = fitting_padding(ui, groups, room);
-  for (const char* name : kFolding) {
+  for (const char* name : kFoldingOrder) {
     if (fitting >= kMinPadding) break;
     for (TabGroup& group : groups) {
-      group.folded |= group.views.front()->group == name && group.views.size() > 1;
+      group.is_folded |= group.views.front()->group == name && group.views.size() > 1;
     }
     fitting = fitting_padding(ui, groups, room);
   }
@@ -171,14 +171,14 @@ void draw_tabs(Ui& ui, State& state) {
     const TabGroup& group = groups[n];
     if (n > 0) {
       const float width =
-          width_of(ui, group) + 2 * ui.px(padding) * static_cast<float>(group.tabs());
+          group_width(ui, group) + 2 * ui.px(padding) * static_cast<float>(group.tabs());
       if (ImGui::GetContentRegionAvail().x < width + ui.px(kDivider)) {
         ImGui::NewLine();
       } else {
         draw_divider(ui, kDivider);
       }
     }
-    if (group.folded) {
+    if (group.is_folded) {
       draw_folded(ui, state, group, padding);
       ImGui::SameLine(0, 0);
       continue;
@@ -193,55 +193,55 @@ void draw_tabs(Ui& ui, State& state) {
   ImGui::Dummy({0, ui.px(2)});
 }
 
-// Type of a head beside its number in the list; only for maps small enough to be measured each time
-// the list is drawn.
+// Type of a head, drawn next to its number in the list; only for maps small enough to be measured
+// in each frame.
 RowNote head_note(const State& state, Index layer, Index head) {
-  constexpr Index kMostWeights = Index{1} << 18;
+  constexpr Index kMaxWeights = Index{1} << 18;
   constexpr double kNoteAt = 64;  // units
   const Trace* trace = state.edited_trace();
   Index in_group = 0;
   const AttentionTap* tap =
       trace != nullptr ? trace->find({layer, head, state.part()}, &in_group) : nullptr;
-  const bool small = tap != nullptr && tap->is_kept() && tap->result.device == nullptr &&
-                     tap->queries() * tap->keys() <= kMostWeights;
-  if (!small || is_signed(*tap, in_group)) return {};
+  const bool is_measurable = tap != nullptr && tap->is_kept() && tap->result.device == nullptr &&
+                             tap->queries() * tap->keys() <= kMaxWeights;
+  if (!is_measurable || is_signed(*tap, in_group)) return {};
   return {head_name(head_statistics(*trace, *tap, in_group)).badge, kNoteAt};
 }
 
-// "‹ Layer 2 ›": arrows run actions, the middle opens a list. Numbers from 0, as on the command
-// line.
-void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action& back,
-                  const Action& on, State& state, Index& chosen,
+// Draws "‹ Layer 2 ›": the arrows run actions, the middle opens a list. Numbers start at 0, as on
+// the command line.
+void draw_stepper(Ui& ui, const char* label, Index current, Index count, const Action& back,
+                  const Action& forward, State& state, Index& selected,
                   const std::function<RowNote(Index)>& note = {}) {
-  const std::string refusal = on.refusal(state);
-  ImGui::PushID(what);
+  const std::string refusal = forward.refusal(state);
+  ImGui::PushID(label);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), ImGui::GetStyle().ItemSpacing.y});
   ImGui::BeginDisabled(!back.enabled(state));
   if (button(ui, "‹", back.id)) back.run(state);
-  hint(ui, help_text(back, state) + key_of(back));
+  hint(ui, help_text(back, state) + shortcut_of(back));
   ImGui::EndDisabled();
   ImGui::SameLine();
-  const std::string text = std::string(what) + " " + std::to_string(now);
+  const std::string text = std::string(label) + " " + std::to_string(current);
   // Narrower in small windows and beside lists of parts, so that the colours stay on the same line.
   const Trace* trace = state.edited_trace();
   const AddressParts parts = trace != nullptr ? trace->parts : AddressParts();
-  const bool with_parts = parts.stack || parts.kind || parts.step || parts.segment;
-  const bool narrow = ImGui::GetWindowWidth() < ui.px(with_parts ? kNarrowParts : kNarrow);
+  const bool has_parts = parts.stack || parts.kind || parts.step || parts.segment;
+  const bool is_narrow = ImGui::GetWindowWidth() < ui.px(has_parts ? kNarrowParts : kNarrow);
   ImGui::BeginDisabled(!refusal.empty());
-  if (button(ui, text.c_str(), what, false, ui.px(narrow ? 62 : 88))) ImGui::OpenPopup("list");
+  if (button(ui, text.c_str(), label, false, ui.px(is_narrow ? 62 : 88))) ImGui::OpenPopup("list");
   ImGui::EndDisabled();
   hint(ui, refusal);
   ImGui::SameLine();
-  ImGui::BeginDisabled(!on.enabled(state));
-  if (button(ui, "›", on.id)) on.run(state);
-  hint(ui, help_text(on, state) + key_of(on));
+  ImGui::BeginDisabled(!forward.enabled(state));
+  if (button(ui, "›", forward.id)) forward.run(state);
+  hint(ui, help_text(forward, state) + shortcut_of(forward));
   ImGui::EndDisabled();
   ImGui::PopStyleVar();
   if (begin_list(ui, "list")) {
     for (Index i = 0; i < count; ++i) {
-      const std::string entry = std::string(what) + " " + std::to_string(i);
-      if (list_row(ui, entry, i == now, true, note ? note(i) : RowNote())) chosen = i;
-      mark(ui, std::string(what) + "." + std::to_string(i));
+      const std::string entry = std::string(label) + " " + std::to_string(i);
+      if (list_row(ui, entry, i == current, true, note ? note(i) : RowNote())) selected = i;
+      mark(ui, std::string(label) + "." + std::to_string(i));
     }
     ImGui::EndPopup();
   }
@@ -249,14 +249,14 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
 }
 
 void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
-  const ColourMap& now = effective_map(controls, state.session->view.colour_map);
+  const ColourMap& current = effective_map(controls, state.session->view.colour_map);
   ImGui::SetNextItemWidth(ui.px(110));
-  const bool open = begin_combo(ui, "##colours", now.label);
+  const bool open = begin_combo(ui, "##colours", current.label);
   mark(ui, "colour_map");
-  if (!open) hint(ui, "Colours of the heat map" + key_of(action("colour_map")));
+  if (!open) hint(ui, "Colours of the heat map" + shortcut_of(action("colour_map")));
   if (open) {
     for (const ColourMap* map : applicable_maps(controls)) {
-      if (list_row(ui, map->label, map == &now)) {
+      if (list_row(ui, map->label, map == &current)) {
         state.session.edit().view.colour_map = map->id;
       }
       mark(ui, "colour_map." + map->id);
@@ -268,14 +268,14 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
 constexpr double kColourEndWidth = 172;
 
 void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& choices) {
-  const ColourEndChoice& now = *selected_colour_end(choices, state.session->view.colour_end);
+  const ColourEndChoice& current = *selected_colour_end(choices, state.session->view.colour_end);
   ImGui::SetNextItemWidth(ui.px(kColourEndWidth));
-  const bool open = begin_combo(ui, "##colour_end", now.label);
+  const bool open = begin_combo(ui, "##colour_end", current.label);
   mark(ui, "colour_end");
-  if (!open) hint(ui, now.help + key_of(action("colour_end")));
+  if (!open) hint(ui, current.help + shortcut_of(action("colour_end")));
   if (!open) return;
   for (const ColourEndChoice& choice : choices) {
-    if (list_row(ui, choice.label, &choice == &now)) {
+    if (list_row(ui, choice.label, &choice == &current)) {
       state.session.edit().view.colour_end = choice.end;
     }
     hint(ui, choice.help);
@@ -292,7 +292,7 @@ void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
   if (ImGui::Checkbox(label, &on)) a.run(state);
   mark(ui, a.id);
   ImGui::EndDisabled();
-  hint(ui, help_text(a, state) + key_of(a));
+  hint(ui, help_text(a, state) + shortcut_of(a));
 }
 
 bool hides_special(const ViewControls& controls) {
@@ -306,31 +306,31 @@ float switch_width(const char* label) {
 }
 
 float colours_width(const Ui& ui, const ViewControls& controls) {
-  const bool chooses = controls.colours != ViewControls::Colours::None;
-  const bool ends = controls.colour_ends.size() > 1;
+  const bool has_maps = controls.colours != ViewControls::Colours::None;
+  const bool has_ends = controls.colour_ends.size() > 1;
   const float spacing = ImGui::GetStyle().ItemSpacing.x;
-  return (chooses ? ui.px(110) + spacing : 0) + (ends ? ui.px(kColourEndWidth) + spacing : 0) +
+  return (has_maps ? ui.px(110) + spacing : 0) + (has_ends ? ui.px(kColourEndWidth) + spacing : 0) +
          (controls.words ? switch_width("Words") : 0) +
          (hides_special(controls) ? switch_width("Special") : 0);
 }
 
 // Colour settings that have an effect, at the right end of the line if there is room.
 void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
-  const bool chooses = controls.colours != ViewControls::Colours::None;
-  const bool ends = controls.colour_ends.size() > 1;
-  if (!chooses && !ends && !controls.words) return;
-  const float right = colours_width(ui, controls);
-  const float at = ImGui::GetContentRegionMax().x - right;
+  const bool has_maps = controls.colours != ViewControls::Colours::None;
+  const bool has_ends = controls.colour_ends.size() > 1;
+  if (!has_maps && !has_ends && !controls.words) return;
+  const float width = colours_width(ui, controls);
+  const float at = ImGui::GetContentRegionMax().x - width;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
   if (controls.words) draw_switch(ui, state, "Words", action("words"));
   if (hides_special(controls)) {
     ImGui::SameLine();
     draw_switch(ui, state, "Special", action("special"));
   }
-  if (controls.words && (chooses || ends)) ImGui::SameLine();
-  if (chooses) draw_colour_maps(ui, state, controls);
-  if (!ends) return;
-  if (chooses) ImGui::SameLine();
+  if (controls.words && (has_maps || has_ends)) ImGui::SameLine();
+  if (has_maps) draw_colour_maps(ui, state, controls);
+  if (!has_ends) return;
+  if (has_maps) ImGui::SameLine();
   draw_colour_ends(ui, state, controls.colour_ends);
 }
 
@@ -343,12 +343,11 @@ void draw_play(Ui& ui, State& state) {
     play.run(state);
   }
   ImGui::EndDisabled();
-  hint(ui, play.help + key_of(play));
+  hint(ui, play.help + shortcut_of(play));
 }
 
-// Parameters of the view.
 void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bool play_above,
-                          float after, ParameterWidgets& texts) {
+                          float tail, ParameterWidgets& widgets) {
   const ViewSettings& settings = state.session->view;
   const View& v = view(settings.id);
   if (v.options.parameters.empty()) return;
@@ -360,7 +359,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bo
     ImGui::PopStyleVar();
     ImGui::SameLine(0, ui.px(16));
   }
-  if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, texts, after)) {
+  if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, widgets, tail)) {
     set_view_values(state.session.edit().view, v.id, values);
   }
 }
@@ -397,14 +396,14 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
   for (; n < list.size(); ++n) {
     const Action& a = *list[n];
     const float width = action_width(ui, a.label);
-    const float more = n + 1 < list.size() ? action_width(ui, kMore) + ui.px(kActionGap) : 0;
+    const float list_width = n + 1 < list.size() ? action_width(ui, kMore) + ui.px(kActionGap) : 0;
     if (!first) ImGui::SameLine(0, ui.px(kActionGap));
     const float room = ImGui::GetContentRegionAvail().x;
-    const std::vector<const Action*> rest(list.begin() + static_cast<std::ptrdiff_t>(n),
-                                          list.end());
-    const bool all_fit = actions_width(ui, rest) - ui.px(kActionGap) <= room;
-    if (!all_fit && room < width + more) {
-      if (n == 0 && !first) ImGui::NewLine();  // a line for the commands
+    const std::vector<const Action*> remaining(list.begin() + static_cast<std::ptrdiff_t>(n),
+                                               list.end());
+    const bool all_fit = actions_width(ui, remaining) - ui.px(kActionGap) <= room;
+    if (!all_fit && room < width + list_width) {
+      if (n == 0 && !first) ImGui::NewLine();  // start a new line
       if (n > 0) break;
     }
     first = false;
@@ -412,7 +411,7 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
     const bool on = a.checked && a.checked(state);
     if (button(ui, a.label.c_str(), a.id, on)) a.run(state);
     ImGui::EndDisabled();
-    hint(ui, help_text(a, state) + key_of(a));
+    hint(ui, help_text(a, state) + shortcut_of(a));
   }
   if (n < list.size()) {
     if (button(ui, kMore, "more")) ImGui::OpenPopup("more");
@@ -420,7 +419,7 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
       for (; n < list.size(); ++n) {
         const Action& a = *list[n];
         const bool on = a.checked && a.checked(state);
-        if (list_row(ui, a.label + key_of(a), on, a.enabled(state))) a.run(state);
+        if (list_row(ui, a.label + shortcut_of(a), on, a.enabled(state))) a.run(state);
         mark(ui, a.id);
         hint(ui, help_text(a, state));
       }
@@ -447,29 +446,29 @@ void draw_picture_progress(Ui& ui, State& state, const char* id) {
   }
 }
 
-std::string measured_label(const ViewSettings& settings) {
+std::string texts_label(const ViewSettings& settings) {
   const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
   return name.empty() ? "Measure on a file…" : on_screen(name);
 }
 
-float measured_width(const Ui& ui, const ViewSettings& settings) {
-  return ImGui::CalcTextSize(measured_label(settings).c_str()).x + ui.px(20);
+float texts_width(const Ui& ui, const ViewSettings& settings) {
+  return ImGui::CalcTextSize(texts_label(settings).c_str()).x + ui.px(20);
 }
 
 // Selects the texts on which heads are measured, in the view that sorts heads by measures.
-void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
+void draw_texts_button(Ui& ui, State& state, const ViewControls& controls) {
   const ViewSettings& settings = state.session->view;
   if (!view(settings.id).reads(Findings::heads.id)) return;
   ImGui::SameLine(0, ui.px(16));
   const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
-  const std::string label = measured_label(settings);
-  const float width = measured_width(ui, settings);
+  const std::string label = texts_label(settings);
+  const float width = texts_width(ui, settings);
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
-  // Without effect in the order of layers, like the limits.
+  // Has no effect if heads are ordered by layer, like the limits on measures.
   const auto idle = controls.idle.find("at_least");
-  const bool measures = idle == controls.idle.end();
-  ImGui::BeginDisabled(!measures);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});  // as low as the rest
+  const bool has_effect = idle == controls.idle.end();
+  ImGui::BeginDisabled(!has_effect);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});  // as high as the strip
   if (button(ui, label.c_str(), "grid.texts")) browse(state, BrowsePurpose::OpenTexts);
   ImGui::PopStyleVar();
   ImGui::EndDisabled();
@@ -477,17 +476,17 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   if (name.empty()) {
     help = "Measure the heads on a file of texts separated by blank lines, instead of this text.";
   }
-  hint(ui, measures ? help : idle->second);
+  hint(ui, has_effect ? help : idle->second);
   if (name.empty()) return;
   ImGui::SameLine();
   const FindingTask& heads = state.run.finding_tasks[Findings::heads.id];
-  const bool running = heads.is_running();
-  if (button(ui, running ? "Cancel" : "×", "grid.texts.close")) {
-    if (running) heads.task->cancel();
+  const bool is_running = heads.is_running();
+  if (button(ui, is_running ? "Cancel" : "×", "grid.texts.close")) {
+    if (is_running) heads.task->cancel();
     state.session.edit().view.statistics_file.clear();
   }
-  hint(ui, running ? "Stop measuring" : "Measure on this text again");
-  if (running) {
+  hint(ui, is_running ? "Stop measuring" : "Measure on this text again");
+  if (is_running) {
     ImGui::SameLine();
     ImGui::ProgressBar(static_cast<float>(heads.task->share()), {ui.px(90), 0});
   } else if (const std::string problem = heads.problem(); !problem.empty()) {
@@ -498,32 +497,32 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
 
 }  // namespace
 
-void draw_toolbar(Ui& ui, State& state, ParameterWidgets& texts) {
+void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets) {
   draw_tabs(ui, state);
-  const Index layer_now = state.edited().view.layer, head_now = state.edited().view.head;
-  Index layer = layer_now, head = head_now;
+  const Index old_layer = state.edited().view.layer, old_head = state.edited().view.head;
+  Index layer = old_layer, head = old_head;
   draw_stepper(ui, "Layer", layer, state.layers(), action("layer_back"), action("layer_on"), state,
                layer);
   ImGui::SameLine(0, ui.px(14));
   draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state, head,
-               [&](Index i) { return head_note(state, layer_now, i); });
-  if (layer != layer_now || head != head_now) state.look_at(layer, head);
+               [&](Index i) { return head_note(state, old_layer, i); });
+  if (layer != old_layer || head != old_head) state.look_at(layer, head);
   draw_part_chooser(ui, state);
   const ViewControls controls = state.controls();
   // Commands that do not fit in the line of parameters may fit in the line above.
   const std::vector<const Action*> commands = view_actions(state);
-  const float wide = actions_width(ui, commands), whole = ImGui::GetContentRegionMax().x;
-  const float before = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14);
+  const float commands_width = actions_width(ui, commands), line = ImGui::GetContentRegionMax().x;
+  const float left = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14);
   const ViewSettings& settings = state.session->view;
   const float play = controls.animation ? ui.px(kPlayWidth + 16) : 0;
-  const float strip =
+  const float strip_width =
       parameter_strip_width(ui, controls.parameters, view_values(settings, settings.id)) + play;
-  const float room = whole - before - colours_width(ui, controls);
-  const bool too_long = strip > 0 && strip + wide > whole;
-  const bool above = !commands.empty() && too_long && wide <= room;
-  const bool play_above = !above && play > 0 && strip > whole && play <= room;
+  const float room = line - left - colours_width(ui, controls);
+  const bool too_long = strip_width > 0 && strip_width + commands_width > line;
+  const bool commands_above = !commands.empty() && too_long && commands_width <= room;
+  const bool play_above = !commands_above && play > 0 && strip_width > line && play <= room;
   constexpr double kAbove = 5, kBeside = 3;  // units: heights match the neighbouring items
-  if (above) {
+  if (commands_above) {
     ImGui::SameLine(0, ui.px(14));
     draw_view_actions(ui, state, commands, true, kAbove);
   } else if (play_above) {
@@ -532,12 +531,12 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& texts) {
   }
   draw_colours(ui, state, controls);
   const bool measures = view(settings.id).reads(Findings::heads.id);
-  const float after = measures ? measured_width(ui, settings) + ui.px(16) : 0;
-  draw_view_parameters(ui, state, controls, play_above, after, texts);
-  if (!above) {
+  const float reserved = measures ? texts_width(ui, settings) + ui.px(16) : 0;
+  draw_view_parameters(ui, state, controls, play_above, reserved, widgets);
+  if (!commands_above) {
     draw_view_actions(ui, state, commands, view(settings.id).options.parameters.empty(), kBeside);
   }
-  draw_measured_texts(ui, state, controls);
+  draw_texts_button(ui, state, controls);
   for (const char* id : {Findings::errors.id, Findings::replaced.id}) {
     draw_picture_progress(ui, state, id);
   }

@@ -8,7 +8,7 @@
 
 namespace attnscope::window {
 
-// `texts`: state of the view's parameter widgets.
-void draw_toolbar(Ui& ui, State& state, ParameterWidgets& texts);
+// `widgets`: of the view's parameters.
+void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets);
 
 }  // namespace attnscope::window
