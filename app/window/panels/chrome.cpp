@@ -21,7 +21,6 @@ std::string milliseconds(double value) {
   return text.data();
 }
 
-// Draws a dot between two items.
 void draw_dot(const Ui& ui) {
   ImGui::SameLine();
   ImGui::TextColored(ui.look->faint, "·");
@@ -73,7 +72,6 @@ void draw_busy(Ui& ui, State& state) {
   if (draw_cancel(ui, "cancel")) action("cancel").run(state);
 }
 
-// Progress of background tasks.
 void draw_tasks(Ui& ui, State& state) {
   for (const TaskKind& kind : task_kinds()) {
     const std::optional<TaskStatus> status = kind.status(state);

@@ -8,7 +8,7 @@
 namespace attnscope::window {
 namespace {
 
-// Above this number, boxes with their own draw calls cost more than their bounding box.
+// More boxes, each with its own draw calls, cost more than their bounding box.
 constexpr std::size_t kMaxBoxes = 24;
 
 PixelBox intersection(const PixelBox& a, const PixelBox& b) {
@@ -32,14 +32,14 @@ class Frame {
 
   int width() const { return width_; }
   int height() const { return height_; }
-  PixelBox all() const { return {0, 0, width_, height_}; }
-  // True if pixel boxes are clip rectangles without rounding.
-  bool exact() const {
+  PixelBox bounds() const { return {0, 0, width_, height_}; }
+  // True if clip rectangles are pixel boxes without rounding.
+  bool is_exact() const {
     return scale_.x == std::floor(scale_.x) && scale_.y == std::floor(scale_.y);
   }
 
-  // Pixels inside a command's clip rectangle, rounded like the scissor of ImGui's OpenGL backend
-  // (down, y from below), or like the painter in callbacks.
+  // Pixels inside a command's clip rectangle. Rounded down, with y from the bottom, like the
+  // scissor of ImGui's OpenGL backend; in callbacks to the nearest pixel, like the painter.
   PixelBox clip(const ImDrawCmd& command) const {
     const float left = (command.ClipRect.x - origin_.x) * scale_.x;
     const float top = (command.ClipRect.y - origin_.y) * scale_.y;
@@ -48,14 +48,14 @@ class Frame {
     if (!(right > left) || !(bottom > top)) return {};
     PixelBox box;
     if (command.UserCallback != nullptr) {
-      const auto whole = [](float v) { return static_cast<int>(std::lround(v)); };
-      box = {whole(left), whole(top), whole(right) - whole(left), whole(bottom) - whole(top)};
+      const auto pixel = [](float v) { return static_cast<int>(std::lround(v)); };
+      box = {pixel(left), pixel(top), pixel(right) - pixel(left), pixel(bottom) - pixel(top)};
     } else {
-      const int below = static_cast<int>(static_cast<float>(height_) - bottom);
-      const int high = static_cast<int>(bottom - top);
-      box = {static_cast<int>(left), height_ - below - high, static_cast<int>(right - left), high};
+      const int base = static_cast<int>(static_cast<float>(height_) - bottom);
+      const int rows = static_cast<int>(bottom - top);
+      box = {static_cast<int>(left), height_ - base - rows, static_cast<int>(right - left), rows};
     }
-    return intersection(box, all());
+    return intersection(box, bounds());
   }
 
   ImVec4 clip_rectangle(const PixelBox& box) const {
@@ -65,12 +65,12 @@ class Frame {
   }
 
   // Bounding box of a triangle, in pixels.
-  PixelBox around(const ImVec2& a, const ImVec2& b, const ImVec2& c) const {
-    const auto first = [](float v) { return static_cast<int>(std::floor(v)); };
-    const int left = first((std::min({a.x, b.x, c.x}) - origin_.x) * scale_.x);
-    const int top = first((std::min({a.y, b.y, c.y}) - origin_.y) * scale_.y);
-    const int right = first((std::max({a.x, b.x, c.x}) - origin_.x) * scale_.x) + 1;
-    const int bottom = first((std::max({a.y, b.y, c.y}) - origin_.y) * scale_.y) + 1;
+  PixelBox box_of(const ImVec2& a, const ImVec2& b, const ImVec2& c) const {
+    const auto floor_pixel = [](float v) { return static_cast<int>(std::floor(v)); };
+    const int left = floor_pixel((std::min({a.x, b.x, c.x}) - origin_.x) * scale_.x);
+    const int top = floor_pixel((std::min({a.y, b.y, c.y}) - origin_.y) * scale_.y);
+    const int right = floor_pixel((std::max({a.x, b.x, c.x}) - origin_.x) * scale_.x) + 1;
+    const int bottom = floor_pixel((std::max({a.y, b.y, c.y}) - origin_.y) * scale_.y) + 1;
     return {left, top, right - left, bottom - top};
   }
 
@@ -87,43 +87,43 @@ void for_each_triangle(const Frame& frame, const ImDrawList& list, const ImDrawC
   const ImDrawVert* vertex = list.VtxBuffer.Data + command.VtxOffset;
   for (unsigned int i = 0; i + 2 < command.ElemCount; i += 3) {
     const ImDrawIdx* corner = index + i;
-    f(corner, frame.around(vertex[corner[0]].pos, vertex[corner[1]].pos, vertex[corner[2]].pos));
+    f(corner, frame.box_of(vertex[corner[0]].pos, vertex[corner[1]].pos, vertex[corner[2]].pos));
   }
 }
 
-// Adds a command's share of each box: the same command, clipped, with the triangles in the box.
+// Adds the command once per box: clipped to the box, with the triangles that overlap it.
 void keep_triangles(const Frame& frame, const ImDrawList& list, const ImDrawCmd& command,
                     const std::vector<PixelBox>& boxes, ImVector<ImDrawCmd>& commands,
                     ImVector<ImDrawIdx>& indices) {
   const PixelBox clip = frame.clip(command);
   for (const PixelBox& box : boxes) {
-    const PixelBox seen = intersection(clip, box);
-    if (is_empty(seen)) continue;
-    ImDrawCmd kept = command;
-    kept.ClipRect = frame.clip_rectangle(seen);
-    kept.IdxOffset = static_cast<unsigned int>(indices.Size);
-    for_each_triangle(frame, list, command, [&](const ImDrawIdx* corner, const PixelBox& around) {
-      if (is_empty(intersection(around, seen))) return;
+    const PixelBox visible = intersection(clip, box);
+    if (is_empty(visible)) continue;
+    ImDrawCmd clipped = command;
+    clipped.ClipRect = frame.clip_rectangle(visible);
+    clipped.IdxOffset = static_cast<unsigned int>(indices.Size);
+    for_each_triangle(frame, list, command, [&](const ImDrawIdx* corner, const PixelBox& extent) {
+      if (is_empty(intersection(extent, visible))) return;
       for (int n = 0; n < 3; ++n) indices.push_back(corner[n]);
     });
-    kept.ElemCount = static_cast<unsigned int>(indices.Size) - kept.IdxOffset;
-    if (kept.ElemCount > 0) commands.push_back(kept);
+    clipped.ElemCount = static_cast<unsigned int>(indices.Size) - clipped.IdxOffset;
+    if (clipped.ElemCount > 0) commands.push_back(clipped);
   }
 }
 
 void keep_callback(const Frame& frame, const ImDrawCmd& command, const std::vector<PixelBox>& boxes,
                    ImVector<ImDrawCmd>& commands) {
-  const int before = commands.Size;
-  ImDrawCmd kept = command;
+  const int count = commands.Size;
+  ImDrawCmd clipped = command;
   for (const PixelBox& box : boxes) {
-    const PixelBox seen = intersection(frame.clip(command), box);
-    if (is_empty(seen)) continue;
-    kept.ClipRect = frame.clip_rectangle(seen);
-    commands.push_back(kept);
+    const PixelBox visible = intersection(frame.clip(command), box);
+    if (is_empty(visible)) continue;
+    clipped.ClipRect = frame.clip_rectangle(visible);
+    commands.push_back(clipped);
   }
-  if (commands.Size > before) return;
-  kept.ClipRect = {0, 0, 0, 0};
-  commands.push_back(kept);
+  if (commands.Size > count) return;
+  clipped.ClipRect = {0, 0, 0, 0};
+  commands.push_back(clipped);
 }
 
 // Identifies a texture, including those that the backend has not uploaded yet.
@@ -140,16 +140,16 @@ auto texture_of(const ImDrawCmd& command) {
 }
 
 PixelBox bounding_box(const std::vector<PixelBox>& boxes) {
-  PixelBox all = boxes.front();
+  PixelBox bounds = boxes.front();
   for (const PixelBox& b : boxes) {
-    const int right = std::max(all.x + all.width, b.x + b.width);
-    const int bottom = std::max(all.y + all.height, b.y + b.height);
-    all.x = std::min(all.x, b.x);
-    all.y = std::min(all.y, b.y);
-    all.width = right - all.x;
-    all.height = bottom - all.y;
+    const int right = std::max(bounds.x + bounds.width, b.x + b.width);
+    const int bottom = std::max(bounds.y + bounds.height, b.y + b.height);
+    bounds.x = std::min(bounds.x, b.x);
+    bounds.y = std::min(bounds.y, b.y);
+    bounds.width = right - bounds.x;
+    bounds.height = bottom - bounds.y;
   }
-  return all;
+  return bounds;
 }
 
 }  // namespace
@@ -158,14 +158,14 @@ Damage::Tiles Damage::fingerprints(const ImDrawData& data) const {
   const Frame frame(data);
   const int rows = (height_ + tile_size - 1) / tile_size;
   Tiles tiles(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows), 1);
-  const auto add = [&](const PixelBox& box, std::uint64_t what) {
+  const auto add = [&](const PixelBox& box, std::uint64_t fingerprint) {
     if (is_empty(box)) return;
     const int left = box.x / tile_size, right = (box.x + box.width - 1) / tile_size;
     const int top = box.y / tile_size, bottom = (box.y + box.height - 1) / tile_size;
     for (int y = top; y <= bottom; ++y) {
       for (int x = left; x <= right; ++x) {
         std::uint64_t& tile = tiles[static_cast<std::size_t>(y * columns_ + x)];
-        tile = Hash(tile).add(what).value();
+        tile = Hash(tile).add(fingerprint).value();
       }
     }
   };
@@ -177,25 +177,25 @@ Damage::Tiles Damage::fingerprints(const ImDrawData& data) const {
     for (const ImDrawCmd& command : list.CmdBuffer) {
       if (command.UserCallback == ImDrawCallback_ResetRenderState) continue;
       const PixelBox clip = frame.clip(command);
-      const Hash clipped = Hash().add(clip);
+      const Hash clip_hash = Hash().add(clip);
       if (command.UserCallback != nullptr) {
         const Drawing drawing = callback_drawing_(command);
-        add(intersection(drawing.box, clip), Hash(clipped).add(drawing.fingerprint).value());
+        add(intersection(drawing.box, clip), Hash(clip_hash).add(drawing.fingerprint).value());
         continue;
       }
-      const Hash start = Hash(clipped).add(texture_of(command));
+      const Hash start = Hash(clip_hash).add(texture_of(command));
       const std::uint64_t* vertex = vertices.data() + command.VtxOffset;
-      for_each_triangle(frame, list, command, [&](const ImDrawIdx* corner, const PixelBox& around) {
+      for_each_triangle(frame, list, command, [&](const ImDrawIdx* corner, const PixelBox& extent) {
         Hash triangle = start;
         for (int c = 0; c < 3; ++c) triangle.add(vertex[corner[c]]);
-        add(intersection(around, clip), triangle.value());
+        add(intersection(extent, clip), triangle.value());
       });
     }
   }
   return tiles;
 }
 
-// Runs of tiles in a row, extended downwards as long as the next row has the same run.
+// Runs of changed tiles in a row, extended downwards as long as the next row has the same run.
 std::vector<PixelBox> Damage::changed_boxes(const Tiles& now) const {
   const int rows = static_cast<int>(now.size()) / std::max(columns_, 1);
   std::vector<PixelBox> boxes;  // in tiles
@@ -231,22 +231,22 @@ std::vector<PixelBox> Damage::changed_boxes(const Tiles& now) const {
 
 std::vector<PixelBox> Damage::update(const ImDrawData& data) {
   const Frame frame(data);
-  if (frame.width() != width_ || frame.height() != height_ || !frame.exact()) invalidate();
+  if (frame.width() != width_ || frame.height() != height_ || !frame.is_exact()) invalidate();
   width_ = frame.width();
   height_ = frame.height();
   columns_ = (width_ + tile_size - 1) / tile_size;
   Tiles now = fingerprints(data);
   const std::vector<PixelBox> boxes =
-      tiles_.empty() ? std::vector<PixelBox>{frame.all()} : changed_boxes(now);
+      tiles_.empty() ? std::vector<PixelBox>{frame.bounds()} : changed_boxes(now);
   tiles_ = std::move(now);
   return boxes;
 }
 
 void clip_to_boxes(ImDrawData& data, const std::vector<PixelBox>& boxes) {
   const Frame frame(data);
-  const bool everything =
+  const bool covers_screen =
       boxes.size() == 1 && boxes[0].width == frame.width() && boxes[0].height == frame.height();
-  if (everything) return;
+  if (covers_screen) return;
   for (int n = 0; n < data.CmdListsCount; ++n) {
     ImDrawList& list = *data.CmdLists[n];
     ImVector<ImDrawCmd> commands;

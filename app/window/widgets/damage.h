@@ -1,9 +1,9 @@
 // Damage tracking: finds the parts of the screen that differ between frames, to redraw only those.
 //
-// A software rasteriser spends most of a frame on pixels that stay as they were: the panels while
-// the pointer moves over the picture, the map while its cross-hair moves. Each tile of the screen
-// has a fingerprint of everything drawn into it, in order; tiles whose fingerprint changed are
-// drawn again.
+// A software rasteriser spends most of a frame on pixels that do not change: the panels while the
+// pointer moves over the picture, the map while its cross-hair moves. Each tile of the screen has a
+// fingerprint of everything drawn into it, in order; tiles whose fingerprint changed are drawn
+// again.
 #pragma once
 
 #include <imgui.h>
@@ -30,12 +30,12 @@ class Damage {
   explicit Damage(CallbackDrawing callback_drawing)
       : callback_drawing_(std::move(callback_drawing)) {}
 
-  // Disjoint boxes in framebuffer pixels, y down from the top, in which `data` differs from the
-  // data of the previous call. The whole screen at the first call and after a change of its size.
+  // Returns disjoint boxes in framebuffer pixels, y down from the top, in which `data` differs from
+  // the previous call; the whole screen at the first call and after a change of its size.
   std::vector<PixelBox> update(const ImDrawData& data);
 
-  // Makes the next update() return the whole screen. For changes that draw data does not show, such
-  // as another font texture with the same name.
+  // Makes the next update() return the whole screen. Call after changes that are not part of the
+  // draw data, such as another font texture with the same name.
   void invalidate() { tiles_.clear(); }
 
  private:
@@ -49,8 +49,8 @@ class Damage {
   Tiles tiles_;
 };
 
-// Clips the draw data to the boxes. Callbacks that draw nothing there stay, once, with an empty
-// clip rectangle, since they track which resources are in use.
+// Clips the draw data to the boxes. A callback outside of them is kept once, with an empty clip
+// rectangle, since callbacks track which resources are in use.
 void clip_to_boxes(ImDrawData& data, const std::vector<PixelBox>& boxes);
 
 }  // namespace attnscope::window

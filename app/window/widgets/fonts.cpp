@@ -11,8 +11,8 @@
 namespace attnscope::window {
 namespace {
 
-// Characters of the user interface and of western languages, rasterised at the start: kRanges would
-// cost four times as much as the rest of the start.
+// Characters of the user interface and of western languages, rasterised at the start. Rasterising
+// kRanges would take four times as long as the rest of the start.
 constexpr ImWchar kCommonRanges[] = {
     0x0020, 0x007E, 0x00A1, 0x017F,                  // Latin
     0x02B0, 0x036F, 0x0370, 0x03FF,                  // modifiers and accents, Greek
@@ -38,7 +38,7 @@ struct FontFile {
   std::string path, family;
 };
 
-bool within(const ImWchar* ranges, char32_t character) {
+bool contains(const ImWchar* ranges, char32_t character) {
   for (; ranges[0] != 0; ranges += 2) {
     if (character >= ranges[0] && character <= ranges[1]) return true;
   }
@@ -47,23 +47,23 @@ bool within(const ImWchar* ranges, char32_t character) {
 
 // Font file of DejaVu Sans, or of the system's substitute; an empty path if there is none.
 FontFile find_font(const char* style) {
-  FcPattern* wanted = FcPatternCreate();
-  FcPatternAddString(wanted, FC_FAMILY, reinterpret_cast<const FcChar8*>("DejaVu Sans"));
-  FcPatternAddString(wanted, FC_STYLE, reinterpret_cast<const FcChar8*>(style));
-  FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
-  FcDefaultSubstitute(wanted);
+  FcPattern* pattern = FcPatternCreate();
+  FcPatternAddString(pattern, FC_FAMILY, reinterpret_cast<const FcChar8*>("DejaVu Sans"));
+  FcPatternAddString(pattern, FC_STYLE, reinterpret_cast<const FcChar8*>(style));
+  FcConfigSubstitute(nullptr, pattern, FcMatchPattern);
+  FcDefaultSubstitute(pattern);
   FcResult result = FcResultNoMatch;
-  FcPattern* found = FcFontMatch(nullptr, wanted, &result);
+  FcPattern* match = FcFontMatch(nullptr, pattern, &result);
   FontFile file;
   FcChar8* text = nullptr;
-  if (found != nullptr && FcPatternGetString(found, FC_FILE, 0, &text) == FcResultMatch) {
+  if (match != nullptr && FcPatternGetString(match, FC_FILE, 0, &text) == FcResultMatch) {
     file.path = reinterpret_cast<const char*>(text);
   }
-  if (found != nullptr && FcPatternGetString(found, FC_FAMILY, 0, &text) == FcResultMatch) {
+  if (match != nullptr && FcPatternGetString(match, FC_FAMILY, 0, &text) == FcResultMatch) {
     file.family = reinterpret_cast<const char*>(text);
   }
-  if (found != nullptr) FcPatternDestroy(found);
-  FcPatternDestroy(wanted);
+  if (match != nullptr) FcPatternDestroy(match);
+  FcPatternDestroy(pattern);
   return file;
 }
 
@@ -79,7 +79,7 @@ void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
 #endif
   baked_.clear();
   lecture.clear();
-  all_ |= is_missing_glyphs_;
+  loads_all_ |= is_missing_glyphs_;
   is_missing_glyphs_ = false;
   const FontFile regular_file = find_font("Book"), bold_file = find_font("Bold");
   notice_ = regular_file.family == "DejaVu Sans"
@@ -95,7 +95,7 @@ void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
     ImFont* font = nullptr;
     if (!path.empty()) {
       font = atlas.AddFontFromFileTTF(path.c_str(), static_cast<float>(pixels), &config,
-                                      all_ ? kRanges : kCommonRanges);
+                                      loads_all_ ? kRanges : kCommonRanges);
     }
     if (font == nullptr) font = atlas.AddFontDefault();
     baked_.push_back({font, pixels, is_bold});
@@ -118,16 +118,16 @@ void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
 #if IMGUI_VERSION_NUM < 19200  // newer versions rasterise glyphs on demand
   unsigned char* pixels = nullptr;
   int width = 0, height = 0;
-  atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // kept until the caller makes the texture
+  atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // kept until the caller creates the texture
 #endif
 }
 
 void Fonts::report_missing(char32_t character) {
-  is_missing_glyphs_ |= !all_ && within(kRanges, character) && !is_common(character);
+  is_missing_glyphs_ |= !loads_all_ && contains(kRanges, character) && !is_common(character);
 }
 
 bool Fonts::is_common(char32_t character) {
-  return within(kCommonRanges, character);
+  return contains(kCommonRanges, character);
 }
 
 ImFont* Fonts::nearest(double pixels, bool is_bold) const {
@@ -135,9 +135,9 @@ ImFont* Fonts::nearest(double pixels, bool is_bold) const {
   double min_distance = HUGE_VAL;
   for (const Baked& b : baked_) {
     // Downscaling looks better than upscaling.
-    const double far = b.pixels >= pixels ? b.pixels - pixels : 1.5 * (pixels - b.pixels);
-    if (b.bold == is_bold && far < min_distance) {
-      min_distance = far;
+    const double distance = b.pixels >= pixels ? b.pixels - pixels : 1.5 * (pixels - b.pixels);
+    if (b.bold == is_bold && distance < min_distance) {
+      min_distance = distance;
       best = b.font;
     }
   }
@@ -184,36 +184,36 @@ bool drawable(char32_t character) {
 
 std::string on_screen(std::string_view text) {
   constexpr const char* kBetweenCodes = " ";
-  std::string shown;
-  shown.reserve(text.size());
+  std::string result;
+  result.reserve(text.size());
   std::array<char, 16> code;
-  bool after_code = false;  // consecutive code points are separated by spaces
+  bool follows_code = false;  // then a space separates code points
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(text, at);
     const std::string_view bytes = text.substr(at, c.bytes);
     at += c.bytes;
-    bool codes = false;
+    bool is_code = false;
     if (c.value == 0xFFFD && c.bytes == 1) {
       std::snprintf(code.data(), code.size(), "0x%02X", static_cast<unsigned char>(bytes[0]));
-      shown += code.data();
+      result += code.data();
     } else if (drawable(c.value)) {
-      shown += bytes;
+      result += bytes;
     } else {
       std::snprintf(code.data(), code.size(), "U+%04X", static_cast<unsigned>(c.value));
-      if (after_code) shown += kBetweenCodes;
-      shown += code.data();
-      codes = true;
+      if (follows_code) result += kBetweenCodes;
+      result += code.data();
+      is_code = true;
     }
-    after_code = codes;
+    follows_code = is_code;
   }
-  return shown;
+  return result;
 }
 
 double ScreenMeasure::width(const std::string& text, double size, bool bold) const {
-  const std::string shown = on_screen(text);
+  const std::string visible = on_screen(text);
   const ImVec2 extent =
       fonts_.nearest(size * scale_, bold)
-          ->CalcTextSizeA(static_cast<float>(size * scale_), FLT_MAX, 0, shown.c_str());
+          ->CalcTextSizeA(static_cast<float>(size * scale_), FLT_MAX, 0, visible.c_str());
   return extent.x / scale_;
 }
 

@@ -13,16 +13,16 @@ namespace attnscope::window {
 
 class Fonts {
  public:
-  // Fills the atlas for this scale (pixels per unit), first with common characters, with all
-  // characters once another one was requested. Needs no ImGui context before ImGui 1.92. The caller
-  // creates the atlas texture. Without DejaVu, another sans-serif font is used and `notice` is set.
-  // `lecture`: include the large sizes.
-  void load(ImFontAtlas& atlas, double scale, bool lecture = false);
+  // Fills the atlas for this scale (pixels per unit): with common characters, or with all after
+  // drawable() was asked for others. Needs no ImGui context before ImGui 1.92. The caller creates
+  // the atlas texture. Without DejaVu, another sans-serif font is used and notice() is set.
+  // `with_lecture`: include the large sizes.
+  void load(ImFontAtlas& atlas, double scale, bool with_lecture = false);
   double scale() const { return scale_; }  // 0: not loaded
   bool has_lecture() const { return !lecture.empty(); }
   // Makes drawable() report missing characters to this object, which must not move afterwards.
   void track_missing_glyphs() { ImGui::GetIO().UserData = this; }
-  // True if load() would add characters that drawable() was asked for since.
+  // True if drawable() was asked for characters that load() would add now.
   bool is_missing_glyphs() const { return is_missing_glyphs_; }
   void report_missing(char32_t character);
   static bool is_common(char32_t character);
@@ -31,10 +31,10 @@ class Fonts {
   ImFont* body = nullptr;  // kBodySize units
   ImFont* bold = nullptr;
   ImFont* small = nullptr;  // for hints and units
-  ImFont* tiny = nullptr;   // for the heights of sliders
+  ImFont* tiny = nullptr;   // determines the height of thin sliders
   ImFont* title = nullptr;  // bold
 
-  // For the last row of a lecture hall, largest first; empty if not loaded.
+  // Readable from the last row of a lecture hall, largest first; empty if not loaded.
   struct Lecture {
     ImFont* text;
     ImFont* title;
@@ -53,7 +53,7 @@ class Fonts {
   std::vector<Baked> baked_;
   std::string notice_;
   double scale_ = 0;
-  bool all_ = false, is_missing_glyphs_ = false;
+  bool loads_all_ = false, is_missing_glyphs_ = false;
 };
 
 inline constexpr double kBodySize = 14;  // units
@@ -66,7 +66,7 @@ float advance(ImFont* font, float size, char32_t character);  // pixels
 // True if the window's font has a glyph for this character.
 bool drawable(char32_t character);
 // Text as the window can show it: characters without a glyph as code points ("U+4E2D U+6587"),
-// invalid bytes as "\xE4".
+// invalid bytes as "0xE4".
 std::string on_screen(std::string_view text);
 
 // Text widths on the screen, in units (pixels divided by the scale).

@@ -22,7 +22,7 @@ class Brush {
   Brush(ImDrawList& draw, ImVec2 origin, double scale, const Fonts& fonts)
       : draw_(draw), origin_(origin), scale_(scale), fonts_(fonts) {}
 
-  ImVec2 at(Point p) const {
+  ImVec2 to_screen(Point p) const {
     return {origin_.x + static_cast<float>(p.x * scale_),
             origin_.y + static_cast<float>(p.y * scale_)};
   }
@@ -30,30 +30,30 @@ class Brush {
 
   void operator()(const FilledBox& item) const {
     const Box& b = item.box;
-    draw_.AddRectFilled(at({b.x, b.y}), at({b.right(), b.bottom()}), packed_colour(item.colour),
-                        length(item.radius));
+    draw_.AddRectFilled(to_screen({b.x, b.y}), to_screen({b.right(), b.bottom()}),
+                        packed_colour(item.colour), length(item.radius));
   }
 
   void operator()(const OutlinedBox& item) const {
     const Box& b = item.box;
     const float thickness = stroke(item.thickness);
-    const ImVec2 min_corner = at({b.x, b.y}), max_corner = at({b.right(), b.bottom()});
+    const ImVec2 corner = to_screen({b.x, b.y}), end = to_screen({b.right(), b.bottom()});
     // ImGui insets the stroke by half a pixel; whole pixels look sharp.
-    draw_.AddRect({std::round(min_corner.x), std::round(min_corner.y)},
-                  {std::round(max_corner.x), std::round(max_corner.y)}, packed_colour(item.colour),
-                  0, 0, thickness);
+    draw_.AddRect({std::round(corner.x), std::round(corner.y)},
+                  {std::round(end.x), std::round(end.y)}, packed_colour(item.colour), 0, 0,
+                  thickness);
   }
 
   void operator()(const Line& item) const {
     std::vector<ImVec2> points;
     points.reserve(item.points.size());
-    for (const Point& p : item.points) points.push_back(at(p));
+    for (const Point& p : item.points) points.push_back(to_screen(p));
     if (points.size() < 2) return;
     const float thickness = stroke(item.thickness);
-    const bool straight =
+    const bool is_axis_aligned =
         points.size() == 2 && (points[0].x == points[1].x || points[0].y == points[1].y);
-    if (straight) {
-      fill_straight(points[0], points[1], thickness, packed_colour(item.colour));
+    if (is_axis_aligned) {
+      fill_axis_aligned(points[0], points[1], thickness, packed_colour(item.colour));
     } else {
       draw_.AddPolyline(points.data(), static_cast<int>(points.size()), packed_colour(item.colour),
                         0, thickness);
@@ -63,29 +63,29 @@ class Brush {
   void operator()(const Text& item) const {
     const double pixels = item.size * scale_;
     ImFont* font = fonts_.nearest(pixels, item.bold);
-    const std::string shown = on_screen(item.text);
+    const std::string text = on_screen(item.text);
     const auto size = static_cast<float>(pixels);
-    const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, shown.c_str());
+    const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, text.c_str());
     const float shift =
         item.align == Align::Start ? 0 : (item.align == Align::Middle ? extent.x / 2 : extent.x);
-    // From the top of ImGui's line to where kBaselineShift puts the baseline.
-    ImVec2 anchor = at(item.at);
-    const auto on_pixel = [](ImVec2 p) { return ImVec2(std::round(p.x), std::round(p.y)); };
-    // Horizontal and vertical text is sharp on whole pixels, and covers the same in each frame.
-    const bool upright = std::fmod(item.angle, 90) == 0;
-    if (upright && item.angle != 0) anchor = on_pixel(anchor);
+    // ImGui places text by the top of its line, kBaselineShift by its baseline.
+    ImVec2 anchor = to_screen(item.at);
+    const auto rounded = [](ImVec2 p) { return ImVec2(std::round(p.x), std::round(p.y)); };
+    // On whole pixels, horizontal and vertical text is sharp and the same in each frame.
+    const bool is_axis_aligned = std::fmod(item.angle, 90) == 0;
+    if (is_axis_aligned && item.angle != 0) anchor = rounded(anchor);
     ImVec2 corner(anchor.x - shift,
                   anchor.y + static_cast<float>(kBaselineShift * pixels) - ascent(font, size));
-    if (upright) corner = on_pixel(corner);
+    if (is_axis_aligned) corner = rounded(corner);
     if (item.angle == 0) {
-      draw_.AddText(font, size, corner, packed_colour(item.colour), shown.c_str());
+      draw_.AddText(font, size, corner, packed_colour(item.colour), text.c_str());
       return;
     }
-    // AddText() would drop letters that are outside before the rotation.
-    const ImVec4 everywhere(-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX);
+    // AddText() would drop letters that are outside the clip rectangle before the rotation.
+    const ImVec4 no_clip(-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX);
     const int first = draw_.VtxBuffer.Size;
-    font->RenderText(&draw_, size, corner, packed_colour(item.colour), everywhere, shown.data(),
-                     shown.data() + shown.size());
+    font->RenderText(&draw_, size, corner, packed_colour(item.colour), no_clip, text.data(),
+                     text.data() + text.size());
     rotate(first, anchor, item.angle);
   }
 
@@ -94,22 +94,22 @@ class Brush {
       draw_.PopClipRect();
       return;
     }
-    draw_.PushClipRect(at({item.box->x, item.box->y}), at({item.box->right(), item.box->bottom()}),
-                       true);
+    draw_.PushClipRect(to_screen({item.box->x, item.box->y}),
+                       to_screen({item.box->right(), item.box->bottom()}), true);
   }
 
  private:
   float stroke(double thickness) const { return std::max(1.0F, length(thickness)); }
 
   // A horizontal or vertical line on whole pixels.
-  void fill_straight(ImVec2 a, ImVec2 b, float thickness, ImU32 colour) const {
-    const float wide = std::max(1.0F, std::round(thickness));
+  void fill_axis_aligned(ImVec2 a, ImVec2 b, float thickness, ImU32 colour) const {
+    const float width = std::max(1.0F, std::round(thickness));
     if (a.x == b.x) {
-      const float left = std::round(a.x - wide / 2);
-      draw_.AddRectFilled({left, std::min(a.y, b.y)}, {left + wide, std::max(a.y, b.y)}, colour);
+      const float left = std::round(a.x - width / 2);
+      draw_.AddRectFilled({left, std::min(a.y, b.y)}, {left + width, std::max(a.y, b.y)}, colour);
     } else {
-      const float top = std::round(a.y - wide / 2);
-      draw_.AddRectFilled({std::min(a.x, b.x), top}, {std::max(a.x, b.x), top + wide}, colour);
+      const float top = std::round(a.y - width / 2);
+      draw_.AddRectFilled({std::min(a.x, b.x), top}, {std::max(a.x, b.x), top + width}, colour);
     }
   }
 
@@ -148,8 +148,8 @@ int framebuffer_height() {
   return static_cast<int>(std::lround(data.DisplaySize.y * data.FramebufferScale.y));
 }
 
-// The painters keep the values drawn in the last frame alive, so that equal addresses imply equal
-// values.
+// Hashes the address: the painters keep the values of the last frame alive, so that equal addresses
+// imply equal values.
 void add(Hash& hash, const Tensor& numbers) {
   hash.add(static_cast<const void*>(numbers.data()));
   for (Index d = 0; d < numbers.rank(); ++d) hash.add(numbers.dim(d));
@@ -181,7 +181,7 @@ std::string Painter::end_frame() {
 }
 
 void Painter::draw_queued(const ImDrawList*, const ImDrawCmd* command) {
-  const Queued& queued = *static_cast<const Queued*>(command->UserCallbackData);
+  const QueuedItem& queued = *static_cast<const QueuedItem*>(command->UserCallbackData);
   const ImVec4& clip = command->ClipRect;
   const PixelBox box = pixels(queued.min_corner, queued.max_corner);
   const PixelBox shown = pixels({clip.x, clip.y}, {clip.z, clip.w});
@@ -199,7 +199,7 @@ void Painter::draw_queued(const ImDrawList*, const ImDrawCmd* command) {
 
 // ImGui enables the scissor test, and sets the scissor for each of its own commands.
 void Painter::clear_filled(const ImDrawList*, const ImDrawCmd* command) {
-  const Filled& filled = *static_cast<const Filled*>(command->UserCallbackData);
+  const ClearedBox& filled = *static_cast<const ClearedBox*>(command->UserCallbackData);
   const ImVec4& clip = command->ClipRect;
   const PixelBox box =
       pixels({std::max(filled.min_corner.x, clip.x), std::max(filled.min_corner.y, clip.y)},
@@ -214,11 +214,11 @@ void Painter::clear_filled(const ImDrawList*, const ImDrawCmd* command) {
 Damage::Drawing Painter::drawing(const ImDrawCmd& command) {
   Hash hash;
   if (command.UserCallback == clear_filled) {
-    const Filled& filled = *static_cast<const Filled*>(command.UserCallbackData);
+    const ClearedBox& filled = *static_cast<const ClearedBox*>(command.UserCallbackData);
     hash.add(filled.min_corner).add(filled.max_corner).add(filled.colour);
     return {pixels(filled.min_corner, filled.max_corner), hash.value()};
   }
-  const Queued& queued = *static_cast<const Queued*>(command.UserCallbackData);
+  const QueuedItem& queued = *static_cast<const QueuedItem*>(command.UserCallbackData);
   hash.add(queued.min_corner).add(queued.max_corner);
   if (const auto* map = std::get_if<HeatMap>(queued.item)) {
     add(hash, *map);
@@ -242,7 +242,7 @@ void Painter::queue(const Item& item, ImVec2 min_corner, ImVec2 max_corner, ImDr
 void Painter::paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, double scale,
                     const Fonts& fonts) {
   const Brush brush(draw, origin, scale, fonts);
-  const ImVec2 end = brush.at({list.width, list.height});
+  const ImVec2 end = brush.to_screen({list.width, list.height});
   draw.PushClipRect(origin, end, true);
   fill(draw, origin, end, packed_colour(list.background));
   for (const Item& item : list.items) {
@@ -250,8 +250,8 @@ void Painter::paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, do
         [&](const auto& i) {
           using Kind = std::decay_t<decltype(i)>;
           if constexpr (std::is_same_v<Kind, HeatMap> || std::is_same_v<Kind, ColourImage>) {
-            queue(item, brush.at({i.box.x, i.box.y}), brush.at({i.box.right(), i.box.bottom()}),
-                  draw);
+            queue(item, brush.to_screen({i.box.x, i.box.y}),
+                  brush.to_screen({i.box.right(), i.box.bottom()}), draw);
           } else {
             brush(i);
           }

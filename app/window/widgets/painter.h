@@ -28,11 +28,11 @@ class Painter {
   // Call after the frame is drawn. Returns the OpenGL error, if any.
   std::string end_frame();
 
-  // Clears a box to an opaque colour: a software rasteriser uses milliseconds to blend a large box
-  // drawn as an ImGui shape.
+  // Clears a box to an opaque colour. An ImGui shape would be blended, which costs a software
+  // rasteriser milliseconds for a large box.
   void fill(ImDrawList& draw, ImVec2 min_corner, ImVec2 max_corner, ImU32 colour);
 
-  // Output of a draw callback made here (see damage.h).
+  // Output of a draw callback of this class (see damage.h).
   static Damage::Drawing drawing(const ImDrawCmd& command);
 
   // Paints the list with its origin at `origin` (pixels) and `scale` pixels per unit. The list must
@@ -41,12 +41,12 @@ class Painter {
              const Fonts& fonts);
 
  private:
-  struct Queued {  // heat map or image to be drawn with the frame
+  struct QueuedItem {  // heat map or image to be drawn with the frame
     Painter* painter;
     const Item* item;
     ImVec2 min_corner, max_corner;  // its box in pixels
   };
-  struct Filled {
+  struct ClearedBox {
     ImVec2 min_corner, max_corner;
     ImU32 colour;
   };
@@ -57,8 +57,8 @@ class Painter {
 
   HeatMapPainter heat_maps_;
   ImagePainter images_;
-  std::deque<Queued> queued_;  // ImGui keeps pointers into these
-  std::deque<Filled> filled_;
+  std::deque<QueuedItem> queued_;  // ImGui keeps pointers into these
+  std::deque<ClearedBox> filled_;
   std::string problem_;
 };
 

@@ -46,8 +46,8 @@ std::string number_format(const Parameter& p) {
 
 bool is_initial(const Parameter& p, const Values& values) {
   if (p.optional) return !values.has(p.key);
-  const auto found = values.all().find(p.key);
-  return found != values.all().end() && found->second == p.initial;
+  const auto it = values.all().find(p.key);
+  return it != values.all().end() && it->second == p.initial;
 }
 
 Values reset(const Parameter& p, const Values& values) {
@@ -69,9 +69,9 @@ Values with_initial(const Parameter& p, const Values& values) {
 std::optional<Value> list_from_text(const Parameter& p, std::string_view text,
                                     std::string& problem) {
   problem.clear();
-  const bool blank = text.find_first_not_of(" \t") == std::string_view::npos;
+  const bool is_blank = text.find_first_not_of(" \t") == std::string_view::npos;
   try {
-    return value_from_text(p, blank ? "[]" : as_json(p, text), p.label);
+    return value_from_text(p, is_blank ? "[]" : as_json(p, text), p.label);
   } catch (const InputError& e) {
     problem = e.what();
     return std::nullopt;

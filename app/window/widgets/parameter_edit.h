@@ -9,14 +9,13 @@
 
 namespace attnscope::window {
 
-// Clamps a number to the parameter's hard limits, excluded limits by one step.
+// Clamps a number to the parameter's hard limits; the slider's minimum replaces an excluded one.
 Index clamped(const Parameter& parameter, Index value);
 double clamped(const Parameter& parameter, double value);
 
-// printf format of a real number with the decimals appropriate for its range.
+// printf format of a real parameter, with decimals that suit its range.
 std::string number_format(const Parameter& parameter);
 
-// True if the parameter has its initial value.
 bool is_initial(const Parameter& parameter, const Values& values);
 // `values` with the parameter reset; an optional one becomes unset.
 Values reset(const Parameter& parameter, const Values& values);

@@ -52,7 +52,7 @@ Dimensions dimensions(const State& state) {
   return d;
 }
 
-Index length(const State& state) {
+Index tokens(const State& state) {
   return state.edited_trace() != nullptr ? static_cast<Index>(state.edited_trace()->tokens.size())
                                          : 0;
 }
@@ -62,80 +62,80 @@ bool effective_causal(const State& state) {
   return state.edited_trace() == nullptr || state.edited_trace()->config->causal;
 }
 
-std::string why_not(const State& state, const Choice& variant, const Choice& encoding,
-                    bool causal) {
-  return refusal(variant, encoding, causal, dimensions(state), length(state), length(state));
+std::string conflict(const State& state, const Choice& variant, const Choice& encoding,
+                     bool causal) {
+  return refusal(variant, encoding, causal, dimensions(state), tokens(state), tokens(state));
 }
 
 std::string in_brackets(const std::string& words) {
   return words.empty() ? "" : " (" + words + ")";
 }
 
-// Entry for no selection of their own for these heads.
-Entry inherited_entry(ChoiceScope scope, const std::string& otherwise) {
-  if (scope == ChoiceScope::All) return model_default_entry(otherwise);
-  return {"", "Same as other heads" + in_brackets(otherwise),
+// Entry for heads without a selection of their own.
+Entry inherited_entry(ChoiceScope scope, const std::string& method) {
+  if (scope == ChoiceScope::All) return model_default_entry(method);
+  return {"", "Same as other heads" + in_brackets(method),
           "", "Used if nothing is selected for these heads.",
           {}, {}};
 }
 
-// Choice in effect for the scope's heads if nothing is selected for them; null if unknown.
-const Choice* otherwise(const State& state, Choice HeadGroup::*member,
-                        const Choice* (*last)(const RunView&),
-                        void (*choose)(RunView&, ChoiceScope, std::optional<Choice>),
-                        RunView& without) {
+// Choice in effect if nothing is selected for the scope's heads, or null. May point into `unset`.
+const Choice* inherited_choice(const State& state, Choice HeadGroup::*member,
+                               const Choice* (*find_last)(const RunView&),
+                               void (*unselect)(RunView&, ChoiceScope, std::optional<Choice>),
+                               RunView& unset) {
   const RunView& e = state.edited();
-  without.view.layer = e.view.layer;
-  without.view.head = e.view.head;
-  without.run.variant = e.run.variant;
-  without.run.encoding = e.run.encoding;
+  unset.view.layer = e.view.layer;
+  unset.view.head = e.view.head;
+  unset.run.variant = e.run.variant;
+  unset.run.encoding = e.run.encoding;
   for (const GroupChoice& group : e.run.groups) {
     // Only choices for at least as many heads apply to the scope's heads.
     if (state.selection.scope == ChoiceScope::Head ||
         (state.selection.scope == ChoiceScope::Layer && group.heads.empty())) {
-      without.run.groups.push_back(group);
+      unset.run.groups.push_back(group);
     }
   }
-  choose(without, state.selection.scope, std::nullopt);
-  if (const Choice* choice = last(without)) return choice;
+  unselect(unset, state.selection.scope, std::nullopt);
+  if (const Choice* choice = find_last(unset)) return choice;
   const HeadGroup* trained = trained_group(state);
   return trained != nullptr ? &(trained->*member) : nullptr;
 }
 
 }  // namespace
 
-Entry model_default_entry(const std::string& has) {
-  return {"", "Model default" + in_brackets(has),
+Entry model_default_entry(const std::string& method) {
+  return {"", "Model default" + in_brackets(method),
           "", "The model's own setting; other selections run on the same weights.",
           {}, {}};
 }
 
-ChoiceList choice_list(const Offer& offer) {
+ChoiceList choice_list(const ChoiceSource& source) {
   const auto find = [&](const std::string& id) -> const Info* {
-    const auto found = std::ranges::find(offer.infos, id, &Info::id);
-    return found != offer.infos.end() ? *found : nullptr;
+    const auto it = std::ranges::find(source.infos, id, &Info::id);
+    return it != source.infos.end() ? *it : nullptr;
   };
   ChoiceList list;
-  if (offer.inherited != nullptr) {
-    list.now = find(offer.inherited->id);
-    list.model_values = offer.inherited->values;
+  if (source.inherited != nullptr) {
+    list.current = find(source.inherited->id);
+    list.model_values = source.inherited->values;
   }
-  list.entries.push_back(offer.without(list.now));
+  list.entries.push_back(source.unset_entry(list.current));
   list.preview = list.entries.front().label;
-  for (const Info* info : offer.infos) {
-    const Values start = illustrative_values(info->parameters, offer.tokens);
+  for (const Info* info : source.infos) {
+    const Values start = illustrative_values(info->parameters, source.tokens);
     list.entries.push_back({info->id, info->label, info->group, info->summary,
-                            [refusal = offer.refusal, choice = Choice{info->id, start}] {
+                            [refusal = source.refusal, choice = Choice{info->id, start}] {
                               return refusal(choice, true);
                             },
                             start});
   }
-  if (offer.choice) {
-    list.now = find(offer.choice->id);
-    list.preview = list.now != nullptr ? list.now->label : offer.choice->id;
+  if (source.choice) {
+    list.current = find(source.choice->id);
+    list.preview = list.current != nullptr ? list.current->label : source.choice->id;
   }
-  if (list.now != nullptr) {
-    list.refusal = [refusal = offer.refusal, id = list.now->id](const Values& values) {
+  if (list.current != nullptr) {
+    list.refusal = [refusal = source.refusal, id = list.current->id](const Values& values) {
       return refusal(Choice{id, values}, false);
     };
   }
@@ -164,18 +164,18 @@ std::optional<Choice> effective_encoding(const State& state) {
 
 namespace {
 
-bool differs(const State& state, Choice HeadGroup::*member) {
+bool is_mixed(const State& state, Choice HeadGroup::*member) {
   return state.selection.scope == ChoiceScope::All && heads_differ(state, member);
 }
 
-// List for the scope's heads. `differs`: the model's heads differ.
-ChoiceList scoped_list(const State& state, Offer offer, bool differs) {
-  offer.without = [&](const Info* inherited) {
-    if (differs) return inherited_entry(state.selection.scope, "differs by head");
+// List for the scope's heads. `is_mixed`: the model's heads differ.
+ChoiceList scoped_list(const State& state, ChoiceSource source, bool is_mixed) {
+  source.unset_entry = [&](const Info* inherited) {
+    if (is_mixed) return inherited_entry(state.selection.scope, "differs by head");
     return inherited_entry(state.selection.scope, inherited != nullptr ? inherited->label : "");
   };
-  ChoiceList list = choice_list(offer);
-  list.model_mixed = differs;
+  ChoiceList list = choice_list(source);
+  list.model_heads_differ = is_mixed;
   return list;
 }
 
@@ -183,9 +183,9 @@ ChoiceList scoped_list(const State& state, Offer offer, bool differs) {
 std::string scope_refusal(ChoiceScope scope, const Choice& choice,
                           const std::optional<Choice>& inherited) {
   if (scope == ChoiceScope::All || !inherited || choice == *inherited) return {};
-  const bool of_input = encoding(choice.id).embed != nullptr;
-  if (!of_input && encoding(inherited->id).embed == nullptr) return {};
-  return "an input encoding (" + (of_input ? choice.id : inherited->id) +
+  const bool is_input = encoding(choice.id).embed != nullptr;
+  if (!is_input && encoding(inherited->id).embed == nullptr) return {};
+  return "an input encoding (" + (is_input ? choice.id : inherited->id) +
          ") applies to all heads of all layers";
 }
 
@@ -193,18 +193,18 @@ std::string scope_refusal(ChoiceScope scope, const Choice& choice,
 
 ChoiceList variant_list(const State& state) {
   const Choice encoding = effective_encoding(state).value_or(default_encoding());
-  RunView without;
+  RunView unset;
   const Choice* inherited =
-      otherwise(state, &HeadGroup::variant, last_variant, choose_variant, without);
-  Offer offer{.infos = infos_of(variants()),
-              .inherited = inherited,
-              .choice = scoped_variant(state.edited(), state.selection.scope)};
-  offer.tokens = length(state);
-  offer.refusal = [&state, encoding](const Choice& c, bool resets_parameters) {
+      inherited_choice(state, &HeadGroup::variant, last_variant, choose_variant, unset);
+  ChoiceSource source{.infos = infos_of(variants()),
+                      .inherited = inherited,
+                      .choice = scoped_variant(state.edited(), state.selection.scope)};
+  source.tokens = tokens(state);
+  source.refusal = [&state, encoding](const Choice& c, bool resets_parameters) {
     if (can_check_compatibility(state)) return variant_refusal(state, c, resets_parameters);
-    return why_not(state, c, encoding, effective_causal(state));
+    return conflict(state, c, encoding, effective_causal(state));
   };
-  ChoiceList list = scoped_list(state, offer, differs(state, &HeadGroup::variant));
+  ChoiceList list = scoped_list(state, source, is_mixed(state, &HeadGroup::variant));
   list.title = "Attention";
   list.scope = "variant";
   return list;
@@ -212,21 +212,21 @@ ChoiceList variant_list(const State& state) {
 
 ChoiceList encoding_list(const State& state) {
   const Choice variant = effective_variant(state).value_or(default_variant());
-  RunView without;
+  RunView unset;
   const Choice* inherited =
-      otherwise(state, &HeadGroup::encoding, last_encoding, choose_encoding, without);
-  Offer offer{.infos = infos_of(encodings()),
-              .inherited = inherited,
-              .choice = scoped_encoding(state.edited(), state.selection.scope)};
-  offer.tokens = length(state);
-  const std::optional<Choice> otherwise = inherited ? std::optional(*inherited) : std::nullopt;
-  offer.refusal = [&state, variant, otherwise](const Choice& c, bool resets_parameters) {
-    const std::string reason = scope_refusal(state.selection.scope, c, otherwise);
+      inherited_choice(state, &HeadGroup::encoding, last_encoding, choose_encoding, unset);
+  ChoiceSource source{.infos = infos_of(encodings()),
+                      .inherited = inherited,
+                      .choice = scoped_encoding(state.edited(), state.selection.scope)};
+  source.tokens = tokens(state);
+  const std::optional<Choice> base = inherited ? std::optional(*inherited) : std::nullopt;
+  source.refusal = [&state, variant, base](const Choice& c, bool resets_parameters) {
+    const std::string reason = scope_refusal(state.selection.scope, c, base);
     if (!reason.empty()) return reason;
     if (can_check_compatibility(state)) return encoding_refusal(state, c, resets_parameters);
-    return why_not(state, variant, c, effective_causal(state));
+    return conflict(state, variant, c, effective_causal(state));
   };
-  ChoiceList list = scoped_list(state, offer, differs(state, &HeadGroup::encoding));
+  ChoiceList list = scoped_list(state, source, is_mixed(state, &HeadGroup::encoding));
   list.title = "Position";
   list.scope = "position";
   return list;
@@ -234,8 +234,8 @@ ChoiceList encoding_list(const State& state) {
 
 std::string causal_refusal(const State& state, bool causal) {
   if (can_check_compatibility(state)) return direction_refusal(state, causal);
-  return why_not(state, effective_variant(state).value_or(default_variant()),
-                 effective_encoding(state).value_or(default_encoding()), causal);
+  return conflict(state, effective_variant(state).value_or(default_variant()),
+                  effective_encoding(state).value_or(default_encoding()), causal);
 }
 
 }  // namespace attnscope::window

@@ -13,7 +13,7 @@
 namespace attnscope::window {
 
 struct Entry {
-  std::string id;  // empty: the model's own, or that inherited from more heads
+  std::string id;  // empty: no selection, inherits the choice for more heads or the model's
   std::string label, group, summary;
   // Returns why the entry conflicts with the other settings; "" or no function: available. Called
   // only while the list is open.
@@ -26,29 +26,29 @@ struct ChoiceList {
   bool heading = true;  // draw the title as a heading above the list, else as a label
   std::string scope;    // "variant": prefix of widget ids
   std::vector<Entry> entries;
-  std::string preview;        // label of the current selection
-  const Info* now = nullptr;  // current selection; null if heads differ or nothing has run
-  Values model_values;        // parameters inherited if nothing is selected for these heads
-  bool model_mixed = false;   // nothing is selected, and the model's heads differ
+  std::string preview;              // label of the current selection
+  const Info* current = nullptr;    // current selection; null if heads differ or nothing has run
+  Values model_values;              // parameters in effect if nothing is selected for these heads
+  bool model_heads_differ = false;  // and nothing is selected
   // Returns why the current selection cannot have these parameters; empty if it can. Must not
   // outlive the state that the list was made from.
   std::function<std::string(const Values&)> refusal;
 };
 
-// Source of a ChoiceList: one for variants, one for residual connections, ...
-struct Offer {
+// Source of a ChoiceList: of variants, of residual connections, ...
+struct ChoiceSource {
   std::vector<const Info*> infos{};
   const Choice* inherited = nullptr;  // used if nothing is selected; null: none or unknown
   std::optional<Choice> choice{};
-  std::function<Entry(const Info* inherited)> without{};  // entry for no selection
+  std::function<Entry(const Info* inherited)> unset_entry{};  // entry for no selection
   // Returns why a choice conflicts with the other settings; "" if it does not.
-  // `resets_parameters`: selected from the list, else only its parameters changed.
+  // `resets_parameters`: the choice is selected from the list; else only its parameters change.
   std::function<std::string(const Choice&, bool resets_parameters)> refusal{};
   Index tokens = 0;  // text length, for illustrative parameters; 0: unknown
 };
-ChoiceList choice_list(const Offer& offer);
-// Entry for no selection, with the label of the model's own method if known.
-Entry model_default_entry(const std::string& has);
+ChoiceList choice_list(const ChoiceSource& source);
+// Entry for no selection. `method`: label of the model's method; empty: unknown.
+Entry model_default_entry(const std::string& method);
 
 template <class List>
 std::vector<const Info*> infos_of(const List& list) {
@@ -66,8 +66,8 @@ ChoiceList encoding_list(const State& state);
 // Reason why the direction is not compatible with the current variant and encoding; empty if it is.
 std::string causal_refusal(const State& state, bool causal);
 
-// Selection in effect for the shown layer and head: the last one made for it, else the model's,
-// which is unknown before the first run.
+// Choice in effect for the shown layer and head: the last selection that covers them, else the
+// model's; none before the first run.
 std::optional<Choice> effective_variant(const State& state);
 std::optional<Choice> effective_encoding(const State& state);
 

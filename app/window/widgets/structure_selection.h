@@ -13,7 +13,7 @@ namespace attnscope::window {
 ChoiceList architecture_list(const State& state);
 ChoiceList residual_connection_list(const State& state);
 ChoiceList exits_list(const State& state);
-// Retrieval heads; they require a store (State::store).
+// Retrieval heads; they require a store (SelectionState::store).
 ChoiceList retrieval_list(const State& state);
 
 // Reason why a text cannot be read in segments of this length; empty if it can.
@@ -24,14 +24,14 @@ const Architecture* effective_architecture(const State& state);
 // Early exits in effect; null if there are none or nothing has run.
 const Choice* effective_exits(const State& state);
 Index effective_segment(const State& state);
-// True if the model reads a whole text at once and may be given a sentence pair.
+// True for bidirectional text models, whose input may be a pair of sentences.
 bool reads_sentences(const State& state);
 
-// Selects an architecture and its required inputs: one that reads source and target gets the text
-// as its target if there is none.
+// Selects an architecture and adapts the target: one that reads source and target gets the text as
+// its target if there is none; others get no target.
 void choose_architecture(RunSpec& spec, std::optional<Choice> choice);
 
-// "Universal, gated": structure that differs from the checkpoint's; empty: as trained.
+// Structure that differs from the checkpoint's: "Universal, gated"; empty: as trained.
 std::string describe_structure(const RunSpec& spec);
 
 }  // namespace attnscope::window

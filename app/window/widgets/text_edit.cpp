@@ -11,8 +11,8 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n';
 }
 
-// Offset in `line` with as many characters before it as `cursor` has in `from`.
-std::size_t same_place(std::string_view text, TextLine from, TextLine line, std::size_t cursor) {
+// Offset in `line` with the column that `cursor` has in line `from`.
+std::size_t same_column(std::string_view text, TextLine from, TextLine line, std::size_t cursor) {
   std::size_t at = line.begin;
   for (std::size_t c = from.begin; c < cursor && at < line.end; c = next_character(text, c)) {
     at = next_character(text, at);
@@ -25,25 +25,25 @@ std::size_t same_place(std::string_view text, TextLine from, TextLine line, std:
 std::vector<TextLine> wrap(std::string_view text, double width, const CharacterWidth& advance) {
   std::vector<TextLine> lines;
   std::size_t begin = 0, break_at = 0;  // break_at: after the last space of the line
-  double used = 0;
+  double line_width = 0;
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == '\n') {
       lines.push_back({begin, at});
       begin = break_at = ++at;
-      used = 0;
+      line_width = 0;
       continue;
     }
     const std::size_t next = next_character(text, at);
     const double step = advance(text.substr(at));
     // A space may overhang the edge, where it is invisible.
-    if (used + step > width && at > begin && !is_space(text[at])) {
+    if (line_width + step > width && at > begin && !is_space(text[at])) {
       const std::size_t end = break_at > begin ? break_at : at;
       lines.push_back({begin, end});
       begin = break_at = at = end;
-      used = 0;
+      line_width = 0;
       continue;
     }
-    used += step;
+    line_width += step;
     if (is_space(text[at])) break_at = next;
     at = next;
   }
@@ -52,23 +52,23 @@ std::vector<TextLine> wrap(std::string_view text, double width, const CharacterW
 }
 
 std::size_t line_of(const std::vector<TextLine>& lines, std::size_t cursor) {
-  const auto after =
+  const auto next =
       std::upper_bound(lines.begin(), lines.end(), cursor,
                        [](std::size_t at, const TextLine& line) { return at < line.begin; });
-  return after == lines.begin() ? 0 : static_cast<std::size_t>(after - lines.begin()) - 1;
+  return next == lines.begin() ? 0 : static_cast<std::size_t>(next - lines.begin()) - 1;
 }
 
 void TextEdit::assign(std::string text) {
   text_ = std::move(text);
-  const auto inside = [this](std::size_t at) {
+  const auto clamped = [this](std::size_t at) {
     at = std::min(at, text_.size());
     return at < text_.size() ? previous_character(text_, next_character(text_, at)) : at;
   };
-  cursor_ = inside(cursor_);
-  anchor_ = inside(anchor_);
+  cursor_ = clamped(cursor_);
+  anchor_ = clamped(anchor_);
 }
 
-std::string TextEdit::selected() const {
+std::string TextEdit::selected_text() const {
   return text_.substr(selection_begin(), selection_end() - selection_begin());
 }
 
@@ -92,14 +92,14 @@ std::size_t TextEdit::target(Move where, const std::vector<TextLine>& lines) con
       return lines[line].begin;
     case Move::LineEnd: {
       // The position after a soft break belongs to the next line.
-      const bool soft = line + 1 < lines.size() && lines[line + 1].begin == lines[line].end;
-      return soft ? previous_character(text_, lines[line].end) : lines[line].end;
+      const bool is_soft = line + 1 < lines.size() && lines[line + 1].begin == lines[line].end;
+      return is_soft ? previous_character(text_, lines[line].end) : lines[line].end;
     }
     case Move::Up:
-      return line == 0 ? 0 : same_place(text_, lines[line], lines[line - 1], cursor_);
+      return line == 0 ? 0 : same_column(text_, lines[line], lines[line - 1], cursor_);
     case Move::Down:
       return line + 1 == lines.size() ? text_.size()
-                                      : same_place(text_, lines[line], lines[line + 1], cursor_);
+                                      : same_column(text_, lines[line], lines[line + 1], cursor_);
     case Move::Start:
       return 0;
     case Move::End:
@@ -109,8 +109,8 @@ std::size_t TextEdit::target(Move where, const std::vector<TextLine>& lines) con
 }
 
 void TextEdit::move(Move where, bool selecting, const std::vector<TextLine>& lines) {
-  const bool sideways = where == Move::Left || where == Move::Right;
-  if (sideways && !selecting && cursor_ != anchor_) {
+  const bool is_sideways = where == Move::Left || where == Move::Right;
+  if (is_sideways && !selecting && cursor_ != anchor_) {
     place(where == Move::Left ? selection_begin() : selection_end(), false);
   } else {
     place(target(where, lines), selecting);

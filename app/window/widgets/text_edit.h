@@ -28,12 +28,12 @@ class TextEdit {
   enum class Move { Left, Right, WordLeft, WordRight, LineStart, LineEnd, Up, Down, Start, End };
 
   const std::string& text() const { return text_; }
-  void assign(std::string text);  // from outside (undo, a file); keeps the cursor if possible
+  void assign(std::string text);  // for undo or a file; keeps the cursor if possible
   std::size_t cursor() const { return cursor_; }
   std::size_t anchor() const { return anchor_; }  // the other end of the selection
   std::size_t selection_begin() const { return cursor_ < anchor_ ? cursor_ : anchor_; }
   std::size_t selection_end() const { return cursor_ < anchor_ ? anchor_ : cursor_; }
-  std::string selected() const;
+  std::string selected_text() const;
 
   // `lines`: wrapping of the current text, used by Up, Down, LineStart and LineEnd.
   void move(Move where, bool selecting, const std::vector<TextLine>& lines);
@@ -42,7 +42,7 @@ class TextEdit {
   void select_all();
 
   void insert(std::string_view typed);  // replaces the selection; line ends become "\n"
-  void erase(Move towards, const std::vector<TextLine>& lines);  // the selection, or to `towards`
+  void erase(Move towards, const std::vector<TextLine>& lines);  // or the selection
 
  private:
   std::size_t target(Move where, const std::vector<TextLine>& lines) const;

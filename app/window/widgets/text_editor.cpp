@@ -11,7 +11,7 @@ namespace {
 constexpr float kLineSpacing = 1.25F;
 constexpr double kTabSpaces = 4;
 
-// Drawn width of a character; one without a glyph is as wide as its code point.
+// Drawn width of a character, or of its code point if it has no glyph.
 double character_width(std::string_view text) {
   const CodePoint c = code_point_at(text, 0);
   const auto width_of = [](char32_t character) {
@@ -22,7 +22,7 @@ double character_width(std::string_view text) {
   if (drawable(c.value) && !(c.value == 0xFFFD && c.bytes == 1)) {
     return width_of(c.value);
   }
-  // A code point in place of a letter is separated from its neighbours.
+  // A code point in text is separated from its neighbours.
   const float letters = ImGui::CalcTextSize(on_screen(text.substr(0, c.bytes)).c_str()).x;
   return static_cast<double>(letters) + width_of(' ');
 }
@@ -94,7 +94,7 @@ bool handle_command(TextEdit& edit, const KeyStroke& stroke,
   if (key == "a") {
     edit.select_all();
   } else if ((key == "c" || key == "x") && edit.cursor() != edit.anchor()) {
-    clipboard = edit.selected();
+    clipboard = edit.selected_text();
     if (key == "x") edit.insert("");
   } else if (key == "v") {
     const char* pasted = ImGui::GetClipboardText();
@@ -105,7 +105,7 @@ bool handle_command(TextEdit& edit, const KeyStroke& stroke,
   return true;
 }
 
-// Handles a stroke. True if the editor has a meaning for it.
+// Handles a stroke. True if the editor uses it.
 bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<TextLine>& lines,
                    std::optional<std::string>& clipboard) {
   TextEdit& edit = panel.edit;
@@ -164,15 +164,15 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
     if (y > bottom || y + layout.line_height < top) continue;
     const TextLine& line = layout.lines[i];
     float x = layout.at.x;
-    // Drawn in runs: tabs are gaps, characters without a glyph are faint code points.
+    // Tabs are gaps; characters without a glyph are faint code points.
     for (std::size_t c = line.begin; c < line.end;) {
       const std::size_t next = next_character(layout.text, c);
       const std::string_view character = std::string_view(layout.text).substr(c, next - c);
-      const std::string shown = on_screen(character);
+      const std::string text = on_screen(character);
       if (character != "\t") {
-        const bool own = shown == character;
+        const bool has_glyph = text == character;
         draw.AddText({std::floor(x), std::floor(y + above)},
-                     packed(own ? ui.look->text : ui.look->faint), shown.c_str());
+                     packed(has_glyph ? ui.look->text : ui.look->faint), text.c_str());
       }
       x += static_cast<float>(character_width(character));
       c = next;
@@ -207,15 +207,15 @@ bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeh
 
   Layout layout = lay_out();
   const std::size_t cursor_line = line_of(layout.lines, panel.edit.cursor());
-  const float inner = height - 2 * padding.y;
-  const auto all = static_cast<double>(line_height) * static_cast<double>(layout.lines.size());
+  const float inner_height = height - 2 * padding.y;
+  const auto total = static_cast<double>(line_height) * static_cast<double>(layout.lines.size());
   if (panel.follow_cursor) {
     const auto top = static_cast<double>(line_height) * static_cast<double>(cursor_line);
-    const double lowest = top + static_cast<double>(line_height - inner);
+    const double lowest = top + static_cast<double>(line_height - inner_height);
     panel.scroll = std::clamp(panel.scroll, std::max(lowest, 0.0), std::max(top, 0.0));
     panel.follow_cursor = false;
   }
-  const double lowest = std::max(0.0, all - static_cast<double>(inner));
+  const double lowest = std::max(0.0, total - static_cast<double>(inner_height));
   panel.scroll = panel.follow_end ? lowest : std::clamp(panel.scroll, 0.0, lowest);
   panel.follow_end = false;
   layout.at.y = origin.y + padding.y - static_cast<float>(panel.scroll);

@@ -72,7 +72,7 @@ float chip_width(const Ui& ui, std::string_view text, float max_width) {
                   max_width);
 }
 
-void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters) {
+void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4& text_colour) {
   const float room = ImGui::GetContentRegionAvail().x - 2 * ui.px(kChipPadding);
   const std::string shown = elided(on_screen(text), room);
   const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
@@ -80,17 +80,17 @@ void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& let
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 end(at.x + extent.x + 2 * padding.x, at.y + extent.y + 2 * padding.y);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled(at, end, packed(ground), ui.px(4));
-  draw.AddText({at.x + padding.x, at.y + padding.y}, packed(letters), shown.c_str());
+  draw.AddRectFilled(at, end, packed(background), ui.px(4));
+  draw.AddText({at.x + padding.x, at.y + padding.y}, packed(text_colour), shown.c_str());
   ImGui::Dummy({end.x - at.x, end.y - at.y});
 }
 
 namespace {
 
-constexpr double kHintDelay = 0.4;   // seconds
-constexpr double kHintGoesOn = 0.3;  // seconds after a hint in which the next appears at once
-constexpr double kHintWidth = 340;   // units, of the text
-constexpr double kLowItem = 60;      // units; hints of taller items appear at the pointer
+constexpr double kHintDelay = 0.4;     // seconds
+constexpr double kHintFollowUp = 0.3;  // seconds after a hint in which the next appears at once
+constexpr double kHintWidth = 340;     // units, of the text
+constexpr double kMaxItemHeight = 60;  // units; hints of taller items appear at the pointer
 
 // True if the pointer has rested on the last item for long enough.
 bool hint_is_due(const Ui& ui) {
@@ -99,10 +99,10 @@ bool hint_is_due(const Ui& ui) {
   const ImVec2 at = ImGui::GetItemRectMin();
   const unsigned window = ImGui::GetCurrentWindowRead()->ID;
   const int frame = ImGui::GetFrameCount();
-  const bool same = hint_timer.window == window && hint_timer.at.x == at.x &&
-                    hint_timer.at.y == at.y && hint_timer.frame + 1 >= frame;
-  const bool goes_on = hint_timer.shown >= 0 && now - hint_timer.shown < kHintGoesOn;
-  if (!same) hint_timer.since = goes_on ? now - kHintDelay : now;
+  const bool is_same = hint_timer.window == window && hint_timer.at.x == at.x &&
+                       hint_timer.at.y == at.y && hint_timer.frame + 1 >= frame;
+  const bool follows_hint = hint_timer.shown >= 0 && now - hint_timer.shown < kHintFollowUp;
+  if (!is_same) hint_timer.since = follows_hint ? now - kHintDelay : now;
   if (ImGui::IsAnyMouseDown()) hint_timer.since = now;
   hint_timer.at = at;
   hint_timer.window = window;
@@ -114,8 +114,8 @@ bool hint_is_due(const Ui& ui) {
   return true;
 }
 
-// Below the last item, or above if there is no room; beside menus and lists.
-ImVec2 hint_place(const Ui& ui, ImVec2 size) {
+// Below or above the last item; beside menus and lists; at the pointer on tall items.
+ImVec2 hint_position(const Ui& ui, ImVec2 size) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
   const ImVec2 min_corner = ImGui::GetItemRectMin(), max_corner = ImGui::GetItemRectMax();
   const float gap = ui.px(4);
@@ -125,7 +125,7 @@ ImVec2 hint_place(const Ui& ui, ImVec2 size) {
       (window.Flags & ImGuiWindowFlags_Modal) == 0) {
     at = {window.Pos.x + window.Size.x + gap, min_corner.y};
     if (at.x + size.x > screen.x) at.x = window.Pos.x - gap - size.x;
-  } else if (max_corner.y - min_corner.y > ui.px(kLowItem)) {
+  } else if (max_corner.y - min_corner.y > ui.px(kMaxItemHeight)) {
     at = {mouse.x + ui.px(14), mouse.y + ui.px(18)};
     if (at.y + size.y > screen.y) at.y = mouse.y - gap - size.y;
   } else if (at.y + size.y > screen.y) {
@@ -144,7 +144,7 @@ void hint(const Ui& ui, std::string_view text) {
   const std::string shown = on_screen(text);
   const ImVec2 padding(ui.px(10), ui.px(7));
   const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, ui.px(kHintWidth));
-  ImGui::SetNextWindowPos(hint_place(ui, {extent.x + 2 * padding.x, extent.y + 2 * padding.y}));
+  ImGui::SetNextWindowPos(hint_position(ui, {extent.x + 2 * padding.x, extent.y + 2 * padding.y}));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1);  // also for disabled items
   ImGui::BeginTooltip();
@@ -157,8 +157,8 @@ void hint(const Ui& ui, std::string_view text) {
 
 namespace {
 
-// Equal widths if all labels fit; otherwise long labels get their own width, the rest equal ones.
-std::vector<float> segment_widths(const Ui& ui, const std::vector<Segment>& choices, float all) {
+// Equal widths if all labels fit; otherwise the widths of the labels with equal padding.
+std::vector<float> segment_widths(const Ui& ui, const std::vector<Segment>& choices, float total) {
   const auto count = static_cast<float>(choices.size());
   std::vector<float> widths;
   float widest = 0, sum = 0;
@@ -167,47 +167,47 @@ std::vector<float> segment_widths(const Ui& ui, const std::vector<Segment>& choi
     widest = std::max(widest, widths.back());
     sum += widths.back();
   }
-  const bool fit = widest + ui.px(16) <= all / count;
-  for (float& width : widths) width = fit ? all / count : width + (all - sum) / count;
+  const bool all_fit = widest + ui.px(16) <= total / count;
+  for (float& width : widths) width = all_fit ? total / count : width + (total - sum) / count;
   return widths;
 }
 
 }  // namespace
 
-int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int chosen) {
+int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected) {
   int clicked = -1;
-  const float all = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
+  const float total = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const std::vector<float> widths = segment_widths(ui, choices, all);
+  const std::vector<float> widths = segment_widths(ui, choices, total);
   const float rounding = ImGui::GetStyle().FrameRounding;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled(origin, {origin.x + all, origin.y + height}, packed(ui.look->raised),
+  draw.AddRectFilled(origin, {origin.x + total, origin.y + height}, packed(ui.look->raised),
                      rounding);
   ImGui::PushID(id);
   float left = origin.x;
   for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
     const Segment& choice = choices[static_cast<std::size_t>(i)];
-    const float each = widths[static_cast<std::size_t>(i)];
+    const float width = widths[static_cast<std::size_t>(i)];
     if (i > 0) ImGui::SameLine(0, 0);
     const ImVec2 at(left, origin.y);
-    left += each;
+    left += width;
     ImGui::SetCursorScreenPos(at);
     ImGui::BeginDisabled(!choice.enabled);
-    if (invisible_button(choice.id, {each, height})) clicked = i;
+    if (invisible_button(choice.id, {width, height})) clicked = i;
     const bool hovered = ImGui::IsItemHovered();
     ImGui::EndDisabled();
     mark(ui, std::string(id) + "." + choice.id);
-    const ImVec2 end(at.x + each, at.y + height);
+    const ImVec2 end(at.x + width, at.y + height);
     const float inset = ui.px(2);
-    if (i == chosen || hovered) {
+    if (i == selected || hovered) {
       draw.AddRectFilled({at.x + inset, at.y + inset}, {end.x - inset, end.y - inset},
-                         packed(i == chosen ? ui.look->accent : ui.look->hovered),
+                         packed(i == selected ? ui.look->accent : ui.look->hovered),
                          rounding - inset / 2);
     }
     const ImVec2 extent = ImGui::CalcTextSize(choice.label);
-    const ImVec4& letters =
-        i == chosen ? ui.look->on_accent : (choice.enabled ? ui.look->text : ui.look->faint);
-    draw.AddText({at.x + (each - extent.x) / 2, at.y + (height - extent.y) / 2}, packed(letters),
+    const ImVec4& colour =
+        i == selected ? ui.look->on_accent : (choice.enabled ? ui.look->text : ui.look->faint);
+    draw.AddText({at.x + (width - extent.x) / 2, at.y + (height - extent.y) / 2}, packed(colour),
                  choice.label);
     hint(ui, choice.hint);
   }
@@ -255,12 +255,12 @@ bool take_key(Ui& ui, std::string_view key) {
 
 namespace {
 
-// The next enabled row from `from` on in this direction; else `otherwise`.
-int next_enabled(const std::vector<bool>& enabled, int from, int step, int otherwise) {
+// First enabled row from `from` on in the direction `step`; else `fallback`.
+int next_enabled(const std::vector<bool>& enabled, int from, int step, int fallback) {
   for (int i = from; i >= 0 && i < static_cast<int>(enabled.size()); i += step) {
     if (enabled[static_cast<std::size_t>(i)]) return i;
   }
-  return otherwise;
+  return fallback;
 }
 
 // Call before drawing the rows; the enabled rows are those of the previous frame.
@@ -271,22 +271,21 @@ void begin_rows(Ui& ui) {
     list.reveals = 2;  // a popup has no size in its first frame
   }
   const std::vector<bool> enabled = std::exchange(list.enabled, {});
-  const int before = list.marked, last = static_cast<int>(enabled.size()) - 1;
-  int& marked = list.marked;
-  if (take_key(ui, "Down")) marked = next_enabled(enabled, marked + 1, 1, marked);
-  if (take_key(ui, "Up"))
-    marked = next_enabled(enabled, marked < 0 ? last : marked - 1, -1, marked);
-  if (take_key(ui, "Home")) marked = next_enabled(enabled, 0, 1, marked);
-  if (take_key(ui, "End")) marked = next_enabled(enabled, last, -1, marked);
-  if (marked != before) list.reveals = 1;
-  // Letters are no shortcuts while a list is open, since users type the entry's name. Digits are.
+  const int previous = list.marked_row, last_row = static_cast<int>(enabled.size()) - 1;
+  int& row = list.marked_row;
+  if (take_key(ui, "Down")) row = next_enabled(enabled, row + 1, 1, row);
+  if (take_key(ui, "Up")) row = next_enabled(enabled, row < 0 ? last_row : row - 1, -1, row);
+  if (take_key(ui, "Home")) row = next_enabled(enabled, 0, 1, row);
+  if (take_key(ui, "End")) row = next_enabled(enabled, last_row, -1, row);
+  if (row != previous) list.reveals = 1;
+  // Users may type an entry's name while a list is open: letters are no shortcuts, but digits are.
   for (KeyStroke& stroke : ui.strokes) {
     const char32_t c = stroke.character;
-    const bool letter = (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z');
-    if (letter && !stroke.control) stroke.is_handled = true;
+    const bool is_letter = (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z');
+    if (is_letter && !stroke.control) stroke.is_handled = true;
   }
   list.enter = take_key(ui, "Enter");
-  if (list.enter && marked < 0) ImGui::CloseCurrentPopup();
+  if (list.enter && row < 0) ImGui::CloseCurrentPopup();
 }
 
 }  // namespace
@@ -308,7 +307,7 @@ bool begin_list(Ui& ui, const char* id) {
 
 namespace {
 
-// Draws the note over the last row and widens the row for it.
+// Width of a row with this note, in pixels; 0 without one.
 float note_width(const Ui& ui, const RowNote& note) {
   if (note.text.empty()) return 0;
   ImGui::PushFont(ui.fonts.small);
@@ -329,26 +328,28 @@ void draw_note(const Ui& ui, const RowNote& note) {
 
 }  // namespace
 
-bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled, const RowNote& note) {
+bool list_row(Ui& ui, const std::string& label, bool is_current, bool enabled,
+              const RowNote& note) {
   OpenList& list = ui.list;
   const int row = static_cast<int>(list.enabled.size());
   list.enabled.push_back(enabled);
-  if (ImGui::IsWindowAppearing() && holds && enabled) list.marked = row;
-  const bool marked = row == list.marked;
-  // Only the marked row is highlighted: the pointer may rest on another since the last key.
-  const ImVec4 none(0, 0, 0, 0);
-  ImGui::PushStyleColor(ImGuiCol_Header, marked ? ui.look->hovered : none);
-  ImGui::PushStyleColor(ImGuiCol_HeaderHovered, marked ? ui.look->hovered : none);
-  if (holds) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->accent);
+  if (ImGui::IsWindowAppearing() && is_current && enabled) list.marked_row = row;
+  const bool is_marked = row == list.marked_row;
+  // Only the marked row is highlighted: since the last key, the pointer may rest on another row.
+  const ImVec4 transparent(0, 0, 0, 0);
+  ImGui::PushStyleColor(ImGuiCol_Header, is_marked ? ui.look->hovered : transparent);
+  ImGui::PushStyleColor(ImGuiCol_HeaderHovered, is_marked ? ui.look->hovered : transparent);
+  if (is_current) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->accent);
   ImGui::BeginDisabled(!enabled);
-  const ImVec2 wide(std::max(note_width(ui, note), ImGui::GetContentRegionAvail().x), 0);
-  bool chosen = ImGui::Selectable(label.c_str(), marked, 0, note.text.empty() ? ImVec2() : wide);
+  const ImVec2 size(std::max(note_width(ui, note), ImGui::GetContentRegionAvail().x), 0);
+  bool clicked =
+      ImGui::Selectable(label.c_str(), is_marked, 0, note.text.empty() ? ImVec2() : size);
   draw_note(ui, note);
   ImGui::EndDisabled();
-  ImGui::PopStyleColor(holds ? 3 : 2);
+  ImGui::PopStyleColor(is_current ? 3 : 2);
   const ImVec2 moved = ImGui::GetIO().MouseDelta;
-  if (enabled && ImGui::IsItemHovered() && (moved.x != 0 || moved.y != 0)) list.marked = row;
-  if (!marked) return chosen;
+  if (enabled && ImGui::IsItemHovered() && (moved.x != 0 || moved.y != 0)) list.marked_row = row;
+  if (!is_marked) return clicked;
   mark(ui, "list.marked");
   if (list.reveals > 0) {
     --list.reveals;
@@ -360,19 +361,19 @@ bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled, const 
   }
   if (list.enter && enabled) {
     ImGui::CloseCurrentPopup();
-    chosen = true;
+    clicked = true;
   }
-  return chosen;
+  return clicked;
 }
 
 namespace {
 
-// Number of popups open above the dialogs, which handle Escape themselves.
+// Number of popups above the dialogs. Dialogs handle Escape themselves.
 int open_popups() {
-  const auto& open = ImGui::GetCurrentContext()->OpenPopupStack;
+  const auto& stack = ImGui::GetCurrentContext()->OpenPopupStack;
   int count = 0;
-  for (int i = open.Size - 1; i >= 0; --i) {
-    const ImGuiWindow* window = open[i].Window;
+  for (int i = stack.Size - 1; i >= 0; --i) {
+    const ImGuiWindow* window = stack[i].Window;
     if (window == nullptr || (window->Flags & ImGuiWindowFlags_Modal) != 0) break;
     ++count;
   }

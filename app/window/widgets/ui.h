@@ -1,5 +1,5 @@
-// Drawing context of every panel: fonts, look, scale and this frame's key strokes; and helpers for
-// shared widgets.
+// Drawing context of every panel: fonts, look, scale and this frame's key strokes. Widgets that
+// panels share.
 #pragma once
 
 #include <imgui.h>
@@ -18,18 +18,18 @@ namespace attnscope::window {
 
 // State of the open list of choices.
 struct OpenList {
-  int marked = -1;            // highlighted row, by keyboard or pointer; -1: none
+  int marked_row = -1;        // highlighted by keyboard or pointer; -1: none
   bool enter = false;         // Enter was pressed: selects the marked row
   int reveals = 0;            // frames left in which the list scrolls to the marked row
   std::vector<bool> enabled;  // rows drawn so far in this frame
 };
 
-// Timing of hints: an item's hint appears after the pointer has rested on it.
+// Timing of hints: a hint appears after the pointer has rested on its item.
 struct HintTimer {
   ImVec2 at{};          // corner of the item
   unsigned window = 0;  // of the item
   int frame = -1;       // last frame with the pointer on the item
-  double since = 0;     // start of the rest, seconds of ImGui's clock
+  double since = 0;     // the pointer has rested since then, seconds of ImGui's clock
   double shown = -1;    // last time a hint was visible
   double wait = -1;     // seconds until the hint appears; negative: none is due
 };
@@ -38,10 +38,10 @@ struct Ui {
   Fonts fonts;
   const Look* look = nullptr;
   double scale = 1;                // pixels per unit
-  bool hints = true;               // off inside a group that has its own hint
+  bool hints = true;               // false inside a group that has its own hint
   bool space_markers = false;      // ViewSettings::space_markers
   std::vector<KeyStroke> strokes;  // of this frame
-  OpenList list;                   // while one is open
+  OpenList list;                   // state of the open list
   mutable HintTimer hint_timer;
   Report report;  // positions of widgets, for tests
 
@@ -67,23 +67,23 @@ void faint(Ui& ui, std::string_view text);            // small, wrapped
 void paragraph(const Ui& ui, std::string_view text);  // wrapped
 // Text shortened to `width` with "…" at its end.
 std::string elided(const std::string& shown, float width);
-// Coloured label with rounded corners, as wide as its text or the available width.
+// Coloured label with rounded corners, as wide as its text, at most as the available width.
 float chip_width(const Ui& ui, std::string_view text, float max_width);
-void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters);
+void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4& text_colour);
 // Tooltip of the last item, enabled or not: appears beside the item after the pointer has rested on
 // it for a moment. All tooltips use this function.
 void hint(const Ui& ui, std::string_view text);
 
-// Segmented control. Returns the segment clicked, else -1.
+// Segmented control. Returns the index of the clicked segment, else -1.
 struct Segment {
   const char* label;
   const char* hint;
   const char* id;
   bool enabled = true;
 };
-int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int chosen);
+int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int selected);
 
-// Button as wide as the panel or as its label.
+// Button. `width`: pixels; 0: as wide as its label, -1: as the panel.
 bool button(Ui& ui, const char* label, std::string_view id, bool primary = false, float width = 0);
 
 // Single-line text field; the first click selects all. True if the text changed.
@@ -100,13 +100,13 @@ void refill_field();
 // ImGui::EndCombo() or ImGui::EndPopup() if true.
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags = 0);
 bool begin_list(Ui& ui, const char* id);
-// True if the row is selected now; `holds`: it was selected before. `note`: small text beside the
-// label, `at` units from its start.
+// True if the user selects the row. `is_current`: the row is the current choice. `note`: small text
+// beside the label, `at` units from its start.
 struct RowNote {
   std::string text{};
   double at = 0;
 };
-bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled = true,
+bool list_row(Ui& ui, const std::string& label, bool is_current, bool enabled = true,
               const RowNote& note = {});
 
 // Escape closes the open menu, list or popup, before anything else receives it.

@@ -63,21 +63,21 @@ TEST(Selection, ListsShowCurrentChoice) {
   State state;
   const ChoiceList unknown = residual_connection_list(state);
   EXPECT_EQ(unknown.preview, "Model default");
-  EXPECT_EQ(unknown.now, nullptr);
+  EXPECT_EQ(unknown.current, nullptr);
   EXPECT_EQ(unknown.entries.size(), residual_connections().size() + 1);
   EXPECT_EQ(unknown.entries.front().id, "");
 
   state.session.edit().run.structure.residual_connection =
       default_choice(residual_connection("gru"));
   EXPECT_EQ(residual_connection_list(state).preview, residual_connection("gru").label);
-  EXPECT_EQ(residual_connection_list(state).now, &residual_connection("gru"));
+  EXPECT_EQ(residual_connection_list(state).current, &residual_connection("gru"));
   EXPECT_EQ(residual_connection_list(state).refusal(
                 state.session->run.structure.residual_connection->values),
             "");
 
   state.session.edit().run.structure.exits = no_exits();
   EXPECT_EQ(exits_list(state).preview, "none");
-  EXPECT_EQ(exits_list(state).now, nullptr);
+  EXPECT_EQ(exits_list(state).current, nullptr);
   EXPECT_FALSE(exits_list(state).refusal);
 }
 

@@ -71,7 +71,7 @@ TEST(TextEdit, ReplacesTheSelection) {
   TextEdit edit;
   edit.insert("one two three");
   edit.select_word(5);
-  EXPECT_EQ(edit.selected(), "two");
+  EXPECT_EQ(edit.selected_text(), "two");
   edit.insert("2");
   EXPECT_EQ(edit.text(), "one 2 three");
   edit.select_all();
@@ -89,7 +89,7 @@ TEST(TextEdit, MovesByWords) {
   edit.move(Move::WordLeft, false, lines_of(edit));
   EXPECT_EQ(edit.cursor(), 4U);
   edit.move(Move::WordRight, true, lines_of(edit));
-  EXPECT_EQ(edit.selected(), "two  ");
+  EXPECT_EQ(edit.selected_text(), "two  ");
 }
 
 TEST(TextEdit, MovesThroughWrappedLines) {
