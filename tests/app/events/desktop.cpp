@@ -22,7 +22,7 @@ namespace attnscope::window {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kPatience = 120s;
+constexpr auto kTimeout = 120s;
 constexpr auto kPause = 20ms;
 
 std::vector<char*> c_strings(std::vector<std::string>& texts) {
@@ -33,32 +33,32 @@ std::vector<char*> c_strings(std::vector<std::string>& texts) {
 }
 
 // True if the process has ended; then sets its wait status.
-bool ended(pid_t process, int& status) {
+bool has_ended(pid_t process, int& status) {
   return waitpid(process, &status, WNOHANG) == process;
 }
 
 }  // namespace
 
 Display::Display(int width, int height) {
-  int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  int pipe_ends[2];
+  if (pipe(pipe_ends) != 0) throw std::runtime_error("no pipe");
   server_ = fork();
   if (server_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);  // also if the test crashes
-    const int null = open("/dev/null", O_WRONLY);
-    dup2(null, 1);
-    dup2(null, 2);
-    close(ends[0]);
+    const int null_file = open("/dev/null", O_WRONLY);
+    dup2(null_file, 1);
+    dup2(null_file, 2);
+    close(pipe_ends[0]);
     const std::string screen = std::to_string(width) + "x" + std::to_string(height) + "x24";
-    execlp("Xvfb", "Xvfb", "-displayfd", std::to_string(ends[1]).c_str(), "-screen", "0",
+    execlp("Xvfb", "Xvfb", "-displayfd", std::to_string(pipe_ends[1]).c_str(), "-screen", "0",
            screen.c_str(), "-nolisten", "tcp", "-noreset", static_cast<char*>(nullptr));
     _exit(127);
   }
-  close(ends[1]);
+  close(pipe_ends[1]);
   // Xvfb writes its display number when ready; the pipe closes if it fails.
   std::string number;
-  for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\n';) number += c;
-  close(ends[0]);
+  for (char c = 0; read(pipe_ends[0], &c, 1) == 1 && c != '\n';) number += c;
+  close(pipe_ends[0]);
   if (number.empty()) throw std::runtime_error("Xvfb does not start");
   name_ = ":" + number;
   // Settings are separate for each program; compiled shaders of software OpenGL are shared.
@@ -109,19 +109,19 @@ Program::Report Program::read_report(const std::filesystem::path& path) {
 }
 
 Program::Report Program::wait_for(const std::string& what, const Condition& condition) {
-  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   Report report;
-  while (std::chrono::steady_clock::now() < give_up) {
+  while (std::chrono::steady_clock::now() < deadline) {
     report = read_report(report_);
-    const bool at_rest = report.is_object() && !report["busy"].get<bool>() &&
+    const bool is_idle = report.is_object() && !report["busy"].get<bool>() &&
                          (pointer_.empty() || report["pointer"] == Report(pointer_));
     if (report.is_object() && report["stale_pixels"] != 0) {
       throw std::runtime_error("pixels that should have changed did not: " +
                                report["stale_pixels"].dump());
     }
-    if (at_rest && (!condition || condition(report))) return report;
+    if (is_idle && (!condition || condition(report))) return report;
     int status = 0;
-    if (ended(process_, status)) {
+    if (has_ended(process_, status)) {
       process_ = 0;
       throw std::runtime_error("the program ended while waiting for " + what);
     }
@@ -133,9 +133,9 @@ Program::Report Program::wait_for(const std::string& what, const Condition& cond
 
 Program::Report Program::wait_for_speaker(const std::string& what,
                                           const Condition& condition) const {
-  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   Report report;
-  while (std::chrono::steady_clock::now() < give_up) {
+  while (std::chrono::steady_clock::now() < deadline) {
     report = read_report(report_.string() + ".speaker");
     if (report.is_object() && (!condition || condition(report))) return report;
     std::this_thread::sleep_for(kPause);
@@ -151,9 +151,9 @@ void Program::xdotool(const std::string& arguments) const {
 
 std::string Program::move_to(double x, double y) {
   pointer_ = {std::floor(x), std::floor(y)};
-  std::ostringstream words;
-  words << "mousemove " << pointer_[0] << " " << pointer_[1] << " ";
-  return words.str();
+  std::ostringstream command;
+  command << "mousemove " << pointer_[0] << " " << pointer_[1] << " ";
+  return command.str();
 }
 
 void Program::click(const std::string& widget) {
@@ -208,8 +208,8 @@ void Program::keep_screenshot(const std::string& name, bool is_speaker) const {
   const std::filesystem::path folder = testing::build_folder() / "screenshots";
   std::filesystem::create_directories(folder);
   std::error_code ignored;
-  const std::string shown = report_.string() + (is_speaker ? ".speaker" : "") + ".png";
-  std::filesystem::copy_file(shown, folder / (name + ".png"),
+  const std::string screenshot = report_.string() + (is_speaker ? ".speaker" : "") + ".png";
+  std::filesystem::copy_file(screenshot, folder / (name + ".png"),
                              std::filesystem::copy_options::overwrite_existing, ignored);
 }
 
@@ -229,9 +229,9 @@ double Program::processor_seconds() const {
 
 int Program::wait_for_still_frames(std::chrono::steady_clock::duration rest) {
   using Clock = std::chrono::steady_clock;
-  const auto give_up = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kTimeout;
   int frames = -1;
-  for (auto still_since = Clock::now(); Clock::now() < give_up;) {
+  for (auto still_since = Clock::now(); Clock::now() < deadline;) {
     const int now = wait_for("rest")["frames"].get<int>();
     if (now != frames) {
       frames = now;
@@ -245,10 +245,10 @@ int Program::wait_for_still_frames(std::chrono::steady_clock::duration rest) {
 }
 
 int Program::wait_for_end() {
-  const auto give_up = std::chrono::steady_clock::now() + kPatience;
-  while (std::chrono::steady_clock::now() < give_up) {
+  const auto deadline = std::chrono::steady_clock::now() + kTimeout;
+  while (std::chrono::steady_clock::now() < deadline) {
     int status = 0;
-    if (ended(process_, status)) {
+    if (has_ended(process_, status)) {
       process_ = 0;
       return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }

@@ -14,7 +14,7 @@
 
 namespace attnscope::window {
 
-// An X server without a screen.
+// X server with a virtual screen (Xvfb).
 class Display {
  public:
   Display(int width, int height);
@@ -22,7 +22,7 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
   const std::string& name() const { return name_; }  // ":3"
-  // Sets the display of this process, with settings and caches in the folder.
+  // Makes this process use the display, with settings and caches in the folder.
   void use(const std::filesystem::path& folder) const;
 
  private:
@@ -34,7 +34,7 @@ class Display {
 // reports, with a generous limit for slow machines.
 class Program {
  public:
-  // `folder`: its configuration folder and the place of its reports.
+  // `folder`: for the configuration and the reports of the program.
   Program(const Display& display, const std::filesystem::path& folder,
           const std::vector<std::string>& arguments,
           const std::map<std::string, std::string>& environment = {});
@@ -44,11 +44,11 @@ class Program {
 
   using Report = Json;
   using Condition = std::function<bool(const Report&)>;
-  // Newest report that satisfies the condition, once idle and with the pointer at its last
-  // position; fails the test, naming `what`, on timeout.
+  // Waits until the program is idle, has noticed the last pointer position, and reports a state
+  // that satisfies the condition; returns the report. Throws an error that names `what` on timeout.
   Report wait_for(const std::string& what, const Condition& condition = {});
 
-  // Same for the speaker window, which has its own widget positions; idle or not.
+  // The same for reports of the speaker window, which has its own widgets; idle or not.
   Report wait_for_speaker(const std::string& what, const Condition& condition = {}) const;
 
   // Number of frames drawn, once none was drawn for `rest`; fails the test if the program never
@@ -56,10 +56,10 @@ class Program {
   int wait_for_still_frames(std::chrono::steady_clock::duration rest);
 
   void xdotool(const std::string& arguments) const;
-  void click(const std::string& widget);  // waits for it; clicks its centre
+  void click(const std::string& widget);  // waits for it, clicks its centre
   // Runs a view command by its button, or in the overflow list of the toolbar.
   void command(const std::string& id);
-  // Opens by its tab, or by the menu if the bar of views omits it.
+  // Opens a view by its tab, or by the menu if it has no tab.
   void open_view(const std::string& id);
   // Presses at one share of the widget's width, drags to another, and releases.
   void drag(const std::string& widget, double from, double to);
@@ -72,13 +72,13 @@ class Program {
   void keep_screenshot(const std::string& name, bool is_speaker = false) const;
 
   pid_t process() const { return process_; }
-  double processor_seconds() const;  // used so far
+  double processor_seconds() const;  // of CPU time since the start
   int wait_for_end();                // exit status; -1 on timeout
   void kill_hard();
 
  private:
   static Report read_report(const std::filesystem::path& file);
-  std::string move_to(double x, double y);  // xdotool arguments; sets the expected report
+  std::string move_to(double x, double y);  // returns xdotool arguments; sets `pointer_`
   std::string display_;
   std::filesystem::path report_;
   pid_t process_ = 0;

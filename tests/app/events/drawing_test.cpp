@@ -40,9 +40,9 @@ class Drawing : public ::testing::Test {
     point(x0, y0);
     program.xdotool("mousedown 1");
     point((x0 + x1) / 2, (y0 + y1) / 2);
-    program.wait_for("half of it");
+    program.wait_for("the first half of the drag");
     point(x1, y1);
-    program.wait_for("all of it");
+    program.wait_for("the whole drag");
     program.xdotool("mouseup 1");
     program.rest_pointer();
   }
@@ -56,30 +56,30 @@ TEST_F(Drawing, PaintsMaskInOneStep) {
   program.wait_for("a first picture", is_current);
   program.press("3");
   program.press("m");
-  const Report begun = program.wait_for("a mask of the pattern", [](const Report& r) {
+  const Report initial = program.wait_for("a mask of the pattern", [](const Report& r) {
     return is_current(r) && variant(r)["type"] == "custom" && variant(r).contains("rows");
   });
   program.keep_screenshot("mask-begun");
   program.click("pattern.paint");
   program.click("pattern.paint.forbid");
   drag(program, "handle.0", 0.05, 0.95, 0.45, 0.95);  // keys of the last query
-  const Report painted = program.wait_for("forbidden keys", [&](const Report& r) {
-    return is_current(r) && variant(r)["rows"] != variant(begun)["rows"];
+  const Report after_paint = program.wait_for("forbidden keys", [&](const Report& r) {
+    return is_current(r) && variant(r)["rows"] != variant(initial)["rows"];
   });
-  const Json last = variant(painted)["rows"][variant(painted)["rows"].size() - 1];
-  EXPECT_GT(last[0].get<Index>(), 0) << last.dump();
+  const Json last_row = variant(after_paint)["rows"][variant(after_paint)["rows"].size() - 1];
+  EXPECT_GT(last_row[0].get<Index>(), 0) << last_row.dump();
   program.keep_screenshot("mask-painted");
   program.press("ctrl+z");
   program.wait_for("the mask before the stroke", [&](const Report& r) {
-    return is_current(r) && variant(r)["rows"] == variant(begun)["rows"];
+    return is_current(r) && variant(r)["rows"] == variant(initial)["rows"];
   });
   program.press("ctrl+shift+z");
   program.wait_for("the stroke again", [&](const Report& r) {
-    return is_current(r) && variant(r)["rows"] == variant(painted)["rows"];
+    return is_current(r) && variant(r)["rows"] == variant(after_paint)["rows"];
   });
   program.command("mask_invert");
   program.wait_for("the inverted mask", [&](const Report& r) {
-    return is_current(r) && variant(r)["rows"] != variant(painted)["rows"];
+    return is_current(r) && variant(r)["rows"] != variant(after_paint)["rows"];
   });
 }
 
@@ -92,28 +92,28 @@ TEST_F(Drawing, DrawsEdgesAndMovesTokens) {
     return is_current(r) && variant(r)["type"] == "graph" && variant(r)["from"] == "chain";
   });
   drag(program, "handle.0", 0.5, 0.08, 0.5, 0.5);  // first token, at the top of the circle
-  const Report moved = program.wait_for("a moved token", [](const Report& r) {
+  const Report after_move = program.wait_for("a moved token", [](const Report& r) {
     const Report& view = r["experiment"]["view"];
     return is_current(r) && view.contains("options") && view["options"].contains("graph") &&
            view["options"]["graph"].contains("moved");
   });
-  EXPECT_EQ(moved["experiment"]["view"]["options"]["graph"]["moved"].size(), 1U);
+  EXPECT_EQ(after_move["experiment"]["view"]["options"]["graph"]["moved"].size(), 1U);
   program.keep_screenshot("graph-moved");
   program.press("ctrl+z");
   program.click("graph.tool");
   program.click("graph.tool.edges");
-  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.92);  // to the one at the bottom: a new edge
-  const Report drawn = program.wait_for("a drawn edge", [](const Report& r) {
+  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.92);  // adds an edge to the token at the bottom
+  const Report after_draw = program.wait_for("a drawn edge", [](const Report& r) {
     return is_current(r) && variant(r)["from"] == "edges" && variant(r)["edges"].size() == 6;
   });
   program.keep_screenshot("graph-drawn");
-  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.92);  // and removed again
-  program.wait_for("no such edge", [](const Report& r) {
+  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.92);  // removes the edge
+  program.wait_for("the removed edge", [](const Report& r) {
     return is_current(r) && variant(r)["edges"].size() == 5;
   });
   program.press("ctrl+z");
   program.wait_for("the edge again", [&](const Report& r) {
-    return is_current(r) && variant(r)["edges"] == variant(drawn)["edges"];
+    return is_current(r) && variant(r)["edges"] == variant(after_draw)["edges"];
   });
 }
 
@@ -139,7 +139,7 @@ TEST_F(Drawing, ShowsPixelsOfImage) {
     return is_current(r) && r["experiment"]["tensors"]["width"] == 24 && variant(r)["stride"] == 24;
   });
   program.press("ctrl+z");
-  program.wait_for("the grid before", [](const Report& r) {
+  program.wait_for("the previous grid", [](const Report& r) {
     return is_current(r) && r["experiment"]["tensors"]["width"] == 32;
   });
 }

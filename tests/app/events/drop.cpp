@@ -15,8 +15,8 @@ namespace attnscope::window {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kDropPatience = 20s;
-constexpr long kVersion = 5;
+constexpr auto kDropTimeout = 20s;
+constexpr long kXdndVersion = 5;
 
 struct CloseDisplay {
   void operator()(::Display* display) const { XCloseDisplay(display); }
@@ -26,12 +26,12 @@ struct CloseDisplay {
 std::optional<Window> find_window(::Display* display, Window below, const std::string& name) {
   XClassHint hint{};
   if (XGetClassHint(display, below, &hint) != 0) {
-    const bool found = hint.res_class != nullptr && name == hint.res_class;
+    const bool has_class = hint.res_class != nullptr && name == hint.res_class;
     XWindowAttributes attributes{};
     XGetWindowAttributes(display, below, &attributes);
     XFree(hint.res_name);
     XFree(hint.res_class);
-    if (found && attributes.map_state == IsViewable) return below;
+    if (has_class && attributes.map_state == IsViewable) return below;
   }
   Window root = 0, parent = 0, *children = nullptr;
   unsigned int count = 0;
@@ -45,7 +45,7 @@ std::optional<Window> find_window(::Display* display, Window below, const std::s
   return result;
 }
 
-// Source of one drag.
+// Source of a drag of one file.
 class Drag {
  public:
   Drag(const std::string& name, const std::filesystem::path& file)
@@ -62,10 +62,10 @@ class Drag {
   void drop() {
     XWindowAttributes window{};
     XGetWindowAttributes(display_.get(), target_, &window);
-    send("XdndEnter", kVersion << 24, static_cast<long>(atom("text/uri-list")), 0, 0);
-    const long at = static_cast<long>(window.x + window.width / 2) << 16 |
-                    static_cast<long>(window.y + window.height / 2);
-    send("XdndPosition", 0, at, CurrentTime, static_cast<long>(atom("XdndActionCopy")));
+    send("XdndEnter", kXdndVersion << 24, static_cast<long>(atom("text/uri-list")), 0, 0);
+    const long position = static_cast<long>(window.x + window.width / 2) << 16 |
+                          static_cast<long>(window.y + window.height / 2);
+    send("XdndPosition", 0, position, CurrentTime, static_cast<long>(atom("XdndActionCopy")));
     wait_for("XdndStatus");
     send("XdndDrop", 0, CurrentTime, 0, 0);
     wait_for("XdndFinished");
@@ -106,8 +106,8 @@ class Drag {
   }
 
   void wait_for(const char* message) {
-    const auto give_up = std::chrono::steady_clock::now() + kDropPatience;
-    while (std::chrono::steady_clock::now() < give_up) {
+    const auto deadline = std::chrono::steady_clock::now() + kDropTimeout;
+    while (std::chrono::steady_clock::now() < deadline) {
       while (XPending(display_.get()) > 0) {
         XEvent event{};
         XNextEvent(display_.get(), &event);

@@ -10,12 +10,12 @@ namespace ATTNSCOPE_FILE {
 
 using Report = Program::Report;
 
-bool shows(const Report& r, const std::string& view) {
+bool shows_view(const Report& r, const std::string& view) {
   return r["has_trace"].get<bool>() && r["current"].get<bool>() &&
          r["experiment"]["view"]["type"] == view;
 }
 
-// Current step; 12, the last one, is the whole figure without an explanation.
+// Current step. The last step, 12, shows the whole figure without an explanation.
 int step_of(const Report& r) {
   const Report& view = r["experiment"]["view"];
   if (!view.contains("options") || !view["options"].contains("flow")) return 12;
@@ -31,29 +31,29 @@ TEST(FlowWindow, StepsPlaysAndOpensOtherView) {
                   {"--model", (folder.path() / "model").string(), "--size", "1280x800", "--scale",
                    "1", "--text", "the cat sat on the mat", "--view", "flow"});
   const Report whole =
-      program.wait_for("the whole", [](const Report& r) { return shows(r, "flow"); });
+      program.wait_for("the whole figure", [](const Report& r) { return shows_view(r, "flow"); });
   EXPECT_EQ(step_of(whole), 12);
   program.rest_pointer();
   program.wait_for("a pointer at rest");
   program.keep_screenshot("flow");
   program.press("Left");
-  program.wait_for("the step before", [](const Report& r) { return step_of(r) == 11; });
+  program.wait_for("the previous step", [](const Report& r) { return step_of(r) == 11; });
   program.press("Right");
-  program.wait_for("the whole again", [](const Report& r) { return step_of(r) == 12; });
+  program.wait_for("the whole figure again", [](const Report& r) { return step_of(r) == 12; });
   // Playback from the whole figure starts at the first step.
   program.press("space");
   program.wait_for("the first steps", [](const Report& r) { return step_of(r) <= 2; });
   program.press("space");
   program.wait_for_still_frames(std::chrono::milliseconds(300));
   program.press("ctrl+z");
-  program.wait_for("the state before", [](const Report& r) { return step_of(r) == 12; });
+  program.wait_for("the undone playback", [](const Report& r) { return step_of(r) == 12; });
   // Panel of the scores.
   program.click("handle.3");
   const Report scores =
-      program.wait_for("its view", [](const Report& r) { return shows(r, "scores"); });
+      program.wait_for("the view Scores", [](const Report& r) { return shows_view(r, "scores"); });
   EXPECT_TRUE(scores["experiment"]["view"].contains("pinned_query"));
   program.press("ctrl+z");
-  program.wait_for("the view before", [](const Report& r) { return shows(r, "flow"); });
+  program.wait_for("the view Flow again", [](const Report& r) { return shows_view(r, "flow"); });
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,5 +1,5 @@
 // Window killed repeatedly at random moments while text is typed and views change: the next start
-// offers everything older than two seconds. ATTNSCOPE_KILLS: number of kills (8).
+// offers a session that lacks at most the last two seconds. ATTNSCOPE_KILLS: number of kills (8).
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -19,15 +19,15 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Report = Program::Report;
 
-constexpr auto kMayBeLost = 2s;
+constexpr auto kMaxLoss = 2s;
 
-// A requested state and the time at which it was observed; never: possibly not reached.
+// A requested state and the time at which it was observed; max(): not observed.
 struct Moment {
   std::string text, view;
   Clock::time_point seen = Clock::time_point::max();
 };
 
-std::string words(const Moment& m) {
+std::string describe(const Moment& m) {
   return "\"" + m.text + "\" in " + m.view;
 }
 
@@ -35,15 +35,15 @@ Moment moment(const Report& r) {
   return {r["experiment"]["text"].text(), r["experiment"]["view"]["type"].text(), Clock::now()};
 }
 
-bool same(const Moment& a, const Moment& b) {
+bool same_state(const Moment& a, const Moment& b) {
   return a.text == b.text && a.view == b.view;
 }
 
-// States that may be offered after a kill: the last one that was old enough, and all later ones.
-std::vector<Moment> possible(const std::vector<Moment>& moments, Clock::time_point killed) {
+// States that may be offered after a kill: the last one older than kMaxLoss, and all later ones.
+std::vector<Moment> possible_states(const std::vector<Moment>& moments, Clock::time_point killed) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < moments.size(); ++i) {
-    if (moments[i].seen < killed - kMayBeLost) first = i;
+    if (moments[i].seen < killed - kMaxLoss) first = i;
   }
   return {moments.begin() + static_cast<std::ptrdiff_t>(first), moments.end()};
 }
@@ -56,8 +56,9 @@ class KilledWindow : public ::testing::Test {
     return {"--model", (folder_.path() / "model").string(), "--size", "640x480", "--scale", "1"};
   }
 
-  // Types a letter or opens the next view until the program is dead.
-  static void work(Program& program, std::mt19937& random, std::vector<Moment>& moments) {
+  // Types letters or opens views until the program is killed, which ends the loop by an exception.
+  static void work_until_killed(Program& program, std::mt19937& random,
+                                std::vector<Moment>& moments) {
     const bool types = random() % 3 != 0;
     if (types) program.click("text");
     for (int n = 0;; ++n) {
@@ -75,7 +76,7 @@ class KilledWindow : public ::testing::Test {
         program.press(next.view == "map" ? "1" : next.view == "grid" ? "2" : "3");
       }
       program.wait_for("the requested state",
-                       [&](const Report& r) { return same(moment(r), next); });
+                       [&](const Report& r) { return same_state(moment(r), next); });
       moments.back().seen = Clock::now();
       std::this_thread::sleep_for(100ms);  // fast typing
     }
@@ -86,23 +87,23 @@ class KilledWindow : public ::testing::Test {
 };
 
 TEST_F(KilledWindow, LosesAtMostTwoSecondsOfWork) {
-  const char* asked = std::getenv("ATTNSCOPE_KILLS");
-  const int kills = asked != nullptr ? std::atoi(asked) : 8;
+  const char* setting = std::getenv("ATTNSCOPE_KILLS");
+  const int kills = setting != nullptr ? std::atoi(setting) : 8;
   std::mt19937 random(1);
-  std::vector<Moment> kept;  // states of which the next start must offer one; empty: none
-  int compared = 0;
+  std::vector<Moment> candidates;  // the next start must offer one of them; empty: any
+  int comparisons = 0;
   for (int kill = 0; kill <= kills; ++kill) {
     SCOPED_TRACE(kill);
     const bool is_last = kill == kills;
     Program program(display_, folder_.path(), arguments());
-    // Some are killed during startup, most during work.
+    // Every fourth program is killed during startup, the others during work.
     const bool dies_early = kill % 4 == 3;
-    Clock::time_point dies;
+    Clock::time_point kill_time;
     std::thread killer;
-    const auto kill_within = [&](unsigned least, unsigned more) {
-      dies = Clock::now() + std::chrono::milliseconds(least + random() % more);
-      killer = std::thread([dies, process = program.process()] {
-        std::this_thread::sleep_until(dies);
+    const auto kill_within = [&](unsigned min_delay, unsigned delay_range) {
+      kill_time = Clock::now() + std::chrono::milliseconds(min_delay + random() % delay_range);
+      killer = std::thread([kill_time, process = program.process()] {
+        std::this_thread::sleep_until(kill_time);
         ::kill(process, SIGKILL);
       });
     };
@@ -111,35 +112,38 @@ TEST_F(KilledWindow, LosesAtMostTwoSecondsOfWork) {
     try {
       const auto has_run = [](const Report& r) { return r["has_trace"].get<bool>(); };
       Report report = program.wait_for("a first picture", has_run);
-      if (!dies_early && !is_last) kill_within(kept.empty() ? 3500 : 0, 4000);
-      if (!kept.empty()) {
+      if (!dies_early && !is_last) kill_within(candidates.empty() ? 3500 : 0, 4000);
+      if (!candidates.empty()) {
         if (!report["widgets"].contains("autosave.restore")) {
-          ADD_FAILURE() << "nothing is offered; expected " << words(kept.front()) << " or later";
+          ADD_FAILURE() << "no session is offered; expected " << describe(candidates.front())
+                        << " or later";
         } else {
           program.click("autosave.restore");
-          report = program.wait_for("it to be restored", [&](const Report& r) {
+          report = program.wait_for("the restored session", [&](const Report& r) {
             return has_run(r) && !r["widgets"].contains("autosave.restore");
           });
         }
-        const Moment found = moment(report);
-        bool expected = false;
-        for (const Moment& m : kept) expected = expected || same(m, found);
-        EXPECT_TRUE(expected) << "restored " << words(found) << ", expected " << words(kept.front())
-                              << " to " << words(kept.back());
-        ++compared;
+        const Moment restored = moment(report);
+        bool is_expected = false;
+        for (const Moment& m : candidates) is_expected = is_expected || same_state(m, restored);
+        EXPECT_TRUE(is_expected) << "restored " << describe(restored) << ", expected "
+                                 << describe(candidates.front()) << " to "
+                                 << describe(candidates.back());
+        ++comparisons;
       }
       moments.push_back(moment(report));
-      if (!is_last) work(program, random, moments);
+      if (!is_last) work_until_killed(program, random, moments);
     } catch (const std::exception& e) {  // program has ended
-      if (!killer.joinable() || Clock::now() < dies) ADD_FAILURE() << e.what();
+      if (!killer.joinable() || Clock::now() < kill_time) ADD_FAILURE() << e.what();
     }
     if (killer.joinable()) killer.join();
     if (HasFailure()) break;
-    // The initial state of a start need not be kept.
-    const bool begun = !kept.empty() || (moments.size() > 1 && moments[1].seen < dies - kMayBeLost);
-    if (!moments.empty() && begun) kept = possible(moments, dies);
+    // The initial state of a program need not be offered.
+    const bool has_progress =
+        !candidates.empty() || (moments.size() > 1 && moments[1].seen < kill_time - kMaxLoss);
+    if (!moments.empty() && has_progress) candidates = possible_states(moments, kill_time);
   }
-  EXPECT_GE(compared, kills / 3);
+  EXPECT_GE(comparisons, kills / 3);
 }
 
 }  // namespace ATTNSCOPE_FILE

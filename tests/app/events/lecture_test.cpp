@@ -18,8 +18,9 @@ bool is_current(const Report& r) {
   return r["has_trace"].get<bool>() && r["current"].get<bool>();
 }
 
-double side(const Report& r, const std::string& widget, std::size_t which) {
-  return r["widgets"][widget][which].get<double>();
+// Number `index` of a widget's box: left, top, width, height.
+double box_value(const Report& r, const std::string& widget, std::size_t index) {
+  return r["widgets"][widget][index].get<double>();
 }
 
 class Lecture : public ::testing::Test {
@@ -27,9 +28,9 @@ class Lecture : public ::testing::Test {
   static constexpr double kWidth = 1400, kHeight = 900;
 
   Lecture() : display_(static_cast<int>(kWidth), static_cast<int>(kHeight)) {}
-  static std::vector<std::string> arguments(const std::vector<std::string>& more) {
+  static std::vector<std::string> arguments(const std::vector<std::string>& extra) {
     std::vector<std::string> all = {"--size", "1280x800", "--scale", "1"};
-    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), extra.begin(), extra.end());
     return all;
   }
   static Report wait_for_step(Program& program, const std::string& lesson, int step) {
@@ -53,26 +54,27 @@ TEST_F(Lecture, RespondsToClicker) {
   });
   EXPECT_EQ(stage["window"][1], kHeight);
   EXPECT_GE(stage["lecture_text"].get<double>(), kHeight / 28);
-  for (const char* gone : {"text", "backend_name", "lesson.notes", "menu.File"}) {
-    EXPECT_FALSE(stage["widgets"].contains(gone)) << gone;
+  for (const char* hidden : {"text", "backend_name", "lesson.notes", "menu.File"}) {
+    EXPECT_FALSE(stage["widgets"].contains(hidden)) << hidden;
   }
-  EXPECT_EQ(side(stage, "lesson", 3), kHeight);  // no status line
-  EXPECT_GE(side(stage, "middle", 2), 0.5 * kWidth);
-  EXPECT_GE(side(stage, "lesson.text", 2), 0.35 * kWidth);
+  EXPECT_EQ(box_value(stage, "lesson", 3), kHeight);  // no status line
+  EXPECT_GE(box_value(stage, "middle", 2), 0.5 * kWidth);
+  EXPECT_GE(box_value(stage, "lesson.text", 2), 0.35 * kWidth);
   program.press("Next");
   EXPECT_EQ(wait_for_step(program, "self-attention", 1)["experiment"]["view"]["type"], "scores");
   program.press("b");
-  program.wait_for("black", [](const Report& r) { return r["black"].get<bool>(); });
+  program.wait_for("a black screen", [](const Report& r) { return r["black"].get<bool>(); });
   program.press("Next");
-  EXPECT_EQ(program.wait_for(
-                "light", [](const Report& r) { return !r["black"].get<bool>(); })["lesson_step"],
-            1);
+  EXPECT_EQ(
+      program.wait_for("the picture",
+                       [](const Report& r) { return !r["black"].get<bool>(); })["lesson_step"],
+      1);
   program.press("Next");
   wait_for_step(program, "self-attention", 2);
   program.press("Prior");
   wait_for_step(program, "self-attention", 1);
   program.press("Escape");
-  program.wait_for("the window before", [](const Report& r) {
+  program.wait_for("the window after the presentation", [](const Report& r) {
     return !r["presenting"].get<bool>() && r["window"][0] == 1280.0 &&
            r["widgets"].contains("text");
   });
@@ -120,7 +122,7 @@ TEST_F(Lecture, LastStepLeadsToNextLesson) {
   wait_for_step(program, lessons[0].id, 0);
 }
 
-// Shown large next to the picture; the pinned pair if the pointer is on none.
+// In large type: the pair under the pointer, or else the pinned pair.
 TEST_F(Lecture, NamesPairUnderPointer) {
   Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
   wait_for_step(program, "self-attention", 0);
@@ -131,27 +133,26 @@ TEST_F(Lecture, NamesPairUnderPointer) {
     return is_current(r) && r["window"][0] == kWidth && r["widgets"].contains("stage.pinned");
   });
   program.keep_screenshot("stage-pinned");
-  const double x = side(pinned, "picture", 0) + 0.4 * side(pinned, "picture", 2);
-  const double y = side(pinned, "picture", 1) + 0.5 * side(pinned, "picture", 3);
+  const double x = box_value(pinned, "picture", 0) + 0.4 * box_value(pinned, "picture", 2);
+  const double y = box_value(pinned, "picture", 1) + 0.5 * box_value(pinned, "picture", 3);
   program.point_at(x, y);
   const Report pair = program.wait_for(
       "the pair", [](const Report& r) { return r["widgets"].contains("stage.pair"); });
   program.keep_screenshot("stage-pair");
   EXPECT_FALSE(pair["widgets"].contains("stage.pinned"));
-  EXPECT_GE(side(pair, "stage.pair", 3), kHeight / 28);
-  EXPECT_GE(side(pair, "stage.pair", 0), side(pair, "picture", 0));
-  EXPECT_LE(side(pair, "stage.pair", 0) + side(pair, "stage.pair", 2),
-            side(pair, "picture", 0) + side(pair, "picture", 2));
+  EXPECT_GE(box_value(pair, "stage.pair", 3), kHeight / 28);
+  EXPECT_GE(box_value(pair, "stage.pair", 0), box_value(pair, "picture", 0));
+  EXPECT_LE(box_value(pair, "stage.pair", 0) + box_value(pair, "stage.pair", 2),
+            box_value(pair, "picture", 0) + box_value(pair, "picture", 2));
 }
 
-// Reports and screenshots come after the fade and equal the picture of a program that opened there
-// directly.
+// After a fade, the picture equals that of a program that opened on the same head.
 TEST_F(Lecture, FadeEndsInExactPicture) {
   save_small_model(folder_.path() / "model");
-  const auto started = [&](const std::vector<std::string>& more) {
+  const auto model_arguments = [&](const std::vector<std::string>& extra) {
     std::vector<std::string> all = {"--model", (folder_.path() / "model").string(), "--text",
                                     "the cat sat on the mat"};
-    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), extra.begin(), extra.end());
     return arguments(all);
   };
   const auto picture = [](Program& program, int head) {
@@ -164,16 +165,16 @@ TEST_F(Lecture, FadeEndsInExactPicture) {
                   })["picture"]
         .text();
   };
-  const auto of_a_fresh_start = [&](const std::string& head) {
-    Program program(display_, folder_.path(), started({"--head", head}));
+  const auto picture_of_start = [&](const std::string& head) {
+    Program program(display_, folder_.path(), model_arguments({"--head", head}));
     return picture(program, std::stoi(head));
   };
-  const std::string first = of_a_fresh_start("0"), second = of_a_fresh_start("1");
+  const std::string first = picture_of_start("0"), second = picture_of_start("1");
   ASSERT_NE(first, second);
-  for (const bool reduced : {false, true}) {
-    Program program(display_, folder_.path(), started({"--head", "0"}));
+  for (const bool is_reduced : {false, true}) {
+    Program program(display_, folder_.path(), model_arguments({"--head", "0"}));
     EXPECT_EQ(picture(program, 0), first);
-    if (reduced) {
+    if (is_reduced) {
       program.click("menu.Window");
       program.click("menu.reduced_motion");
       program.rest_pointer();
@@ -186,7 +187,7 @@ TEST_F(Lecture, FadeEndsInExactPicture) {
     program.press("period");
     EXPECT_EQ(picture(program, 1), second);
     const int frames = program.wait_for("rest")["frames"].get<int>() - before;
-    if (reduced) {
+    if (is_reduced) {
       EXPECT_LT(frames, 8);
     } else {
       EXPECT_GT(frames, 3);
@@ -195,11 +196,11 @@ TEST_F(Lecture, FadeEndsInExactPicture) {
 }
 
 // xdotool arguments that click a widget of the speaker window.
-std::string click_on(const Report& speaker, const std::string& widget) {
+std::string click_arguments(const Report& speaker, const std::string& widget) {
   const auto middle = [&](std::size_t axis) {
     return std::to_string(static_cast<int>(speaker["place"][axis].get<double>() +
-                                           side(speaker, widget, axis) +
-                                           side(speaker, widget, axis + 2) / 2));
+                                           box_value(speaker, widget, axis) +
+                                           box_value(speaker, widget, axis + 2) / 2));
   };
   return "mousemove " + middle(0) + " " + middle(1) + " click 1";
 }
@@ -212,15 +213,15 @@ TEST_F(Lecture, SpeakerWindowOpens) {
   program.wait_for("the stage", [](const Report& r) { return r["window"][0] == kWidth; });
   program.press("ctrl+m");
   program.wait_for("the second window", [](const Report& r) { return r["speaker"].get<bool>(); });
-  const auto speaks = [&](const std::string& what) {
+  const auto wait_for_notes = [&](const std::string& what) {
     return program.wait_for_speaker(what, [&](const Report& r) { return r["says"] == what; });
   };
   const std::vector<LessonStep>& steps = find_lesson("self-attention").steps;
-  const Report first = speaks(steps[0].notes);
-  for (const char* shown : {"speaker.elapsed", "speaker.time", "speaker.next", "lesson.step.4"}) {
-    EXPECT_TRUE(first["widgets"].contains(shown)) << shown;
+  const Report first = wait_for_notes(steps[0].notes);
+  for (const char* widget : {"speaker.elapsed", "speaker.time", "speaker.next", "lesson.step.4"}) {
+    EXPECT_TRUE(first["widgets"].contains(widget)) << widget;
   }
-  // Everything lies inside.
+  // All widgets are inside the window.
   for (const auto& [id, box] : first["widgets"].items()) {
     EXPECT_GE(box[0].get<double>(), 0) << id;
     EXPECT_LE(box[0].get<double>() + box[2].get<double>(), first["window"][0].get<double>()) << id;
@@ -228,28 +229,29 @@ TEST_F(Lecture, SpeakerWindowOpens) {
   }
   program.press("Next");
   wait_for_step(program, "self-attention", 1);
-  const Report second = speaks(steps[1].notes);
+  const Report second = wait_for_notes(steps[1].notes);
   program.wait_for("all pictures", [](const Report& r) { return r["lesson_pictures"] == 4; });
   program.keep_screenshot("speaker", true);
-  program.xdotool(click_on(second, "speaker.lesson_on"));
+  program.xdotool(click_arguments(second, "speaker.lesson_on"));
   program.wait_for_speaker("the third notes",
                            [&](const Report& r) { return r["says"] == steps[2].notes; });
-  program.xdotool(click_on(second, "speaker.black"));
-  program.wait_for_speaker("black", [](const Report& r) { return r["black"].get<bool>(); });
-  program.xdotool(click_on(second, "lesson.step.1"));
-  speaks(steps[0].notes);
-  // It accepts the keys of the stage.
+  program.xdotool(click_arguments(second, "speaker.black"));
+  program.wait_for_speaker("a black screen",
+                           [](const Report& r) { return r["black"].get<bool>(); });
+  program.xdotool(click_arguments(second, "lesson.step.1"));
+  wait_for_notes(steps[0].notes);
+  // The speaker window accepts the keys of the stage.
   program.xdotool("search --name Speaker windowfocus --sync key Next");
-  speaks(steps[1].notes);
+  wait_for_notes(steps[1].notes);
   program.xdotool("key b");
-  program.wait_for_speaker("black by a key",
+  program.wait_for_speaker("a black screen by a key",
                            [](const Report& r) { return r["black"].get<bool>(); });
   program.xdotool("key b");
-  // The clock runs on its own, and can be restarted.
+  // The clock runs without input, and can be restarted.
   const double since = first["elapsed"].get<double>();
   const Report later = program.wait_for_speaker(
       "three seconds", [&](const Report& r) { return r["elapsed"].get<double>() >= since + 3; });
-  program.xdotool(click_on(later, "speaker.lesson_clock"));
+  program.xdotool(click_arguments(later, "speaker.lesson_clock"));
   program.wait_for_speaker("a new beginning", [&](const Report& r) {
     return r["elapsed"].get<double>() < later["elapsed"].get<double>();
   });
@@ -266,7 +268,7 @@ TEST_F(Lecture, StepsHavePictures) {
   wait_for_step(program, "induction", 0);
   const Report report =
       program.wait_for("all pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
-  EXPECT_GE(side(report, "lesson.step.6", 3), 20);
+  EXPECT_GE(box_value(report, "lesson.step.6", 3), 20);
   program.click("lesson.step.5");
   program.rest_pointer();
   wait_for_step(program, "induction", 4);
@@ -274,7 +276,7 @@ TEST_F(Lecture, StepsHavePictures) {
   program.press("ctrl+d");  // dark pictures are separate
   program.wait_for("dark pictures", [](const Report& r) { return r["lesson_pictures"] != 6; });
   program.wait_for("all dark pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
-  program.press("Next");  // no need to wait for the pictures
+  program.press("Next");  // without waiting for the pictures
   wait_for_step(program, "induction", 5);
 }
 

@@ -1,4 +1,4 @@
-// Memory, Steps and Gates views under real X events, on runs with these parts.
+// Memory, Steps and Gates views under real X events, on runs with segments, steps and gates.
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"

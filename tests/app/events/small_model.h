@@ -1,4 +1,5 @@
-// A deterministic small model for window tests. Its attention is untrained but varied.
+// A deterministic small model for window tests. It is not trained, but its attention is not
+// uniform.
 #pragma once
 
 #include <filesystem>
@@ -6,6 +7,7 @@
 
 namespace attnscope::window {
 
+// Saves the model as a checkpoint. `exits`: id of its exit rule; empty: none.
 void save_small_model(const std::filesystem::path& folder, const std::string& exits = "");
 
 }  // namespace attnscope::window

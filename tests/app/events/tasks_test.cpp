@@ -19,8 +19,8 @@ using Report = Program::Report;
 
 class Tasks : public ::testing::Test {
  protected:
-  // Waits until the picture is stable and nothing is pending.
-  static Report at_rest(Program& program, const std::string& view) {
+  // Waits until the picture of the view is stable and nothing is pending.
+  static Report wait_until_stable(Program& program, const std::string& view) {
     program.wait_for("view " + view, [&](const Report& r) {
       return r["has_trace"].get<bool>() && r["current"].get<bool>() &&
              r["experiment"]["view"]["type"] == view && r.contains("picture");
@@ -30,10 +30,10 @@ class Tasks : public ::testing::Test {
     return program.wait_for("rest");
   }
   // Arguments that open the window with this session.
-  std::vector<std::string> arguments(const Session& e) const {
-    const std::string session = (folder_.path() / "session.json").string();
-    write_file(session, to_json(e).dump());
-    return {"--session", session, "--size", "1280x800"};
+  std::vector<std::string> arguments(const Session& session) const {
+    const std::string file = (folder_.path() / "session.json").string();
+    write_file(file, to_json(session).dump());
+    return {"--session", file, "--size", "1280x800"};
   }
   testing::TemporaryFolder folder_;
   Display display_{1280, 800};
@@ -42,17 +42,17 @@ class Tasks : public ::testing::Test {
 TEST_F(Tasks, WritesAndPlaysAlignment) {
   Program program(display_, folder_.path(),
                   arguments(testing::alignment_session("rnn_attention-dot")));
-  const Report all = at_rest(program, "alignment");
+  const Report first = wait_until_stable(program, "alignment");
   program.keep_screenshot("task-alignment");
   // The model has no layer of self-attention, hence no variant.
-  EXPECT_FALSE(all["widgets"].contains("variant.type"));
+  EXPECT_FALSE(first["widgets"].contains("variant.type"));
   program.click("handle.1");
   program.wait_for("a step", [](const Report& r) {
     return r["experiment"]["view"]["options"]["alignment"]["step"] == 2;
   });
   program.rest_pointer();
   program.wait_for_still_frames(std::chrono::milliseconds(300));
-  EXPECT_NE(program.wait_for("rest")["picture"], all["picture"]);
+  EXPECT_NE(program.wait_for("rest")["picture"], first["picture"]);
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
 }
@@ -61,10 +61,10 @@ TEST_F(Tasks, ClickOnCellStartsWalk) {
   testing::save_walker(folder_.path() / "walker");
   Program program(display_, folder_.path(),
                   arguments(testing::trajectory_session(folder_.path() / "walker")));
-  const Report before = at_rest(program, "trajectory");
+  const Report before = wait_until_stable(program, "trajectory");
   program.keep_screenshot("task-trajectory");
   program.click("handle.3");
-  program.wait_for("a start", [](const Report& r) {
+  program.wait_for("the walk from cell 3", [](const Report& r) {
     return r["experiment"]["view"]["options"]["trajectory"]["start"] == 3;
   });
   program.rest_pointer();
@@ -82,7 +82,7 @@ TEST_F(Tasks, AnotherModelClearsPicturesOfOldTask) {
       {"alignment", testing::alignment_session("rnn_attention-dot")}};
   for (const auto& [view, session] : tasks) {
     Program program(display_, folder_.path(), arguments(session));
-    at_rest(program, view);
+    wait_until_stable(program, view);
     program.click("model");
     program.click("model.brackets");
     program.wait_for("the other model",
@@ -109,28 +109,29 @@ TEST_F(Tasks, ModelOpensOnIllustrativeView) {
   Session text;
   text.run.text = "my own words";
   Program program(display_, folder_.path(), arguments(text));
-  expect_one_line(at_rest(program, "map"));
+  expect_one_line(wait_until_stable(program, "map"));
   program.click("group.Method");
-  program.wait_for("its views", [](const Report& r) { return r["widgets"].contains("view.rope"); });
+  program.wait_for("the views of the group",
+                   [](const Report& r) { return r["widgets"].contains("view.rope"); });
   program.keep_screenshot("opening-group");
   program.click("view.rope");
-  at_rest(program, "rope");
+  wait_until_stable(program, "rope");
   program.open_view("map");
-  at_rest(program, "map");
+  wait_until_stable(program, "map");
   program.click("model");
   program.rest_pointer();
   program.wait_for("the list",
                    [](const Report& r) { return r["widgets"].contains("model.digits"); });
   program.keep_screenshot("opening-models");
   program.click("model.digits");
-  const Report digits = at_rest(program, "image");
+  const Report digits = wait_until_stable(program, "image");
   expect_one_line(digits);
   EXPECT_EQ(digits["error"], "");
   EXPECT_TRUE(digits["widgets"].contains("opened.undo"));
   program.keep_screenshot("opening-digits");
   program.click("model");
   program.click("model.brackets");
-  at_rest(program, "steps");
+  wait_until_stable(program, "steps");
   program.click("samples");
   program.wait_for("samples", [](const Report& r) { return r["widgets"].contains("sample.flat"); });
   program.keep_screenshot("opening-samples");
@@ -140,26 +141,26 @@ TEST_F(Tasks, ModelOpensOnIllustrativeView) {
   });
   program.click("model");
   program.click("model.default");
-  const Report back = at_rest(program, "map");
+  const Report back = wait_until_stable(program, "map");
   EXPECT_EQ(back["experiment"]["text"], "my own words");
   EXPECT_EQ(back["error"], "");
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
-// Options apply from the start.
+// Options apply to the first run.
 TEST_F(Tasks, CommandLineSelectsInputAndView) {
   const std::string digit = (testing::source_folder() / "assets/samples/digit.png").string();
   for (const std::vector<std::string>& start :
        {std::vector<std::string>{"window", digit}, std::vector<std::string>{"--input", digit},
         std::vector<std::string>{"--model", "digits"}}) {
     const testing::TemporaryFolder folder;
-    std::vector<std::string> all = start;
-    for (const char* more : {"--layer", "2", "--head", "1", "--size", "1280x800", "--no-tour"}) {
-      all.emplace_back(more);
+    std::vector<std::string> options = start;
+    for (const char* option : {"--layer", "2", "--head", "1", "--size", "1280x800", "--no-tour"}) {
+      options.emplace_back(option);
     }
-    Program program(display_, folder.path(), all);
-    const Report r = at_rest(program, "image");
+    Program program(display_, folder.path(), options);
+    const Report r = wait_until_stable(program, "image");
     EXPECT_EQ(r["experiment"]["model"], "digits") << start[0];
     EXPECT_EQ(r["experiment"]["view"]["layer"], 2) << start[0];
     EXPECT_EQ(r["error"], "") << start[0];
@@ -170,7 +171,7 @@ TEST_F(Tasks, CommandLineSelectsInputAndView) {
 
 TEST_F(Tasks, CompletesImages) {
   Program program(display_, folder_.path(), arguments(testing::completion_session()));
-  at_rest(program, "image");
+  wait_until_stable(program, "image");
   program.keep_screenshot("task-image");
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);

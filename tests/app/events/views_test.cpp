@@ -1,6 +1,6 @@
 // Scripted tour of every view under real X events: opened, changed, exported, restored from its
-// session, and checked in common window sizes and scales. Nothing may lie outside the window or
-// overlap; screenshots stay in the build folder.
+// session, and checked in common window sizes and scales. Nothing may be outside the window or
+// overlap. Saves screenshots in the build folder.
 #include <gtest/gtest.h>
 
 #include <ranges>
@@ -31,18 +31,18 @@ constexpr Size kSizes[] = {
     {"1280x800", 1280, 800, "1"}, {"1920x1080", 1920, 1080, "1"}, {"scale-2", 2560, 1600, "2"}};
 
 struct Box {
-  explicit Box(const Report& of)
-      : left(of[0].get<double>()),
-        top(of[1].get<double>()),
-        right(left + of[2].get<double>()),
-        bottom(top + of[3].get<double>()) {}
+  explicit Box(const Report& box)
+      : left(box[0].get<double>()),
+        top(box[1].get<double>()),
+        right(left + box[2].get<double>()),
+        bottom(top + box[3].get<double>()) {}
   bool overlaps(const Box& other) const {
     return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
   }
   double left, top, right, bottom;
 };
 
-bool shows(const Report& r, const std::string& view) {
+bool shows_view(const Report& r, const std::string& view) {
   return r["has_trace"].get<bool>() && r["current"].get<bool>() &&
          r["experiment"]["view"]["type"] == view && r.contains("picture");
 }
@@ -54,11 +54,11 @@ Report open_view(Program& program, const std::string& view) {
   program.rest_pointer();
   program.wait_for_still_frames(std::chrono::milliseconds(300));
   return program.wait_for("view " + view, [&](const Report& r) {
-    return shows(r, view) && (view != "compare" || r["experiment"].contains("compare"));
+    return shows_view(r, view) && (view != "compare" || r["experiment"].contains("compare"));
   });
 }
 
-// Tabs and picture lie inside the window and do not overlap.
+// Checks that tabs and picture are inside the window and do not overlap.
 void expect_layout(const Report& report, const Size& size, const std::string& view) {
   const Report& widgets = report["widgets"];
   ASSERT_TRUE(widgets.contains("picture")) << view;
@@ -76,7 +76,7 @@ void expect_layout(const Report& report, const Size& size, const std::string& vi
     for (const Box& other : tabs) EXPECT_FALSE(box.overlaps(other)) << id << " in " << view;
     tabs.push_back(box);
   }
-  // Applies to views without content, too; as a tab or within a group.
+  // Each view, even without content, has a tab or is in a group.
   const std::string group = "group." + attnscope::view(view).group;
   EXPECT_TRUE(widgets.contains("view." + view) || widgets.contains(group)) << view;
   EXPECT_GT(tabs.size(), 5U);
@@ -87,13 +87,13 @@ class Views : public ::testing::TestWithParam<Size> {
   Views() : display_(GetParam().width, GetParam().height) { save_small_model(model()); }
   std::filesystem::path model() const { return folder_.path() / "model"; }
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
-  std::vector<std::string> arguments(const std::vector<std::string>& more) const {
+  std::vector<std::string> arguments(const std::vector<std::string>& extra) const {
     const Size& size = GetParam();
     std::vector<std::string> all = {
         "--model", model().string(),
         "--size",  std::to_string(size.width) + "x" + std::to_string(size.height),
         "--scale", size.scale};
-    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), extra.begin(), extra.end());
     return all;
   }
 
@@ -116,9 +116,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Views, ::testing::ValuesIn(kSizes), [](const aut
   return name;
 });
 
-// Changes one parameter of the view with the mouse: the first with a control. Views without one
-// show the next head; switches are toggled.
-void change_something(Program& program, const View& view) {
+// Changes the first parameter of the view that has a control, with the mouse. Views without such a
+// parameter show the next head.
+void change_view(Program& program, const View& view) {
   const Report before = program.wait_for("rest");
   if (view.id == "intervene") {
     program.click("handle.0");
@@ -176,8 +176,8 @@ void change_something(Program& program, const View& view) {
                    [&](const Report& r) { return r["experiment"]["view"]["head"] != head; });
 }
 
-// Views of other kinds of runs have their own tours.
-bool is_of_any_run(const View& view) {
+// Views of special kinds of runs have tests of their own.
+bool needs_no_special_run(const View& view) {
   return !view.content.objection;
 }
 
@@ -200,10 +200,10 @@ TEST_P(Tour, VisitsEveryView) {
   std::map<std::string, Report> pictures;
   {
     Program program(display_, folder_.path(), arguments({"--text", kText}));
-    for (const View& view : views() | std::views::filter(is_of_any_run)) {
+    for (const View& view : views() | std::views::filter(needs_no_special_run)) {
       program.wait_for_still_frames(std::chrono::milliseconds(300));
       const Report before = open_view(program, view.id);
-      change_something(program, view);
+      change_view(program, view);
       const Report after = open_view(program, view.id);
       EXPECT_NE(after["picture"], before["picture"]) << view.id;
       program.keep_screenshot("tour-of-" + view.id);
@@ -219,22 +219,22 @@ TEST_P(Tour, VisitsEveryView) {
     program.press("ctrl+q");
     EXPECT_EQ(program.wait_for_end(), 0);
   }
-  for (const View& view : views() | std::views::filter(is_of_any_run)) {
+  for (const View& view : views() | std::views::filter(needs_no_special_run)) {
     const std::string rendered = file(view.id + "-rendered.png");
     const std::string command = testing::program_path() + " render --session " +
                                 file(view.id + ".json") + " -o " + rendered;
     ASSERT_EQ(std::system(command.c_str()), 0) << view.id;
-    if (view.id == "compare") continue;  // shows the times of both runs
+    if (view.id == "compare") continue;  // shows times
     EXPECT_TRUE(read_file(rendered) == read_file(file(view.id + ".png"))) << view.id;
   }
-  for (const View& view : views() | std::views::filter(is_of_any_run)) {
+  for (const View& view : views() | std::views::filter(needs_no_special_run)) {
     Program program(display_, folder_.path(), arguments({"--session", file(view.id + ".json")}));
-    program.wait_for("view " + view.id, [&](const Report& r) { return shows(r, view.id); });
+    program.wait_for("view " + view.id, [&](const Report& r) { return shows_view(r, view.id); });
     program.rest_pointer();
-    program.wait_for(view.id + " as it was", [&](const Report& r) {
-      // Times of two runs are never equal again.
-      const bool same = r["picture"] == pictures[view.id] || view.id == "compare";
-      return shows(r, view.id) && same;
+    program.wait_for(view.id + " as before", [&](const Report& r) {
+      // Compare shows the times of both runs, which differ.
+      const bool is_same = r["picture"] == pictures[view.id] || view.id == "compare";
+      return shows_view(r, view.id) && is_same;
     });
     program.press("ctrl+q");
     EXPECT_EQ(program.wait_for_end(), 0);

@@ -28,10 +28,10 @@ class Window : public ::testing::Test {
   Window() : display_(1400, 900) { save_small_model(model()); }
   std::filesystem::path model() const { return folder_.path() / "model"; }
   std::filesystem::path file(const std::string& name) const { return folder_.path() / name; }
-  std::vector<std::string> arguments(std::vector<std::string> more = {}) const {
+  std::vector<std::string> arguments(std::vector<std::string> extra = {}) const {
     std::vector<std::string> all = {"--model",  model().string(), "--size",
                                     "1280x800", "--scale",        "1"};
-    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), extra.begin(), extra.end());
     return all;
   }
   static bool is_current(const Report& r) {
@@ -49,26 +49,26 @@ class Window : public ::testing::Test {
   Display display_;
 };
 
-// Encoder, decoder and cross-attention of models that have them.
+// Selects encoder, decoder and cross-attention of an encoder-decoder.
 TEST_F(Window, SelectsStackAndKind) {
-  Session both;
-  both.run.model =
+  Session session;
+  session.run.model =
       testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
-  both.run.ids = {3, 8, 1, 9, 14, 2};
-  both.run.target_ids = {0, 5, 7};
-  save_session(file("both.json"), both);
+  session.run.ids = {3, 8, 1, 9, 14, 2};
+  session.run.target_ids = {0, 5, 7};
+  save_session(file("both.json"), session);
   Program program(display_, folder_.path(),
                   {"--session", file("both.json").string(), "--size", "1280x800", "--scale", "1"});
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
-  const auto choose = [&](const std::string& list, const std::string& entry) {
+  const auto select_part = [&](const std::string& list, const std::string& entry) {
     program.click("part." + list);
     program.click("part." + list + "." + entry);
     picture = new_picture(program, picture);
     program.keep_screenshot("part-" + list);
-    return Json(program.wait_for("its report", is_current)["experiment"]["view"]);
+    return Json(program.wait_for("the picture of the part", is_current)["experiment"]["view"]);
   };
-  EXPECT_EQ(choose("kind", "1")["kind"], "cross");
-  const Json view = choose("stack", "0");
+  EXPECT_EQ(select_part("kind", "1")["kind"], "cross");
+  const Json view = select_part("stack", "0");
   EXPECT_EQ(view["stack"], "encoder");
   EXPECT_FALSE(view.contains("kind"));
 }
@@ -80,11 +80,11 @@ TEST_F(Window, FollowsTyping) {
   program.click("text");
   program.press("ctrl+a");
   program.type("the dog sat on the mat");
-  const Report typed = program.wait_for("the typed text", [](const Report& r) {
+  const Report after_typing = program.wait_for("the typed text", [](const Report& r) {
     return is_current(r) && r["experiment"]["text"] == "the dog sat on the mat";
   });
   picture = new_picture(program, picture);
-  EXPECT_GT(typed["tokens"], 4);
+  EXPECT_GT(after_typing["tokens"], 4);
   program.keep_screenshot("typed");
 
   program.press("BackSpace");
@@ -92,7 +92,7 @@ TEST_F(Window, FollowsTyping) {
     return is_current(r) && r["experiment"]["text"] == "the dog sat on the ma";
   });
   program.press("ctrl+z");
-  program.wait_for("the undone text", [](const Report& r) {
+  program.wait_for("the text before the last key", [](const Report& r) {
     const std::string& text = r["experiment"]["text"].text();
     return is_current(r) && text != "the dog sat on the ma";
   });
@@ -105,7 +105,7 @@ TEST_F(Window, FollowsVariantEncodingAndParameters) {
 
   program.click("variant.type");
   program.click("variant.type.local");
-  Report report = program.wait_for("the local window", [](const Report& r) {
+  Report report = program.wait_for("the variant Local window", [](const Report& r) {
     return is_current(r) && r["experiment"].contains("variant") &&
            r["experiment"]["variant"]["type"] == "local" && r["widgets"].contains("variant.window");
   });
@@ -129,7 +129,7 @@ TEST_F(Window, FollowsVariantEncodingAndParameters) {
   program.keep_screenshot("alibi");
 
   program.press("ctrl+z");
-  program.wait_for("the encoding before", [](const Report& r) {
+  program.wait_for("the undone encoding", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("position");
   });
   picture = new_picture(program, picture);
@@ -164,11 +164,11 @@ TEST_F(Window, AppliesChoiceToOneHead) {
   program.keep_screenshot("groups");
 
   program.press("ctrl+z");
-  program.wait_for("one choice less", [](const Report& r) {
+  program.wait_for("the undone choice", [](const Report& r) {
     return is_current(r) && r["experiment"]["groups"].size() == 1;
   });
   program.click("scope.clear");
-  program.wait_for("the same for all heads", [](const Report& r) {
+  program.wait_for("equal settings of all heads", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("groups");
   });
 }
@@ -176,18 +176,18 @@ TEST_F(Window, AppliesChoiceToOneHead) {
 TEST_F(Window, ChangesViewsByKeysAndClicks) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
-  const auto view_is = [&](const std::string& id) {
+  const auto wait_for_view = [&](const std::string& id) {
     program.wait_for("view " + id,
                      [&](const Report& r) { return r["experiment"]["view"]["type"] == id; });
     picture = new_picture(program, picture);
     program.keep_screenshot("view-" + id);
   };
   program.press("2");
-  view_is("grid");
+  wait_for_view("grid");
   program.press("3");
-  view_is("pattern");
+  wait_for_view("pattern");
   program.open_view("map");
-  view_is("map");
+  wait_for_view("map");
   program.press("period");
   program.wait_for("the second head",
                    [](const Report& r) { return r["experiment"]["view"]["head"] == 1; });
@@ -200,7 +200,7 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
                    [](const Report& r) { return r["widgets"].contains("dialog.close"); });
   program.keep_screenshot("keys");
   program.press("Escape");
-  program.wait_for("its end",
+  program.wait_for("the closed list of keys",
                    [](const Report& r) { return !r["widgets"].contains("dialog.close"); });
   program.press("Tab");
   program.wait_for("hidden panels", [](const Report& r) { return !r["widgets"].contains("text"); });
@@ -210,7 +210,7 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
 TEST_F(Window, MatchesReadmeScreenshot) {
   const Display display(1600, 1000);
   Program program(display, folder_.path(), {"--size", "1600x1000", "--scale", "1", "--no-tour"});
-  const Report before = program.wait_for("the pair of a first start", [](const Report& r) {
+  const Report before = program.wait_for("the pinned pair of a first start", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"].contains("pinned_key");
   });
   program.point_at(550, 485);
@@ -230,7 +230,7 @@ TEST_F(Window, EntersAndLeavesFullScreen) {
   program.wait_for("the whole screen", is_wide(1400));
   program.keep_screenshot("full-screen");
   program.press("F11");
-  program.wait_for("the window before", is_wide(1280));
+  program.wait_for("the window without full screen", is_wide(1280));
 }
 
 TEST_F(Window, AcceptsDroppedFiles) {
@@ -241,13 +241,13 @@ TEST_F(Window, AcceptsDroppedFiles) {
   program.wait_for("the dropped text", [](const Report& r) {
     return is_current(r) && r["experiment"]["text"] == "a mat that sat on the cat";
   });
-  // A picture embeds the session that made it.
+  // A picture file embeds its session.
   const std::string render = testing::program_path() + " render --model " + model().string() +
                              " --text 'the dog' --variant local,window=1 --view grid -o " +
                              file("grid.png").string();
   ASSERT_EQ(std::system(render.c_str()), 0);
   drop_file(display_.name(), file("grid.png"));
-  program.wait_for("the picture's experiment", [](const Report& r) {
+  program.wait_for("the session of the picture", [](const Report& r) {
     const Report& e = r["experiment"];
     return is_current(r) && e["text"] == "the dog" && e["view"]["type"] == "grid" &&
            e["variant"]["type"] == "local";
@@ -285,7 +285,7 @@ TEST_F(Window, RunsTour) {
   program.wait_for("the end", [](const Report& r) { return r["tour_stop"] == -1; });
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
-  // It opens automatically only once.
+  // The tour opens automatically only once.
   EXPECT_NE(read_file(file("attnscope/window.json")).find("\"tour_done\": true"),
             std::string::npos);
 }
@@ -295,33 +295,33 @@ TEST_F(Window, StepsThroughLesson) {
   program.wait_for("a first picture", is_current);
   program.press("l");
   program.click("lesson.rope");
-  const auto step_is = [&](int step) {
+  const auto wait_for_step = [&](int step) {
     return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
       return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == step;
     });
   };
-  const Report first = step_is(0);
+  const Report first = wait_for_step(0);
   EXPECT_EQ(first["experiment"]["model"], "default");
   EXPECT_EQ(first["experiment"]["view"]["layer"], 2);  // more layers than the previous model
   program.keep_screenshot("lesson");
   program.press("Next");  // Page Down, as sent by clickers
-  step_is(1);
+  wait_for_step(1);
   program.press("ctrl+m");
   program.click("lesson_on");
-  step_is(2);
+  wait_for_step(2);
   program.keep_screenshot("lesson-notes");
   program.press("Prior");
-  step_is(1);
+  wait_for_step(1);
   program.click("lesson.leave");
-  program.wait_for("the person's own text", [&](const Report& r) {
+  program.wait_for("the text before the lesson", [&](const Report& r) {
     return is_current(r) && !r.contains("lesson_step") && r["experiment"]["text"] == "the cat sat";
   });
 }
 
-// The picture keeps most of the space, however long the text of a step is.
+// The picture has most of the space, even if the text of a step is long.
 TEST_F(Window, LessonLeavesSpaceForPicture) {
   Program program(display_, folder_.path(), arguments({"--lesson", "heads"}));
-  const auto step_is = [&](int step) {
+  const auto wait_for_step = [&](int step) {
     return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
       return is_current(r) && r["lesson_step"] == step;
     });
@@ -330,7 +330,7 @@ TEST_F(Window, LessonLeavesSpaceForPicture) {
     return r["widgets"][widget][static_cast<std::size_t>(2 + side)].get<double>();
   };
   for (int step = 0; step < 4; ++step) {
-    const Report report = step_is(step);
+    const Report report = wait_for_step(step);
     EXPECT_GE(extent(report, "middle", 1), 0.65 * (800 - 54));  // without menus and status line
     program.press("Next");
   }
@@ -365,7 +365,7 @@ TEST_F(Window, ClosesListsWithTheirView) {
   program.click("Head");
   program.wait_for("the list", [](const Report& r) { return r["widgets"].contains("Head.1"); });
   program.press("4");
-  program.wait_for("the lines alone", [](const Report& r) {
+  program.wait_for("the view Lines without the list", [](const Report& r) {
     return r["experiment"]["view"]["type"] == "lines" && !r["widgets"].contains("Head.1");
   });
 }
@@ -375,19 +375,20 @@ TEST_F(Window, ClosesListsWithTheirView) {
 TEST_F(Window, SelectsFromListsByKeys) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   const Report first = program.wait_for("a first picture", is_current);
-  const auto marks = [](const Report& r, const std::string& row) {
-    const Report& all = r["widgets"];
-    return all.contains("list.marked") && all.contains(row) && all["list.marked"] == all[row];
+  const auto is_marked = [](const Report& r, const std::string& row) {
+    const Report& widgets = r["widgets"];
+    return widgets.contains("list.marked") && widgets.contains(row) &&
+           widgets["list.marked"] == widgets[row];
   };
-  const auto closed = [](const Report& r) { return !r["widgets"].contains("list.marked"); };
+  const auto is_closed = [](const Report& r) { return !r["widgets"].contains("list.marked"); };
   program.click("text");
   program.click("Head");
-  program.wait_for("the list", [&](const Report& r) { return marks(r, "Head.0"); });
+  program.wait_for("the list", [&](const Report& r) { return is_marked(r, "Head.0"); });
   program.press("Down");
-  program.wait_for("the next row", [&](const Report& r) { return marks(r, "Head.1"); });
+  program.wait_for("the next row", [&](const Report& r) { return is_marked(r, "Head.1"); });
   program.press("Return");
   Report report = program.wait_for("the next head", [&](const Report& r) {
-    return closed(r) && r["experiment"]["view"]["head"] == 1;
+    return is_closed(r) && r["experiment"]["view"]["head"] == 1;
   });
   EXPECT_EQ(report["experiment"]["text"], "the cat");
 
@@ -397,16 +398,16 @@ TEST_F(Window, SelectsFromListsByKeys) {
                    [&](const Report& r) { return r["widgets"].contains("variant.type.local"); });
   program.press("End");
   report = program.wait_for("the last row", [&](const Report& r) {
-    return !closed(r) && !marks(r, "variant.type.model");
+    return !is_closed(r) && !is_marked(r, "variant.type.model");
   });
   const Report& last = report["widgets"]["list.marked"];
   EXPECT_LE(last[1].get<double>() + last[3].get<double>(), 800);
   program.keep_screenshot("list-end");
   program.press("Home");
   program.wait_for("the first row",
-                   [&](const Report& r) { return marks(r, "variant.type.model"); });
+                   [&](const Report& r) { return is_marked(r, "variant.type.model"); });
   program.press("Escape");
-  report = program.wait_for("the closed list", closed);
+  report = program.wait_for("the closed list", is_closed);
   EXPECT_FALSE(report["experiment"].contains("variant"));
   program.click("scope.head");  // input encodings are not available for a single head
   program.click("position.type");
@@ -414,23 +415,23 @@ TEST_F(Window, SelectsFromListsByKeys) {
                    [&](const Report& r) { return r["widgets"].contains("position.type.none"); });
   program.press("Home");
   program.wait_for("the first row",
-                   [&](const Report& r) { return marks(r, "position.type.model"); });
+                   [&](const Report& r) { return is_marked(r, "position.type.model"); });
   program.press("Down");
   program.press("Down");
-  program.wait_for("the row after those that are refused", [&](const Report& r) {
-    return r["widgets"].contains("position.type.sinusoidal") && marks(r, "position.type.rope");
+  program.wait_for("the row after the disabled rows", [&](const Report& r) {
+    return r["widgets"].contains("position.type.sinusoidal") && is_marked(r, "position.type.rope");
   });
   program.press("Escape");
-  report = program.wait_for("the closed list", closed);
+  report = program.wait_for("the closed list", is_closed);
   EXPECT_FALSE(report["experiment"].contains("groups"));
 
   program.press("1");
   program.click("map.source");
-  report = program.wait_for("the list", [&](const Report& r) { return !closed(r); });
+  report = program.wait_for("the list", [&](const Report& r) { return !is_closed(r); });
   program.press("Down");
   program.press("Return");
   program.wait_for("another source", [&](const Report& r) {
-    return closed(r) && r["experiment"]["view"].contains("options") &&
+    return is_closed(r) && r["experiment"]["view"].contains("options") &&
            r["experiment"]["view"]["options"]["map"].contains("source");
   });
   program.keep_screenshot("list-source");
@@ -456,11 +457,11 @@ TEST_F(Window, SelectsArchitecture) {
   program.keep_screenshot("structure-encoder-decoder");
   program.click("join.type");
   program.click("join.type.gru");
-  program.wait_for("gated joins", [](const Report& r) {
+  program.wait_for("gated residual connections", [](const Report& r) {
     return is_current(r) && r["experiment"].contains("join");
   });
   program.click("structure.clear");
-  program.wait_for("the model before", [](const Report& r) {
+  program.wait_for("the model as trained", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("architecture") &&
            !r["experiment"].contains("join");
   });
@@ -480,31 +481,31 @@ TEST_F(Window, SelectsVariantWithImpliedChanges) {
   ASSERT_EQ(first["tokens"].get<int>(), 5);
   program.click("variant.type");
   program.click("variant.type.image_2d");  // width times height tokens
-  const Report picked = program.wait_for("the variant", [](const Report& r) {
+  const Report after_selection = program.wait_for("the variant", [](const Report& r) {
     return is_current(r) && r["tokens"].get<int>() == 4 && r["widgets"].contains("along.undo");
   });
-  EXPECT_EQ(picked["error"], "");
-  EXPECT_EQ(picked["experiment"]["variant"]["width"].get<int>(), 2);
+  EXPECT_EQ(after_selection["error"], "");
+  EXPECT_EQ(after_selection["experiment"]["variant"]["width"].get<int>(), 2);
   program.rest_pointer();
   program.keep_screenshot("picked-image-2d");
   program.click("along.undo");
-  const Report back = program.wait_for("the settings before", [](const Report& r) {
+  const Report after_undo = program.wait_for("the reverted settings", [](const Report& r) {
     return is_current(r) && r["tokens"].get<int>() == 5 && !r["widgets"].contains("along.undo");
   });
-  EXPECT_FALSE(back["experiment"].contains("variant"));
+  EXPECT_FALSE(after_undo["experiment"].contains("variant"));
   program.press("ctrl+z");  // reverting can be undone, too
   program.wait_for("the variant again",
                    [](const Report& r) { return is_current(r) && r["tokens"].get<int>() == 4; });
 }
 
-// Contexts of the text itself: their next tokens are mixed into the prediction.
+// The store has contexts of the text itself; their next tokens are mixed into the prediction.
 TEST_F(Window, RetrievesFromStore) {
   const std::string store = file("store.safetensors").string();
   write_file(file("text.txt"), "the cat sat on the mat and the cat sat on the hat");
-  const testing::ProcessResult made = testing::run_process(
+  const testing::ProcessResult datastore = testing::run_process(
       testing::program_path(),
       {"datastore", "--model", model().string(), "--text", file("text.txt").string(), "-o", store});
-  ASSERT_EQ(made.status, 0) << made.err;
+  ASSERT_EQ(datastore.status, 0) << datastore.err;
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on"}));
   program.wait_for("a first picture", is_current);
   program.press("ctrl+o");
@@ -521,12 +522,12 @@ TEST_F(Window, RetrievesFromStore) {
   program.click("structure");
   program.click("retrieval.type");
   program.click("retrieval.type.model");
-  program.wait_for("none", [](const Report& r) {
+  program.wait_for("no retrieval", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("retrieval");
   });
   program.click("retrieval.type");  // the store is still known
   program.click("retrieval.type.knn");
-  program.wait_for("the mixture", [](const Report& r) {
+  program.wait_for("retrieval again", [](const Report& r) {
     return is_current(r) && r["experiment"].contains("retrieval");
   });
   program.rest_pointer();
@@ -538,32 +539,35 @@ TEST_F(Window, PinsRowByLabel) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   const Report first = program.wait_for("a first picture", is_current);
   const Report& place = first["widgets"]["picture"];
-  const auto part = [&](std::size_t side, double share) {
+  const auto point_in_picture = [&](std::size_t side, double share) {
     return place[side].get<double>() + share * place[2 + side].get<double>();
   };
-  const auto pins = [](const Report& r, const char* which) {
+  const auto pinned_index = [](const Report& r, const char* which) {
     const Report& view = r["experiment"]["view"];
     return view.contains(which) ? view[which].get<int>() : -1;
   };
-  program.point_at(part(0, 0.1), part(1, 0.5));
+  program.point_at(point_in_picture(0, 0.1), point_in_picture(1, 0.5));
   program.xdotool("click 3");
   program.wait_for("a pinned row", [&](const Report& r) {
-    return pins(r, "pinned_query") >= 0 && pins(r, "pinned_key") == -1;
+    return pinned_index(r, "pinned_query") >= 0 && pinned_index(r, "pinned_key") == -1;
   });
   program.keep_screenshot("pinned-row");
-  program.xdotool("click 3");  // the map has moved, the pointer has not
-  program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
+  program.xdotool("click 3");  // the pin moved the map below the pointer
+  program.wait_for("no pin",
+                   [&](const Report& r) { return pinned_index(r, "pinned_query") == -1; });
   program.xdotool("click 3");
-  program.wait_for("a pinned row", [&](const Report& r) { return pins(r, "pinned_query") >= 0; });
+  program.wait_for("a pinned row",
+                   [&](const Report& r) { return pinned_index(r, "pinned_query") >= 0; });
   program.press("Escape");
-  program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
+  program.wait_for("no pin",
+                   [&](const Report& r) { return pinned_index(r, "pinned_query") == -1; });
 }
 
 // A manual limit accepts digits immediately; digits are not commands.
 TEST_F(Window, OpensFieldForManualLimits) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   program.wait_for("a first picture", is_current);
-  program.click("map.more");  // there is no space in the line
+  program.click("map.more");  // the field is in the overflow list
   program.click("map.most");
   program.wait_for("the field",
                    [](const Report& r) { return r["widgets"].contains("map.most.number"); });
@@ -589,7 +593,7 @@ TEST_F(Window, OpensFilesByKeyboard) {
                      [](const Report& r) { return r["widgets"].contains("browser.name"); });
     program.wait_for_still_frames(std::chrono::milliseconds(300));
   };
-  const auto text_is = [&](const std::string& text) {
+  const auto wait_for_text = [&](const std::string& text) {
     program.wait_for("the text of the file", [&](const Report& r) {
       return is_current(r) && r["experiment"]["text"] == text &&
              !r["widgets"].contains("browser.name");
@@ -604,7 +608,7 @@ TEST_F(Window, OpensFilesByKeyboard) {
   program.keep_screenshot("open-problem");
   program.type(file("texts/a.txt").string());  // replaces the invalid name
   program.press("Return");
-  text_is("a text of its own");
+  wait_for_text("a text of its own");
   open();
   program.type(file("texts").string());
   program.press("Return");
@@ -613,7 +617,7 @@ TEST_F(Window, OpensFilesByKeyboard) {
   program.press("Down");
   program.press("Down");
   program.press("Return");
-  text_is("and another one");
+  wait_for_text("and another one");
 }
 
 TEST_F(Window, SelectsLessonByKeyboard) {
@@ -636,7 +640,7 @@ TEST_F(Window, StartsOpenedLesson) {
   Program program(
       display_, folder_.path(),
       {"open", (testing::source_folder() / "assets/lessons/01-self-attention.json").string()});
-  program.wait_for("its first step", [](const Report& r) {
+  program.wait_for("the first step", [](const Report& r) {
     return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == 0;
   });
 }
@@ -674,7 +678,7 @@ TEST_F(Window, ExitsCleanlyAfterGpuRuns) {
 }
 
 // First number of the second row: weight of the second token on the first.
-double second_row(const std::string& csv) {
+double second_row_weight(const std::string& csv) {
   const std::size_t row = csv.find('\n', csv.find('\n') + 1) + 1;
   return std::stod(csv.substr(csv.find(',', row) + 1));
 }
@@ -693,16 +697,16 @@ TEST_F(Window, PlaysAndAcceptsDragging) {
     return set ? view["options"]["rope"]["query"].get<double>() : -1.0;
   };
   program.press("space");
-  program.wait_for("the query on its way", [&](const Report& r) { return query(r) > 1; });
+  program.wait_for("a moving query", [&](const Report& r) { return query(r) > 1; });
   program.keep_screenshot("rope");
   program.press("space");
   program.wait_for_still_frames(std::chrono::milliseconds(500));
-  const double stopped = query(program.wait_for("the query where it stopped", is_current));
-  const Report still = program.wait_for("the query still there", is_current);
-  EXPECT_EQ(query(still), stopped);
+  const double stop_position = query(program.wait_for("the stopped query", is_current));
+  const Report after_stop = program.wait_for("the same query", is_current);
+  EXPECT_EQ(query(after_stop), stop_position);
   program.drag("handle.0", 0.3, 0.7);  // position of query and key
-  program.wait_for("a position dragged away", [&](const Report& r) {
-    return is_current(r) && r["experiment"]["view"] != still["experiment"]["view"];
+  program.wait_for("the dragged position", [&](const Report& r) {
+    return is_current(r) && r["experiment"]["view"] != after_stop["experiment"]["view"];
   });
 }
 
@@ -739,11 +743,11 @@ TEST_F(Window, ExportMatchesWindow) {
     return is_current(r) && r["experiment"].contains("position");
   });
   EXPECT_NE(export_to("after.png"), picture);
-  EXPECT_NE(second_row(export_to("after.csv")), second_row(numbers));
+  EXPECT_NE(second_row_weight(export_to("after.csv")), second_row_weight(numbers));
   EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
 }
 
-// Letters typed in an open list are not commands: L would open the lessons.
+// Letters typed in an open list are not commands: G would change the colour map.
 TEST_F(Window, IgnoresLetterCommandsInOpenList) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
@@ -752,15 +756,15 @@ TEST_F(Window, IgnoresLetterCommandsInOpenList) {
                    [](const Report& r) { return r["widgets"].contains("variant.type.local"); });
   program.press("g");
   program.press("n");
-  const Report after = program.wait_for("the keys");
+  const Report after = program.wait_for("handled keys");
   EXPECT_TRUE(after["widgets"].contains("variant.type.local"));
   EXPECT_EQ(after["experiment"]["view"]["colour_map"], "viridis");
   EXPECT_EQ(after["experiment"]["view"]["colours"], "percentile");
   program.press("Escape");
-  program.wait_for("its end",
+  program.wait_for("the closed list",
                    [](const Report& r) { return !r["widgets"].contains("variant.type.local"); });
   program.press("n");
-  program.wait_for("a command again",
+  program.wait_for("an executed command",
                    [](const Report& r) { return r["experiment"]["view"]["colours"] == "largest"; });
 }
 
@@ -879,13 +883,13 @@ TEST_F(Window, ReadsTrajectory) {
   save_session(file("session.json"), session);
   Program program(display_, folder_.path(),
                   {"open", file("session.json").string(), "--size", "1280x800", "--scale", "1"});
-  program.wait_for("its attention", [](const Report& r) {
+  program.wait_for("the attention of the trajectory", [](const Report& r) {
     return is_current(r) && r["experiment"].contains("input") && r["error"] == "";
   });
   program.rest_pointer();
   program.keep_screenshot("trajectory");
   program.click("input.close");
-  program.wait_for("a place for a text", [](const Report& r) {
+  program.wait_for("the text field", [](const Report& r) {
     return !r["experiment"].contains("input") && r["widgets"].contains("text");
   });
 }
@@ -894,7 +898,7 @@ TEST_F(Window, ComparesTwoSettings) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
   program.press("b");
-  program.wait_for("something to compare with", [](const Report& r) {
+  program.wait_for("a run B", [](const Report& r) {
     return is_current(r) && r["experiment"].contains("compare") &&
            r["experiment"]["view"]["type"] == "compare";
   });
@@ -915,14 +919,14 @@ TEST_F(Window, ComparesTwoSettings) {
 
   // Shift shows B in views of one run.
   program.press("4");
-  const std::string of_a = new_picture(program, picture);
+  const std::string picture_a = new_picture(program, picture);
   program.xdotool("keydown shift");
-  const std::string of_b = new_picture(program, of_a);
-  program.wait_for("a word of it",
+  const std::string picture_b = new_picture(program, picture_a);
+  program.wait_for("the status of run B",
                    [](const Report& r) { return r["widgets"].contains("shows_other"); });
   program.keep_screenshot("compare-shift");
   program.xdotool("keyup shift");
-  EXPECT_EQ(new_picture(program, of_b), of_a);
+  EXPECT_EQ(new_picture(program, picture_b), picture_a);
   program.open_view("compare");
 
   program.click("edited.b");
@@ -934,7 +938,7 @@ TEST_F(Window, ComparesTwoSettings) {
            r["experiment"]["compare"]["position"]["type"] == "alibi";
   });
   program.command("compare_swap");
-  program.wait_for("A and B in each other's place", [](const Report& r) {
+  program.wait_for("swapped runs A and B", [](const Report& r) {
     return is_current(r) && r["experiment"]["position"]["type"] == "alibi" &&
            r["experiment"]["compare"]["position"]["type"] == "none";
   });
@@ -946,7 +950,7 @@ TEST_F(Window, ComparesTwoSettings) {
   program.wait_for("the end of the comparison",
                    [](const Report& r) { return !r["experiment"].contains("compare"); });
   program.press("ctrl+z");
-  program.wait_for("its return",
+  program.wait_for("the comparison again",
                    [](const Report& r) { return r["experiment"].contains("compare"); });
 }
 
@@ -955,26 +959,26 @@ TEST_F(Window, AppliesInterventions) {
   program.wait_for("a first picture", is_current);
   program.open_view("intervene");
   program.click("handle.0");  // switch of the first layer
-  program.wait_for("a layer that is off", [](const Report& r) {
+  program.wait_for("a disabled layer", [](const Report& r) {
     return is_current(r) && r["experiment"].contains("interventions") &&
            r["experiment"]["interventions"][0]["type"] == "off";
   });
   program.keep_screenshot("intervene-layer");
   program.click("handle.1");
-  program.wait_for("a head that is off, too", [](const Report& r) {
+  program.wait_for("a disabled head, too", [](const Report& r) {
     return is_current(r) && r["experiment"]["interventions"].size() == 2;
   });
   program.click("intervention.0");
-  program.wait_for("one of them", [](const Report& r) {
+  program.wait_for("the remaining intervention", [](const Report& r) {
     return is_current(r) && r["experiment"]["interventions"].size() == 1 &&
            r["experiment"]["interventions"][0]["head"] == 0;
   });
   program.press("ctrl+z");
-  program.wait_for("both again", [](const Report& r) {
+  program.wait_for("both interventions again", [](const Report& r) {
     return is_current(r) && r["experiment"]["interventions"].size() == 2;
   });
   program.command("intervene_reset");
-  program.wait_for("the model before", [](const Report& r) {
+  program.wait_for("the model as trained", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("interventions");
   });
 }
@@ -983,7 +987,7 @@ TEST_F(Window, ShowsLogitLens) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
   program.open_view("depth");
-  program.wait_for("the layers' guesses",
+  program.wait_for("the predictions of the layers",
                    [](const Report& r) { return is_current(r) && r["has_lens"].get<bool>(); });
   picture = new_picture(program, picture);
   program.drag("depth.threshold", 0.3, 0.02);
@@ -1006,30 +1010,30 @@ TEST_F(Window, GeneratesText) {
   program.wait_for("a first picture", is_current);
   program.open_view("next");
   program.press("s");
-  const std::string one = text_of(program.wait_for(
+  const std::string one_token_more = text_of(program.wait_for(
       "another token", [](const Report& r) { return is_current(r) && text_of(r).size() > 7; }));
   program.press("ctrl+z");
   program.wait_for("the text before",
                    [](const Report& r) { return is_current(r) && text_of(r) == "the cat"; });
   program.press("s");
   program.wait_for("the same token, by the same seed",
-                   [&](const Report& r) { return is_current(r) && text_of(r) == one; });
+                   [&](const Report& r) { return is_current(r) && text_of(r) == one_token_more; });
   program.press("w");
   // The window is never idle during generation, and only idle windows report.
   std::this_thread::sleep_for(std::chrono::seconds(2));
   program.press("w");
-  const std::string stopped = text_of(program.wait_for("more of them", [&](const Report& r) {
-    return is_current(r) && text_of(r).size() > one.size() + 8;
+  const std::string generated = text_of(program.wait_for("more tokens", [&](const Report& r) {
+    return is_current(r) && text_of(r).size() > one_token_more.size() + 8;
   }));
   program.wait_for_still_frames(std::chrono::seconds(1));
-  EXPECT_EQ(text_of(program.wait_for("rest")), stopped);
+  EXPECT_EQ(text_of(program.wait_for("rest")), generated);
   program.keep_screenshot("next");
 }
 
 TEST_F(Window, DrawsNothingWhenNothingChanges) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
-  program.click("text");  // the caret is there now
+  program.click("text");  // the caret is in the editor
   program.rest_pointer();
   const int frames = program.wait_for_still_frames(std::chrono::seconds(2));
   const double before = program.processor_seconds();
@@ -1052,7 +1056,7 @@ TEST_F(Window, RestoresStateAfterRestart) {
     EXPECT_EQ(program.wait_for_end(), 0);
   }
   Program program(display_, folder_.path(), {});
-  const Report report = program.wait_for("the text of the last time", [](const Report& r) {
+  const Report report = program.wait_for("the restored text", [](const Report& r) {
     return r["experiment"]["text"].get<std::string>().find('x') != std::string::npos;
   });
   EXPECT_FALSE(report["widgets"].contains("autosave.restore"));
@@ -1066,7 +1070,7 @@ TEST_F(Window, OpensOnSalientPair) {
   };
   const Json first = Json(program.wait_for("a pinned pair", pinned)["experiment"]["view"]);
   program.keep_screenshot("first-start");
-  program.press("ctrl+z");  // not a user action
+  program.press("ctrl+z");  // opening on a pair is no undo step
   program.press("u");
   const Json next = Json(program.wait_for("another pair", [&](const Report& r) {
     return pinned(r) && Json(r["experiment"]["view"]) != first;
@@ -1074,7 +1078,7 @@ TEST_F(Window, OpensOnSalientPair) {
   EXPECT_EQ(next["type"], "map");
   program.keep_screenshot("surprise");
   program.press("ctrl+z");
-  program.wait_for("the first again",
+  program.wait_for("the first pair again",
                    [&](const Report& r) { return Json(r["experiment"]["view"]) == first; });
 }
 
@@ -1096,10 +1100,10 @@ TEST(WindowWithoutDisplay, ListsCommandsThatNeedNoDisplay) {
       testing::program_path() + " 2>" + (folder.path() / "stderr").string();
   const int status = std::system(command.c_str());
   EXPECT_EQ(WEXITSTATUS(status), 1);
-  const std::string said = read_file(folder.path() / "stderr");
-  EXPECT_NE(said.find("attend"), std::string::npos) << said;
-  EXPECT_EQ(said.find(", open"), std::string::npos) << said;  // also opens a window
-  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  const std::string message = read_file(folder.path() / "stderr");
+  EXPECT_NE(message.find("attend"), std::string::npos) << message;
+  EXPECT_EQ(message.find(", open"), std::string::npos) << message;  // "open" needs a display
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
 }
 
 }  // namespace ATTNSCOPE_FILE

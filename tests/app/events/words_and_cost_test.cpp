@@ -1,4 +1,4 @@
-// Word merging and the dialog of costs, in the window.
+// Word merging, and the dialogs for costs and calibration, in the window.
 #include <gtest/gtest.h>
 
 #include "core/base/file.h"
@@ -27,7 +27,7 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
     return r["has_trace"].get<bool>() && r.contains("picture");
   });
   program.press("j");
-  const Report words = program.wait_for("words", [&](const Report& r) {
+  const Report words = program.wait_for("merged words", [&](const Report& r) {
     return r["experiment"]["view"].contains("words") && r["picture"] != tokens["picture"];
   });
   // Pins refer to tokens, and survive turning words off.
@@ -39,7 +39,7 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
       "a pin", [](const Report& r) { return r["experiment"]["view"].contains("pinned_query"); });
   EXPECT_LT(pinned["experiment"]["view"]["pinned_query"].get<int>(), 22);
   program.xdotool("click 4");
-  program.wait_for("zoom", [](const Report& r) {
+  program.wait_for("a zoomed map", [](const Report& r) {
     const double height = r["experiment"]["view"]["height"].get<double>();
     return height > 0 && height < 22;
   });
@@ -76,7 +76,7 @@ TEST_F(WordsAndCost, CurvesAppearWhileMeasuring) {
   program.keep_screenshot("cost");
   program.click("cost.quantity.operations");
   program.press("Escape");
-  program.wait_for("closed", [](const Report& r) { return !r.contains("cost_points"); });
+  program.wait_for("the closed dialog", [](const Report& r) { return !r.contains("cost_points"); });
 }
 
 TEST_F(WordsAndCost, ThresholdIsCalibratedAndUsed) {
