@@ -30,7 +30,7 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-std::string words(int count) {
+std::string sample_text(int count) {
   std::string text;
   for (int n = 0; n < count; ++n) text += "the old house by river " + std::to_string(n % 37) + " ";
   return text;
@@ -46,13 +46,13 @@ class Closing : public ::testing::Test {
     options_.text = "the cat sat on the mat";
   }
 
-  // `begins` starts long work; checks that it still runs when the window closes.
-  void close_while_running(const char* what, const std::function<void(State&)>& begins,
-                           const std::function<bool(Rehearsal&)>& runs) {
+  // Starts long work, closes the window while the work is running, and checks that closing is fast.
+  void close_while_running(const char* what, const std::function<void(State&)>& start_work,
+                           const std::function<bool(Rehearsal&)>& is_running) {
     auto window = std::make_unique<Rehearsal>(options_, folder_.path());
     window->rest(10);
-    begins(window->state());
-    EXPECT_TRUE(window->draw_until([&] { return runs(*window); })) << what;
+    start_work(window->state());
+    EXPECT_TRUE(window->draw_until([&] { return is_running(*window); })) << what;
     window->linger(0.1);
     window->close();
     const double before = processor_seconds();
@@ -64,7 +64,7 @@ class Closing : public ::testing::Test {
     EXPECT_LE(wall.count(), 10 * kMaxSeconds) << what;
   }
 
-  bool has_leftovers() const {
+  bool has_partial_files() const {
     for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
       const std::string name = entry.path().filename().string();
       if (name.find("moving") != std::string::npos) return true;
@@ -78,7 +78,7 @@ class Closing : public ::testing::Test {
 };
 
 TEST_F(Closing, EndsRunAndRemovesPartialExport) {
-  options_.text = words(40);
+  options_.text = sample_text(40);
   close_while_running(
       "a run and an export",
       [this](State& s) {
@@ -91,7 +91,7 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
           FrameSequence frames(session, traces, frames_from_text("variant.window=1:150"), run);
           write_frames(path, frames, {}, [&](double share) { task.report(share); });
         });
-        s.session.edit().run.text = words(700);
+        s.session.edit().run.text = sample_text(700);
         s.session.edit().run.overlong = Overlong::All;
         s.session.edit().run.variant =
             Choice{"performer", default_values(variant("performer").parameters)};
@@ -99,15 +99,15 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
       },
       [](Rehearsal& window) {
         const auto& task = window.state().dialogs.exporting.task;
-        return window.runs() && task != nullptr && !task->is_finished();
+        return window.is_running() && task != nullptr && !task->is_finished();
       });
-  EXPECT_FALSE(has_leftovers());
+  EXPECT_FALSE(has_partial_files());
 }
 
 TEST_F(Closing, EndsBackgroundTasks) {
   options_.model = "exits-calm";
-  options_.text = words(20);
-  write_file(folder_.path() / "long.txt", words(20000));
+  options_.text = sample_text(20);
+  write_file(folder_.path() / "long.txt", sample_text(20000));
   close_while_running(
       "a measurement and a calibration",
       [this](State& s) {
@@ -129,12 +129,12 @@ TEST_F(Closing, EndsBackgroundTasks) {
       });
 }
 
-// Work that cannot be cancelled is terminated, and unwritten files are reported.
+// Work that cannot be cancelled is terminated; an unwritten file is reported.
 TEST(LastResortDeathTest, ReportsUnwrittenFile) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [](const char* unfinished_file) {
-    ShutdownWatchdog resort;
-    resort.begin(unfinished_file);
+    ShutdownWatchdog watchdog;
+    watchdog.begin(unfinished_file);
     std::this_thread::sleep_for(std::chrono::seconds(60));
   };
   EXPECT_EXIT(end("moving.gif"), ::testing::ExitedWithCode(1),

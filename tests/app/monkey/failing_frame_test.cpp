@@ -18,32 +18,32 @@ namespace ATTNSCOPE_FILE {
 
 class FailingFrame : public ::testing::Test {
  protected:
-  FailingFrame() : display_(900, 700), real_(epoxy_glGetError) {
+  FailingFrame() : display_(900, 700), real_get_error_(epoxy_glGetError) {
     display_.use(folder_.path());
     options_.width = 640;
     options_.height = 480;
     options_.tour = false;
     options_.text = "what was typed last";
-    // Set before threads start, all of which query errors.
+    // Set before threads start, since all threads query errors.
     epoxy_glGetError = [] {
-      if (left_ <= 0) return GLenum{GL_NO_ERROR};
-      return --left_ % 2 == 1 ? error_.load() : GLenum{GL_NO_ERROR};
+      if (failures_left_ <= 0) return GLenum{GL_NO_ERROR};
+      return --failures_left_ % 2 == 1 ? error_.load() : GLenum{GL_NO_ERROR};
     };
   }
-  ~FailingFrame() override { epoxy_glGetError = real_; }
+  ~FailingFrame() override { epoxy_glGetError = real_get_error_; }
 
   // Makes every second error query fail, `times` times.
   void fail(GLenum error, int times) {
     error_ = error;
-    left_ = 2 * times;
+    failures_left_ = 2 * times;
   }
 
   static inline std::atomic<GLenum> error_;
-  static inline std::atomic<int> left_{0};
+  static inline std::atomic<int> failures_left_{0};
   testing::TemporaryFolder folder_;
   Display display_;
   WindowOptions options_;
-  decltype(epoxy_glGetError) real_;
+  decltype(epoxy_glGetError) real_get_error_;
 };
 
 TEST_F(FailingFrame, RedrawsAndReports) {
@@ -51,7 +51,7 @@ TEST_F(FailingFrame, RedrawsAndReports) {
   ASSERT_TRUE(window.rest(60));
   fail(GL_OUT_OF_MEMORY, 1);
   window.perform("move 300 200");
-  EXPECT_EQ(left_.load(), 0);
+  EXPECT_EQ(failures_left_.load(), 0);
   ASSERT_FALSE(window.state().notices.empty());
   EXPECT_NE(window.state().notices.back().text.find("out of memory while drawing"),
             std::string::npos)
@@ -67,7 +67,7 @@ TEST_F(FailingFrame, SpeakerWindowClosesAlone) {
   window.state().lesson.notes = true;
   window.rest(5);
   ASSERT_TRUE(window.state().lesson.notes);
-  // Its clock ticks once per second, mostly while the main window is idle.
+  // The clock of the speaker window ticks every second, mostly while the main window is idle.
   for (int tick = 0; tick < 5 && window.state().lesson.notes; ++tick) {
     ASSERT_TRUE(window.rest(60));
     fail(GL_OUT_OF_MEMORY, 1);
@@ -79,7 +79,7 @@ TEST_F(FailingFrame, SpeakerWindowClosesAlone) {
             std::string::npos)
       << window.state().notices.back().text;
   window.perform("move 300 200");
-  window.state().lesson.notes = true;  // and opens again
+  window.state().lesson.notes = true;  // it can be opened again
   window.rest(5);
   EXPECT_TRUE(window.state().lesson.notes);
 }
@@ -89,23 +89,23 @@ TEST_F(FailingFrame, LostContextKeepsSession) {
     Rehearsal window(options_, folder_.path());
     ASSERT_TRUE(window.rest(60));
     fail(GL_CONTEXT_LOST, 1000);
-    std::string words;
+    std::string message;
     try {
       window.run();
     } catch (const WorkError& e) {
-      words = e.what();
+      message = e.what();
     }
-    EXPECT_NE(words.find("context lost while drawing"), std::string::npos) << words;
-    EXPECT_NE(words.find("The session is saved"), std::string::npos) << words;
-    left_ = 0;
+    EXPECT_NE(message.find("context lost while drawing"), std::string::npos) << message;
+    EXPECT_NE(message.find("The session is saved"), std::string::npos) << message;
+    failures_left_ = 0;
   }
-  int kept = 0;
+  int autosaves = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(folder_.path())) {
     if (!file.path().filename().string().starts_with("autosave-")) continue;
-    ++kept;
+    ++autosaves;
     EXPECT_EQ(load_session(file.path()).run.text, *options_.text);
   }
-  EXPECT_EQ(kept, 1);
+  EXPECT_EQ(autosaves, 1);
 }
 
 }  // namespace ATTNSCOPE_FILE

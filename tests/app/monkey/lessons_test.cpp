@@ -38,7 +38,7 @@ class AllLessons : public ::testing::Test {
       return state().lesson.lesson != nullptr && state().lesson.lesson->id == lesson.id &&
              state().lesson.step == step && state().run.trace != nullptr && state().is_current();
     })) << what
-        << " did not come: " << state().run.error;
+        << " did not appear: " << state().run.error;
     EXPECT_EQ(state().run.error, "") << what;
   }
 
@@ -47,7 +47,8 @@ class AllLessons : public ::testing::Test {
   std::unique_ptr<Rehearsal> window_;
 };
 
-// Steps advance without waiting for runs: claims are judged by their own run only.
+// Steps advance without waiting for the previous run: claims are measured only in the run of their
+// step.
 TEST_F(AllLessons, AdvanceThroughAllSteps) {
   for (const Lesson& lesson : bundled_lessons()) {
     start_lesson(state(), lesson);
@@ -59,8 +60,7 @@ TEST_F(AllLessons, AdvanceThroughAllSteps) {
   }
 }
 
-// On stage the words of every step are fully readable: at once, or after the required number of
-// keys.
+// On stage, all words of every step are readable, if necessary after further pages.
 TEST_F(AllLessons, ShowAllWordsInLargeType) {
   press(GLFW_KEY_F5);
   ASSERT_TRUE(window_->draw_until([&] { return window_->size().y == kHeight; }));
@@ -71,7 +71,7 @@ TEST_F(AllLessons, ShowAllWordsInLargeType) {
       if (HasFatalFailure()) return;
       window_->rest(1);
       const std::string what = lesson.id + ", step " + std::to_string(step + 1);
-      EXPECT_GE(window_->lecture_text(), kHeight / 28.0) << what;
+      EXPECT_GE(window_->lecture_text_height(), kHeight / 28.0) << what;
       for (int pages = 1; state().lesson.scroll.more_below; ++pages) {
         ASSERT_LT(pages, 4) << what;
         const double top = window_->box("lesson.text").y;

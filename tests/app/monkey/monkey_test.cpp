@@ -4,8 +4,8 @@
 //
 // ATTNSCOPE_MONKEY_ACTIONS  number of actions (3,000)
 // ATTNSCOPE_MONKEY_SEED     seed (1)
-// ATTNSCOPE_MONKEY_REPLAY   file with actions, one per line, used in place of random ones: output
-// of a failing test, or any part of it
+// ATTNSCOPE_MONKEY_REPLAY   file with actions to perform instead of random ones, one per line: the
+//                           output of a failing test, or a part of it
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -25,20 +25,20 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-std::uint64_t option(const char* name, std::uint64_t usual) {
+std::uint64_t option(const char* name, std::uint64_t fallback) {
   const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : usual;
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
 }
 
 class Monkey : public ::testing::Test {
  protected:
-  Monkey() : display_(1200, 900), before_(std::filesystem::current_path()) {
+  Monkey() : display_(1200, 900), old_folder_(std::filesystem::current_path()) {
     display_.use(folder_.path());
     setenv("HOME", folder_.path().c_str(), 1);
     std::filesystem::current_path(folder_.path());
     make_files();
   }
-  ~Monkey() override { std::filesystem::current_path(before_); }
+  ~Monkey() override { std::filesystem::current_path(old_folder_); }
 
   // Files to drop, valid and broken.
   void make_files() {
@@ -65,7 +65,7 @@ class Monkey : public ::testing::Test {
     }
   }
 
-  std::vector<std::string> replayed() const {
+  std::vector<std::string> replayed_actions() const {
     std::vector<std::string> lines;
     const char* path = std::getenv("ATTNSCOPE_MONKEY_REPLAY");
     if (path == nullptr) return lines;
@@ -78,66 +78,68 @@ class Monkey : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
   Display display_;
-  std::filesystem::path before_;
+  std::filesystem::path old_folder_;
 };
 
 TEST_F(Monkey, SurvivesRandomActions) {
-  const std::vector<std::string> given = replayed();
+  const std::vector<std::string> replay = replayed_actions();
   const std::uint64_t seed = option("ATTNSCOPE_MONKEY_SEED", 1);
-  const std::size_t count = given.empty() ? option("ATTNSCOPE_MONKEY_ACTIONS", 3000) : given.size();
-  constexpr std::size_t kSession = 500, kCompared = 10;  // in actions
+  const std::size_t count =
+      replay.empty() ? option("ATTNSCOPE_MONKEY_ACTIONS", 3000) : replay.size();
+  constexpr std::size_t kPerWindow = 500, kPerComparison = 10;  // actions
   WindowOptions options;
   options.width = 800;
   options.height = 540;
   options.scale = 1;
   options.tour = false;
   std::mt19937_64 random(seed);
-  std::vector<std::string> done;
-  const std::filesystem::path list =
+  std::vector<std::string> performed;
+  const std::filesystem::path list_path =
       testing::build_folder() / ("monkey-actions-" + std::to_string(seed) + ".txt");
-  std::ofstream written(list);  // written line by line: survives a crash
+  std::ofstream list_file(list_path);  // flushed after each line, to survive a crash
   const auto start = std::chrono::steady_clock::now();
   double longest = 0, longest_end = 0, frame_seconds = 0;
-  int compared = 0, frames = 0;
+  int comparisons = 0, frames = 0;
   for (std::size_t n = 0; n < count && !HasFailure();) {
     auto window = std::make_unique<Rehearsal>(options, folder_.path());
     try {
       window->rest(30);  // a new window opens on its most salient pair: no undo step
       window->begin_chain();
-      for (std::size_t i = 0; i < kSession && n < count; ++i, ++n) {
-        done.push_back(given.empty() ? window->random_action(random) : given[n]);
-        written << done.back() << std::endl;
-        window->perform(done.back());
-        if (i % kCompared == 0 && window->rest(0.05)) {
+      for (std::size_t i = 0; i < kPerWindow && n < count; ++i, ++n) {
+        performed.push_back(replay.empty() ? window->random_action(random) : replay[n]);
+        list_file << performed.back() << std::endl;
+        window->perform(performed.back());
+        if (i % kPerComparison == 0 && window->rest(0.05)) {
           window->compare_with_fresh_frame();
-          ++compared;
+          ++comparisons;
         }
         if (i % 100 == 99) {
-          window->go_back_and_forth();
+          window->undo_and_redo_chain();
           window->begin_chain();
         }
       }
     } catch (const std::exception& e) {
       std::string last;
-      const std::size_t first = done.size() > 30 ? done.size() - 30 : 0;
-      for (std::size_t at = first; at < done.size(); ++at) last += done[at] + "\n";
-      ADD_FAILURE() << e.what() << "\nseed " << seed << ", after " << done.size()
-                    << " actions, all in " << list << "; the last are\n"
+      const std::size_t first = performed.size() > 30 ? performed.size() - 30 : 0;
+      for (std::size_t at = first; at < performed.size(); ++at) last += performed[at] + "\n";
+      ADD_FAILURE() << e.what() << "\nseed " << seed << ", after " << performed.size()
+                    << " actions, all in " << list_path << "; the last are\n"
                     << last;
     }
     frame_seconds += window->frame_seconds();
     frames += window->frames();
     longest = std::max(longest, window->longest_frame());
     window->close();
-    const auto ends = std::chrono::steady_clock::now();
+    const auto end_start = std::chrono::steady_clock::now();
     window.reset();
-    const std::chrono::duration<double> ended = std::chrono::steady_clock::now() - ends;
-    longest_end = std::max(longest_end, ended.count());
+    const std::chrono::duration<double> end_time = std::chrono::steady_clock::now() - end_start;
+    longest_end = std::max(longest_end, end_time.count());
   }
-  const std::chrono::duration<double> all = std::chrono::steady_clock::now() - start;
-  std::cout << done.size() << " actions in " << all.count() << " s, " << frames << " frames in "
-            << frame_seconds << " s, " << compared << " compared; the longest frame " << longest
-            << " s, the longest end " << longest_end << " s\n";
+  const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
+  std::cout << performed.size() << " actions in " << total.count() << " s, " << frames
+            << " frames in " << frame_seconds << " s, " << comparisons
+            << " compared; the longest frame " << longest << " s, the longest end " << longest_end
+            << " s\n";
 }
 
 }  // namespace ATTNSCOPE_FILE

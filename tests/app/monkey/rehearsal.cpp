@@ -32,17 +32,17 @@ constexpr double kMaxFrameSeconds = 2;
 // Seconds for which a thread of this process was ready but not scheduled.
 double waiting_seconds(const std::filesystem::path& task) {
   std::ifstream file(task / "schedstat");
-  double ran = 0, waiting_seconds = 0;
-  file >> ran >> waiting_seconds;
-  return waiting_seconds * 1e-9;
+  double ran = 0, waited = 0;  // nanoseconds
+  file >> ran >> waited;
+  return waited * 1e-9;
 }
 
 // Waiting time of this thread and of the slowest drawing thread (OpenGL without a GPU), caused by a
 // busy machine.
 double preempted_seconds() {
   double drawing = 0;
-  std::error_code ended;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", ended)) {
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
     std::ifstream file(task.path() / "comm");
     std::string name;
     std::getline(file, name);
@@ -55,8 +55,8 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// 0 .. below - 1. Standard distributions differ between libraries.
-int below(std::mt19937_64& random, std::size_t count) {
+// Random integer in [0, count). Standard distributions differ between libraries.
+int random_below(std::mt19937_64& random, std::size_t count) {
   return static_cast<int>(random() % std::max<std::size_t>(count, 1));
 }
 
@@ -81,7 +81,7 @@ void add(Hash& hash, const Tensor& numbers) {
   for (Index n = 0; n < numbers.size(); ++n) hash.add(numbers.data()[n]);
 }
 
-// Numbers of heat maps and images, to which draw data only refers.
+// Adds the numbers of heat maps and images, which draw data only points to.
 void add(Hash& hash, const DisplayList& list) {
   for (const Item& item : list.items) {
     if (const auto* image = std::get_if<ColourImage>(&item)) {
@@ -107,12 +107,12 @@ std::string difference(const Session& a, const Session& b) {
   return text;
 }
 
-std::string differing(const Rehearsal::Fingerprint& a, const Rehearsal::Fingerprint& b) {
+std::string changed_parts(const Rehearsal::Fingerprint& a, const Rehearsal::Fingerprint& b) {
   std::string text;
   for (const auto& [name, hash] : b) {
     if (std::ranges::find(a, std::pair(name, hash)) == a.end()) text += " " + name;
   }
-  return text.empty() ? " what is not drawn any more" : text;
+  return text.empty() ? " parts that are no longer drawn" : text;
 }
 
 }  // namespace
@@ -126,16 +126,16 @@ Rehearsal::Rehearsal(const WindowOptions& options, std::filesystem::path folder)
   chain_start_ = *app_.state_.session;
 }
 
-void Rehearsal::turn() {
+void Rehearsal::draw_frame() {
   glfwPollEvents();
-  const double began = now(), before = preempted_seconds();
+  const double start = now(), preempted = preempted_seconds();
   app_.run_once();
-  const double took = now() - began - (preempted_seconds() - before);
-  longest_ = std::max(longest_, took);
-  frame_seconds_ += took;
+  const double seconds = now() - start - (preempted_seconds() - preempted);
+  longest_ = std::max(longest_, seconds);
+  frame_seconds_ += seconds;
   guard();
-  if (took > kMaxFrameSeconds) {
-    throw std::runtime_error("a frame took " + std::to_string(took) + " seconds");
+  if (seconds > kMaxFrameSeconds) {
+    throw std::runtime_error("a frame took " + std::to_string(seconds) + " seconds");
   }
 }
 
@@ -172,17 +172,17 @@ void Rehearsal::button(int button, double x, double y) {
   app_.input_.push(InputQueue::Button{button, GLFW_RELEASE, 0});
 }
 
-// Mostly on a widget: there is little elsewhere.
+// Random point in the window, mostly on a widget.
 std::string Rehearsal::random_place(std::mt19937_64& random) const {
   const auto& boxes = app_.ui_.report.boxes();
   int width = 0, height = 0;
   glfwGetWindowSize(app_.platform_.window(), &width, &height);
-  double x = below(random, static_cast<std::size_t>(width));
-  double y = below(random, static_cast<std::size_t>(height));
+  double x = random_below(random, static_cast<std::size_t>(width));
+  double y = random_below(random, static_cast<std::size_t>(height));
   if (!boxes.empty() && random() % 8 != 0) {
-    const Report::Box box = std::next(boxes.begin(), below(random, boxes.size()))->second;
-    x = box.x + box.width * below(random, 100) / 100;
-    y = box.y + box.height * below(random, 100) / 100;
+    const Report::Box box = std::next(boxes.begin(), random_below(random, boxes.size()))->second;
+    x = box.x + box.width * random_below(random, 100) / 100;
+    y = box.y + box.height * random_below(random, 100) / 100;
   }
   std::ostringstream text;
   text << static_cast<int>(x) << " " << static_cast<int>(y);
@@ -190,17 +190,17 @@ std::string Rehearsal::random_place(std::mt19937_64& random) const {
 }
 
 std::string Rehearsal::random_action(std::mt19937_64& random) const {
-  const int kind = below(random, 100);
+  const int kind = random_below(random, 100);
   std::ostringstream text;
   if (kind < 32) {
     text << "click " << (random() % 10 == 0 ? 1 : 0) << " " << random_place(random);
   } else if (kind < 42) {
-    const std::string from = random_place(random);  // in sequence
+    const std::string from = random_place(random);  // evaluated before the second place
     text << "drag " << from << " " << random_place(random);
   } else if (kind < 50) {
     text << "move " << random_place(random);
   } else if (kind < 56) {
-    text << "wheel " << below(random, 7) - 3;
+    text << "wheel " << random_below(random, 7) - 3;
   } else if (kind < 68) {
     const int modifiers[] = {0,
                              0,
@@ -208,26 +208,27 @@ std::string Rehearsal::random_action(std::mt19937_64& random) const {
                              GLFW_MOD_CONTROL,
                              GLFW_MOD_SHIFT,
                              GLFW_MOD_CONTROL | GLFW_MOD_SHIFT};
-    text << "key " << kKeys[below(random, std::size(kKeys))] << " "
-         << modifiers[below(random, std::size(modifiers))];
+    text << "key " << kKeys[random_below(random, std::size(kKeys))] << " "
+         << modifiers[random_below(random, std::size(modifiers))];
   } else if (kind < 76) {
     text << "type "
-         << static_cast<std::uint32_t>(kCharacters[below(random, std::size(kCharacters) - 1)]);
+         << static_cast<std::uint32_t>(
+                kCharacters[random_below(random, std::size(kCharacters) - 1)]);
   } else if (kind < 88) {
-    text << "do " << actions()[static_cast<std::size_t>(below(random, actions().size()))].id;
+    text << "do " << actions()[static_cast<std::size_t>(random_below(random, actions().size()))].id;
   } else if (kind < 91) {
     std::vector<std::string> files;
     for (const auto& file : std::filesystem::directory_iterator(folder_ / "files")) {
       files.push_back(file.path().filename().string());
     }
     std::ranges::sort(files);
-    text << "drop " << files[static_cast<std::size_t>(below(random, files.size()))];
+    text << "drop " << files[static_cast<std::size_t>(random_below(random, files.size()))];
   } else if (kind < 93) {
-    text << "resize " << 480 + below(random, 500) << " " << 320 + below(random, 350);
+    text << "resize " << 480 + random_below(random, 500) << " " << 320 + random_below(random, 350);
   } else if (kind < 96) {
     text << "escape";
   } else {
-    text << "rest " << below(random, 50);
+    text << "rest " << random_below(random, 50);
   }
   return text.str();
 }
@@ -241,11 +242,11 @@ void Rehearsal::perform(const std::string& line) {
     words >> value;
     return value;
   };
-  const auto whole = [&] { return static_cast<int>(number()); };
+  const auto integer = [&] { return static_cast<int>(number()); };
   if (verb == "click") {
-    const int which = whole();
+    const int mouse_button = integer();
     const double x = number();
-    button(which, x, number());
+    button(mouse_button, x, number());
   } else if (verb == "drag") {
     const double x = number(), y = number(), to_x = number(), to_y = number();
     app_.input_.push(InputQueue::PointerMove{x, y});
@@ -259,8 +260,8 @@ void Rehearsal::perform(const std::string& line) {
   } else if (verb == "wheel") {
     app_.input_.push(InputQueue::Scroll{0, number()});
   } else if (verb == "key") {
-    const int code = whole();
-    key(code, whole());
+    const int code = integer();
+    key(code, integer());
   } else if (verb == "type") {
     app_.input_.push(InputQueue::Character{static_cast<unsigned int>(number())});
   } else if (verb == "escape") {
@@ -268,46 +269,46 @@ void Rehearsal::perform(const std::string& line) {
   } else if (verb == "do") {
     std::string id;
     words >> id;
-    const Action& chosen = action(id);
-    if (!app_.state_.dialogs.open() && chosen.enabled(app_.state_)) chosen.run(app_.state_);
+    const Action& command = action(id);
+    if (!app_.state_.dialogs.open() && command.enabled(app_.state_)) command.run(app_.state_);
     app_.input_.redraw();
   } else if (verb == "drop") {
     std::string name;
     words >> name;
     app_.input_.drop({(folder_ / "files" / name).string()});
   } else if (verb == "resize") {
-    const int width = whole();
-    glfwSetWindowSize(app_.platform_.window(), width, whole());
+    const int width = integer();
+    glfwSetWindowSize(app_.platform_.window(), width, integer());
   } else if (verb == "rest") {
     rest(number() / 1000);
   } else {
     throw std::runtime_error("no such action: " + line);
   }
   do {
-    turn();
+    draw_frame();
   } while (app_.input_.pending());
 }
 
 bool Rehearsal::rest(double seconds) {
   const double until = now() + seconds;
   for (;;) {
-    turn();
+    draw_frame();
     const State& state = app_.state_;
-    const bool works = has_task_status(state) || state.dialogs.cost.task != nullptr ||
-                       state.dialogs.calibration.task != nullptr ||
-                       state.dialogs.exporting.task != nullptr;
-    const bool still = app_.settle_ == 0 && !app_.input_.pending() && !app_.runner_->busy() &&
-                       !app_.fade_.on() && !app_.panels_.picture.is_stale() && !works;
-    if (still) return true;
+    const bool has_tasks = has_task_status(state) || state.dialogs.cost.task != nullptr ||
+                           state.dialogs.calibration.task != nullptr ||
+                           state.dialogs.exporting.task != nullptr;
+    const bool is_idle = app_.settle_ == 0 && !app_.input_.pending() && !app_.runner_->busy() &&
+                         !app_.fade_.on() && !app_.panels_.picture.is_stale() && !has_tasks;
+    if (is_idle) return true;
     if (now() > until) return false;
     if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 
-bool Rehearsal::draw_until(const std::function<bool()>& holds) {
+bool Rehearsal::draw_until(const std::function<bool()>& condition) {
   for (const double until = now() + 60; now() < until;) {
-    turn();
-    if (holds()) return true;
+    draw_frame();
+    if (condition()) return true;
     if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return false;
@@ -315,27 +316,27 @@ bool Rehearsal::draw_until(const std::function<bool()>& holds) {
 
 void Rehearsal::linger(double seconds) {
   for (const double until = now() + seconds; now() < until;) {
-    turn();
+    draw_frame();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 
 Report::Box Rehearsal::box(const std::string& widget) const {
   const auto& boxes = app_.ui_.report.boxes();
-  const auto found = boxes.find(widget);
-  if (found == boxes.end()) throw std::runtime_error("no widget " + widget);
-  return found->second;
+  const auto it = boxes.find(widget);
+  if (it == boxes.end()) throw std::runtime_error("no widget " + widget);
+  return it->second;
 }
 
-double Rehearsal::lecture_text() const {
+double Rehearsal::lecture_text_height() const {
   return app_.ui_.fonts.has_lecture() ? kMinLectureSize * app_.ui_.scale : 0;
 }
 
 void Rehearsal::click(const std::string& widget) {
-  const Report::Box at = box(widget);
-  button(0, at.x + at.width / 2, at.y + at.height / 2);
+  const Report::Box widget_box = box(widget);
+  button(0, widget_box.x + widget_box.width / 2, widget_box.y + widget_box.height / 2);
   do {
-    turn();
+    draw_frame();
   } while (app_.input_.pending());
 }
 
@@ -348,25 +349,25 @@ Rehearsal::Fingerprint Rehearsal::fingerprint() {
     add(hash, *data.CmdLists[n]);
     parts.emplace_back(data.CmdLists[n]->_OwnerName, hash.value());
   }
-  const auto of = [&](const char* name, const DisplayList& list) {
+  const auto add_maps = [&](const char* name, const DisplayList& list) {
     Hash hash;
     add(hash, list);
     parts.emplace_back(name, hash.value());
   };
-  of("maps of the picture", app_.panels_.picture.layout.list);
+  add_maps("maps of the picture", app_.panels_.picture.layout.list);
   if (app_.state_.dialogs.exporting.open)
-    of("maps of the preview", app_.state_.dialogs.exporting.preview.list);
+    add_maps("maps of the preview", app_.state_.dialogs.exporting.preview.list);
   return parts;
 }
 
 void Rehearsal::compare_with_fresh_frame() {
-  // Compared twice: animations are not idle, nor is a pending hint.
+  // Compares only still frames: animations and pending hints change the next one.
   if (fingerprint() != fingerprint() || app_.ui_.hint_timer.wait > 0) return;
-  const Fingerprint kept = fingerprint();
+  const Fingerprint cached = fingerprint();
   ImDrawData& data = *ImGui::GetDrawData();
-  const ImVec4& ground = app_.ui_.look->panel;
-  const Image redrawn = app_.screen_.drawn_from_scratch(data, ground);
-  app_.screen_.show(data, ground);
+  const ImVec4& background = app_.ui_.look->panel;
+  const Image redrawn = app_.screen_.drawn_from_scratch(data, background);
+  app_.screen_.show(data, background);
   if (const int is_stale = count_differing_pixels(app_.screen_.picture(), redrawn); is_stale > 0) {
     throw std::runtime_error(std::to_string(is_stale) + " pixels differ from a redrawn frame");
   }
@@ -379,14 +380,14 @@ void Rehearsal::compare_with_fresh_frame() {
   app_.state_.dialogs.exporting.preview.trace.reset();
   app_.state_.dialogs.exporting.single_array = {};
   const Fingerprint fresh = fingerprint(), again = fingerprint();
-  if (fresh != kept && fresh == again) {
-    const Image other = app_.screen_.drawn_from_scratch(*ImGui::GetDrawData(), ground);
+  if (fresh != cached && fresh == again) {
+    const Image fresh_image = app_.screen_.drawn_from_scratch(*ImGui::GetDrawData(), background);
     write_file(testing::build_folder() / "kept.png", encode_png(redrawn, {}));
-    write_file(testing::build_folder() / "redrawn.png", encode_png(other, {}));
+    write_file(testing::build_folder() / "redrawn.png", encode_png(fresh_image, {}));
     throw std::runtime_error("a frame differs from a redrawn one: " +
-                             std::to_string(count_differing_pixels(redrawn, other)) +
+                             std::to_string(count_differing_pixels(redrawn, fresh_image)) +
                              " pixels differ in kept.png and redrawn.png, in" +
-                             differing(kept, fresh));
+                             changed_parts(cached, fresh));
   }
 }
 
@@ -396,40 +397,41 @@ void Rehearsal::begin_chain() {
   chain_start_ = *app_.state_.session;
 }
 
-void Rehearsal::go_back_and_forth() {
+void Rehearsal::undo_and_redo_chain() {
   State& state = app_.state_;
   state.run.generating = false;
   do {  // a file being opened would add a step
-    turn();
+    draw_frame();
   } while (has_task_status(state));
   const Session end = *state.session;
   if (!looks_same(*state.history.now(), end)) {
-    throw std::runtime_error("no step was taken note of:" + difference(*state.history.now(), end));
+    throw std::runtime_error("a change was not recorded:" + difference(*state.history.now(), end));
   }
-  // As Ctrl+Z without a frame in between: frames apply implied changes.
+  // Undoes without frames in between, which would apply implied changes.
   int steps = 0;
   while (state.history.can_undo()) {
     state.session = state.history.undo();
     ++steps;
   }
   if (!looks_same(*state.session, chain_start_)) {
-    throw std::runtime_error("undo of " + std::to_string(steps) +
-                             " steps leads elsewhere:" + difference(*state.session, chain_start_));
+    throw std::runtime_error(
+        "undo of " + std::to_string(steps) +
+        " steps does not restore the start:" + difference(*state.session, chain_start_));
   }
   state.text.edit.assign(state.edited().run.text);
   const Session undone = *state.session;
-  turn();
+  draw_frame();
   if (steps > 0 && !state.history.can_redo()) {
-    throw std::runtime_error("a frame took the steps to redo: it set" +
+    throw std::runtime_error("a frame removed the steps to redo: it changed" +
                              difference(*state.session, undone));
   }
-  // No further: earlier undone steps may follow.
+  // Redoes these steps only: steps that were undone earlier may follow.
   for (; steps > 0; --steps) state.session = state.history.redo();
   if (!looks_same(*state.session, end)) {
-    throw std::runtime_error("redo leads elsewhere:" + difference(*state.session, end));
+    throw std::runtime_error("redo does not restore the end:" + difference(*state.session, end));
   }
   state.text.edit.assign(state.edited().run.text);
-  turn();
+  draw_frame();
 }
 
 }  // namespace attnscope::window

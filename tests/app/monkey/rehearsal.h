@@ -1,5 +1,5 @@
-// Window driven from within, much faster than by display events: actions pass through the queue
-// that GLFW callbacks fill, and every frame is drawn. Needs a display.
+// Drives a window in this process, much faster than by display events: actions are put into the
+// queue that GLFW callbacks fill, and every frame is drawn. Needs a display.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@ class Rehearsal {
   // Name and hash of each ImGui window and heat map of a frame.
   using Fingerprint = std::vector<std::pair<std::string, std::uint64_t>>;
 
-  // `folder`: files to open, and output.
+  // `folder`: for files to open, and for output.
   Rehearsal(const WindowOptions& options, std::filesystem::path folder);
 
-  // A random user action, as a line of text for perform(): "key 90 2", "press 0 301 77", "drop
+  // A random user action, as a line of text for perform(): "key 90 2", "click 0 301 77", "drop
   // broken.json".
   std::string random_action(std::mt19937_64& random) const;
   // Throws std::runtime_error if the window fails, for example by a slow frame.
   void perform(const std::string& action);
 
-  // Draws frames until the window is idle, up to `seconds`; true if it is.
+  // Draws frames until the window is idle, up to `seconds`; true if it became idle.
   bool rest(double seconds);
-  // Draws frames until the condition holds, up to a minute; true if it does.
-  bool draw_until(const std::function<bool()>& holds);
-  void linger(double seconds);            // draws frames for so long
-  void click(const std::string& widget);  // must exist
-  // Compares a frame with cached state and one without; throws if they differ.
+  // Draws frames until the condition holds, up to a minute; true if it held in time.
+  bool draw_until(const std::function<bool()>& condition);
+  void linger(double seconds);            // draws frames for this duration
+  void click(const std::string& widget);  // throws if there is no such widget
+  // Compares a frame drawn with cached state to one drawn without; throws if they differ.
   void compare_with_fresh_frame();
-  // begin_chain() starts counting steps; the next call undoes and redoes all of them, and throws if
-  // the result differs.
+  // begin_chain() starts a chain of undo steps. undo_and_redo_chain() undoes and redoes all steps
+  // since then, and throws if a result differs.
   void begin_chain();
-  void go_back_and_forth();
+  void undo_and_redo_chain();
 
   double longest_frame() const { return longest_; }        // seconds
   double frame_seconds() const { return frame_seconds_; }  // total
@@ -46,16 +46,16 @@ class Rehearsal {
   State& state() { return app_.state_; }
   ImVec2 size() const { return ImGui::GetIO().DisplaySize; }
   Report::Box box(const std::string& widget) const;  // throws if it is not in the last frame
-  double lecture_text() const;                       // height of the smallest letters on stage
-  bool runs() const { return app_.runner_->busy(); }
+  double lecture_text_height() const;                // of the smallest letters on stage, pixels
+  bool is_running() const { return app_.runner_->busy(); }
   void close() { app_.close(); }
-  void run() { app_.run(); }  // as the program does, until closed
-  void turn();                // throws as perform()
+  void run() { app_.run(); }  // main loop of the program, until closed
+  void draw_frame();          // throws like perform()
 
  private:
   void key(int key, int modifiers);
   void button(int button, double x, double y);
-  void guard();  // stays in its folder and open
+  void guard();  // keeps dialogs in the folder, and the window open
   Fingerprint fingerprint();
   std::string random_place(std::mt19937_64& random) const;
 
