@@ -5,22 +5,22 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-NavigationState head(Index h) {
-  NavigationState to;
-  to.head = h;
-  return to;
+NavigationState at_head(Index h) {
+  NavigationState state;
+  state.head = h;
+  return state;
 }
 
 TEST(Fade, BlendsFromOldToNewPicture) {
   Fade fade;
-  EXPECT_FALSE(fade.start_if_navigated(head(0), 1, true));  // first picture
+  EXPECT_FALSE(fade.start_if_navigated(at_head(0), 1, true));  // first picture
   EXPECT_EQ(fade.share(1, true), 0);
-  EXPECT_FALSE(fade.start_if_navigated(head(0), 2, true));
-  EXPECT_TRUE(fade.start_if_navigated(head(1), 3, true));
+  EXPECT_FALSE(fade.start_if_navigated(at_head(0), 2, true));
+  EXPECT_TRUE(fade.start_if_navigated(at_head(1), 3, true));
   EXPECT_EQ(fade.share(3, true), 1);
   double before = 1;
   for (double t = 3.05; t < 3.01 + 0.8 * Fade::kSeconds; t += 0.05) {
-    EXPECT_FALSE(fade.start_if_navigated(head(1), t, true));
+    EXPECT_FALSE(fade.start_if_navigated(at_head(1), t, true));
     const double share = fade.share(t, true);
     EXPECT_LT(share, before);
     EXPECT_GT(share, 0);
@@ -31,37 +31,37 @@ TEST(Fade, BlendsFromOldToNewPicture) {
   EXPECT_FALSE(fade.on());
 }
 
-// The old picture stays until the new run is available, up to a limit.
+// The old picture stays until the new run is available, for at most kMaxHoldSeconds.
 TEST(Fade, WaitsForRun) {
   Fade fade;
-  fade.start_if_navigated(head(0), 0, true);
-  ASSERT_TRUE(fade.start_if_navigated(head(1), 1, true));
+  fade.start_if_navigated(at_head(0), 0, true);
+  ASSERT_TRUE(fade.start_if_navigated(at_head(1), 1, true));
   EXPECT_EQ(fade.share(1.1, false), 1);
   EXPECT_EQ(fade.share(1.2, false), 1);
   EXPECT_EQ(fade.share(1.2, true), 1);
   EXPECT_LT(fade.share(1.3, true), 1);
-  Fade impatient;
-  impatient.start_if_navigated(head(0), 0, true);
-  ASSERT_TRUE(impatient.start_if_navigated(head(1), 1, true));
-  EXPECT_EQ(impatient.share(1 + Fade::kMaxHoldSeconds, false), 1);
-  EXPECT_LT(impatient.share(1.1 + Fade::kMaxHoldSeconds, false), 1);
+  Fade late_fade;
+  late_fade.start_if_navigated(at_head(0), 0, true);
+  ASSERT_TRUE(late_fade.start_if_navigated(at_head(1), 1, true));
+  EXPECT_EQ(late_fade.share(1 + Fade::kMaxHoldSeconds, false), 1);
+  EXPECT_LT(late_fade.share(1.1 + Fade::kMaxHoldSeconds, false), 1);
 }
 
 TEST(Fade, IsSkippedOnRapidChanges) {
   Fade fade;
-  fade.start_if_navigated(head(0), 0, true);
-  ASSERT_TRUE(fade.start_if_navigated(head(1), 1, true));
-  EXPECT_FALSE(fade.start_if_navigated(head(2), 1.1, true));
+  fade.start_if_navigated(at_head(0), 0, true);
+  ASSERT_TRUE(fade.start_if_navigated(at_head(1), 1, true));
+  EXPECT_FALSE(fade.start_if_navigated(at_head(2), 1.1, true));
   EXPECT_EQ(fade.share(1.1, true), 0);
-  EXPECT_FALSE(fade.start_if_navigated(head(3), 1.2, true));
+  EXPECT_FALSE(fade.start_if_navigated(at_head(3), 1.2, true));
   EXPECT_EQ(fade.share(1.2, true), 0);
-  EXPECT_TRUE(fade.start_if_navigated(head(4), 2, true));
+  EXPECT_TRUE(fade.start_if_navigated(at_head(4), 2, true));
 }
 
 TEST(Fade, IsSkippedIfDisallowed) {
   Fade fade;
-  fade.start_if_navigated(head(0), 0, true);
-  EXPECT_FALSE(fade.start_if_navigated(head(1), 1, false));
+  fade.start_if_navigated(at_head(0), 0, true);
+  EXPECT_FALSE(fade.start_if_navigated(at_head(1), 1, false));
   EXPECT_EQ(fade.share(1, true), 0);
   State state;
   state.run.trace = std::make_shared<Trace>();
@@ -75,15 +75,15 @@ TEST(Fade, IsSkippedIfDisallowed) {
 
 TEST(Fade, AppliesToStepsLayersAndHeads) {
   State state;
-  const NavigationState at = navigation_state(state);
+  const NavigationState before = navigation_state(state);
   state.session.edit().view.id = "lines";
   state.session.edit().run.text = "another";
-  EXPECT_EQ(navigation_state(state), at);
+  EXPECT_EQ(navigation_state(state), before);
   state.session.edit().view.layer = 1;
-  EXPECT_NE(navigation_state(state), at);
+  EXPECT_NE(navigation_state(state), before);
   state.session.edit().view.layer = 0;
   state.lesson.step = 1;
-  EXPECT_NE(navigation_state(state), at);
+  EXPECT_NE(navigation_state(state), before);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -54,7 +54,7 @@ TEST(Files, OpensPictureWithEmbeddedSession) {
   EXPECT_EQ(state.session->run.text, "from a picture");
 }
 
-// Large files are read in the background; the current content stays until then.
+// Large files are read in the background; the current content stays meanwhile.
 TEST(Files, ReadsLargeFilesInBackground) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "a.npy";
@@ -82,7 +82,7 @@ TEST(Files, ReadsLargeFilesInBackground) {
   ASSERT_EQ(state.notices.size(), 1U);
   EXPECT_TRUE(state.notices[0].error);
 
-  // The last of two requests is used.
+  // The last of two requests replaces the first.
   write_file(folder.path() / "t.txt", "a text");
   EXPECT_TRUE(open_path(state, file));
   EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair<std::string, std::string>{"none.png", "no picture"},
                       std::pair<std::string, std::string>{"binary.dat", std::string(8, '\0')}));
 
-TEST(Files, OpensTensorsInPlaceOfText) {
+TEST(Files, OpensTensorsInsteadOfText) {
   const testing::TemporaryFolder folder;
   write_npy(folder.path() / "a.npy", stored(Tensor::full({2, 2}, 0.5F)));
   State state;
@@ -135,7 +135,7 @@ TEST(Files, OpensTensorsInPlaceOfText) {
   EXPECT_TRUE(open_path(state, folder.path() / "a.npy"));
   EXPECT_EQ(state.session->run.tensors.file, folder.path() / "a.npy");
   EXPECT_FALSE(state.session->run.variant.has_value());
-  EXPECT_EQ(state.session->run.text, "mine");  // kept for the way back
+  EXPECT_EQ(state.session->run.text, "mine");  // kept for returning to the text
   write_file(folder.path() / "b.npy", "no array");
   EXPECT_FALSE(open_path(state, folder.path() / "b.npy"));
   EXPECT_EQ(state.session->run.tensors.file, folder.path() / "a.npy");
@@ -149,13 +149,13 @@ TEST(Files, OpensNonTextInputs) {
       testing::source_folder() / "tests" / "model-cases" / "trajectory" / "input.safetensors";
   Session before;
   before.run.text = "the cat";
-  const Session read = with_opened_file(file, before);
-  EXPECT_EQ(read.run.input, file.string());
-  EXPECT_TRUE(read.run.tensors.file.empty());
-  EXPECT_EQ(read.run.text, "the cat");
+  const Session opened = with_opened_file(file, before);
+  EXPECT_EQ(opened.run.input, file.string());
+  EXPECT_TRUE(opened.run.tensors.file.empty());
+  EXPECT_EQ(opened.run.text, "the cat");
 }
 
-// Any image is pixels for image models; without a model, pixels attend to each other.
+// An image is the input of an image model; with other models, its pixels attend to each other.
 TEST(Files, OpensImagesForImageModels) {
   const testing::TemporaryFolder folder;
   DisplayList list;
@@ -177,7 +177,7 @@ TEST(Files, OpensImagesForImageModels) {
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
   EXPECT_EQ(state.session->run.input, folder.path() / "p.png");
   EXPECT_TRUE(state.session->run.tensors.file.empty());
-  EXPECT_EQ(state.session->run.text, "mine");  // kept for the way back
+  EXPECT_EQ(state.session->run.text, "mine");  // kept for returning to the text
 }
 
 TEST(Files, OpensRetrievalStore) {
@@ -204,7 +204,7 @@ TEST(Files, OpensRetrievalStore) {
   EXPECT_EQ(state.session->run.retrieval->store, folder.path() / "t.safetensors");
 }
 
-TEST(Files, ReportMissingFileAndFolderWithoutModel) {
+TEST(Files, ReportsMissingFileAndFolderWithoutModel) {
   const testing::TemporaryFolder folder;
   State state;
   EXPECT_FALSE(open_path(state, folder.path() / "none.txt"));
@@ -221,7 +221,7 @@ TEST(FileBrowser, ListsFoldersFirstAndHidesDotFiles) {
   enter_folder(browser, folder.path());
   ASSERT_EQ(browser.entries.size(), 2U);
   EXPECT_EQ(browser.entries[0].name, "z");
-  EXPECT_TRUE(browser.entries[0].folder);
+  EXPECT_TRUE(browser.entries[0].is_folder);
   EXPECT_EQ(browser.entries[1].bytes, 5U);
 }
 
@@ -257,11 +257,11 @@ TEST(FileBrowser, EntersFoldersWithoutModel) {
   EXPECT_EQ(state.dialogs.browser.folder.filename(), "models");
   EXPECT_TRUE(state.dialogs.browser.open);
   EXPECT_EQ(state.dialogs.browser.name, "");
-  accept_browser(state);  // not a model itself
+  accept_browser(state);  // the folder has no model
   EXPECT_NE(state.dialogs.browser.problem.find("expected a model folder"), std::string::npos);
 }
 
-TEST(Files, StartLesson) {
+TEST(Files, OpensLesson) {
   State state;
   state.session.edit().run.text = "my own";
   const std::filesystem::path lessons = testing::source_folder() / "assets" / "lessons";

@@ -8,7 +8,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-Lesson uses_step(const std::string& id, std::size_t steps) {
+Lesson make_lesson(const std::string& id, std::size_t steps) {
   Lesson lesson;
   lesson.id = id;
   lesson.steps.resize(steps);
@@ -18,10 +18,10 @@ Lesson uses_step(const std::string& id, std::size_t steps) {
   return lesson;
 }
 
-// Two consecutive lessons.
+// State in the first of two lessons.
 State with_lessons() {
   State state;
-  state.lesson.lessons = {uses_step("first", 2), uses_step("second", 3)};
+  state.lesson.lessons = {make_lesson("first", 2), make_lesson("second", 3)};
   start_lesson(state, state.lesson.lessons[0]);
   return state;
 }
@@ -53,7 +53,7 @@ TEST(LessonState, LastStepLeadsToNextLessonAndBack) {
   EXPECT_EQ(state.session->run.text, "second 2");
 }
 
-// Hidden words are scrolled before the next step, on stage only.
+// On stage, hidden text is scrolled into view before the next step.
 TEST(LessonState, ScrollsWordsBeforeNextStep) {
   State state = with_lessons();
   state.lesson.scroll.more_below = true;
@@ -83,7 +83,7 @@ TEST(LessonState, StepEndsBlackScreen) {
 TEST(LessonState, ClockStartsWithFirstPresentation) {
   State state;
   state.seconds = 10;
-  state.lesson.lessons = {uses_step("first", 2)};
+  state.lesson.lessons = {make_lesson("first", 2)};
   start_lesson(state, state.lesson.lessons[0]);
   EXPECT_EQ(state.lesson.clock_start, 10);
   state.seconds = 60;
@@ -91,7 +91,7 @@ TEST(LessonState, ClockStartsWithFirstPresentation) {
   EXPECT_EQ(state.lesson.clock_start, 60);
   state.seconds = 90;
   set_presenting(state, false);
-  set_presenting(state, true);  // temporarily
+  set_presenting(state, true);  // presenting again does not restart the clock
   EXPECT_EQ(state.lesson.clock_start, 60);
   action("lesson_clock").run(state);
   EXPECT_EQ(state.lesson.clock_start, 90);

@@ -53,8 +53,8 @@ TEST_F(ModelSelectionTest, EachTaskKeepsItsInput) {
   EXPECT_EQ(state_.session->run.text, "my own words");
 }
 
-// A selected view stays as long as it has content for the run; otherwise the view of the model
-// replaces it within the same undo step.
+// A selected view without content for the run is replaced by the view of the model, within the same
+// undo step.
 TEST_F(ModelSelectionTest, ReplacesOnlyViewsWithoutContent) {
   state_.session.edit().view.id = "grid";
   state_.history.record(state_.session.snapshot(), 1);
@@ -78,9 +78,9 @@ TEST_F(ModelSelectionTest, ReplacesOnlyViewsWithoutContent) {
 
 TEST_F(ModelSelectionTest, SampleReplacesInput) {
   choose_model(state_, "numbers");
-  const std::vector<const Sample*> offered = samples_for(model_card("numbers"));
-  choose_sample(state_, *offered.at(1));
-  EXPECT_EQ(state_.session->run.text, offered.at(1)->text);
+  const std::vector<const Sample*> samples = samples_for(model_card("numbers"));
+  choose_sample(state_, *samples.at(1));
+  EXPECT_EQ(state_.session->run.text, samples.at(1)->text);
   EXPECT_EQ(state_.session->run.model, "numbers");
 }
 

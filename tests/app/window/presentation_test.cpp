@@ -12,7 +12,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-// The words of a lesson are at least 1/28 of the stage's height: readable from the last row.
+// A lesson's text has at least 1/28 of the stage's height, to be readable from the last row.
 TEST(Presentation, TextSizeGrowsWithHeight) {
   for (int height = 320; height <= 2880; height += 7) {
     const double pixels = kMinLectureSize * presentation_scale(height);
@@ -28,7 +28,7 @@ TEST(Presentation, FillsMonitorWithLargestOverlap) {
   const std::vector<ScreenBox> monitors = {{0, 0, 1920, 1080}, {1920, 0, 1280, 800}};
   EXPECT_EQ(monitor_of({100, 100, 1440, 900}, monitors), 0U);
   EXPECT_EQ(monitor_of({1900, 100, 1000, 600}, monitors), 1U);
-  EXPECT_EQ(monitor_of({-900, -900, 10, 10}, monitors), 0U);  // visible on none
+  EXPECT_EQ(monitor_of({-900, -900, 10, 10}, monitors), 0U);  // outside all monitors
   EXPECT_FALSE(monitor_of({0, 0, 10, 10}, {}).has_value());
 }
 
@@ -56,10 +56,11 @@ TEST(Presentation, SpeakerWindowUsesOtherMonitor) {
   EXPECT_GT(speaker_place(wall, {}).box.width, 0);
 }
 
-// View whose plot size depends on its font size only; 0 if it has no space.
+// Lays out a view whose plot size depends on the font size only.
 class PresentationLayoutTest : public ::testing::Test {
  protected:
-  double chosen(const std::map<double, double>& sides) {
+  // Selected font size. `sides`: plot size for each font size; 0: no space.
+  double selected_font_size(const std::map<double, double>& sides) {
     View view;
     view.lay_out = [&](const ViewInput& input) {
       ViewLayout layout;
@@ -82,19 +83,19 @@ class PresentationLayoutTest : public ::testing::Test {
 };
 
 TEST_F(PresentationLayoutTest, TextLeavesHalfOfSpaceToCells) {
-  EXPECT_EQ(chosen({{12, 300}, {10.5, 320}, {9, 340}, {7.5, 360}}), 12);
-  EXPECT_EQ(chosen({{12, 150}, {10.5, 210}, {9, 230}, {7.5, 250}}), 10.5);
-  EXPECT_EQ(chosen({{12, 150}, {10.5, 160}, {9, 200}, {7.5, 250}}), 9);
+  EXPECT_EQ(selected_font_size({{12, 300}, {10.5, 320}, {9, 340}, {7.5, 360}}), 12);
+  EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 210}, {9, 230}, {7.5, 250}}), 10.5);
+  EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 160}, {9, 200}, {7.5, 250}}), 9);
 }
 
 TEST_F(PresentationLayoutTest, RejectsSmallerTextWithLittleGain) {
-  EXPECT_EQ(chosen({{12, 150}, {10.5, 155}, {9, 160}, {7.5, 165}}), 12);
-  EXPECT_EQ(chosen({{12, 150}, {10.5, 160}, {9, 180}, {7.5, 190}}), 9);
+  EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 155}, {9, 160}, {7.5, 165}}), 12);
+  EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 160}, {9, 180}, {7.5, 190}}), 9);
 }
 
 TEST_F(PresentationLayoutTest, LabelsShortenToFit) {
-  EXPECT_EQ(chosen({{12, 0}, {10.5, 100}, {9, 105}, {7.5, 110}}), 10.5);
-  EXPECT_EQ(chosen({{12, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
+  EXPECT_EQ(selected_font_size({{12, 0}, {10.5, 100}, {9, 105}, {7.5, 110}}), 10.5);
+  EXPECT_EQ(selected_font_size({{12, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -12,7 +12,7 @@ namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
 // State with a run of the first sample.
-State with_run() {
+State state_with_run() {
   Session session;
   session.run.text = "The old sailor gave the girl his lamp because she was afraid of the dark.";
   State state(session);
@@ -31,7 +31,7 @@ void finish(State& state) {
 }
 
 TEST(SalientPairSearch, CyclesThroughPairsOfRun) {
-  State state = with_run();
+  State state = state_with_run();
   EXPECT_EQ(salient_pair_refusal(state), "");
   show_strong_pair(state);
   finish(state);
@@ -43,18 +43,18 @@ TEST(SalientPairSearch, CyclesThroughPairsOfRun) {
   ++state.session.edit().view.head;  // another head's pair
   EXPECT_EQ(shown_salient_pair(state), nullptr);
   state.session.edit().view = first;
-  state.session.edit().view.id = "grid";  // shows no pair
+  state.session.edit().view.id = "grid";  // this view shows no pair
   EXPECT_EQ(shown_salient_pair(state), nullptr);
   state.session.edit().view = first;
   show_strong_pair(state);
-  EXPECT_EQ(state.run.salient_pairs.task, nullptr);  // searched only once
+  EXPECT_EQ(state.run.salient_pairs.task, nullptr);  // the search runs only once
   EXPECT_NE(state.session->view, first);
 }
 
 TEST(SalientPairSearch, PairOfAnotherRunIsNotShown) {
-  State state = with_run();
+  State state = state_with_run();
   start_salient_pair_search(state, false);
-  const State other = with_run();
+  const State other = state_with_run();
   state.run.trace = other.run.trace;
   finish(state);
   EXPECT_TRUE(state.run.salient_pairs.pairs.empty());
@@ -62,7 +62,7 @@ TEST(SalientPairSearch, PairOfAnotherRunIsNotShown) {
 }
 
 TEST(SalientPairSearch, CanBeCancelled) {
-  State state = with_run();
+  State state = state_with_run();
   start_salient_pair_search(state, false);
   state.run.salient_pairs.task->cancel();
   state.run.salient_pairs.task->wait(60);

@@ -14,31 +14,31 @@ namespace ATTNSCOPE_FILE {
 TEST(Settings, RoundTripThroughFile) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "deeper" / "window.json";
-  Settings s;
-  s.x = -20;
-  s.width = 1280;
-  s.height = 800;
-  s.dark = true;
-  s.scale = 1.5;
-  s.left_width = 350;
-  s.panels = false;
-  s.reduced_motion = true;
-  s.folder = "/tmp/ä \"quoted\"";
-  s.add_recent("/a");
-  s.add_recent("/b \"quoted\"");
-  s.add_recent("/a");
-  EXPECT_EQ(s.recent, (std::vector<std::string>{"/a", "/b \"quoted\""}));
-  save_settings(file, s);
+  Settings settings;
+  settings.x = -20;
+  settings.width = 1280;
+  settings.height = 800;
+  settings.dark = true;
+  settings.scale = 1.5;
+  settings.left_width = 350;
+  settings.panels = false;
+  settings.reduced_motion = true;
+  settings.folder = "/tmp/ä \"quoted\"";
+  settings.add_recent("/a");
+  settings.add_recent("/b \"quoted\"");
+  settings.add_recent("/a");
+  EXPECT_EQ(settings.recent, (std::vector<std::string>{"/a", "/b \"quoted\""}));
+  save_settings(file, settings);
   const LoadedSettings loaded = load_settings(file);
-  EXPECT_EQ(loaded.settings, s);
+  EXPECT_EQ(loaded.settings, settings);
   EXPECT_EQ(loaded.notice, "");
 }
 
 TEST(Settings, LimitRecentFiles) {
-  Settings s;
-  for (int n = 0; n < 20; ++n) s.add_recent("/" + std::to_string(n));
-  EXPECT_EQ(s.recent.size(), 10U);
-  EXPECT_EQ(s.recent.front(), "/19");
+  Settings settings;
+  for (int n = 0; n < 20; ++n) settings.add_recent("/" + std::to_string(n));
+  EXPECT_EQ(settings.recent.size(), 10U);
+  EXPECT_EQ(settings.recent.front(), "/19");
 }
 
 TEST(Settings, DefaultWithoutFile) {
@@ -71,14 +71,14 @@ TEST(Settings, AreClampedToValidRange) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "window.json";
   write_file(file, R"({"width": 1e99, "scale": 0.001, "left_width": -5, "right_width": 1e9})");
-  const Settings s = load_settings(file).settings;
-  EXPECT_LE(s.width, 32768);
-  EXPECT_EQ(s.scale, 0);
-  EXPECT_GE(s.left_width, 200);
-  EXPECT_LE(s.right_width, 1000);
+  const Settings settings = load_settings(file).settings;
+  EXPECT_LE(settings.width, 32768);
+  EXPECT_EQ(settings.scale, 0);
+  EXPECT_GE(settings.left_width, 200);
+  EXPECT_LE(settings.right_width, 1000);
 }
 
-TEST(Settings, FolderInPlaceOfFileIsReported) {
+TEST(Settings, ReportsFolderInsteadOfFile) {
   const testing::TemporaryFolder folder;
   EXPECT_NE(load_settings(folder.path()).notice, "");
   EXPECT_THROW(save_settings(folder.path(), Settings()), WorkError);

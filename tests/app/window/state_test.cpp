@@ -21,13 +21,13 @@ TEST(State, ErrorsStayUntilClosed) {
             1);
 }
 
-// The run, drawn with current settings, on both sides of a comparison.
+// The picture shows the last runs of A and B with the current view settings.
 TEST(State, PictureFollowsCurrentSettings) {
   State state;
-  Session ran;
-  ran.run.text = "run";
-  ran.b.emplace().run.text = "other run";
-  state.session = state.run.session = share(ran);
+  Session last_run;
+  last_run.run.text = "run";
+  last_run.b.emplace().run.text = "other run";
+  state.session = state.run.session = share(last_run);
   state.session.edit().run.text = "typed since";
   state.session.edit().view.head = 3;
   state.session.edit().b->view.head = 2;
@@ -56,34 +56,34 @@ TEST(State, BothSidesFollowUntilViewsDiffer) {
 
 // Pins refer to tokens, not to positions.
 TEST(State, ClearsPinsOfChangedTokens) {
-  const auto trace = [](const std::vector<std::string>& words) {
-    Trace made;
+  const auto trace_of = [](const std::vector<std::string>& words) {
+    Trace result;
     for (const std::string& word : words) {
       TraceToken token;
       token.label = word;
-      made.tokens.push_back(token);
+      result.tokens.push_back(token);
     }
-    return made;
+    return result;
   };
-  const Trace before = trace({"the", "cat", "sat"});
+  const Trace before = trace_of({"the", "cat", "sat"});
   State state;
   const auto pin = [&](Index query, Index key) {
     state.session.edit().view.pinned_query = query;
     state.session.edit().view.pinned_key = key;
   };
   pin(2, 1);
-  state.clear_stale_pins(before, trace({"the", "cat", "sat", "down"}));
+  state.clear_stale_pins(before, trace_of({"the", "cat", "sat", "down"}));
   EXPECT_EQ(state.session->view.pinned_query, 2);
   EXPECT_EQ(state.session->view.pinned_key, 1);
-  state.clear_stale_pins(before, trace({"the", "dog", "sat"}));
+  state.clear_stale_pins(before, trace_of({"the", "dog", "sat"}));
   EXPECT_EQ(state.session->view.pinned_query, -1);
   EXPECT_EQ(state.session->view.pinned_key, -1);
   pin(2, -1);
-  state.clear_stale_pins(before, trace({"the", "cat"}));
+  state.clear_stale_pins(before, trace_of({"the", "cat"}));
   EXPECT_EQ(state.session->view.pinned_query, -1);
 }
 
-TEST(State, PinnedHeadOfSameRunStays) {
+TEST(State, SidesOfSameRunSelectHeadsSeparately) {
   State state;
   state.session.edit().b.emplace();
   state.look_at(1, 2);
@@ -91,10 +91,10 @@ TEST(State, PinnedHeadOfSameRunStays) {
   EXPECT_EQ(state.session->b->view.head, 0);
 }
 
-// Source of two tokens and target of three; or a segmented text of five.
-std::shared_ptr<const Trace> run_of_parts(bool segments) {
+// Source of two tokens and target of three, or a text of five tokens in segments.
+std::shared_ptr<const Trace> trace_of_parts(bool has_segments) {
   Trace trace;
-  trace.tokens.resize(segments ? 5 : 3);
+  trace.tokens.resize(has_segments ? 5 : 3);
   trace.config = testing::config_of_context(8);
   const auto add = [&](const Address& address, Index queries, Index keys) {
     AttentionTap tap;
@@ -105,7 +105,7 @@ std::shared_ptr<const Trace> run_of_parts(bool segments) {
     trace.attention.push_back(tap);
     return &trace.attention.back();
   };
-  if (segments) {
+  if (has_segments) {
     trace.parts.segment = true;
     add({}, 3, 3);
     AttentionTap* second = add({.segment = 1}, 2, 5);
@@ -123,12 +123,12 @@ std::shared_ptr<const Trace> run_of_parts(bool segments) {
 
 TEST(State, SelectsPartOfRun) {
   State state;
-  state.run.trace = run_of_parts(false);
+  state.run.trace = trace_of_parts(false);
   state.session.edit().view.pinned_query = 2;
   state.session.edit().view.head = 1;
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
   EXPECT_EQ(state.part().kind, AttentionKind::Cross);
-  EXPECT_EQ(state.session->view.pinned_query, -1);  // a row of another map
+  EXPECT_EQ(state.session->view.pinned_query, -1);  // the row was that of another map
   EXPECT_EQ(state.tap(), &state.run.trace->attention[2]);
   state.look_at(PartChoice{.stack = Stack::Encoder});
   EXPECT_EQ(state.layers(), 2);
@@ -136,9 +136,9 @@ TEST(State, SelectsPartOfRun) {
   EXPECT_EQ(state.tap(), &state.run.trace->attention[0]);
   state.look_at(PartChoice{});  // the decoder has one layer
   EXPECT_EQ(state.session->view.layer, 0);
-  // Another model has no such attention.
+  // Another model has no cross-attention.
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
-  state.run.trace = run_of_parts(true);
+  state.run.trace = trace_of_parts(true);
   state.clamp_view();
   EXPECT_EQ(state.session->view.part, PartChoice());
   // A shorter text has fewer segments.
@@ -150,7 +150,7 @@ TEST(State, SelectsPartOfRun) {
 // A run that ends after an undo clamps the view, and keeps the redo steps.
 TEST(State, ScrollingWithinViewIsNotUndoable) {
   State state;
-  state.run.trace = run_of_parts(true);
+  state.run.trace = trace_of_parts(true);
   state.session.edit().view.part.segment = 7;
   state.history = History(state.session.snapshot());
   state.session.edit().run.text = "another";
@@ -171,16 +171,16 @@ TEST(State, ScrollingWithinViewIsNotUndoable) {
   EXPECT_EQ(state.history.undo()->run.text, "another");
 }
 
-// The source has two of three given tokens; generated tokens do not count.
+// The text is the source, here with two of three tokens; tokens of the target do not count.
 TEST(State, TextIsEncoderInput) {
   State state;
-  state.run.trace = run_of_parts(false);
-  Session ran;
-  ran.run.ids = {5, 6};
-  state.run.session = share(ran);
+  state.run.trace = trace_of_parts(false);
+  Session last_run;
+  last_run.run.ids = {5, 6};
+  state.run.session = share(last_run);
   EXPECT_FALSE(state.is_overlong());
-  ran.run.ids = {5, 6, 7};
-  state.run.session = share(ran);
+  last_run.run.ids = {5, 6, 7};
+  state.run.session = share(last_run);
   EXPECT_TRUE(state.is_overlong());
   EXPECT_TRUE(state.shows_configurable_part());
   state.look_at(PartChoice{.stack = Stack::Encoder});
@@ -189,7 +189,7 @@ TEST(State, TextIsEncoderInput) {
 
 TEST(State, PointerReportsTokensOfTheirStreams) {
   State state;
-  state.run.trace = run_of_parts(false);
+  state.run.trace = trace_of_parts(false);
   state.look_at(PartChoice{.kind = AttentionKind::Cross});
   state.view.hit = Hit{0, 1, 2, 1};
   EXPECT_EQ(state.pointed().tap, &state.run.trace->attention[2]);
@@ -199,7 +199,7 @@ TEST(State, PointerReportsTokensOfTheirStreams) {
   EXPECT_EQ(tokens.query, 2);
   EXPECT_EQ(tokens.key_stream, kSourceStream);
   EXPECT_EQ(tokens.key, 1);
-  state.run.trace = run_of_parts(true);
+  state.run.trace = trace_of_parts(true);
   state.look_at(PartChoice{.segment = 1});
   state.view.hit = Hit{0, 0, 1, 4};
   tokens = state.pointed_tokens();
@@ -212,7 +212,7 @@ TEST(State, PointerReportsTokensOfTheirStreams) {
   EXPECT_EQ(state.pointed_tokens().query, 4);
 }
 
-// Generated tokens belong to the text that they continue.
+// Generation continues only the text with which it started.
 TEST(State, AnotherSessionEndsGeneration) {
   State state;
   state.run.generating = true;
@@ -230,47 +230,47 @@ TraceToken token(std::size_t begin, std::size_t end) {
   return token;
 }
 
-// Unrun typing reports no cut: dependent controls would flicker with every key.
+// Text typed since the run is not reported as cut: controls would flicker with every key.
 TEST(State, ReportsCutTextOfRunOnly) {
   State state;
   Trace trace;
   trace.config = testing::config_of_context(2);
   trace.tokens = {token(0, 3), token(3, 7)};
   state.run.trace = std::make_shared<const Trace>(trace);
-  Session ran;
-  ran.run.text = "the cat";
-  state.session = state.run.session = share(ran);
+  Session last_run;
+  last_run.run.text = "the cat";
+  state.session = state.run.session = share(last_run);
   EXPECT_FALSE(state.is_overlong());
   state.session.edit().run.text = "the cats";
   EXPECT_FALSE(state.is_overlong());
-  ran.run.text = "the cats";  // the run has read its beginning
-  state.run.session = share(ran);
+  last_run.run.text = "the cats";  // the run has read the beginning
+  state.run.session = share(last_run);
   EXPECT_TRUE(state.is_overlong());
   state.session.edit().run.text = "the";
   EXPECT_TRUE(state.is_overlong());
-  trace.tokens = {token(1, 4), token(4, 8)};  // end
+  trace.tokens = {token(1, 4), token(4, 8)};  // the end of the text
   state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
-  trace.config = testing::config_of_context(1);  // all of it, beyond the context
+  trace.config = testing::config_of_context(1);  // the whole text, beyond the context
   trace.tokens = {token(0, 3), token(3, 8)};
   state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
-  ran.run.ids = {5, 6};  // replaces the text
-  state.run.session = share(ran);
+  last_run.run.ids = {5, 6};  // replaces the text
+  state.run.session = share(last_run);
   trace.config = testing::config_of_context(2);
   state.run.trace = std::make_shared<const Trace>(trace);
   EXPECT_FALSE(state.is_overlong());
 }
 
-// Holding Shift shows B in place of A in views of one run.
+// Holding Shift shows B instead of A in views of one run.
 TEST(State, ShiftShowsRunB) {
   State state;
   state.run.trace = std::make_shared<const Trace>();
   state.run.findings = reference_findings(std::make_shared<const Trace>());
-  Session ran;
-  ran.run.text = "a";
-  ran.b.emplace().run.text = "b";
-  state.session = state.run.session = share(ran);
+  Session last_run;
+  last_run.run.text = "a";
+  last_run.b.emplace().run.text = "b";
+  state.session = state.run.session = share(last_run);
   state.session.edit().view.id = "lines";
   state.session.edit().view.head = 1;
   state.session.edit().b->view.head = 2;
@@ -283,7 +283,7 @@ TEST(State, ShiftShowsRunB) {
   EXPECT_EQ(pictured.view.id, "lines");
   EXPECT_EQ(pictured.view.head, 2);
   EXPECT_FALSE(pictured.b.has_value());
-  state.session.edit().view.id = "compare";  // flips both itself
+  state.session.edit().view.id = "compare";  // this view swaps both runs itself
   EXPECT_EQ(state.pictured_trace(), state.run.trace);
   EXPECT_EQ(state.pictured_session()->run.text, "a");
   state.session.edit().view.id = "map";

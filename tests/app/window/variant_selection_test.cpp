@@ -9,7 +9,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-// Window that shows a run of the default model on a text of 13 tokens.
+// State with a run of the default model on a text of 13 tokens.
 class VariantSelectionTest : public ::testing::Test {
  protected:
   VariantSelectionTest() {
@@ -20,14 +20,14 @@ class VariantSelectionTest : public ::testing::Test {
     ExperimentRun runner(cpu_only(), model_store());
     state_.run.trace = runner.run(state_.session->run);
   }
-  void pick(const std::string& id) { select_variant(state_, Choice{id, {}}, true); }
+  void select(const std::string& id) { select_variant(state_, Choice{id, {}}, true); }
 
   State state_;
 };
 
 TEST_F(VariantSelectionTest, AppliesAndRevertsImpliedChanges) {
   const Session before = *state_.session;
-  pick("linformer");
+  select("linformer");
   EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
   EXPECT_EQ(
       implied_changes_reason(state_),
@@ -41,49 +41,48 @@ TEST_F(VariantSelectionTest, AppliesAndRevertsImpliedChanges) {
   EXPECT_EQ(implied_changes(state_), "");
 }
 
-// Implied changes of one variant do not affect the next.
-TEST_F(VariantSelectionTest, NextSelectionStartsEmpty) {
-  pick("sinkhorn");
+TEST_F(VariantSelectionTest, NextSelectionRevertsImpliedChanges) {
+  select("sinkhorn");
   EXPECT_EQ(state_.session->run.max_tokens, 12);
   run();
   ASSERT_EQ(state_.run.trace->tokens.size(), 12u);
-  pick("image_2d");
+  select("image_2d");
   EXPECT_EQ(implied_changes(state_), "the first 12 of 13 tokens");
   EXPECT_FALSE(state_.session->run.encoding.has_value());
   EXPECT_FALSE(state_.session->run.causal.has_value());
   run();
-  pick("local");
+  select("local");
   EXPECT_EQ(implied_changes(state_), "");
   EXPECT_EQ(state_.session->run.max_tokens, 0);
   EXPECT_EQ(state_.session->run.variant->values.integer("window"), 2);
 }
 
-// Parameters may change meanwhile; a manual choice stays.
+// Implied changes stay when parameters change; a manual choice replaces them.
 TEST_F(VariantSelectionTest, ImpliedChangesOutliveParameterChanges) {
-  pick("gmlp");
-  pick("linformer");
+  select("gmlp");
+  select("linformer");
   run();
-  Choice fewer = *state_.session->run.variant;
-  fewer.values.set("k", Index{2});
-  select_variant(state_, fewer, false);
+  Choice fewer_keys = *state_.session->run.variant;
+  fewer_keys.values.set("k", Index{2});
+  select_variant(state_, fewer_keys, false);
   EXPECT_EQ(state_.session->run.variant->values.integer("k"), 2);
   EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
-  pick("full");
+  select("full");
   EXPECT_FALSE(state_.session->run.encoding.has_value());
 
-  pick("linformer");
+  select("linformer");
   state_.session.edit().run.encoding =
       Choice{"sinusoidal", default_values(encoding("sinusoidal").parameters)};
   EXPECT_EQ(implied_changes(state_), "");
-  pick("local");
+  select("local");
   EXPECT_EQ(state_.session->run.encoding->id, "sinusoidal");
 }
 
-// Rows and columns follow the current text.
+// The numbers of rows and columns follow the current text.
 TEST_F(VariantSelectionTest, FollowsText) {
   state_.session.edit().run.text = "the old house stood by the sea and the cat";  // 10 tokens
   run();
-  pick("image_2d");
+  select("image_2d");
   EXPECT_EQ(implied_changes(state_), "the first 9 of 10 tokens");
   state_.session.edit().run.text = "the old house stood by the";
   adapt_to_text(state_);
@@ -107,7 +106,7 @@ TEST_F(VariantSelectionTest, ParametersImplyChanges) {
 }
 
 TEST_F(VariantSelectionTest, ExplainsWhyEncodingImpliesVariant) {
-  pick("linear");
+  select("linear");
   EXPECT_EQ(implied_changes_reason(state_), "");
   select_encoding(state_, Choice{"alibi", {}}, true);
   EXPECT_EQ(implied_changes(state_), "full attention");
@@ -117,10 +116,9 @@ TEST_F(VariantSelectionTest, ExplainsWhyEncodingImpliesVariant) {
   EXPECT_EQ(refusal_in_words("config.json: width: expected 1"), "config.json: width: expected 1");
 }
 
-// Other heads keep their choices.
 TEST_F(VariantSelectionTest, SelectionForOneHeadKeepsOthers) {
   state_.selection.scope = ChoiceScope::Head;
-  pick("gmlp");
+  select("gmlp");
   EXPECT_FALSE(state_.session->run.variant.has_value());
   EXPECT_FALSE(state_.session->run.encoding.has_value());
   ASSERT_FALSE(state_.session->run.groups.empty());
@@ -131,7 +129,7 @@ TEST_F(VariantSelectionTest, SelectionForOneHeadKeepsOthers) {
 }
 
 TEST_F(VariantSelectionTest, DirectionsAndEncodingsRestoreFullAttention) {
-  pick("linformer");
+  select("linformer");
   run();
   EXPECT_EQ(direction_refusal(state_, true), "");
   select_direction(state_, true);

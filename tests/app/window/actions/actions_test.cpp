@@ -58,7 +58,7 @@ TEST(Actions, KeyStrokeRunsAtMostOne) {
   }
 }
 
-// As in presentation programs; elsewhere the key has another meaning.
+// As in presentation programs. Otherwise the key has another meaning.
 TEST(Actions, KeyBBlanksScreenWhilePresenting) {
   State state;
   const auto press_b = [&] {
@@ -125,7 +125,7 @@ TEST(Actions, EveryViewHasAKey) {
 }
 
 TEST(Actions, IncludeConventionalKeys) {
-  const auto runs = [](const KeyStroke& stroke) {
+  const auto action_of = [](const KeyStroke& stroke) {
     for (const Action& a : actions()) {
       for (const Shortcut& s : a.shortcuts) {
         if (s.matches(stroke)) return a.id;
@@ -133,25 +133,25 @@ TEST(Actions, IncludeConventionalKeys) {
     }
     return std::string();
   };
-  EXPECT_EQ(runs(character(U'f')), "fit");
-  EXPECT_EQ(runs(character(U'n')), "colour_end");
-  EXPECT_EQ(runs(character(U'R')), "reset_view");
-  EXPECT_EQ(runs(character(U'[')), "layer_back");
-  EXPECT_EQ(runs(character(U']')), "layer_on");
-  EXPECT_EQ(runs(character(U',')), "head_back");
-  EXPECT_EQ(runs(character(U'.')), "head_on");
-  EXPECT_EQ(runs(character(U'1')), "view." + views().front().id);
-  EXPECT_EQ(runs(character(U'g')), "colour_map");
-  EXPECT_EQ(runs(character(U'?')), "keys");
-  EXPECT_EQ(runs(key("Tab")), "panels");
-  EXPECT_EQ(runs(key("F11")), "full_screen");
-  EXPECT_EQ(runs(key("0", true)), "actual_size");
-  EXPECT_EQ(runs(key("s", true)), "save");
-  EXPECT_EQ(runs(key("e", true)), "export");
-  EXPECT_EQ(runs(key("c", true)), "copy_data");
-  EXPECT_EQ(runs(key("p", true)), "palette");
-  EXPECT_EQ(runs(key("z", true)), "undo");
-  EXPECT_EQ(runs(key("z", true, true)), "redo");
+  EXPECT_EQ(action_of(character(U'f')), "fit");
+  EXPECT_EQ(action_of(character(U'n')), "colour_end");
+  EXPECT_EQ(action_of(character(U'R')), "reset_view");
+  EXPECT_EQ(action_of(character(U'[')), "layer_back");
+  EXPECT_EQ(action_of(character(U']')), "layer_on");
+  EXPECT_EQ(action_of(character(U',')), "head_back");
+  EXPECT_EQ(action_of(character(U'.')), "head_on");
+  EXPECT_EQ(action_of(character(U'1')), "view." + views().front().id);
+  EXPECT_EQ(action_of(character(U'g')), "colour_map");
+  EXPECT_EQ(action_of(character(U'?')), "keys");
+  EXPECT_EQ(action_of(key("Tab")), "panels");
+  EXPECT_EQ(action_of(key("F11")), "full_screen");
+  EXPECT_EQ(action_of(key("0", true)), "actual_size");
+  EXPECT_EQ(action_of(key("s", true)), "save");
+  EXPECT_EQ(action_of(key("e", true)), "export");
+  EXPECT_EQ(action_of(key("c", true)), "copy_data");
+  EXPECT_EQ(action_of(key("p", true)), "palette");
+  EXPECT_EQ(action_of(key("z", true)), "undo");
+  EXPECT_EQ(action_of(key("z", true, true)), "redo");
 }
 
 TEST(Actions, PlainKeysAreIgnoredWhileTyping) {
@@ -194,10 +194,10 @@ TEST(Actions, UndoRestoresText) {
 }
 
 TEST(Palette, IgnoresCase) {
-  const auto ids = [](const std::string& typed) {
-    std::vector<std::string> found;
-    for (const Action* a : matching_actions(typed)) found.push_back(a->id);
-    return found;
+  const auto ids = [](const std::string& query) {
+    std::vector<std::string> result;
+    for (const Action* a : matching_actions(query)) result.push_back(a->id);
+    return result;
   };
   EXPECT_EQ(ids("").size(), actions().size());
   ASSERT_FALSE(ids("EXPORT").empty());
@@ -232,14 +232,15 @@ TEST(Actions, SkipColourMapsUnsuitableForView) {
   State state;
   state.run.trace = std::make_shared<const Trace>();
   state.session.edit().view.id = "depth";
-  std::set<std::string> seen;
+  std::set<std::string> selected_maps;
   for (std::size_t i = 0; i < colour_maps().size(); ++i) {
     action("colour_map").run(state);
     EXPECT_FALSE(colour_map(state.session->view.colour_map).diverging());
-    seen.insert(state.session->view.colour_map);
+    selected_maps.insert(state.session->view.colour_map);
   }
-  EXPECT_GT(seen.size(), 2u);
-  state.session.edit().view.colour_map = "vik";  // set elsewhere, shown as the first here
+  EXPECT_GT(selected_maps.size(), 2u);
+  state.session.edit().view.colour_map =
+      "vik";  // selected in another view; this view uses its first map
   EXPECT_EQ(&effective_map(state.controls(), "vik"), &colour_maps().front());
   action("colour_map").run(state);
   EXPECT_EQ(state.session->view.colour_map, colour_maps()[1].id);

@@ -6,46 +6,46 @@ namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
 TEST(Navigation, ZoomKeepsPointUnderPointer) {
-  const Cells seen{10, 20, 40, 40};
+  const Cells area{10, 20, 40, 40};
   const double row = 17, column = 50;
-  const Cells next = zoom_cells(seen, 2, row, column, 100, 100);
-  EXPECT_DOUBLE_EQ(next.height, 20);
-  EXPECT_DOUBLE_EQ(next.width, 20);
-  EXPECT_DOUBLE_EQ((row - next.row) / next.height, (row - seen.row) / seen.height);
-  EXPECT_DOUBLE_EQ((column - next.column) / next.width, (column - seen.column) / seen.width);
+  const Cells zoomed = zoom_cells(area, 2, row, column, 100, 100);
+  EXPECT_DOUBLE_EQ(zoomed.height, 20);
+  EXPECT_DOUBLE_EQ(zoomed.width, 20);
+  EXPECT_DOUBLE_EQ((row - zoomed.row) / zoomed.height, (row - area.row) / area.height);
+  EXPECT_DOUBLE_EQ((column - zoomed.column) / zoomed.width, (column - area.column) / area.width);
 }
 
 TEST(Navigation, ZoomStaysInside) {
-  Cells seen{0, 0, 10, 10};
-  for (int i = 0; i < 50; ++i) seen = zoom_cells(seen, 1.3, 9.5, 0.5, 10, 10);
-  EXPECT_GE(seen.height, 2);
-  EXPECT_GE(seen.row, 0);
-  EXPECT_LE(seen.row + seen.height, 10 + 1e-9);
-  for (int i = 0; i < 50; ++i) seen = zoom_cells(seen, 1 / 1.3, 9.5, 0.5, 10, 10);
-  EXPECT_NEAR(seen.height, 10, 1e-9);
-  EXPECT_NEAR(seen.row, 0, 1e-9);
+  Cells area{0, 0, 10, 10};
+  for (int i = 0; i < 50; ++i) area = zoom_cells(area, 1.3, 9.5, 0.5, 10, 10);
+  EXPECT_GE(area.height, 2);
+  EXPECT_GE(area.row, 0);
+  EXPECT_LE(area.row + area.height, 10 + 1e-9);
+  for (int i = 0; i < 50; ++i) area = zoom_cells(area, 1 / 1.3, 9.5, 0.5, 10, 10);
+  EXPECT_NEAR(area.height, 10, 1e-9);
+  EXPECT_NEAR(area.row, 0, 1e-9);
 }
 
 TEST(Navigation, PanningStopsAtEdges) {
-  const Cells seen{4, 4, 4, 4};
-  EXPECT_DOUBLE_EQ(pan_cells(seen, 1, -1, 10, 10).row, 5);
-  EXPECT_DOUBLE_EQ(pan_cells(seen, 1, -1, 10, 10).column, 3);
-  EXPECT_DOUBLE_EQ(pan_cells(seen, 100, -100, 10, 10).row, 6);
-  EXPECT_DOUBLE_EQ(pan_cells(seen, 100, -100, 10, 10).column, 0);
+  const Cells area{4, 4, 4, 4};
+  EXPECT_DOUBLE_EQ(pan_cells(area, 1, -1, 10, 10).row, 5);
+  EXPECT_DOUBLE_EQ(pan_cells(area, 1, -1, 10, 10).column, 3);
+  EXPECT_DOUBLE_EQ(pan_cells(area, 100, -100, 10, 10).row, 6);
+  EXPECT_DOUBLE_EQ(pan_cells(area, 100, -100, 10, 10).column, 0);
 }
 
 TEST(Navigation, AcceptsNonSquareMatrices) {
-  Cells seen{0, 0, 3, 300};
-  for (int i = 0; i < 50; ++i) seen = zoom_cells(seen, 1.2, 1, 100, 3, 300);
-  EXPECT_GE(seen.height, 2 - 1e-9);
-  EXPECT_LE(seen.row + seen.height, 3 + 1e-9);
-  EXPECT_GE(seen.width, 2);
+  Cells area{0, 0, 3, 300};
+  for (int i = 0; i < 50; ++i) area = zoom_cells(area, 1.2, 1, 100, 3, 300);
+  EXPECT_GE(area.height, 2 - 1e-9);
+  EXPECT_LE(area.row + area.height, 3 + 1e-9);
+  EXPECT_GE(area.width, 2);
 }
 
 TEST(Navigation, ZoomEndsAtOneToken) {
-  const Cells next = zoom_cells({0, 0, 1, 1}, 2, 0.5, 0.5, 1, 1);
-  EXPECT_DOUBLE_EQ(next.height, 1);
-  EXPECT_DOUBLE_EQ(next.width, 1);
+  const Cells zoomed = zoom_cells({0, 0, 1, 1}, 2, 0.5, 0.5, 1, 1);
+  EXPECT_DOUBLE_EQ(zoomed.height, 1);
+  EXPECT_DOUBLE_EQ(zoomed.width, 1);
 }
 
 TEST(Navigation, WholeMatrixIsStoredAsUnzoomed) {
@@ -72,11 +72,11 @@ TEST(Navigation, LabelsSelectRowOrColumn) {
   EXPECT_EQ(label_at(layout, {145, 20}, 6, 4), (LabelAt{-1, 2}));
   EXPECT_EQ(label_at(layout, {145, 75}, 6, 4), std::nullopt);  // cell
   EXPECT_EQ(label_at(layout, {60, 20}, 6, 4), std::nullopt);   // corner
-  EXPECT_EQ(label_at(layout, {60, 105}, 4, 4), std::nullopt);  // beyond the last
+  EXPECT_EQ(label_at(layout, {60, 105}, 4, 4), std::nullopt);  // beyond the last row
   EXPECT_EQ(label_at(layout, {190, 75}, 6, 4), std::nullopt);
 }
 
-TEST(Navigation, OtherPicturesHaveNoRowOrColumnLabels) {
+TEST(Navigation, PicturesWithoutRowsAndColumnsHaveNoLabels) {
   ViewLayout layout = map_layout();
   layout.columns_run_across = false;
   EXPECT_EQ(label_at(layout, {60, 75}, 6, 4), std::nullopt);

@@ -10,7 +10,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-CostDialog small() {
+CostDialog small_dialog() {
   CostDialog dialog;
   dialog.variants = {"linear", "full"};
   dialog.first = 64;
@@ -18,7 +18,7 @@ CostDialog small() {
   return dialog;
 }
 
-void wait(CostDialog& dialog) {
+void wait_for_task(CostDialog& dialog) {
   while (dialog.task != nullptr) {
     take_cost_results(dialog);
     std::this_thread::yield();
@@ -26,7 +26,7 @@ void wait(CostDialog& dialog) {
 }
 
 TEST(CostDialog, RequestsVariantsInListOrderAndLengthsAscending) {
-  const CostRequest request = cost_request(small());
+  const CostRequest request = cost_request(small_dialog());
   ASSERT_EQ(request.variants.size(), 2u);
   EXPECT_EQ(request.variants[0].choice.id, "full");
   EXPECT_TRUE(request.variants[0].uses_published_sizes);
@@ -35,10 +35,10 @@ TEST(CostDialog, RequestsVariantsInListOrderAndLengthsAscending) {
 }
 
 TEST(CostDialog, MeasuresInTheBackground) {
-  CostDialog dialog = small();
+  CostDialog dialog = small_dialog();
   start_cost_measurement(dialog);
   ASSERT_NE(dialog.task, nullptr);
-  wait(dialog);
+  wait_for_task(dialog);
   EXPECT_EQ(dialog.problem, "");
   ASSERT_EQ(dialog.curves.series.size(), 2u);
   EXPECT_EQ(dialog.curves.series[1].points.size(), 3u);
@@ -46,12 +46,12 @@ TEST(CostDialog, MeasuresInTheBackground) {
 }
 
 TEST(CostDialog, StopKeepsMeasuredPoints) {
-  CostDialog dialog = small();
+  CostDialog dialog = small_dialog();
   dialog.last = 1 << 13;
   start_cost_measurement(dialog);
   while (dialog.curves.series.empty()) take_cost_results(dialog);
   dialog.task->cancel();
-  wait(dialog);
+  wait_for_task(dialog);
   EXPECT_EQ(dialog.problem, "");
   EXPECT_TRUE(dialog.curves.stopped);
   EXPECT_FALSE(dialog.curves.series[0].points.empty());
@@ -59,9 +59,9 @@ TEST(CostDialog, StopKeepsMeasuredPoints) {
 
 TEST(CostDialog, ConfirmsBeforeReplacingFile) {
   const testing::TemporaryFolder folder;
-  CostDialog dialog = small();
+  CostDialog dialog = small_dialog();
   start_cost_measurement(dialog);
-  wait(dialog);
+  wait_for_task(dialog);
   for (const char* name : {"cost.csv", "cost.png", "cost.svg"}) {
     dialog.path = folder.path() / name;
     EXPECT_TRUE(save_cost(dialog, false).starts_with("Wrote ")) << dialog.problem;

@@ -12,9 +12,9 @@ namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
 SharedSession with_text(const std::string& text) {
-  Session e;
-  e.run.text = text;
-  return share(e);
+  Session session;
+  session.run.text = text;
+  return share(session);
 }
 
 int file_count(const std::filesystem::path& folder) {
@@ -61,13 +61,13 @@ TEST(Autosave, OffersSessionOfEndedProcess) {
   const testing::TemporaryFolder folder;
   const Autosave autosave(folder.path());
   EXPECT_FALSE(autosave.abandoned_file());
-  const std::string dead = "autosave-" + std::to_string(ended_process()) + ".json";
-  const std::string alive = "autosave-" + std::to_string(getpid()) + ".json";
-  write_file(folder.path() / alive, "{}");
+  const std::string abandoned = "autosave-" + std::to_string(ended_process()) + ".json";
+  const std::string running = "autosave-" + std::to_string(getpid()) + ".json";
+  write_file(folder.path() / running, "{}");
   write_file(folder.path() / "autosave-x.json", "{}");
   write_file(folder.path() / "window.json", "{}");
   EXPECT_FALSE(autosave.abandoned_file());
-  save_session(folder.path() / dead, *with_text("lost and found"));
+  save_session(folder.path() / abandoned, *with_text("lost and found"));
   ASSERT_TRUE(autosave.abandoned_file());
   EXPECT_EQ(load_session(*autosave.abandoned_file()).run.text, "lost and found");
 }
@@ -83,16 +83,16 @@ TEST(Autosave, OffersSessionDespiteReusedProcessId) {
 // A kill right after restoring keeps the restored session.
 TEST(Autosave, KeepsRestoredSessionUntilNextWrite) {
   const testing::TemporaryFolder folder;
-  const auto old = folder.path() / ("autosave-" + std::to_string(ended_process()) + ".json");
-  save_session(old, *with_text("lost and found"));
+  const auto old_file = folder.path() / ("autosave-" + std::to_string(ended_process()) + ".json");
+  save_session(old_file, *with_text("lost and found"));
   Autosave autosave(folder.path());
   autosave.save_if_due(with_text("a"), 0);
-  autosave.replace(old);
+  autosave.replace(old_file);
   autosave.save_if_due(with_text("lost and found"), 1);
   autosave.save_if_due(with_text("lost and found"), 1.9);
-  EXPECT_TRUE(file_exists(old));
+  EXPECT_TRUE(file_exists(old_file));
   autosave.save_if_due(with_text("lost and found"), 3);
-  EXPECT_FALSE(file_exists(old));
+  EXPECT_FALSE(file_exists(old_file));
   EXPECT_EQ(file_count(folder.path()), 1);
   autosave.finish();
   EXPECT_EQ(file_count(folder.path()), 0);

@@ -23,11 +23,11 @@ TEST(BackgroundTask, DeliversResult) {
 }
 
 TEST(BackgroundTask, PublishesIntermediateResults) {
-  std::promise<void> published, taken;
+  std::promise<void> published, was_read;
   BackgroundTask<int> task([&](BackgroundTask<int>& self) {
     self.publish(1, 0.5);
     published.set_value();
-    taken.get_future().wait();
+    was_read.get_future().wait();
     return 2;
   });
   published.get_future().wait();
@@ -35,7 +35,7 @@ TEST(BackgroundTask, PublishesIntermediateResults) {
   EXPECT_EQ(task.take_change(), TaskChange::None);
   EXPECT_EQ(task.result(), 1);
   EXPECT_DOUBLE_EQ(task.share(), 0.5);
-  taken.set_value();
+  was_read.set_value();
   ASSERT_TRUE(task.wait(kMaxSeconds));
   EXPECT_EQ(task.take_change(), TaskChange::End);
   EXPECT_EQ(task.result(), 2);

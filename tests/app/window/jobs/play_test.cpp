@@ -7,7 +7,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-State state_of(const std::string& view) {
+State state_with_view(const std::string& view) {
   Session session;
   session.view.id = view;
   State state(session);
@@ -20,7 +20,7 @@ double query(const State& state) {
 }
 
 TEST(Play, AdvancesParameterAndWraps) {
-  State state = state_of("rope");
+  State state = state_with_view("rope");
   const Animation animation = *view("rope").options.animation;
   state.seconds = 100;
   toggle_play(state);
@@ -37,7 +37,7 @@ TEST(Play, AdvancesParameterAndWraps) {
   state.seconds += 1;
   advance_play(state);
   EXPECT_FALSE(state.view.play.on);
-  // Continues from its position.
+  // Playback continues at the previous value.
   toggle_play(state);
   advance_play(state);
   EXPECT_NEAR(query(state), animation.from + (animation.to - animation.from) / 4, 1e-9);
@@ -45,7 +45,7 @@ TEST(Play, AdvancesParameterAndWraps) {
 
 // Steps stop at both ends, and stop playback.
 TEST(Play, StepsManually) {
-  State state = state_of("flow");
+  State state = state_with_view("flow");
   const auto step = [&] { return view_values(state.session->view, "flow").integer("step"); };
   const auto last = static_cast<Index>(view("flow").options.animation->to);
   ASSERT_TRUE(can_step(state));
@@ -60,13 +60,13 @@ TEST(Play, StepsManually) {
   EXPECT_EQ(step(), last - 1);
   step_by(state, -100);
   EXPECT_EQ(step(), 1);
-  state.session.edit().view.id = "span";  // continuous
+  state.session.edit().view.id = "span";  // its parameter is continuous
   EXPECT_FALSE(can_step(state));
 }
 
 // Playback from the whole figure starts with the first step.
 TEST(Play, FlowStartsAtFirstStep) {
-  State state = state_of("flow");
+  State state = state_with_view("flow");
   state.seconds = 10;
   toggle_play(state);
   advance_play(state);
@@ -74,7 +74,7 @@ TEST(Play, FlowStartsAtFirstStep) {
 }
 
 TEST(Play, StopsWithItsView) {
-  State state = state_of("rope");
+  State state = state_with_view("rope");
   toggle_play(state);
   state.session.edit().view.id = "map";
   advance_play(state);
@@ -91,14 +91,15 @@ TEST(Play, StopsWithItsView) {
 TEST(Play, EveryAnimationHasParameterOfItsView) {
   for (const View& v : views()) {
     if (!v.options.animation) continue;
-    const auto moved =
+    const auto parameter =
         std::find_if(v.options.parameters.begin(), v.options.parameters.end(),
                      [&](const Parameter& p) { return p.key == v.options.animation->key; });
-    ASSERT_NE(moved, v.options.parameters.end()) << v.id;
-    EXPECT_TRUE(moved->kind == Parameter::Kind::Real || moved->kind == Parameter::Kind::Integer);
+    ASSERT_NE(parameter, v.options.parameters.end()) << v.id;
+    EXPECT_TRUE(parameter->kind == Parameter::Kind::Real ||
+                parameter->kind == Parameter::Kind::Integer);
     EXPECT_NE(v.options.animation->from, v.options.animation->to);
-    EXPECT_GE(v.options.animation->from, moved->limits.min);
-    EXPECT_LE(v.options.animation->to, moved->limits.max);
+    EXPECT_GE(v.options.animation->from, parameter->limits.min);
+    EXPECT_LE(v.options.animation->to, parameter->limits.max);
     EXPECT_GT(v.options.animation->seconds, 0);
   }
 }

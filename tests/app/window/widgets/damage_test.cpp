@@ -10,7 +10,7 @@ namespace ATTNSCOPE_FILE {
 
 constexpr int kWidth = 320, kHeight = 200;
 
-bool same(const PixelBox& a, const PixelBox& b) {
+bool same_box(const PixelBox& a, const PixelBox& b) {
   return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
 }
 
@@ -70,7 +70,7 @@ auto box_at(float x, float y, ImU32 colour = IM_COL32(255, 0, 0, 255)) {
 TEST_F(DamageTest, CoversFirstFrameAndNoEqualFrame) {
   const auto first = update(box_at(10, 10));
   ASSERT_EQ(first.size(), 1U);
-  EXPECT_TRUE(same(first[0], {0, 0, kWidth, kHeight}));
+  EXPECT_TRUE(same_box(first[0], {0, 0, kWidth, kHeight}));
   EXPECT_TRUE(update(box_at(10, 10)).empty());
   damage_.invalidate();
   EXPECT_EQ(update(box_at(10, 10)).size(), 1U);
@@ -88,30 +88,30 @@ TEST_F(DamageTest, CoversOldAndNewPlaceOfShape) {
 TEST_F(DamageTest, DetectsColoursAndOrder) {
   update(box_at(10, 10));
   EXPECT_TRUE(covers(update(box_at(10, 10, IM_COL32(254, 0, 0, 255))), 12, 12));
-  const auto two = [](ImU32 below, ImU32 above) {
+  const auto two_boxes = [](ImU32 below, ImU32 above) {
     return [=](ImDrawList& draw) {
       draw.AddRectFilled({40, 40}, {60, 60}, below);
       draw.AddRectFilled({40, 40}, {60, 60}, above);
     };
   };
-  update(two(IM_COL32(1, 2, 3, 255), IM_COL32(4, 5, 6, 255)));
-  EXPECT_TRUE(covers(update(two(IM_COL32(4, 5, 6, 255), IM_COL32(1, 2, 3, 255))), 50, 50));
+  update(two_boxes(IM_COL32(1, 2, 3, 255), IM_COL32(4, 5, 6, 255)));
+  EXPECT_TRUE(covers(update(two_boxes(IM_COL32(4, 5, 6, 255), IM_COL32(1, 2, 3, 255))), 50, 50));
 }
 
 TEST_F(DamageTest, DetectsClippingAndSizes) {
-  const auto clipped = [](float right) {
+  const auto clipped_line = [](float right) {
     return [=](ImDrawList& draw) {
       draw.PushClipRect({0, 0}, {right, kHeight});
       draw.AddRectFilled({0, 100}, {kWidth, 110}, IM_COL32_WHITE);
       draw.PopClipRect();
     };
   };
-  update(clipped(100));
-  EXPECT_TRUE(covers(update(clipped(200)), 150, 105));
+  update(clipped_line(100));
+  EXPECT_TRUE(covers(update(clipped_line(200)), 150, 105));
   ImGui::GetIO().DisplaySize = {kWidth, kHeight - 40};
-  const auto smaller = update(clipped(200));
+  const auto smaller = update(clipped_line(200));
   ASSERT_EQ(smaller.size(), 1U);
-  EXPECT_TRUE(same(smaller[0], {0, 0, kWidth, kHeight - 40}));
+  EXPECT_TRUE(same_box(smaller[0], {0, 0, kWidth, kHeight - 40}));
 }
 
 TEST_F(DamageTest, ComparesContentOfCallbacks) {
@@ -122,7 +122,7 @@ TEST_F(DamageTest, ComparesContentOfCallbacks) {
   painted.colour = 2;
   const auto boxes = update(draw);
   ASSERT_EQ(boxes.size(), 1U);
-  EXPECT_TRUE(same(boxes[0], painted.box));  // whole tiles
+  EXPECT_TRUE(same_box(boxes[0], painted.box));  // it consists of whole tiles
 }
 
 TEST_F(DamageTest, MergesManyScatteredTiles) {
@@ -137,10 +137,10 @@ TEST_F(DamageTest, MergesManyScatteredTiles) {
     };
   };
   update(chequered(IM_COL32_WHITE));
-  const auto few = update(chequered(IM_COL32_BLACK));
-  EXPECT_EQ(few.size(), 20U);  // 5 x 4 tiles, none adjacent
+  const auto changes = update(chequered(IM_COL32_BLACK));
+  EXPECT_EQ(changes.size(), 20U);  // 5 x 4 tiles, none adjacent
   for (int y = 0; y < kHeight; y += 64) {
-    for (int x = 0; x < kWidth; x += 64) EXPECT_TRUE(covers(few, x, y));
+    for (int x = 0; x < kWidth; x += 64) EXPECT_TRUE(covers(changes, x, y));
   }
 }
 
@@ -148,7 +148,7 @@ TEST_F(DamageTest, KeepsOnlyTrianglesWithinTheBoxes) {
   ImDrawData& data = frame([](ImDrawList& draw) {
     draw.AddRectFilled({0, 0}, {8, 8}, IM_COL32_WHITE);
     draw.AddRectFilled({100, 100}, {108, 108}, IM_COL32_WHITE);
-    draw.AddRectFilled({30, 0}, {34, 200}, IM_COL32_WHITE);  // through both
+    draw.AddRectFilled({30, 0}, {34, 200}, IM_COL32_WHITE);  // crosses both boxes
   });
   clip_to_boxes(data, {{0, 0, 32, 32}, {0, 96, 64, 32}});
   ASSERT_EQ(data.CmdListsCount, 1);
@@ -176,21 +176,21 @@ TEST_F(DamageTest, LeavesWholeFrameUnchanged) {
 }
 
 TEST_F(DamageTest, KeepsEachCallbackAtLeastOnce) {
-  Painted seen{{0, 0, 320, 200}, 1}, unseen{{0, 0, 320, 200}, 2};
+  Painted visible{{0, 0, 320, 200}, 1}, hidden{{0, 0, 320, 200}, 2};
   ImDrawData& data = frame([&](ImDrawList& draw) {
-    draw.AddCallback(callback, &seen);
+    draw.AddCallback(callback, &visible);
     draw.PushClipRect({200, 150}, {300, 190});
-    draw.AddCallback(callback, &unseen);
+    draw.AddCallback(callback, &hidden);
     draw.PopClipRect();
   });
   clip_to_boxes(data, {{0, 0, 32, 32}, {64, 64, 32, 32}});
-  std::vector<std::pair<void*, bool>> kept;  // with whether they draw
+  std::vector<std::pair<void*, bool>> kept;  // callback data; true if the callback draws
   for (const ImDrawCmd& c : data.CmdLists[0]->CmdBuffer) {
     if (c.UserCallback == callback)
       kept.emplace_back(c.UserCallbackData, c.ClipRect.z > c.ClipRect.x);
   }
   const std::vector<std::pair<void*, bool>> expected{
-      {&seen, true}, {&seen, true}, {&unseen, false}};
+      {&visible, true}, {&visible, true}, {&hidden, false}};
   EXPECT_EQ(kept, expected);
 }
 

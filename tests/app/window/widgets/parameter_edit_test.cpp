@@ -21,7 +21,7 @@ Parameter window_parameter() {
   return p;
 }
 
-Parameter temperature() {
+Parameter temperature_parameter() {
   Parameter p;
   p.key = "temperature";
   p.kind = Parameter::Kind::Real;
@@ -34,7 +34,7 @@ Parameter temperature() {
   return p;
 }
 
-Parameter positions() {
+Parameter list_parameter() {
   Parameter p;
   p.key = "global";
   p.label = "Global";
@@ -48,10 +48,10 @@ TEST(ParameterEdit, ClampsTypedNumbers) {
   EXPECT_EQ(clamped(window_parameter(), Index{0}), 1);
   EXPECT_EQ(clamped(window_parameter(), Index{64}), 64);  // beyond the slider, within the limits
   EXPECT_EQ(clamped(window_parameter(), Index{1000}), 100);
-  EXPECT_GT(clamped(temperature(), -3.0), 0);
-  EXPECT_DOUBLE_EQ(clamped(temperature(), 99.0), 10);
-  EXPECT_DOUBLE_EQ(clamped(temperature(), std::numeric_limits<double>::quiet_NaN()), 1);
-  EXPECT_DOUBLE_EQ(clamped(temperature(), std::numeric_limits<double>::infinity()), 1);
+  EXPECT_GT(clamped(temperature_parameter(), -3.0), 0);
+  EXPECT_DOUBLE_EQ(clamped(temperature_parameter(), 99.0), 10);
+  EXPECT_DOUBLE_EQ(clamped(temperature_parameter(), std::numeric_limits<double>::quiet_NaN()), 1);
+  EXPECT_DOUBLE_EQ(clamped(temperature_parameter(), std::numeric_limits<double>::infinity()), 1);
 }
 
 TEST(ParameterEdit, ResetsToTheDefault) {
@@ -60,9 +60,9 @@ TEST(ParameterEdit, ResetsToTheDefault) {
   values.set("window", Index{9});
   values.set("other", true);
   EXPECT_FALSE(is_initial(p, values));
-  const Values next = reset(p, values);
-  EXPECT_TRUE(is_initial(p, next));
-  EXPECT_TRUE(next.flag("other"));
+  const Values after_reset = reset(p, values);
+  EXPECT_TRUE(is_initial(p, after_reset));
+  EXPECT_TRUE(after_reset.flag("other"));
 }
 
 TEST(ParameterEdit, SetsAndResetsOptionalParameters) {
@@ -78,7 +78,9 @@ TEST(ParameterEdit, SetsAndResetsOptionalParameters) {
 
 TEST(ParameterEdit, ReadsTypedLists) {
   std::string problem;
-  const auto read = [&](const char* text) { return list_from_text(positions(), text, problem); };
+  const auto read = [&](const char* text) {
+    return list_from_text(list_parameter(), text, problem);
+  };
   EXPECT_EQ(read("0, 4, 7"), Value(std::vector<Index>{0, 4, 7}));
   EXPECT_EQ(read("[0, 4]"), Value(std::vector<Index>{0, 4}));
   EXPECT_EQ(read(" "), Value(std::vector<Index>{}));
@@ -90,7 +92,7 @@ TEST(ParameterEdit, ReadsTypedLists) {
 }
 
 TEST(ParameterEdit, ReadsListsOfLists) {
-  Parameter p = positions();
+  Parameter p = list_parameter();
   p.kind = Parameter::Kind::IntegerLists;
   p.initial = std::vector<std::vector<Index>>{};
   std::string problem;
@@ -100,11 +102,10 @@ TEST(ParameterEdit, ReadsListsOfLists) {
   EXPECT_EQ(list_from_text(p, list_to_text(expected), problem), expected) << problem;
 }
 
-// List texts read back as the same value.
 TEST(ParameterEdit, RoundTripsLists) {
   std::string problem;
   const Value value = std::vector<Index>{3, 1, 2};
-  EXPECT_EQ(list_from_text(positions(), list_to_text(value), problem), value);
+  EXPECT_EQ(list_from_text(list_parameter(), list_to_text(value), problem), value);
 }
 
 // Every parameter can be drawn: its slider lies within its limits.
@@ -114,8 +115,8 @@ TEST(ParameterEdit, SlidersLieWithinParameterLimits) {
       const std::string name = info.id + "." + p.key;
       EXPECT_FALSE(p.label.empty()) << name;
       EXPECT_FALSE(p.help.empty()) << name;
-      const bool number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
-      if (!number) continue;
+      const bool is_number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
+      if (!is_number) continue;
       EXPECT_LT(p.slider.min, p.slider.max) << name;
       EXPECT_GE(p.slider.min, p.limits.min) << name;
       EXPECT_LE(p.slider.max, p.limits.max) << name;

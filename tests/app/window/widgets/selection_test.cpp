@@ -10,28 +10,29 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-Choice initial(const std::string& id, const std::vector<Parameter>& parameters) {
+Choice with_defaults(const std::string& id, const std::vector<Parameter>& parameters) {
   return {id, default_values(parameters)};
 }
 
 // Choices that a run would reject are disabled, with the same reason.
 TEST(Selection, RejectsParametersThatRunRejects) {
   State state;
-  state.session.edit().run.variant = initial("full", variant("full").parameters);
-  state.session.edit().run.encoding = initial("rope", encoding("rope").parameters);
+  state.session.edit().run.variant = with_defaults("full", variant("full").parameters);
+  state.session.edit().run.encoding = with_defaults("rope", encoding("rope").parameters);
   Values additive = state.session->run.variant->values;
   additive.set("score", std::string("additive"));
-  const ChoiceList rotating = variant_list(state);
-  EXPECT_EQ(rotating.refusal(state.session->run.variant->values), "");
-  EXPECT_NE(rotating.refusal(additive).find("no product of queries and keys"), std::string::npos);
+  const ChoiceList rotary = variant_list(state);
+  EXPECT_EQ(rotary.refusal(state.session->run.variant->values), "");
+  EXPECT_NE(rotary.refusal(additive).find("no product of queries and keys"), std::string::npos);
 
-  state.session.edit().run.encoding = initial("none", {});
+  state.session.edit().run.encoding = with_defaults("none", {});
   EXPECT_EQ(variant_list(state).refusal(additive), "");
 
   state.session.edit().run.variant->values = additive;
-  state.session.edit().run.encoding = initial("sinusoidal", encoding("sinusoidal").parameters);
-  const ChoiceList of_input = encoding_list(state);
-  EXPECT_EQ(of_input.refusal(state.session->run.encoding->values), "");
+  state.session.edit().run.encoding =
+      with_defaults("sinusoidal", encoding("sinusoidal").parameters);
+  const ChoiceList input_encodings = encoding_list(state);
+  EXPECT_EQ(input_encodings.refusal(state.session->run.encoding->values), "");
 }
 
 TEST(Selection, AcceptsEverythingBeforeFirstRun) {
@@ -54,18 +55,18 @@ TEST(Selection, OmitsTrainingParameters) {
   EXPECT_EQ(offered_keys(exit_rule("saturation")), (Keys{"classifier", "decay"}));
   EXPECT_EQ(offered_keys(variant("adaptive_span")), (Keys{"span", "ramp", "dynamic"}));
   // Hidden parameters are accepted in JSON, and survive other changes.
-  const Json asked = parse_json(R"({"type": "geometric", "oracle": "correctness"})", "exits");
-  EXPECT_EQ(choice_from_json(exit_rule, asked, "exits").values.choice("oracle"), "correctness");
+  const Json json = parse_json(R"({"type": "geometric", "oracle": "correctness"})", "exits");
+  EXPECT_EQ(choice_from_json(exit_rule, json, "exits").values.choice("oracle"), "correctness");
 }
 
-// Lists show the model's own setting, its replacement, and removed entries.
+// Lists show the model's setting, its replacement, or "none".
 TEST(Selection, ListsShowCurrentChoice) {
   State state;
-  const ChoiceList unknown = residual_connection_list(state);
-  EXPECT_EQ(unknown.preview, "Model default");
-  EXPECT_EQ(unknown.current, nullptr);
-  EXPECT_EQ(unknown.entries.size(), residual_connections().size() + 1);
-  EXPECT_EQ(unknown.entries.front().id, "");
+  const ChoiceList before_run = residual_connection_list(state);
+  EXPECT_EQ(before_run.preview, "Model default");
+  EXPECT_EQ(before_run.current, nullptr);
+  EXPECT_EQ(before_run.entries.size(), residual_connections().size() + 1);
+  EXPECT_EQ(before_run.entries.front().id, "");
 
   state.session.edit().run.structure.residual_connection =
       default_choice(residual_connection("gru"));

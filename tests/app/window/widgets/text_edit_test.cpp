@@ -7,20 +7,20 @@ namespace ATTNSCOPE_FILE {
 
 using Move = TextEdit::Move;
 
-double one(std::string_view) {
+double unit_width(std::string_view) {
   return 1;
 }
 
 std::vector<std::string> wrapped(const std::string& text, double width) {
   std::vector<std::string> lines;
-  for (const TextLine& line : wrap(text, width, one)) {
+  for (const TextLine& line : wrap(text, width, unit_width)) {
     lines.push_back(text.substr(line.begin, line.end - line.begin));
   }
   return lines;
 }
 
 std::vector<TextLine> lines_of(const TextEdit& edit, double width = 1000) {
-  return wrap(edit.text(), width, one);
+  return wrap(edit.text(), width, unit_width);
 }
 
 TEST(Wrap, BreaksAfterSpaces) {
@@ -46,7 +46,7 @@ TEST(Wrap, PreservesAllBytes) {
   for (double width = 1; width < 12; ++width) {
     std::string joined;
     std::size_t at = 0;
-    for (const TextLine& line : wrap(text, width, one)) {
+    for (const TextLine& line : wrap(text, width, unit_width)) {
       if (line.begin > at) joined += "\n";
       joined += text.substr(line.begin, line.end - line.begin);
       at = line.end;
@@ -95,7 +95,7 @@ TEST(TextEdit, MovesByWords) {
 TEST(TextEdit, MovesThroughWrappedLines) {
   TextEdit edit;
   edit.insert("aaaa bbbb cccc");
-  const auto lines = wrap(edit.text(), 5, one);
+  const auto lines = wrap(edit.text(), 5, unit_width);
   ASSERT_EQ(lines.size(), 3U);
   edit.place(7, false);  // between the second and third b
   edit.move(Move::Up, false, lines);
@@ -112,7 +112,7 @@ TEST(TextEdit, MovesThroughWrappedLines) {
 TEST(TextEdit, EndOfWrappedLineStaysOnIt) {
   TextEdit edit;
   edit.insert("aaaa bbbb");
-  const auto lines = wrap(edit.text(), 5, one);
+  const auto lines = wrap(edit.text(), 5, unit_width);
   edit.place(1, false);
   edit.move(Move::LineEnd, false, lines);
   EXPECT_EQ(line_of(lines, edit.cursor()), 0U);
