@@ -13,8 +13,8 @@ namespace {
 // Reason why there is no preview. Weights that are not kept are computed only for the file.
 std::string preview_refusal(const RunState& run) {
   if (run.trace == nullptr) return "There is nothing to export.";
-  const auto kept = [](const AttentionTap& tap) { return tap.is_kept(); };
-  if (!std::ranges::all_of(run.trace->attention, kept)) {
+  const auto is_kept = [](const AttentionTap& tap) { return tap.is_kept(); };
+  if (!std::ranges::all_of(run.trace->attention, is_kept)) {
     return "For a text of this length, the map is computed when the file is written.";
   }
   return "";

@@ -60,8 +60,8 @@ void draw_navigation(Ui& ui, State& state) {
 
 void draw_options(Ui& ui, State& state) {
   const Action& notes = action("lesson_notes");
-  bool shown = state.lesson.notes;
-  if (ImGui::Checkbox("Notes", &shown)) notes.run(state);
+  bool has_notes = state.lesson.notes;
+  if (ImGui::Checkbox("Notes", &has_notes)) notes.run(state);
   mark(ui, "lesson.notes");
   hint(ui, notes.help + "  (" + to_string(notes.shortcuts.front()) + ")");
   ImGui::SameLine(0, ui.px(16));
@@ -80,10 +80,10 @@ BandColumns divide_band(const Ui& ui, const LessonFonts& fonts, const LessonStep
   if (step.claims.empty()) return {inside, 0, words_height(fonts, step, inside)};
   BandColumns best;
   for (const double share : kClaimsShares) {
-    const float beside = inside * static_cast<float>(share), claims = beside - ui.px(kPadding);
+    const float column = inside * static_cast<float>(share), claims = column - ui.px(kPadding);
     const float height = std::max(claims_height(ui, fonts, step, checks, claims),
-                                  words_height(fonts, step, inside - beside));
-    if (best.height == 0 || height < best.height) best = {inside - beside, claims, height};
+                                  words_height(fonts, step, inside - column));
+    if (best.height == 0 || height < best.height) best = {inside - column, claims, height};
   }
   return best;
 }

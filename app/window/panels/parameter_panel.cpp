@@ -62,7 +62,6 @@ bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::str
   return clicked;
 }
 
-// Draws a number as a text field.
 bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id, double width,
                  ParameterWidgets& widgets) {
   focus_if_requested(id, widgets);

@@ -15,11 +15,11 @@ namespace attnscope::window {
 float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
                    const std::string& text) {
   const float width = std::min(size.x - ui.px(40), ui.px(460));
-  const std::string shown = on_screen(text);
+  const std::string lines = on_screen(text);
   ImGui::PushFont(ui.fonts.title);
   const ImVec2 title_size = ImGui::CalcTextSize(title.c_str());
   ImGui::PopFont();
-  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, width);
+  const ImVec2 extent = ImGui::CalcTextSize(lines.c_str(), nullptr, false, width);
   float y = at.y + (size.y - extent.y - title_size.y - ui.px(8)) / 2;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddText(ui.fonts.title, title_size.y, {at.x + (size.x - title_size.x) / 2, y},
@@ -27,7 +27,7 @@ float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
   y += title_size.y + ui.px(8);
   draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(),
                {at.x + (size.x - std::min(extent.x, width)) / 2, y}, packed(ui.look->faint),
-               shown.c_str(), nullptr, width);
+               lines.c_str(), nullptr, width);
   return y + extent.y;
 }
 
@@ -114,11 +114,11 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
   mark(ui, "picture");
   if (!state.run.error.empty()) {
     const bool has_recovery = is_resettable(*state.session) || action("undo").enabled(state);
-    const float below =
+    const float bottom =
         draw_message(ui, at, size, "Cannot run with these settings",
                      refusal_in_words(state.run.error) + ".\n\nChange the settings on the left" +
                          (has_recovery ? ", or:" : "."));
-    draw_recovery_buttons(ui, state, {at.x, below + ui.px(12)}, size.x);
+    draw_recovery_buttons(ui, state, {at.x, bottom + ui.px(12)}, size.x);
   } else if (!state.session->run.has_input()) {
     draw_message(ui, at, size, "Type a text", "Its attention appears here.");
   } else {

@@ -112,7 +112,6 @@ std::vector<TabGroup> groups_on_bar(const State& state) {
   return groups;
 }
 
-// Draws a thin line between two groups.
 void draw_divider(Ui& ui, double width) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFontSize() + ui.px(13), x = std::floor(at.x + ui.px(width) / 2);

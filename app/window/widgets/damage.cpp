@@ -196,12 +196,12 @@ Damage::Tiles Damage::fingerprints(const ImDrawData& data) const {
 }
 
 // Runs of changed tiles in a row, extended downwards as long as the next row has the same run.
-std::vector<PixelBox> Damage::changed_boxes(const Tiles& now) const {
-  const int rows = static_cast<int>(now.size()) / std::max(columns_, 1);
+std::vector<PixelBox> Damage::changed_boxes(const Tiles& tiles) const {
+  const int rows = static_cast<int>(tiles.size()) / std::max(columns_, 1);
   std::vector<PixelBox> boxes;  // in tiles
   const auto changed = [&](int x, int y) {
     const auto at = static_cast<std::size_t>(y * columns_ + x);
-    return now[at] != tiles_[at];
+    return tiles[at] != tiles_[at];
   };
   for (int y = 0; y < rows; ++y) {
     for (int x = 0; x < columns_;) {
@@ -211,11 +211,11 @@ std::vector<PixelBox> Damage::changed_boxes(const Tiles& now) const {
         ++x;
         continue;
       }
-      const auto above = std::find_if(boxes.begin(), boxes.end(), [&](const PixelBox& b) {
+      const auto it = std::find_if(boxes.begin(), boxes.end(), [&](const PixelBox& b) {
         return b.x == first && b.width == x - first && b.y + b.height == y;
       });
-      if (above != boxes.end()) {
-        ++above->height;
+      if (it != boxes.end()) {
+        ++it->height;
       } else {
         boxes.push_back({first, y, x - first, 1});
       }
@@ -235,10 +235,10 @@ std::vector<PixelBox> Damage::update(const ImDrawData& data) {
   width_ = frame.width();
   height_ = frame.height();
   columns_ = (width_ + tile_size - 1) / tile_size;
-  Tiles now = fingerprints(data);
+  Tiles tiles = fingerprints(data);
   const std::vector<PixelBox> boxes =
-      tiles_.empty() ? std::vector<PixelBox>{frame.bounds()} : changed_boxes(now);
-  tiles_ = std::move(now);
+      tiles_.empty() ? std::vector<PixelBox>{frame.bounds()} : changed_boxes(tiles);
+  tiles_ = std::move(tiles);
   return boxes;
 }
 

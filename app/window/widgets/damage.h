@@ -41,7 +41,7 @@ class Damage {
  private:
   using Tiles = std::vector<std::uint64_t>;  // fingerprints, row by row
   Tiles fingerprints(const ImDrawData& data) const;
-  std::vector<PixelBox> changed_boxes(const Tiles& now) const;
+  std::vector<PixelBox> changed_boxes(const Tiles& tiles) const;
 
   CallbackDrawing callback_drawing_;
   int width_ = 0, height_ = 0;  // of the screen, pixels

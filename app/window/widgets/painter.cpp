@@ -184,12 +184,12 @@ void Painter::draw_queued(const ImDrawList*, const ImDrawCmd* command) {
   const QueuedItem& queued = *static_cast<const QueuedItem*>(command->UserCallbackData);
   const ImVec4& clip = command->ClipRect;
   const PixelBox box = pixels(queued.min_corner, queued.max_corner);
-  const PixelBox shown = pixels({clip.x, clip.y}, {clip.z, clip.w});
+  const PixelBox visible = pixels({clip.x, clip.y}, {clip.z, clip.w});
   try {
     if (const auto* map = std::get_if<HeatMap>(queued.item)) {
-      queued.painter->heat_maps_.draw(*map, box, shown, framebuffer_height());
+      queued.painter->heat_maps_.draw(*map, box, visible, framebuffer_height());
     } else {
-      queued.painter->images_.draw(std::get<ColourImage>(*queued.item), box, shown,
+      queued.painter->images_.draw(std::get<ColourImage>(*queued.item), box, visible,
                                    framebuffer_height());
     }
   } catch (const std::exception& e) {  // must not propagate through ImGui

@@ -158,7 +158,7 @@ void draw_selection(Ui& ui, const TextEdit& edit, const Layout& layout, ImDrawLi
 }
 
 void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float bottom) {
-  const float above = (layout.line_height - ImGui::GetFontSize()) / 2;
+  const float offset = (layout.line_height - ImGui::GetFontSize()) / 2;
   for (std::size_t i = 0; i < layout.lines.size(); ++i) {
     const float y = layout.y_of(i);
     if (y > bottom || y + layout.line_height < top) continue;
@@ -171,7 +171,7 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
       const std::string text = on_screen(character);
       if (character != "\t") {
         const bool has_glyph = text == character;
-        draw.AddText({std::floor(x), std::floor(y + above)},
+        draw.AddText({std::floor(x), std::floor(y + offset)},
                      packed(has_glyph ? ui.look->text : ui.look->faint), text.c_str());
       }
       x += static_cast<float>(character_width(character));

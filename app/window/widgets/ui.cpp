@@ -50,19 +50,19 @@ void faint(Ui& ui, std::string_view text) {
 
 void paragraph(const Ui& ui, std::string_view text) {
   static_cast<void>(ui);
-  const std::string shown = on_screen(text);
+  const std::string visible = on_screen(text);
   ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(shown.data(), shown.data() + shown.size());
+  ImGui::TextUnformatted(visible.data(), visible.data() + visible.size());
   ImGui::PopTextWrapPos();
 }
 
-std::string elided(const std::string& shown, float width) {
-  if (ImGui::CalcTextSize(shown.c_str()).x <= width) return shown;
-  std::size_t end = shown.size();
+std::string elided(const std::string& text, float width) {
+  if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+  std::size_t end = text.size();
   std::string cut;
   do {
-    end = previous_character(shown, end);
-    cut = shown.substr(0, end) + "…";
+    end = previous_character(text, end);
+    cut = text.substr(0, end) + "…";
   } while (end > 0 && ImGui::CalcTextSize(cut.c_str()).x > width);
   return cut;
 }
@@ -74,21 +74,21 @@ float chip_width(const Ui& ui, std::string_view text, float max_width) {
 
 void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4& text_colour) {
   const float room = ImGui::GetContentRegionAvail().x - 2 * ui.px(kChipPadding);
-  const std::string shown = elided(on_screen(text), room);
-  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
+  const std::string label = elided(on_screen(text), room);
+  const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
   const ImVec2 padding(ui.px(kChipPadding), ui.px(2));
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 end(at.x + extent.x + 2 * padding.x, at.y + extent.y + 2 * padding.y);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(at, end, packed(background), ui.px(4));
-  draw.AddText({at.x + padding.x, at.y + padding.y}, packed(text_colour), shown.c_str());
+  draw.AddText({at.x + padding.x, at.y + padding.y}, packed(text_colour), label.c_str());
   ImGui::Dummy({end.x - at.x, end.y - at.y});
 }
 
 namespace {
 
 constexpr double kHintDelay = 0.4;     // seconds
-constexpr double kHintFollowUp = 0.3;  // seconds after a hint in which the next appears at once
+constexpr double kHintFollow = 0.3;    // seconds after a hint in which the next appears at once
 constexpr double kHintWidth = 340;     // units, of the text
 constexpr double kMaxItemHeight = 60;  // units; hints of taller items appear at the pointer
 
@@ -101,15 +101,15 @@ bool hint_is_due(const Ui& ui) {
   const int frame = ImGui::GetFrameCount();
   const bool is_same = hint_timer.window == window && hint_timer.at.x == at.x &&
                        hint_timer.at.y == at.y && hint_timer.frame + 1 >= frame;
-  const bool follows_hint = hint_timer.shown >= 0 && now - hint_timer.shown < kHintFollowUp;
-  if (!is_same) hint_timer.since = follows_hint ? now - kHintDelay : now;
+  const bool follows = hint_timer.last_visible >= 0 && now - hint_timer.last_visible < kHintFollow;
+  if (!is_same) hint_timer.since = follows ? now - kHintDelay : now;
   if (ImGui::IsAnyMouseDown()) hint_timer.since = now;
   hint_timer.at = at;
   hint_timer.window = window;
   hint_timer.frame = frame;
   hint_timer.wait = hint_timer.since + kHintDelay - now;
   if (hint_timer.wait > 0) return false;
-  hint_timer.shown = now;
+  hint_timer.last_visible = now;
   hint_timer.wait = -1;
   return true;
 }
@@ -141,15 +141,15 @@ void hint(const Ui& ui, std::string_view text) {
   if (!ui.hints || text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
     return;
   if (!hint_is_due(ui)) return;
-  const std::string shown = on_screen(text);
+  const std::string visible = on_screen(text);
   const ImVec2 padding(ui.px(10), ui.px(7));
-  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, ui.px(kHintWidth));
+  const ImVec2 extent = ImGui::CalcTextSize(visible.c_str(), nullptr, false, ui.px(kHintWidth));
   ImGui::SetNextWindowPos(hint_position(ui, {extent.x + 2 * padding.x, extent.y + 2 * padding.y}));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1);  // also for disabled items
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(ui.px(kHintWidth) + padding.x);
-  ImGui::TextUnformatted(shown.c_str());
+  ImGui::TextUnformatted(visible.c_str());
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
   ImGui::PopStyleVar(2);
@@ -424,12 +424,12 @@ bool begin_dialog(Ui& ui, const char* title, bool& open, double width, double he
   ImGui::SetNextWindowSize(size, ImGuiCond_Always);
   ImGui::SetNextWindowSizeConstraints({0, 0}, max_size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(20), ui.px(16)});
-  const bool shown =
+  const bool is_visible =
       ImGui::BeginPopupModal(id.c_str(), &open,
                              ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize |
                                  ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoSavedSettings);
   ImGui::PopStyleVar();
-  if (!shown) return false;
+  if (!is_visible) return false;
   draw_title(ui, title, open);
   if (take_key(ui, "Escape")) open = false;
   return true;

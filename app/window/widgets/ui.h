@@ -26,12 +26,12 @@ struct OpenList {
 
 // Timing of hints: a hint appears after the pointer has rested on its item.
 struct HintTimer {
-  ImVec2 at{};          // corner of the item
-  unsigned window = 0;  // of the item
-  int frame = -1;       // last frame with the pointer on the item
-  double since = 0;     // the pointer has rested since then, seconds of ImGui's clock
-  double shown = -1;    // last time a hint was visible
-  double wait = -1;     // seconds until the hint appears; negative: none is due
+  ImVec2 at{};               // corner of the item
+  unsigned window = 0;       // of the item
+  int frame = -1;            // last frame with the pointer on the item
+  double since = 0;          // the pointer has rested since then, seconds of ImGui's clock
+  double last_visible = -1;  // time at which a hint was last visible
+  double wait = -1;          // seconds until the hint appears; negative: none is due
 };
 
 struct Ui {
@@ -66,7 +66,7 @@ void heading(Ui& ui, const char* text, bool first = false);
 void faint(Ui& ui, std::string_view text);            // small, wrapped
 void paragraph(const Ui& ui, std::string_view text);  // wrapped
 // Text shortened to `width` with "…" at its end.
-std::string elided(const std::string& shown, float width);
+std::string elided(const std::string& text, float width);
 // Coloured label with rounded corners, as wide as its text, at most as the available width.
 float chip_width(const Ui& ui, std::string_view text, float max_width);
 void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4& text_colour);

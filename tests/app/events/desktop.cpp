@@ -108,7 +108,7 @@ Program::Report Program::read_report(const std::filesystem::path& path) {
   return Report::parse_or_null(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-Program::Report Program::wait_for(const std::string& what, const Condition& condition) {
+Program::Report Program::wait_for(const std::string& expected, const Condition& condition) {
   const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   Report report;
   while (std::chrono::steady_clock::now() < deadline) {
@@ -123,15 +123,15 @@ Program::Report Program::wait_for(const std::string& what, const Condition& cond
     int status = 0;
     if (has_ended(process_, status)) {
       process_ = 0;
-      throw std::runtime_error("the program ended while waiting for " + what);
+      throw std::runtime_error("the program ended while waiting for " + expected);
     }
     std::this_thread::sleep_for(kPause);
   }
   keep_screenshot("failure");
-  throw std::runtime_error("no " + what + "; the last report: " + report.dump());
+  throw std::runtime_error("no " + expected + "; the last report: " + report.dump());
 }
 
-Program::Report Program::wait_for_speaker(const std::string& what,
+Program::Report Program::wait_for_speaker(const std::string& expected,
                                           const Condition& condition) const {
   const auto deadline = std::chrono::steady_clock::now() + kTimeout;
   Report report;
@@ -141,7 +141,7 @@ Program::Report Program::wait_for_speaker(const std::string& what,
     std::this_thread::sleep_for(kPause);
   }
   keep_screenshot("failure", true);
-  throw std::runtime_error("no " + what + "; the last report: " + report.dump());
+  throw std::runtime_error("no " + expected + "; the last report: " + report.dump());
 }
 
 void Program::xdotool(const std::string& arguments) const {
@@ -227,17 +227,17 @@ double Program::processor_seconds() const {
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-int Program::wait_for_still_frames(std::chrono::steady_clock::duration rest) {
+int Program::wait_for_still_frames(std::chrono::steady_clock::duration duration) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + kTimeout;
   int frames = -1;
   for (auto still_since = Clock::now(); Clock::now() < deadline;) {
-    const int now = wait_for("rest")["frames"].get<int>();
-    if (now != frames) {
-      frames = now;
+    const int count = wait_for("rest")["frames"].get<int>();
+    if (count != frames) {
+      frames = count;
       still_since = Clock::now();
     }
-    if (Clock::now() - still_since >= rest) return frames;
+    if (Clock::now() - still_since >= duration) return frames;
     std::this_thread::sleep_for(kPause);
   }
   ADD_FAILURE() << "frames are drawn although nothing changes";

@@ -45,15 +45,16 @@ class Program {
   using Report = Json;
   using Condition = std::function<bool(const Report&)>;
   // Waits until the program is idle, has noticed the last pointer position, and reports a state
-  // that satisfies the condition; returns the report. Throws an error that names `what` on timeout.
-  Report wait_for(const std::string& what, const Condition& condition = {});
+  // that satisfies the condition; returns the report. Throws an error that names `expected` on
+  // timeout.
+  Report wait_for(const std::string& expected, const Condition& condition = {});
 
   // The same for reports of the speaker window, which has its own widgets; idle or not.
-  Report wait_for_speaker(const std::string& what, const Condition& condition = {}) const;
+  Report wait_for_speaker(const std::string& expected, const Condition& condition = {}) const;
 
-  // Number of frames drawn, once none was drawn for `rest`; fails the test if the program never
+  // Number of frames drawn, once none was drawn for `duration`; fails the test if the program never
   // becomes idle.
-  int wait_for_still_frames(std::chrono::steady_clock::duration rest);
+  int wait_for_still_frames(std::chrono::steady_clock::duration duration);
 
   void xdotool(const std::string& arguments) const;
   void click(const std::string& widget);  // waits for it, clicks its centre

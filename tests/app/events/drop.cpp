@@ -22,21 +22,21 @@ struct CloseDisplay {
   void operator()(::Display* display) const { XCloseDisplay(display); }
 };
 
-// Finds the window of this class below another window.
-std::optional<Window> find_window(::Display* display, Window below, const std::string& name) {
+// Finds the visible window of this class among `window` and its descendants.
+std::optional<Window> find_window(::Display* display, Window window, const std::string& name) {
   XClassHint hint{};
-  if (XGetClassHint(display, below, &hint) != 0) {
+  if (XGetClassHint(display, window, &hint) != 0) {
     const bool has_class = hint.res_class != nullptr && name == hint.res_class;
     XWindowAttributes attributes{};
-    XGetWindowAttributes(display, below, &attributes);
+    XGetWindowAttributes(display, window, &attributes);
     XFree(hint.res_name);
     XFree(hint.res_class);
-    if (has_class && attributes.map_state == IsViewable) return below;
+    if (has_class && attributes.map_state == IsViewable) return window;
   }
   Window root = 0, parent = 0, *children = nullptr;
   unsigned int count = 0;
   std::optional<Window> result;
-  if (XQueryTree(display, below, &root, &parent, &children, &count) != 0) {
+  if (XQueryTree(display, window, &root, &parent, &children, &count) != 0) {
     for (unsigned int n = 0; n < count && !result; ++n) {
       result = find_window(display, children[n], name);
     }

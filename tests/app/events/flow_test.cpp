@@ -30,9 +30,9 @@ TEST(FlowWindow, StepsPlaysAndOpensOtherView) {
   Program program(display, folder.path(),
                   {"--model", (folder.path() / "model").string(), "--size", "1280x800", "--scale",
                    "1", "--text", "the cat sat on the mat", "--view", "flow"});
-  const Report whole =
+  const Report whole_figure =
       program.wait_for("the whole figure", [](const Report& r) { return shows_view(r, "flow"); });
-  EXPECT_EQ(step_of(whole), 12);
+  EXPECT_EQ(step_of(whole_figure), 12);
   program.rest_pointer();
   program.wait_for("a pointer at rest");
   program.keep_screenshot("flow");

@@ -24,7 +24,7 @@ constexpr auto kMaxLoss = 2s;
 // A requested state and the time at which it was observed; max(): not observed.
 struct Moment {
   std::string text, view;
-  Clock::time_point seen = Clock::time_point::max();
+  Clock::time_point observed = Clock::time_point::max();
 };
 
 std::string describe(const Moment& m) {
@@ -43,7 +43,7 @@ bool same_state(const Moment& a, const Moment& b) {
 std::vector<Moment> possible_states(const std::vector<Moment>& moments, Clock::time_point killed) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < moments.size(); ++i) {
-    if (moments[i].seen < killed - kMaxLoss) first = i;
+    if (moments[i].observed < killed - kMaxLoss) first = i;
   }
   return {moments.begin() + static_cast<std::ptrdiff_t>(first), moments.end()};
 }
@@ -63,7 +63,7 @@ class KilledWindow : public ::testing::Test {
     if (types) program.click("text");
     for (int n = 0;; ++n) {
       Moment next = moments.back();
-      next.seen = Clock::time_point::max();
+      next.observed = Clock::time_point::max();
       if (types) {
         const std::string letter(1, static_cast<char>('a' + random() % 26));
         if (n == 0) program.press("ctrl+End");
@@ -77,7 +77,7 @@ class KilledWindow : public ::testing::Test {
       }
       program.wait_for("the requested state",
                        [&](const Report& r) { return same_state(moment(r), next); });
-      moments.back().seen = Clock::now();
+      moments.back().observed = Clock::now();
       std::this_thread::sleep_for(100ms);  // fast typing
     }
   }
@@ -140,7 +140,7 @@ TEST_F(KilledWindow, LosesAtMostTwoSecondsOfWork) {
     if (HasFailure()) break;
     // The initial state of a program need not be offered.
     const bool has_progress =
-        !candidates.empty() || (moments.size() > 1 && moments[1].seen < kill_time - kMaxLoss);
+        !candidates.empty() || (moments.size() > 1 && moments[1].observed < kill_time - kMaxLoss);
     if (!moments.empty() && has_progress) candidates = possible_states(moments, kill_time);
   }
   EXPECT_GE(comparisons, kills / 3);

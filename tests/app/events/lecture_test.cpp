@@ -29,9 +29,9 @@ class Lecture : public ::testing::Test {
 
   Lecture() : display_(static_cast<int>(kWidth), static_cast<int>(kHeight)) {}
   static std::vector<std::string> arguments(const std::vector<std::string>& extra) {
-    std::vector<std::string> all = {"--size", "1280x800", "--scale", "1"};
-    all.insert(all.end(), extra.begin(), extra.end());
-    return all;
+    std::vector<std::string> options = {"--size", "1280x800", "--scale", "1"};
+    options.insert(options.end(), extra.begin(), extra.end());
+    return options;
   }
   static Report wait_for_step(Program& program, const std::string& lesson, int step) {
     return program.wait_for(lesson + ", step " + std::to_string(step), [&](const Report& r) {
@@ -150,10 +150,10 @@ TEST_F(Lecture, NamesPairUnderPointer) {
 TEST_F(Lecture, FadeEndsInExactPicture) {
   save_small_model(folder_.path() / "model");
   const auto model_arguments = [&](const std::vector<std::string>& extra) {
-    std::vector<std::string> all = {"--model", (folder_.path() / "model").string(), "--text",
-                                    "the cat sat on the mat"};
-    all.insert(all.end(), extra.begin(), extra.end());
-    return arguments(all);
+    std::vector<std::string> options = {"--model", (folder_.path() / "model").string(), "--text",
+                                        "the cat sat on the mat"};
+    options.insert(options.end(), extra.begin(), extra.end());
+    return arguments(options);
   };
   const auto picture = [](Program& program, int head) {
     program.wait_for("a picture", is_current);
@@ -213,8 +213,8 @@ TEST_F(Lecture, SpeakerWindowOpens) {
   program.wait_for("the stage", [](const Report& r) { return r["window"][0] == kWidth; });
   program.press("ctrl+m");
   program.wait_for("the second window", [](const Report& r) { return r["speaker"].get<bool>(); });
-  const auto wait_for_notes = [&](const std::string& what) {
-    return program.wait_for_speaker(what, [&](const Report& r) { return r["says"] == what; });
+  const auto wait_for_notes = [&](const std::string& notes) {
+    return program.wait_for_speaker(notes, [&](const Report& r) { return r["says"] == notes; });
   };
   const std::vector<LessonStep>& steps = find_lesson("self-attention").steps;
   const Report first = wait_for_notes(steps[0].notes);

@@ -89,12 +89,12 @@ class Views : public ::testing::TestWithParam<Size> {
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   std::vector<std::string> arguments(const std::vector<std::string>& extra) const {
     const Size& size = GetParam();
-    std::vector<std::string> all = {
+    std::vector<std::string> options = {
         "--model", model().string(),
         "--size",  std::to_string(size.width) + "x" + std::to_string(size.height),
         "--scale", size.scale};
-    all.insert(all.end(), extra.begin(), extra.end());
-    return all;
+    options.insert(options.end(), extra.begin(), extra.end());
+    return options;
   }
 
   testing::TemporaryFolder folder_;
@@ -164,9 +164,9 @@ void change_view(Program& program, const View& view) {
       program.drag(id, 0.5, 0.9);
     }
     program.wait_for("another " + id, [&](const Report& r) {
-      const Report& now = r["experiment"]["view"];
-      return now.contains("options") && now["options"].contains(view.id) &&
-             now["options"][view.id].contains(p.key);
+      const Report& settings = r["experiment"]["view"];
+      return settings.contains("options") && settings["options"].contains(view.id) &&
+             settings["options"][view.id].contains(p.key);
     });
     return;
   }

@@ -29,10 +29,10 @@ class Window : public ::testing::Test {
   std::filesystem::path model() const { return folder_.path() / "model"; }
   std::filesystem::path file(const std::string& name) const { return folder_.path() / name; }
   std::vector<std::string> arguments(std::vector<std::string> extra = {}) const {
-    std::vector<std::string> all = {"--model",  model().string(), "--size",
-                                    "1280x800", "--scale",        "1"};
-    all.insert(all.end(), extra.begin(), extra.end());
-    return all;
+    std::vector<std::string> options = {"--model",  model().string(), "--size",
+                                        "1280x800", "--scale",        "1"};
+    options.insert(options.end(), extra.begin(), extra.end());
+    return options;
   }
   static bool is_current(const Report& r) {
     return r["has_trace"].get<bool>() && r["current"].get<bool>();
@@ -444,14 +444,14 @@ TEST_F(Window, SelectsArchitecture) {
   program.click("structure");
   program.click("architecture.type");
   program.click("architecture.type.encoder_decoder");
-  const Report both = program.wait_for("an encoder and a decoder", [](const Report& r) {
+  const Report report = program.wait_for("an encoder and a decoder", [](const Report& r) {
     const Report& e = r["experiment"];
     return is_current(r) && e.contains("architecture") && e["target"] == "the cat sat" &&
            r["widgets"].contains("target");
   });
-  EXPECT_EQ(both["error"], "");
-  EXPECT_EQ(both["experiment"]["architecture"]["type"], "encoder_decoder");
-  const std::string notes = both["notes"].dump();
+  EXPECT_EQ(report["error"], "");
+  EXPECT_EQ(report["experiment"]["architecture"]["type"], "encoder_decoder");
+  const std::string notes = report["notes"].dump();
   EXPECT_NE(notes.find("untrained"), std::string::npos) << notes;
   program.rest_pointer();
   program.keep_screenshot("structure-encoder-decoder");
@@ -542,9 +542,9 @@ TEST_F(Window, PinsRowByLabel) {
   const auto point_in_picture = [&](std::size_t side, double share) {
     return place[side].get<double>() + share * place[2 + side].get<double>();
   };
-  const auto pinned_index = [](const Report& r, const char* which) {
+  const auto pinned_index = [](const Report& r, const char* pin) {
     const Report& view = r["experiment"]["view"];
-    return view.contains(which) ? view[which].get<int>() : -1;
+    return view.contains(pin) ? view[pin].get<int>() : -1;
   };
   program.point_at(point_in_picture(0, 0.1), point_in_picture(1, 0.5));
   program.xdotool("click 3");

@@ -47,12 +47,12 @@ class Closing : public ::testing::Test {
   }
 
   // Starts long work, closes the window while the work is running, and checks that closing is fast.
-  void close_while_running(const char* what, const std::function<void(State&)>& start_work,
+  void close_while_running(const char* work, const std::function<void(State&)>& start_work,
                            const std::function<bool(Rehearsal&)>& is_running) {
     auto window = std::make_unique<Rehearsal>(options_, folder_.path());
     window->rest(10);
     start_work(window->state());
-    EXPECT_TRUE(window->draw_until([&] { return is_running(*window); })) << what;
+    EXPECT_TRUE(window->draw_until([&] { return is_running(*window); })) << work;
     window->linger(0.1);
     window->close();
     const double before = processor_seconds();
@@ -60,8 +60,8 @@ class Closing : public ::testing::Test {
     window.reset();
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     // Other processes may use the processors meanwhile.
-    EXPECT_LE(std::min(wall.count(), processor_seconds() - before), kMaxSeconds) << what;
-    EXPECT_LE(wall.count(), 10 * kMaxSeconds) << what;
+    EXPECT_LE(std::min(wall.count(), processor_seconds() - before), kMaxSeconds) << work;
+    EXPECT_LE(wall.count(), 10 * kMaxSeconds) << work;
   }
 
   bool has_partial_files() const {

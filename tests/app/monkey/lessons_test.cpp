@@ -33,13 +33,13 @@ class AllLessons : public ::testing::Test {
 
   // Waits until the step shows its own run.
   void wait_for_step(const Lesson& lesson, std::size_t step) {
-    const std::string what = lesson.id + ", step " + std::to_string(step + 1);
+    const std::string step_name = lesson.id + ", step " + std::to_string(step + 1);
     ASSERT_TRUE(window_->draw_until([&] {
       return state().lesson.lesson != nullptr && state().lesson.lesson->id == lesson.id &&
              state().lesson.step == step && state().run.trace != nullptr && state().is_current();
-    })) << what
+    })) << step_name
         << " did not appear: " << state().run.error;
-    EXPECT_EQ(state().run.error, "") << what;
+    EXPECT_EQ(state().run.error, "") << step_name;
   }
 
   testing::TemporaryFolder folder_;
@@ -70,14 +70,14 @@ TEST_F(AllLessons, ShowAllWordsInLargeType) {
       wait_for_step(lesson, step);
       if (HasFatalFailure()) return;
       window_->rest(1);
-      const std::string what = lesson.id + ", step " + std::to_string(step + 1);
-      EXPECT_GE(window_->lecture_text_height(), kHeight / 28.0) << what;
+      const std::string step_name = lesson.id + ", step " + std::to_string(step + 1);
+      EXPECT_GE(window_->lecture_text_height(), kHeight / 28.0) << step_name;
       for (int pages = 1; state().lesson.scroll.more_below; ++pages) {
-        ASSERT_LT(pages, 4) << what;
+        ASSERT_LT(pages, 4) << step_name;
         const double top = window_->box("lesson.text").y;
         press(GLFW_KEY_PAGE_DOWN);
         ASSERT_TRUE(window_->draw_until([&] { return window_->box("lesson.text").y < top; }))
-            << what;
+            << step_name;
         EXPECT_EQ(state().lesson.step, step);
       }
       press(GLFW_KEY_PAGE_DOWN);

@@ -32,12 +32,12 @@ TEST(State, PictureFollowsCurrentSettings) {
   state.session.edit().view.head = 3;
   state.session.edit().b->view.head = 2;
   state.session.edit().run.interventions.emplace_back();
-  const Session shown = *state.shown_session();
-  EXPECT_EQ(shown.run.text, "run");
-  EXPECT_EQ(shown.view.head, 3);
-  EXPECT_EQ(shown.b->run.text, "other run");
-  EXPECT_EQ(shown.b->view.head, 2);
-  EXPECT_EQ(shown.run.interventions.size(), 1u);
+  const Session drawn = *state.shown_session();
+  EXPECT_EQ(drawn.run.text, "run");
+  EXPECT_EQ(drawn.view.head, 3);
+  EXPECT_EQ(drawn.b->run.text, "other run");
+  EXPECT_EQ(drawn.b->view.head, 2);
+  EXPECT_EQ(drawn.run.interventions.size(), 1u);
 }
 
 TEST(State, BothSidesFollowUntilViewsDiffer) {

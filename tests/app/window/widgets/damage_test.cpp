@@ -88,10 +88,10 @@ TEST_F(DamageTest, CoversOldAndNewPlaceOfShape) {
 TEST_F(DamageTest, DetectsColoursAndOrder) {
   update(box_at(10, 10));
   EXPECT_TRUE(covers(update(box_at(10, 10, IM_COL32(254, 0, 0, 255))), 12, 12));
-  const auto two_boxes = [](ImU32 below, ImU32 above) {
+  const auto two_boxes = [](ImU32 lower, ImU32 upper) {
     return [=](ImDrawList& draw) {
-      draw.AddRectFilled({40, 40}, {60, 60}, below);
-      draw.AddRectFilled({40, 40}, {60, 60}, above);
+      draw.AddRectFilled({40, 40}, {60, 60}, lower);
+      draw.AddRectFilled({40, 40}, {60, 60}, upper);
     };
   };
   update(two_boxes(IM_COL32(1, 2, 3, 255), IM_COL32(4, 5, 6, 255)));
@@ -184,14 +184,14 @@ TEST_F(DamageTest, KeepsEachCallbackAtLeastOnce) {
     draw.PopClipRect();
   });
   clip_to_boxes(data, {{0, 0, 32, 32}, {64, 64, 32, 32}});
-  std::vector<std::pair<void*, bool>> kept;  // callback data; true if the callback draws
+  std::vector<std::pair<void*, bool>> callbacks;  // callback data; true if the callback draws
   for (const ImDrawCmd& c : data.CmdLists[0]->CmdBuffer) {
     if (c.UserCallback == callback)
-      kept.emplace_back(c.UserCallbackData, c.ClipRect.z > c.ClipRect.x);
+      callbacks.emplace_back(c.UserCallbackData, c.ClipRect.z > c.ClipRect.x);
   }
   const std::vector<std::pair<void*, bool>> expected{
       {&visible, true}, {&visible, true}, {&hidden, false}};
-  EXPECT_EQ(kept, expected);
+  EXPECT_EQ(callbacks, expected);
 }
 
 }  // namespace ATTNSCOPE_FILE
