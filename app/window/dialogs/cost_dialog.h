@@ -15,7 +15,7 @@ struct CostDialog {
   std::vector<std::string> variants;  // selected ids; empty before it first opens
   Index first = 128, last = 4096;     // tokens
   bool causal = false;
-  CostPlotOptions look;                              // size: set when drawn
+  CostPlotOptions look;                              // the size is set when drawing
   std::unique_ptr<BackgroundTask<CostCurves>> task;  // null: none is running
   CostCurves curves;                                 // latest results; no series: none yet
   DisplayList picture;                               // must live until the frame is drawn

@@ -12,7 +12,7 @@ struct DocumentationDialog {
   bool open = false;
   int page = 0;                          // selected index into `pages`
   std::vector<DocumentationPage> pages;  // read when the dialog opens
-  int loaded_page = -1;                  // page with the contents `blocks`; -1: none
+  int loaded_page = -1;                  // page whose contents are `blocks`; -1: none
   std::vector<DocumentationBlock> blocks;
   std::string problem;  // why the pages cannot be read; empty if they can
 };

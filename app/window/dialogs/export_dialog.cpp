@@ -28,14 +28,14 @@ bool is_movie(const ExportFormat* format) {
   return format != nullptr && format->kind == ExportFormat::Kind::Movie;
 }
 
-// File name for another format; a sequence of pictures has frame numbers.
+// File name for another format; sequences of pictures get frame numbers.
 std::string renamed(const std::string& name, const ExportFormat& format) {
   std::filesystem::path path(name);
   if (is_numbered(path)) {
     std::string stem = path.stem().string();
     const std::string number = kFrameNumber;
     if (stem.ends_with(number)) stem.resize(stem.size() - number.size());
-    path = numbered(path.parent_path() / stem, 0);  // 0 for a number that the user placed elsewhere
+    path = numbered(path.parent_path() / stem, 0);  // a number placed elsewhere becomes 0
   } else {
     path.replace_extension();
   }
@@ -162,7 +162,7 @@ struct NumberField {
   const char* help;
   double& value;
   double factor;
-  double min_value, max_value;  // of the value
+  double min_value, max_value;  // limits of `value`
   bool may_be_zero;
   const char* format;
   const char* id;
@@ -256,7 +256,7 @@ bool update_export(State& state) {
   return true;
 }
 
-// Progress; true while a file is being written.
+// Draws the progress. True while a file is being written.
 bool draw_progress(Ui& ui, const ExportDialog& dialog) {
   if (dialog.task == nullptr) return false;
   // Animations report progress; a single picture is written in one go.

@@ -118,7 +118,7 @@ void accept_browser(State& state) {
       break;
     case BrowsePurpose::ExportPath:
       state.dialogs.exporting.path = state.dialogs.exporting.overwrite_path =
-          path.string();  // the browser has asked
+          path.string();  // replacement was confirmed
       break;
   }
   if (succeeded) {

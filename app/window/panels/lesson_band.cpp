@@ -134,7 +134,7 @@ void draw_below(Ui& ui, LessonScroll& scroll, const LessonStep& step, const Less
   ImGui::EndChild();
 }
 
-// On stage: text above claims.
+// Draws the text above the claims, on stage.
 void draw_column(Ui& ui, LessonScroll& scroll, const LessonStep& step, const LessonChecks& checks,
                  float footer) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -171,7 +171,7 @@ void draw_stage_footer(Ui& ui, State& state, const StepTextures& pictures) {
 
 // Footer in one line: buttons, centred vertically, and thumbnails.
 void draw_footer(Ui& ui, State& state, const StepTextures& pictures) {
-  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;  // kept: Leave releases it
+  const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;  // stays alive after Leave
   const float top = ImGui::GetCursorPosY();
   const float height = ui.px(kStripHeight);
   ImGui::SetCursorPosY(top + (height - ImGui::GetFrameHeight()) / 2);

@@ -16,7 +16,7 @@ namespace attnscope::window {
 
 // State of the left panel that is not part of State; owned by the main window.
 struct ModelPanel {
-  std::vector<ModelGroup> models;  // bundled
+  std::vector<ModelGroup> models;  // bundled models
   // Bundled model for each variant or encoding that the default model was not trained with; read
   // when a run has untrained weights.
   std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};

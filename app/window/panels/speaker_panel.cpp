@@ -178,7 +178,7 @@ std::string stage_status(const State& state) {
 
 void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool has_own_monitor) {
   if (state.lesson.lesson == nullptr) return;
-  // Kept alive: a key may start another lesson.
+  // Keeps the lesson alive: a key may start another one.
   const std::shared_ptr<const Lesson> lesson = state.lesson.lesson;
   const LessonStep& step = lesson->steps[state.lesson.step];
   const ImGuiViewport& screen = *ImGui::GetMainViewport();

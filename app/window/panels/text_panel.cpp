@@ -19,7 +19,7 @@ constexpr double kEditorLines = 6;
 constexpr double kSampleTitle = 116;  // units of width
 // More chips are not readable; the map has the labels, too.
 constexpr std::size_t kMaxChips = 400;
-constexpr int kChipLines = 3;  // always, so that nothing below moves
+constexpr int kChipLines = 3;  // fixed, so that widgets below do not move
 
 // Samples for the current model, the most instructive first.
 void draw_samples(Ui& ui, State& state) {
@@ -87,7 +87,7 @@ void draw_second(Ui& ui, State& state) {
        "The map then has four blocks: each sentence to itself and to the other.");
 }
 
-// Selects the part that is used of a text longer than the context; draws nothing for others.
+// Selects the used part of a text longer than the context; draws nothing for shorter texts.
 void draw_overlong(Ui& ui, State& state) {
   if (!state.is_overlong()) return;
   const int clicked =

@@ -402,7 +402,7 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
                                                list.end());
     const bool all_fit = actions_width(ui, remaining) - ui.px(kActionGap) <= room;
     if (!all_fit && room < width + list_width) {
-      if (n == 0 && !first) ImGui::NewLine();  // start a new line
+      if (n == 0 && !first) ImGui::NewLine();  // below the parameters
       if (n > 0) break;
     }
     first = false;

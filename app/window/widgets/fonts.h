@@ -13,10 +13,10 @@ namespace attnscope::window {
 
 class Fonts {
  public:
-  // Fills the atlas for this scale (pixels per unit): with common characters, or with all after
-  // drawable() was asked for others. Needs no ImGui context before ImGui 1.92. The caller creates
-  // the atlas texture. Without DejaVu, another sans-serif font is used and notice() is set.
-  // `with_lecture`: include the large sizes.
+  // Fills the atlas for this scale (pixels per unit): with common characters, or with all
+  // supported ones after drawable() was asked for others. Needs no ImGui context before ImGui 1.92.
+  // The caller creates the atlas texture. Without DejaVu, another sans-serif font is used and
+  // notice() is set. `with_lecture`: include the large sizes.
   void load(ImFontAtlas& atlas, double scale, bool with_lecture = false);
   double scale() const { return scale_; }  // 0: not loaded
   bool has_lecture() const { return !lecture.empty(); }

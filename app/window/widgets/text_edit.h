@@ -42,7 +42,7 @@ class TextEdit {
   void select_all();
 
   void insert(std::string_view typed);  // replaces the selection; line ends become "\n"
-  void erase(Move towards, const std::vector<TextLine>& lines);  // or the selection
+  void erase(Move towards, const std::vector<TextLine>& lines);  // erases a selection instead
 
  private:
   std::size_t target(Move where, const std::vector<TextLine>& lines) const;

@@ -22,7 +22,7 @@ double character_width(std::string_view text) {
   if (drawable(c.value) && !(c.value == 0xFFFD && c.bytes == 1)) {
     return width_of(c.value);
   }
-  // A code point in text is separated from its neighbours.
+  // A code point drawn instead of a letter is separated from its neighbours.
   const float letters = ImGui::CalcTextSize(on_screen(text.substr(0, c.bytes)).c_str()).x;
   return static_cast<double>(letters) + width_of(' ');
 }

@@ -1,4 +1,4 @@
-// Drawing context of every panel: fonts, look, scale and this frame's key strokes. Widgets that
+// Drawing context of every panel: fonts, look, scale and this frame's key strokes; and widgets that
 // panels share.
 #pragma once
 
@@ -95,8 +95,8 @@ void keep_focus_here();
 // Call when a field's text was changed from outside, which ImGui ignores during editing.
 void refill_field();
 
-// ImGui::BeginCombo() and ImGui::BeginPopup() for lists of list_row()s: Up, Down, Home and End move
-// a mark over the enabled rows and Enter selects; these keys reach nothing else. Pair with
+// ImGui::BeginCombo() and ImGui::BeginPopup() for lists of list_row()s: Up, Down, Home and End mark
+// an enabled row, Enter selects it, and no other widget receives these keys. Pair with
 // ImGui::EndCombo() or ImGui::EndPopup() if true.
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags = 0);
 bool begin_list(Ui& ui, const char* id);
