@@ -29,7 +29,7 @@ void run(const AttendOptions& options) {
   check_writable(options.output);
   const BackendProvider provider = backends();
   const StopScope scope(stop_on_interrupt());
-  const Attended attended = [&] {
+  const AttendResult attended = [&] {
     const ProgressLine line("computing");
     return attend(tensors, spec, options.terms, require_backend(provider, choice));
   }();

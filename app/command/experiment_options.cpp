@@ -196,7 +196,7 @@ bool contains_tensors(const std::filesystem::path& file) {
   std::ifstream bytes(file, std::ios::binary);
   std::string signature(8, ' ');
   bytes.read(signature.data(), static_cast<std::streamsize>(signature.size()));
-  return !is_png(signature) || !carries_session(file);
+  return !is_png(signature) || !has_session(file);
 }
 
 namespace {

@@ -91,8 +91,8 @@ class GenerationRun {
     generation.exit = session_.run.exit;
     generation.retrieval = retrieval_ ? &*retrieval_ : nullptr;
     Generator generator(model_, generation);
-    if (!generator.recomputes().empty()) {
-      note(generator.recomputes() + "; every step computes the whole " +
+    if (!generator.recompute_reason().empty()) {
+      note(generator.recompute_reason() + "; every step computes the whole " +
            (model_.config.segment > 0 ? "segment" : "text") + " again");
     }
     TokenPrinter printer(checkpoint_, input_.columns, start_column());

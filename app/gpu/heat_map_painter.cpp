@@ -184,10 +184,11 @@ TexturePtr HeatMapPainter::State::number_texture(const HeatMap& map, int width, 
   if (on_gpu != nullptr && shares_with_backend) {
     texture = compute_numbers(map, rows, columns, on_gpu->texture(), width, height);
   } else if (rows <= max_size && columns <= max_size && rows <= kMaxUploaded / columns) {
-    HeatMap on_host = map;
-    on_host.values = heat_map_cells(map);
-    on_host.device = nullptr;
-    texture = compute_numbers(on_host, rows, columns, value_texture(on_host.values), width, height);
+    HeatMap with_host_results = map;
+    with_host_results.values = heat_map_cells(map);
+    with_host_results.device = nullptr;
+    texture = compute_numbers(with_host_results, rows, columns,
+                              value_texture(with_host_results.values), width, height);
   } else {  // faster on the CPU than by uploading such a texture
     texture = make_r32f(width, height, heat_map_pixels(map, width, height).data());
   }

@@ -68,7 +68,7 @@ class PartRun {
     if (texture_) {
       glMemoryBarrier(GL_ALL_BARRIER_BITS);
       glFinish();
-      result.device = std::make_shared<GlAttention>(thread, texture_->take(), map);
+      result.device = std::make_shared<GlAttention>(thread, texture_->release(), map);
     }
   }
 

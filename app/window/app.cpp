@@ -151,7 +151,7 @@ void App::start_session(const WindowOptions& options) {
   }
   if (options.apply_view) options.apply_view(state_.session.edit().view);
   state_.selection.has_checked_view = false;
-  if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
+  if (starts_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
   if (new_session) state_.files.new_session = state_.session.snapshot();
   state_.history = History(state_.session.snapshot());
   state_.text.edit.assign(state_.session->run.text);
@@ -320,7 +320,7 @@ void App::update_scale() {
                                               : window_scale;
   const Look& look = state_.settings.dark ? Look::dark_look() : Look::light();
   const bool is_first_frame = ui_.look == nullptr;
-  const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.is_missing_glyphs() ||
+  const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.lacks_glyphs() ||
                              state_.presentation.on != ui_.fonts.has_lecture();
   if (fonts_changed) {
     ui_.fonts.load(atlas_, scale, state_.presentation.on);
@@ -343,7 +343,7 @@ void App::update_scale() {
 
 void App::frame() {
   lay_out_frame();
-  if (ui_.fonts.is_missing_glyphs()) {  // the next frame has the missing characters
+  if (ui_.fonts.lacks_glyphs()) {  // the next frame has the missing characters
     settle_ = kSettleFrames;
   } else {
     try_to_show_frame();
@@ -487,7 +487,7 @@ void App::close() {
   }
 }
 
-bool begins_tour(const WindowOptions& options, bool tour_done) {
+bool starts_tour(const WindowOptions& options, bool tour_done) {
   const bool starts_empty = !options.open && options.lesson.empty() && !options.present;
   return options.tour.value_or(starts_empty && !tour_done);
 }

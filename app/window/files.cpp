@@ -32,7 +32,7 @@ std::string extension(const std::filesystem::path& path) {
 bool is_session(const std::filesystem::path& path) {
   if (extension(path) != ".png") return extension(path) == ".json";
   try {
-    return carries_session(path);
+    return has_session(path);
   } catch (const InputError&) {  // load_session() reports the error
     return true;
   }
@@ -40,12 +40,12 @@ bool is_session(const std::filesystem::path& path) {
 
 // Changes the session that the left panels edit, as one undoable step.
 void edit_session(State& state, const Change& change) {
-  const bool for_b = state.edits_other();
+  const bool for_b = state.edits_b();
   Session next = *state.session;
   RunView& edited = for_b ? *next.b : next;
   edited = change(edited);
   set_session(state, share(std::move(next)));
-  state.editing_other = for_b;
+  state.editing_b = for_b;
 }
 
 Change read_text(const std::filesystem::path& path) {
@@ -57,7 +57,7 @@ Change read_text(const std::filesystem::path& path) {
 }
 
 // Clears choices that override another model's configuration.
-void clear_choices(RunView& run_view) {
+void clear_stale_choices(RunView& run_view) {
   run_view.run.tensors = {};
   run_view.run.structure = {};
   run_view.run.exit.reset();
@@ -75,7 +75,7 @@ RunView with_folder(const std::filesystem::path& folder, RunView next) {
   if (!is_model(folder)) {
     throw InputError(folder.string() + ": expected a model folder, found no config.json");
   }
-  clear_choices(next);
+  clear_stale_choices(next);
   return with_model(next, folder.string()).viewed;
 }
 
@@ -163,13 +163,13 @@ void set_session(State& state, SharedSession session) {
   state.history.end_step();
   state.session = std::move(session);
   state.run.generating = false;  // the continuation belongs to the previous text
-  state.editing_other = false;
+  state.editing_b = false;
   state.history.record(state.session.snapshot(), state.seconds);
   state.history.end_step();
   state.text.edit.assign(state.session->run.text);
 }
 
-ReadFile read_to_open(const std::filesystem::path& path) {
+ReadFile read_file_to_open(const std::filesystem::path& path) {
   const std::filesystem::path absolute_path = std::filesystem::absolute(path).lexically_normal();
   const auto change_with = [&absolute_path](auto apply) {
     return [absolute_path, apply](RunView now) { return apply(absolute_path, std::move(now)); };
@@ -186,7 +186,7 @@ ReadFile read_to_open(const std::filesystem::path& path) {
 }
 
 Session with_opened_file(const std::filesystem::path& path, Session now) {
-  const ReadFile file = read_to_open(path);
+  const ReadFile file = read_file_to_open(path);
   if (file.session != nullptr) return *file.session;
   static_cast<RunView&>(now) = file.change(now);
   return now;
@@ -239,13 +239,13 @@ bool open_path(State& state, const std::filesystem::path& path) {
       remember_recent(state.settings, path);
     } else if (is_model(path)) {
       choose_model(state, std::filesystem::absolute(path).lexically_normal().string());
-      clear_choices(state.edit());
+      clear_stale_choices(state.edit());
       remember_recent(state.settings, path);
     } else if (is_large(path)) {
       state.files.opening.push_back({path, std::make_unique<BackgroundTask<ReadFile>>(
-                                               [path](Task&) { return read_to_open(path); })});
+                                               [path](Task&) { return read_file_to_open(path); })});
     } else {
-      apply_file(state, path, read_to_open(path));
+      apply_file(state, path, read_file_to_open(path));
     }
   });
 }

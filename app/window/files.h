@@ -13,7 +13,7 @@ namespace attnscope::window {
 // True for a lesson file.
 bool is_lesson(const std::filesystem::path& path);
 // Reads a file for open_path(). Throws InputError if the file cannot be opened. Thread-safe.
-ReadFile read_to_open(const std::filesystem::path& path);
+ReadFile read_file_to_open(const std::filesystem::path& path);
 
 // The session after opening a file, by kind: a model folder, a session, an image with an
 // embedded session, any other image (for models of images), tensors, a datastore, else a text.

@@ -60,7 +60,7 @@ bool is_stepped(const std::string& place) {
 // JSON pointer of an edit that later edits can extend to one step: a slider's number or a field's
 // text. Empty for clicks.
 std::string mergeable_place(const Session& before, const Session& now) {
-  const std::set<std::string> places = changed_places(before, now);
+  const std::set<std::string> places = changed_pointers(before, now);
   if (places.size() != 1) return {};
   const std::string& place = *places.begin();
   if (place == "/text") return place;
@@ -74,7 +74,7 @@ std::string mergeable_place(const Session& before, const Session& now) {
 
 }  // namespace
 
-std::set<std::string> changed_places(const Session& a, const Session& b) {
+std::set<std::string> changed_pointers(const Session& a, const Session& b) {
   const Json::Object before = leaves(a), after = leaves(with_view_of(b, a));
   std::set<std::string> places;
   const auto compare = [&places](const Json::Object& x, const Json::Object& y) {

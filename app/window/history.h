@@ -12,7 +12,7 @@ namespace attnscope::window {
 // Differences between two sessions as JSON pointers into their session form ("/text",
 // "/view/options/map/from"). Panning, zooming and tool selection are ignored: they are stored with
 // the next step but do not create one.
-std::set<std::string> changed_places(const Session& a, const Session& b);
+std::set<std::string> changed_pointers(const Session& a, const Session& b);
 
 class History {
  public:

@@ -20,7 +20,7 @@ namespace attnscope::window {
 struct Panels {
   ModelPanel model;
   Picture picture;
-  RowWeights weights;
+  PairCache weights;
   LessonChecks lesson;
   PanelBoxes places;
   ParameterWidgets calibration;

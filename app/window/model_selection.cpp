@@ -8,8 +8,7 @@ namespace {
 
 // True if model and input are unchanged since the last selection of a model.
 bool has_model_changes(const State& state) {
-  if (!state.selection.model_changes ||
-      state.selection.model_changes->is_for_b != state.edits_other())
+  if (!state.selection.model_changes || state.selection.model_changes->is_for_b != state.edits_b())
     return false;
   const RunView &now = state.edited(), &selected = state.selection.model_changes->after;
   return now.run.model == selected.run.model && now.run.text == selected.run.text &&
@@ -40,7 +39,7 @@ void choose_model(State& state, const std::string& model) {
   if (model == run_view.run.model) return;
   remember_input(state);
   ImpliedChanges implied{.before = run_view};
-  implied.is_for_b = state.edits_other();
+  implied.is_for_b = state.edits_b();
   RunView start = run_view;
   if (implied.is_for_b) start.view.id = "compare";  // B is shown in the view Compare
   OpenedModel opened = with_model(start, model, state.selection.previous_inputs);
@@ -51,7 +50,7 @@ void choose_model(State& state, const std::string& model) {
   implied.text = join_words(opened.implied);
   state.run.generating = false;
   state.selection.model_changes = std::move(implied);
-  state.selection.has_checked_view = state.edits_other();
+  state.selection.has_checked_view = state.edits_b();
 }
 
 void choose_sample(State& state, const Sample& sample) {

@@ -39,7 +39,7 @@ std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
 // corner of the only monitor.
 struct SpeakerPlace {
   ScreenBox box;
-  bool own_monitor = false;
+  bool has_own_monitor = false;
 };
 SpeakerPlace speaker_place(const ScreenBox& presentation, const std::vector<ScreenBox>& monitors);
 

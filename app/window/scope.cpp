@@ -97,17 +97,17 @@ bool has_choices(const RunView& run_view) {
          !run_view.run.groups.empty();
 }
 
-void drop_choices(RunView& run_view) {
+void clear_choices(RunView& run_view) {
   run_view.run.variant.reset();
   run_view.run.encoding.reset();
   run_view.run.causal.reset();
   run_view.run.groups.clear();
 }
 
-const Choice* last_variant(const RunView& run_view) {
+const Choice* effective_variant(const RunView& run_view) {
   return effective_choice(run_view, kVariant);
 }
-const Choice* last_encoding(const RunView& run_view) {
+const Choice* effective_encoding(const RunView& run_view) {
   return effective_choice(run_view, kEncoding);
 }
 

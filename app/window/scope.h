@@ -19,13 +19,13 @@ std::optional<Choice> scoped_encoding(const RunView& run_view, ChoiceScope scope
 void choose_variant(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice);
 void choose_encoding(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice);
 
-// True if variant, encoding or direction differ from the model's own; drop_choices() resets them.
+// True if variant, encoding or direction differ from the model's own; clear_choices() resets them.
 bool has_choices(const RunView& run_view);
-void drop_choices(RunView& run_view);
+void clear_choices(RunView& run_view);
 
 // The choice in effect for the view's layer and head; null: the model's own.
-const Choice* last_variant(const RunView& run_view);
-const Choice* last_encoding(const RunView& run_view);
+const Choice* effective_variant(const RunView& run_view);
+const Choice* effective_encoding(const RunView& run_view);
 
 // "Layer 1, head 2: Local window, ALiBi" for each choice that does not apply to all heads.
 std::vector<std::string> describe_groups(const RunView& run_view);

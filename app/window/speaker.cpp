@@ -50,7 +50,7 @@ void SpeakerWindow::Closer::operator()(GLFWwindow* window) const {
 SpeakerWindow::SpeakerWindow(const Platform& platform, const std::filesystem::path& report)
     : platform_(platform) {
   const SpeakerPlace place = speaker_place(platform.window_box(), platform.monitors());
-  own_monitor_ = place.own_monitor;
+  own_monitor_ = place.has_own_monitor;
   window_.reset(platform.open_second("Speaker's notes – attnscope", place.box));
   if (own_monitor_) glfwMaximizeWindow(window_.get());
   if (!report.empty()) ui_.report = Report(report.string() + ".speaker");
@@ -80,7 +80,7 @@ void SpeakerWindow::update_look(const State& state) {
       std::clamp(std::round(fitting_scale * kScaleStepsPerUnit) / kScaleStepsPerUnit,
                  kMinReadingScale, kMaxScale);
   const Look& look = state.settings.dark ? Look::dark_look() : Look::light();
-  const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.is_missing_glyphs();
+  const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.lacks_glyphs();
   if (fonts_changed) {
     ui_.fonts.load(atlas_, scale, true);
 #if IMGUI_VERSION_NUM < 19200
@@ -111,7 +111,7 @@ void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
   ImGui::PopFont();
   if (!state.dialogs.open()) run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
   ImGui::Render();
-  if (!ui_.fonts.is_missing_glyphs()) show(state);
+  if (!ui_.fonts.lacks_glyphs()) show(state);
 }
 
 void SpeakerWindow::show(const State& state) {

@@ -54,19 +54,19 @@ SharedSession State::shown_session() const {
   return cached_shown().shown;
 }
 
-bool State::shows_other() const {
+bool State::shows_b() const {
   return view.shift && session->b && run.session->b && run.reference() != nullptr &&
          !attnscope::view(session->view.id).shows_reference();
 }
 
 Findings State::pictured_findings() const {
-  if (shows_other()) return findings_of_reference(run.findings);
+  if (shows_b()) return findings_of_reference(run.findings);
   return run.all_findings();
 }
 
 SharedSession State::pictured_session() const {
   const SharedSession shown = shown_session();
-  if (!shows_other()) return shown;
+  if (!shows_b()) return shown;
   Session session_b{*shown->b};
   const ViewSettings b_view = std::exchange(session_b.view, shown->view);
   session_b.view.layer = b_view.layer;
@@ -201,7 +201,7 @@ bool State::is_overlong() const {
   const Trace* ran = edited_trace();
   if (ran == nullptr || ran->text_tokens().empty()) return false;
   const std::vector<TraceToken>& tokens = ran->text_tokens();
-  const RunSpec& spec = edits_other() && run.session->b ? run.session->b->run : run.session->run;
+  const RunSpec& spec = edits_b() && run.session->b ? run.session->b->run : run.session->run;
   const bool reads_at_once = ran->config->segment == 0;
   if (reads_at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
   if (static_cast<Index>(tokens.size()) == spec.max_tokens) return false;  // as requested
@@ -219,7 +219,7 @@ namespace {
 // one run are selected independently.
 bool is_linked(const State& state) {
   const Session& session = *state.session;
-  if (state.edits_other() || !session.b) return false;
+  if (state.edits_b() || !session.b) return false;
   const ViewSettings &a = session.view, &b = session.b->view;
   return session.run != session.b->run && a.layer == b.layer && a.head == b.head &&
          a.part == b.part;
@@ -242,7 +242,7 @@ void State::clear_stale_pins(const Trace& before, const Trace& now) {
   }
 }
 
-void State::look_at(const PartChoice& part) {
+void State::select_part(const PartChoice& part) {
   const bool linked = is_linked(*this);
   ViewSettings& view = edit().view;
   // Rows and columns of another part differ.
@@ -253,7 +253,7 @@ void State::look_at(const PartChoice& part) {
   clamp_view();
 }
 
-void State::look_at(Index layer, Index head) {
+void State::select_head(Index layer, Index head) {
   const bool linked = is_linked(*this);
   ViewSettings& view = edit().view;
   view.layer = layer;

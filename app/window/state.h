@@ -43,7 +43,7 @@ struct State {
   explicit State(Session start = {}) : session(std::move(start)), history(session.snapshot()) {}
 
   EditedSession session;
-  bool editing_other = false;  // the left panels edit B
+  bool editing_b = false;  // the left panels edit B
   History history;
 
   RunState run;
@@ -74,10 +74,10 @@ struct State {
   }
   // True if B is shown instead of A: Shift is held, and the view shows a single run. Views of both
   // runs swap them themselves.
-  bool shows_other() const;
+  bool shows_b() const;
   // The pictured run: its trace (null: none), findings and session, with the current view.
   std::shared_ptr<const Trace> pictured_trace() const {
-    return shows_other() ? run.reference() : run.trace;
+    return shows_b() ? run.reference() : run.trace;
   }
   Findings pictured_findings() const;
   SharedSession pictured_session() const;
@@ -87,19 +87,17 @@ struct State {
   void notify(std::string text);        // the notice disappears by itself
   void report_error(std::string text);  // the notice stays until closed
   // The left panels edit B instead of A.
-  bool edits_other() const { return editing_other && session->b; }
-  const RunView& edited() const { return edits_other() ? *session->b : *session; }
-  RunView& edit() { return edits_other() ? *session.edit().b : session.edit(); }
-  const Trace* edited_trace() const {
-    return edits_other() ? run.reference().get() : run.trace.get();
-  }
+  bool edits_b() const { return editing_b && session->b; }
+  const RunView& edited() const { return edits_b() ? *session->b : *session; }
+  RunView& edit() { return edits_b() ? *session.edit().b : session.edit(); }
+  const Trace* edited_trace() const { return edits_b() ? run.reference().get() : run.trace.get(); }
   // True if the text of the edited side's last run exceeds the model's context. Ignores later
   // edits.
   bool is_overlong() const;
   // Shows this layer and head in the edited side. The other side follows if both showed the same.
-  void look_at(Index layer, Index head);
+  void select_head(Index layer, Index head);
   // As above for a part: stack, kind, step and segment.
-  void look_at(const PartChoice& part);
+  void select_part(const PartChoice& part);
   // Head under the pointer, with its run.
   struct PointedHead {
     std::shared_ptr<const Trace> trace;  // null: none

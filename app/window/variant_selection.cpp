@@ -35,7 +35,7 @@ void copy_choices(RunView& to, const RunView& from) {
 }
 
 bool has_implied_changes(const State& state) {
-  return state.selection.implied && state.selection.implied->is_for_b == state.edits_other() &&
+  return state.selection.implied && state.selection.implied->is_for_b == state.edits_b() &&
          same_choices(state.edited(), state.selection.implied->after);
 }
 
@@ -102,7 +102,7 @@ void apply_selection(State& state, const CompatibleChoice& compatible, bool keep
         had_changes ? *state.selection.implied : ImpliedChanges{.before = state.edited()};
     implied.tokens = tokens;
     implied.scope = state.selection.scope;
-    implied.is_for_b = state.edits_other();
+    implied.is_for_b = state.edits_b();
     implied.after = compatible.viewed;
     if (!keeps_implied || !had_changes) implied.text.clear();
     if (!keeps_implied || !had_changes || !compatible.reason.empty())

@@ -37,7 +37,7 @@ struct WindowOptions {
 
 // True if the tour starts. Default: at the first start without a file, lesson or presentation,
 // since the tour describes editing a text.
-bool begins_tour(const WindowOptions& options, bool tour_done);
+bool starts_tour(const WindowOptions& options, bool tour_done);
 
 // Missing display, or missing OpenGL. All commands except the window work without a display.
 struct NoDisplay : WorkError {

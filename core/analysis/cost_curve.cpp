@@ -120,7 +120,7 @@ Prepared prepare(const CostRequest& request, const Variant& v, const Values& val
 // A result with the pattern only, if that determines the cost; else nullopt.
 std::optional<OperationResult> pattern_result(const CostRequest& request, const Variant& v,
                                               const Prepared& p, Index length) {
-  if (!is_pattern_alone(v, p.input.variant.values) || v.cost.head) return std::nullopt;
+  if (!is_pattern_only(v, p.input.variant.values) || v.cost.head) return std::nullopt;
   OperationResult result;
   result.pattern = std::make_shared<const Pattern>(
       v.pattern({.values = p.input.variant.values,
@@ -228,7 +228,7 @@ CostPoint point_at(const CostRequest& request, const CostVariant& entry, Index l
       v.defaults.length && entry.uses_published_sizes ? v.defaults.length(length) : length;
   point.values = values_at(entry, point.tokens);
   const double seconds = predictor.seconds(v.cost.growth, point.tokens);
-  const bool needs_no_run = !request.measured && is_pattern_alone(v, point.values) && !v.cost.head;
+  const bool needs_no_run = !request.measured && is_pattern_only(v, point.values) && !v.cost.head;
   if (!needs_no_run && seconds > request.max_seconds) {
     point.missing = "would take about " + brief(seconds, 2) + " s";
     return point;

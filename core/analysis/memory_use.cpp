@@ -55,7 +55,7 @@ bool remembers(const Trace& trace) {
          });
 }
 
-double share_of(const TapHead& head, KeyKind kind) {
+double fraction_of_length(const TapHead& head, KeyKind kind) {
   const Tensor weights = head.tap->attention(head.head);  // [L_q, L_k]
   double sum = 0;
   for (const SlotRun& run : slot_runs(*head.tap)) {
@@ -188,7 +188,7 @@ double pairs_in_segments(const Choice& choice, Index segment, Index length) {
   Index rows = 0, compressed_rows = 0;  // uncompressed and compressed rows in memory
   for (Index first = 0; first < length; first += segment) {
     const Index count = std::min(segment, length - first);
-    pairs += pairs_of_all(count) + static_cast<double>(count * (rows + compressed_rows));
+    pairs += causal_pair_count(count) + static_cast<double>(count * (rows + compressed_rows));
     rows += count;
     const Index evicted = std::max<Index>(rows - memory, 0);
     const Index windows = compressed > 0 ? evicted / rate : 0;

@@ -33,7 +33,7 @@ struct TapHead {
 
 // Weight on all columns of this kind, averaged over queries. If rows sum to 1, the shares of all
 // kinds sum to 1.
-double share_of(const TapHead& head, KeyKind kind);
+double fraction_of_length(const TapHead& head, KeyKind kind);
 
 // Mean and (population) standard deviation of the weight of each column over the queries of all
 // these heads. Forbidden pairs count as 0. All heads have the same queries and columns. [L_k] each
@@ -49,7 +49,7 @@ std::vector<Index> oldest_reachable(const Trace& trace, Index segment);
 // Query-key products of one head over `length` tokens read in segments, searches included: within
 // each segment, and with the memory, which is empty at first.
 double pairs_in_segments(const Choice& variant, Index segment, Index length);
-inline double pairs_of_all(Index length) {  // causal attention to the whole text at once
+inline double causal_pair_count(Index length) {  // causal attention to the whole text at once
   return 0.5 * static_cast<double>(length) * static_cast<double>(length + 1);
 }
 

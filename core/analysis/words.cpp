@@ -399,7 +399,8 @@ class Merger {
     words.located.clear();
     if (choice_.merged) set_words(words);
     if (choice_.without_special) {
-      words.counts[kLeftOut] = IntTensor::from({1}, {static_cast<std::int32_t>(special_count())});
+      words.counts[kRemovedTokens] =
+          IntTensor::from({1}, {static_cast<std::int32_t>(special_count())});
     }
     for (AttentionTap& tap : words.attention) {
       result->pairs.push_back(pairs_of(tap));

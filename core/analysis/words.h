@@ -49,8 +49,8 @@ struct WordTrace {
 
   const WordPairs& of(const AttentionTap& tap) const;  // of a tap of this run or the unmerged one
 };
-inline constexpr const char* kWordStarts = "words.first";    // [words + 1]: first tokens
-inline constexpr const char* kLeftOut = "special.left_out";  // [1]: number of removed tokens
+inline constexpr const char* kWordStarts = "words.first";          // [words + 1]: first tokens
+inline constexpr const char* kRemovedTokens = "special.left_out";  // [1]: number of removed tokens
 
 // Transformation of a run's tokens.
 struct WordMergeOptions {

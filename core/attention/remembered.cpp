@@ -4,7 +4,7 @@
 
 namespace attnscope {
 
-std::vector<RowSource> sources_of(const Remembered& remembered, Index first) {
+std::vector<RowSource> memory_sources(const Remembered& remembered, Index first) {
   const auto compressed = remembered.compressed_from.begin();
   std::vector<RowSource> sources(
       compressed, compressed + static_cast<std::ptrdiff_t>(remembered.compressed_count()));

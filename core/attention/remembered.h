@@ -58,7 +58,7 @@ struct SegmentRead {
 
 // Sources of the memory columns, which precede the segment's columns, for the first item of the
 // batch: compressed rows, then rows or stored keys. first: position of the segment's first row.
-std::vector<RowSource> sources_of(const Remembered& remembered, Index first);
+std::vector<RowSource> memory_sources(const Remembered& remembered, Index first);
 
 // Adds the remembered state to the weights: "mem.k", "mem.v", and for compressed rows
 // "compressed.k", "compressed.v", "compressed.position", relative to position `first`.

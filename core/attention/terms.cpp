@@ -19,7 +19,7 @@ Part without_scores(const Part& part) {
   bare.normaliser = part.normaliser == Normaliser::SpanSoftmax ? part.normaliser : Normaliser::None;
   bare.span = part.span;
   bare.span_ramp = part.span_ramp;
-  bare.span_most = part.span_most;
+  bare.max_span = part.max_span;
   return bare;
 }
 

@@ -72,7 +72,7 @@ bool never(const Values&) {
   return false;
 }
 
-bool is_pattern_alone(const Variant& variant, const Values& values) {
+bool is_pattern_only(const Variant& variant, const Values& values) {
   if (!variant.pattern) return false;
   return !variant.evaluate || !variant.requires_evaluate(values);
 }
@@ -183,7 +183,7 @@ OperationResult evaluate(const OperationInput& input, Backend& backend, const Wa
   if (!is_input_encoding(e)) check_weights(e, input.encoding.values, dimensions, input.weights);
   const bool causal = input.causal || v.causality.by_definition;
   OperationResult result;
-  if (!is_pattern_alone(v, input.variant.values)) {
+  if (!is_pattern_only(v, input.variant.values)) {
     result = v.evaluate(input, backend, wanted);
   } else {
     Part part = plain_part(input, ruled_pattern(input, v));

@@ -211,13 +211,13 @@ struct Variant : Info {
   VariantDefaults defaults;
   // New values of constant weights after a training step, from the step's operation input; initial
   // values if the weights lack them. May be empty.
-  std::function<NamedVars(const OperationInput&)> updated_constants;
+  std::function<NamedVars(const OperationInput&)> update_constants;
 };
 
 const std::vector<Variant>& variants();       // in display order; "full" first
 const Variant& variant(std::string_view id);  // throws InputError "variant.type: ..."
 // True if the variant with these values is full attention over the keys of its pattern.
-bool is_pattern_alone(const Variant& variant, const Values& values);
+bool is_pattern_only(const Variant& variant, const Values& values);
 // True if score caps and sinks (Part) apply: the weights of a row are one softmax over scores of
 // single keys, as in full attention and patterns.
 bool accepts_score_changes(const Variant& variant);

@@ -286,11 +286,11 @@ void set_image_sizes(Values& values, const std::vector<Parameter>& parameters, I
   }
 }
 
-Index share_of(Index length, Index n) {
+Index fraction_of_length(Index length, Index n) {
   return std::max<Index>(1, (length + n / 2) / n);
 }
 
-Index root_of(Index length) {
+Index rounded_root(Index length) {
   return std::max<Index>(2, std::lround(std::sqrt(static_cast<double>(length))));
 }
 

@@ -136,8 +136,8 @@ void set_image_sizes(Values& values, const std::vector<Parameter>& parameters, I
                      Index height, bool replace);
 
 // Helpers for Parameter::illustrative_default.
-Index share_of(Index length, Index n);            // length / n, rounded, at least 1
-Index root_of(Index length);                      // square root, rounded, at least 2
+Index fraction_of_length(Index length, Index n);  // length / n, rounded, at least 1
+Index rounded_root(Index length);                 // square root, rounded, at least 2
 Index divisor_near(Index length, double target);  // nearest divisor; the smaller one in a tie
 
 Json to_json(const Value& value);

@@ -99,7 +99,7 @@ void check_sinusoids(WeightMover& mover, const std::string& name) {
   constexpr double kBase = 10000;
   constexpr float kTolerance = 1e-3f;  // precision of 16-bit numbers
   const Tensor stored = mover.reader().take(name, {c.context, c.width});
-  const Tensor waves = sinusoid_table(as_doubles(first_positions(c.context)),
+  const Tensor waves = sinusoid_table(to_doubles(first_positions(c.context)),
                                       sinusoid_frequencies(c.width, kBase), true);
   for (Index n = 0; n < waves.size(); ++n) {
     if (std::abs(stored[n] - waves[n]) <= kTolerance) continue;
@@ -155,7 +155,7 @@ Model load_bart(const BartLayout& layout, const CheckpointSource& source) {
       embedding = stored;
     } else if (!reader.holds_same_numbers(embedding, stored)) {
       reader.fail("tensor " + stored + ": expected the same numbers as " + embedding +
-                  " (tables of their own for encoder and decoder are not supported)");
+                  " (separate tables for encoder and decoder are not supported)");
     }
     reader.ignore(stored);
   }

@@ -149,7 +149,7 @@ void TensorReader::check_finite(const float* values, Index count, const std::str
 }
 
 void TensorReader::fail_not_finite(const std::string& name) const {
-  fail("tensor " + name + " holds NaN or infinity");
+  fail("tensor " + name + " contains NaN or infinity");
 }
 
 Tensor TensorReader::take(const std::string& name, const Shape& shape) {

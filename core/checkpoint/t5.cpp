@@ -161,7 +161,7 @@ Model load_t5(const CheckpointSource& source) {
   for (const char* copy : {kEncoderTable, "decoder.embed_tokens.weight"}) {
     if (!reader.holds_same_numbers(embedding, copy)) {
       reader.fail(std::string("tensor ") + copy + ": expected the same numbers as " + embedding +
-                  " (tables of their own for encoder and decoder are not supported)");
+                  " (separate tables for encoder and decoder are not supported)");
     }
     reader.ignore(copy);
   }

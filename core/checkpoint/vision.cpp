@@ -234,7 +234,7 @@ Model load_clip_vision(const Json& tower_config, const std::string& path,
   move_clip_layers(mover, prefix);
   mover.norm(prefix + "post_layernorm", "final_norm", c.width);
   mover.leave_out("text_model.", "the text tower");
-  mover.leave_out("text_projection.", "its projection");
+  mover.leave_out("text_projection.", "the projection of the text tower");
   mover.leave_out("visual_projection.", "the projection to the joint embedding");
   reader.ignore("logit_scale");
   reader.finish();
@@ -274,7 +274,7 @@ Model load_clip_text(const Json& tower_config, const std::string& path,
   move_clip_layers(mover, prefix);
   mover.norm(prefix + "final_layer_norm", "final_norm", c.width);
   mover.leave_out("vision_model.", "the image tower");
-  mover.leave_out("visual_projection.", "its projection");
+  mover.leave_out("visual_projection.", "the projection of the image tower");
   mover.leave_out("text_projection.", "the projection to the joint embedding");
   reader.ignore("logit_scale");
   reader.finish();

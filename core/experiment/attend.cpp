@@ -313,7 +313,7 @@ class OperationBuilder {
     const Var* memory = find_weight(input_.weights, "mem.k");
     if (memory && memory->rank() == 3) {
       dimensions.memory = memory->dim(1);
-      dimensions.memory_given = true;
+      dimensions.is_memory_final = true;
     }
     const std::string reason =
         refusal(spec_.variant, spec_.encoding, spec_.causal, dimensions, queries, keys);
@@ -373,8 +373,8 @@ void refuse_model_parameters(const Info& info, const Values& values, const std::
 
 }  // namespace
 
-Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
-                bool terms, Backend& backend) {
+AttendResult attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
+                    bool terms, Backend& backend) {
   Spec spec = parse_spec(tensors, spec_json);
   refuse_model_parameters(variant(spec.variant.id), spec.variant.values, "variant.");
   refuse_model_parameters(encoding(spec.encoding.id), spec.encoding.values, "position.");
@@ -393,7 +393,7 @@ Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>
   const OperationResult result =
       evaluate(input, backend, {.output = true, .attention = true, .scores = scores});
 
-  Attended attended{.out = {}, .note = result.note, .remarks = result.remarks};
+  AttendResult attended{.out = {}, .note = result.note, .remarks = result.remarks};
   SafetensorsFile& out = attended.out;
   add_floats(out, "output", result.output.value());
   add_floats(out, "attention", result.attention);

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-struct Attended {
+struct AttendResult {
   SafetensorsFile out;               // contents of OUT
   std::string note;                  // reason for not using `backend`; empty if it was used
   std::vector<std::string> remarks;  // further remarks on `out`
@@ -17,7 +17,7 @@ struct Attended {
 
 // The spec is `spec_json` or, if absent, the string "spec" in the metadata of `tensors`. Throws
 // InputError that names the tensor or key, the expectation and the value found.
-Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
-                bool terms, Backend& backend);
+AttendResult attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
+                    bool terms, Backend& backend);
 
 }  // namespace attnscope

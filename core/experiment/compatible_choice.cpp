@@ -67,7 +67,7 @@ CompatibleChoice with_fewest_changes(const RunView& selected, const std::vector<
   for (std::size_t n = 0; n < changes.size(); ++n) {
     if ((*valid >> n & 1U) == 0) continue;
     result.implied.push_back(changes[n].description);
-    const std::string cause = refusal_in_words(reason(*valid & ~(1U << n)));  // without change n
+    const std::string cause = refusal_sentence(reason(*valid & ~(1U << n)));  // without change n
     result.reason += (result.reason.empty() ? "" : ". ") + cause;
   }
   return result;
@@ -98,7 +98,7 @@ CompatibleChoice prepend_changes(std::vector<std::string> words, CompatibleChoic
 
 }  // namespace
 
-std::string refusal_in_words(const std::string& refusal) {
+std::string refusal_sentence(const std::string& refusal) {
   const auto is_path_character = [](char c) {
     return std::islower(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
   };
@@ -141,7 +141,7 @@ CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
   }
   const Index segment = next.run.structure.segment.value_or(stored.segment);
   if (selected.memory.remember && segment == 0 && tokens > 1) {
-    next.run.structure.segment = length = share_of(length, kSegments);
+    next.run.structure.segment = length = fraction_of_length(length, kSegments);
     implied.push_back("segments of " + std::to_string(length) +
                       (length == 1 ? " token" : " tokens"));
     next.view.part.segment = kSegments / 2;  // the first segment has no memory yet

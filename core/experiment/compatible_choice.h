@@ -24,7 +24,7 @@ struct CompatibleChoice {
 
 // Refusal without its leading path and its list of expected values: "Linear never forms scores of
 // pairs, so ALiBi has nothing to change". Other errors are returned unchanged.
-std::string refusal_in_words(const std::string& refusal);
+std::string refusal_sentence(const std::string& refusal);
 
 // Setters of the choices for a set of heads; an empty choice restores the default.
 struct HeadScope {

@@ -286,7 +286,7 @@ void check_vectors(const ImportedTensors& tensors, const std::string& file) {
     if (tensors.v.empty()) continue;
     const Tensor& v = tensors.v[n];
     if (v.dim(0) != k.dim(0) || v.dim(1) != k.dim(1)) {
-      fail("v", n, "heads and rows as k has them, " + to_string({k.dim(0), k.dim(1)}), v);
+      fail("v", n, "the heads and rows of k, " + to_string({k.dim(0), k.dim(1)}), v);
     }
   }
 }

@@ -24,9 +24,9 @@ struct Rollout {
   // Achieved return. A rollout that misses the goal counts as reaching it one step after its last,
   // as in training (walks.h).
   double achieved() const {
-    return static_cast<double>(Grid::return_of(steps() + (reached ? 0 : 1)));
+    return static_cast<double>(Grid::return_to_go(steps() + (reached ? 0 : 1)));
   }
-  double target_return() const { return static_cast<double>(Grid::return_of(target_steps)); }
+  double target_return() const { return static_cast<double>(Grid::return_to_go(target_steps)); }
 };
 
 struct Rollouts {

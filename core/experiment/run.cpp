@@ -87,7 +87,7 @@ struct ExperimentRun::State {
     if (progress != nullptr) progress->begin_stage(name, share, share);
   }
 
-  Sources sources_of(const RunSpec& spec) const {
+  Sources memory_sources(const RunSpec& spec) const {
     Sources sources;
     if (spec.tensors.file.empty()) {
       sources.model = models->current(spec.model);
@@ -309,7 +309,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
     return run_tensors(spec, backend, trace->notes);
   }
   state_->begin_stage("reading the model", 0);
-  const State::Sources sources = state_->sources_of(spec);
+  const State::Sources sources = state_->memory_sources(spec);
   const std::shared_ptr<const Checkpoint>& checkpoint = sources.model.checkpoint;
   check_stop();
   state_->begin_stage("tokenising the text", 0);
@@ -342,7 +342,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
 }
 
 ExperimentRun::InferenceOnly ExperimentRun::run_inference_only(const RunSpec& spec) {
-  const State::Sources sources = state_->sources_of(spec);
+  const State::Sources sources = state_->memory_sources(spec);
   Trace unused_trace;  // receives notes only
   const PreparedRun prepared_run =
       prepare(spec, sources.model.checkpoint, sources.contexts, {}, unused_trace);
@@ -364,7 +364,7 @@ std::shared_ptr<const Checkpoint> ExperimentRun::checkpoint(const RunSpec& spec)
 }
 
 std::shared_ptr<const Store> ExperimentRun::contexts(const RunSpec& spec) const {
-  return state_->sources_of(spec).contexts;
+  return state_->memory_sources(spec).contexts;
 }
 
 Index warm_runs_after(double milliseconds) {
@@ -420,7 +420,7 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<FindingR
   const auto cached_or_new_run = [&](const Session& single) {
     // Times of imported attention are unknown.
     const bool timed = session.b && single.run.tensors.file.empty();
-    State::Sources sources = state_->sources_of(single.run);
+    State::Sources sources = state_->memory_sources(single.run);
     const auto cached = std::ranges::find_if(state_->cache, [&](const State::CachedRun& entry) {
       return entry.session.run == single.run && entry.sources == sources && (entry.timed || !timed);
     });

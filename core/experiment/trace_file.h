@@ -12,7 +12,7 @@ namespace attnscope {
 //   log_sum_exp.N.G       [h, L_q] of the scores, for single-softmax variants
 //   logits                [L, vocabulary]
 //   q.N.G, k.N.G, v.N.G   [h, L, d_k] as used in the scores (rotated), for single-part variants
-//                         (2 d_k if some rows have their own projections: Part::own_rows)
+//                         (2 d_k if some rows have their own projections: Part::global_rows)
 //   q_plain.N.G, k_plain.N.G   before rotation
 //   output.N.G            [h, L, d_v] per head, before the output projection
 //   extra.N.G.NAME        variant-specific tensors

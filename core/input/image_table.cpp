@@ -68,7 +68,7 @@ std::vector<std::vector<std::int32_t>> read_image_table(const std::filesystem::p
       if (level < 0 || level >= levels) {
         throw InputError(path.string() + ", line " + std::to_string(number) + ": expected " +
                          std::to_string(pixels) + " levels from 0 to " +
-                         std::to_string(levels - 1) + ", found another number " +
+                         std::to_string(levels - 1) + ", found none at place " +
                          std::to_string(image.size() + 1));
       }
       image.push_back(static_cast<std::int32_t>(level));

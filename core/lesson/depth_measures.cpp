@@ -44,7 +44,7 @@ std::vector<double> head_spans(const Traces& traces, const Claim& claim) {
     Index head = 0;
     const AttentionTap* tap = trace.find(at, &head);
     if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
-    spans.push_back(own_span(*tap->result.part, head).mean());
+    spans.push_back(head_span(*tap->result.part, head).mean());
   }
   if (spans.empty()) throw InputError("the claim requires heads with spans, found none");
   return spans;
@@ -64,7 +64,7 @@ double span_pairs(const Traces& traces, const Claim& claim) {
     Index head = 0;
     const AttentionTap* tap = trace.find(at, &head);
     if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
-    const HeadSpan span = own_span(*tap->result.part, head);
+    const HeadSpan span = head_span(*tap->result.part, head);
     for (Index i = 0; i < tap->queries(); ++i) {
       // The mask is positive at distances below z + R.
       const double reach = std::min(std::ceil(span.at(i) + span.ramp), span.most + 1);
@@ -83,7 +83,7 @@ double span_range(const Traces& traces, const Claim& claim) {
   if (!tap.result.part || tap.result.part->normaliser != Normaliser::SpanSoftmax) {
     throw InputError("the claim requires a head with a span");
   }
-  const HeadSpan span = own_span(*tap.result.part, head);
+  const HeadSpan span = head_span(*tap.result.part, head);
   const auto [least, most] = std::minmax_element(span.z.begin(), span.z.end());
   return static_cast<double>(*most) - static_cast<double>(*least);
 }
@@ -107,7 +107,7 @@ double retrieval_gain(const Traces& traces, const Claim&) {
 
 // Share of a token's attention on retrieved tokens.
 double fetched_share(const Traces& traces, const Claim& claim) {
-  const Fetched found = fetched_by(*traces.trace, claim.layer, claim.head, claim.query);
+  const RetrievedKeys found = retrieved_keys(*traces.trace, claim.layer, claim.head, claim.query);
   if (found.tap == nullptr) throw InputError("the claim requires retrieved tokens, found none");
   return found.share;
 }

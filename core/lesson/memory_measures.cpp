@@ -14,7 +14,7 @@ namespace {
 double kind_share(const Traces& traces, const Claim& claim, KeyKind kind) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
-  return share_of({&tap, head}, kind);
+  return fraction_of_length({&tap, head}, kind);
 }
 
 double receptive_distance(const Traces& traces, const Claim& claim) {
@@ -32,7 +32,7 @@ double segment_cost(const Traces& traces, const Claim& claim) {
   const AttentionTap& tap = tap_of(trace, claim);
   if (!reads_in_segments(trace)) throw InputError("the claim requires a segmented run");
   const auto length = static_cast<Index>(trace.tokens.size());
-  return pairs_in_segments(tap.variant, trace.config->segment, length) / pairs_of_all(length);
+  return pairs_in_segments(tap.variant, trace.config->segment, length) / causal_pair_count(length);
 }
 
 HaltingRecord halting(const Traces& traces) {

@@ -74,10 +74,10 @@ double pair_span_mask(const Traces& traces, const Claim& claim) {
   if (!learned && !(settings.has("z") && settings.has("ramp"))) {
     throw InputError("the claim requires a span, found none");
   }
-  const double z = settings.has("z") ? settings.real("z") : own_span(*part, head).at(claim.query);
+  const double z = settings.has("z") ? settings.real("z") : head_span(*part, head).at(claim.query);
   const double ramp = settings.has("ramp") ? settings.real("ramp") : part->span_ramp;
   const double distance = static_cast<double>(claim.query - claim.key);
-  return learned && distance > part->span_most ? 0 : span_mask(z, ramp, distance);
+  return learned && distance > part->max_span ? 0 : span_mask(z, ramp, distance);
 }
 
 }  // namespace

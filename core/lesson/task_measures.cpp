@@ -40,7 +40,7 @@ ViewSettings view_of(const Claim& claim) {
 
 double crossing_share(const Traces& traces, const Claim& claim) {
   const GeneratedTarget& written = written_target(traces);
-  return crossing(alignment_weights(written, view_of(claim)), letters_of(written));
+  return crossing(alignment_weights(written, view_of(claim)), letter_count(written));
 }
 
 double number_is_correct(const Traces& traces, const Claim&) {
@@ -64,7 +64,7 @@ double return_correlation(const Traces& traces, const Claim&) {
   const auto count = static_cast<double>(rollouts.max_steps);
   double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
   for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
-    const auto a = static_cast<double>(Grid::return_of(target_steps)),
+    const auto a = static_cast<double>(Grid::return_to_go(target_steps)),
                b = rollouts.mean_achieved(target_steps);
     x += a;
     y += b;

@@ -145,7 +145,7 @@ class Search {
 
 }  // namespace
 
-Index BeamSearch::best_at(std::size_t n) const {
+Index BeamSearch::rank_of_best_prefix(std::size_t n) const {
   const std::vector<std::int32_t>& ids = best().ids;
   const std::vector<Beam>& beams = steps.at(n);
   const auto is_prefix = [&](const Beam& beam) {

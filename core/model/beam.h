@@ -34,7 +34,7 @@ struct BeamSearch {
   std::vector<std::vector<Beam>> steps;
   const Beam& best() const { return steps.back().front(); }
   // Rank of the best continuation's prefix after step n (from 0).
-  Index best_at(std::size_t n) const;
+  Index rank_of_best_prefix(std::size_t n) const;
 };
 
 // prompt: at least one id. Stops when the most likely continuation has ended (longer ones cannot be

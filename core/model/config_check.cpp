@@ -44,7 +44,7 @@ void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups
     if (variant(groups[g].variant.id).memory.remember && config.segment > 0) {
       const Values& values = groups[g].variant.values;
       dimensions.memory = values.has("memory") ? values.integer("memory") : config.segment;
-      dimensions.memory_given = true;
+      dimensions.is_memory_final = true;
     }
     const std::string reason =
         refusal(groups[g].variant, groups[g].encoding, causal, dimensions, 0, 0);

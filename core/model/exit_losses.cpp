@@ -66,7 +66,7 @@ Var ExitRun::distribution_loss(const IntTensor& targets) const {
   const Index target_count = std::ranges::count_if(best, [](std::int32_t n) { return n >= 0; });
   for (Index n = 1; n < layers_; ++n) {
     const Var x(states_[static_cast<std::size_t>(n)].value());
-    const Var logit = chance_logits(pass_, n, x);  // [rows]
+    const Var logit = exit_probability_logits(pass_, n, x);  // [rows]
     Tensor exits = Tensor::zeros({rows_}), continues = Tensor::zeros({rows_});
     for (Index row = 0; row < rows_; ++row) {
       if (best[row] < 0) continue;
@@ -84,7 +84,7 @@ Var ExitRun::distribution_loss(const IntTensor& targets) const {
 Var ExitRun::imitation_loss(const IntTensor& targets) const {
   const auto predictions = [&](Index n) {
     const Tensor logits = out(n, Var(states_[static_cast<std::size_t>(n)].value())).value();
-    return likeliest_rows(logits);
+    return row_argmax(logits);
   };
   const std::vector<std::int32_t> last = predictions(layers_);
   const IntTensor flat = targets.reshaped({rows_});

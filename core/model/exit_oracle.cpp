@@ -32,7 +32,7 @@ Var flatten(const Var& product) {
 }  // namespace
 
 void OracleInput::add_layer(const Tensor& logits) {
-  const std::vector<std::int32_t> guesses = likeliest_rows(logits);
+  const std::vector<std::int32_t> guesses = row_argmax(logits);
   const Tensor likelihoods = correctness ? Tensor() : log_softmax(Var(logits)).value();
   std::vector<double> layer_scores(static_cast<std::size_t>(targets.size()), 0.0);
   for (Index row = 0; row < targets.size(); ++row) {
@@ -63,7 +63,7 @@ IntTensor oracle_layers(const OracleInput& input) {
   return best;
 }
 
-std::vector<std::int32_t> likeliest_rows(const Tensor& logits) {
+std::vector<std::int32_t> row_argmax(const Tensor& logits) {
   const Index size = logits.dim(1);
   std::vector<std::int32_t> result;
   for (Index row = 0; row < logits.dim(0); ++row) {
@@ -73,7 +73,7 @@ std::vector<std::int32_t> likeliest_rows(const Tensor& logits) {
   return result;
 }
 
-Var chance_logits(Pass& pass, Index n, const Var& x) {
+Var exit_probability_logits(Pass& pass, Index n, const Var& x) {
   const Var w = slice(pass.weight("exit.w"), 0, n - 1, 1);  // [1, d]
   const Var b = slice(pass.weight("exit.b"), 0, n - 1, 1);  // [1]
   pass.count(x.value().size());

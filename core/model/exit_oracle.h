@@ -27,10 +27,10 @@ struct OracleInput {
 IntTensor oracle_layers(const OracleInput& input);
 
 // Index of the largest entry of each row.
-std::vector<std::int32_t> likeliest_rows(const Tensor& logits);
+std::vector<std::int32_t> row_argmax(const Tensor& logits);
 
 // Logits of the geometric rule's exit probability at layer n, from 1.  [rows, d] -> [rows]
-Var chance_logits(Pass& pass, Index n, const Var& x);
+Var exit_probability_logits(Pass& pass, Index n, const Var& x);
 // Logits of the classifier's confidence.  [rows, d] -> [rows]
 Var classifier_logits(Pass& pass, const Var& x);
 

@@ -37,7 +37,7 @@ class Generator {
   const std::vector<std::int32_t>& tokens() const { return tokens_; }
   Index forgotten() const { return forgotten_; }  // tokens dropped from the beginning
   // Reason why every step recomputes the whole sequence; empty: keys and values are cached.
-  const std::string& recomputes() const { return recomputes_; }
+  const std::string& recompute_reason() const { return recomputes_; }
   // Exit layer of the last token, from 1; 0 without a threshold.
   Index exit_layer() const { return exit_layer_; }
 

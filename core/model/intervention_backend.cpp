@@ -12,8 +12,8 @@ InterventionBackend::InterventionBackend(Backend& inner, Change change, std::str
 void InterventionBackend::check_tokens(const Pattern& pattern) const {
   if (pattern.queries() == length_ && pattern.keys() == length_) return;
   throw InputError("intervene: expected a variant whose keys are individual tokens, found " +
-                   variant_ + ", which attends to " + std::to_string(pattern.keys()) +
-                   " columns of its own");
+                   variant_ + ", whose keys are " + std::to_string(pattern.keys()) +
+                   " other columns");
 }
 
 PartResult InterventionBackend::run(const Part& part, const Wanted& wanted) {
@@ -29,7 +29,7 @@ PartResult InterventionBackend::run(const Part& part, const Wanted& wanted) {
       note_ = error.what();
     }
   }
-  return cpu_backend().run(changed, on_host(wanted));
+  return cpu_backend().run(changed, with_host_results(wanted));
 }
 
 void InterventionBackend::finish(OperationResult& result) const {

@@ -20,7 +20,8 @@ constexpr Index kRowsAtATime = 64;
 
 const Tensor& tap(const Trace& trace, const std::string& name) {
   const auto found = trace.taps.find(name);
-  if (found == trace.taps.end()) throw WorkError("logit lens: this run kept no \"" + name + "\"");
+  if (found == trace.taps.end())
+    throw WorkError("logit lens: this run recorded no \"" + name + "\"");
   return found->second;
 }
 
@@ -49,9 +50,10 @@ double cosine(const float* a, const float* b, Index count) {
   return aa > 0 && bb > 0 ? product / std::sqrt(aa * bb) : 0;
 }
 
-// Fills entry `at` of `lens` from a row of logits; final_guess: id that the last layer predicts.
-void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_guess, LogitLens& lens,
-                  Index at) {
+// Fills entry `at` of `lens` from a row of logits; final_guess_probability: id that the last layer
+// predicts.
+void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_guess_probability,
+                  LogitLens& lens, Index at) {
   const float* best = std::max_element(logits, logits + vocabulary);
   double sum = 0;
   float second = -INFINITY;
@@ -65,7 +67,7 @@ void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_gues
   lens.guess[at] = static_cast<std::int32_t>(best - logits);
   lens.probability[at] = probability(*best);
   lens.margin[at] = probability(*best) - (vocabulary > 1 ? probability(second) : 0.0f);
-  lens.final_guess[at] = probability(logits[final_guess]);
+  lens.final_guess_probability[at] = probability(logits[final_guess_probability]);
 }
 
 // Tap with the state after a layer; in a recurrence over depth, after a layer of a step.
@@ -110,10 +112,11 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
   const Index width = state_width(model.config), vocabulary = trace.logits.dim(1);
   LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
                  Tensor({layers, length}), Tensor({layers, length})};
-  std::vector<std::int32_t> final_guess;
+  std::vector<std::int32_t> final_guess_probability;
   for (Index i = 0; i < length; ++i) {
     const float* row = trace.logits.data() + i * vocabulary;
-    final_guess.push_back(static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
+    final_guess_probability.push_back(
+        static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
   }
   Tensor before = tap(trace, "embed");
   if (before.dim(1) < width) before = concat({Var(before), Var(before)}, 1).value();  // two streams
@@ -130,7 +133,8 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
       for (Index r = 0; r < count; ++r) {
         const Index i = first + r;
         evaluate_row(logits.data() + r * vocabulary, vocabulary,
-                     final_guess[static_cast<std::size_t>(i)], lens, layer * length + i);
+                     final_guess_probability[static_cast<std::size_t>(i)], lens,
+                     layer * length + i);
         lens.saturation(layer, i) =
             static_cast<float>(cosine(state.data() + i * width, before.data() + i * width, width));
       }

@@ -15,11 +15,11 @@ namespace attnscope {
 // One number per layer and position: [layers, L]. In a recurrence over depth, layers
 // are counted on through all steps.
 struct LogitLens {
-  IntTensor guess;     // most likely next token
-  Tensor probability;  // of the guess
-  Tensor margin;       // to the second most likely token (softmax response in CALM)
-  Tensor final_guess;  // probability of the last layer's guess
-  Tensor saturation;   // cosine of the layer's output and input state
+  IntTensor guess;                 // most likely next token
+  Tensor probability;              // of the guess
+  Tensor margin;                   // to the second most likely token (softmax response in CALM)
+  Tensor final_guess_probability;  // probability of the last layer's guess
+  Tensor saturation;               // cosine of the layer's output and input state
 };
 
 // Logits of a layer (from 0), computed from the taps of a run without early exits or recurrence

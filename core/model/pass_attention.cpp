@@ -241,15 +241,15 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
     }
   }
   const Variant& v = variant(chosen.variant.id);
-  if (options_.adapted && v.updated_constants && site.at.kind == AttentionKind::Self) {
-    for (const auto& [name, value] : v.updated_constants(input)) {
+  if (options_.adapted && v.update_constants && site.at.kind == AttentionKind::Self) {
+    for (const auto& [name, value] : v.update_constants(input)) {
       options_.adapted->insert_or_assign(weights_prefix(site, group) + name, value.value());
     }
   }
   std::vector<RowSource> sources;  // before the segment itself is added to memory
   if (memory_ && recorder_.on() && site.at.kind == AttentionKind::Self &&
       site.at.stack == Stack::Decoder && variant(chosen.variant.id).memory.remember) {
-    sources = sources_of(stored_rows(*memory_, group_site, group), memory_->length);
+    sources = memory_sources(stored_rows(*memory_, group_site, group), memory_->length);
   }
   OperationResult result = evaluate_operation(site, input, wanted(chosen));
   if (options_.work && result.pattern) {  // scores and weighted sums
@@ -281,9 +281,9 @@ Wanted Pass::wanted(const HeadGroup& group) const {
   Wanted wanted;
   wanted.progress = options_.progress;
   if (recorder_.on()) {
-    const bool on_host = &backend_ == &cpu_backend();
-    wanted.attention = options_.keep_attention && on_host;
-    wanted.device_attention = options_.keep_attention && !on_host;
+    const bool with_host_results = &backend_ == &cpu_backend();
+    wanted.attention = options_.keep_attention && with_host_results;
+    wanted.device_attention = options_.keep_attention && !with_host_results;
     wanted.log_sum_exp = true;
     wanted.tiles = !options_.keep_attention;
   }

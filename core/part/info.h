@@ -28,7 +28,7 @@ struct Dimensions {
   Index batch = 1;                   // B; every item has its own state
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
   Index layers = 0, vocabulary = 0;  // of the model, for weights of whole models
-  bool memory_given = false;         // M is final, as in the command `attend`
+  bool is_memory_final = false;      // M is final, as in the command `attend`
   // Head group: its first head within the layer, and the layer's heads; 0: the only group.
   Index first_head = 0, layer_heads = 0;
 

@@ -106,12 +106,12 @@ Index Part::kv_heads() const {
 }
 
 bool Part::is_own(Index query) const {
-  return std::ranges::binary_search(own_rows, static_cast<std::int32_t>(query));
+  return std::ranges::binary_search(global_rows, static_cast<std::int32_t>(query));
 }
 
 Part::Span Part::numbers_of(const Var& vectors, Index query) const {
   const Index size = vectors.dim(-1);
-  if (own_rows.empty()) return {0, size};
+  if (global_rows.empty()) return {0, size};
   return {is_own(query) ? size / 2 : 0, size / 2};
 }
 

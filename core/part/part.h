@@ -120,15 +120,15 @@ struct Part : HeadOperands {
   OffsetIndexPtr logits_index;  // index(o): the column of `logits` that a pair reads
   // For reports only: ascending rows with their own projections. q, k and v are then twice as
   // wide: rows listed here use the second half, all others the first; q is 0 in the unused half.
-  std::vector<std::int32_t> own_rows;
+  std::vector<std::int32_t> global_rows;
 
   // Allowed keys, shared by the batch.
   std::shared_ptr<const Pattern> pattern;
 
   // Normaliser.
   Normaliser normaliser = Normaliser::Softmax;
-  Var span;                             // SpanSoftmax: z, [h] or [B h, L_q]
-  double span_ramp = 0, span_most = 0;  // R, S
+  Var span;                            // SpanSoftmax: z, [h] or [B h, L_q]
+  double span_ramp = 0, max_span = 0;  // R, S
 
   // Values.
   std::optional<RelativeRows> value_rows;  // output_i += sum_c a_ic rows[index(o)]
@@ -136,7 +136,7 @@ struct Part : HeadOperands {
   Index queries() const { return pattern->queries(); }
   Index keys() const { return pattern->keys(); }
   Index kv_heads() const;          // h_kv, from the shapes of k or v; h without either
-  bool is_own(Index query) const;  // among own_rows
+  bool is_own(Index query) const;  // among global_rows
   // Components of q, k or v that row `query` compares or sums.
   struct Span {
     Index first = 0, count = 0;

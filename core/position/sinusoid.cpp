@@ -36,7 +36,7 @@ Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<do
   return table;  // [L, d]
 }
 
-std::vector<double> as_doubles(const std::vector<std::int32_t>& positions) {
+std::vector<double> to_doubles(const std::vector<std::int32_t>& positions) {
   return {positions.begin(), positions.end()};
 }
 

@@ -20,7 +20,7 @@ double finite_angle(double position, double frequency);
 Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies,
                       bool halves = false);
 
-std::vector<double> as_doubles(const std::vector<std::int32_t>& positions);
+std::vector<double> to_doubles(const std::vector<std::int32_t>& positions);
 
 // "NAME: expected an even size ..." if d is known and odd; else empty.
 std::string odd_size_objection(Index d, const char* name);

@@ -44,7 +44,7 @@ Encoding sinusoidal_encoding() {
   };
   e.embed = [](const Var& x, const std::vector<std::int32_t>& positions,
                const EncodingContext& context) {
-    return add(x, sinusoid_table(as_doubles(positions), frequencies(x.dim(-1), context),
+    return add(x, sinusoid_table(to_doubles(positions), frequencies(x.dim(-1), context),
                                  context.values.choice("style") == "half"));
   };
   return e;

@@ -32,7 +32,7 @@ Encoding universal_encoding() {
                const EncodingContext& context) {
     const auto frequencies = sinusoid_frequencies(x.dim(-1), context.values.real("base"));
     const auto step = static_cast<double>(context.values.integer("step"));
-    const Var by_position = add(x, sinusoid_table(as_doubles(positions), frequencies));
+    const Var by_position = add(x, sinusoid_table(to_doubles(positions), frequencies));
     return add(by_position, sinusoid_table({step}, frequencies));  // [B, L, d]
   };
   return e;

@@ -208,16 +208,16 @@ Cache& cache() {
 }  // namespace
 
 std::shared_ptr<void> allocate_block(std::size_t bytes) {
-  return {take_block(bytes), [bytes](void* block) { give_block(block, bytes); }};
+  return {acquire_block(bytes), [bytes](void* block) { release_block(block, bytes); }};
 }
 
-void* take_block(std::size_t bytes) {
+void* acquire_block(std::size_t bytes) {
   void* block = cache().allocate(class_size(bytes));
   write_guard(block, bytes);
   return block;
 }
 
-void give_block(void* block, std::size_t bytes) noexcept {
+void release_block(void* block, std::size_t bytes) noexcept {
   check_guard(block, bytes);
   cache().deallocate(block, class_size(bytes));
 }

@@ -20,9 +20,9 @@ constexpr std::size_t kStorageAlignment = 64;
 // outside parallel_for bodies, if the memory budget is exceeded (core/base/memory_budget.h).
 std::shared_ptr<void> allocate_block(std::size_t bytes);
 
-// Like allocate_block() without a handle; give_block() requires the same `bytes`.
-void* take_block(std::size_t bytes);
-void give_block(void* block, std::size_t bytes) noexcept;
+// Like allocate_block() without a handle; release_block() requires the same `bytes`.
+void* acquire_block(std::size_t bytes);
+void release_block(void* block, std::size_t bytes) noexcept;
 
 // Allocator for std::vectors that grow with the text, so that they count towards the budget.
 template <class T>
@@ -32,8 +32,8 @@ struct StorageAllocator {
   template <class U>
   StorageAllocator(const StorageAllocator<U>&) {}  // NOLINT: allocators convert
 
-  T* allocate(std::size_t count) { return static_cast<T*>(take_block(count * sizeof(T))); }
-  void deallocate(T* block, std::size_t count) noexcept { give_block(block, count * sizeof(T)); }
+  T* allocate(std::size_t count) { return static_cast<T*>(acquire_block(count * sizeof(T))); }
+  void deallocate(T* block, std::size_t count) noexcept { release_block(block, count * sizeof(T)); }
   bool operator==(const StorageAllocator&) const = default;
 };
 template <class T>

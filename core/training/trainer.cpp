@@ -63,7 +63,7 @@ void Trainer::resume(const TrainingState& state) {
   for (const auto& [name, weight] : state.weights) {
     if (!checkpoint_.model.weights.contains(name)) {
       throw InputError((plan_.folder / "training.safetensors").string() + ": weight " + name +
-                       " is none of this model");
+                       " does not belong to this model");
     }
   }
   optimiser_.moments() = state.moments;

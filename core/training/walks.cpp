@@ -30,7 +30,7 @@ Index Grid::distance(Index cell) {
   return std::abs(cell / kSide - kGoal / kSide) + std::abs(cell % kSide - kGoal % kSide);
 }
 
-float Grid::return_of(Index steps) {
+float Grid::return_to_go(Index steps) {
   return -kCost * static_cast<float>(steps);
 }
 
@@ -55,7 +55,7 @@ Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index 
     }
     if (cell == Grid::kGoal) reached = std::min(reached, steps);
     for (Index t = 0; t < steps; ++t) {
-      batch.returns(b, t) = Grid::return_of(std::max<Index>(reached - t, 0));
+      batch.returns(b, t) = Grid::return_to_go(std::max<Index>(reached - t, 0));
     }
   }
   return batch;
@@ -74,7 +74,7 @@ Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
     const auto at = static_cast<std::size_t>(b);
     for (Index t = 0; t < steps; ++t) {
       const auto step = static_cast<std::size_t>(t);
-      batch.returns(b, t) = Grid::return_of(std::max<Index>(desired_steps[at] - t, 0));
+      batch.returns(b, t) = Grid::return_to_go(std::max<Index>(desired_steps[at] - t, 0));
       set_state(batch.states, b, t, cells[at][step]);
       if (t + 1 < steps) batch.actions(b, t) = static_cast<std::int32_t>(actions[at][step]);
     }

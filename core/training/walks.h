@@ -17,7 +17,7 @@ struct Grid {
 
   static constexpr float kCost = 0.1f;
 
-  static float return_of(Index steps);  // return to go of `steps` remaining steps
+  static float return_to_go(Index steps);  // return to go of `steps` remaining steps
   static Index after(Index cell, Index action);
   static Index distance(Index cell);  // minimum number of steps to the goal
 };

@@ -241,7 +241,7 @@ Session session_from_text(const std::string& text, const std::string& name) {
 
 }  // namespace
 
-bool carries_session(const std::filesystem::path& picture) {
+bool has_session(const std::filesystem::path& picture) {
   return read_png_metadata(picture).contains(kExperimentKeyword);
 }
 

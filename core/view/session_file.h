@@ -18,7 +18,7 @@ Json to_json(const Session& session);
 // Loads a session file, or a picture (PNG) with an embedded session.
 Session load_session(const std::filesystem::path& path);
 // True if a PNG has an embedded session. Throws InputError if the file is not an intact PNG.
-bool carries_session(const std::filesystem::path& picture);
+bool has_session(const std::filesystem::path& picture);
 void save_session(const std::filesystem::path& path, const Session& session);
 
 }  // namespace attnscope

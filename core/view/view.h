@@ -112,7 +112,7 @@ struct ViewLayout {
   bool rows_run_down = true, columns_run_across = true;
   // Set if cells are words, while the settings count tokens. Null: cells are tokens.
   std::shared_ptr<const WordPairs> words{};
-  std::function<Hit(Hit)> of_words{};            // converts a hit on words to a hit on their tokens
+  std::function<Hit(Hit)> to_token_hit{};        // converts a hit on words to a hit on their tokens
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
   std::vector<Handle> handles{};  // later handles are above earlier ones; `list` draws them
   std::string pending;  // computation in progress that may change the picture: "map 40 % exact";

@@ -24,7 +24,7 @@ bool entities_ok(std::string_view text) {
 }
 
 struct Tag {
-  std::string name, fault;
+  std::string name, layout_error;
   bool closes = false, empty = false;  // </name>, <name/>
 };
 
@@ -42,8 +42,8 @@ std::string consume_name(std::string_view& rest) {
 
 Tag parse_tag(std::string_view source) {
   Tag tag;
-  const auto with_fault = [&](const char* fault) {
-    tag.fault = fault;
+  const auto with_fault = [&](const char* layout_error) {
+    tag.layout_error = layout_error;
     return tag;
   };
   if (source.size() < 3 || source.back() != '>') return with_fault("no end");
@@ -110,7 +110,7 @@ std::string xml_error(std::string_view text) {
     const std::string_view source = text.substr(0, text.find('>') + 1);
     const std::string excerpt = std::string(source.substr(0, 200));
     const Tag tag = parse_tag(source);
-    if (!tag.fault.empty()) return tag.fault + " in " + excerpt;
+    if (!tag.layout_error.empty()) return tag.layout_error + " in " + excerpt;
     if (is_complete) return "a second root";
     if (tag.closes) {
       if (open.empty() || open.back() != tag.name) return "not open: " + excerpt;

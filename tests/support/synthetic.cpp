@@ -44,14 +44,14 @@ LogitLens synthetic_lens(const Trace& trace) {
       lens.guess(layer, i) = static_cast<std::int32_t>((i + layer / 2) % kVocabulary);
       lens.probability(layer, i) = wave(i, layer);
       lens.margin(layer, i) = lens.probability(layer, i) / 2;
-      lens.final_guess(layer, i) = lens.probability(layer, i) / 3;
+      lens.final_guess_probability(layer, i) = lens.probability(layer, i) / 3;
       lens.saturation(layer, i) = 1 - wave(i, layer) / 4;
     }
   }
   return lens;
 }
 
-Findings found_in(const Trace& trace, const Trace* reference) {
+Findings findings_of(const Trace& trace, const Trace* reference) {
   Findings findings;
   if (trace.config && trace.config->context == kContext) {
     findings.set(Findings::lens, std::make_shared<const LogitLens>(synthetic_lens(trace)));
@@ -145,15 +145,15 @@ Pattern window_and_global(Index length, Index window, Index globals) {
   return builder.finish();
 }
 
-InputOf::InputOf(const Trace& trace, const ViewSettings& settings)
+ViewInputFixture::ViewInputFixture(const Trace& trace, const ViewSettings& settings)
     : input{.trace = trace,
             .session = session,
-            .findings = found_in(trace),
+            .findings = findings_of(trace),
             .canvas = {.theme = Theme::light(), .measure = file_text_measure()}} {
   session.view = settings;
 }
 
-ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
+ViewLayout lay_out_view(const Trace& trace, std::string_view id, const LayoutOptions& look) {
   Session session;
   session.view = look.settings;
   session.view.id = id;
@@ -161,7 +161,7 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
   if (look.reference != nullptr && look.interventions.empty()) {
     session.b = Session();
   }
-  Findings findings = found_in(trace, look.reference);
+  Findings findings = findings_of(trace, look.reference);
   if (!look.knows_lens) findings.remove(Findings::lens.id);
   if (look.errors != nullptr) {
     findings.set(Findings::errors, std::make_shared<const ErrorStudy>(*look.errors));
@@ -220,12 +220,12 @@ std::string all_text(const DisplayList& list) {
   return lines;
 }
 
-bool says(const DisplayList& list, const std::string& words) {
+bool shows_text(const DisplayList& list, const std::string& words) {
   return std::ranges::any_of(
       texts(list), [&](const Text& text) { return text.text.find(words) != std::string::npos; });
 }
 
-int marked_boxes(const DisplayList& list, const Theme& theme) {
+int count_highlighted_boxes(const DisplayList& list, const Theme& theme) {
   return static_cast<int>(std::ranges::count_if(list.items, [&](const Item& item) {
     const auto* box = std::get_if<OutlinedBox>(&item);
     return box != nullptr && box->colour == theme.accent;
@@ -263,7 +263,7 @@ struct Bounds {
 
 }  // namespace
 
-std::string fault(const DisplayList& list) {
+std::string layout_error(const DisplayList& list) {
   constexpr double kSlack = 0.5;  // pixels
   std::vector<std::pair<Box, std::string>> placed_texts;
   int clips = 0;

@@ -30,13 +30,13 @@ Trace synthetic_trace(Pattern pattern);
 LogitLens synthetic_lens(const Trace& trace);
 // Findings of a trace: the logit lens of the traces above, and `reference`, if not null, which must
 // outlive the result.
-Findings found_in(const Trace& trace, const Trace* reference = nullptr);
+Findings findings_of(const Trace& trace, const Trace* reference = nullptr);
 
 // Window and global columns, as in sparse variants.
 Pattern window_and_global(Index length, Index window, Index globals);
 
 // View settings for a trace.
-struct Look {
+struct LayoutOptions {
   double width = 700, height = 720, font_size = 13;
   bool dark = false, framed = true, tight = false;
   ViewSettings settings;
@@ -50,12 +50,12 @@ struct Look {
   bool knows_lens = true;
   std::function<std::string(HintAction)> key_of{};
 };
-ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look = {});
+ViewLayout lay_out_view(const Trace& trace, std::string_view view, const LayoutOptions& look = {});
 
 // Input of a view for these settings, without a page.
-struct InputOf {
-  InputOf(const Trace& trace, const ViewSettings& settings);
-  InputOf(const InputOf&) = delete;
+struct ViewInputFixture {
+  ViewInputFixture(const Trace& trace, const ViewSettings& settings);
+  ViewInputFixture(const ViewInputFixture&) = delete;
   Session session;
   ViewInput input;
 };
@@ -63,13 +63,14 @@ struct InputOf {
 // Box of a text on the page, as set by its painter.
 Box extent(const Text& text);
 std::vector<Text> texts(const DisplayList& list);
-std::string all_text(const DisplayList& list);                 // one line per text
-bool says(const DisplayList& list, const std::string& words);  // true if a text contains `words`
+std::string all_text(const DisplayList& list);  // one line per text
+bool shows_text(const DisplayList& list,
+                const std::string& words);  // true if a text contains `words`
 // Number of boxes outlined in the highlight colour.
-int marked_boxes(const DisplayList& list, const Theme& theme = Theme::light());
+int count_highlighted_boxes(const DisplayList& list, const Theme& theme = Theme::light());
 
 // Layout error of a display list: overlapping texts, items outside the page; empty if there is
 // none.
-std::string fault(const DisplayList& list);
+std::string layout_error(const DisplayList& list);
 
 }  // namespace attnscope::testing

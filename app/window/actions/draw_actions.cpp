@@ -13,7 +13,7 @@ namespace {
 
 // The shown head if its pattern can be edited; else null.
 const AttentionTap* editable_tap(const State& s, Index* head = nullptr) {
-  if (s.run.trace == nullptr || s.run.trace->is_imported || s.edits_other()) return nullptr;
+  if (s.run.trace == nullptr || s.run.trace->is_imported || s.edits_b()) return nullptr;
   const AttentionTap* tap = s.tap(head);
   const bool is_editable = tap != nullptr && tap->result.pattern && tap->queries() <= kMaxPainted &&
                            tap->keys() <= kMaxPainted;
@@ -50,7 +50,8 @@ void change_mask(State& s, const char* operation) {
   Index head = 0;
   const AttentionTap& tap = *editable_tap(s, &head);
   std::optional<Choice>& choice = governing_variant(s.session.edit());
-  choice = custom_choice(changed_mask(mask_as_painted(choice, mask_of_head(tap, head)), operation));
+  choice =
+      custom_choice(apply_to_mask(mask_as_painted(choice, mask_of_head(tap, head)), operation));
   show_pattern(s);
 }
 
@@ -136,7 +137,7 @@ void add_graph_actions(std::vector<Action>& list) {
 
 bool has_picture(const State& s) {
   return s.run.trace != nullptr && s.run.trace->pixels != nullptr &&
-         !s.session->run.tensors.file.empty() && !s.edits_other();
+         !s.session->run.tensors.file.empty() && !s.edits_b();
 }
 
 // Changes the image's grid and adapts patterns whose parameters depend on it.

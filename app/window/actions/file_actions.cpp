@@ -13,7 +13,7 @@ void restore(State& s, const SharedSession& session) {
   s.run.generating = false;
   s.session = session;
   s.text.edit.assign(s.edited().run.text);
-  s.text.follow_cursor = true;
+  s.text.scrolls_to_cursor = true;
 }
 
 // Puts a bare file name into the folder of the last export.

@@ -23,7 +23,7 @@ void add_compare_actions(std::vector<Action>& list) {
                   [](State& s) {
                     s.session.edit().b = *s.session;
                     s.session.edit().view.id = "compare";
-                    s.editing_other = false;
+                    s.editing_b = false;
                   },
                   has_trace});
   list.back().starts_group = true;
@@ -48,9 +48,9 @@ void add_compare_actions(std::vector<Action>& list) {
                   "Edit B instead of A with the panels on the left.",
                   Menu::Edit,
                   {},
-                  [](State& s) { s.editing_other = !s.editing_other; },
+                  [](State& s) { s.editing_b = !s.editing_b; },
                   has_b,
-                  [](const State& s) { return s.edits_other(); }});
+                  [](const State& s) { return s.edits_b(); }});
   list.push_back({"compare_stop",
                   "Clear B",
                   "Remove B and stop comparing.",
@@ -58,7 +58,7 @@ void add_compare_actions(std::vector<Action>& list) {
                   {},
                   [](State& s) {
                     s.session.edit().b.reset();
-                    s.editing_other = false;
+                    s.editing_b = false;
                   },
                   has_b});
   list.back().view = "compare";

@@ -45,11 +45,11 @@ void step_head(State& s, Index by) {
     ++layer;
     head = 0;
   }
-  s.look_at(layer, head);
+  s.select_head(layer, head);
 }
 
 void step_layer(State& s, Index by) {
-  s.look_at(s.edited().view.layer + by, s.edited().view.head);
+  s.select_head(s.edited().view.layer + by, s.edited().view.head);
 }
 
 std::string no_effect_text(const State& s) {

@@ -60,7 +60,7 @@ void check_single_array(State& state) {
                       std::to_string(count) + ".";
     }
   } catch (const std::exception& e) {
-    known.refusal = std::string("\n\nNot available: ") + e.what();
+    check.refusal = std::string("\n\nNot available: ") + e.what();
   }
 }
 

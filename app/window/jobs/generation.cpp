@@ -23,7 +23,7 @@ void generate_token(State& state) {
     const std::int32_t token =
         sample_next_token(*state.run.trace, last, next_settings(state.session->view));
     if (append_token(state.session.edit().run, *state.run.trace, token)) {
-      state.text.follow_end = !state.edits_other();
+      state.text.scrolls_to_end = !state.edits_b();
       return;
     }
     state.notify("The model ends the text here.");

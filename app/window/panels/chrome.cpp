@@ -248,14 +248,14 @@ void draw_status_line(Ui& ui, State& state) {
   draw_tasks(ui, state);
   if (!state.run.error.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
-    ImGui::TextUnformatted(on_screen(refusal_in_words(state.run.error)).c_str());
+    ImGui::TextUnformatted(on_screen(refusal_sentence(state.run.error)).c_str());
     ImGui::PopStyleColor();
     mark(ui, "error");
     hint(ui,
          state.run.error + (state.run.trace ? "\nThe picture still shows the previous run." : ""));
   } else if (state.run.trace != nullptr) {
     const Trace& trace = *state.pictured_trace();
-    if (state.shows_other()) {
+    if (state.shows_b()) {
       ImGui::TextColored(ui.look->accent, "Showing B (Shift held)");
       mark(ui, "shows_other");
       draw_dot(ui);

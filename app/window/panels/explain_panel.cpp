@@ -55,7 +55,7 @@ void draw_bar(const Ui& ui, double share, const ImVec4& colour) {
   ImGui::Dummy({width, height});
 }
 
-void update_weights(const State::PointedHead& pointed, Index query, RowWeights::Row& cache) {
+void update_weights(const State::PointedHead& pointed, Index query, PairCache::Row& cache) {
   if (cache.trace == pointed.trace && cache.at == pointed.at && cache.query == query) return;
   cache = {pointed.trace, pointed.at, query, pointed.tap->rows(pointed.head, query, 1)};
 }
@@ -175,8 +175,7 @@ State::PointedHead merged_head(const State::PointedHead& pointed, const Hit& hit
 }
 
 // Draws the pair under the pointer as words, with the row of the query's word. Its tokens follow.
-void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit,
-                 RowWeights::Row& cache) {
+void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit, PairCache::Row& cache) {
   const State::PointedHead words = merged_head(pointed, hit);
   const WordPairs& pairs = hit.words->of(*words.tap);
   const bool has_query = hit.word_query >= 0, has_key = hit.word_key >= 0;
@@ -258,7 +257,7 @@ std::string measure_text(const HeadMeasure& measure, double value, bool per_word
 }
 
 // A head as a whole: its type and its measures.
-void draw_head(Ui& ui, const State::PointedHead& pointed, RowWeights::Head& cache) {
+void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache) {
   if (!is_whole(*pointed.tap)) {
     faint(ui, "The full map of this long text is not stored. Click to open the map.");
     return;
@@ -298,7 +297,7 @@ const char* pair_heading(const State& state, const std::optional<Hit>& hit) {
   return hit->query < 0 && hit->key < 0 ? "Head under the pointer" : "Token under the pointer";
 }
 
-void draw_pair(Ui& ui, const State& state, RowWeights& cache) {
+void draw_pair(Ui& ui, const State& state, PairCache& cache) {
   const std::optional<Hit> hit = hit_to_explain(state);
   heading(ui, pair_heading(state, hit));
   const State::PointedHead pointed = hit ? state.pointed_at(*hit) : State::PointedHead();
@@ -479,7 +478,7 @@ void draw_info(Ui& ui, const char* title, const Info& info, const std::string& l
 
 }  // namespace
 
-void draw_explain_panel(Ui& ui, State& state, RowWeights& weights) {
+void draw_explain_panel(Ui& ui, State& state, PairCache& weights) {
   draw_reading(ui, state);
   draw_pair(ui, state, weights);
   if (state.run.trace != nullptr && state.run.trace->is_imported) {

@@ -10,7 +10,7 @@ namespace attnscope::window {
 
 // Cached data of the pair under the pointer, whose weights may have to be derived or downloaded:
 // the query's row, with word merging also the row of its word, and the statistics of the head.
-struct RowWeights {
+struct PairCache {
   struct Row {
     std::shared_ptr<const Trace> trace;
     HeadRef at{-1, -1};
@@ -26,6 +26,6 @@ struct RowWeights {
   Head head;
 };
 
-void draw_explain_panel(Ui& ui, State& state, RowWeights& weights);
+void draw_explain_panel(Ui& ui, State& state, PairCache& weights);
 
 }  // namespace attnscope::window

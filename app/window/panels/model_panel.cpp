@@ -207,8 +207,8 @@ void draw_edited_switch(Ui& ui, State& state) {
       segments(ui, "edited",
                {{"Edit A", "The settings below apply to A.", "a"},
                 {"Edit B", "The settings below apply to B, which A is compared with.", "b"}},
-               state.edits_other() ? 1 : 0);
-  if (clicked >= 0) state.editing_other = clicked == 1;
+               state.edits_b() ? 1 : 0);
+  if (clicked >= 0) state.editing_b = clicked == 1;
   ImGui::Spacing();
 }
 

@@ -82,7 +82,7 @@ void draw_part_list(Ui& ui, State& state, const PartList& list) {
     mark(ui, std::string("part.") + list.id + "." + std::to_string(n));
   }
   ImGui::EndCombo();
-  if (clicked) state.look_at(*clicked);
+  if (clicked) state.select_part(*clicked);
 }
 
 }  // namespace

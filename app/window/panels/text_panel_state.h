@@ -18,10 +18,10 @@ struct CachedModelCard {
 struct TextPanel {
   TextEdit edit;
   bool focused = false;
-  bool drawn = false;          // in this frame; otherwise, the editor receives no keys
-  double scroll = 0;           // pixels
-  bool follow_cursor = false;  // scroll to the cursor in the next frame
-  bool follow_end = false;     // scroll to the end of the text in the next frame
+  bool drawn = false;              // in this frame; otherwise, the editor receives no keys
+  double scroll = 0;               // pixels
+  bool scrolls_to_cursor = false;  // scroll to the cursor in the next frame
+  bool scrolls_to_end = false;     // scroll to the end of the text in the next frame
   bool dragging = false;
   bool changed = false;  // edited since the last run of this text
   std::optional<CachedModelCard> card;

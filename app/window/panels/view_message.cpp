@@ -62,7 +62,7 @@ void draw_recovery_buttons(Ui& ui, State& state, ImVec2 at, float width) {
   add(can_undo, "Undo");
   ImGui::SetCursorScreenPos({at.x + (width - total) / 2, at.y});
   if (can_reset) {
-    if (button(ui, reset_label, "as_trained", true)) drop_choices(state.session.edit());
+    if (button(ui, reset_label, "as_trained", true)) clear_choices(state.session.edit());
     hint(ui, "Uses the model's own attention, positions and direction in all layers and heads.");
     if (can_keep || can_undo) ImGui::SameLine();
   }
@@ -116,7 +116,7 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
     const bool has_recovery = is_resettable(*state.session) || action("undo").enabled(state);
     const float bottom =
         draw_message(ui, at, size, "Cannot run with these settings",
-                     refusal_in_words(state.run.error) + ".\n\nChange the settings on the left" +
+                     refusal_sentence(state.run.error) + ".\n\nChange the settings on the left" +
                          (has_recovery ? ", or:" : "."));
     draw_recovery_buttons(ui, state, {at.x, bottom + ui.px(12)}, size.x);
   } else if (!state.session->run.has_input()) {

@@ -88,7 +88,7 @@ void open_clicked_map(State& state) {
   const std::optional<Hit>& hit = state.view.hit;
   if (!hit || hit->query >= 0 || hit->key >= 0) return;
   ViewSettings& view = state.session.edit().view;
-  state.look_at(hit->layer, hit->head);
+  state.select_head(hit->layer, hit->head);
   view.id = views().front().id;
   show_all(view);
 }
@@ -170,13 +170,13 @@ std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p)
   std::optional<Hit> hit = layout.hit(p);
   const AttentionTap* tap = state.tap();
   // Only queries and keys can be pinned.
-  if (hit || tap == nullptr || state.shows_other()) return hit;
+  if (hit || tap == nullptr || state.shows_b()) return hit;
   const auto label = label_at(layout, p, layout.rows > 0 ? 0 : row_count(layout, *tap),
                               layout.columns > 0 ? 0 : column_count(layout, *tap));
   if (!label) return hit;
   const ViewSettings& view = state.session->view;
   const Hit label_hit{view.layer, view.head, label->row, label->column};
-  return layout.of_words ? layout.of_words(label_hit) : label_hit;
+  return layout.to_token_hit ? layout.to_token_hit(label_hit) : label_hit;
 }
 
 // A right-click pins the pair, row or column under the pointer, or removes the pin.
@@ -205,7 +205,7 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
   if (hovered && state.view.pointer && layout.hit) {
     state.view.hit = hit_at(state, layout, *state.view.pointer);
   }
-  if (state.shows_other()) {  // B is shown temporarily; edits would apply to A
+  if (state.shows_b()) {  // B is shown temporarily; edits would apply to A
     if (state.view.hit) state.view.hit->of_reference = true;
     return;
   }

@@ -505,7 +505,7 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets) {
   ImGui::SameLine(0, ui.px(14));
   draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state, head,
                [&](Index i) { return head_note(state, old_layer, i); });
-  if (layer != old_layer || head != old_head) state.look_at(layer, head);
+  if (layer != old_layer || head != old_head) state.select_head(layer, head);
   draw_part_chooser(ui, state);
   const ViewControls controls = state.controls();
   // Commands that do not fit in the line of parameters may fit in the line above.

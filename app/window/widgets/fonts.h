@@ -23,7 +23,7 @@ class Fonts {
   // Makes drawable() report missing characters to this object, which must not move afterwards.
   void track_missing_glyphs() { ImGui::GetIO().UserData = this; }
   // True if drawable() was asked for characters that load() would add now.
-  bool is_missing_glyphs() const { return is_missing_glyphs_; }
+  bool lacks_glyphs() const { return is_missing_glyphs_; }
   void report_missing(char32_t character);
   static bool is_common(char32_t character);
   const std::string& notice() const { return notice_; }

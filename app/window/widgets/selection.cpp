@@ -151,13 +151,13 @@ std::vector<Parameter> offered_parameters(const Info& info) {
 }
 
 std::optional<Choice> effective_variant(const State& state) {
-  if (const Choice* choice = last_variant(state.edited())) return *choice;
+  if (const Choice* choice = effective_variant(state.edited())) return *choice;
   const HeadGroup* group = trained_group(state);
   return group != nullptr ? std::optional(group->variant) : std::nullopt;
 }
 
 std::optional<Choice> effective_encoding(const State& state) {
-  if (const Choice* choice = last_encoding(state.edited())) return *choice;
+  if (const Choice* choice = effective_encoding(state.edited())) return *choice;
   const HeadGroup* group = trained_group(state);
   return group != nullptr ? std::optional(group->encoding) : std::nullopt;
 }
@@ -195,7 +195,7 @@ ChoiceList variant_list(const State& state) {
   const Choice encoding = effective_encoding(state).value_or(default_encoding());
   RunView unset;
   const Choice* inherited =
-      inherited_choice(state, &HeadGroup::variant, last_variant, choose_variant, unset);
+      inherited_choice(state, &HeadGroup::variant, effective_variant, choose_variant, unset);
   ChoiceSource source{.infos = infos_of(variants()),
                       .inherited = inherited,
                       .choice = scoped_variant(state.edited(), state.selection.scope)};
@@ -214,7 +214,7 @@ ChoiceList encoding_list(const State& state) {
   const Choice variant = effective_variant(state).value_or(default_variant());
   RunView unset;
   const Choice* inherited =
-      inherited_choice(state, &HeadGroup::encoding, last_encoding, choose_encoding, unset);
+      inherited_choice(state, &HeadGroup::encoding, effective_encoding, choose_encoding, unset);
   ChoiceSource source{.infos = infos_of(encodings()),
                       .inherited = inherited,
                       .choice = scoped_encoding(state.edited(), state.selection.scope)};

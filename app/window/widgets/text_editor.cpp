@@ -139,7 +139,7 @@ void handle_strokes(Ui& ui, TextPanel& panel, double width, std::optional<std::s
     const std::vector<TextLine> lines = wrap(panel.edit.text(), width, character_width);
     if (handle_stroke(panel, stroke, lines, clipboard)) {
       stroke.is_handled = true;
-      panel.follow_cursor = true;
+      panel.scrolls_to_cursor = true;
     }
   }
 }
@@ -209,15 +209,15 @@ bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeh
   const std::size_t cursor_line = line_of(layout.lines, panel.edit.cursor());
   const float inner_height = height - 2 * padding.y;
   const auto total = static_cast<double>(line_height) * static_cast<double>(layout.lines.size());
-  if (panel.follow_cursor) {
+  if (panel.scrolls_to_cursor) {
     const auto top = static_cast<double>(line_height) * static_cast<double>(cursor_line);
     const double lowest = top + static_cast<double>(line_height - inner_height);
     panel.scroll = std::clamp(panel.scroll, std::max(lowest, 0.0), std::max(top, 0.0));
-    panel.follow_cursor = false;
+    panel.scrolls_to_cursor = false;
   }
   const double lowest = std::max(0.0, total - static_cast<double>(inner_height));
-  panel.scroll = panel.follow_end ? lowest : std::clamp(panel.scroll, 0.0, lowest);
-  panel.follow_end = false;
+  panel.scroll = panel.scrolls_to_end ? lowest : std::clamp(panel.scroll, 0.0, lowest);
+  panel.scrolls_to_end = false;
   layout.at.y = origin.y + padding.y - static_cast<float>(panel.scroll);
 
   ImDrawList& draw = *ImGui::GetWindowDrawList();

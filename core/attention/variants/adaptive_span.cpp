@@ -51,7 +51,7 @@ OperationResult evaluate_span(const OperationInput& input, Backend& backend, con
   part.normaliser = Normaliser::SpanSoftmax;
   part.span = z;
   part.span_ramp = input.variant.values.real("ramp");
-  part.span_most = static_cast<double>(input.variant.values.integer("span"));
+  part.max_span = static_cast<double>(input.variant.values.integer("span"));
   apply_encoding(part, input, true);
   OperationResult result = run_part(std::move(part), backend, wanted);
   result.quantities["span.z"] = z;
@@ -79,42 +79,43 @@ Variant adaptive_span_variant() {
                    }};
   v.causality.incremental = always;
   v.causality.by_definition = true;
-  v.parameters = {
-      {.key = "span",
-       .symbol = "S",
-       .label = "Largest span",
-       .help = "Maximum distance that any head attends to.",
-       .required = true,
-       .initial = Index{32},
-       .illustrative_default = [](Index length) -> Value { return 2 * share_of(length, 4); },
-       .slider = {.max = 256}},
-      {.key = "ramp",
-       .symbol = "R",
-       .label = "Ramp",
-       .help = "Number of positions over which the weight fades to zero.",
-       .kind = Parameter::Kind::Real,
-       .required = true,
-       .initial = 8.0,
-       .illustrative_default = [](Index length) -> Value {
-         return static_cast<double>(share_of(length, 8));
-       },
-       .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
-       .slider = {.min = 1, .max = 64}},
-      {.key = "dynamic",
-       .symbol = "",
-       .label = "Dynamic",
-       .help = "Predict the spans of each token from its content.",
-       .kind = Parameter::Kind::Flag,
-       .initial = false},
-      {.key = "span_penalty",
-       .symbol = "λ",
-       .label = "Span penalty",
-       .help = "Training loss per token of span.",
-       .kind = Parameter::Kind::Real,
-       .scope = {.training = true},
-       .initial = 0.0,
-       .limits = {.min = 0, .max = Parameter::kMaxReal},
-       .slider = {.max = 0.1}}};
+  v.parameters = {{.key = "span",
+                   .symbol = "S",
+                   .label = "Largest span",
+                   .help = "Maximum distance that any head attends to.",
+                   .required = true,
+                   .initial = Index{32},
+                   .illustrative_default = [](Index length) -> Value {
+                     return 2 * fraction_of_length(length, 4);
+                   },
+                   .slider = {.max = 256}},
+                  {.key = "ramp",
+                   .symbol = "R",
+                   .label = "Ramp",
+                   .help = "Number of positions over which the weight fades to zero.",
+                   .kind = Parameter::Kind::Real,
+                   .required = true,
+                   .initial = 8.0,
+                   .illustrative_default = [](Index length) -> Value {
+                     return static_cast<double>(fraction_of_length(length, 8));
+                   },
+                   .limits = {.min = 0, .max = Parameter::kMaxReal, .min_excluded = true},
+                   .slider = {.min = 1, .max = 64}},
+                  {.key = "dynamic",
+                   .symbol = "",
+                   .label = "Dynamic",
+                   .help = "Predict the spans of each token from its content.",
+                   .kind = Parameter::Kind::Flag,
+                   .initial = false},
+                  {.key = "span_penalty",
+                   .symbol = "λ",
+                   .label = "Span penalty",
+                   .help = "Training loss per token of span.",
+                   .kind = Parameter::Kind::Real,
+                   .scope = {.training = true},
+                   .initial = 0.0,
+                   .limits = {.min = 0, .max = Parameter::kMaxReal},
+                   .slider = {.max = 0.1}}};
   v.weights = {{.name = "span.z",
                 .help = "The span of each head.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },

@@ -16,7 +16,7 @@ Variant fixed_variant() {
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
   v.complexity = "O(L·(l + c·L/l)·d)";
   v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
-                     values.set("stride", root_of(length));
+                     values.set("stride", rounded_root(length));
                    }};
   v.causality.incremental = always;
   v.causality.by_definition = true;

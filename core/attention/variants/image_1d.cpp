@@ -31,7 +31,7 @@ Variant image_1d_variant() {
        .required = true,
        .scope = {.image = "width"},
        .initial = Index{8},
-       .illustrative_default = [](Index length) -> Value { return share_of(length, 4); },
+       .illustrative_default = [](Index length) -> Value { return fraction_of_length(length, 4); },
        .limits = {.min = 1},
        .slider = {.min = 1, .max = 64}},
       {.key = "memory",
@@ -40,7 +40,7 @@ Variant image_1d_variant() {
        .help = "Number of positions before the block that its queries see as well.",
        .required = true,
        .initial = Index{4},
-       .illustrative_default = [](Index length) -> Value { return share_of(length, 8); },
+       .illustrative_default = [](Index length) -> Value { return fraction_of_length(length, 8); },
        .slider = {.max = 64}}};
   v.pattern = [](const PatternInput& in) {
     const Index block = in.values.integer("block"), memory = in.values.integer("memory");

@@ -81,8 +81,9 @@ Variant image_2d_variant() {
   };
   set_illustrative_default(0, width_of);
   set_illustrative_default(1, height_of);
-  set_illustrative_default(2, [](Index length) { return share_of(height_of(length), 3); });
-  set_illustrative_default(3, [](Index length) { return share_of(width_of(length), 3); });
+  set_illustrative_default(2,
+                           [](Index length) { return fraction_of_length(height_of(length), 3); });
+  set_illustrative_default(3, [](Index length) { return fraction_of_length(width_of(length), 3); });
   v.defaults.length = [](Index length) {
     while (width_of(length) > 2 * height_of(length)) --length;
     return length;

@@ -196,7 +196,7 @@ Variant linformer_variant() {
        .help = "Number of remaining keys and values.",
        .required = true,
        .initial = Index{8},
-       .illustrative_default = [](Index length) -> Value { return share_of(length, 4); },
+       .illustrative_default = [](Index length) -> Value { return fraction_of_length(length, 4); },
        .limits = {.min = 1, .max = 1048576},
        .slider = {.min = 1, .max = 64}},
       {.key = "mode",

@@ -60,7 +60,7 @@ OperationResult evaluate_projected_globals(const OperationInput& input, Backend&
   for (const Index i : global) {
     is_global[i] = 1;
     is_local[i] = 0;
-    part.own_rows.push_back(static_cast<std::int32_t>(i));
+    part.global_rows.push_back(static_cast<std::int32_t>(i));
   }
   part.q = concat({multiply(rotated.q, is_local), multiply(global_input.q, is_global)}, -1);
   part.k = concat({rotated.k, global_input.k}, -1);                          // [B h_kv, L, 2 d_k]

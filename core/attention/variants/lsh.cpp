@@ -336,7 +336,7 @@ Variant lsh_variant() {
        .required = true,
        .initial = Index{8},
        .illustrative_default = [](Index length) -> Value {
-         return 2 * std::max<Index>(2, share_of(length, 8));
+         return 2 * std::max<Index>(2, fraction_of_length(length, 8));
        },
        .limits = {.min = 2, .max = 1048576},
        .slider = {.min = 2, .max = 64}},

@@ -176,7 +176,7 @@ Variant memorizing_variant() {
        .help = "Number of stored keys that each query attends to; all if fewer are stored.",
        .required = true,
        .initial = Index{4},
-       .illustrative_default = [](Index length) -> Value { return share_of(length, 3); },
+       .illustrative_default = [](Index length) -> Value { return fraction_of_length(length, 3); },
        .limits = {.min = 1},
        .slider = {.min = 1, .max = 64}},
       {.key = "normalise",
@@ -192,7 +192,7 @@ Variant memorizing_variant() {
   v.memory.remember = remember_keys;
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index top = values.integer("top"), memory = at.dimensions.memory;
-    if (!at.dimensions.memory_given || top <= memory) return {};  // in a model, the memory grows
+    if (!at.dimensions.is_memory_final || top <= memory) return {};  // in a model, the memory grows
     return "top: expected at most the " + std::to_string(memory) + " rows of mem.k" +
            found_text(top);
   };

@@ -252,34 +252,35 @@ Variant routing_variant() {
   v.source = "Roy et al., 2020, Routing Transformer, arXiv:2003.05997";
   v.complexity = "O(L·c·d + L²/c·d), O(L√L·d) for c = √L";
   v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
-                     values.set("clusters", root_of(length));
+                     values.set("clusters", rounded_root(length));
                    }};
-  v.parameters = {{.key = "clusters",
-                   .symbol = "c",
-                   .label = "Clusters",
-                   .help = "Number of centroids.",
-                   .required = true,
-                   .initial = Index{4},
-                   .illustrative_default = [](Index length) -> Value { return root_of(length); },
-                   .limits = {.min = 1, .max = 1048576},
-                   .slider = {.min = 1, .max = 32}},
-                  {.key = "shared",
-                   .symbol = "",
-                   .label = "Shared",
-                   .help = "Use queries as keys, so that a token always sees itself.",
-                   .kind = Parameter::Kind::Flag,
-                   .initial = false,
-                   .illustrative_default = [](Index) -> Value { return true; }},
-                  {.key = "decay",
-                   .symbol = "λ",
-                   .label = "Decay",
-                   .help = "Share of a centroid that a training step keeps.",
-                   .kind = Parameter::Kind::Real,
-                   .scope = {.training = true},
-                   .initial = 0.999,
-                   .limits = {.min = 0, .max = 1},
-                   .slider = {.max = 1}},
-                  seed_parameter()};
+  v.parameters = {
+      {.key = "clusters",
+       .symbol = "c",
+       .label = "Clusters",
+       .help = "Number of centroids.",
+       .required = true,
+       .initial = Index{4},
+       .illustrative_default = [](Index length) -> Value { return rounded_root(length); },
+       .limits = {.min = 1, .max = 1048576},
+       .slider = {.min = 1, .max = 32}},
+      {.key = "shared",
+       .symbol = "",
+       .label = "Shared",
+       .help = "Use queries as keys, so that a token always sees itself.",
+       .kind = Parameter::Kind::Flag,
+       .initial = false,
+       .illustrative_default = [](Index) -> Value { return true; }},
+      {.key = "decay",
+       .symbol = "λ",
+       .label = "Decay",
+       .help = "Share of a centroid that a training step keeps.",
+       .kind = Parameter::Kind::Real,
+       .scope = {.training = true},
+       .initial = 0.999,
+       .limits = {.min = 0, .max = 1},
+       .slider = {.max = 1}},
+      seed_parameter()};
   v.weights = {{.name = "routing.centroid",
                 .help = "Centroids of each head, instead of k-means.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
@@ -296,7 +297,7 @@ Variant routing_variant() {
     const Index rows = is_shared(in.values) ? in.queries : in.queries + in.keys;
     return in.pairs + static_cast<double>(rows * in.values.integer("clusters"));
   };
-  v.updated_constants = update_centroids;
+  v.update_constants = update_centroids;
   v.cost.bytes = routing_memory;
   v.evaluate = item_by_item(routed_item);
   return v;

@@ -18,7 +18,7 @@ Variant strided_variant() {
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
   v.complexity = "O(L·(l + L/l)·d), O(L√L·d) for l = √L";
   v.cost.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
-                     values.set("stride", root_of(length));
+                     values.set("stride", rounded_root(length));
                    }};
   v.causality.incremental = always;
   v.causality.by_definition = true;

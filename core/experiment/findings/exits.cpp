@@ -67,7 +67,7 @@ ExitStudy study_exits(const Model& model, const Trace& trace) {
     check_stop();
     const Tensor logits = layer_logits(model, trace, n);  // [L, vocabulary]
     const Tensor log_p = log_softmax(Var(logits)).value();
-    const std::vector<std::int32_t> guesses = likeliest_rows(logits);
+    const std::vector<std::int32_t> guesses = row_argmax(logits);
     for (Index i = 0; i < length; ++i) {
       const std::int32_t guess = guesses[static_cast<std::size_t>(i)];
       study.guess(n, i) = guess;
@@ -119,8 +119,8 @@ ExitWork measure_work(const RunSpec& full_spec, const RunSpec& early_spec, Exper
   const Tensor &full_logits = all_result.output.logits.value(),
                &early_logits = early_result.output.logits.value();
   const Index length = full_logits.dim(1), vocabulary = full_logits.dim(2);
-  const auto full_guesses = likeliest_rows(full_logits.reshaped({length, vocabulary}));
-  const auto early_guesses = likeliest_rows(early_logits.reshaped({length, vocabulary}));
+  const auto full_guesses = row_argmax(full_logits.reshaped({length, vocabulary}));
+  const auto early_guesses = row_argmax(early_logits.reshaped({length, vocabulary}));
   for (Index i = 0; i < length; ++i) {
     const auto at = static_cast<std::size_t>(i);
     work.exit_layers.push_back(early_result.output.exits[i] - 1);

@@ -23,7 +23,7 @@ ExitRule geometric_exits() {
       [](const Dimensions& n) -> Shape { return {n.layers - 1}; });
   e.makes_distribution = e.sure_at_end = true;
   e.confidence = [](const ExitView& at) {
-    return sigmoid(chance_logits(at.pass, at.layer, at.after));
+    return sigmoid(exit_probability_logits(at.pass, at.layer, at.after));
   };
   return e;
 }

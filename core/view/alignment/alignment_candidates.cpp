@@ -24,11 +24,10 @@ Index beam_step(const Page& page, const ShownAlignment& shown) {
 void draw_beams(Page& page, const Box& box, const GeneratedTarget& target, std::size_t step) {
   TokenBars bars;
   bars.first = second_colour();
-  bars.marked = target.search.best_at(step);
+  bars.marked = target.search.rank_of_best_prefix(step);
   for (const Beam& beam : target.search.steps[step]) {
-    bars.bars.push_back(
-        {visible(beam_text(target, beam)), std::exp(beam.log_probability), 0,
-         static_cast<Index>(bars.bars.size()) == bars.marked ? "the winner's" : ""});
+    bars.bars.push_back({visible(beam_text(target, beam)), std::exp(beam.log_probability), 0,
+                         static_cast<Index>(bars.bars.size()) == bars.marked ? "best beam" : ""});
   }
   draw_token_bars(page, box, bars);
 }

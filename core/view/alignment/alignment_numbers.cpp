@@ -70,7 +70,7 @@ std::string alignment_of(const GeneratedTarget& target, const ViewSettings& view
          (selection == "last" ? "the last layer" : "all layers");
 }
 
-std::vector<double> written_chances(const GeneratedTarget& target) {
+std::vector<double> target_probabilities(const GeneratedTarget& target) {
   std::vector<double> chances;
   for (Index row = 0; row < target.rows(); ++row) {
     const auto id = static_cast<std::size_t>(target.ids[static_cast<std::size_t>(row)]);
@@ -91,7 +91,7 @@ std::string candidate_label(const GeneratedTarget& target, std::int32_t id) {
   return token_label(*target.trace, id);
 }
 
-Index letters_of(const GeneratedTarget& target) {
+Index letter_count(const GeneratedTarget& target) {
   return target.rows() - (target.ended ? 1 : 0);
 }
 
@@ -103,7 +103,7 @@ std::shared_ptr<const AlignmentNumbers> alignment_numbers(
   return cached_numbers(input, target, key, [&] {
     AlignmentNumbers numbers{.weights = alignment_weights(*target, view)};
     numbers.strongest = strongest_sources(numbers.weights);
-    numbers.chances = written_chances(*target);
+    numbers.chances = target_probabilities(*target);
     numbers.labels = generated_labels(*target);
     for (const TraceToken& token : target->trace->streams.front().tokens) {
       numbers.source.push_back(token.label);

@@ -17,14 +17,14 @@ Tensor alignment_weights(const GeneratedTarget& target,
 std::string alignment_of(const GeneratedTarget& target, const ViewSettings& view);  // in words
 
 // Predicted probability of each id of the target.  [rows]
-std::vector<double> written_chances(const GeneratedTarget& target);
+std::vector<double> target_probabilities(const GeneratedTarget& target);
 // The `count` most likely candidates for id `row`, descending.
 std::vector<Candidate> candidates_at(const GeneratedTarget& target, Index row, Index count);
 // Label of a candidate, in the style of generated_labels().
 std::string candidate_label(const GeneratedTarget& target, std::int32_t id);
 
 // Number of rows that are letters, without the end token.
-Index letters_of(const GeneratedTarget& target);
+Index letter_count(const GeneratedTarget& target);
 
 // Numbers that the picture shows of a target with the current settings.
 struct AlignmentNumbers {

@@ -44,9 +44,9 @@ std::string source_and_target(const GeneratedTarget& target, Index shown) {
 
 std::string crossing_words(const GeneratedTarget& target, const AlignmentNumbers& numbers,
                            Index shown) {
-  const Index letters = std::min(letters_of(target), shown);
+  const Index letters = std::min(letter_count(target), shown);
   if (letters < 2 || numbers.sources() < 2) return "";
-  const std::string so_far = letters < letters_of(target) ? " so far" : "";
+  const std::string so_far = letters < letter_count(target) ? " so far" : "";
   const double crossed = crossing(numbers.weights, letters);
   if (std::isnan(crossed)) {
     return "All letters" + so_far + " attend most to the same source token.";

@@ -17,7 +17,7 @@ std::vector<std::string> prediction(const DiagramSource& source) {
   const auto tokens = static_cast<Index>(source.trace.tokens.size());
   if (!source.trace.logits.defined() || tokens == 0 || source.trace.logits.dim(0) != tokens)
     return {};
-  const Index at = shown_position(source.session.view, source.trace);
+  const Index at = selected_position(source.session.view, source.trace);
   const Index size = source.trace.logits.dim(1);
   const float* row = source.trace.logits.data() + at * size;
   const auto best = static_cast<Index>(std::max_element(row, row + size) - row);

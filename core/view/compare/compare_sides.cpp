@@ -59,7 +59,7 @@ std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
          "; B has " + key_words(keys_b) + ".";
 }
 
-Side side(const char* letter, Colour colour, const Trace& trace, const Found& found,
+Side side(const char* letter, Colour colour, const Trace& trace, const SelectedTap& found,
           const ViewSettings& view, ViewCache* cache) {
   const auto make = [&] { return found.tap->attention(found.head); };
   const CacheKey key = head_key("weights", trace, view).with(letter);
@@ -239,7 +239,7 @@ bool are_same(const Sides& sides) {
 FoundSides find_sides(const ViewInput& input) {
   const ViewSettings& view = input.session.view;
   const std::optional<RunView>& other = input.session.b;
-  const Found a = find_tap(input.trace, view);
+  const SelectedTap a = find_tap(input.trace, view);
   if (a.tap == nullptr) return {{}, a.headline, a.advice};
   if (!other) {
     return {
@@ -253,7 +253,7 @@ FoundSides find_sides(const ViewInput& input) {
     return {{}, "Computing", "Run B is being computed."};
   }
   const Trace& reference = *run_b;
-  const Found b = find_tap(reference, other->view);
+  const SelectedTap b = find_tap(reference, other->view);
   if (b.tap == nullptr) return {{}, "B: " + b.headline, b.advice};
   for (const AttentionTap* tap : {a.tap, b.tap}) {
     if (tap->keys() <= kMaxPairs / tap->queries()) continue;

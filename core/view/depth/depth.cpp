@@ -229,7 +229,8 @@ class Depth {
   void draw_predictions() {
     const MatrixPlot& m = matrix_;
     HeatMap cells = matrix_cells(m);
-    const Tensor& shown = by_probability_ ? lens().probability : lens().final_guess;  // [layers, L]
+    const Tensor& shown =
+        by_probability_ ? lens().probability : lens().final_guess_probability;  // [layers, L]
     cells.values = Tensor({length(), layers()});
     for (Index i = 0; i < length(); ++i) {
       for (Index layer = 0; layer < layers(); ++layer) cells.values(i, layer) = shown(layer, i);
@@ -352,7 +353,7 @@ class Depth {
         trace_.tokens[static_cast<std::size_t>(i)].label + "”: “" + guess + "” " +
         percent(static_cast<double>(lens().probability(layer, i))) + ", margin " +
         brief(static_cast<double>(lens().margin(layer, i))) + ", the last layer's prediction " +
-        percent(static_cast<double>(lens().final_guess(layer, i))) + ", saturation " +
+        percent(static_cast<double>(lens().final_guess_probability(layer, i))) + ", saturation " +
         brief(static_cast<double>(lens().saturation(layer, i)));
     draw_below({text});
   }

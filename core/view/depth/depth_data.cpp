@@ -37,7 +37,7 @@ ViewData::Matrix guesses(const Trace& trace, const LogitLens& lens, const Extent
                                static_cast<float>(guess),
                                lens.probability(layer, i),
                                lens.margin(layer, i),
-                               lens.final_guess(layer, i),
+                               lens.final_guess_probability(layer, i),
                                lens.saturation(layer, i),
                                guess == lens.guess(last, i) ? 1.0F : 0.0F,
                                exits[static_cast<std::size_t>(i)] == layer ? 1.0F : 0.0F};

@@ -376,7 +376,7 @@ class ExitPicture {
     const bool q = study().distribution.defined();
     draw_value(page_, chart,
                {static_cast<double>(n), static_cast<double>(std::max(shares(0, n), shares(1, n)))},
-               "layer " + std::to_string(n) + (q ? ": q " : ": sure ") +
+               "layer " + std::to_string(n) + (q ? ": q " : ": confidence ") +
                    brief(static_cast<double>(shares(0, n))) + (q ? ", q* " : ", agrees ") +
                    brief(static_cast<double>(shares(1, n))));
   }

@@ -157,7 +157,7 @@ std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& tr
     Parameter p;
     p.key = "tokens";
     p.limits.max = kMaxGenerated;
-    list.push_back({p.key, "Text that the model writes, in tokens", p, 0, kDefaultGenerated});
+    list.push_back({p.key, "Generated text, in tokens", p, 0, kDefaultGenerated});
   }
   return list;
 }

@@ -20,7 +20,7 @@ constexpr double kNarrationSize = 1.16;  // units
 
 // Refusal of a run without values.
 Refusal check_flow(const Trace& trace, const AttentionTap& tap) {
-  if (trace.is_imported) return {"No values in this file", kAttentionAlone};
+  if (trace.is_imported) return {"No values in this file", kImportedAttentionAdvice};
   if (!tap.result.output.defined()) {
     return {"No values recorded",
             "This run records weights, but not values. Open a file with q, k and v, or "
@@ -33,12 +33,12 @@ FlowStage stage_of(const ViewSettings& settings) {
   return static_cast<FlowStage>(view_values(settings, kFlow).integer("step"));
 }
 
-FlowNumbers numbers_of(const ViewInput& input, const Found& found, Index keys) {
+FlowNumbers numbers_of(const ViewInput& input, const SelectedTap& found, Index keys) {
   return flow_numbers(input.trace, input.findings, input.session, *found.tap, found.head, keys);
 }
 
-std::shared_ptr<const FlowNumbers> cached_flow_numbers(const ViewInput& input, const Found& found,
-                                                       Index keys) {
+std::shared_ptr<const FlowNumbers> cached_flow_numbers(const ViewInput& input,
+                                                       const SelectedTap& found, Index keys) {
   const ViewSettings& view = input.session.view;
   const TracePart part = input.trace.part(view.part);
   const CacheKey key(kFlow, view.layer, view.head, part, view.pinned_query, view.pinned_key, keys,
@@ -71,7 +71,7 @@ struct PlacedFlow {
   std::shared_ptr<const FlowNumbers> numbers;
   std::optional<FlowPlaces> places;
 };
-PlacedFlow place_with_numbers(const Page& page, const Box& inside, const Found& found) {
+PlacedFlow place_with_numbers(const Page& page, const Box& inside, const SelectedTap& found) {
   const ViewInput& input = page.input();
   const Index max_keys = view_values(input.session.view, kFlow).integer("keys");
   PlacedFlow result{cached_flow_numbers(input, found, max_keys), std::nullopt};
@@ -218,7 +218,7 @@ std::function<std::optional<Hit>(Point)> hits(const FlowTargets& targets, const 
 ViewLayout lay_out_flow(const ViewInput& input) {
   Page page(input);
   if (const Refusal nothing = check_has_attention(input)) return nothing.message(page);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   if (const Refusal refusal = check_flow(input.trace, *found.tap)) return refusal.message(page);
   const Box inside = page.frame(
@@ -335,7 +335,7 @@ void add_layers(ViewData& data, const FlowNumbers& flow) {
 }
 
 ViewData flow_data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   check_flow(input.trace, *found.tap).throw_if_refused();
   const Index keys = view_values(input.session.view, kFlow).integer("keys");
   const FlowNumbers flow = numbers_of(input, found, keys);

@@ -210,7 +210,7 @@ Index flow_query(const ViewSettings& settings, const Trace& trace, const Attenti
   if (settings.pinned_query >= 0 && settings.pinned_query < tap.queries()) {
     return settings.pinned_query;
   }
-  const Index token = shown_position(settings, trace, tap);
+  const Index token = selected_position(settings, trace, tap);
   for (Index row = 0; row < tap.queries(); ++row) {
     const bool is_main = tap.query_rows.stream.empty();
     if (is_main && trace.token_index(tap.query_rows, tap.queries(), row) == token) return row;

@@ -44,7 +44,7 @@ TokenAxis row_axis(const GateSet& set) {
 // Index of the pinned token in the selected segment; -1 if none.
 Index pinned_token(const ViewInput& input) {
   const ViewSettings& view = input.session.view;
-  const Found found = find_tap(input.trace, view);
+  const SelectedTap found = find_tap(input.trace, view);
   if (found.tap == nullptr || view.pinned_query < 0) return -1;
   if (view.pinned_query >= found.tap->queries()) return -1;
   return input.trace.token_index(found.tap->query_rows, found.tap->queries(), view.pinned_query);
@@ -166,7 +166,7 @@ std::optional<GatePlaces> place_gates(const Page& page, const Box& inside, const
 std::function<std::optional<Hit>(Point)> gate_hits(const ViewInput& input,
                                                    const GatePlaces& places) {
   const ViewSettings& view = input.session.view;
-  const Found found = find_tap(input.trace, view);
+  const SelectedTap found = find_tap(input.trace, view);
   std::vector<Index> rows(places.tokens.size(), -1);
   if (found.tap != nullptr) {
     for (Index i = 0; i < found.tap->queries(); ++i) {

@@ -347,7 +347,7 @@ std::string advice_of(const ViewInput& input, const DrawnGraph& d) {
   return "";
 }
 
-DrawnGraph graph_of(const ViewInput& input, const Page& page, const Found& found,
+DrawnGraph graph_of(const ViewInput& input, const Page& page, const SelectedTap& found,
                     const Box& inside) {
   const AttentionTap& tap = *found.tap;
   const double em = page.em();
@@ -386,7 +386,7 @@ DrawnGraph graph_of(const ViewInput& input, const Page& page, const Found& found
 
 ViewLayout lay_out_graph(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   if (tap.queries() != tap.keys() || tap.query_rows.stream != tap.key_rows.stream) {
@@ -429,7 +429,7 @@ ViewLayout lay_out_graph(const ViewInput& input) {
 
 // Exported numbers: edges and their weights.
 ViewData graph_data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const AttentionTap& tap = *found.tap;
   if (tap.queries() > kMaxNodes) throw InputError("graph: too many tokens");
   const GraphEdges edges = edges_of(tap, found.head);
@@ -444,7 +444,7 @@ ViewData graph_data(const ViewInput& input) {
   return {{{"edges", table, {}, {"query", "key", "weight"}}}};
 }
 
-std::string objection(const AttentionTap& tap) {
+std::string tap_objection(const AttentionTap& tap) {
   if (tap.queries() != tap.keys() || tap.query_rows.stream != tap.key_rows.stream) {
     return "Queries and keys are different tokens.";
   }
@@ -506,9 +506,9 @@ View graph_view() {
                                    {}),
           .data = graph_data,
           .options = {.parameters = parameters(), .restrict_controls = restrict_controls},
-          .content = {
-              .objection = [](const Trace& trace) { return objection_to_all(trace, objection); },
-              .example = set_chain_example}};
+          .content = {.objection =
+                          [](const Trace& trace) { return objection_to_all(trace, tap_objection); },
+                      .example = set_chain_example}};
 }
 
 }  // namespace attnscope

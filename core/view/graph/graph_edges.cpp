@@ -16,9 +16,9 @@ GraphEdges edges_of(const AttentionTap& tap, Index head) {
   const Index tokens = std::min(tap.queries(), tap.keys());
   for (Index i = 0; i < tokens; ++i) {
     for (Index j = 0; j < tokens; ++j) {
-      if (i == j || shown_rule(tap, head, i, j) < 0) continue;
+      if (i == j || rule_of_pair(tap, head, i, j) < 0) continue;
       edges.pairs.emplace_back(i, j);
-      const bool has_reverse = shown_rule(tap, head, j, i) >= 0;
+      const bool has_reverse = rule_of_pair(tap, head, j, i) >= 0;
       const bool is_future = tap.causal && i > j;  // the reverse would leak future tokens
       edges.one_way |= !has_reverse && !is_future;
     }

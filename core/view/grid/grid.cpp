@@ -173,7 +173,7 @@ ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   std::vector<Thumbnail> list = thumbnails(input.trace, input.part());
   if (list.empty()) {
-    const Found found = find_tap(input);
+    const SelectedTap found = find_tap(input);
     return page.message(found.headline, found.advice);
   }
   name_heads(input, list);

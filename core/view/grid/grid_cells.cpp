@@ -147,7 +147,7 @@ std::vector<float> sizes_of(const Thumbnail& thumbnail, const HeadMap& head_map,
   return visible_magnitudes(cells, *thumbnail.tap, thumbnail.head_in_group, head_map.seen, most);
 }
 
-// ranks_of() a sample of all maps.
+// sampled_ranks() a sample of all maps.
 std::vector<float> joint_ranks(const std::vector<HeadMap>& maps) {
   constexpr Index kMost = Index{1} << 20;
   std::vector<float> numbers;
@@ -157,7 +157,7 @@ std::vector<float> joint_ranks(const std::vector<HeadMap>& maps) {
     const Index every = 1 + values.size() / per_map;
     for (Index i = 0; i < values.size(); i += every) numbers.push_back(values[i]);
   }
-  return ranks_of(Tensor::from({static_cast<Index>(numbers.size())}, numbers));
+  return sampled_ranks(Tensor::from({static_cast<Index>(numbers.size())}, numbers));
 }
 
 // Colour ranges: common or one per map.
@@ -260,7 +260,7 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
   for (std::size_t n = 0; n < list.size(); ++n) {
     ColourRange& range = ranges[n];
     HeatMap& cells = maps[n].cells;
-    if (by_rank) range.ranked = own ? ranks_of(cells.values) : joint;
+    if (by_rank) range.ranked = own ? sampled_ranks(cells.values) : joint;
     cells.least = range.least;
     cells.most = range.most;
     if (range.scale != ColourRange::Scale::Linear) {

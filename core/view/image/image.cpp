@@ -328,7 +328,7 @@ std::string about(const ViewInput& input, const AttentionTap& tap) {
 
 ViewLayout lay_out_image(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   if (!input.trace.pixels) {
     return page.message(
@@ -379,7 +379,7 @@ ViewLayout lay_out_image(const ViewInput& input) {
 
 // Exported numbers: rules and weights of the row, on the grid.
 ViewData image_data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   if (!input.trace.pixels) throw InputError("image: the tokens of this run are not pixels");
   const Index query = selected_query(input, *found.tap, -1);
   const PixelRow row = pixel_row(input.trace, *found.tap, found.head, query);

@@ -17,7 +17,7 @@ PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Inde
   row.by_rule.resize(std::max<std::size_t>(1, tap.result.pattern->rules().size()), 0);
   const Tensor weights = attention_row(tap, head, query);  // [L_k]
   for (Index key = 0; key < tap.keys(); ++key) {
-    const int rule = shown_rule(tap, head, query, key);
+    const int rule = rule_of_pair(tap, head, query, key);
     if (rule < 0) continue;
     const Index token = key_token(trace, tap, key), pixel = token - grid.key_shift - grid.before;
     if (token < 0 || !grid.contains(pixel)) {

@@ -72,8 +72,8 @@ class InterveneLayout {
         after_(runs_.after) {}
 
   ViewLayout lay_out() {
-    const Found& after = runs_.second_head;
-    const Found& before = runs_.first_head;
+    const SelectedTap& after = runs_.second_head;
+    const SelectedTap& before = runs_.first_head;
     if (after.tap == nullptr) return page_.message(after.headline, after.advice);
     if (after_.is_imported) {
       return page_.message("No interventions possible",
@@ -103,7 +103,7 @@ class InterveneLayout {
  private:
   double em() const { return page_.em(); }
 
-  Index position() const { return shown_position(settings_, after_, *runs_.second_head.tap); }
+  Index position() const { return selected_position(settings_, after_, *runs_.second_head.tap); }
 
   std::string caption_text() const {
     std::string changes;
@@ -331,7 +331,7 @@ class InterveneLayout {
     }
   }
 
-  void draw_maps(const Found& before, const Found& after) {
+  void draw_maps(const SelectedTap& before, const SelectedTap& after) {
     const bool off = is_off(input_.session.run.interventions, settings_.layer, settings_.head) ||
                      is_off(input_.session.run.interventions, settings_.layer);
     std::vector<std::string> remarks;
@@ -341,8 +341,8 @@ class InterveneLayout {
     for (const Intervention& i : input_.session.run.interventions) draw_mark(i);
   }
 
-  void draw_map(const MatrixPlot& map, const Found& found, const std::string& badge, Colour colour,
-                const std::vector<std::string>& remarks) {
+  void draw_map(const MatrixPlot& map, const SelectedTap& found, const std::string& badge,
+                Colour colour, const std::vector<std::string>& remarks) {
     HeatMap cells = matrix_cells(map);
     const ShownCells seen = set_cells(cells, input_, *found.tap, found.head);
     exact_ = std::min(exact_, seen.exact);

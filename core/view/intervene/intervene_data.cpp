@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace {
 
-ViewData::Matrix exported_weights(const ViewInput& input, const Trace& trace, const Found& found,
-                                  const std::string& name) {
+ViewData::Matrix exported_weights(const ViewInput& input, const Trace& trace,
+                                  const SelectedTap& found, const std::string& name) {
   if (found.tap == nullptr) throw InputError(name + ": " + found.headline + ". " + found.advice);
   ViewData::Matrix matrix = head_weights(input.with_trace(trace), *found.tap, found.head, true);
   matrix.name = "attention " + name;
@@ -24,7 +24,7 @@ ViewData::Matrix exported_weights(const ViewInput& input, const Trace& trace, co
 // values are undefined if the runs predict nothing or have different vocabularies.
 ViewData::Matrix next_token_matrix(const ViewInput& input, const TwoRuns& runs) {
   ViewData::Matrix matrix{"next token", {}, {}, {"token id", runs.first, runs.second}, {"token"}};
-  const Index position = shown_position(input.session.view, runs.after, *runs.second_head.tap);
+  const Index position = selected_position(input.session.view, runs.after, *runs.second_head.tap);
   const std::vector<double> before = next_tokens(runs.before, position);
   const std::vector<double> after = next_tokens(runs.after, position);
   if (after.empty() || before.size() != after.size()) return matrix;
@@ -62,7 +62,7 @@ ViewData::Matrix prediction_quality(const TwoRuns& runs) {
 }
 
 // The same message as in the Compare view.
-Found computing_message() {
+SelectedTap computing_message() {
   return {.headline = "Computing", .advice = "Run B is being computed."};
 }
 

@@ -17,7 +17,7 @@ struct TwoRuns {
   bool pending;                    // B is being computed: `before` is meaningless
   const ViewSettings& first_view;  // layer and head of the first run
   std::string first, second;       // labels: "before", "after"
-  Found first_head, second_head;
+  SelectedTap first_head, second_head;
 };
 
 // Attention, next-token probabilities and perplexity of both runs.

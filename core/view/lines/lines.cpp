@@ -158,7 +158,7 @@ double draw_sides(Page& page, const Sides& sides, const LineSet& set, const Line
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   constexpr Index kMostPairs = Index{1} << 24;
@@ -243,7 +243,7 @@ std::string lines_caption(const ViewInput& input, const AttentionTap& tap, const
 namespace {
 
 ViewData data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const LineSet set = line_set(input, *found.tap, view_values(input.session.view, "lines"), {}, {});
   ViewData numbers;
   for (const Index head : set.heads) {

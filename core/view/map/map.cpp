@@ -103,7 +103,7 @@ void set_numbers(const ViewInput& input, MapMatrix& matrix, ColourRange& range, 
   }
   const bool diverging = colour_map(range.colour_map).diverging();
   if (!matrix.whole) {  // ranks refer to the visible cells
-    if (range.scale == ColourRange::Scale::Rank) range.ranked = ranks_of(cells.values);
+    if (range.scale == ColourRange::Scale::Rank) range.ranked = sampled_ranks(cells.values);
     cells.values = scaled(cells.values, range).numbers;
     cells.least = diverging ? -1 : 0;
     cells.most = 1;
@@ -112,7 +112,7 @@ void set_numbers(const ViewInput& input, MapMatrix& matrix, ColourRange& range, 
   CacheKey key = matrix.key.with("rank");
   if (range.scale == ColourRange::Scale::Rank) {
     const Tensor ranks = cached_matrix(input, key.with("all"), [&] {
-      const std::vector<float> list = ranks_of(matrix.host());
+      const std::vector<float> list = sampled_ranks(matrix.host());
       return Tensor::from({static_cast<Index>(list.size())}, list);
     });
     range.ranked.assign(ranks.begin(), ranks.end());
@@ -215,7 +215,7 @@ Placement place(const Page& page, const Box& inside, const AttentionTap& tap, do
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   MapMatrix matrix = map_matrix(input, tap, found.head);
@@ -286,7 +286,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const MapMatrix matrix = map_matrix(input, *found.tap, found.head);
   if (!matrix.headline.empty()) throw InputError(matrix.headline + ". " + matrix.advice);
   if (!matrix.whole) return {{head_weights(input, *found.tap, found.head, true)}};

@@ -151,8 +151,9 @@ void draw_margins(Page& page, const TokenColumns& columns, const Levels& levels,
     const Index count = count_of(field.cone[as_size(level)]);
     const std::string count_words = std::to_string(count) + " of " + std::to_string(chain.length());
     page.text({right, y},
-              level == layers ? page.fitting({"the query", "query"}, size, most)
-                              : page.fitting({"hears " + count_words, count_words}, size, most),
+              level == layers
+                  ? page.fitting({"the query", "query"}, size, most)
+                  : page.fitting({"reached by " + count_words, count_words}, size, most),
               size);
     if (level == layers || field.path.empty() || levels.step < 2 * 1.25 * size) continue;
     const Hop& hop = field.path[as_size(level)];

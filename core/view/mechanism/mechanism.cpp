@@ -34,7 +34,7 @@ ViewLayout refuse(Page& page, const AttentionTap& tap) {
 
 ViewLayout lay_out_mechanism(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.session.view;
@@ -70,7 +70,7 @@ ViewReading mechanism_reading(const ViewSettings& settings, const Trace* trace) 
 }
 
 ViewData mechanism_data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const Mechanism* selected = selected_mechanism(input.session.view, *found.tap);
   if (selected == nullptr) {
     throw InputError("picture: expected one that shows " + variant(found.tap->variant.id).label +

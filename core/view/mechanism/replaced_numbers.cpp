@@ -45,7 +45,7 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
     double moved = 0;
     for (Index j = 0; j < keys; ++j) {
       const bool allowed =
-          shown_rule(original, head, i, j) >= 0 || shown_rule(replaced, head, i, j) >= 0;
+          rule_of_pair(original, head, i, j) >= 0 || rule_of_pair(replaced, head, i, j) >= 0;
       const double difference = std::abs(static_cast<double>(b(i, j)) - a(i, j));
       moved += difference / 2;
       change.weights(i, j) = allowed || difference > 0 ? static_cast<float>(difference)
@@ -60,8 +60,8 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
   }
   for (Index i = 0; i < queries; ++i) {
     change.attends.push_back(change.column >= 0 &&
-                             (shown_rule(original, head, i, change.column) >= 0 ||
-                              shown_rule(replaced, head, i, change.column) >= 0));
+                             (rule_of_pair(original, head, i, change.column) >= 0 ||
+                              rule_of_pair(replaced, head, i, change.column) >= 0));
   }
   return change;
 }

@@ -28,7 +28,7 @@ constexpr double kMaxLegend = 4.5;  // em
 
 // Rule of a pair, or the kind of its key if one rule admits keys of several kinds.
 int rule_of_pair(const HeadInput& in, const ColumnKinds& kinds, Index query, Index key) {
-  const int rule = shown_rule(in.tap, in.head, query, key);
+  const int rule = rule_of_pair(in.tap, in.head, query, key);
   return rule < 0 || kinds.kind.empty() ? rule : kinds.kind[static_cast<std::size_t>(key)];
 }
 
@@ -422,7 +422,7 @@ void draw_receptive_field(Page& page, const RulesPlan& plan, const HeadInput& in
   const ViewSettings& settings = in.input.session.view;
   // A directly attended key does not illustrate paths.
   const bool is_selected = in.input.interaction.pointer || settings.pinned_key >= 0;
-  const bool is_indirect = is_selected && shown_rule(in.tap, in.head, pair.query, pair.key) < 0;
+  const bool is_indirect = is_selected && rule_of_pair(in.tap, in.head, pair.query, pair.key) < 0;
   if (!is_indirect) pair.key = farthest_key(*plan.chain, pair.query, plan.layer_count);
   const ReceptiveField field = receptive_field(*plan.chain, pair.query, pair.key, plan.layer_count);
   draw_step(

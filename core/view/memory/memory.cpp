@@ -30,7 +30,7 @@ Refusal refusal_of(const Trace& trace) {
   const char* advice =
       "Choose a model that was trained with a memory, or the variant Segment memory, Compressive "
       "memory or Memorizing and a segment length shorter than the text.";
-  if (trace.is_imported) return {"No memory", kAttentionAlone};
+  if (trace.is_imported) return {"No memory", kImportedAttentionAdvice};
   if (!reads_in_segments(trace)) return {"This model reads its text as a whole", advice};
   if (!remembers(trace)) {
     return {"No layer has a memory of earlier segments",
@@ -75,7 +75,7 @@ std::string contents_words(const ShownMemory& shown) {
 
 class Memory {
  public:
-  Memory(const ViewInput& input, Page& page, const Found& found)
+  Memory(const ViewInput& input, Page& page, const SelectedTap& found)
       : input_(input), page_(page), shown_(shown_memory(input, *found.tap, found.head)) {}
 
   ViewLayout lay_out(const Box& inside) {
@@ -296,7 +296,7 @@ ViewLayout lay_out_memory(const ViewInput& input) {
   if (!input.trace.tokens.empty()) {
     if (const Refusal refusal = refusal_of(input.trace)) return refusal.message(page);
   }
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   if (const Refusal refusal = refusal_of(input.trace, *found.tap)) return refusal.message(page);
   const Box inside =
@@ -351,7 +351,7 @@ ViewData::Matrix cost_table(const ShownMemory& shown) {
     const Index tokens = std::max<Index>(1, (n + 1) * length / 4);  // up to twice the text
     table.values(n, 0) = static_cast<float>(
         pairs_in_segments(shown.tap.variant, shown.trace.config->segment, tokens));
-    table.values(n, 1) = static_cast<float>(pairs_of_all(tokens));
+    table.values(n, 1) = static_cast<float>(causal_pair_count(tokens));
     table.rows.push_back(std::to_string(tokens) + " tokens");
   }
   return table;
@@ -359,7 +359,7 @@ ViewData::Matrix cost_table(const ShownMemory& shown) {
 
 ViewData memory_data(const ViewInput& input) {
   refusal_of(input.trace).throw_if_refused();
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   refusal_of(input.trace, *found.tap).throw_if_refused();
   const ShownMemory shown = shown_memory(input, *found.tap, found.head);
   return {{{"attention", shown.weights, query_axis(input.trace, *found.tap).labels, shown.words},

@@ -172,7 +172,7 @@ CostCurves cost_curves(const ShownMemory& shown) {
   const Index segment = shown.trace.config->segment;
   CostCurves curves;
   curves.max_length = 2 * std::max(length, segment);
-  const double most = pairs_of_all(curves.max_length);
+  const double most = causal_pair_count(curves.max_length);
   curves.unit = most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : 1;
   curves.titles = {"products q·k", "products", ""};
   if (curves.unit > 1) {
@@ -184,7 +184,7 @@ CostCurves cost_curves(const ShownMemory& shown) {
   const Index step = std::max<Index>(1, curves.max_length / kMaxPoints);
   for (Index at = 0; at <= curves.max_length; at += step) {
     const auto x = static_cast<double>(at);
-    curves.all.push_back({x, pairs_of_all(at) / curves.unit});
+    curves.all.push_back({x, causal_pair_count(at) / curves.unit});
     curves.segments.push_back({x, pairs_in_segments(shown.tap.variant, segment, at) / curves.unit});
   }
   return curves;
@@ -204,7 +204,7 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
   const auto length = static_cast<Index>(shown.trace.tokens.size());
   const double own = pairs_in_segments(shown.tap.variant, shown.trace.config->segment, length);
   const Colour of_all = page.theme().faint_text, of_segments = page.theme().accent;
-  const std::string all_at_once = grouped(std::llround(pairs_of_all(length)));
+  const std::string all_at_once = grouped(std::llround(causal_pair_count(length)));
   const std::string in_segments = grouped(std::llround(own));
   const auto entries_of = [&](const std::string& at_once, const std::string& segments) {
     return std::vector<LegendEntry>{{of_all, at_once + all_at_once, false, true},
@@ -241,7 +241,7 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
     const double pairs = pairs_in_segments(shown.tap.variant, shown.trace.config->segment, tokens);
     draw_value(page, chart, {at, pairs / curves.unit},
                grouped(tokens) + " tokens: " + grouped(std::llround(pairs)) + " of " +
-                   grouped(std::llround(pairs_of_all(tokens))));
+                   grouped(std::llround(causal_pair_count(tokens))));
   }
 }
 

@@ -44,7 +44,7 @@ class Next {
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty()) {
-      const Found found = find_tap(input_);
+      const SelectedTap found = find_tap(input_);
       return page_.message(found.headline, found.advice);
     }
     if (!trace_.logits.defined()) return page_.message("No next token to show", no_prediction());
@@ -133,7 +133,7 @@ class Next {
     // A draft locates the hovered token, which is outlined in the final drawing.
     position_ = -1;
     Page draft(input_);
-    const auto visible = static_cast<std::size_t>(shown_position(input_.session.view, trace_));
+    const auto visible = static_cast<std::size_t>(selected_position(input_.session.view, trace_));
     flow_ = draw_token_flow(draft, text_, flow_tokens(), visible);
     position_ = position();
     flow_ = draw_token_flow(page_, text_, flow_tokens(), visible);
@@ -154,7 +154,7 @@ class Next {
   Index position() const {
     const Index hovered = input_.interaction.pointer ? flow_.at(*input_.interaction.pointer) : -1;
     if (hovered >= 0) return hovered;
-    return shown_position(input_.session.view, trace_);
+    return selected_position(input_.session.view, trace_);
   }
 
   bool at_end() const {
@@ -295,7 +295,7 @@ class Next {
 ViewData data(const ViewInput& input) {
   const Trace& trace = input.trace;
   const ViewSettings& view = input.session.view;
-  const Index position = shown_position(view, trace);
+  const Index position = selected_position(view, trace);
   const SeededSampling settings = next_settings(view);
   const Tensor logits = logits_at(trace, position);
   const std::vector<double> plain = probabilities(logits, {});

@@ -131,7 +131,7 @@ double ColourRange::position(double number) const {
   return number < 0 ? 0.5 - share / 2 : 0.5 + share / 2;
 }
 
-std::vector<float> ranks_of(const Tensor& numbers) {
+std::vector<float> sampled_ranks(const Tensor& numbers) {
   constexpr std::size_t kMostSteps = 4096, kMaxSorted = std::size_t{1} << 20;
   std::vector<float> sizes;
   // Sampling suffices for very many numbers: ranks are shown in 256 colours.

@@ -18,7 +18,7 @@ struct ColourRange {
   Scale scale = Scale::Linear;
   double smallest = 1e-4;  // Log: magnitude at the lower end, or next to the middle
   std::vector<float>
-      ranked{};  // Rank: magnitudes at equal steps of rank, ascending; see ranks_of()
+      ranked{};  // Rank: magnitudes at equal steps of rank, ascending; see sampled_ranks()
 
   double position(double number) const;  // in [0, 1], clamped; NaN stays NaN
 
@@ -26,7 +26,7 @@ struct ColourRange {
 };
 
 // Magnitudes of the numbers that are neither 0 nor NaN, at equal steps of rank.
-std::vector<float> ranks_of(const Tensor& numbers);
+std::vector<float> sampled_ranks(const Tensor& numbers);
 
 // Numbers for a heat map, whose linear scale from `least` to `most` gives them the colours of
 // `range`. The numbers of a linear range are unchanged.

@@ -107,12 +107,12 @@ std::string describe(const AttentionTap& tap) {
   if (part->score_cap > 0) {
     text += "; scores capped at ±" + brief(static_cast<double>(part->score_cap), 2);
   }
-  if (part->sinks.defined()) text += "; each head with a sink that takes a share of each row";
+  if (part->sinks.defined()) text += "; each head with a sink that absorbs a share of each row";
   return text;
 }
 
 std::string describe(const Trace& trace, const AttentionTap& tap) {
-  return trace.is_imported ? "as it stands in the file" : describe(tap);
+  return trace.is_imported ? "as stored in the file" : describe(tap);
 }
 
 bool have_same_labels(const Trace& a, const Trace& b) {
@@ -166,10 +166,10 @@ std::string caption(const Trace& trace, const std::string& about) {
     text +=
         " Word pieces are merged: weights summed over the keys of a word, mean over its queries.";
   }
-  if (const auto left_out = trace.counts.find(kLeftOut); left_out != trace.counts.end()) {
+  if (const auto left_out = trace.counts.find(kRemovedTokens); left_out != trace.counts.end()) {
     const std::int32_t count = left_out->second[0];
     text += " " + std::to_string(count) + " special token" + (count == 1 ? "" : "s") +
-            " put in by the tokenizer " + (count == 1 ? "is" : "are") +
+            " added by the tokenizer " + (count == 1 ? "is" : "are") +
             " hidden, with the weights from and on " + (count == 1 ? "it." : "them.");
   }
   if (!trace.backend.empty()) text += " Computed by " + trace.backend + ".";
@@ -215,7 +215,7 @@ std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
   return std::nullopt;
 }
 
-Found find_tap(const ViewInput& input) {
+SelectedTap find_tap(const ViewInput& input) {
   return find_tap(input.trace, input.session.view);
 }
 
@@ -233,20 +233,20 @@ std::string objection_without_attention(const Trace& trace) {
   return objection_to_all(trace, [](const AttentionTap&) { return ""; });
 }
 
-Found require_tap(const ViewInput& input) {
-  Found found = find_tap(input);
+SelectedTap require_tap(const ViewInput& input) {
+  SelectedTap found = find_tap(input);
   if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
   return found;
 }
 
-Found find_tap(const Trace& trace, const ViewSettings& view) {
-  Found found;
+SelectedTap find_tap(const Trace& trace, const ViewSettings& view) {
+  SelectedTap found;
   if (trace.attention.empty()) {
     found.headline = "No attention to show yet";
     found.advice = trace.tokens.empty()
                        ? "Type a text, or choose one of the samples, and the model's attention "
                          "appears here."
-                       : "This run kept no attention. Choose a model with attention layers.";
+                       : "This run recorded no attention. Choose a model with attention layers.";
     return found;
   }
   if (const std::optional<NoPart> missing = no_part(trace, view.part)) {
@@ -259,7 +259,7 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
   if (found.tap != nullptr && (found.tap->queries() < 1 || found.tap->keys() < 1)) {
     found.tap = nullptr;
     found.headline = "Nothing to attend to";
-    found.advice = "The text gives no tokens. Type a longer one.";
+    found.advice = "The text has no tokens. Type a longer one.";
   } else if (found.tap == nullptr) {
     found.headline =
         "No layer " + std::to_string(view.layer) + " with a head " + std::to_string(view.head);

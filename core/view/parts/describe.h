@@ -19,7 +19,7 @@ std::string describe_encoding(const AttentionTap& tap);  // "RoPE (base = 10000)
 std::string describe(const Trace& trace, const AttentionTap& tap);
 
 // Advice for views that need more than imported attention (Trace::is_imported).
-inline constexpr const char* kAttentionAlone =
+inline constexpr const char* kImportedAttentionAdvice =
     "The file holds attention alone. Open one with q and k, or choose a model and a text.";
 
 // Caption: `about` (the view's subject), tokens, device, notes.
@@ -47,10 +47,9 @@ bool predicts_masked_tokens(const Trace& trace);
 // False for models that predict actions instead of tokens.
 bool predicts_next_tokens(const Trace& trace);
 inline constexpr const char* kPredictsActions =
-    "This model says actions, not tokens: Trajectory shows them.";
+    "This model predicts actions, not tokens: use the view Trajectory.";
 inline constexpr const char* kNoOutputHead =
-    "This model has no head that predicts tokens, and so none that could say what a layer would. "
-    "Choose one that has.";
+    "This model has no output head, so there is no logit lens. Choose a model with one.";
 
 // Label of a vocabulary entry: "␣the"; "#17" without a tokenizer.
 std::string token_label(const Trace& trace, std::int32_t id);
@@ -66,20 +65,20 @@ struct NoPart {
 std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice);
 
 // The selected tap, or the message to show instead.
-struct Found {
+struct SelectedTap {
   const AttentionTap* tap = nullptr;
   Index head = 0;  // within the tap's group
   std::string headline, advice;
 };
-Found find_tap(const ViewInput& input);
-Found find_tap(const Trace& trace, const ViewSettings& view);
+SelectedTap find_tap(const ViewInput& input);
+SelectedTap find_tap(const Trace& trace, const ViewSettings& view);
 // View::objection for views of heads: empty if `objection_to` is empty for any head group of the
 // run, else that of the last group.
 std::string objection_to_all(const Trace& trace,
                              const std::function<std::string(const AttentionTap&)>& objection_to);
 std::string objection_without_attention(const Trace& trace);
 // find_tap() for exports of numbers: throws an InputError instead of returning a message.
-Found require_tap(const ViewInput& input);
+SelectedTap require_tap(const ViewInput& input);
 
 // Names for describing interventions of this run: its tokens, and the rows and columns of `tap`
 // (null: they are numbered).

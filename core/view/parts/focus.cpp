@@ -38,14 +38,14 @@ Index first_masked(const Trace& trace) {
 
 }  // namespace
 
-Index shown_position(const ViewSettings& settings, const Trace& trace) {
+Index selected_position(const ViewSettings& settings, const Trace& trace) {
   const auto length = static_cast<Index>(trace.tokens.size());
   if (settings.pinned_query >= 0 && settings.pinned_query < length) return settings.pinned_query;
   const Index masked = first_masked(trace);
   return masked >= 0 ? masked : length - 1;
 }
 
-Index shown_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap) {
+Index selected_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap) {
   const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < tap.queries();
   if (!pinned && first_masked(trace) >= 0) return first_masked(trace);
   const Index row = pinned ? settings.pinned_query : tap.queries() - 1;

@@ -16,9 +16,9 @@ Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
 
 // Token that a single-query view shows, as an index into the trace's tokens: the pinned token, else
 // the first masked one, else the last.
-Index shown_position(const ViewSettings& settings, const Trace& trace);
+Index selected_position(const ViewSettings& settings, const Trace& trace);
 // The same if pins are rows of `tap`.
-Index shown_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);
+Index selected_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);
 
 // Attention weights of one row; derives that row alone if the map was not stored.  [L_k]
 Tensor attention_row(const AttentionTap& tap, Index head, Index query);

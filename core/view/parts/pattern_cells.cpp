@@ -99,7 +99,7 @@ Tensor masked_rules(const Pattern& pattern, const ByteTensor& mask, Index head) 
   return cells;
 }
 
-int shown_rule(const AttentionTap& tap, Index head, Index query, Index key) {
+int rule_of_pair(const AttentionTap& tap, Index head, Index query, Index key) {
   const Pattern& pattern = *tap.result.pattern;
   const int rule = pattern.rule(pattern_head(pattern, head), query, key);
   const ByteTensor& mask = tap.result.mask;

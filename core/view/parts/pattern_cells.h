@@ -26,7 +26,7 @@ Tensor pattern_rules(const Pattern& pattern, Index head, const PatternWindow& wi
 Tensor masked_rules(const Pattern& pattern, const ByteTensor& mask, Index head);
 
 // Index of the rule that admits one pair of a head, respecting its mask; -1 if excluded.
-int shown_rule(const AttentionTap& tap, Index head, Index query, Index key);
+int rule_of_pair(const AttentionTap& tap, Index head, Index query, Index key);
 
 struct PatternCounts {
   std::vector<Index> by_rule;

@@ -12,7 +12,7 @@ template <class Text>
 std::string words(const Trace& trace, const Text& text_of) {
   const auto quality = prediction(trace);
   if (!quality) return "–";
-  return text_of(*quality) + (quality->leaks_targets ? ", sees them" : "");
+  return text_of(*quality) + (quality->leaks_targets ? ", leaks targets" : "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Prediction quality of a run as table entries: "12.3"; "1.02, sees them" if attention leaks future
-// tokens; a dash if unknown.
+// Prediction quality of a run as table entries: "12.3"; "1.02, leaks targets" if attention leaks
+// future tokens; a dash if unknown.
 #pragma once
 
 #include <string>

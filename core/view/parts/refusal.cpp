@@ -27,7 +27,7 @@ std::function<std::string(const Trace&)> objection_to_all(Refusal (*check)(const
 
 Refusal check_has_attention(const ViewInput& input) {
   if (!input.trace.tokens.empty() && !input.trace.attention.empty()) return {};
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   return {found.headline.empty() ? "Nothing to show" : found.headline, found.advice};
 }
 

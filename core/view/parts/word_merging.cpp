@@ -130,9 +130,9 @@ void act_on_words(const WordPairs& pairs, Session& session,
 
 void convert_to_tokens(ViewLayout& layout, const MergedWordsInput& merged, const ViewInput& input) {
   layout.words = merged.pairs();
-  layout.of_words = TokenHits(merged.words(), input);
+  layout.to_token_hit = TokenHits(merged.words(), input);
   if (layout.hit) {
-    layout.hit = [hit = std::move(layout.hit), to_tokens = layout.of_words](Point p) {
+    layout.hit = [hit = std::move(layout.hit), to_tokens = layout.to_token_hit](Point p) {
       std::optional<Hit> found = hit(p);
       return found ? to_tokens(*found) : found;
     };

@@ -111,7 +111,7 @@ bool is_painted(const AttentionTap& tap) {
   return tap.variant.id == kCustomMask;
 }
 
-ByteTensor changed_mask(const ByteTensor& mask, const std::string& operation) {
+ByteTensor apply_to_mask(const ByteTensor& mask, const std::string& operation) {
   ByteTensor changed = mask.copy();
   if (operation == "mirror") {
     const Index size = std::min(mask.dim(0), mask.dim(1));

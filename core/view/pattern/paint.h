@@ -34,7 +34,7 @@ Choice custom_choice(const ByteTensor& mask);
 bool is_painted(const AttentionTap& tap);
 
 // Operations on a whole mask: "allow", "forbid", "invert", "mirror" (transposes).
-ByteTensor changed_mask(const ByteTensor& mask, const std::string& operation);
+ByteTensor apply_to_mask(const ByteTensor& mask, const std::string& operation);
 
 // Adds a handle for painting on the matrix with the view's settings.
 void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,

@@ -137,7 +137,7 @@ double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   if (view_values(input.session.view, "pattern").choice("show") == "reach") {
@@ -179,7 +179,7 @@ void show_sparse(Session& session) {
 // Exported numbers: rule index of each pair (NaN: excluded), or layers until the key reaches the
 // query.
 ViewData data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const AttentionTap& tap = *found.tap;
   const Values options = view_values(input.session.view, "pattern");
   ViewData::Matrix matrix{

@@ -217,7 +217,7 @@ std::vector<Box> panel_boxes(const Page& page, const Box& inside, std::size_t co
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const ViewSettings& settings = input.session.view;
   const Encoding& e = encoding(found.tap->encoding.id);
@@ -258,7 +258,7 @@ std::vector<std::string> numbered(double first, Index count) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const PositionPanels content = position_panels(
       input, *found.tap, found.head, view_values(input.session.view, "position").integer("reach"));
   if (content.panels.empty()) throw InputError(content.headline + ". " + content.advice);

@@ -259,7 +259,7 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
   PositionPanels result;
   if (input.trace.is_imported) {
     result.headline = "The encoding of these tensors is unknown";
-    result.advice = kAttentionAlone;
+    result.advice = kImportedAttentionAdvice;
     return result;
   }
   const Encoding& e = encoding(tap.encoding.id);

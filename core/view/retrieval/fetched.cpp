@@ -32,7 +32,7 @@ class FetchedPicture {
 
   ViewLayout lay_out() {
     const ViewSettings& view = input_.session.view;
-    found_ = fetched_by(trace_, view.layer, view.head, retrieving_token(input_, false));
+    found_ = retrieved_keys(trace_, view.layer, view.head, retrieving_token(input_, false));
     if (found_.tap == nullptr) {
       return page_.message("No retrieval here", "No head retrieves from memory for this token.");
     }
@@ -95,7 +95,7 @@ class FetchedPicture {
           {trace_.tokens[static_cast<std::size_t>(i)].label, plain, i == found_.token});
     }
     const double most = found_.keys.empty() ? 1 : std::max(found_.keys.front().weight, 1e-12);
-    for (const Fetched::Key& key : found_.keys) {
+    for (const RetrievedKeys::Key& key : found_.keys) {
       if (key.token < 0) continue;
       tokens[static_cast<std::size_t>(key.token)].ground =
           blend(plain, colour(), 0.25 + 0.7 * key.weight / most);
@@ -206,7 +206,7 @@ class FetchedPicture {
     table.first_title = "tokens back";
     table.second_title = "weight";
     const double most = found_.keys.empty() ? 1 : std::max(found_.keys.front().weight, 1e-12);
-    for (const Fetched::Key& key : found_.keys) {
+    for (const RetrievedKeys::Key& key : found_.keys) {
       ContextRow row;
       row.value = fetched_label(trace_, found_, key);
       if (key.token >= 0) {
@@ -246,7 +246,7 @@ class FetchedPicture {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  Fetched found_;
+  RetrievedKeys found_;
   Box sentence_, arcs_, strip_, flow_box_, table_;
   TokenFlow flow_;
 };

@@ -141,7 +141,8 @@ std::string words_of_labels(const Trace& trace, const std::vector<std::int32_t>&
   return with_spaces(std::move(text));
 }
 
-std::string fetched_label(const Trace& trace, const Fetched& found, const Fetched::Key& key) {
+std::string fetched_label(const Trace& trace, const RetrievedKeys& found,
+                          const RetrievedKeys::Key& key) {
   if (key.token >= 0) return trace.tokens[static_cast<std::size_t>(key.token)].label;
   return key_label(trace, *found.tap, key.column);
 }
@@ -155,8 +156,8 @@ bool retrieves(const Trace& trace) {
   return trace.counts.contains("retrieval.index") && trace.logits.defined();
 }
 
-Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
-  Fetched found;
+RetrievedKeys retrieved_keys(const Trace& trace, Index layer, Index head, Index token) {
+  RetrievedKeys found;
   const auto has_head = [&](const AttentionTap& tap) {
     return tap.address.layer == layer && std::ranges::find(tap.heads, head) != tap.heads.end();
   };
@@ -191,7 +192,7 @@ Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
     found.keys.push_back({in_text && index >= 0 ? index : -1, c, static_cast<double>(weights[c])});
     found.share += static_cast<double>(weights[c]);
   }
-  std::ranges::stable_sort(found.keys, std::ranges::greater{}, &Fetched::Key::weight);
+  std::ranges::stable_sort(found.keys, std::ranges::greater{}, &RetrievedKeys::Key::weight);
   return found;
 }
 
@@ -255,15 +256,15 @@ ViewData::Matrix next_table(const Trace& trace, const MixedRow& row) {
 
 ViewData fetched_data(const ViewInput& input) {
   const ViewSettings& view = input.session.view;
-  const Fetched found =
-      fetched_by(input.trace, view.layer, view.head, retrieving_token(input, false));
+  const RetrievedKeys found =
+      retrieved_keys(input.trace, view.layer, view.head, retrieving_token(input, false));
   ViewData::Matrix table{"fetched",
                          Tensor({static_cast<Index>(found.keys.size()), 3}),
                          {},
                          {"token position", "weight", "tokens back"},
                          {"token"}};
   for (std::size_t n = 0; n < found.keys.size(); ++n) {
-    const Fetched::Key& key = found.keys[n];
+    const RetrievedKeys::Key& key = found.keys[n];
     const auto row = static_cast<Index>(n);
     table.rows.push_back(fetched_label(input.trace, found, key));
     table.values(row, 0) = key.token < 0 ? NAN : static_cast<float>(key.token);

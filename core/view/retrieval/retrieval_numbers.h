@@ -41,7 +41,7 @@ bool retrieves_keys(const AttentionTap& tap);
 bool retrieves(const Trace& trace);  // the run mixes predictions with retrieval
 
 // Keys that a token retrieved, by descending weight.
-struct Fetched {
+struct RetrievedKeys {
   const AttentionTap* tap = nullptr;  // null: no head retrieves
   Index head = 0, row = 0;            // in the tap
   Index token = 0;                    // of the text
@@ -55,12 +55,13 @@ struct Fetched {
   double share = 0;  // share of attention on the memory
 };
 // Keys retrieved by the head; if it retrieves none, by the first head group that does.
-Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token);
+RetrievedKeys retrieved_keys(const Trace& trace, Index layer, Index head, Index token);
 
 // Text from token labels: "␣the␣boat" as " the boat".
 std::string with_spaces(std::string text);
 std::string words_of_labels(const Trace& trace, const std::vector<std::int32_t>& ids);
-std::string fetched_label(const Trace& trace, const Fetched& found, const Fetched::Key& key);
+std::string fetched_label(const Trace& trace, const RetrievedKeys& found,
+                          const RetrievedKeys::Key& key);
 
 // Token to show: the view's parameter, else the last token. `with_next`: the view's parameter, else
 // the pinned token, else the last one with a successor.

@@ -314,7 +314,7 @@ std::string about(const RopeTurn& turn) {
   const auto pairs = static_cast<Index>(turn.pairs.size());
   const Index rest = turn.head_size - 2 * pairs;
   std::string text = turn.about + " RoPE with base " + brief(turn.rope.real("base"), 6) + ", " +
-                     std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " turned";
+                     std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " rotated";
   if (rest > 0) text += ", " + std::to_string(rest) + " components not rotated";
   text +=
       ". λ: positions per full rotation; arc and degrees: rotation of a pair by the offset, from "
@@ -373,7 +373,7 @@ ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Values values = view_values(input.session.view, kId);
   if (input.trace.attention.empty()) {
-    const Found found = find_tap(input);
+    const SelectedTap found = find_tap(input);
     return page.message(found.headline, found.advice);
   }
   const RopeTurn turn = rope_turn(input, values);
@@ -425,7 +425,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const Values values = view_values(input.session.view, kId);
   const RopeTurn turn = rope_turn(input, values);
   const std::vector<Point> curve = score_by_offset(turn, values.integer("reach"), 1);
@@ -437,8 +437,10 @@ ViewData data(const ViewInput& input) {
   }
   const std::vector<Tensor> vectors{turn.query, turn.key, rotated(turn, turn.query, turn.query_at),
                                     rotated(turn, turn.key, turn.key_at)};
-  ViewData::Matrix rotations{
-      "vectors", Tensor({4, turn.head_size}), {"query", "key", "query, turned", "key, turned"}, {}};
+  ViewData::Matrix rotations{"vectors",
+                             Tensor({4, turn.head_size}),
+                             {"query", "key", "query, rotated", "key, rotated"},
+                             {}};
   for (std::size_t n = 0; n < vectors.size(); ++n) {
     std::copy(vectors[n].begin(), vectors[n].end(),
               rotations.values.data() + static_cast<Index>(n) * turn.head_size);

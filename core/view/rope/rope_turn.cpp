@@ -70,7 +70,7 @@ void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap)
 
 RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   RopeTurn turn;
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   const AttentionTap* tap = found.tap;
   // Global rows use separate projections, which are not recorded here.
   const bool is_global_row = tap != nullptr && tap->result.part != nullptr &&

@@ -110,7 +110,7 @@ Tensor stacked(const Terms& terms, const Pattern& pattern, Index head) {
 
 Refusal why_no_scores(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
-    return {"No queries and keys in this file", kAttentionAlone};
+    return {"No queries and keys in this file", kImportedAttentionAdvice};
   }
   const Variant& v = variant(tap.variant.id);
   const bool has_terms = v.scores.has_terms(tap.variant.values);

@@ -100,7 +100,7 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap,
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   if (const Refusal refusal = why_no_scores(input.trace, tap)) return refusal.message(page);
@@ -147,7 +147,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   why_no_scores(input.trace, *found.tap).throw_if_refused();
   ViewData numbers;
   for (const ScoreMap& map : score_maps(input, *found.tap, found.head)) {

@@ -59,7 +59,7 @@ ShownSpan shown_span(const ViewInput& input, const AttentionTap& tap, Index head
   s.trained = s.learned && has_trained_spans(input.trace, tap);
   s.as_trained = !s.trained || has_trained_reach(input.trace, tap, head);
   s.changed = values.has("z") || values.has("ramp");
-  s.span = s.learned ? own_span(part, head) : fixed_span(4, 4, static_cast<double>(tap.keys()));
+  s.span = s.learned ? head_span(part, head) : fixed_span(4, 4, static_cast<double>(tap.keys()));
   if (values.has("ramp")) s.span.ramp = values.real("ramp");
   s.z = values.has("z") ? values.real("z") : s.span.mean();
   s.ramp = s.span.ramp;
@@ -182,7 +182,7 @@ void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownS
 
 Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
-    return {"No softmax to apply a span to", kAttentionAlone};
+    return {"No softmax to apply a span to", kImportedAttentionAdvice};
   }
   const Part* part = tap.result.part.get();
   constexpr Index kMostPairs = Index{1} << 22;
@@ -210,7 +210,7 @@ struct BothMaps {
   Tensor without, with;  // [L_q, L_k]
 };
 
-BothMaps both_maps(const ViewInput& input, const Found& found, const ShownSpan& s) {
+BothMaps both_maps(const ViewInput& input, const SelectedTap& found, const ShownSpan& s) {
   const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.session.view;
   return {cached_for_run(input, tap, head_key("no span", input.trace, settings),
@@ -286,7 +286,7 @@ double drawn_reach(const ViewInput& input, const ShownSpan& s) {
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   if (const Refusal refusal = refusal_of(input.trace, tap)) return refusal.message(page);
@@ -337,7 +337,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const AttentionTap& tap = *found.tap;
   refusal_of(input.trace, tap).throw_if_refused();
   const ShownSpan s = shown_span(input, tap, found.head);

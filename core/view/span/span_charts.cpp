@@ -78,7 +78,7 @@ std::vector<Bar> head_bars(const ViewInput& input, const AttentionTap& shown, co
   if (s.is_model_span()) {
     std::erase_if(heads, [](const HeadAt& head) { return !has_span(*head.tap); });
     for (const HeadAt& head : heads) {
-      const double z = own_span(*head.tap->result.part, head.group_head).mean();
+      const double z = head_span(*head.tap->result.part, head.group_head).mean();
       bars.push_back({head.layer, head.head, z});
     }
     return bars;
@@ -106,7 +106,7 @@ ViewData::Matrix heads_table(const ViewInput& input, const ShownSpan& s) {
     const HeadAt& head = heads[n];
     const bool has_z = !s.is_model_span() || has_span(*head.tap);
     const HeadSpan span =
-        s.is_model_span() && has_z ? own_span(*head.tap->result.part, head.group_head) : s.span;
+        s.is_model_span() && has_z ? head_span(*head.tap->result.part, head.group_head) : s.span;
     const double numbers[] = {static_cast<double>(head.layer), static_cast<double>(head.head),
                               has_z ? span.mean() : NAN, has_z ? span.ramp : NAN,
                               has_z ? share_kept(*head.tap, head.group_head, span) : NAN};
@@ -164,7 +164,7 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
   const double most = max_span(s);
   if (s.learned) {
     for (Index a = 0; a < part.heads; ++a) {
-      draw_curve(page, chart, mask_curve(own_span(part, a).mean(), part.span_ramp, most, reach),
+      draw_curve(page, chart, mask_curve(head_span(part, a).mean(), part.span_ramp, most, reach),
                  head_colour(tap.heads[static_cast<std::size_t>(a)]), 1.5);
     }
   }
@@ -303,7 +303,7 @@ void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index
   double most = 1;
   std::vector<std::vector<Point>> curves;
   for (Index a = 0; a < part.heads; ++a) {
-    const HeadSpan span = own_span(part, a);
+    const HeadSpan span = head_span(part, a);
     std::vector<Point>& curve = curves.emplace_back();
     for (Index i = 0; i < tap.queries(); ++i) {
       curve.push_back({static_cast<double>(i), span.at(i)});
@@ -338,7 +338,7 @@ std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const Attenti
   std::vector<std::pair<double, double>> spans{{s.z, s.ramp}};  // z, R
   masks.rows.emplace_back("shown");
   for (Index a = 0; s.learned && a < part.heads; ++a) {
-    spans.emplace_back(own_span(part, a).mean(), part.span_ramp);
+    spans.emplace_back(head_span(part, a).mean(), part.span_ramp);
     masks.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
   }
   masks.values = Tensor({static_cast<Index>(spans.size()), reach + 1});
@@ -355,7 +355,7 @@ std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const Attenti
   for (const TraceToken& token : input.trace.tokens) by_token.columns.push_back(token.label);
   if (static_cast<Index>(by_token.columns.size()) != tap.queries()) by_token.columns.clear();
   for (Index a = 0; a < part.heads; ++a) {
-    const HeadSpan span = own_span(part, a);
+    const HeadSpan span = head_span(part, a);
     by_token.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
     for (Index i = 0; i < tap.queries(); ++i) {
       by_token.values(a, i) = static_cast<float>(span.at(i));

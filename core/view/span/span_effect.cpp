@@ -69,8 +69,8 @@ HeadSpan fixed_span(double z, double ramp, double most) {
   return {Tensor::full({1}, static_cast<float>(z)), ramp, most};
 }
 
-HeadSpan own_span(const Part& part, Index head) {
-  return {part.span.value().slice(head, 1), part.span_ramp, part.span_most};
+HeadSpan head_span(const Part& part, Index head) {
+  return {part.span.value().slice(head, 1), part.span_ramp, part.max_span};
 }
 
 Tensor attention_without_span(const AttentionTap& tap, Index head) {
@@ -84,7 +84,7 @@ Tensor attention_with_span(const AttentionTap& tap, Index head, const HeadSpan& 
   one.normaliser = Normaliser::SpanSoftmax;
   one.span = span.z;
   one.span_ramp = span.ramp;
-  one.span_most = span.most;
+  one.max_span = span.most;
   return attention_of(one);
 }
 

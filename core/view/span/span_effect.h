@@ -13,7 +13,7 @@ struct HeadSpan {
   double mean() const;           // z, or its mean over queries
 };
 HeadSpan fixed_span(double z, double ramp, double most);
-HeadSpan own_span(const Part& part, Index head);  // of a part with spans
+HeadSpan head_span(const Part& part, Index head);  // of a part with spans
 
 // Attention of a head without its span: the softmax of its scores.  [L_q, L_k]
 Tensor attention_without_span(const AttentionTap& tap, Index head);

@@ -75,8 +75,8 @@ void draw_decisions(Page& page, const WalkPicture& picture) {
     return;
   }
   page.text({words.x + words.width / 2, title},
-            page.fitting({"What " + layer + ", " + head +
-                              "'s attention before each step: desired return (R), cell (s), action "
+            page.fitting({"Attention of " + layer + ", " + head +
+                              " before each step: desired return (R), cell (s), action "
                               "(a)",
                           "The head's attention before each step", "Attention"},
                          em, words.width),

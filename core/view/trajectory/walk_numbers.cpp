@@ -26,7 +26,7 @@ ViewData::Matrix returns_table(const Rollouts& rollouts) {
   }
   for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
     returns.columns.push_back("asked " +
-                              return_words(static_cast<double>(Grid::return_of(target_steps))));
+                              return_words(static_cast<double>(Grid::return_to_go(target_steps))));
   }
   return returns;
 }
@@ -44,7 +44,7 @@ ViewData::Matrix walk_table(const Rollout& walk) {
     steps.rows.push_back("step " + std::to_string(t + 1));
     steps.values(t, 0) = static_cast<float>(walk.cells[at] / Grid::kSide);
     steps.values(t, 1) = static_cast<float>(walk.cells[at] % Grid::kSide);
-    steps.values(t, 2) = Grid::return_of(std::max<Index>(walk.target_steps - t, 0));
+    steps.values(t, 2) = Grid::return_to_go(std::max<Index>(walk.target_steps - t, 0));
     steps.values(t, 3) = static_cast<float>(walk.actions[at]);
     for (Index a = 0; a < Grid::kActions; ++a) steps.values(t, 4 + a) = walk.probabilities(t, a);
   }
@@ -54,7 +54,7 @@ ViewData::Matrix walk_table(const Rollout& walk) {
 }  // namespace
 
 double ShownWalk::remaining_return(Index step) const {
-  return static_cast<double>(Grid::return_of(std::max<Index>(walk.target_steps - step, 0)));
+  return static_cast<double>(Grid::return_to_go(std::max<Index>(walk.target_steps - step, 0)));
 }
 
 ShownWalk shown_steps(const Rollouts& rollouts, const ViewSettings& view) {

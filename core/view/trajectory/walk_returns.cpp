@@ -31,7 +31,7 @@ void draw_path_panel(Page& page, const WalkPicture& picture) {
 Chart draw_returns(Page& page, const WalkPicture& picture) {
   const Rollouts& rollouts = picture.shown.rollouts;
   const Rollout& walk = picture.shown.walk;
-  const double worst = static_cast<double>(Grid::return_of(rollouts.max_steps + 1));
+  const double worst = static_cast<double>(Grid::return_to_go(rollouts.max_steps + 1));
   const ChartAxis x{worst - 0.05, 0, {"desired return", "desired"}};
   const ChartAxis y{worst - 0.05, 0, {"return achieved", "achieved"}};
   const std::vector<LegendEntry> entries{{page.theme().faint_text, "as desired", false, true},
@@ -48,7 +48,7 @@ Chart draw_returns(Page& page, const WalkPicture& picture) {
   draw_curve(page, chart, {{worst, worst}, {0, 0}}, page.theme().faint_text, 1);
   std::vector<Point> mean, from_start;
   for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
-    const double at = static_cast<double>(Grid::return_of(target_steps));
+    const double at = static_cast<double>(Grid::return_to_go(target_steps));
     mean.push_back({at, rollouts.mean_achieved(target_steps)});
     from_start.push_back({at, rollouts.find(walk.start, target_steps)->achieved()});
   }

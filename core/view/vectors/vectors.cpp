@@ -59,7 +59,7 @@ PairVectors pair_vectors(const Part& part, const Tensor& q, const Tensor& k, Ind
 
 Refusal why_no_vectors(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
-    return {"No queries and keys in this file", kAttentionAlone};
+    return {"No queries and keys in this file", kImportedAttentionAdvice};
   }
   const Part* part = tap.result.part.get();
   if (part != nullptr && part->source == Source::Product && part->q.defined() &&
@@ -280,7 +280,7 @@ struct ShownPair {
   bool before = false;               // `vectors` are those before the encoding
 };
 
-ShownPair shown_pair(const ViewInput& input, const Found& found,
+ShownPair shown_pair(const ViewInput& input, const SelectedTap& found,
                      const std::optional<Pair>& hovered) {
   const AttentionTap& tap = *found.tap;
   const Part& part = *tap.result.part;
@@ -298,7 +298,7 @@ ShownPair shown_pair(const ViewInput& input, const Found& found,
 }
 
 // Draws the labels of the vectors and the sum. Returns the lower edge.
-double draw_header(Page& page, const Box& box, const Found& found, const ShownPair& shown) {
+double draw_header(Page& page, const Box& box, const SelectedTap& found, const ShownPair& shown) {
   const Trace& trace = page.input().trace;
   const AttentionTap& tap = *found.tap;
   std::vector<LegendEntry> entries{
@@ -361,7 +361,7 @@ double map_side(const Box& inside, double em) {
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const Found found = find_tap(input);
+  const SelectedTap found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
   if (const Refusal refusal = why_no_vectors(input.trace, tap)) return refusal.message(page);
@@ -408,7 +408,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = require_tap(input);
+  const SelectedTap found = require_tap(input);
   const AttentionTap& tap = *found.tap;
   why_no_vectors(input.trace, tap).throw_if_refused();
   const PairVectors v = shown_pair(input, found, std::nullopt).vectors;

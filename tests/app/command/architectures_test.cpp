@@ -204,7 +204,7 @@ TEST_F(Architectures, GeneratesFromRetrievalMixture) {
 }
 
 // 65,536 tokens in segments need no more memory than 8,192.
-TEST_F(Architectures, LongTextsInSegmentsStream) {
+TEST_F(Architectures, EvaluatesLongTextsInSegmentsWithConstantMemory) {
   ModelConfig config = testing::small_config({.context = 128});
   config.segment = 128;
   config.groups = uniform_groups(

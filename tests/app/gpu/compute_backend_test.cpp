@@ -39,9 +39,9 @@ constexpr Wanted kEverything{.output = true,
 void expect_same(const Part& part, double tolerance = 2e-5) {
   const Wanted wanted = kEverything;
   ASSERT_EQ(gpu().refusal(part, wanted), "");
-  Wanted on_host = wanted;
-  on_host.device_attention = false;
-  const PartResult expected = cpu_backend().run(part, on_host);
+  Wanted with_host_results = wanted;
+  with_host_results.device_attention = false;
+  const PartResult expected = cpu_backend().run(part, with_host_results);
   const std::int64_t before = gpu().dispatch_count();
   const PartResult actual = gpu().run(part, wanted);
   EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";

@@ -239,14 +239,14 @@ const std::vector<Ingredient>& ingredient_cases() {
          p.normaliser = Normaliser::SpanSoftmax;
          p.span = random_tensor({s.heads}, 39, 4);
          p.span_ramp = 6;
-         p.span_most = 20;
+         p.max_span = 20;
        }},
       {"span_by_row",
        [](Part& p, const PartSizes& s) {
          p.normaliser = Normaliser::SpanSoftmax;
          p.span = random_tensor({s.batch * s.heads, s.queries}, 40, 8);
          p.span_ramp = 3;
-         p.span_most = 20;
+         p.max_span = 20;
        }},
       {"feature_ratio",
        [](Part& p, const PartSizes& s) {

@@ -130,7 +130,7 @@ TEST_F(Closing, EndsBackgroundTasks) {
 }
 
 // Work that cannot be cancelled is terminated; an unwritten file is reported.
-TEST(LastResortDeathTest, ReportsUnwrittenFile) {
+TEST(ShutdownWatchdogDeathTest, ReportsUnwrittenFile) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [](const char* unfinished_file) {
     ShutdownWatchdog watchdog;

@@ -98,12 +98,12 @@ void add(Hash& hash, const DisplayList& list) {
 }
 
 bool looks_same(const Session& a, const Session& b) {
-  return changed_places(a, b).empty();
+  return changed_pointers(a, b).empty();
 }
 
 std::string difference(const Session& a, const Session& b) {
   std::string text;
-  for (const std::string& place : changed_places(a, b)) text += " " + place;
+  for (const std::string& place : changed_pointers(a, b)) text += " " + place;
   return text;
 }
 

@@ -91,11 +91,11 @@ TEST(History, PanningIsNotUndoable) {
 TEST(History, NamesChangedFields) {
   const Session a = *with_text("a");
   Session b = a;
-  EXPECT_TRUE(changed_places(a, b).empty());
+  EXPECT_TRUE(changed_pointers(a, b).empty());
   b.run.backend = BackendChoice::Cpu;
-  EXPECT_EQ(changed_places(a, b), std::set<std::string>{"/backend"});
+  EXPECT_EQ(changed_pointers(a, b), std::set<std::string>{"/backend"});
   b.view.layer = 1;
-  EXPECT_EQ(changed_places(a, b).size(), 2U);
+  EXPECT_EQ(changed_pointers(a, b).size(), 2U);
 }
 
 TEST(History, ConsecutiveClicksAreSeparateSteps) {
@@ -154,7 +154,7 @@ TEST(History, CoversEveryField) {
   EXPECT_TRUE(undoes([](Session& e) { e.view.head = 1; }));
   Session panned;
   panned.view.row = 1;
-  EXPECT_TRUE(changed_places(a, panned).empty());
+  EXPECT_TRUE(changed_pointers(a, panned).empty());
 }
 
 TEST(History, HeadGroupChoicesAreSeparateSteps) {

@@ -47,9 +47,9 @@ TEST(Presentation, SpeakerWindowUsesOtherMonitor) {
   const ScreenBox wall{0, 0, 1920, 1080}, desk{1920, 0, 1280, 800};
   EXPECT_EQ(speaker_place(wall, {wall, desk}).box, desk);
   EXPECT_EQ(speaker_place(desk, {wall, desk}).box, wall);
-  EXPECT_TRUE(speaker_place(wall, {wall, desk}).own_monitor);
+  EXPECT_TRUE(speaker_place(wall, {wall, desk}).has_own_monitor);
   const SpeakerPlace alone = speaker_place(wall, {wall});
-  EXPECT_FALSE(alone.own_monitor);
+  EXPECT_FALSE(alone.has_own_monitor);
   EXPECT_GE(alone.box.x, 0);
   EXPECT_EQ(alone.box.x + alone.box.width, 1920);
   EXPECT_EQ(alone.box.y + alone.box.height, 1080);

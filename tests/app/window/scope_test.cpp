@@ -18,7 +18,7 @@ Session session_at(Index layer, Index head) {
 
 TEST(Scope, AppliesToAllToLayerAndToHead) {
   Session session = session_at(1, 2);
-  EXPECT_EQ(last_variant(session), nullptr);
+  EXPECT_EQ(effective_variant(session), nullptr);
   choose_variant(session, ChoiceScope::All, default_variant());
   EXPECT_EQ(session.run.variant, default_variant());
   EXPECT_TRUE(session.run.groups.empty());
@@ -29,14 +29,14 @@ TEST(Scope, AppliesToAllToLayerAndToHead) {
                                                           {{1}, {2}, kLocal, std::nullopt}}));
   EXPECT_EQ(scoped_variant(session, ChoiceScope::Head), kLocal);
   EXPECT_EQ(scoped_encoding(session, ChoiceScope::Head), std::nullopt);
-  EXPECT_EQ(*last_variant(session), kLocal);
-  EXPECT_EQ(*last_encoding(session), kAlibi);
+  EXPECT_EQ(*effective_variant(session), kLocal);
+  EXPECT_EQ(*effective_encoding(session), kAlibi);
   session.view.head = 0;
   EXPECT_EQ(scoped_variant(session, ChoiceScope::Head), std::nullopt);
-  EXPECT_EQ(*last_variant(session), kStrided);
+  EXPECT_EQ(*effective_variant(session), kStrided);
   session.view.layer = 0;
-  EXPECT_EQ(*last_variant(session), default_variant());
-  EXPECT_EQ(last_encoding(session), nullptr);
+  EXPECT_EQ(*effective_variant(session), default_variant());
+  EXPECT_EQ(effective_encoding(session), nullptr);
 }
 
 TEST(Scope, RemovesChoices) {

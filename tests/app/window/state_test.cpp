@@ -43,14 +43,14 @@ TEST(State, PictureFollowsCurrentSettings) {
 TEST(State, BothSidesFollowUntilViewsDiffer) {
   State state;
   state.session.edit().b.emplace().run.causal = true;
-  state.look_at(1, 2);
+  state.select_head(1, 2);
   EXPECT_EQ(state.session->b->view.head, 2);
-  state.editing_other = true;
-  state.look_at(0, 1);
+  state.editing_b = true;
+  state.select_head(0, 1);
   EXPECT_EQ(state.session->b->view.head, 1);
   EXPECT_EQ(state.session->view.head, 2);
-  state.editing_other = false;
-  state.look_at(1, 0);
+  state.editing_b = false;
+  state.select_head(1, 0);
   EXPECT_EQ(state.session->b->view.head, 1);
 }
 
@@ -86,7 +86,7 @@ TEST(State, ClearsPinsOfChangedTokens) {
 TEST(State, SidesOfSameRunSelectHeadsSeparately) {
   State state;
   state.session.edit().b.emplace();
-  state.look_at(1, 2);
+  state.select_head(1, 2);
   EXPECT_EQ(state.session->view.head, 2);
   EXPECT_EQ(state.session->b->view.head, 0);
 }
@@ -126,18 +126,18 @@ TEST(State, SelectsPartOfRun) {
   state.run.trace = trace_of_parts(false);
   state.session.edit().view.pinned_query = 2;
   state.session.edit().view.head = 1;
-  state.look_at(PartChoice{.kind = AttentionKind::Cross});
+  state.select_part(PartChoice{.kind = AttentionKind::Cross});
   EXPECT_EQ(state.part().kind, AttentionKind::Cross);
   EXPECT_EQ(state.session->view.pinned_query, -1);  // the row was that of another map
   EXPECT_EQ(state.tap(), &state.run.trace->attention[2]);
-  state.look_at(PartChoice{.stack = Stack::Encoder});
+  state.select_part(PartChoice{.stack = Stack::Encoder});
   EXPECT_EQ(state.layers(), 2);
-  state.look_at(1, 0);
+  state.select_head(1, 0);
   EXPECT_EQ(state.tap(), &state.run.trace->attention[0]);
-  state.look_at(PartChoice{});  // the decoder has one layer
+  state.select_part(PartChoice{});  // the decoder has one layer
   EXPECT_EQ(state.session->view.layer, 0);
   // Another model has no cross-attention.
-  state.look_at(PartChoice{.kind = AttentionKind::Cross});
+  state.select_part(PartChoice{.kind = AttentionKind::Cross});
   state.run.trace = trace_of_parts(true);
   state.clamp_view();
   EXPECT_EQ(state.session->view.part, PartChoice());
@@ -183,14 +183,14 @@ TEST(State, TextIsEncoderInput) {
   state.run.session = share(last_run);
   EXPECT_TRUE(state.is_overlong());
   EXPECT_TRUE(state.shows_configurable_part());
-  state.look_at(PartChoice{.stack = Stack::Encoder});
+  state.select_part(PartChoice{.stack = Stack::Encoder});
   EXPECT_FALSE(state.shows_configurable_part());
 }
 
 TEST(State, PointerReportsTokensOfTheirStreams) {
   State state;
   state.run.trace = trace_of_parts(false);
-  state.look_at(PartChoice{.kind = AttentionKind::Cross});
+  state.select_part(PartChoice{.kind = AttentionKind::Cross});
   state.view.hit = Hit{0, 1, 2, 1};
   EXPECT_EQ(state.pointed().tap, &state.run.trace->attention[2]);
   EXPECT_EQ(state.pointed().head, 1);
@@ -200,7 +200,7 @@ TEST(State, PointerReportsTokensOfTheirStreams) {
   EXPECT_EQ(tokens.key_stream, kSourceStream);
   EXPECT_EQ(tokens.key, 1);
   state.run.trace = trace_of_parts(true);
-  state.look_at(PartChoice{.segment = 1});
+  state.select_part(PartChoice{.segment = 1});
   state.view.hit = Hit{0, 0, 1, 4};
   tokens = state.pointed_tokens();
   EXPECT_EQ(tokens.query, 4);

@@ -104,9 +104,9 @@ TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
         (c < 3 ? memory : tokens) += static_cast<double>(tap.attention(head)(i, c));
       }
     }
-    EXPECT_NEAR(share_of({&tap, head}, KeyKind::Memory), memory / 4, 1e-6);
-    EXPECT_NEAR(share_of({&tap, head}, KeyKind::Token), tokens / 4, 1e-6);
-    EXPECT_EQ(share_of({&tap, head}, KeyKind::Compressed), 0);
+    EXPECT_NEAR(fraction_of_length({&tap, head}, KeyKind::Memory), memory / 4, 1e-6);
+    EXPECT_NEAR(fraction_of_length({&tap, head}, KeyKind::Token), tokens / 4, 1e-6);
+    EXPECT_EQ(fraction_of_length({&tap, head}, KeyKind::Compressed), 0);
   }
   const std::vector<TapHead> heads{{&tap, 0}, {&tap, 1}, {&other, 1}};
   const SlotWeights slots = slot_weights(heads);
@@ -203,7 +203,7 @@ TEST(MemoryUse, OldestReachableFollowsAllowedPairs) {
 }
 
 TEST(MemoryUse, CountsPairsWhileTheMemoryFills) {
-  EXPECT_EQ(pairs_of_all(4), 10);
+  EXPECT_EQ(causal_pair_count(4), 10);
   const auto pairs = [](const std::string& json, Index segment, Index length) {
     return pairs_in_segments(variant_from_json(parse_json(json, "variant"), "variant"), segment,
                              length);

@@ -286,7 +286,7 @@ TEST(Words, RemovesSpecialTokens) {
   const AttentionTap &tap = trace.attention[0], &filtered = reduced->trace.attention[0];
   EXPECT_EQ(reduced->of(tap).queries.first, remaining);
   EXPECT_FALSE(has_merged_words(reduced->trace));
-  EXPECT_EQ(reduced->trace.counts.at(kLeftOut)[0], 3);
+  EXPECT_EQ(reduced->trace.counts.at(kRemovedTokens)[0], 3);
   ASSERT_EQ(filtered.queries(), 5);
   ASSERT_EQ(filtered.keys(), 5);
   Tensor expected({5, 5});
@@ -501,7 +501,7 @@ TEST(Words, ReportsWhyNothingCanBeRemoved) {
   EXPECT_EQ(special_refusal(trace), "");
   trace.streams[0].tokens[0].special = true;
   const auto reduced = merge_words(trace, {.merged = false, .without_special = true});
-  EXPECT_EQ(reduced->trace.counts.at(kLeftOut)[0], 9);
+  EXPECT_EQ(reduced->trace.counts.at(kRemovedTokens)[0], 9);
   // A mask token is not special: the model predicts it.
   ModelConfig config;
   config.architecture = {"decoder", {}};
@@ -509,9 +509,9 @@ TEST(Words, ReportsWhyNothingCanBeRemoved) {
   config.architecture.values.set("mask", Index{2});
   trace.config = std::make_shared<const ModelConfig>(config);
   EXPECT_EQ(special_refusal(trace), "");
-  EXPECT_EQ(
-      merge_words(trace, {.merged = false, .without_special = true})->trace.counts.at(kLeftOut)[0],
-      8);
+  EXPECT_EQ(merge_words(trace, {.merged = false, .without_special = true})
+                ->trace.counts.at(kRemovedTokens)[0],
+            8);
   trace.attention.clear();
   EXPECT_EQ(special_refusal(trace), "there is no attention");
   EXPECT_EQ(words_refusal(trace), "there is no attention");

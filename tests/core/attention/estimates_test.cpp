@@ -166,7 +166,7 @@ TEST(Estimates, MatchGolden) {
       text += std::string("  needs") + (n.queries ? " queries" : "") + (n.keys ? " keys" : "") +
               (n.values ? " values" : "") + (n.input ? " input" : "") +
               (v.causality.incremental(choice.values) ? ", incremental" : "") +
-              (is_pattern_alone(v, choice.values) ? ", a pattern alone" : "") +
+              (is_pattern_only(v, choice.values) ? ", a pattern alone" : "") +
               (v.scores.has_terms(choice.values) ? ", terms" : "") +
               (v.scores.has_softmax(choice.values) ? ", scores" : "") +
               (v.encodings.accepts_pairs(choice.values) ? ", pairs" : "") +

@@ -199,10 +199,10 @@ TEST(Evaluate, FallsBackToTheCpu) {
 }
 
 TEST(Evaluate, MovesDeviceResultsToTheHost) {
-  EXPECT_TRUE(on_host({.device_attention = true}).attention);
-  EXPECT_FALSE(on_host({.device_attention = true}).device_attention);
-  EXPECT_TRUE(on_host({.attention = true}).attention);
-  EXPECT_FALSE(on_host({}).attention);
+  EXPECT_TRUE(with_host_results({.device_attention = true}).attention);
+  EXPECT_FALSE(with_host_results({.device_attention = true}).device_attention);
+  EXPECT_TRUE(with_host_results({.attention = true}).attention);
+  EXPECT_FALSE(with_host_results({}).attention);
 }
 
 TEST(Backends, ParseNames) {

@@ -290,7 +290,7 @@ void PartMaker::add_normalisers() {
   part.normaliser = Normaliser::SpanSoftmax;
   part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
   part.span_ramp = 3.3;
-  part.span_most = 100;
+  part.max_span = 100;
   part.span = var({heads}, 4);
   add("span", part);
   part.span = var({pairs, queries_}, 4);

@@ -336,7 +336,7 @@ TEST(Remembering, StoresLastRowsOrKeys) {
           EXPECT_EQ(row_of(stored, 1, n), expected[static_cast<std::size_t>(first - count + n)])
               << id;
         }
-        const std::vector<RowSource> sources = sources_of(remembered, first);
+        const std::vector<RowSource> sources = memory_sources(remembered, first);
         ASSERT_EQ(static_cast<Index>(sources.size()), count);
         for (Index n = 0; n < count; ++n) {
           EXPECT_EQ(sources[static_cast<std::size_t>(n)], (RowSource{first - count + n, 1, 1}));
@@ -352,7 +352,7 @@ TEST(Remembering, ListsCompressedSourcesFirst) {
   remembered.compressed = Tensor({2, 2, kWidth});
   remembered.compressed_from = {{0, 2, 1}, {2, 3, 2}, {7, 1, 1}, {8, 1, 1}};
   const std::vector<RowSource> expected{{0, 2, 1}, {2, 3, 2}, {9, 1, 1}, {10, 1, 1}, {11, 1, 1}};
-  EXPECT_EQ(sources_of(remembered, 12), expected);
+  EXPECT_EQ(memory_sources(remembered, 12), expected);
   EXPECT_EQ((RowSource{2, 3, 2}.last()), 6);
   EXPECT_FALSE(remembered.empty());
   EXPECT_TRUE(Remembered().empty());

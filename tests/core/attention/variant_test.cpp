@@ -158,7 +158,7 @@ TEST(Refusal, LimitsRetrievedKeysOnlyIfTheMemoryIsKnown) {
   Dimensions sizes;
   sizes.memory = 2;
   EXPECT_EQ(refusal(memorizing, default_encoding(), true, sizes, 9, 9), "");
-  sizes.memory_given = true;
+  sizes.is_memory_final = true;
   EXPECT_EQ(refusal(memorizing, default_encoding(), true, sizes, 9, 9),
             "variant.top: expected at most the 2 rows of mem.k, found 3");
   sizes.memory = 3;

@@ -115,7 +115,7 @@ TEST(Checkpoint, NamesMissingMisshapenAndUnknownTensors) {
   tensors = tensors_of(good);
   tensors["final_norm.weight"] = Tensor::full({8}, std::numeric_limits<float>::infinity());
   testing::write_tensors(file, tensors);
-  EXPECT_NE(load_error(folder.path()).find("final_norm.weight holds NaN or infinity"),
+  EXPECT_NE(load_error(folder.path()).find("final_norm.weight contains NaN or infinity"),
             std::string::npos);
 }
 

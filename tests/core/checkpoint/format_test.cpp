@@ -170,7 +170,7 @@ TEST_P(Layouts, RejectInfinity) {
     write_safetensors(folder_.path() / "model.safetensors", file);
     EXPECT_NE(testing::message_of<InputError>([&] {
                 load_checkpoint(folder_.path());
-              }).find("tensor " + name + " holds NaN or infinity"),
+              }).find("tensor " + name + " contains NaN or infinity"),
               std::string::npos);
     return;
   }

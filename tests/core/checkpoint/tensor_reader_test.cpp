@@ -48,7 +48,7 @@ TEST(TensorReader, FindsEveryNonFiniteNumber) {
              } else {
                reader.take("t", {rows});
              }
-           }).find("tensor t holds NaN or infinity") != std::string::npos;
+           }).find("tensor t contains NaN or infinity") != std::string::npos;
   };
   for (const Index at : {Index{0}, kPiece - 1, kPiece, 2 * kPiece - 1, 2 * kPiece, kCount - 1}) {
     for (const float invalid : {std::nanf(""), -INFINITY}) {

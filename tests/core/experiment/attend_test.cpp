@@ -31,7 +31,7 @@ SafetensorsFile input_form() {
   return file;
 }
 
-Attended run(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
+AttendResult run(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
   return attend(file, spec, terms, cpu_backend());
 }
 

@@ -368,10 +368,8 @@ TEST_F(ImportedTensorsTest, RejectsMismatchedVectors) {
   const Tensor q = weights({2, 4, 5, 8});
   refused({{"q", q}, {"k", weights({3, 4, 5, 8})}}, "expected as many layers as q, 2, found 3");
   refused({{"q", q}, {"k", q}, {"v", weights({1, 4, 5, 8})}}, "expected as many layers as q, 2");
-  refused({{"q", q}, {"k", q}, {"v", weights({2, 2, 5, 8})}},
-          "heads and rows as k has them, [4, 5]");
-  refused({{"q", q}, {"k", q}, {"v", weights({2, 4, 6, 8})}},
-          "heads and rows as k has them, [4, 5]");
+  refused({{"q", q}, {"k", q}, {"v", weights({2, 2, 5, 8})}}, "the heads and rows of k, [4, 5]");
+  refused({{"q", q}, {"k", q}, {"v", weights({2, 4, 6, 8})}}, "the heads and rows of k, [4, 5]");
   refused({{"q", q}, {"k", weights({2, 4, 5, 7})}}, "layer 0: expected d_k = 8");
   refused({{"attention.0", weights({2, 3, 3})}, {"attention.1", weights({2, 3, 4})}},
           "layer 1: expected rows and columns as in layer 0, [3, 3], found [3, 4]");

@@ -525,7 +525,7 @@ TEST(Measures, EvaluateStepsAndGates) {
   const AttentionTap* tap = memory->find({1, 0, {.segment = 1}}, &head);
   ASSERT_NE(tap, nullptr);
   EXPECT_NEAR(measured_at_head("memory_gate", memory, 1, 0, 1),
-              share_of({tap, head}, KeyKind::Memory), 1e-5);
+              fraction_of_length({tap, head}, KeyKind::Memory), 1e-5);
 }
 
 TEST(Measures, IncludeTheirLimits) {

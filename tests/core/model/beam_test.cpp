@@ -119,7 +119,7 @@ TEST(BeamSearch, KeepsWidthBeamsInOrderOfLikelihood) {
       EXPECT_TRUE(std::ranges::is_sorted(beams, [](const Beam& a, const Beam& b) {
         return a.log_probability > b.log_probability;
       }));
-      const Index rank = found.best_at(step);
+      const Index rank = found.rank_of_best_prefix(step);
       ASSERT_LT(rank, static_cast<Index>(beams.size()));
       EXPECT_TRUE(std::equal(beams[static_cast<std::size_t>(rank)].ids.begin(),
                              beams[static_cast<std::size_t>(rank)].ids.end(),

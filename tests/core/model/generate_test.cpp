@@ -155,7 +155,7 @@ TEST(Generate, RecomputesModelsThatCannotBeCached) {
     SCOPED_TRACE(v.id);
     const Model model = make_random_model(config);
     Generator generator(model);
-    EXPECT_NE(generator.recomputes(), "");
+    EXPECT_NE(generator.recompute_reason(), "");
     const auto tokens = [](std::size_t count) {
       return std::vector<std::int32_t>(kIds.begin(),
                                        kIds.begin() + static_cast<std::ptrdiff_t>(count));
@@ -313,7 +313,7 @@ TEST(Generate, ContinuesInEveryArchitecture) {
       batch.ids = one_sequence(generator.tokens());
       EXPECT_TRUE(close(logits, last_logits(model, batch), 1e-5));
     }
-    EXPECT_EQ(generator.recomputes().empty(), type.can_cache);
+    EXPECT_EQ(generator.recompute_reason().empty(), type.can_cache);
     ++count;
   }
   EXPECT_GE(count, 4);

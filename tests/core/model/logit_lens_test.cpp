@@ -91,9 +91,10 @@ TEST(LogitLens, AppliesOutputHeadToEveryLayer) {
       for (Index i = 0; i < 70; ++i) {
         std::vector<double> row = p[static_cast<std::size_t>(i)];
         const auto& final_row = last[static_cast<std::size_t>(i)];
-        const auto final_guess =
+        const auto final_guess_probability =
             std::max_element(final_row.begin(), final_row.end()) - final_row.begin();
-        EXPECT_NEAR(lens.final_guess(layer, i), row[static_cast<std::size_t>(final_guess)], 1e-4);
+        EXPECT_NEAR(lens.final_guess_probability(layer, i),
+                    row[static_cast<std::size_t>(final_guess_probability)], 1e-4);
         const auto best = std::max_element(row.begin(), row.end()) - row.begin();
         EXPECT_EQ(lens.guess(layer, i), best) << layer << ", " << i;
         std::sort(row.rbegin(), row.rend());
@@ -165,7 +166,7 @@ LogitLens handmade_lens() {
   LogitLens lens;
   lens.guess = IntTensor::from({3, 2}, {1, 4, 2, 5, 2, 5});
   lens.margin = Tensor::from({3, 2}, {0.9f, 0.1f, 0.2f, 0.6f, 0.3f, 0.2f});
-  lens.probability = lens.saturation = lens.final_guess = lens.margin;
+  lens.probability = lens.saturation = lens.final_guess_probability = lens.margin;
   return lens;
 }
 

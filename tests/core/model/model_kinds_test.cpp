@@ -329,7 +329,8 @@ void add_trace(const Trace& trace, Numbers& numbers) {
 void add_lens(const Model& model, const Trace& trace, Numbers& numbers) {
   const LogitLens lens = logit_lens(model, trace);
   RecordTotals totals;
-  for (const Tensor& t : {lens.probability, lens.margin, lens.final_guess, lens.saturation}) {
+  for (const Tensor& t :
+       {lens.probability, lens.margin, lens.final_guess_probability, lens.saturation}) {
     totals.add("lenses", t);
   }
   for (const Confidence measure :
@@ -356,7 +357,7 @@ void add_continuations(const Model& model, Numbers& numbers) {
     if (exit && !c.exits) continue;
     Generator generator(model, {.kept = 2, .source = source, .exit = exit});
     const std::string name = exit ? "leaving " : "";
-    numbers.add(name + "recomputes", generator.recomputes().empty() ? 0 : 1);
+    numbers.add(name + "recomputes", generator.recompute_reason().empty() ? 0 : 1);
     RecordTotals totals;
     std::vector<std::int32_t> next{1, 7, 2};
     for (int n = 0; n < 22; ++n) {
@@ -375,7 +376,7 @@ void add_continuations(const Model& model, Numbers& numbers) {
         totals.add(name + "written", static_cast<double>(beam.ids.size()));
         totals.add(name + "last", static_cast<double>(beam.ids.back()));
       }
-      totals.add(name + "best", static_cast<double>(found.best_at(n)));
+      totals.add(name + "best", static_cast<double>(found.rank_of_best_prefix(n)));
     }
     totals.add_to(numbers);
   }

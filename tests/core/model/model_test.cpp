@@ -127,7 +127,7 @@ struct MixedModel {
 };
 
 // Six heads that share two key-value heads, with weights far from their initial values.
-Mixed mixed_model(const Choice& variant, const Choice& encoding, bool causal = true) {
+MixedModel mixed_model(const Choice& variant, const Choice& encoding, bool causal = true) {
   ModelConfig config = small_config();
   config.heads = 6;
   config.kv_heads = 2;

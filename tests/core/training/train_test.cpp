@@ -215,9 +215,10 @@ TEST(Train, RejectsIncompleteStatesAndUnknownEntries) {
   });
   expect_state_refused(plan, "the moments of embed.weight do not match",
                        [](SafetensorsFile& file) { file.tensors.erase("second:embed.weight"); });
-  expect_state_refused(plan, "weight another is none of this model", [](SafetensorsFile& file) {
-    file.tensors.emplace("weight:another", file.tensors.at("weight:embed.weight"));
-  });
+  expect_state_refused(
+      plan, "weight another does not belong to this model", [](SafetensorsFile& file) {
+        file.tensors.emplace("weight:another", file.tensors.at("weight:embed.weight"));
+      });
   expect_state_refused(plan, "weight embed.weight: expected", [](SafetensorsFile& file) {
     for (const char* kind : {"weight:", "first:", "second:"}) {
       file.tensors.erase(std::string(kind) + "embed.weight");

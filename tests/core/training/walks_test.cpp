@@ -53,7 +53,7 @@ TEST(Walks, StayWithinTheBorder) {
 TEST(Walks, EncodeTheDesiredReturn) {
   const Batch batch = unfinished_walks({{0, 1, 2}, {5, 5, 6}}, {{1, 1}, {3, 1}}, {3, 1});
   const Index remaining_steps[] = {3, 2, 1, 1, 0, 0};
-  for (Index n = 0; n < 6; ++n) EXPECT_EQ(batch.returns[n], Grid::return_of(remaining_steps[n]));
+  for (Index n = 0; n < 6; ++n) EXPECT_EQ(batch.returns[n], Grid::return_to_go(remaining_steps[n]));
   EXPECT_EQ(std::vector<std::int32_t>(batch.actions.begin(), batch.actions.end()),
             (std::vector<std::int32_t>{1, 1, -1, 3, 1, -1}));
   EXPECT_EQ(cell_at(batch, 1, 2), 6);

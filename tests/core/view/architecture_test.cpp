@@ -43,11 +43,11 @@ ModelConfig with_architecture(ModelConfig config, const char* json) {
 }
 
 ViewLayout figure(const Trace& trace, const ViewSettings& settings = {}, double width = 900) {
-  testing::Look look;
+  testing::LayoutOptions look;
   look.settings = settings;
   look.width = width;
   look.height = 900;
-  return testing::look_at(trace, "architecture", look);
+  return testing::lay_out_view(trace, "architecture", look);
 }
 
 bool has_text(const ViewLayout& layout, const std::string& words) {
@@ -64,7 +64,7 @@ void expect_figure(const Trace& trace, const std::vector<std::string>& names) {
   for (const double width : {700.0, 1000.0}) {
     const ViewLayout layout = figure(trace, {}, width);
     ASSERT_EQ(layout.refusal, "");
-    EXPECT_EQ(testing::fault(layout.list), "");
+    EXPECT_EQ(testing::layout_error(layout.list), "");
     for (const std::string& name : names) EXPECT_TRUE(has_text(layout, name)) << name;
     for (const Handle& handle : layout.handles) EXPECT_NE(handle.help, "");
   }
@@ -72,7 +72,7 @@ void expect_figure(const Trace& trace, const std::vector<std::string>& names) {
 
 // Expects boxes that neither overlap nor leave the page, and legible notes.
 void expect_separate_boxes(const Trace& trace, const Box& inside) {
-  const testing::InputOf fixture(trace, ViewSettings());
+  const testing::ViewInputFixture fixture(trace, ViewSettings());
   Page page(fixture.input);
   const auto placed = place_diagram(page, inside, model_diagram(trace, fixture.session));
   ASSERT_TRUE(placed);
@@ -108,16 +108,16 @@ TEST(ArchitectureView, EncoderDecoderShowsNotesInSmallWindow) {
     config = with_architecture(config,
                                R"({"type": "encoder_decoder", "encoder_layers": 2, "start": 0})");
   });
-  testing::Look look;
+  testing::LayoutOptions look;
   look.framed = false;
   look.width = 640;
   look.height = 600;
-  const auto small = testing::look_at(trace, "architecture", look);
+  const auto small = testing::lay_out_view(trace, "architecture", look);
   for (const char* words : {"4 heads of 8 · Full", "32 → 16 → 32", "256 → 32"}) {
     EXPECT_TRUE(has_text(small, words)) << words << testing::all_text(small.list);
   }
   look.height = 400;
-  const auto lower = testing::look_at(trace, "architecture", look);
+  const auto lower = testing::lay_out_view(trace, "architecture", look);
   EXPECT_EQ(lower.refusal, "");
   EXPECT_TRUE(has_text(lower, "Cross-attention"));
   EXPECT_FALSE(has_text(lower, "32 → 16 → 32"));
@@ -236,7 +236,7 @@ TEST(ArchitectureView, DrawsSelectedLayerInFull) {
   EXPECT_TRUE(has_text(layout, "Layers 0–1"));
   settings.layer = 2;
   const ViewLayout groups = figure(trace, settings);
-  EXPECT_EQ(testing::fault(groups.list), "");
+  EXPECT_EQ(testing::layout_error(groups.list), "");
   EXPECT_TRUE(has_text(groups, "Head 0"));
   EXPECT_TRUE(has_text(groups, "Heads 1–3"));
   EXPECT_TRUE(has_text(groups, "Local window"));
@@ -273,7 +273,7 @@ TEST(ArchitectureView, BoxesOpenTheirViews) {
 
 TEST(ArchitectureView, CountsParameters) {
   const Trace trace = trace_of([](ModelConfig&) {});
-  const testing::InputOf fixture(trace, ViewSettings());
+  const testing::ViewInputFixture fixture(trace, ViewSettings());
   const ViewData data = view("architecture").data(fixture.input);
   const Tensor& counts = data.matrices[0].values;
   const std::vector<std::string>& names = data.matrices[0].rows;

@@ -12,14 +12,14 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
+using testing::LayoutOptions;
 
 constexpr double kScale = 0.5;  // large enough to distinguish pictures
 
 class Controls : public ::testing::Test {
  protected:
   Image picture(const Trace& trace, const ViewSettings& settings) const {
-    const ViewLayout layout = testing::look_at(trace, settings.id, look(settings));
+    const ViewLayout layout = testing::lay_out_view(trace, settings.id, look(settings));
     return render_image(layout.list, kScale);
   }
   bool differs(const Trace& trace, const ViewSettings& a, const ViewSettings& b) const {
@@ -79,8 +79,8 @@ class Controls : public ::testing::Test {
   const Trace model_ = testing::run_model({.heads = 3, .kv_heads = 3});
   const Trace reference_ = testing::run_model({.encoding = "alibi", .heads = 3, .kv_heads = 3});
   // Layout without a frame, as in the window: a title would name the layer and head.
-  Look look(const ViewSettings& settings) const {
-    Look look;
+  LayoutOptions look(const ViewSettings& settings) const {
+    LayoutOptions look;
     look.framed = false;
     look.settings = settings;
     look.reference = &reference_;

@@ -87,7 +87,7 @@ std::string view_path(const std::string& name) {
 
 TEST(Views, MatchGoldenSvg) {
   const Trace trace = small_run(), other = other_run();
-  const Findings findings = testing::found_in(trace, &other);
+  const Findings findings = testing::findings_of(trace, &other);
   for (const View& v : views()) {
     if (!v.objection(trace).empty()) continue;  // see ModelFamiliesMatchGolden
     if (v.id == "mechanism") continue;          // see Mechanism
@@ -102,7 +102,7 @@ TEST(Views, MatchGoldenSvg) {
 // Pinned tokens, pointer, dark theme, a small window without title and caption.
 TEST(Views, PinnedInSmallWindowMatchGoldenSvg) {
   const Trace trace = small_run(), other = other_run();
-  const Findings findings = testing::found_in(trace, &other);
+  const Findings findings = testing::findings_of(trace, &other);
   for (const char* id : {"map", "pattern", "lines"}) {
     Session e;
     e.view.id = id;
@@ -118,7 +118,7 @@ TEST(Views, PinnedInSmallWindowMatchGoldenSvg) {
 // All cells, which are more than the pixels, and a zoomed region.
 TEST(Views, LongTextMatchesGoldenSvg) {
   const Trace trace = testing::run_model({.length = 260, .layers = 1, .heads = 1, .kv_heads = 1});
-  const Findings findings = testing::found_in(trace);
+  const Findings findings = testing::findings_of(trace);
   Session e;
   e.view.id = "map";
   EXPECT_TRUE(
@@ -133,7 +133,7 @@ TEST(Views, LongTextMatchesGoldenSvg) {
 
 TEST(Views, InterventionLayoutMatchesGoldenSvg) {
   const Trace trace = small_run(), before = other_run();
-  const Findings findings = testing::found_in(trace, &before);
+  const Findings findings = testing::findings_of(trace, &before);
   Session e;
   for (const char* line : {"off layer=0 head=1", "off layer=1", "forbid query=4 key=2",
                            "force layer=1 query=4 key=3", "replace position=3 token=5"}) {
@@ -156,7 +156,7 @@ TEST(Views, DataMatchesGolden) {
                                           .layers = 3,
                                           .heads = 4,
                                           .kv_heads = 2});
-  const Findings findings = testing::found_in(trace, &other);
+  const Findings findings = testing::findings_of(trace, &other);
   for (const View& v : views()) {
     if (!v.data || (!v.objection(trace).empty())) continue;
     Session e;
@@ -253,7 +253,7 @@ TEST(Mechanism, MatchesGoldenSvg) {
   std::map<std::string, std::string> data;
   for (const Variant& v : variants()) {
     const Trace trace = testing::run_variant(v);
-    const Findings findings = testing::found_in(trace);
+    const Findings findings = testing::findings_of(trace);
     for (const Mechanism& m : mechanisms()) {
       if (!m.fits(trace.attention[0])) continue;
       Session e;

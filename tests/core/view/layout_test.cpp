@@ -18,8 +18,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 constexpr double kTolerance = 0.51;  // pixels
 
@@ -110,10 +110,10 @@ TEST(Layout, MatrixViewsAlignCellsLabelsAndHits) {
     if (trace.attention[0].keys() != static_cast<Index>(trace.tokens.size())) continue;
     for (const char* id : {"map", "pattern"}) {
       for (const bool framed : {true, false}) {
-        Look look;
+        LayoutOptions look;
         look.framed = framed;
         look.settings.head = 1;
-        const ViewLayout layout = look_at(trace, id, look);
+        const ViewLayout layout = lay_out_view(trace, id, look);
         if (!layout.refusal.empty()) continue;
         ASSERT_TRUE(shows_pairs(layout)) << v.id << ", " << id;
         expect_aligned(trace, layout, v.id + ", " + id);
@@ -125,9 +125,9 @@ TEST(Layout, MatrixViewsAlignCellsLabelsAndHits) {
 TEST(Layout, MapColoursAreThoseOfTheWeights) {
   for (const Variant& v : variants()) {
     const Trace trace = testing::run_variant(v);
-    Look look;
+    LayoutOptions look;
     look.settings.colour_end = ColourEnd::One;
-    const ViewLayout layout = look_at(trace, "map", look);
+    const ViewLayout layout = lay_out_view(trace, "map", look);
     if (!layout.refusal.empty()) continue;
     const Tensor weights = trace.attention[0].attention(0);
     const auto maps = heat_maps(layout.list);
@@ -154,20 +154,20 @@ TEST(Layout, MapColoursAreThoseOfTheWeights) {
 TEST(Layout, FramedViewsHaveTitleAndColourBar) {
   const Trace trace = testing::run_model({});
   for (const View& v : views()) {
-    Look look;
+    LayoutOptions look;
     look.width = 1100;
     look.height = 800;
     look.reference = &trace;
-    const ViewLayout framed = look_at(trace, v.id, look);
+    const ViewLayout framed = lay_out_view(trace, v.id, look);
     if (!framed.refusal.empty()) continue;
     EXPECT_TRUE(has_title(framed.list, trace)) << v.id;
     look.framed = false;
-    EXPECT_FALSE(has_title(look_at(trace, v.id, look).list, trace)) << v.id;
+    EXPECT_FALSE(has_title(lay_out_view(trace, v.id, look).list, trace)) << v.id;
   }
-  Look look;
+  LayoutOptions look;
   look.reference = &trace;
   for (const char* id : {"map", "grid", "compare", "scores"}) {
-    EXPECT_TRUE(has_colour_bar(look_at(trace, id, look).list)) << id;
+    EXPECT_TRUE(has_colour_bar(lay_out_view(trace, id, look).list)) << id;
   }
 }
 
@@ -176,13 +176,13 @@ TEST(Layout, ViewsOfVariantsAreLegibleAtManySizes) {
     const Trace trace = testing::run_variant(v);
     for (const char* id : {"map", "pattern", "lines", "scores", "graph", "flow", "architecture"}) {
       for (const auto& [width, height] : {std::pair{900.0, 620.0}, {300.0, 420.0}}) {
-        Look look;
+        LayoutOptions look;
         look.width = width;
         look.height = height;
         look.framed = width > 500;
         look.settings.layer = 1;
         look.settings.pinned_query = 9;
-        EXPECT_EQ(testing::fault(look_at(trace, id, look).list), "")
+        EXPECT_EQ(testing::layout_error(lay_out_view(trace, id, look).list), "")
             << v.id << ", " << id << ", " << width;
       }
     }
@@ -195,10 +195,10 @@ TEST(Layout, ViewsOfEncodingsAreLegible) {
     const Trace trace = testing::run_model({.encoding = to_json(choice).dump(), .kv_heads = 1});
     for (const char* id : {"position", "rope", "scores", "vectors"}) {
       for (const auto& [width, height] : {std::pair{1400.0, 900.0}, {520.0, 640.0}}) {
-        Look look;
+        LayoutOptions look;
         look.width = width;
         look.height = height;
-        EXPECT_EQ(testing::fault(look_at(trace, id, look).list), "")
+        EXPECT_EQ(testing::layout_error(lay_out_view(trace, id, look).list), "")
             << encoding.id << ", " << id << ", " << width;
       }
     }
@@ -223,7 +223,7 @@ TEST(Layout, ViewsOfModelFamiliesAreLegible) {
                                          .theme = Theme::light(),
                                          .measure = file_text_measure()},
                               .figure = {.framed = width > 500}};
-        EXPECT_EQ(testing::fault(v.lay_out(input).list), "")
+        EXPECT_EQ(testing::layout_error(v.lay_out(input).list), "")
             << family.model << ", " << v.id << ", " << width;
       }
     }

@@ -15,8 +15,8 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::kIds;
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 const std::vector<std::int32_t> kTarget{1, 5, 2, 4};
 constexpr std::int32_t kStart = 1;  // start token of the targets
@@ -69,13 +69,13 @@ TEST(RunParts, EachViewOfEachHeadIsLegible) {
       for (const HeadRef& at : trace->heads(part)) {
         for (const View& view : views()) {
           for (const bool framed : {true, false}) {
-            Look look;
+            LayoutOptions look;
             look.settings = settings_for(part, at.layer, at.head);
             look.framed = framed;
             look.pointer = Point{340, 350};
             look.reference = trace.get();
-            const ViewLayout layout = look_at(*trace, view.id, look);
-            EXPECT_EQ(testing::fault(layout.list), "")
+            const ViewLayout layout = lay_out_view(*trace, view.id, look);
+            EXPECT_EQ(testing::layout_error(layout.list), "")
                 << view.id << " of " << c.model << ", " << describe_head(trace->parts, at);
           }
         }
@@ -95,7 +95,7 @@ std::vector<std::string> labels(const std::vector<std::int32_t>& ids, std::size_
 }
 
 ViewData::Matrix map_of(const Trace& trace, const ViewSettings& settings) {
-  const testing::InputOf fixture(trace, settings);
+  const testing::ViewInputFixture fixture(trace, settings);
   return view("map").data(fixture.input).matrices.at(0);
 }
 
@@ -111,9 +111,9 @@ TEST(RunParts, CrossAttentionHasTargetRowsAndSourceColumns) {
   EXPECT_EQ(decoder.rows, labels(kTarget, 0, kTarget.size(), kStart));
   EXPECT_EQ(decoder.columns, decoder.rows);
   EXPECT_NE(cross.values.shape(), decoder.values.shape());
-  Look look;
+  LayoutOptions look;
   look.settings = settings_for({.kind = AttentionKind::Cross}, 1, 1);
-  const DisplayList list = look_at(*trace, "map", look).list;
+  const DisplayList list = lay_out_view(*trace, "map", look).list;
   EXPECT_TRUE(has_text(list, "key (to source)"));
   EXPECT_TRUE(has_text(list, "query (from target)"));
   EXPECT_TRUE(has_text(list, "cross-attention"));
@@ -151,9 +151,9 @@ TEST(RunParts, RowsMatchTokensOfSegment) {
   EXPECT_EQ(last.rows, labels(kIds, 8, 3));
   ASSERT_EQ(last.columns.size(), 8u);
   EXPECT_EQ(last.columns[0], "−5");
-  Look look;
+  LayoutOptions look;
   look.settings = settings_for({.segment = 2});
-  EXPECT_TRUE(has_text(look_at(*trace, "map", look).list, "memory"));
+  EXPECT_TRUE(has_text(lay_out_view(*trace, "map", look).list, "memory"));
   // The empty memory of the first segment does not make it full attention.
   for (const std::string& note : trace->notes) {
     EXPECT_EQ(note.find("masks no pair"), std::string::npos) << note;
@@ -182,20 +182,20 @@ TEST(RunParts, StepsAndSegmentsCanBePlayed) {
 
 TEST(RunParts, ReportMissingParts) {
   const auto trace = run("universal-fixed");
-  Look look;
+  LayoutOptions look;
   look.settings.part.step = 99;
-  EXPECT_TRUE(has_text(look_at(*trace, "map", look).list, "no step 99"));
+  EXPECT_TRUE(has_text(lay_out_view(*trace, "map", look).list, "no step 99"));
   look.settings.part = {.kind = AttentionKind::Cross};
-  EXPECT_TRUE(has_text(look_at(*trace, "map", look).list, "no cross-attention"));
+  EXPECT_TRUE(has_text(lay_out_view(*trace, "map", look).list, "no cross-attention"));
 }
 
 TEST(RunParts, RejectInterventionsWithoutEffect) {
   const auto trace = run("encoder_decoder-sinusoidal", true);
   for (const TracePart& part :
        {TracePart{.stack = Stack::Encoder}, TracePart{.kind = AttentionKind::Cross}}) {
-    Look look;
+    LayoutOptions look;
     look.settings = settings_for(part);
-    const ViewLayout layout = look_at(*trace, "intervene", look);
+    const ViewLayout layout = lay_out_view(*trace, "intervene", look);
     EXPECT_TRUE(has_text(layout.list, "No interventions here"));
     EXPECT_TRUE(layout.handles.empty());
   }

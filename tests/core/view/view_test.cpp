@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 // Trace of a run that has computed only its first layer.
 Trace first_layer() {
@@ -117,7 +117,7 @@ TEST(Views, ObjectionsMatchPictures) {
     for (const View& v : views()) {
       if (v.objection(*trace).empty() || v.id == "rope") continue;
       EXPECT_TRUE(v.objection(*trace).ends_with(".")) << v.objection(*trace);
-      EXPECT_NE(look_at(*trace, v.id, Look()).refusal, "") << v.id;
+      EXPECT_NE(lay_out_view(*trace, v.id, LayoutOptions()).refusal, "") << v.id;
     }
   }
   for (const char* id : {"map", "scores", "vectors", "position", "rope", "mechanism", "graph",
@@ -147,15 +147,15 @@ TEST(Views, NothingOverlapsOrLeavesThePage) {
                                                 {120.0, 90.0, 13.0},
                                                 {300.0, 1000.0, 16.0}}) {
         for (const bool framed : {true, false}) {
-          Look look;
+          LayoutOptions look;
           look.width = width;
           look.height = height;
           look.font_size = font;
           look.framed = framed;
           look.tight = framed && width > 1000;
           look.reference = font == 13 ? &trace : &other;  // same size, or another
-          const ViewLayout layout = look_at(trace, view.id, look);
-          EXPECT_EQ(testing::fault(layout.list), "")
+          const ViewLayout layout = lay_out_view(trace, view.id, look);
+          EXPECT_EQ(testing::layout_error(layout.list), "")
               << view.id << " of " << name << ", " << width << " x " << height << " font " << font
               << (framed ? " framed" : "");
           EXPECT_FALSE(layout.hit({-1, -1}).has_value());
@@ -168,7 +168,7 @@ TEST(Views, NothingOverlapsOrLeavesThePage) {
 TEST(Views, AreLegibleWithPointerAndZoom) {
   for (const auto& [name, trace] : traces()) {
     for (const View& view : views()) {
-      Look look;
+      LayoutOptions look;
       look.framed = false;
       look.pointer = Point{350, 360};
       look.reference = &trace;
@@ -177,7 +177,8 @@ TEST(Views, AreLegibleWithPointerAndZoom) {
         look.settings.row = look.settings.column = 0.3;
         look.settings.height = look.settings.width = 7.7;
       }
-      EXPECT_EQ(testing::fault(look_at(trace, view.id, look).list), "") << view.id << " " << name;
+      EXPECT_EQ(testing::layout_error(lay_out_view(trace, view.id, look).list), "")
+          << view.id << " " << name;
     }
   }
 }
@@ -189,7 +190,7 @@ TEST(Views, AreLegibleForEveryParameter) {
       for (const Parameter& parameter : view.options.parameters) {
         for (const std::string& choice : choice_ids(parameter)) {
           for (const auto& [width, height] : {std::pair{700.0, 720.0}, {320.0, 260.0}}) {
-            Look look;
+            LayoutOptions look;
             look.width = width;
             look.height = height;
             look.framed = false;
@@ -197,7 +198,7 @@ TEST(Views, AreLegibleForEveryParameter) {
             Values values = default_values(view.options.parameters);
             values.set(parameter.key, choice);
             set_view_values(look.settings, view.id, values);
-            EXPECT_EQ(testing::fault(look_at(trace, view.id, look).list), "")
+            EXPECT_EQ(testing::layout_error(lay_out_view(trace, view.id, look).list), "")
                 << view.id << "," << parameter.key << "=" << choice << " of " << name << " "
                 << width;
           }
@@ -209,18 +210,18 @@ TEST(Views, AreLegibleForEveryParameter) {
 
 TEST(Views, ExplainMissingContent) {
   for (const View& view : views()) {
-    const ViewLayout empty = look_at(Trace{}, view.id);
+    const ViewLayout empty = lay_out_view(Trace{}, view.id);
     EXPECT_GE(testing::texts(empty.list).size(), 2u) << view.id;
-    EXPECT_EQ(testing::fault(empty.list), "");
+    EXPECT_EQ(testing::layout_error(empty.list), "");
     EXPECT_FALSE(empty.hit({350, 360}).has_value());
     EXPECT_EQ(empty.plot.width, 0);
     EXPECT_FALSE(empty.refusal.empty()) << view.id;
   }
-  Look look;
+  LayoutOptions look;
   look.settings.layer = 5;
   for (const char* id : {"map", "pattern"}) {
     const std::vector<Text> texts =
-        testing::texts(look_at(testing::synthetic_trace(2, 2, 5), id, look).list);
+        testing::texts(lay_out_view(testing::synthetic_trace(2, 2, 5), id, look).list);
     ASSERT_GE(texts.size(), 2u);
     EXPECT_NE(texts[0].text.find("No layer 5"), std::string::npos);
     EXPECT_NE(texts[1].text.find("2 layers of 2 heads"), std::string::npos);
@@ -229,11 +230,11 @@ TEST(Views, ExplainMissingContent) {
 
 TEST(Views, ThemesDiffer) {
   for (const View& view : views()) {
-    Look look;
+    LayoutOptions look;
     const Trace trace = testing::synthetic_trace(1, 1, 8);
-    EXPECT_EQ(look_at(trace, view.id, look).list.background, Theme::light().background);
+    EXPECT_EQ(lay_out_view(trace, view.id, look).list.background, Theme::light().background);
     look.dark = true;
-    EXPECT_EQ(look_at(trace, view.id, look).list.background, Theme::dark().background);
+    EXPECT_EQ(lay_out_view(trace, view.id, look).list.background, Theme::dark().background);
   }
 }
 

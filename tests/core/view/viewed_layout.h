@@ -37,10 +37,10 @@ inline void expect_legible(const ViewedRun& viewed, const std::string& what) {
       Space now = space;
       now.framed = framed;
       now.dark = framed;
-      EXPECT_EQ(fault(layout_of(viewed, now).list), "")
+      EXPECT_EQ(layout_error(layout_of(viewed, now).list), "")
           << what << " " << now.width << " x " << now.height;
       now.pointer = Point{now.width / 2, 0.6 * now.height};
-      EXPECT_EQ(fault(layout_of(viewed, now).list), "")
+      EXPECT_EQ(layout_error(layout_of(viewed, now).list), "")
           << what << " " << now.width << " x " << now.height << ", pointed at";
     }
   }

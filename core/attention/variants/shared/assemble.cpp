@@ -115,7 +115,7 @@ Var head_logits(const OperationInput& input, const char* w, const char* b) {
   return reshape(permute(logits, {0, 2, 1}), {input.batch * input.heads, input.x.dim(1)});
 }
 
-Wanted on_host(Wanted wanted) {
+Wanted with_host_results(Wanted wanted) {
   wanted.attention |= wanted.device_attention;
   wanted.device_attention = false;
   return wanted;
@@ -125,7 +125,7 @@ OperationResult run_part(Part part, Backend& backend, const Wanted& wanted) {
   OperationResult result;
   const auto shared = std::make_shared<const Part>(std::move(part));
   result.note = backend.refusal(*shared, wanted);
-  const Wanted on_cpu = on_host(wanted);
+  const Wanted on_cpu = with_host_results(wanted);
   Backend& chosen_backend = result.note.empty() ? backend : cpu_backend();
   const bool uses_fallback = &chosen_backend != &backend;
   try {

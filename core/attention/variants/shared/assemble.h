@@ -32,7 +32,7 @@ OperationInput with_rotation(OperationInput input);
 Var head_logits(const OperationInput& input, const char* w, const char* b);
 
 // Replaces requested device results by results in host memory, for the CPU backend.
-Wanted on_host(Wanted wanted);
+Wanted with_host_results(Wanted wanted);
 
 // Runs one part; on the CPU if the backend cannot.
 OperationResult run_part(Part part, Backend& backend, const Wanted& wanted);

@@ -23,7 +23,7 @@ Parameter stride_parameter(const char* help) {
           .required = true,
           .scope = {.image = "width"},
           .initial = Index{8},
-          .illustrative_default = [](Index length) -> Value { return root_of(length); },
+          .illustrative_default = [](Index length) -> Value { return rounded_root(length); },
           .limits = {.min = 1},
           .slider = {.min = 1, .max = 64}};
 }

@@ -35,27 +35,29 @@ std::string ordinal(Index n) {
 }
 
 Parameter window_parameter() {
-  return {.key = "window",
-          .symbol = "w",
-          .label = "Window",
-          .help = "Number of keys visible on either side, counted in steps of the dilation.",
-          .required = true,
-          .initial = Index{4},
-          .illustrative_default = [](Index length) -> Value { return share_of(length, 8); },
-          .slider = {.max = 64}};
+  return {
+      .key = "window",
+      .symbol = "w",
+      .label = "Window",
+      .help = "Number of keys visible on either side, counted in steps of the dilation.",
+      .required = true,
+      .initial = Index{4},
+      .illustrative_default = [](Index length) -> Value { return fraction_of_length(length, 8); },
+      .slider = {.max = 64}};
 }
 
 Parameter block_parameter(Index initial, Index share, double slider_max) {
-  return {
-      .key = "block",
-      .symbol = "b",
-      .label = "Block",
-      .help = "Number of tokens in a block.",
-      .required = true,
-      .initial = initial,
-      .illustrative_default = [share](Index length) -> Value { return share_of(length, share); },
-      .limits = {.min = 1},
-      .slider = {.min = 1, .max = slider_max}};
+  return {.key = "block",
+          .symbol = "b",
+          .label = "Block",
+          .help = "Number of tokens in a block.",
+          .required = true,
+          .initial = initial,
+          .illustrative_default = [share](Index length) -> Value {
+            return fraction_of_length(length, share);
+          },
+          .limits = {.min = 1},
+          .slider = {.min = 1, .max = slider_max}};
 }
 
 Parameter dilation_parameter() {

@@ -7,17 +7,17 @@ namespace ATTNSCOPE_FILE {
 
 TEST(Tour, OpensOnFirstStartWithoutArguments) {
   WindowOptions plain;
-  EXPECT_TRUE(begins_tour(plain, false));
-  EXPECT_FALSE(begins_tour(plain, true));
+  EXPECT_TRUE(starts_tour(plain, false));
+  EXPECT_FALSE(starts_tour(plain, true));
   WindowOptions with_file, with_lesson;
   with_file.open = "attention.npy";
   with_lesson.lesson = "rope";
-  EXPECT_FALSE(begins_tour(with_file, false));
-  EXPECT_FALSE(begins_tour(with_lesson, false));
+  EXPECT_FALSE(starts_tour(with_file, false));
+  EXPECT_FALSE(starts_tour(with_lesson, false));
   with_file.tour = true;  // explicit request
   plain.tour = false;
-  EXPECT_TRUE(begins_tour(with_file, true));
-  EXPECT_FALSE(begins_tour(plain, false));
+  EXPECT_TRUE(starts_tour(with_file, true));
+  EXPECT_FALSE(starts_tour(plain, false));
 }
 
 }  // namespace ATTNSCOPE_FILE

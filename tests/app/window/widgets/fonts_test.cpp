@@ -29,13 +29,13 @@ class FontsTest : public ::testing::Test {
 TEST_F(FontsTest, LoadsGlyphsOfText) {
   EXPECT_TRUE(drawable(U'é'));
   EXPECT_EQ(on_screen("मानक"), "U+092E U+093E U+0928 U+0915");
-  EXPECT_FALSE(fonts_.is_missing_glyphs());
+  EXPECT_FALSE(fonts_.lacks_glyphs());
   on_screen("Дом");
-  ASSERT_TRUE(fonts_.is_missing_glyphs());
+  ASSERT_TRUE(fonts_.lacks_glyphs());
   fonts_.load(atlas_, 1);
-  EXPECT_FALSE(fonts_.is_missing_glyphs());
+  EXPECT_FALSE(fonts_.lacks_glyphs());
   EXPECT_EQ(on_screen("Дом"), "Дом");
-  EXPECT_FALSE(fonts_.is_missing_glyphs());
+  EXPECT_FALSE(fonts_.lacks_glyphs());
   fonts_.load(atlas_, 2);  // another scale
   EXPECT_EQ(on_screen("Дом"), "Дом");
 }

@@ -71,21 +71,21 @@ TEST(Routing, MovesCentroidsTowardsAssignedRows) {
   for (const bool shared : {false, true}) {
     for (const double decay : {0.0, 0.9}) {
       const OperationInput in = operation(shared, decay);
-      const NamedVars moved = routing.updated_constants(in);
+      const NamedVars moved = routing.update_constants(in);
       ASSERT_EQ(moved.size(), 1u);
       EXPECT_TRUE(
           close(moved.at("routing.centroid").value(), expected_centroids(in, shared, decay), 1e-5));
     }
   }
   const OperationInput frozen = operation(false, 1);
-  EXPECT_TRUE(close(routing.updated_constants(frozen).at("routing.centroid").value(),
+  EXPECT_TRUE(close(routing.update_constants(frozen).at("routing.centroid").value(),
                     frozen.weights.at("routing.centroid").value(), 0));
 }
 
 TEST(Routing, StartsWithUnitVectors) {
   OperationInput in = operation(false, 0.999);
   in.weights.clear();
-  const Tensor first = variant("routing").updated_constants(in).at("routing.centroid").value();
+  const Tensor first = variant("routing").update_constants(in).at("routing.centroid").value();
   ASSERT_EQ(first.shape(), (Shape{2, 3, 4}));
   for (Index row = 0; row < 6; ++row) {
     double square = 0;
@@ -98,8 +98,8 @@ TEST(Routing, StartsWithUnitVectors) {
 // Centroids receive no gradient.
 TEST(Routing, DoesNotTrainCentroids) {
   for (const Variant& v : variants()) {
-    if (!v.updated_constants) continue;
-    for (const auto& [name, value] : v.updated_constants(operation(false, 0.5))) {
+    if (!v.update_constants) continue;
+    for (const auto& [name, value] : v.update_constants(operation(false, 0.5))) {
       const auto entry = std::ranges::find(v.weights, name, &WeightInfo::name);
       ASSERT_NE(entry, v.weights.end());
       EXPECT_TRUE(entry->training.constant);

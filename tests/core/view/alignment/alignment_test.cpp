@@ -14,7 +14,7 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::layout_of;
-using testing::says;
+using testing::shows_text;
 using testing::ViewedRun;
 
 TEST(Alignment, IsLegibleAtAnySizeAndStep) {
@@ -62,23 +62,24 @@ TEST(Alignment, ReportsSourceOfEachLetter) {
       EXPECT_NEAR(weights(row, key), (a(row, key) + b(row, key)) / 2, 1e-6);
     }
   }
-  const std::vector<double> chances = written_chances(*target);
+  const std::vector<double> chances = target_probabilities(*target);
   const auto least = std::ranges::min_element(chances) - chances.begin();
   const ViewLayout layout = layout_of(viewed);
-  EXPECT_TRUE(says(layout.list, "letter " + std::to_string(least + 1) + " (the least certain)"));
+  EXPECT_TRUE(
+      shows_text(layout.list, "letter " + std::to_string(least + 1) + " (the least certain)"));
   const auto most =
       static_cast<std::size_t>(strongest_sources(weights)[static_cast<std::size_t>(least)]);
   const std::string label = target->trace->streams.front().tokens[most].label;
-  EXPECT_TRUE(
-      says(layout.list, "attends to “" + label + "” " +
-                            brief(static_cast<double>(weights(least, static_cast<Index>(most))))));
+  EXPECT_TRUE(shows_text(layout.list,
+                         "attends to “" + label + "” " +
+                             brief(static_cast<double>(weights(least, static_cast<Index>(most))))));
   Claim claim;
   claim.measure = "crossing";
   claim.view = viewed.session.view;
   claim.least = 0;
   Traces traces(viewed.trace);
   traces.findings = viewed.findings;
-  EXPECT_EQ(check(claim, traces).value, crossing(weights, letters_of(*target)));
+  EXPECT_EQ(check(claim, traces).value, crossing(weights, letter_count(*target)));
   claim.measure = "number_right";
   EXPECT_THROW(check(claim, traces), InputError);  // the source is not a number
 }
@@ -93,7 +94,7 @@ TEST(Alignment, ShowsTargetUpToStep) {
   EXPECT_EQ(view_values(clicked.view, "alignment").integer("step"), 3);
   ViewedRun third = viewed;
   third.session = clicked;
-  EXPECT_TRUE(says(layout_of(third).list, "letter 3, attends to"));
+  EXPECT_TRUE(shows_text(layout_of(third).list, "letter 3, attends to"));
   EXPECT_FALSE(all.hit({100, 100}).has_value());  // rows are not queries of the run
 }
 

@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::synthetic_trace;
 
 bool has_text(const DisplayList& list, const std::string& fragment) {
@@ -46,10 +46,10 @@ Trace trace_with_other_rows(Index length) {
 
 TEST(Compare, ShowsBothAndTheirDifference) {
   const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.height = 1000;
-  const ViewLayout layout = look_at(a, "compare", look);
+  const ViewLayout layout = lay_out_view(a, "compare", look);
   const std::vector<HeatMap> shown = maps(layout.list);
   ASSERT_EQ(shown.size(), 3u);
   for (Index i = 0; i < 12; ++i) {
@@ -71,11 +71,11 @@ TEST(Compare, ShowsBothAndTheirDifference) {
 
 TEST(Compare, ShiftSwapsRuns) {
   const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
-  const std::vector<HeatMap> before = maps(look_at(a, "compare", look).list);
+  const std::vector<HeatMap> before = maps(lay_out_view(a, "compare", look).list);
   look.flipped = true;
-  const std::vector<HeatMap> after = maps(look_at(a, "compare", look).list);
+  const std::vector<HeatMap> after = maps(lay_out_view(a, "compare", look).list);
   EXPECT_EQ(after[0].values.data(), before[1].values.data());
   EXPECT_EQ(after[1].values.data(), before[0].values.data());
   EXPECT_EQ(after[0].box.x, before[0].box.x);
@@ -86,16 +86,16 @@ TEST(Compare, ShiftSwapsRuns) {
   Values values = view_values(look.settings, "compare");
   values.set("show", std::string("A"));
   set_view_values(look.settings, "compare", values);
-  const std::vector<HeatMap> one = maps(look_at(a, "compare", look).list);
+  const std::vector<HeatMap> one = maps(lay_out_view(a, "compare", look).list);
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one[0].values.data(), before[1].values.data());
 }
 
 TEST(Compare, ExplainsMissingDifference) {
   const Trace a = synthetic_trace(1, 2, 12), b = synthetic_trace(1, 2, 20);
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
-  const ViewLayout layout = look_at(a, "compare", look);
+  const ViewLayout layout = lay_out_view(a, "compare", look);
   EXPECT_EQ(maps(layout.list).size(), 2u);
   EXPECT_TRUE(has_text(layout.list, "No difference to show: A has 12 tokens, B has 20."));
   EXPECT_TRUE(has_text(layout.list, "Bits per byte"));
@@ -105,9 +105,9 @@ TEST(Compare, EmptyMemoryIsNoDifference) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = trace_with_other_rows(12);
   const auto layout = [&] {
-    Look look;
+    LayoutOptions look;
     look.reference = &b;
-    return look_at(a, "compare", look);
+    return lay_out_view(a, "compare", look);
   };
   // An empty memory has no columns.
   b.attention[0].result.columns = {{KeyKind::Memory, 0}, {KeyKind::Token, 5}, {KeyKind::Token, 7}};
@@ -122,19 +122,19 @@ TEST(Compare, ReportsPredictionsThatSeeTargets) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = trace_with_other_rows(12);
   b.attention[0].causal = false;
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.width = 1400;
-  EXPECT_TRUE(has_text(look_at(a, "compare", look).list, ", sees them"));
+  EXPECT_TRUE(has_text(lay_out_view(a, "compare", look).list, ", leaks targets"));
   b.attention[0].causal = true;
-  EXPECT_FALSE(has_text(look_at(a, "compare", look).list, ", sees them"));
+  EXPECT_FALSE(has_text(lay_out_view(a, "compare", look).list, ", leaks targets"));
 }
 
 TEST(Compare, ReportsIdenticalRuns) {
   const Trace a = synthetic_trace(1, 2, 12);
-  Look look;
+  LayoutOptions look;
   look.reference = &a;
-  const ViewLayout layout = look_at(a, "compare", look);
+  const ViewLayout layout = lay_out_view(a, "compare", look);
   EXPECT_EQ(maps(layout.list).size(), 2u);
   EXPECT_TRUE(has_text(layout.list, "A and B are identical: change something in A or B."));
 }
@@ -144,24 +144,24 @@ TEST(Compare, ImportedTensorsAreLabelledByFile) {
   a.is_imported = b.is_imported = true;
   a.model = "one.npy";
   b.model = "two.npy";
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
-  const ViewLayout layout = look_at(a, "compare", look);
+  const ViewLayout layout = lay_out_view(a, "compare", look);
   EXPECT_TRUE(has_text(layout.list, "one.npy"));
-  EXPECT_TRUE(has_text(layout.list, "as it stands in the file"));
+  EXPECT_TRUE(has_text(layout.list, "as stored in the file"));
   EXPECT_FALSE(has_text(layout.list, "Full"));
   EXPECT_FALSE(has_text(layout.list, "osition: "));
 }
 
 TEST(Compare, LabelsAreLegibleInLittleSpace) {
   const Trace a = synthetic_trace(2, 2, 20), b = trace_with_other_rows(20);
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.framed = false;
   look.font_size = 14;
   look.width = 428;
   look.height = 286;
-  const ViewLayout layout = look_at(a, "compare", look);
+  const ViewLayout layout = lay_out_view(a, "compare", look);
   EXPECT_EQ(maps(layout.list).size(), 3u);
   for (const Text& text : testing::texts(layout.list)) {
     EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text;
@@ -174,7 +174,7 @@ TEST(Compare, ExportRequiresRunB) {
   session.view.id = "compare";
   EXPECT_THROW(view_data(a, session), InputError);
   session.b.emplace();
-  const ViewData data = view_data(a, session, testing::found_in(a, &b));
+  const ViewData data = view_data(a, session, testing::findings_of(a, &b));
   ASSERT_EQ(data.matrices.size(), 3u);
   EXPECT_EQ(data.matrices[2].name, "A - B");
   EXPECT_EQ(data.matrices[2].values(3, 0),
@@ -183,14 +183,14 @@ TEST(Compare, ExportRequiresRunB) {
 
 TEST(Compare, MarksPairInAllMaps) {
   const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.framed = false;
-  std::vector<HeatMap> shown = maps(look_at(a, "compare", look).list);
+  std::vector<HeatMap> shown = maps(lay_out_view(a, "compare", look).list);
   for (const HeatMap& map : shown) {
     const double cell = map.box.width / 12;
     look.pointer = Point{map.box.x + 2.5 * cell, map.box.y + 7.5 * map.box.height / 12};
-    const ViewLayout layout = look_at(a, "compare", look);
+    const ViewLayout layout = lay_out_view(a, "compare", look);
     const auto hit = layout.hit(*look.pointer);
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->query, 7);
@@ -207,12 +207,12 @@ TEST(Compare, MarksPairInAllMaps) {
 
 TEST(Compare, ZoomsBothMapsAlike) {
   const Trace a = synthetic_trace(1, 1, 20), b = synthetic_trace(1, 1, 40);
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.settings.row = 5;
   look.settings.column = 2;
   look.settings.height = look.settings.width = 10;
-  const ViewLayout layout = look_at(a, "compare", look);
+  const ViewLayout layout = lay_out_view(a, "compare", look);
   const std::vector<HeatMap> shown = maps(layout.list);
   ASSERT_EQ(shown.size(), 2u);
   EXPECT_DOUBLE_EQ(shown[0].row, 5);
@@ -222,7 +222,7 @@ TEST(Compare, ZoomsBothMapsAlike) {
 }
 
 TEST(Compare, ExplainsHowToSetRunB) {
-  const ViewLayout layout = look_at(synthetic_trace(1, 1, 5), "compare");
+  const ViewLayout layout = lay_out_view(synthetic_trace(1, 1, 5), "compare");
   EXPECT_NE(layout.refusal.find("Compare with this"), std::string::npos);
 }
 
@@ -232,10 +232,10 @@ TEST(Compare, HeadingsDescribeDifferenceOfTexts) {
   Trace b = synthetic_trace(1, 2, 9);
   std::rotate(b.tokens.begin(), b.tokens.begin() + 3, b.tokens.end());
   for (TraceToken& token : b.tokens) token.label += "es";  // longer labels above the map
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.width = 1000;
-  const ViewLayout layout = look_at(a, "compare", look);
+  const ViewLayout layout = lay_out_view(a, "compare", look);
   std::vector<double> lines;
   for (const Text& text : testing::texts(layout.list)) {
     EXPECT_NE(text.text, "its own text");
@@ -255,46 +255,46 @@ TEST(Compare, ExplainsInfiniteDivergence) {
     weights(0, i, 1) += weights(0, i, 0);
     weights(0, i, 0) = 0;
   }
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   for (const double height : {1000.0, 480.0}) {
     look.height = height;
-    EXPECT_TRUE(has_text(look_at(a, "compare", look).list,
+    EXPECT_TRUE(has_text(lay_out_view(a, "compare", look).list,
                          "KL(A, B) = ∞, because A gives weight to keys where B gives none."));
   }
   Values values = view_values(look.settings, "compare");
   values.set("rows", std::string("reverse"));  // finite: A has weight wherever B has
   set_view_values(look.settings, "compare", values);
-  EXPECT_FALSE(has_text(look_at(a, "compare", look).list, "∞"));
+  EXPECT_FALSE(has_text(lay_out_view(a, "compare", look).list, "∞"));
   look.reference = &a;
-  EXPECT_TRUE(has_text(look_at(b, "compare", look).list,
+  EXPECT_TRUE(has_text(lay_out_view(b, "compare", look).list,
                        "KL(B, A) = ∞, because B gives weight to keys where A gives none."));
 }
 
 TEST(Compare, ReportsOmittedContent) {
   const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.width = 317;
   for (const double height : {858.0, 640.0, 420.0}) {
     look.height = height;
-    const DisplayList list = look_at(a, "compare", look).list;
+    const DisplayList list = lay_out_view(a, "compare", look).list;
     EXPECT_NE(has_text(list, "Memory"), has_text(list, "table of facts")) << height;
     EXPECT_EQ(maps(list).size() == 2, has_text(list, "A − B")) << height;
   }
   look.height = 858;  // column of a paper
-  EXPECT_EQ(maps(look_at(a, "compare", look).list).size(), 3u);
+  EXPECT_EQ(maps(lay_out_view(a, "compare", look).list).size(), 3u);
 }
 
 TEST(Compare, FactsAreNotShortened) {
   const Trace a = synthetic_trace(1, 2, 200),
               b = synthetic_trace(testing::window_and_global(200, 3, 1));
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   for (const double width : {640.0, 720.0, 1000.0, 1600.0}) {
     look.width = width;
     look.height = 1000;
-    for (const Text& text : testing::texts(look_at(a, "compare", look).list)) {
+    for (const Text& text : testing::texts(lay_out_view(a, "compare", look).list)) {
       if (text.text.find(" (") != std::string::npos && text.angle == 0) {
         EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text << " " << width;
       }
@@ -306,10 +306,10 @@ TEST(Compare, FactsAreNotShortened) {
 TEST(Compare, PairsAreShownWithCost) {
   const Trace a = synthetic_trace(1, 2, 40),
               b = synthetic_trace(testing::window_and_global(40, 3, 1));
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.height = 1000;
-  const DisplayList list = look_at(a, "compare", look).list;
+  const DisplayList list = lay_out_view(a, "compare", look).list;
   EXPECT_TRUE(has_text(list, "1,640"));  // full attention: nothing to report
   const double share = 100 * run_cost(b).products / run_cost(b).full;
   ASSERT_GT(share, 10);
@@ -317,12 +317,12 @@ TEST(Compare, PairsAreShownWithCost) {
 }
 
 std::vector<std::string> headings_with_values(const Trace& a, const Trace& b, double width) {
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.width = width;
   look.framed = false;  // the caption lists all parameters
   std::vector<std::string> found;
-  for (const Text& text : testing::texts(look_at(a, "compare", look).list)) {
+  for (const Text& text : testing::texts(lay_out_view(a, "compare", look).list)) {
     if (text.text.find(" = ") != std::string::npos) found.push_back(text.text);
   }
   return found;
@@ -355,25 +355,25 @@ TEST(Compare, SmallDifferencesHaveShortBars) {
     weights(0, i, 0) += 1e-5f;
     weights(0, i, i) -= 1e-5f;
   }
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
-  EXPECT_TRUE(has_text(look_at(a, "compare", look).list, "to 0.001"));
+  EXPECT_TRUE(has_text(lay_out_view(a, "compare", look).list, "to 0.001"));
   const Trace different = trace_with_other_rows(12);
   look.reference = &different;
-  EXPECT_FALSE(has_text(look_at(a, "compare", look).list, "to 0.001"));
+  EXPECT_FALSE(has_text(lay_out_view(a, "compare", look).list, "to 0.001"));
 }
 
 // The maps fill most of the page, wide or narrow.
 TEST(Compare, MapsFillThePage) {
   const Trace a = synthetic_trace(1, 2, 60), b = trace_with_other_rows(60);
-  Look look;
+  LayoutOptions look;
   look.reference = &b;
   look.framed = false;
   for (const auto& [width, height, least] :
        {std::tuple{900.0, 850.0, 225.0}, {1600.0, 600.0, 340.0}, {640.0, 640.0, 130.0}}) {
     look.width = width;
     look.height = height;
-    const std::vector<HeatMap> shown = maps(look_at(a, "compare", look).list);
+    const std::vector<HeatMap> shown = maps(lay_out_view(a, "compare", look).list);
     ASSERT_EQ(shown.size(), 3u);
     EXPECT_GE(shown[0].box.width, least) << width << " x " << height;
   }

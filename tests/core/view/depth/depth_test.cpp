@@ -11,12 +11,12 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::all_text;
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::synthetic_trace;
 
-Look look_with_threshold(double threshold) {
-  Look look;
+LayoutOptions look_with_threshold(double threshold) {
+  LayoutOptions look;
   Values values = view_values(look.settings, "depth");
   values.set("show", std::string("layers"));
   values.set("threshold", threshold);
@@ -26,9 +26,9 @@ Look look_with_threshold(double threshold) {
 
 TEST(Depth, ReportsSavedLayers) {
   const Trace trace = synthetic_trace(4, 2, 10);
-  const std::string none = all_text(look_at(trace, "depth", look_with_threshold(1)).list);
+  const std::string none = all_text(lay_out_view(trace, "depth", look_with_threshold(1)).list);
   EXPECT_NE(none.find("0% of layers could be skipped; 100% of tokens"), std::string::npos) << none;
-  const std::string most = all_text(look_at(trace, "depth", look_with_threshold(0)).list);
+  const std::string most = all_text(lay_out_view(trace, "depth", look_with_threshold(0)).list);
   EXPECT_NE(most.find("75% of layers could be skipped"), std::string::npos) << most;
   EXPECT_NE(most.find("0 (10)"), std::string::npos);  // all ten exit after the first layer
 }
@@ -44,7 +44,8 @@ TEST(Depth, ReportsSkippedLayers) {
   for (Index i = 0; i < 5; ++i) run_exits[i] = 2;
   trace.counts["exit.layer"] = run_exits;
   for (const double threshold : {0.0, 1.0}) {
-    const std::string all = all_text(look_at(trace, "depth", look_with_threshold(threshold)).list);
+    const std::string all =
+        all_text(lay_out_view(trace, "depth", look_with_threshold(threshold)).list);
     EXPECT_NE(all.find("25% of layers skipped"), std::string::npos) << all;
     EXPECT_NE(all.find(exit_rule("saturation").label), std::string::npos) << all;
     for (const char* words : {"could be skipped", "already have", "margin"}) {
@@ -53,18 +54,19 @@ TEST(Depth, ReportsSkippedLayers) {
     EXPECT_NE(all.find("1 (5)"), std::string::npos) << all;  // layers count from 0
     EXPECT_NE(all.find("3 (5)"), std::string::npos) << all;
   }
-  Look look = look_with_threshold(0);
+  LayoutOptions look = look_with_threshold(0);
   look.settings.id = "depth";
   EXPECT_TRUE(view_controls(look.settings, &trace).idle.contains("threshold"));
 }
 
 TEST(Depth, MaskedModelListsCandidatesForEachMask) {
   Trace trace = synthetic_trace(4, 2, 10);
-  EXPECT_NE(all_text(look_at(trace, "depth").list).find("after this token"), std::string::npos);
+  EXPECT_NE(all_text(lay_out_view(trace, "depth").list).find("after this token"),
+            std::string::npos);
   auto config = std::make_shared<ModelConfig>(*trace.config);
   config->architecture.values.set("masked", 0.2);
   trace.config = config;
-  const std::string all = all_text(look_at(trace, "depth").list);
+  const std::string all = all_text(lay_out_view(trace, "depth").list);
   EXPECT_NE(all.find("in place of this token"), std::string::npos) << all;
   EXPECT_NE(all.find("The token for each place"), std::string::npos) << all;
   EXPECT_EQ(all.find("next token"), std::string::npos) << all;
@@ -83,7 +85,7 @@ TEST(Depth, ColoursTokensByTheirExit) {
   const std::vector<Index> exits =
       exit_layers(testing::synthetic_lens(trace), Confidence::Margin, 0.3);
   const std::vector<Colour> colours =
-      token_colours(look_at(trace, "depth", look_with_threshold(0.3)).list);
+      token_colours(lay_out_view(trace, "depth", look_with_threshold(0.3)).list);
   for (std::size_t i = 0; i < 10; ++i) {
     for (std::size_t j = 0; j < 10; ++j) {
       EXPECT_EQ(colours[i] == colours[j], exits[i] == exits[j]) << i << ", " << j;
@@ -93,28 +95,28 @@ TEST(Depth, ColoursTokensByTheirExit) {
 
 TEST(Depth, ExplainsMarks) {
   const Trace trace = synthetic_trace(4, 2, 19);
-  Look look;
+  LayoutOptions look;
   look.framed = false;
-  const ViewLayout large = look_at(trace, "depth", look);
+  const ViewLayout large = lay_out_view(trace, "depth", look);
   EXPECT_NE(all_text(large.list).find("bold: the last layer's prediction"), std::string::npos);
   EXPECT_NE(all_text(large.list).find("outlined: exits here"), std::string::npos);
-  EXPECT_EQ(testing::marked_boxes(large.list), 19);
+  EXPECT_EQ(testing::count_highlighted_boxes(large.list), 19);
   look.width = 455;
   look.height = 290;          // the view in a window of 1920 x 1080 at scale 2
   look.settings.height = 19;  // all layers
   look.settings.width = 4;
-  const ViewLayout small = look_at(trace, "depth", look);
+  const ViewLayout small = lay_out_view(trace, "depth", look);
   EXPECT_NE(all_text(small.list).find("line: exits here"), std::string::npos);
   EXPECT_NE(all_text(small.list).find("zoom in for the predictions"), std::string::npos);
-  EXPECT_EQ(testing::marked_boxes(small.list), 0);  // outlines would fill the cells
+  EXPECT_EQ(testing::count_highlighted_boxes(small.list), 0);  // outlines would fill the cells
   EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
 }
 
 // All predictions of a lesson's text are legible at 1280 x 800; of longer texts, the last ones.
 TEST(Depth, PredictionsAreLegible) {
-  const auto guesses = [](const Trace& trace, const Look& look) {
-    const ViewLayout layout = look_at(trace, "depth", look);
-    EXPECT_EQ(testing::fault(layout.list), "");
+  const auto guesses = [](const Trace& trace, const LayoutOptions& look) {
+    const ViewLayout layout = lay_out_view(trace, "depth", look);
+    EXPECT_EQ(testing::layout_error(layout.list), "");
     Index count = 0;
     for (const Text& text : testing::texts(layout.list)) {
       if (text.align == Align::Middle && layout.plot.contains(text.at)) ++count;
@@ -126,7 +128,7 @@ TEST(Depth, PredictionsAreLegible) {
     EXPECT_EQ(layout.row > 0, all_text(layout.list).find(note) != std::string::npos);
     return count / 4;
   };
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   look.font_size = 14;
   look.width = 660;
@@ -144,7 +146,7 @@ TEST(Depth, PredictionsAreLegible) {
 
 TEST(Depth, HitsAreLayersAndPositions) {
   const Trace trace = synthetic_trace(4, 2, 10);
-  const ViewLayout layout = look_at(trace, "depth");
+  const ViewLayout layout = lay_out_view(trace, "depth");
   EXPECT_EQ(layout.rows, 10);
   EXPECT_EQ(layout.columns, 4);
   const Box plot = layout.plot;
@@ -157,9 +159,9 @@ TEST(Depth, HitsAreLayersAndPositions) {
 
 TEST(Depth, ReportsPendingLayers) {
   const Trace trace = synthetic_trace(2, 2, 5);
-  Look look;
+  LayoutOptions look;
   look.knows_lens = false;
-  EXPECT_NE(look_at(trace, "depth", look).refusal.find("Computing"), std::string::npos);
+  EXPECT_NE(lay_out_view(trace, "depth", look).refusal.find("Computing"), std::string::npos);
 }
 
 }  // namespace ATTNSCOPE_FILE

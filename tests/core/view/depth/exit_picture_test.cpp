@@ -260,7 +260,7 @@ TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
         for (const double at : {-1.0, 0.3, 0.7}) {
           pointer_.reset();
           if (at > 0) pointer_ = Point{at * width, 0.5 * height};
-          EXPECT_EQ(testing::fault(look(width, height, font, framed).list), "")
+          EXPECT_EQ(testing::layout_error(look(width, height, font, framed).list), "")
               << rule.id << " " << width << " x " << height << ", " << font;
         }
       }

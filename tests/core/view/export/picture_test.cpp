@@ -46,7 +46,7 @@ struct SampleRun {
   Findings further_findings;
 
   Findings findings() const {
-    Findings all = testing::found_in(trace, &trace);
+    Findings all = testing::findings_of(trace, &trace);
     all.add(further_findings);
     return all;
   }
@@ -70,7 +70,7 @@ SampleRun sample_run_for(const View& view) {
   const ViewInput input{
       .trace = synthetic,
       .session = session,
-      .findings = testing::found_in(synthetic, &synthetic),
+      .findings = testing::findings_of(synthetic, &synthetic),
       .canvas = {
           .width = 700, .height = 700, .theme = Theme::light(), .measure = file_text_measure()}};
   return {view.lay_out(input).refusal.empty() ? synthetic : testing::run_model({.length = 9}), {}};

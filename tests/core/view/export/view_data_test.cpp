@@ -147,7 +147,7 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
   session.view.head = 1;
   const auto csv_of = [&](const Trace& run, const std::string& id) {
     session.view.id = id;
-    return to_csv(view_data(run, session, testing::found_in(run)));
+    return to_csv(view_data(run, session, testing::findings_of(run)));
   };
   const std::string map = csv_of(trace, "map"), map_of_model = csv_of(model, "map");
   for (const View& view : views()) {
@@ -178,7 +178,7 @@ TEST(ViewData, DepthListsPredictionsOfEachLayer) {
   const Trace trace = testing::synthetic_trace(4, 2, 9);
   Session session;
   session.view.id = "depth";
-  const Findings found = testing::found_in(trace);
+  const Findings found = testing::findings_of(trace);
   const ViewData data = view_data(trace, session, found);
   ASSERT_EQ(data.matrices.size(), 3u);
   const ViewData::Matrix& guesses = data.matrices[0];
@@ -243,7 +243,7 @@ TEST(ViewData, InterveneContainsBothRuns) {
   session.view.id = "intervene";
   session.view.layer = 1;
   session.run.interventions = {intervention_from_text("off layer=0")};
-  const Findings found = testing::found_in(after, &before);
+  const Findings found = testing::findings_of(after, &before);
   const ViewData data = view_data(after, session, found);
   ASSERT_EQ(data.matrices.size(), 4u);
   EXPECT_EQ(data.matrices[0].name, "attention before");

@@ -19,9 +19,9 @@ namespace ATTNSCOPE_FILE {
 using testing::all_text;
 using testing::close;
 using testing::kIds;
-using testing::Look;
-using testing::look_at;
-using testing::says;
+using testing::lay_out_view;
+using testing::LayoutOptions;
+using testing::shows_text;
 
 Session flow_session() {
   Session e;
@@ -30,7 +30,7 @@ Session flow_session() {
 }
 
 FlowNumbers numbers_of(const Trace& trace, const Session& e, Index keys = 4) {
-  const Found found = find_tap(trace, e.view);
+  const SelectedTap found = find_tap(trace, e.view);
   if (found.tap == nullptr) throw InputError(found.headline);
   return flow_numbers(trace, {}, e, *found.tap, found.head, keys);
 }
@@ -325,10 +325,10 @@ TEST(FlowView, ExitedTokenIsCopied) {
   EXPECT_TRUE(close(flow.layer->after, flow.layer->before.values));
   EXPECT_TRUE(flow.states[2].copied);
   EXPECT_FALSE(flow.states[1].copied);
-  Look look;
+  LayoutOptions look;
   look.settings = e.view;
   look.width = 1000;
-  EXPECT_TRUE(says(look_at(*trace, "flow", look).list, "copied"));
+  EXPECT_TRUE(shows_text(lay_out_view(*trace, "flow", look).list, "copied"));
 }
 
 TEST(FlowView, TrajectoryPredictsActionsAtStates) {
@@ -348,8 +348,8 @@ TEST(FlowView, TrajectoryPredictsActionsAtStates) {
   EXPECT_TRUE(numbers_of(*trace, e).chances.empty());
 }
 
-Look wide_look(const ViewSettings& settings) {
-  Look look;
+LayoutOptions wide_look(const ViewSettings& settings) {
+  LayoutOptions look;
   look.width = 1000;
   look.framed = false;
   look.key_of = [](HintAction) { return "Space"; };
@@ -365,7 +365,7 @@ TEST(FlowView, StepsExplainOneStageEach) {
   for (Index step = 1; step <= kFlowSteps; ++step) {
     ViewSettings settings;
     set_view_value(settings, "flow", "step", step);
-    const ViewLayout layout = look_at(trace, "flow", wide_look(settings));
+    const ViewLayout layout = lay_out_view(trace, "flow", wide_look(settings));
     const std::string all = all_text(layout.list);
     for (const std::string& other : step_texts) EXPECT_NE(all, other);
     step_texts.push_back(all);
@@ -380,13 +380,13 @@ TEST(FlowView, StepsExplainOneStageEach) {
   EXPECT_NE(step_texts[4].find("5  Softmax"), std::string::npos);
   EXPECT_NE(step_texts.back().find("Space"), std::string::npos);
   // The view opens on the whole figure.
-  EXPECT_EQ(all_text(look_at(trace, "flow", wide_look({})).list), step_texts.back());
+  EXPECT_EQ(all_text(lay_out_view(trace, "flow", wide_look({})).list), step_texts.back());
 }
 
 // Every panel opens a view with content.
 TEST(FlowView, PanelsOpenOtherViews) {
   const Trace trace = testing::run_model({});
-  const ViewLayout layout = look_at(trace, "flow", wide_look({}));
+  const ViewLayout layout = lay_out_view(trace, "flow", wide_look({}));
   std::vector<std::string> opened;
   bool pins_query = false, selects_head = false, selects_layer = false;
   for (const Handle& handle : layout.handles) {
@@ -410,8 +410,8 @@ TEST(FlowView, PanelsOpenOtherViews) {
 
 TEST(FlowView, PointerReportsKey) {
   const Trace trace = testing::run_model({});
-  const Look look = wide_look({});
-  const ViewLayout layout = look_at(trace, "flow", look);
+  const LayoutOptions look = wide_look({});
+  const ViewLayout layout = lay_out_view(trace, "flow", look);
   const AttentionTap& tap = trace.attention[0];
   const FlowSum sum = flow_sum(trace, tap, 0, 11, 1);
   bool found = false;
@@ -424,11 +424,11 @@ TEST(FlowView, PointerReportsKey) {
 
 TEST(FlowView, PointerReportsComponent) {
   const Trace trace = testing::run_model({});
-  Look look = wide_look({});
+  LayoutOptions look = wide_look({});
   bool match = false;
   for (double y = 100; y < 500 && !match; y += 9) {
     look.pointer = Point{900, y};
-    match = says(look_at(trace, "flow", look).list, "component");
+    match = shows_text(lay_out_view(trace, "flow", look).list, "component");
   }
   EXPECT_TRUE(match);
 }
@@ -437,7 +437,7 @@ TEST(FlowView, ExplainsVariantsWithoutScores) {
   const auto text_of = [](const char* variant) {
     const Choice choice{variant, default_values(attnscope::variant(variant).parameters)};
     const Trace trace = testing::run_model({.variant = to_json(choice).dump(), .encoding = "none"});
-    std::string text = all_text(look_at(trace, "flow", wide_look({})).list);
+    std::string text = all_text(lay_out_view(trace, "flow", wide_look({})).list);
     std::ranges::replace(text, '\n', ' ');
     return text;
   };
@@ -448,9 +448,11 @@ TEST(FlowView, ExplainsVariantsWithoutScores) {
   ViewSettings step;
   set_view_value(step, "flow", "step", Index{6});
   const Trace gated = testing::run_model({.variant = "gmlp", .encoding = "none"});
-  EXPECT_TRUE(says(look_at(gated, "flow", wide_look(step)).list, "processes it further"));
+  EXPECT_TRUE(
+      shows_text(lay_out_view(gated, "flow", wide_look(step)).list, "processes it further"));
   set_view_value(step, "flow", "step", Index{4});
-  EXPECT_TRUE(says(look_at(gated, "flow", wide_look(step)).list, "no query-key products"));
+  EXPECT_TRUE(
+      shows_text(lay_out_view(gated, "flow", wide_look(step)).list, "no query-key products"));
 }
 
 // The sentence of a step is not cut off.
@@ -459,11 +461,11 @@ TEST(FlowView, SentencesFit) {
                             "join-gru", "exits-geometric", "memory-memorizing"}) {
     const auto trace = testing::run_case(model, kIds);
     for (Index step = 1; step <= kFlowSteps; ++step) {
-      Look look = wide_look({});
+      LayoutOptions look = wide_look({});
       look.width = 660;
       look.height = 620;
       set_view_value(look.settings, "flow", "step", step);
-      const std::vector<Text> texts = testing::texts(look_at(*trace, "flow", look).list);
+      const std::vector<Text> texts = testing::texts(lay_out_view(*trace, "flow", look).list);
       const double size = std::ranges::max(texts, {}, &Text::size).size;
       for (const Text& text : texts) {
         if (text.size < size) continue;
@@ -478,14 +480,14 @@ TEST(FlowView, SentencesFit) {
 TEST(FlowView, NarrowPageShowsPanelOfCurrentStep) {
   const Trace trace = testing::run_model({.length = 12, .heads = 4, .kv_heads = 4});
   const auto text_of = [&](Index step) {
-    Look look;
+    LayoutOptions look;
     look.framed = false;
     look.width = 440;
     look.height = 900;
     look.settings.id = "flow";
     set_view_value(look.settings, "flow", "step", step);
-    const ViewLayout layout = look_at(trace, "flow", look);
-    EXPECT_EQ(testing::fault(layout.list), "") << step;
+    const ViewLayout layout = lay_out_view(trace, "flow", look);
+    EXPECT_EQ(testing::layout_error(layout.list), "") << step;
     return all_text(layout.list);
   };
   EXPECT_NE(text_of(3).find("query “"), std::string::npos);
@@ -500,11 +502,11 @@ TEST(FlowView, NarrowPageShowsPanelOfCurrentStep) {
 TEST(FlowView, RejectsTracesWithoutValues) {
   const Trace weights = testing::synthetic_trace(1, 2, 7);
   EXPECT_EQ(view("flow").objection(weights), "No values recorded.");
-  EXPECT_NE(look_at(weights, "flow").refusal, "");
+  EXPECT_NE(lay_out_view(weights, "flow").refusal, "");
   Trace imported = testing::run_model({});
   imported.is_imported = true;
   EXPECT_EQ(view("flow").objection(imported), "No values in this file.");
-  const testing::InputOf fixture(weights, {});
+  const testing::ViewInputFixture fixture(weights, {});
   EXPECT_THROW(view("flow").data(fixture.input), InputError);
 }
 
@@ -512,7 +514,7 @@ TEST(FlowView, ExportedTablesAddUp) {
   const Trace trace = testing::run_model({});
   ViewSettings settings;
   settings.layer = 1;
-  const testing::InputOf fixture(trace, settings);
+  const testing::ViewInputFixture fixture(trace, settings);
   const ViewData data = view("flow").data(fixture.input);
   const auto table = [&](const std::string& name) -> const ViewData::Matrix& {
     return *std::ranges::find(data.matrices, name, &ViewData::Matrix::name);

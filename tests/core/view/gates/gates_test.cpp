@@ -15,8 +15,8 @@ namespace ATTNSCOPE_FILE {
 
 using testing::all_text;
 using testing::kIds;
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 TEST(Gates, ResidualGatesAreMeansOverComponents) {
   const auto trace = testing::run_case("join-gru", kIds);
@@ -69,7 +69,7 @@ TEST(Gates, MemoryGatesAreShareOfWeight) {
         EXPECT_TRUE(std::isnan(g));
         continue;
       }
-      EXPECT_NEAR(static_cast<double>(g), share_of({tap, head}, KeyKind::Memory), 1e-5);
+      EXPECT_NEAR(static_cast<double>(g), fraction_of_length({tap, head}, KeyKind::Memory), 1e-5);
       ++compared;
     }
   }
@@ -78,29 +78,29 @@ TEST(Gates, MemoryGatesAreShareOfWeight) {
 
 TEST(Gates, ExplainTheirMeaning) {
   const auto gru = testing::run_case("join-gru", kIds);
-  Look look;
+  LayoutOptions look;
   look.width = 1100;
-  const std::string all = all_text(look_at(*gru, "gates", look).list);
+  const std::string all = all_text(lay_out_view(*gru, "gates", look).list);
   EXPECT_NE(all.find("z of the residual gate after attention"), std::string::npos) << all;
   EXPECT_NE(all.find("0: keeps the state"), std::string::npos) << all;
   const auto memory = testing::run_case("memory-memorizing", kIds);
-  EXPECT_NE(all_text(look_at(*memory, "gates", look).list).find("1: memory only"),
+  EXPECT_NE(all_text(lay_out_view(*memory, "gates", look).list).find("1: memory only"),
             std::string::npos);
   Trace spalm = testing::synthetic_trace(2, 2, 9);
   spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.25F);
-  const std::string shown = all_text(look_at(spalm, "gates", look).list);
+  const std::string shown = all_text(lay_out_view(spalm, "gates", look).list);
   EXPECT_NE(shown.find("retrieval 0.25"), std::string::npos) << shown;
   EXPECT_NE(shown.find("1: model state only"), std::string::npos) << shown;
   EXPECT_EQ(shown.find("untrained"), std::string::npos) << shown;
   spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.5F);
-  const std::string middle = all_text(look_at(spalm, "gates", look).list);
+  const std::string middle = all_text(lay_out_view(spalm, "gates", look).list);
   EXPECT_NE(middle.find("retrieval 0.50 (untrained)"), std::string::npos) << middle;
   EXPECT_NE(middle.find("untrained, so half open everywhere"), std::string::npos) << middle;
 }
 
 TEST(Gates, ClickOnRowSelectsLayer) {
   const auto trace = testing::run_case("join-gru", kIds);
-  const ViewLayout layout = look_at(*trace, "gates");
+  const ViewLayout layout = lay_out_view(*trace, "gates");
   const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
   ASSERT_EQ(layout.handles.size(), sets[0].rows.size() + sets[1].rows.size());
   Session e;
@@ -114,9 +114,9 @@ TEST(Gates, ClickOnRowSelectsLayer) {
 
 TEST(Gates, ExplainMissingGates) {
   const Trace plain = testing::synthetic_trace(2, 2, 9);
-  EXPECT_NE(look_at(plain, "gates").refusal, "");
+  EXPECT_NE(lay_out_view(plain, "gates").refusal, "");
   EXPECT_EQ(view("gates").objection(plain), "No gates in this run.");
-  const testing::InputOf fixture(plain, {});
+  const testing::ViewInputFixture fixture(plain, {});
   EXPECT_THROW(view("gates").data(fixture.input), InputError);
 }
 

@@ -136,12 +136,12 @@ TEST(GraphEdges, MatchCurrentPattern) {
 TEST(GraphView, DrawsEdgesAndMovesNodes) {
   testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
   const Trace trace = testing::run_model(chain);
-  testing::Look look;
+  testing::LayoutOptions look;
   look.framed = false;
   for (const char* layout : {"circle", "line", "springs"}) {
     look.settings = testing::settings_with(
         "graph", std::string(R"({"layout": ")") + layout + R"(", "tool": "edges"})");
-    const ViewLayout layout_now = testing::look_at(trace, "graph", look);
+    const ViewLayout layout_now = testing::lay_out_view(trace, "graph", look);
     ASSERT_EQ(layout_now.handles.size(), 1u) << layout;
     // Positions of the nodes are found by hit tests.
     std::vector<std::optional<Point>> nodes(5);
@@ -167,10 +167,10 @@ TEST(GraphView, MovedNodesBelongToOneLayout) {
   const Trace trace =
       testing::run_model({.variant = R"({"type": "graph", "from": "chain"})", .length = 5});
   const auto node_two = [&](const ViewSettings& settings) {
-    testing::Look look;
+    testing::LayoutOptions look;
     look.framed = false;
     look.settings = settings;
-    const ViewLayout layout = testing::look_at(trace, "graph", look);
+    const ViewLayout layout = testing::lay_out_view(trace, "graph", look);
     for (double y = 0; y < look.height; y += 3) {
       for (double x = 0; x < look.width; x += 3) {
         const auto hit = layout.hit({x, y});
@@ -182,10 +182,10 @@ TEST(GraphView, MovedNodesBelongToOneLayout) {
   Session session;
   session.view = testing::settings_with("graph", R"({"layout": "circle"})");
   const Point before = node_two(session.view);
-  testing::Look look;
+  testing::LayoutOptions look;
   look.framed = false;
   look.settings = session.view;
-  testing::look_at(trace, "graph", look).handles[0].stroke({before, {350, 360}}, session);
+  testing::lay_out_view(trace, "graph", look).handles[0].stroke({before, {350, 360}}, session);
   const Point after = node_two(session.view);
   EXPECT_GT(std::hypot(after.x - before.x, after.y - before.y), 50);
   for (const char* layout : {"line", "springs"}) {
@@ -203,10 +203,11 @@ TEST(GraphView, MovedNodesBelongToOneLayout) {
 TEST(GraphView, IsLegible) {
   testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 9};
   const Trace trace = testing::run_model(chain);
-  testing::Look look;
-  EXPECT_EQ(testing::look_at(trace, "graph", look).refusal, "");
+  testing::LayoutOptions look;
+  EXPECT_EQ(testing::lay_out_view(trace, "graph", look).refusal, "");
   chain.length = 250;
-  EXPECT_TRUE(testing::look_at(testing::run_model(chain), "graph").refusal.starts_with("Too many"));
+  EXPECT_TRUE(
+      testing::lay_out_view(testing::run_model(chain), "graph").refusal.starts_with("Too many"));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -11,8 +11,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 // Thumbnails: all heat maps except the last, which is the colour bar.
 std::vector<HeatMap> thumbnails(const DisplayList& list) {
@@ -26,7 +26,7 @@ std::vector<HeatMap> thumbnails(const DisplayList& list) {
 }
 
 TEST(Grid, HitReportsHead) {
-  const ViewLayout layout = look_at(testing::synthetic_trace(3, 4, 10), "grid");
+  const ViewLayout layout = lay_out_view(testing::synthetic_trace(3, 4, 10), "grid");
   const std::vector<HeatMap> maps = thumbnails(layout.list);
   ASSERT_EQ(maps.size(), 12u);
   std::set<std::pair<Index, Index>> seen;
@@ -41,15 +41,15 @@ TEST(Grid, HitReportsHead) {
 
 TEST(Grid, FramedPictureNamesHeadUnderPointer) {
   const Trace trace = testing::synthetic_trace(2, 3, 6);
-  const auto names_head = [&](const Look& look) {
-    const std::vector<Text> all = testing::texts(look_at(trace, "grid", look).list);
+  const auto names_head = [&](const LayoutOptions& look) {
+    const std::vector<Text> all = testing::texts(lay_out_view(trace, "grid", look).list);
     return std::any_of(all.begin(), all.end(),
                        [](const Text& t) { return t.text.starts_with("layer 1, head 2: "); });
   };
-  Look look;
+  LayoutOptions look;
   look.pointer = Point{0, 0};
   EXPECT_FALSE(names_head(look));
-  const ViewLayout layout = look_at(trace, "grid", look);
+  const ViewLayout layout = lay_out_view(trace, "grid", look);
   for (double y = 1; y < look.height; y += 5) {
     for (double x = 1; x < look.width; x += 5) {
       const auto hit = layout.hit({x, y});
@@ -64,11 +64,11 @@ TEST(Grid, FramedPictureNamesHeadUnderPointer) {
 TEST(Grid, AcceptsLayersOfDifferentShapes) {
   Trace trace = testing::synthetic_trace(2, 4, 10);
   trace.attention[1] = testing::synthetic_tap(1, 2, Pattern::all(10, 14));
-  const ViewLayout layout = look_at(trace, "grid");
+  const ViewLayout layout = lay_out_view(trace, "grid");
   const std::vector<HeatMap> maps = thumbnails(layout.list);
   ASSERT_EQ(maps.size(), 6u);
   EXPECT_EQ(maps[5].width, 14);
-  EXPECT_EQ(testing::fault(layout.list), "");
+  EXPECT_EQ(testing::layout_error(layout.list), "");
   // Empty places, where layer 1 has no head, report no hit.
   const Box last = maps[3].box, below = maps[4].box;
   EXPECT_FALSE(layout.hit({last.x + 5, below.y + 5}).has_value());
@@ -80,22 +80,23 @@ TEST(Grid, HeadGroupsShareALayer) {
   second.address.group = 1;
   second.heads = {2, 3};
   trace.attention.push_back(second);
-  EXPECT_EQ(thumbnails(look_at(trace, "grid").list).size(), 4u);
+  EXPECT_EQ(thumbnails(lay_out_view(trace, "grid").list).size(), 4u);
 }
 
 TEST(Grid, ScalesAreSharedOrPerMap) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
-  Look look;
+  LayoutOptions look;
   look.settings.colour_end = ColourEnd::One;
-  for (const HeatMap& map : thumbnails(look_at(trace, "grid", look).list)) EXPECT_EQ(map.most, 1);
+  for (const HeatMap& map : thumbnails(lay_out_view(trace, "grid", look).list))
+    EXPECT_EQ(map.most, 1);
   Trace flat = trace;
   flat.attention[0].result.attention = Tensor::full({2, 10, 10}, 0.1f);
   look.settings.colour_end = ColourEnd::Largest;
-  const std::vector<HeatMap> shared = thumbnails(look_at(flat, "grid", look).list);
+  const std::vector<HeatMap> shared = thumbnails(lay_out_view(flat, "grid", look).list);
   EXPECT_EQ(shared[0].most, shared[2].most);
   EXPECT_GT(shared[0].most, 0.2);
   set_view_value(look.settings, "grid", "own", true);
-  const std::vector<HeatMap> maps = thumbnails(look_at(flat, "grid", look).list);
+  const std::vector<HeatMap> maps = thumbnails(lay_out_view(flat, "grid", look).list);
   EXPECT_EQ(maps[0].most, 0.1f);
   EXPECT_GT(maps[2].most, 0.2);
   EXPECT_LT(maps[2].most, 1);
@@ -103,13 +104,13 @@ TEST(Grid, ScalesAreSharedOrPerMap) {
 
 TEST(Grid, DrawsManyHeads) {
   const Trace trace = testing::synthetic_trace(24, 32, 5);
-  const ViewLayout layout = look_at(trace, "grid");
+  const ViewLayout layout = lay_out_view(trace, "grid");
   EXPECT_EQ(thumbnails(layout.list).size(), 24u * 32u);
-  EXPECT_EQ(testing::fault(layout.list), "");
+  EXPECT_EQ(testing::layout_error(layout.list), "");
 }
 
-Look sorted_by(const std::string& measure, bool ascending = false) {
-  Look look;
+LayoutOptions sorted_by(const std::string& measure, bool ascending = false) {
+  LayoutOptions look;
   Values values = default_values(view("grid").options.parameters);
   values.set("sort", measure);
   values.set("ascending", ascending);
@@ -131,8 +132,8 @@ TEST(Grid, SortsByHeadStatistics) {
   const Trace trace = testing::synthetic_trace(3, 4, 20);
   for (const HeadMeasure& measure : head_measures()) {
     for (const bool ascending : {false, true}) {
-      const ViewLayout layout = look_at(trace, "grid", sorted_by(measure.id, ascending));
-      EXPECT_EQ(testing::fault(layout.list), "") << measure.id;
+      const ViewLayout layout = lay_out_view(trace, "grid", sorted_by(measure.id, ascending));
+      EXPECT_EQ(testing::layout_error(layout.list), "") << measure.id;
       const std::vector<std::pair<Index, Index>> heads = heads_in_order(layout);
       ASSERT_EQ(heads.size(), 12u);
       const HeadTable table = head_table(trace);
@@ -153,18 +154,18 @@ TEST(Grid, LimitsHideHeads) {
   std::vector<double> values;
   for (const HeadTable::Row& row : table.rows) values.push_back(row.statistics.entropy);
   std::sort(values.begin(), values.end());
-  Look look = sorted_by("entropy");
+  LayoutOptions look = sorted_by("entropy");
   Values options = view_values(look.settings, "grid");
   options.set("at_least", (values[4] + values[5]) / 2);
   set_view_values(look.settings, "grid", options);
-  EXPECT_EQ(heads_in_order(look_at(trace, "grid", look)).size(), 7u);
+  EXPECT_EQ(heads_in_order(lay_out_view(trace, "grid", look)).size(), 7u);
   options.set("at_most", 0.0);
   set_view_values(look.settings, "grid", options);
-  EXPECT_NE(look_at(trace, "grid", look).refusal, "");
+  EXPECT_NE(lay_out_view(trace, "grid", look).refusal, "");
 }
 
-Look look_with(const std::string& key, const Value& value) {
-  Look look;
+LayoutOptions look_with(const std::string& key, const Value& value) {
+  LayoutOptions look;
   set_view_value(look.settings, "grid", key, value);
   return look;
 }
@@ -178,10 +179,10 @@ bool has_text(const DisplayList& list, const std::string& part) {
 // The first row of a causal map is a single 1 in every head.
 TEST(Grid, PerMapScaleIgnoresRowsWithOneKey) {
   const Trace trace = testing::synthetic_trace(1, 2, 10);
-  Look look;
+  LayoutOptions look;
   look.settings.colour_end = ColourEnd::Largest;
   set_view_value(look.settings, "grid", "own", true);
-  const std::vector<HeatMap> maps = thumbnails(look_at(trace, "grid", look).list);
+  const std::vector<HeatMap> maps = thumbnails(lay_out_view(trace, "grid", look).list);
   for (Index head = 0; head < 2; ++head) {
     const Tensor weights = trace.attention[0].attention(head);
     float largest = 0;
@@ -196,9 +197,9 @@ TEST(Grid, PerMapScaleIgnoresRowsWithOneKey) {
 TEST(Grid, ScalesMatchMap) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   const Tensor weights = trace.attention[0].attention(0);
-  Look in_log = look_with("scale", std::string("log"));
+  LayoutOptions in_log = look_with("scale", std::string("log"));
   in_log.settings.colour_end = ColourEnd::One;
-  const HeatMap log = thumbnails(look_at(trace, "grid", in_log).list)[0];
+  const HeatMap log = thumbnails(lay_out_view(trace, "grid", in_log).list)[0];
   ASSERT_EQ(log.values.shape(), weights.shape());
   for (Index i = 0; i < weights.size(); ++i) {
     const double expected = 1 + std::log10(std::max(1e-4, static_cast<double>(weights[i]))) / 4;
@@ -207,7 +208,7 @@ TEST(Grid, ScalesMatchMap) {
   // The rank scale puts half of the numbers of all maps in the lower half of the colours.
   Index low = 0, all = 0;
   for (const HeatMap& map :
-       thumbnails(look_at(trace, "grid", look_with("scale", std::string("rank"))).list)) {
+       thumbnails(lay_out_view(trace, "grid", look_with("scale", std::string("rank"))).list)) {
     for (const float v : map.values) {
       low += v > 0 && v <= 0.5F ? 1 : 0;
       all += v > 0 ? 1 : 0;
@@ -220,10 +221,10 @@ TEST(Grid, ScalesMatchMap) {
 TEST(Grid, FirstTokenCanBeHidden) {
   for (const Index length : {10, 500}) {
     const Trace trace = testing::synthetic_trace(1, 2, length);
-    Look look = look_with("hide_first", true);
+    LayoutOptions look = look_with("hide_first", true);
     look.width = 1600;
     look.height = 500;
-    const ViewLayout layout = look_at(trace, "grid", look);
+    const ViewLayout layout = lay_out_view(trace, "grid", look);
     for (const HeatMap& map : thumbnails(layout.list)) {
       EXPECT_TRUE(std::isnan(map.values(map.values.dim(0) - 1, 0)) || length > 10);
       EXPECT_EQ(length > 10, map.values.dim(0) < length);  // pooled pixels
@@ -249,12 +250,12 @@ TEST(Grid, HiddenTokenDoesNotAffectScale) {
         weights(head, i, 0) = 0.9F;
       }
     }
-    Look look = look_with("hide_first", true);
+    LayoutOptions look = look_with("hide_first", true);
     look.width = 1600;
     look.height = 500;
     look.settings.colour_end = ColourEnd::Largest;
     set_view_value(look.settings, "grid", "own", true);
-    const std::vector<HeatMap> maps = thumbnails(look_at(trace, "grid", look).list);
+    const std::vector<HeatMap> maps = thumbnails(lay_out_view(trace, "grid", look).list);
     ASSERT_EQ(maps.size(), 2u);
     for (std::size_t n = 0; n < 2; ++n) EXPECT_EQ(maps[n].most, static_cast<double>(largest[n]));
     weights(1, length - 1, 1) = -2;
@@ -262,7 +263,7 @@ TEST(Grid, HiddenTokenDoesNotAffectScale) {
     for (const bool hidden : {true, false}) {
       look = look_with("hide_first", hidden);
       look.settings.colour_end = ColourEnd::Largest;
-      for (const HeatMap& map : thumbnails(look_at(trace, "grid", look).list)) {
+      for (const HeatMap& map : thumbnails(lay_out_view(trace, "grid", look).list)) {
         EXPECT_EQ(map.most, hidden ? 2 : 5);
         EXPECT_EQ(map.least, -map.most);
       }
@@ -279,10 +280,10 @@ DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& ent
     row.statistics.entropy = entropy;
     table.rows.push_back(row);
   }
-  Look look = sorted_by("entropy");
+  LayoutOptions look = sorted_by("entropy");
   look.settings.statistics_file = "texts.txt";
   look.heads = &table;
-  return look_at(trace, "grid", look).list;
+  return lay_out_view(trace, "grid", look).list;
 }
 
 // Different numbers have enough digits to differ.
@@ -311,11 +312,11 @@ TEST(Grid, UnmeasuredHeadsDoNotAffectDigits) {
 TEST(Grid, StepsHaveSeparateCaches) {
   const auto trace = testing::run_case("universal-fixed", testing::kIds);
   const auto most = [&](Index step, ViewCache* cache) {
-    Look look;
+    LayoutOptions look;
     look.settings.part.step = step;
     look.settings.colour_end = ColourEnd::Largest;
     look.cache = cache;
-    return thumbnails(look_at(*trace, "grid", look).list).front().most;
+    return thumbnails(lay_out_view(*trace, "grid", look).list).front().most;
   };
   ViewCache cache;
   const double first = most(1, &cache), second = most(2, &cache);

@@ -50,8 +50,8 @@ TEST(ImageView, RowsMatchPattern) {
 
 TEST(ImageView, ShowsThePixelUnderThePointerAndPinsIt) {
   const auto trace = run(example());
-  testing::Look look;
-  const ViewLayout unpinned = testing::look_at(*trace, "image", look);
+  testing::LayoutOptions look;
+  const ViewLayout unpinned = testing::lay_out_view(*trace, "image", look);
   ASSERT_EQ(unpinned.refusal, "");
   // A hit selects the pixel as query; pointing at it shows its row.
   std::optional<Hit> hit;
@@ -63,7 +63,7 @@ TEST(ImageView, ShowsThePixelUnderThePointerAndPinsIt) {
   EXPECT_GE(hit->query, 0);
   EXPECT_EQ(hit->key, -1);
   look.settings.pinned_query = 20;
-  const ViewLayout pinned = testing::look_at(*trace, "image", look);
+  const ViewLayout pinned = testing::lay_out_view(*trace, "image", look);
   const auto pinned_hit = pinned.hit({at.x, at.y});
   ASSERT_TRUE(pinned_hit);
   EXPECT_EQ(pinned_hit->query, 20);
@@ -73,16 +73,17 @@ TEST(ImageView, ShowsThePixelUnderThePointerAndPinsIt) {
 TEST(ImageView, IsLegibleAtAnySize) {
   const auto trace = run(example());
   for (const auto& [width, height] : {std::pair{1200.0, 700.0}, {700.0, 720.0}, {500.0, 1100.0}}) {
-    testing::Look look;
+    testing::LayoutOptions look;
     look.width = width;
     look.height = height;
-    EXPECT_EQ(testing::fault(testing::look_at(*trace, "image", look).list), "") << width;
+    EXPECT_EQ(testing::layout_error(testing::lay_out_view(*trace, "image", look).list), "")
+        << width;
   }
 }
 
 TEST(ImageView, RejectsTexts) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
-  EXPECT_TRUE(testing::look_at(trace, "image").refusal.starts_with("The tokens of this run"));
+  EXPECT_TRUE(testing::lay_out_view(trace, "image").refusal.starts_with("The tokens of this run"));
 }
 
 // Image models see each pixel one step late.
@@ -101,7 +102,7 @@ TEST(ImageView, ShiftsPixelsByOneStep) {
     EXPECT_EQ(!std::isnan(row.rules[pixel]), allowed) << pixel;
     EXPECT_EQ(key_of_pixel(*trace, tap, pixel), pixel + 1);
   }
-  EXPECT_EQ(testing::look_at(*trace, "image").refusal, "");
+  EXPECT_EQ(testing::lay_out_view(*trace, "image").refusal, "");
 }
 
 // Both panels show the patches of a patch model: allowed pairs, and their weights.
@@ -124,7 +125,7 @@ TEST(ImageView, ShowsPatchesOverModelInput) {
       EXPECT_NEAR(trace->pixels->colours[3 * piece + c], sum / 16, 1e-6) << piece;
     }
   }
-  const ViewLayout layout = testing::look_at(*trace, "image");
+  const ViewLayout layout = testing::lay_out_view(*trace, "image");
   std::vector<const ColourImage*> images;
   for (const Item& item : layout.list.items) {
     if (const auto* image = std::get_if<ColourImage>(&item)) images.push_back(image);

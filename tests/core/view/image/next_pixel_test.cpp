@@ -15,7 +15,7 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::layout_of;
-using testing::says;
+using testing::shows_text;
 using testing::ViewedRun;
 
 TEST(NextPixel, IsLegible) {
@@ -54,9 +54,9 @@ TEST(NextPixel, ReportsCompletionAndError) {
   const ViewedRun viewed(testing::completion_session());
   const auto completion = viewed.findings.get(Findings::completion);
   const ViewLayout layout = layout_of(viewed, {.width = 1200, .height = 760});
-  EXPECT_TRUE(says(layout.list, "Completed by the model"));
-  EXPECT_TRUE(says(layout.list, "The next pixel: row 2, column 1"));
-  EXPECT_TRUE(says(layout.list, "below"));
+  EXPECT_TRUE(shows_text(layout.list, "Completed by the model"));
+  EXPECT_TRUE(shows_text(layout.list, "The next pixel: row 2, column 1"));
+  EXPECT_TRUE(shows_text(layout.list, "below"));
   EXPECT_EQ(layout.pending, "");
   Claim claim;
   claim.measure = "completion_error";

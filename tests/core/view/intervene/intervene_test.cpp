@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::synthetic_trace;
 
 class Intervene : public ::testing::Test {
@@ -23,7 +23,7 @@ class Intervene : public ::testing::Test {
     look_.width = 900;
   }
 
-  ViewLayout layout() const { return look_at(trace_, "intervene", look_); }
+  ViewLayout layout() const { return lay_out_view(trace_, "intervene", look_); }
 
   // Session after a click at a point.
   Session session_after_click(Point p) {
@@ -54,7 +54,7 @@ class Intervene : public ::testing::Test {
   std::vector<HeatMap> maps() const { return heat_maps(layout()); }
 
   // Adds run B with `settings_b` to the input.
-  void add_run_b(testing::InputOf& of, const ViewSettings& settings_b) const {
+  void add_run_b(testing::ViewInputFixture& of, const ViewSettings& settings_b) const {
     of.session.view.id = "intervene";
     of.session.run.interventions = look_.interventions;
     of.session.b.emplace().view = settings_b;
@@ -62,11 +62,11 @@ class Intervene : public ::testing::Test {
     of.input.canvas.height = look_.height;
     of.input.figure.framed = look_.framed;
     of.input.interaction.pointer = look_.pointer;
-    of.input.findings = testing::found_in(trace_, look_.reference);
+    of.input.findings = testing::findings_of(trace_, look_.reference);
   }
 
   ViewLayout layout_with_b(const ViewSettings& settings_b = {}) const {
-    testing::InputOf of(trace_, look_.settings);
+    testing::ViewInputFixture of(trace_, look_.settings);
     add_run_b(of, settings_b);
     return view("intervene").lay_out(of.input);
   }
@@ -91,7 +91,7 @@ class Intervene : public ::testing::Test {
   }
 
   Trace trace_;
-  Look look_;
+  LayoutOptions look_;
 };
 
 TEST_F(Intervene, ShowsBeforeNextToAfter) {
@@ -128,7 +128,7 @@ TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
       look_.height = height;
       if (maps().empty()) continue;
       const ViewLayout drawn = layout();
-      EXPECT_EQ(testing::fault(drawn.list), "") << width << " x " << height;
+      EXPECT_EQ(testing::layout_error(drawn.list), "") << width << " x " << height;
       const bool all = contains_text(drawn, "Switches") && contains_text(drawn, "→ ") &&
                        contains_text(drawn, "exity");
       const bool has_note = contains_text(drawn, "No space") || contains_text(drawn, "Some");
@@ -153,7 +153,7 @@ TEST_F(Intervene, MapsGetMostOfTheSpace) {
   look_.width = 420;
   look_.height = 1000;
   EXPECT_GT(maps()[1].box.y, maps()[0].box.bottom());
-  EXPECT_EQ(testing::fault(layout().list), "");
+  EXPECT_EQ(testing::layout_error(layout().list), "");
 }
 
 // The new top token is listed with its former value, even if few tokens fit.
@@ -256,7 +256,7 @@ TEST_F(Intervene, ComparisonMayBePending) {
   EXPECT_NE(layout_with_b().refusal.find("Computing"), std::string::npos)
       << layout_with_b().refusal;
   EXPECT_TRUE(heat_maps(layout_with_b()).empty());
-  testing::InputOf of(trace_, look_.settings);
+  testing::ViewInputFixture of(trace_, look_.settings);
   add_run_b(of, {});
   try {
     view("intervene").data(of.input);
@@ -340,14 +340,14 @@ TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
 
 TEST_F(Intervene, ShowsPinnedTokenOrLast) {
   ViewSettings settings;
-  EXPECT_EQ(shown_position(settings, trace_), 8);
+  EXPECT_EQ(selected_position(settings, trace_), 8);
   for (const Index pinned : {0, 4, 8}) {
     settings.pinned_query = pinned;
-    EXPECT_EQ(shown_position(settings, trace_), pinned);
+    EXPECT_EQ(selected_position(settings, trace_), pinned);
   }
   settings.pinned_query = 9;  // left over from a longer text
-  EXPECT_EQ(shown_position(settings, trace_), 8);
-  EXPECT_EQ(shown_position(settings, Trace()), -1);
+  EXPECT_EQ(selected_position(settings, trace_), 8);
+  EXPECT_EQ(selected_position(settings, Trace()), -1);
 }
 
 TEST_F(Intervene, SelectedTokenCanBeReplaced) {

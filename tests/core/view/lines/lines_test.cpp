@@ -10,14 +10,14 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::run_model;
 using testing::settings_with;
 using testing::synthetic_trace;
 
 LineSet line_set_of(const Trace& trace, const ViewSettings& settings) {
-  const testing::InputOf look(trace, settings);
+  const testing::ViewInputFixture look(trace, settings);
   const AttentionTap& tap = *trace.find({settings.layer, settings.head});
   return line_set(look.input, tap, view_values(settings, "lines"),
                   visible_span(0, 0, tap.queries()), visible_span(0, 0, tap.keys()));
@@ -70,7 +70,7 @@ TEST(Lines, KeepStrongestPairsOfLongTexts) {
 TEST(Lines, ExplainQueriesWithoutLine) {
   Trace trace = synthetic_trace(1, 1, 10);
   const auto contains_text = [&](const std::string& part) {
-    const std::vector<Text> all = testing::texts(look_at(trace, "lines").list);
+    const std::vector<Text> all = testing::texts(lay_out_view(trace, "lines").list);
     return std::any_of(all.begin(), all.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
@@ -86,11 +86,11 @@ TEST(Lines, ExplainQueriesWithoutLine) {
 TEST(Lines, PointingAtTokenKeepsItsLines) {
   const Trace trace = synthetic_trace(1, 2, 9);
   for (const char* style : {"lines", "arcs"}) {
-    Look look;
+    LayoutOptions look;
     look.framed = false;
     look.settings =
         settings_with("lines", std::string(R"({"least": 0.02, "style": ")") + style + "\"}");
-    const ViewLayout before = look_at(trace, "lines", look);
+    const ViewLayout before = lay_out_view(trace, "lines", look);
     // Two handles for the heads precede those of the queries.
     ASSERT_GE(before.handles.size(), 2u + 9u);
     const Box token = before.handles[2 + 5].area;
@@ -100,7 +100,7 @@ TEST(Lines, PointingAtTokenKeepsItsLines) {
     EXPECT_EQ(hit->query, 5);
     EXPECT_EQ(hit->key, -1);
     look.pointer = pointer;
-    const ViewLayout hovered = look_at(trace, "lines", look);
+    const ViewLayout hovered = lay_out_view(trace, "lines", look);
     EXPECT_EQ(curves(hovered.list), curves(before.list));
     EXPECT_LT(curves(hovered.list, 16), curves(before.list, 16));
     // A click pins the token, another click unpins it.
@@ -119,10 +119,10 @@ TEST(Lines, PointingAtTokenKeepsItsLines) {
 
 TEST(Lines, PointingAtCurveSelectsItsPair) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   look.settings = settings_with("lines", R"({"least": 0.3})");
-  const ViewLayout layout = look_at(trace, "lines", look);
+  const ViewLayout layout = lay_out_view(trace, "lines", look);
   const LineSet set = line_set_of(trace, look.settings);
   const WeightedPair& strongest = set.pairs.back();
   for (const Item& item : layout.list.items) {
@@ -141,39 +141,40 @@ TEST(Lines, AreLegibleAtAnyLength) {
   for (const Index length : {1, 10, 40, 200}) {
     const Trace trace = synthetic_trace(1, 3, length);
     for (const char* style : {"lines", "arcs"}) {
-      Look look;
+      LayoutOptions look;
       look.settings =
           settings_with("lines", std::string(R"({"all": true, "style": ")") + style + "\"}");
-      const ViewLayout layout = look_at(trace, "lines", look);
+      const ViewLayout layout = lay_out_view(trace, "lines", look);
       EXPECT_EQ(layout.refusal, "") << length << style;
-      EXPECT_EQ(testing::fault(layout.list), "") << length << style;
+      EXPECT_EQ(testing::layout_error(layout.list), "") << length << style;
       look.settings.row = look.settings.column = 0.3 * static_cast<double>(length);
       look.settings.height = look.settings.width =
           std::min<double>(20, 0.5 + 0.3 * static_cast<double>(length));
-      EXPECT_EQ(testing::fault(look_at(trace, "lines", look).list), "") << length << style;
+      EXPECT_EQ(testing::layout_error(lay_out_view(trace, "lines", look).list), "")
+          << length << style;
     }
   }
-  Look look;
+  LayoutOptions look;
   look.settings = settings_with("lines", R"({"style": "arcs"})");
   const Trace cross = [] {
     Trace trace = synthetic_trace(1, 1, 8);
     trace.attention[0] = testing::synthetic_tap(0, 1, Pattern::all(8, 3));
     return trace;
   }();
-  EXPECT_NE(look_at(cross, "lines", look).refusal.find("Arcs require"), std::string::npos);
+  EXPECT_NE(lay_out_view(cross, "lines", look).refusal.find("Arcs require"), std::string::npos);
 }
 
 // While a token is pinned, lines of other tokens are fainter than its own.
 TEST(Lines, PinnedTokenIsHighlighted) {
   const Trace trace = synthetic_trace(1, 3, 20);
   for (const char* style : {"lines", "arcs"}) {
-    Look look;
+    LayoutOptions look;
     look.settings.pinned_query = 12;
     Values values = default_values(view("lines").options.parameters);
     values.set("style", std::string(style));
     values.set("all", true);
     set_view_values(look.settings, "lines", values);
-    const ViewLayout layout = look_at(trace, "lines", look);
+    const ViewLayout layout = lay_out_view(trace, "lines", look);
     int faintest_focused = 255, strongest_unfocused = 0;
     std::size_t pinned_lines = 0;
     const LineSet set = line_set_of(trace, look.settings);
@@ -195,11 +196,11 @@ TEST(Lines, PinnedTokenIsHighlighted) {
 }
 
 TEST(Lines, ArcsReportTheirDirection) {
-  Look look;
+  LayoutOptions look;
   look.settings = settings_with("lines", R"({"style": "arcs", "least": 0.9})");
   look.width = 900;
   const auto contains_text = [&](const Trace& trace, const std::string& part) {
-    const std::vector<Text> all = testing::texts(look_at(trace, "lines", look).list);
+    const std::vector<Text> all = testing::texts(lay_out_view(trace, "lines", look).list);
     return std::any_of(all.begin(), all.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };

@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::synthetic_trace;
 
 bool contains_text(const DisplayList& list, const std::string& part) {
@@ -31,10 +31,10 @@ const HeatMap& first_heat_map(const DisplayList& list) {
 
 TEST(Map, HitReportsPair) {
   const Trace trace = synthetic_trace(2, 3, 9);
-  Look look;
+  LayoutOptions look;
   look.settings.layer = 1;
   look.settings.head = 2;
-  const ViewLayout layout = look_at(trace, "map", look);
+  const ViewLayout layout = lay_out_view(trace, "map", look);
   const Box plot = layout.plot;
   for (Index i = 0; i < 9; ++i) {
     for (Index c = 0; c < 9; ++c) {
@@ -54,10 +54,10 @@ TEST(Map, HitReportsPair) {
 
 TEST(Map, PixelsHaveColoursOfWeights) {
   const Trace trace = synthetic_trace(1, 2, 8);
-  Look look;
+  LayoutOptions look;
   look.settings.head = 1;
   look.settings.colour_end = ColourEnd::One;
-  const ViewLayout layout = look_at(trace, "map", look);
+  const ViewLayout layout = lay_out_view(trace, "map", look);
   const Image image = render_image(layout.list, 2);
   const Tensor weights = trace.attention[0].attention(1);
   const ColourMap& colours = colour_map("viridis");
@@ -75,12 +75,12 @@ TEST(Map, PixelsHaveColoursOfWeights) {
 
 TEST(Map, ZoomAcceptsPartialCells) {
   const Trace trace = synthetic_trace(1, 1, 40);
-  Look look;
+  LayoutOptions look;
   look.settings.row = 10.25;
   look.settings.column = 4.5;
   look.settings.height = 8;
   look.settings.width = 8;
-  const ViewLayout layout = look_at(trace, "map", look);
+  const ViewLayout layout = lay_out_view(trace, "map", look);
   EXPECT_EQ(layout.row, 10.25);
   EXPECT_EQ(layout.width, 8);
   const std::optional<Hit> first = layout.hit({layout.plot.x + 0.5, layout.plot.y + 0.5});
@@ -93,26 +93,26 @@ TEST(Map, ZoomAcceptsPartialCells) {
   ASSERT_TRUE(next.has_value());
   EXPECT_EQ(next->query, 11);
   EXPECT_EQ(next->key, 5);
-  EXPECT_EQ(testing::fault(layout.list), "");
+  EXPECT_EQ(testing::layout_error(layout.list), "");
   EXPECT_TRUE(contains_text(layout.list, "turned"));  // token 16
 }
 
 TEST(Map, ShowsSpaceMarkersOnRequest) {
   const Trace trace = synthetic_trace(2, 3, 9);
-  Look look;
-  EXPECT_FALSE(contains_text(look_at(trace, "map", look).list, "␣turned"));
+  LayoutOptions look;
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", look).list, "␣turned"));
   look.settings.space_markers = true;
-  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "␣turned"));
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "␣turned"));
 }
 
 TEST(Map, PlotStaysPutWhileZooming) {
   const Trace trace = synthetic_trace(1, 1, 60);
-  const Box whole = look_at(trace, "map").plot;
-  Look look;
+  const Box whole = lay_out_view(trace, "map").plot;
+  LayoutOptions look;
   for (const double extent : {50.0, 20.0, 5.0, 1.0}) {
     look.settings.row = look.settings.column = 3;
     look.settings.height = look.settings.width = extent;
-    const Box plot = look_at(trace, "map", look).plot;
+    const Box plot = lay_out_view(trace, "map", look).plot;
     EXPECT_EQ(plot.x, whole.x);
     EXPECT_EQ(plot.y, whole.y);
     EXPECT_EQ(plot.width, whole.width);
@@ -121,23 +121,23 @@ TEST(Map, PlotStaysPutWhileZooming) {
 
 TEST(Map, ClampsInvalidZoom) {
   const Trace trace = synthetic_trace(1, 1, 10);
-  Look look;
+  LayoutOptions look;
   for (const double v : {1e300, -1e300, 1e-300}) {
     look.settings.row = v;
     look.settings.column = -v;
     look.settings.height = look.settings.width = std::abs(v);
-    EXPECT_EQ(testing::fault(look_at(trace, "map", look).list), "") << v;
+    EXPECT_EQ(testing::layout_error(lay_out_view(trace, "map", look).list), "") << v;
   }
 }
 
 TEST(Map, ShowsNumbersInLargeCellsOnly) {
-  EXPECT_TRUE(contains_text(look_at(synthetic_trace(1, 1, 8), "map").list, "1.00"));
-  EXPECT_FALSE(contains_text(look_at(synthetic_trace(1, 1, 100), "map").list, "1.00"));
+  EXPECT_TRUE(contains_text(lay_out_view(synthetic_trace(1, 1, 8), "map").list, "1.00"));
+  EXPECT_FALSE(contains_text(lay_out_view(synthetic_trace(1, 1, 100), "map").list, "1.00"));
 }
 
 TEST(Map, StatesPooling) {
-  EXPECT_FALSE(contains_text(look_at(synthetic_trace(1, 1, 100), "map").list, "max-pooled"));
-  EXPECT_TRUE(contains_text(look_at(synthetic_trace(1, 1, 900), "map").list, "max-pooled"));
+  EXPECT_FALSE(contains_text(lay_out_view(synthetic_trace(1, 1, 100), "map").list, "max-pooled"));
+  EXPECT_TRUE(contains_text(lay_out_view(synthetic_trace(1, 1, 900), "map").list, "max-pooled"));
 }
 
 // Ascending weights of the rows from `from` that have more than one key, in a causal map.
@@ -153,16 +153,18 @@ std::vector<float> sorted_weights(const Trace& trace, Index from) {
 
 TEST(Map, ColoursEndAtLargestVisibleWeight) {
   const Trace trace = synthetic_trace(1, 1, 10);
-  Look look;
+  LayoutOptions look;
   look.settings.colour_end = ColourEnd::One;
-  EXPECT_EQ(first_heat_map(look_at(trace, "map", look).list).most, 1);
+  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", look).list).most, 1);
   look.settings.colour_end = ColourEnd::Largest;
   // Row 0 has a weight of 1 in every head.
-  EXPECT_EQ(first_heat_map(look_at(trace, "map", look).list).most, sorted_weights(trace, 0).back());
+  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", look).list).most,
+            sorted_weights(trace, 0).back());
   look.settings.row = 5;
   look.settings.height = 5;
   look.settings.width = 10;
-  EXPECT_EQ(first_heat_map(look_at(trace, "map", look).list).most, sorted_weights(trace, 5).back());
+  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", look).list).most,
+            sorted_weights(trace, 5).back());
 }
 
 TEST(Map, ColoursEndAt99thPercentile) {
@@ -170,7 +172,7 @@ TEST(Map, ColoursEndAt99thPercentile) {
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   for (Index i = 50; i < 60; ++i) weights(0, i, 3) = 0.9F;  // of 1,829 pairs
-  const ViewLayout layout = look_at(trace, "map");
+  const ViewLayout layout = lay_out_view(trace, "map");
   const std::vector<float> sorted = sorted_weights(trace, 0);
   const auto count_below =
       static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(sorted.size())));
@@ -184,7 +186,7 @@ TEST(Map, DisallowedPairsDifferFromZeroWeights) {
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   weights(0, 9, 2) = 0;  // allowed
-  const ViewLayout layout = look_at(trace, "map");
+  const ViewLayout layout = lay_out_view(trace, "map");
   const Image image = render_image(layout.list, 1);
   const auto pixel_of_cell = [&](Index row, Index column) {
     const Box& plot = layout.plot;
@@ -198,13 +200,13 @@ TEST(Map, DisallowedPairsDifferFromZeroWeights) {
   EXPECT_EQ(pixel_of_cell(9, 2), colour_map("viridis").colours[0]);
   EXPECT_TRUE(contains_text(layout.list, "not allowed"));
   EXPECT_FALSE(
-      contains_text(look_at(synthetic_trace(Pattern::all(8, 8)), "map").list, "not allowed"));
+      contains_text(lay_out_view(synthetic_trace(Pattern::all(8, 8)), "map").list, "not allowed"));
 }
 
 TEST(Map, SignedWeightsUseDivergingScale) {
   Trace trace = synthetic_trace(1, 1, 4);
   trace.attention[0].result.attention = Tensor::full({1, 4, 4}, -3.0f);
-  const HeatMap map = first_heat_map(look_at(trace, "map").list);
+  const HeatMap map = first_heat_map(lay_out_view(trace, "map").list);
   EXPECT_TRUE(colour_map(map.colour_map).diverging());
   EXPECT_EQ(map.least, -3);
   EXPECT_EQ(map.most, 3);
@@ -237,9 +239,9 @@ TEST(Map, AttentionStaysOnDevice) {
   auto part = std::make_shared<Part>();
   part->pattern = result.pattern;
   result.part = part;
-  Look look;
+  LayoutOptions look;
   look.settings.head = 1;
-  const ViewLayout layout = look_at(trace, "map", look);
+  const ViewLayout layout = lay_out_view(trace, "map", look);
   EXPECT_EQ(device->downloads, 0);
   EXPECT_EQ(first_heat_map(layout.list).device, device);
   EXPECT_EQ(first_heat_map(layout.list).plane, 1);
@@ -249,13 +251,13 @@ TEST(Map, AttentionStaysOnDevice) {
 
 TEST(Map, CrossHairNamesPair) {
   const Trace trace = synthetic_trace(1, 1, 300);  // too long to label every token
-  Look look;
-  const Box plot = look_at(trace, "map").plot;
+  LayoutOptions look;
+  const Box plot = lay_out_view(trace, "map").plot;
   look.pointer = Point{plot.x + 57.5 * plot.width / 300, plot.y + 123.5 * plot.height / 300};
-  const ViewLayout layout = look_at(trace, "map", look);
+  const ViewLayout layout = lay_out_view(trace, "map", look);
   EXPECT_TRUE(contains_text(layout.list, "123 ,"));
   EXPECT_TRUE(contains_text(layout.list, "57 lamp"));
-  EXPECT_EQ(testing::fault(layout.list), "");
+  EXPECT_EQ(testing::layout_error(layout.list), "");
 }
 
 TEST(Map, StageShowsWeightUnderPointer) {
@@ -263,45 +265,45 @@ TEST(Map, StageShowsWeightUnderPointer) {
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   weights(0, 20, 3) = 0.1234F;
-  Look look;
-  const Box plot = look_at(trace, "map").plot;
+  LayoutOptions look;
+  const Box plot = lay_out_view(trace, "map").plot;
   look.pointer = Point{plot.x + 3.5 * plot.width / 30, plot.y + 20.5 * plot.height / 30};
-  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "0.123"));
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "0.123"));
   look.framed = false;
-  EXPECT_FALSE(contains_text(look_at(trace, "map", look).list, "0.123"));
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", look).list, "0.123"));
 }
 
 TEST(Map, ExplainsHowToShowSmallWeights) {
   Trace trace = synthetic_trace(1, 1, 30);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
-  Look look;
+  LayoutOptions look;
   look.width = look.height = 1000;
   look.settings.colour_end = ColourEnd::One;
-  EXPECT_FALSE(
-      contains_text(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", look).list,
+                             "Half of the rows have no weight above"));
   for (float& weight : weights) weight *= 0.05F;
   // The bright first row of a causal map does not hide the hint.
   weights(0, 0, 0) = 1;
-  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "(--colours percentile)"));
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "(--colours percentile)"));
   look.key_of = [](HintAction) { return "N"; };
-  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "(N)"));
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "(N)"));
   look.settings.colour_end = ColourEnd::Percentile;
-  EXPECT_FALSE(
-      contains_text(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", look).list,
+                             "Half of the rows have no weight above"));
 }
 
 // The zoom of a longer text can lie beyond the end of this one.
 TEST(Map, ZoomBeyondShorterTextShowsWholeMap) {
-  Look look;
+  LayoutOptions look;
   look.settings.row = look.settings.column = 150;
   look.settings.height = look.settings.width = 20;
-  const HeatMap beyond = first_heat_map(look_at(synthetic_trace(1, 1, 12), "map", look).list);
+  const HeatMap beyond = first_heat_map(lay_out_view(synthetic_trace(1, 1, 12), "map", look).list);
   EXPECT_EQ(beyond.row, 0);
   EXPECT_EQ(beyond.height, 12);
   EXPECT_EQ(beyond.width, 12);
   // Partly visible: shows at least half of the zoomed size.
-  const HeatMap partly = first_heat_map(look_at(synthetic_trace(1, 1, 152), "map", look).list);
+  const HeatMap partly = first_heat_map(lay_out_view(synthetic_trace(1, 1, 152), "map", look).list);
   EXPECT_EQ(partly.row, 142);
   EXPECT_EQ(partly.height, 20);
 }
@@ -312,36 +314,37 @@ TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   for (float& weight : weights) weight *= 0.05F;
-  Look look;
+  LayoutOptions look;
   look.settings.colour_end = ColourEnd::One;
   look.key_of = [](HintAction) { return "N"; };
-  EXPECT_TRUE(contains_text(look_at(trace, "map", look).list, "clip at 99th percentile (N)"));
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "clip at 99th percentile (N)"));
   look.settings.row = look.settings.column = 1000;
   look.settings.height = look.settings.width = 50;
-  EXPECT_TRUE(
-      contains_text(look_at(trace, "map", look).list, "Half of the rows have no weight above"));
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list,
+                            "Half of the rows have no weight above"));
 }
 
 TEST(Map, CaptionDescribesContent) {
   Trace trace = synthetic_trace(1, 1, 8);
   trace.notes = {"Untrained: lin.e", "the text was cut"};
-  Look wide;
+  LayoutOptions wide;
   wide.width = 1400;  // wide enough for a caption on one line
-  const ViewLayout layout = look_at(trace, "map", wide);
+  const ViewLayout layout = lay_out_view(trace, "map", wide);
   EXPECT_TRUE(contains_text(layout.list, "synthetic · Full"));
   EXPECT_TRUE(contains_text(layout.list, "· layer 0, head 0"));
   EXPECT_TRUE(contains_text(layout.list, "layer 0, head 0"));
   EXPECT_TRUE(contains_text(layout.list, "8 tokens."));
   EXPECT_TRUE(contains_text(layout.list, "CPU (2 threads)"));
   EXPECT_TRUE(contains_text(layout.list, "Untrained: lin.e. The text was cut."));
-  Look bare;
+  LayoutOptions bare;
   bare.framed = false;
-  EXPECT_FALSE(contains_text(look_at(trace, "map", bare).list, "synthetic"));
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", bare).list, "synthetic"));
 }
 
 TEST(Map, WidestLabelIsNotShortened) {
   for (const Index length : {2, 6, 13, 20}) {
-    for (const Text& text : testing::texts(look_at(synthetic_trace(1, 1, length), "map").list)) {
+    for (const Text& text :
+         testing::texts(lay_out_view(synthetic_trace(1, 1, length), "map").list)) {
       EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text << " of " << length;
     }
   }
@@ -349,18 +352,18 @@ TEST(Map, WidestLabelIsNotShortened) {
 
 TEST(Map, LayoutHasFewItems) {
   // There is no item per cell: long texts have hardly more items than short ones.
-  EXPECT_LT(look_at(synthetic_trace(1, 1, 2000), "map").list.items.size(), 300u);
+  EXPECT_LT(lay_out_view(synthetic_trace(1, 1, 2000), "map").list.items.size(), 300u);
 }
 
 // On narrow pages the colour bar is below the map, which leaves more space for it.
 TEST(Map, ColourBarIsPlacedForLargestMap) {
   const Trace trace = synthetic_trace(1, 1, 12);
   const auto bar_is_below = [&](double width, double height) {
-    Look look;
+    LayoutOptions look;
     look.width = width;
     look.height = height;
     HeatMap last;
-    const ViewLayout layout = look_at(trace, "map", look);
+    const ViewLayout layout = lay_out_view(trace, "map", look);
     for (const Item& item : layout.list.items) {
       if (const HeatMap* map = std::get_if<HeatMap>(&item)) last = *map;
     }

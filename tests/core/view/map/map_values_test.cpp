@@ -11,12 +11,12 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::synthetic_trace;
 
-Look look_with(const std::vector<std::pair<std::string, Value>>& options) {
-  Look look;
+LayoutOptions look_with(const std::vector<std::pair<std::string, Value>>& options) {
+  LayoutOptions look;
   Values values = default_values(view("map").options.parameters);
   for (const auto& [key, value] : options) values.set(key, value);
   set_view_values(look.settings, "map", values);
@@ -48,43 +48,46 @@ void expect_near(const Tensor& actual, const Tensor& expected) {
 
 TEST(MapValues, ShowMeansAndRollout) {
   const Trace trace = synthetic_trace(3, 2, 9);
-  Look heads = look_with({{"source", std::string("heads")}});
+  LayoutOptions heads = look_with({{"source", std::string("heads")}});
   heads.settings.layer = 1;
-  expect_near(first_heat_map(look_at(trace, "map", heads)).values,
+  expect_near(first_heat_map(lay_out_view(trace, "map", heads)).values,
               mean_weights(trace, {{1, 0}, {1, 1}}));
-  Look layers = look_with({{"source", std::string("layers")}});
+  LayoutOptions layers = look_with({{"source", std::string("layers")}});
   layers.settings.head = 1;
-  expect_near(first_heat_map(look_at(trace, "map", layers)).values,
+  expect_near(first_heat_map(lay_out_view(trace, "map", layers)).values,
               mean_weights(trace, {{0, 1}, {1, 1}, {2, 1}}));
   expect_near(
-      first_heat_map(look_at(trace, "map", look_with({{"source", std::string("all")}}))).values,
+      first_heat_map(lay_out_view(trace, "map", look_with({{"source", std::string("all")}})))
+          .values,
       mean_weights(trace, {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}}));
-  Look rollout = look_with({{"source", std::string("rollout")}});
+  LayoutOptions rollout = look_with({{"source", std::string("rollout")}});
   rollout.settings.layer = 1;
-  expect_near(first_heat_map(look_at(trace, "map", rollout)).values,
+  expect_near(first_heat_map(lay_out_view(trace, "map", rollout)).values,
               attention_rollout(
                   {mean_weights(trace, {{0, 0}, {0, 1}}), mean_weights(trace, {{1, 0}, {1, 1}})}));
 }
 
 TEST(MapValues, HitReportsShownValue) {
   const Trace trace = synthetic_trace(2, 2, 5);
-  const ViewLayout layout = look_at(trace, "map", look_with({{"source", std::string("heads")}}));
+  const ViewLayout layout =
+      lay_out_view(trace, "map", look_with({{"source", std::string("heads")}}));
   const auto hit = layout.hit({layout.plot.x + 1, layout.plot.y + 1});
   ASSERT_TRUE(hit.has_value());
   EXPECT_EQ(hit->shown, "1");  // the first query has one key
-  const ViewLayout one_head = look_at(trace, "map");
+  const ViewLayout one_head = lay_out_view(trace, "map");
   EXPECT_EQ(one_head.hit({one_head.plot.x + 1, one_head.plot.y + 1})->shown, "");
 }
 
 TEST(MapValues, MemoryHasNoRollout) {
   const Trace trace = synthetic_trace(Pattern::causal(4, 8, 4));
-  const ViewLayout layout = look_at(trace, "map", look_with({{"source", std::string("rollout")}}));
+  const ViewLayout layout =
+      lay_out_view(trace, "map", look_with({{"source", std::string("rollout")}}));
   EXPECT_NE(layout.refusal.find("No rollout"), std::string::npos);
 }
 
 TEST(MapValues, HidesFirstToken) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  const HeatMap map = first_heat_map(look_at(trace, "map", look_with({{"hide_first", true}})));
+  const HeatMap map = first_heat_map(lay_out_view(trace, "map", look_with({{"hide_first", true}})));
   const Tensor weights = trace.attention[0].attention(0);
   for (Index i = 0; i < 6; ++i) {
     EXPECT_TRUE(std::isnan(map.values(i, 0)));
@@ -93,19 +96,19 @@ TEST(MapValues, HidesFirstToken) {
   // The first token follows the memory columns.
   const Trace with_memory = synthetic_trace(Pattern::causal(4, 8, 4));
   const HeatMap map_with_memory =
-      first_heat_map(look_at(with_memory, "map", look_with({{"hide_first", true}})));
+      first_heat_map(lay_out_view(with_memory, "map", look_with({{"hide_first", true}})));
   EXPECT_FALSE(std::isnan(map_with_memory.values(3, 0)));
   EXPECT_TRUE(std::isnan(map_with_memory.values(3, 4)));
 }
 
 TEST(MapValues, ExplicitLimitsTakePrecedence) {
   const Trace trace = synthetic_trace(1, 1, 12);
-  Look look = look_with({{"least", 0.125}, {"most", 0.5}});
+  LayoutOptions look = look_with({{"least", 0.125}, {"most", 0.5}});
   look.settings.colour_end = ColourEnd::Largest;
-  const HeatMap map = first_heat_map(look_at(trace, "map", look));
+  const HeatMap map = first_heat_map(lay_out_view(trace, "map", look));
   EXPECT_EQ(map.least, 0.125);
   EXPECT_EQ(map.most, 0.5);
-  EXPECT_THROW(look_at(trace, "map", look_with({{"least", 0.5}, {"most", 0.5}})),
+  EXPECT_THROW(lay_out_view(trace, "map", look_with({{"least", 0.5}, {"most", 0.5}})),
                std::runtime_error);
 }
 
@@ -114,12 +117,12 @@ TEST(MapValues, ScalesMatchColourBar) {
   const Trace trace = synthetic_trace(1, 1, 30);
   const Tensor weights = trace.attention[0].attention(0);
   for (const char* scale : {"log", "rank"}) {
-    Look look = look_with({{"scale", std::string(scale)}});
+    LayoutOptions look = look_with({{"scale", std::string(scale)}});
     look.settings.colour_end = ColourEnd::One;
-    const HeatMap map = first_heat_map(look_at(trace, "map", look));
+    const HeatMap map = first_heat_map(lay_out_view(trace, "map", look));
     ColourRange range;
     range.scale = std::string(scale) == "log" ? ColourRange::Scale::Log : ColourRange::Scale::Rank;
-    range.ranked = ranks_of(weights);
+    range.ranked = sampled_ranks(weights);
     EXPECT_EQ(map.least, 0);
     EXPECT_EQ(map.most, 1);
     for (Index i = 0; i < weights.size(); ++i) {
@@ -133,9 +136,9 @@ TEST(MapValues, ScaleRowsSeparately) {
   const Trace trace = synthetic_trace(1, 1, 12);
   const Tensor weights = trace.attention[0].attention(0);
   const HeatMap rows =
-      first_heat_map(look_at(trace, "map", look_with({{"scale", std::string("row")}})));
+      first_heat_map(lay_out_view(trace, "map", look_with({{"scale", std::string("row")}})));
   const HeatMap shares =
-      first_heat_map(look_at(trace, "map", look_with({{"scale", std::string("share")}})));
+      first_heat_map(lay_out_view(trace, "map", look_with({{"scale", std::string("share")}})));
   EXPECT_EQ(rows.most, 1);
   for (Index i = 0; i < 12; ++i) {
     float largest = 0;
@@ -147,7 +150,8 @@ TEST(MapValues, ScaleRowsSeparately) {
     }
   }
   // The hit reports the value in the scale of the picture.
-  const ViewLayout layout = look_at(trace, "map", look_with({{"scale", std::string("share")}}));
+  const ViewLayout layout =
+      lay_out_view(trace, "map", look_with({{"scale", std::string("share")}}));
   const auto hit = layout.hit({layout.plot.x + 0.5, layout.plot.y + 0.5});
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->shown, "1 times the equal share");
@@ -155,12 +159,12 @@ TEST(MapValues, ScaleRowsSeparately) {
 
 TEST(MapValues, PinnedBarsAreLegible) {
   const Trace trace = synthetic_trace(1, 1, 24);
-  Look look;
+  LayoutOptions look;
   look.width = 900;
   look.settings.pinned_query = 20;
   look.settings.pinned_key = 3;
-  const ViewLayout layout = look_at(trace, "map", look);
-  EXPECT_EQ(testing::fault(layout.list), "");
+  const ViewLayout layout = lay_out_view(trace, "map", look);
+  EXPECT_EQ(testing::layout_error(layout.list), "");
   std::vector<std::string> labels;
   for (const Text& text : testing::texts(layout.list)) labels.push_back(text.text);
   const auto has_label = [&](const std::string& text) {
@@ -178,10 +182,10 @@ TEST(MapValues, NegativePinnedBarsPointDown) {
   weights(6, 1) = -0.5F;
   weights(6, 3) = 0.5F;
   trace.attention[0].result.attention = weights.reshaped({1, 8, 8});
-  Look look;
+  LayoutOptions look;
   look.width = 900;
   look.settings.pinned_query = 6;
-  const ViewLayout layout = look_at(trace, "map", look);
+  const ViewLayout layout = lay_out_view(trace, "map", look);
   const double step = layout.plot.width / 8;
   double up = 0, down = 0;
   for (const Item& item : layout.list.items) {

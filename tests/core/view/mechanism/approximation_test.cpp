@@ -12,8 +12,8 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::close;
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 constexpr Index kLength = 13;
 
@@ -25,7 +25,7 @@ Trace run_variant(const std::string& variant, bool causal = true, const char* en
 std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) {
   ViewSettings settings = testing::settings_with("mechanism", R"({"picture": "approximation"})");
   settings.head = head;
-  const testing::InputOf of(trace, settings);
+  const testing::ViewInputFixture of(trace, settings);
   return view("mechanism").data(of.input).matrices;
 }
 
@@ -165,11 +165,11 @@ TEST(ApproximationMechanism, SignedWeightsHaveNoDivergence) {
   ASSERT_TRUE(has_negative_weight(trace));
   for (const ViewData::Matrix& m : exported_matrices(trace, 0))
     EXPECT_FALSE(m.name.starts_with("KL"));
-  Look look;
+  LayoutOptions look;
   look.width = 1000;
   look.height = 800;
   bool is_shown = false;
-  for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
+  for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", look).list)) {
     is_shown = is_shown || text.text.find("negative") != std::string::npos;
     EXPECT_FALSE(text.text.starts_with("KL"));
   }

@@ -57,16 +57,16 @@ TEST_F(Convolution, OutputsAreShiftedValues) {
 
 TEST_F(Convolution, IsDrawnAsConvolution) {
   EXPECT_EQ(default_mechanism(tap()).id, "convolution");
-  testing::Look look;
+  testing::LayoutOptions look;
   look.settings.head = 1;
   bool is_shown = false;
-  const ViewLayout layout = testing::look_at(*trace_, "mechanism", look);
-  EXPECT_EQ(testing::fault(layout.list), "");
+  const ViewLayout layout = testing::lay_out_view(*trace_, "mechanism", look);
+  EXPECT_EQ(testing::layout_error(layout.list), "");
   for (const Text& text : testing::texts(layout.list)) {
     is_shown |= text.text.find("every token gets the token 1 before it") != std::string::npos;
   }
   EXPECT_TRUE(is_shown);
-  const testing::InputOf of(*trace_, session_.view);
+  const testing::ViewInputFixture of(*trace_, session_.view);
   const Tensor kernel = default_mechanism(tap()).data({of.input, tap(), 0}).front().values;
   ASSERT_EQ(kernel.shape(), (Shape{5, 7}));  // distances −3 to 3
   for (Index head = 0; head < 5; ++head) {

@@ -19,12 +19,12 @@ bool contains_text(const ViewLayout& layout, const std::string& words) {
 ViewLayout lay_out_edges(const std::string& variant, Index length, bool causal, Index query = 5) {
   const Trace trace = testing::run_model({.variant = variant, .length = length, .causal = causal});
   EXPECT_EQ(default_mechanism(trace.attention[0]).id, "edges");
-  testing::Look look;
+  testing::LayoutOptions look;
   look.width = 1000;
   look.settings.pinned_query = query;
-  const ViewLayout layout = testing::look_at(trace, "mechanism", look);
+  const ViewLayout layout = testing::lay_out_view(trace, "mechanism", look);
   EXPECT_EQ(layout.refusal, "");
-  EXPECT_EQ(testing::fault(layout.list), "");
+  EXPECT_EQ(testing::layout_error(layout.list), "");
   return layout;
 }
 
@@ -49,7 +49,7 @@ TEST(EdgesMechanism, ExportsEdges) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "graph", "from": "chain"})", .length = 6, .causal = false});
   const AttentionTap& tap = trace.attention[0];
-  const testing::InputOf of(trace, ViewSettings());
+  const testing::ViewInputFixture of(trace, ViewSettings());
   const Tensor edges = default_mechanism(tap).data({of.input, tap, 1}).front().values;
   ASSERT_EQ(edges.shape(), (Shape{10, 3}));
   const Tensor weights = tap.attention(1);

@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 constexpr Index kLength = 14;
 
@@ -34,7 +34,7 @@ std::vector<HeatMap> heat_maps(const DisplayList& list) {
 }
 
 std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, const ViewSettings& settings) {
-  const testing::InputOf of(trace, settings);
+  const testing::ViewInputFixture of(trace, settings);
   return view("mechanism").data(of.input).matrices;
 }
 
@@ -68,11 +68,11 @@ TEST(LshMechanism, PictureShowsBucketsAndPairs) {
     const AttentionTap& tap = trace.attention[0];
     const IntTensor& bucket = tap.result.extra_counts.at("lsh.bucket");
     const IntTensor& rank = tap.result.extra_counts.at("lsh.rank");
-    Look look;
+    LayoutOptions look;
     look.width = 1000;
     look.height = 900;
     look.settings = settings_of_round(R"({"round": 2})");
-    const std::vector<HeatMap> maps = heat_maps(look_at(trace, "mechanism", look).list);
+    const std::vector<HeatMap> maps = heat_maps(lay_out_view(trace, "mechanism", look).list);
     ASSERT_GE(maps.size(), 6u);  // rounds, text, sorted, weights, other pairs, pairs of the round
     const Tensor &rounds = maps[0].values, &text = maps[1].values, &sorted = maps[2].values;
     const Tensor &other_pairs = maps[maps.size() - 2].values, &round_pairs = maps.back().values;
@@ -104,18 +104,18 @@ TEST(LshMechanism, RoundIsClampedToLast) {
 TEST(LshMechanism, PointerHighlightsToken) {
   const Trace trace = run_lsh();
   const AttentionTap& tap = trace.attention[0];
-  Look look;
+  LayoutOptions look;
   look.width = 1000;
   look.height = 900;
   look.settings = settings_of_round("{}");
-  const Box strip = heat_maps(look_at(trace, "mechanism", look).list)[0].box;
+  const Box strip = heat_maps(lay_out_view(trace, "mechanism", look).list)[0].box;
   for (Index i = 0; i < kLength; ++i) {
     const double share = (static_cast<double>(i) + 0.5) / kLength;
     look.pointer = Point{strip.x + share * strip.width, strip.y + strip.height / 2};
     const std::string expected = "(" + std::to_string(i) + ") at " +
                                  std::to_string(tap.result.pattern->row_count(1, i)) + " of 14";
     bool is_shown = false;
-    for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
+    for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", look).list)) {
       is_shown = is_shown || text.text.find(expected) != std::string::npos;
     }
     EXPECT_TRUE(is_shown) << expected;
@@ -124,11 +124,11 @@ TEST(LshMechanism, PointerHighlightsToken) {
 
 TEST(LshMechanism, HitReportsPairOfText) {
   const Trace trace = run_lsh();
-  Look look;
+  LayoutOptions look;
   look.width = 1000;
   look.height = 900;
   look.settings = settings_of_round("{}");
-  const ViewLayout layout = look_at(trace, "mechanism", look);
+  const ViewLayout layout = lay_out_view(trace, "mechanism", look);
   const std::vector<HeatMap> maps = heat_maps(layout.list);
   const HeatMap& sorted = maps[maps.size() - 4];  // the last one is the colour bar
   const HeatMap& text = maps.back();

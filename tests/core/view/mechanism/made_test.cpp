@@ -15,12 +15,12 @@ Trace run_variant(const char* variant, bool causal = true) {
       {.variant = variant, .encoding = "none", .length = 12, .causal = causal});
 }
 std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) {
-  const testing::InputOf of(trace, {});
+  const testing::ViewInputFixture of(trace, {});
   const AttentionTap& tap = trace.attention[0];
   return default_mechanism(tap).data({of.input, tap, head});
 }
 bool contains_text(const Trace& trace, const std::string& words) {
-  return testing::contains_text(testing::look_at(trace, "mechanism").list, words);
+  return testing::shows_text(testing::lay_out_view(trace, "mechanism").list, words);
 }
 
 // The weight of a key is the kernel value at its distance. At both ends of the text the kernel is
@@ -32,7 +32,7 @@ TEST(GeneratedWeightsMechanism, KernelFollowsText) {
       const auto numbers = exported_matrices(trace, head);
       ASSERT_EQ(numbers[0].values.shape(), (Shape{12, 4}));
       const Index first = causal ? -3 : -2;
-      EXPECT_EQ(numbers[0].columns[0], causal ? "−3" : "−2");
+      EXPECT_EQ(numbers[0].columns[0], causal ? "-3" : "-2");
       const Tensor weights = trace.attention[0].attention(head);
       for (Index i = 0; i < 12; ++i) {
         double sum = 0;

@@ -16,8 +16,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 Trace run_variant(const Variant& v, Index length) {
   const Choice choice{v.id, illustrative_values(v.parameters, length)};
@@ -46,7 +46,7 @@ void expect_legible(const Trace& trace, const ViewSettings& settings, const std:
     for (const std::optional<Point> pointer :
          {std::optional<Point>(), std::optional<Point>({width / 3, height / 5}),
           std::optional<Point>({width / 3, 0.8 * height})}) {
-      Look look;
+      LayoutOptions look;
       look.width = width;
       look.height = height;
       look.font_size = font;
@@ -55,8 +55,9 @@ void expect_legible(const Trace& trace, const ViewSettings& settings, const std:
       look.settings = settings;
       look.errors = errors;
       look.settings.head = 1;
-      const ViewLayout layout = look_at(trace, "mechanism", look);
-      EXPECT_EQ(testing::fault(layout.list), "") << context << ", " << width << " x " << height;
+      const ViewLayout layout = lay_out_view(trace, "mechanism", look);
+      EXPECT_EQ(testing::layout_error(layout.list), "")
+          << context << ", " << width << " x " << height;
       if (width > 1000) {
         EXPECT_EQ(layout.refusal, "") << context;
       }
@@ -83,11 +84,11 @@ TEST(Mechanism, CachedDrawingIsIdentical) {
     const Trace trace = run_variant(v, 16);
     ViewCache cache;
     for (const Index head : {0, 1, 0}) {
-      Look look;
+      LayoutOptions look;
       look.settings.head = head;
-      const DisplayList fresh = look_at(trace, "mechanism", look).list;
+      const DisplayList fresh = lay_out_view(trace, "mechanism", look).list;
       look.cache = &cache;
-      const DisplayList cached = look_at(trace, "mechanism", look).list;
+      const DisplayList cached = lay_out_view(trace, "mechanism", look).list;
       EXPECT_EQ(render_image(fresh, 1).rgba, render_image(cached, 1).rgba) << v.id << " " << head;
     }
   }
@@ -97,7 +98,7 @@ TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
   for (const Variant& v : variants()) {
     const Trace trace = run_variant(v, 16);
     for (const ViewSettings& settings : picture_settings(trace)) {
-      const testing::InputOf of(trace, settings);
+      const testing::ViewInputFixture of(trace, settings);
       std::set<std::string> names;
       for (const ViewData::Matrix& m : view("mechanism").data(of.input).matrices) {
         EXPECT_TRUE(names.insert(m.name).second) << v.id << " " << m.name;
@@ -141,11 +142,11 @@ TEST(Mechanism, IsSelectedByTrace) {
 // Incompatible pictures are rejected with a reason, and not offered.
 TEST(Mechanism, RefusesPicturesOfOtherMethods) {
   const Trace trace = run_variant(variant("full"), 8);
-  Look look;
+  LayoutOptions look;
   look.settings = testing::settings_with("mechanism", R"({"picture": "recurrence"})");
-  const ViewLayout layout = look_at(trace, "mechanism", look);
+  const ViewLayout layout = lay_out_view(trace, "mechanism", look);
   EXPECT_NE(layout.refusal.find("State"), std::string::npos) << layout.refusal;
-  const testing::InputOf of(trace, look.settings);
+  const testing::ViewInputFixture of(trace, look.settings);
   EXPECT_THROW(view("mechanism").data(of.input), InputError);
   const auto picture_ids = [&](const Trace& t, const ViewSettings& settings) {
     for (const Parameter& p : view_controls(settings, &t).parameters) {
@@ -171,7 +172,7 @@ TEST(Mechanism, PlaysTokenByToken) {
   EXPECT_EQ(animation->to, 7);
   EXPECT_FALSE(view_controls(settings, &full).animation);
   const auto state = [&](const char* json) {
-    const testing::InputOf of(linear, testing::settings_with("mechanism", json));
+    const testing::ViewInputFixture of(linear, testing::settings_with("mechanism", json));
     return view("mechanism").data(of.input).matrices[0].values;
   };
   EXPECT_TRUE(testing::differs(state(R"({"token": 2})"), state(R"({"token": 3})"), 1e-4));
@@ -183,14 +184,14 @@ TEST(Mechanism, PlaysTokenByToken) {
 TEST(Mechanism, DrawsErrorsOnceMeasured) {
   for (const char* id : {"performer", "rfa", "linformer"}) {
     const Trace trace = run_variant(variant(id), 16);
-    Look look;
+    LayoutOptions look;
     look.width = 900;
     look.settings = testing::settings_with("mechanism", R"({"picture": "errors"})");
-    EXPECT_EQ(look_at(trace, "mechanism", look).pending, "errors") << id;
+    EXPECT_EQ(lay_out_view(trace, "mechanism", look).pending, "errors") << id;
     const ErrorStudy study =
         error_study(trace.attention[0], 1, 16, [](std::size_t, std::size_t) {});
     look.errors = &study;
-    EXPECT_EQ(look_at(trace, "mechanism", look).pending, "") << id;
+    EXPECT_EQ(lay_out_view(trace, "mechanism", look).pending, "") << id;
     expect_legible(trace, look.settings, id, &study);
   }
   Session session;

@@ -7,8 +7,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-testing::Look look_at_paths() {
-  testing::Look look;
+testing::LayoutOptions look_at_paths() {
+  testing::LayoutOptions look;
   look.settings = testing::settings_with("mechanism", R"({"picture": "paths"})");
   return look;
 }
@@ -16,21 +16,22 @@ testing::Look look_at_paths() {
 TEST(PathsMechanism, ConnectsPairThroughLayers) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
-  testing::Look look = look_at_paths();
-  const ViewLayout farthest = testing::look_at(trace, "mechanism", look);
-  EXPECT_TRUE(testing::says(farthest.list, "in 2 steps: 4 back, then every 4th"));
-  EXPECT_TRUE(testing::says(farthest.list, "hears 16 of 16"));
+  testing::LayoutOptions look = look_at_paths();
+  const ViewLayout farthest = testing::lay_out_view(trace, "mechanism", look);
+  EXPECT_TRUE(testing::shows_text(farthest.list, "in 2 steps: 4 back, then every 4th"));
+  EXPECT_TRUE(testing::shows_text(farthest.list, "reached by 16 of 16"));
   look.settings.pinned_query = 9;
   look.settings.pinned_key = 7;
-  EXPECT_TRUE(
-      testing::says(testing::look_at(trace, "mechanism", look).list, "in one step: 4 back"));
+  EXPECT_TRUE(testing::shows_text(testing::lay_out_view(trace, "mechanism", look).list,
+                                  "in one step: 4 back"));
   look.settings.pinned_key = 12;
-  EXPECT_TRUE(testing::says(testing::look_at(trace, "mechanism", look).list, "does not reach"));
+  EXPECT_TRUE(
+      testing::shows_text(testing::lay_out_view(trace, "mechanism", look).list, "does not reach"));
 }
 
 TEST(PathsMechanism, ClickPinsQueryOrKey) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 2})"});
-  const ViewLayout layout = testing::look_at(trace, "mechanism", look_at_paths());
+  const ViewLayout layout = testing::lay_out_view(trace, "mechanism", look_at_paths());
   ASSERT_EQ(layout.handles.size(), 24u);
   Session e;
   layout.handles[2 * 5].click(e);
@@ -41,7 +42,7 @@ TEST(PathsMechanism, ClickPinsQueryOrKey) {
 
 TEST(PathsMechanism, ExcludesMemory) {
   const Trace trace = testing::synthetic_trace(Pattern::causal(8, 11, 3));
-  EXPECT_NE(testing::look_at(trace, "mechanism", look_at_paths()).refusal.find("memory"),
+  EXPECT_NE(testing::lay_out_view(trace, "mechanism", look_at_paths()).refusal.find("memory"),
             std::string::npos);
 }
 

@@ -163,7 +163,7 @@ TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
 TEST_F(ReplacementPicture, PictureReportsChanges) {
   set_variant(R"({"type": "synthesizer"})");
   const auto trace = run_.run(session_.run);
-  const testing::InputOf of(*trace, session_.view);
+  const testing::ViewInputFixture of(*trace, session_.view);
   ViewInput input{.trace = of.input.trace,
                   .session = of.input.session,
                   .canvas = {.width = 800,
@@ -178,7 +178,7 @@ TEST_F(ReplacementPicture, PictureReportsChanges) {
   for (int n = 0; n < 2; ++n) {
     const ViewLayout layout = view("mechanism").lay_out(input);
     EXPECT_EQ(layout.refusal, "");
-    EXPECT_EQ(testing::fault(layout.list), "");
+    EXPECT_EQ(testing::layout_error(layout.list), "");
     bool is_shown = false;
     for (const Text& text : testing::texts(layout.list)) {
       is_shown |= text.text.find("Row 4 changes") != std::string::npos;

@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 constexpr Index kLength = 14;
 
@@ -31,7 +31,7 @@ TEST(RoutingMechanism, ExportMatchesTrace) {
     const AttentionTap& tap = trace.attention[0];
     const IntTensor& query = tap.result.extra_counts.at("routing.query_cluster");
     const IntTensor& key = tap.result.extra_counts.at("routing.key_cluster");
-    const testing::InputOf of(trace, settings_of_head(1));
+    const testing::ViewInputFixture of(trace, settings_of_head(1));
     const auto matrices = view("mechanism").data(of.input).matrices;
     ASSERT_EQ(matrices.size(), 3u);
     const Tensor &clusters = matrices[0].values, &loads = matrices[1].values;
@@ -72,11 +72,11 @@ TEST(RoutingMechanism, ExportMatchesTrace) {
 // All weights of the sorted map lie within the outlined blocks.
 TEST(RoutingMechanism, BlocksContainAllWeights) {
   const Trace trace = run_routing(false);
-  Look look;
+  LayoutOptions look;
   look.width = 1000;
   look.height = 800;
   look.settings = settings_of_head(0);
-  const DisplayList list = look_at(trace, "mechanism", look).list;
+  const DisplayList list = lay_out_view(trace, "mechanism", look).list;
   const HeatMap* map = nullptr;
   std::vector<Box> blocks;
   for (const Item& item : list.items) {
@@ -101,13 +101,13 @@ TEST(RoutingMechanism, BlocksContainAllWeights) {
 TEST(RoutingMechanism, PointerReportsTokenAndCluster) {
   const Trace trace = run_routing(true);
   const IntTensor& query = trace.attention[0].result.extra_counts.at("routing.query_cluster");
-  Look look;
+  LayoutOptions look;
   look.width = 1000;
   look.height = 800;
   look.settings = settings_of_head(1);
   look.settings.pinned_query = 5;
   bool is_shown = false;
-  for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
+  for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", look).list)) {
     is_shown = is_shown || text.text.ends_with("in cluster " + std::to_string(query(1, 5)));
   }
   EXPECT_TRUE(is_shown);

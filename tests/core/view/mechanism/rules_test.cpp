@@ -9,12 +9,12 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
-using testing::says;
+using testing::lay_out_view;
+using testing::LayoutOptions;
+using testing::shows_text;
 
-Look look_at_pair(Index query, Index key) {
-  Look look;
+LayoutOptions look_at_pair(Index query, Index key) {
+  LayoutOptions look;
   look.settings.pinned_query = query;
   look.settings.pinned_key = key;
   return look;
@@ -36,7 +36,7 @@ TEST(RulesMechanism, TokensHaveRuleColours) {
   const Pattern& pattern = *trace.attention[0].result.pattern;
   for (const auto& [query, key] : {std::pair<Index, Index>{9, 4}, {0, 15}, {15, 0}}) {
     const std::vector<Tensor> lines =
-        line_cells(look_at(trace, "mechanism", look_at_pair(query, key)).list);
+        line_cells(lay_out_view(trace, "mechanism", look_at_pair(query, key)).list);
     ASSERT_EQ(lines.size(), 2u);
     const auto matches_rule = [](float found, int rule) {
       return rule < 0 ? std::isnan(found) : found == static_cast<float>(rule);
@@ -51,17 +51,17 @@ TEST(RulesMechanism, TokensHaveRuleColours) {
 TEST(RulesMechanism, CountsAndNamesTheRules) {
   // Row 9 has the window 7 to 11 and the global key 0; column 4 the window 2 to 6 and query 0.
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  const DisplayList list = look_at(trace, "mechanism", look_at_pair(9, 4)).list;
-  EXPECT_TRUE(says(list, "6 of 16 keys"));
-  EXPECT_TRUE(says(list, "6 of 16 queries"));
-  EXPECT_TRUE(says(list, "window"));
-  EXPECT_TRUE(says(list, "global"));
-  EXPECT_TRUE(says(list, "not allowed"));
+  const DisplayList list = lay_out_view(trace, "mechanism", look_at_pair(9, 4)).list;
+  EXPECT_TRUE(shows_text(list, "6 of 16 keys"));
+  EXPECT_TRUE(shows_text(list, "6 of 16 queries"));
+  EXPECT_TRUE(shows_text(list, "window"));
+  EXPECT_TRUE(shows_text(list, "global"));
+  EXPECT_TRUE(shows_text(list, "not allowed"));
 }
 
 TEST(RulesMechanism, ReportsParametersOfVariant) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 3})"});
-  EXPECT_TRUE(says(look_at(trace, "mechanism").list, "Window w = 3"));
+  EXPECT_TRUE(shows_text(lay_out_view(trace, "mechanism").list, "Window w = 3"));
 }
 
 // Brackets below the keys show the parameters of each rule.
@@ -79,17 +79,18 @@ TEST(RulesMechanism, BracketsReportParameters) {
        {"3 blocks of 2", "random block", "global key"}}};
   for (const auto& [variant, words] : expected) {
     const Trace trace = testing::run_model({.variant = variant, .length = 24});
-    const DisplayList list = look_at(trace, "mechanism").list;
-    for (const std::string& word : words) EXPECT_TRUE(says(list, word)) << variant << " " << word;
+    const DisplayList list = lay_out_view(trace, "mechanism").list;
+    for (const std::string& word : words)
+      EXPECT_TRUE(shows_text(list, word)) << variant << " " << word;
   }
   const Trace bidirectional = testing::run_model(
       {.variant = R"({"type": "local", "window": 3})", .length = 24, .causal = false});
-  EXPECT_TRUE(says(look_at(bidirectional, "mechanism").list, "window ±3"));
+  EXPECT_TRUE(shows_text(lay_out_view(bidirectional, "mechanism").list, "window ±3"));
 }
 
 TEST(RulesMechanism, ClickPinsToken) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  const ViewLayout layout = look_at(trace, "mechanism", look_at_pair(9, 4));
+  const ViewLayout layout = lay_out_view(trace, "mechanism", look_at_pair(9, 4));
   ASSERT_EQ(layout.handles.size(), 32u);
   Session e;
   layout.handles[3].click(e);
@@ -104,22 +105,22 @@ TEST(RulesMechanism, ClickPinsToken) {
 TEST(RulesMechanism, ShowsReceptiveFieldThroughLayers) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
-  Look look;
+  LayoutOptions look;
   look.height = 1000;
-  const DisplayList list = look_at(trace, "mechanism", look).list;
-  EXPECT_TRUE(says(list, "in 2 steps: 4 back, then every 4th"));
-  EXPECT_TRUE(says(list, "until a key reaches a query"));
+  const DisplayList list = lay_out_view(trace, "mechanism", look).list;
+  EXPECT_TRUE(shows_text(list, "in 2 steps: 4 back, then every 4th"));
+  EXPECT_TRUE(shows_text(list, "until a key reaches a query"));
   // Omitted if one layer covers all pairs.
-  const DisplayList full = look_at(testing::run_model({.length = 16}), "mechanism", look).list;
-  EXPECT_FALSE(says(full, "until a key reaches a query"));
+  const DisplayList full = lay_out_view(testing::run_model({.length = 16}), "mechanism", look).list;
+  EXPECT_FALSE(shows_text(full, "until a key reaches a query"));
 }
 
 // Heads have different blocks: the patterns of all heads are next to the selected one.
 TEST(RulesMechanism, ShowsDifferingHeads) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "blockwise", "blocks": 2})", .length = 16, .causal = false});
-  const DisplayList list = look_at(trace, "mechanism").list;
-  EXPECT_TRUE(says(list, "Each head has its own pattern"));
+  const DisplayList list = lay_out_view(trace, "mechanism").list;
+  EXPECT_TRUE(shows_text(list, "Each head has its own pattern"));
   const Pattern& pattern = *trace.attention[0].result.pattern;
   Index maps = 0;
   for (const Item& item : list.items) {
@@ -137,17 +138,18 @@ TEST(RulesMechanism, ShowsDifferingHeads) {
 
 TEST(RulesMechanism, PointerSelectsPair) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  Look look = look_at_pair(9, 4);
-  const ViewLayout before = look_at(trace, "mechanism", look);
+  LayoutOptions look = look_at_pair(9, 4);
+  const ViewLayout before = lay_out_view(trace, "mechanism", look);
   bool other_query = false, other_key = false, pair = false;
   for (double y = 30; y < look.height; y += 9) {
     for (double x = 10; x < look.width; x += 30) {
       const std::optional<Hit> hit = before.hit({x, y});
       if (!hit) continue;
       look.pointer = Point{x, y};
-      const DisplayList list = look_at(trace, "mechanism", look).list;
+      const DisplayList list = lay_out_view(trace, "mechanism", look).list;
       const Pattern& pattern = *trace.attention[0].result.pattern;
-      EXPECT_TRUE(says(list, "can attend to " + std::to_string(pattern.row_count(0, hit->query))));
+      EXPECT_TRUE(
+          shows_text(list, "can attend to " + std::to_string(pattern.row_count(0, hit->query))));
       other_query = other_query || (hit->query != 9 && hit->key == 4);
       other_key = other_key || (hit->query == 9 && hit->key != 4);
       pair = pair || (hit->query != 9 && hit->key != 4);
@@ -159,7 +161,7 @@ TEST(RulesMechanism, PointerSelectsPair) {
 TEST(RulesMechanism, ExportedRulesMatchPattern) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
   const Pattern& pattern = *trace.attention[0].result.pattern;
-  const testing::InputOf of(trace, look_at_pair(9, 4).settings);
+  const testing::ViewInputFixture of(trace, look_at_pair(9, 4).settings);
   const auto matrices = view("mechanism").data(of.input).matrices;
   ASSERT_EQ(matrices.size(), 2u);
   ASSERT_EQ(matrices[0].values.shape(), (Shape{1, 16}));

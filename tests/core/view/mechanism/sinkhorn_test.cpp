@@ -9,8 +9,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 Trace run_sinkhorn(int iterations) {
   return testing::run_model({.variant = R"({"type": "sinkhorn", "block": 3, "temperature": 0.5,)"
@@ -27,7 +27,7 @@ ViewSettings settings_of_head(Index head) {
 }
 
 std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) {
-  const testing::InputOf of(trace, settings_of_head(head));
+  const testing::ViewInputFixture of(trace, settings_of_head(head));
   return view("mechanism").data(of.input).matrices;
 }
 
@@ -81,13 +81,13 @@ TEST(SinkhornMechanism, ReportsLargestSortedBlock) {
     const long percent = std::lround(100 * static_cast<double>(p(1, query / 3, best)));
     const std::string expected = "position " + std::to_string(query / 3) + " gets " +
                                  std::to_string(percent) + "% of block " + std::to_string(best);
-    Look look;
+    LayoutOptions look;
     look.width = 1000;
     look.height = 900;
     look.settings = settings_of_head(1);
     look.settings.pinned_query = query;
     bool is_shown = false;
-    for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
+    for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", look).list)) {
       is_shown = is_shown || text.text.ends_with(expected);
     }
     EXPECT_TRUE(is_shown) << expected;

@@ -35,7 +35,7 @@ TEST(TokenStrip, FrequentKindsHaveDistinctColours) {
 
 TEST(TokenStrip, FindsTokenAtPoint) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
-  testing::InputOf of(trace, {});
+  testing::ViewInputFixture of(trace, {});
   of.input.canvas.width = of.input.canvas.height = 400;
   const Page page(of.input);
   const Tensor kinds = row_of({3, 1, 1, 3, 2});
@@ -55,7 +55,7 @@ TEST(TokenStrip, FindsTokenAtPoint) {
 
 TEST(TokenStrip, NoSpaceGivesNoCells) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
-  testing::InputOf of(trace, {});
+  testing::ViewInputFixture of(trace, {});
   of.input.canvas.width = of.input.canvas.height = 400;
   const Page page(of.input);
   const Tensor kinds = row_of({3, 1, 1, 3, 2});

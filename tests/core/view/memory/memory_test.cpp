@@ -15,15 +15,15 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::all_text;
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14, 3, 1, 8, 8, 10, 7, 2};
 const std::vector<std::string> kModels{"memory-segment", "memory-compressive-mean",
                                        "memory-compressive-most_used", "memory-memorizing"};
 
-Look look_at_segment(Index segment, const std::string& show = "all") {
-  Look look;
+LayoutOptions look_at_segment(Index segment, const std::string& show = "all") {
+  LayoutOptions look;
   look.settings.id = "memory";
   look.settings.part.segment = segment;
   set_view_value(look.settings, "memory", "show", show);
@@ -121,7 +121,7 @@ TEST(Memory, ReportsMeanAndDeviationBySlot) {
     }
     double sum = 0;
     for (const KeyKind kind : {KeyKind::Compressed, KeyKind::Memory, KeyKind::Token}) {
-      sum += share_of({tap, 1}, kind);
+      sum += fraction_of_length({tap, 1}, kind);
     }
     EXPECT_NEAR(sum, 1, 1e-5) << model;
   }
@@ -200,12 +200,13 @@ TEST(Memory, CostMatchesColumnsOfRun) {
     }
     EXPECT_EQ(pairs_in_segments(trace->attention[0].variant, 4, 18), pairs) << model;
   }
-  EXPECT_EQ(pairs_of_all(18), 171);
+  EXPECT_EQ(causal_pair_count(18), 171);
 }
 
 TEST(Memory, ReportsTokensOfEachSlot) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  const std::string all = all_text(look_at(*trace, "memory", look_at_segment(4, "words")).list);
+  const std::string all =
+      all_text(lay_out_view(*trace, "memory", look_at_segment(4, "words")).list);
   // Before token 16: two compressed windows of two tokens, three tokens of memory, and one more
   // that does not fill a window.
   EXPECT_NE(all.find("8 forgotten\n#16#14\n#14#3\n#1\n#8\n#8\n#10\n#7\n#2\n"), std::string::npos)
@@ -216,15 +217,15 @@ TEST(Memory, ReportsTokensOfEachSlot) {
 
 TEST(Memory, ReportsWeightByKindOfKey) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  Look look = look_at_segment(4);
+  LayoutOptions look = look_at_segment(4);
   look.width = 1400;
   look.height = 1000;
   look.settings.layer = look.settings.head = 1;
   const AttentionTap* tap = trace->find({1, 1, {.segment = 4}});
   const auto share = [&](KeyKind kind) {
-    return attnscope::percent(share_of({tap, 1}, kind)) + " ";
+    return attnscope::percent(fraction_of_length({tap, 1}, kind)) + " ";
   };
-  const ViewLayout layout = look_at(*trace, "memory", look);
+  const ViewLayout layout = lay_out_view(*trace, "memory", look);
   const std::string all = all_text(layout.list);
   const std::string words =
       "Segment 4 has 2 compressed slots made of 4 tokens and 4 tokens of "
@@ -241,7 +242,7 @@ TEST(Memory, ReportsWeightByKindOfKey) {
 
 TEST(Memory, PointerReportsPairsAndSlots) {
   const auto trace = testing::run_case("memory-segment", kIds);
-  const ViewLayout layout = look_at(*trace, "memory", look_at_segment(3));
+  const ViewLayout layout = lay_out_view(*trace, "memory", look_at_segment(3));
   const Box plot = layout.plot;
   const auto pair = layout.hit({plot.right() - 2, plot.bottom() - 2});
   ASSERT_TRUE(pair);
@@ -256,7 +257,7 @@ TEST(Memory, PointerReportsPairsAndSlots) {
 
 TEST(Memory, ClickOnSegmentShowsIt) {
   const auto trace = testing::run_case("memory-segment", kIds);
-  const ViewLayout layout = look_at(*trace, "memory", look_at_segment(0, "range"));
+  const ViewLayout layout = lay_out_view(*trace, "memory", look_at_segment(0, "range"));
   EXPECT_NE(all_text(layout.list).find("is the first"), std::string::npos);
   ASSERT_EQ(layout.handles.size(), 5u);
   Session e;
@@ -268,16 +269,16 @@ TEST(Memory, ClickOnSegmentShowsIt) {
 
 TEST(Memory, ExplainsMissingMemory) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
-  EXPECT_NE(look_at(trace, "memory").refusal, "");
+  EXPECT_NE(lay_out_view(trace, "memory").refusal, "");
   EXPECT_NE(view("memory").objection(trace), "");
   EXPECT_EQ(view("memory").objection(*testing::run_case("memory-segment", kIds)), "");
-  const testing::InputOf of(trace, {});
+  const testing::ViewInputFixture of(trace, {});
   EXPECT_THROW(view("memory").data(of.input), InputError);
 }
 
 TEST(Memory, ExportsDrawnNumbers) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  const testing::InputOf of(*trace, look_at_segment(4).settings);
+  const testing::ViewInputFixture of(*trace, look_at_segment(4).settings);
   const ViewData data = view("memory").data(of.input);
   ASSERT_EQ(data.matrices.size(), 5u);
   EXPECT_EQ(data.matrices[0].columns.front(), "#16#14");

@@ -12,17 +12,17 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::synthetic_trace;
 
 TEST(Next, ClickOnBarContinuesWithItsToken) {
   Trace trace = synthetic_trace(1, 1, 4);
   trace.tokenizer = byte_tokenizer();
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   int appended = 0, pinned = 0;
-  const ViewLayout layout = look_at(trace, "next", look);
+  const ViewLayout layout = lay_out_view(trace, "next", look);
   for (const Handle& handle : layout.handles) {
     Session session;
     handle.click(session);
@@ -32,7 +32,7 @@ TEST(Next, ClickOnBarContinuesWithItsToken) {
   EXPECT_GE(appended, 10);
   EXPECT_EQ(pinned, 4);
   look.settings.pinned_query = 1;  // only the end of the text can be continued
-  EXPECT_EQ(look_at(trace, "next", look).handles.size(), 4u);
+  EXPECT_EQ(lay_out_view(trace, "next", look).handles.size(), 4u);
 }
 
 // A masked model predicts masked tokens, not the next one.
@@ -44,7 +44,7 @@ TEST(Next, MaskedModelListsCandidatesForEachMask) {
   trace.config = config;
   trace.tokenizer = byte_tokenizer();
   trace.token_bits = Tensor();
-  const ViewLayout layout = look_at(trace, "next");
+  const ViewLayout layout = lay_out_view(trace, "next");
   std::string all;
   for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
   EXPECT_NE(all.find("masked tokens"), std::string::npos) << all;
@@ -54,17 +54,17 @@ TEST(Next, MaskedModelListsCandidatesForEachMask) {
   }
   EXPECT_EQ(layout.handles.size(), 6u);  // tokens can be pinned, but none appended
   config->architecture.values.set("mask", Index{trace.tokens[2].id});  // first masked token
-  EXPECT_EQ(shown_position(ViewSettings(), trace), 2);
+  EXPECT_EQ(selected_position(ViewSettings(), trace), 2);
   ViewSettings pinned;
   pinned.pinned_query = 4;
-  EXPECT_EQ(shown_position(pinned, trace), 4);
+  EXPECT_EQ(selected_position(pinned, trace), 4);
 }
 
 TEST(Next, MarksSampledAndActualToken) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  Look look;
+  LayoutOptions look;
   look.settings.pinned_query = 2;
-  const std::vector<Text> all = testing::texts(look_at(trace, "next", look).list);
+  const std::vector<Text> all = testing::texts(lay_out_view(trace, "next", look).list);
   const auto contains_text = [&](const std::string& part) {
     return std::any_of(all.begin(), all.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });

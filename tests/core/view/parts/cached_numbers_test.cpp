@@ -19,7 +19,7 @@ TEST(CachedNumbers, ComputesNumbersOfRunOnce) {
   ViewCache cache;
   int computations = 0;
   const auto numbers_for = [&](const Trace& trace, const std::string& name, ViewCache* used_cache) {
-    testing::InputOf fixture(trace, {});
+    testing::ViewInputFixture fixture(trace, {});
     fixture.input.cache = used_cache;
     return cached_numbers(fixture.input, source_of(trace), CacheKey(name), [&] {
       ++computations;
@@ -43,7 +43,7 @@ TEST(CachedNumbers, StaysEmptyWithoutRun) {
   int computations = 0;
   const Trace empty;
   for (int n = 0; n < 2; ++n) {
-    testing::InputOf fixture(empty, {});
+    testing::ViewInputFixture fixture(empty, {});
     fixture.input.cache = &cache;
     cached_numbers(fixture.input, source_of(empty), CacheKey("a"), [&] { return ++computations; });
   }
@@ -57,10 +57,10 @@ TEST(CachedNumbers, CachedPicturesAreIdentical) {
   ViewCache cache;
   for (int round = 0; round < 2; ++round) {
     for (const auto& [trace, id] : {std::pair{gates, "gates"}, std::pair{steps, "steps"}}) {
-      testing::Look look;
-      const std::string plain = testing::all_text(look_at(*trace, id, look).list);
+      testing::LayoutOptions look;
+      const std::string plain = testing::all_text(lay_out_view(*trace, id, look).list);
       look.cache = &cache;
-      EXPECT_EQ(testing::all_text(look_at(*trace, id, look).list), plain);
+      EXPECT_EQ(testing::all_text(lay_out_view(*trace, id, look).list), plain);
     }
   }
 }

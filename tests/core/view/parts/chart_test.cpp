@@ -10,7 +10,7 @@ namespace ATTNSCOPE_FILE {
 // Tick labels on the y axis of a chart of this height.
 std::vector<std::string> y_axis_labels(double height, double least, double most) {
   const Trace trace = testing::synthetic_trace(1, 1, 2);
-  const testing::InputOf fixture(trace, {});
+  const testing::ViewInputFixture fixture(trace, {});
   Page page(fixture.input);
   const Chart chart = place_chart(page, {0, 0, 300, height}, {.titles = {}, .numbers = false},
                                   {.least = least, .most = most, .titles = {}});

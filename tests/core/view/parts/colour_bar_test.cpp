@@ -41,7 +41,7 @@ TEST(ColourBar, RanksGrowEvenly) {
     numbers[i] = i < 50 ? 0.0F : std::pow(2.0F, static_cast<float>(-i));
   ColourRange range;
   range.scale = ColourRange::Scale::Rank;
-  range.ranked = ranks_of(numbers);
+  range.ranked = sampled_ranks(numbers);
   ASSERT_EQ(range.ranked.size(), 50u);
   EXPECT_EQ(range.position(0), 0);
   for (Index i = 50; i < 100; ++i) {
@@ -86,7 +86,7 @@ TEST(ColourBar, RangeLabelsItsMinimum) {
 
 TEST(ColourBar, NumbersAreNeverCut) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
-  testing::InputOf fixture(trace, {});
+  testing::ViewInputFixture fixture(trace, {});
   fixture.input.canvas.width = fixture.input.canvas.height = 400;
   for (const auto scale :
        {ColourRange::Scale::Linear, ColourRange::Scale::Log, ColourRange::Scale::Rank}) {
@@ -100,7 +100,7 @@ TEST(ColourBar, NumbersAreNeverCut) {
         const Box box{100, 50, colour_bar_width(page), 300};
         draw_colour_bar(page, box, range, {"attention weight"});
         const DisplayList list = page.take(400);
-        EXPECT_EQ(testing::fault(list), "") << most << colours;
+        EXPECT_EQ(testing::layout_error(list), "") << most << colours;
         for (const Text& text : testing::texts(list)) {
           EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text;
           EXPECT_LE(testing::extent(text).right(), box.right() + (most < 100 ? 1 : em))

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::InputOf;
+using testing::ViewInputFixture;
 
 class Focus : public ::testing::Test {
  protected:
@@ -15,7 +15,7 @@ class Focus : public ::testing::Test {
   const AttentionTap& tap_ = trace_.attention[0];
 
   Pair focus(const ViewSettings& settings, const std::optional<Pair>& hovered = std::nullopt) {
-    const InputOf fixture(trace_, settings);
+    const ViewInputFixture fixture(trace_, settings);
     return focus_of(fixture.input, tap_, 0, hovered);
   }
   Index strongest(Index query) const {

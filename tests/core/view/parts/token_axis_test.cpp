@@ -59,11 +59,11 @@ TEST(TokenAxis, LabelsAreWholeAtAnySize) {
     Trace trace = testing::synthetic_trace(1, 1, length);
     for (TraceToken& token : trace.tokens) token.label = token.label.substr(0, 5);
     for (double width = 420; width < 800; width += 45) {
-      testing::Look look;
+      testing::LayoutOptions look;
       look.width = width;
       look.height = 500;
       for (const char* view : {"map", "pattern"}) {
-        for (const Text& text : testing::texts(testing::look_at(trace, view, look).list)) {
+        for (const Text& text : testing::texts(testing::lay_out_view(trace, view, look).list)) {
           EXPECT_EQ(text.text.find("…"), std::string::npos)
               << view << " of " << length << ", " << width << ": " << text.text;
         }
@@ -76,9 +76,9 @@ TEST(TokenAxis, LabelsAreWholeAtAnySize) {
 TEST(TokenAxis, HorizontalLabelsThinOutWhenCellsShrink) {
   Trace trace = testing::synthetic_trace(1, 1, 4);
   for (TraceToken& token : trace.tokens) token.label = "word";
-  testing::Look look;
+  testing::LayoutOptions look;
   look.settings.height = look.settings.width = 16;
-  const ViewLayout layout = testing::look_at(trace, "map", look);
+  const ViewLayout layout = testing::lay_out_view(trace, "map", look);
   std::size_t above = 0;
   for (const Text& text : testing::texts(layout.list)) {
     if (text.at.y >= layout.plot.y || text.at.x < layout.plot.x) continue;
@@ -91,7 +91,7 @@ TEST(TokenAxis, HorizontalLabelsThinOutWhenCellsShrink) {
 // The label under the pointer may exceed its cell.
 TEST(TokenAxis, MarkedLabelOverlapsNoOther) {
   const Trace trace = testing::synthetic_trace(1, 1, 4);
-  testing::InputOf fixture(trace, {});
+  testing::ViewInputFixture fixture(trace, {});
   fixture.input.canvas.width = fixture.input.canvas.height = 400;
   TokenAxis axis;
   axis.labels = {"a", "b", "lighthouse", "keeper"};
@@ -99,14 +99,14 @@ TEST(TokenAxis, MarkedLabelOverlapsNoOther) {
     for (double length = 60; length < 380; length += 20) {
       Page page(fixture.input);
       draw_axis_top(page, axis, {0, 4, 20, length}, 200, 120, marked);
-      EXPECT_EQ(testing::fault(page.take(300)), "") << marked << " of " << length;
+      EXPECT_EQ(testing::layout_error(page.take(300)), "") << marked << " of " << length;
     }
   }
 }
 
 TEST(TokenAxis, DepthsFitPlot) {
   const Trace trace = testing::synthetic_trace(1, 1, 12);
-  testing::InputOf fixture(trace, {});
+  testing::ViewInputFixture fixture(trace, {});
   fixture.input.canvas.width = fixture.input.canvas.height = 400;
   const Page page(fixture.input);
   const TokenAxis rows = query_axis(trace, trace.attention[0]);

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::InputOf;
+using testing::ViewInputFixture;
 
 class TokenFlowTest : public ::testing::Test {
  protected:
@@ -18,7 +18,7 @@ class TokenFlowTest : public ::testing::Test {
   // Draws `count` tokens "t0", "t1" ... and checks that boxes stay inside and do not overlap.
   TokenFlow draw(std::size_t count, std::size_t kept) {
     const Trace trace = testing::synthetic_trace(1, 1, 4);
-    const InputOf fixture(trace, {});
+    const ViewInputFixture fixture(trace, {});
     Page page(fixture.input);
     std::vector<FlowToken> tokens;
     for (std::size_t n = 0; n < count; ++n) {

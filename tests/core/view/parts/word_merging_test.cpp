@@ -15,8 +15,8 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::close;
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 Trace word_piece_trace() {
   const std::vector<std::string> tokens = {"The", " sa", "il", "or", " sings", ".", " La", "nd"};
@@ -30,8 +30,8 @@ Trace word_piece_trace() {
   return trace;
 }
 
-Look word_look(const std::string& view = "map") {
-  Look look;
+LayoutOptions word_look(const std::string& view = "map") {
+  LayoutOptions look;
   look.settings.id = view;
   look.settings.words = true;
   look.settings.layer = 1;
@@ -60,21 +60,21 @@ Tensor word_weights(const Trace& trace, const std::string& source = "head") {
 TEST(WordMerging, CaptionAndAxesNameWords) {
   const Trace trace = word_piece_trace();
   for (const char* view : {"map", "lines", "grid"}) {
-    const ViewLayout layout = look_at(trace, view, word_look(view));
+    const ViewLayout layout = lay_out_view(trace, view, word_look(view));
     EXPECT_TRUE(has_text(layout.list, "5 words of 8 tokens")) << view;
     EXPECT_TRUE(has_text(layout.list, "mean over its")) << view;
-    EXPECT_EQ(testing::fault(layout.list), "") << view;
+    EXPECT_EQ(testing::layout_error(layout.list), "") << view;
   }
-  const ViewLayout map = look_at(trace, "map", word_look());
+  const ViewLayout map = lay_out_view(trace, "map", word_look());
   EXPECT_TRUE(has_text(map.list, "sailor"));
   EXPECT_TRUE(has_text(map.list, "key word"));
-  EXPECT_FALSE(has_text(look_at(trace, "pattern", word_look("pattern")).list, "sailor"));
+  EXPECT_FALSE(has_text(lay_out_view(trace, "pattern", word_look("pattern")).list, "sailor"));
 }
 
 TEST(WordMerging, NothingToMergeShowsTokens) {
   Trace trace = word_piece_trace();
   for (TraceToken& token : trace.tokens) token.bytes.clear();  // tokens of images have none
-  const ViewLayout layout = look_at(trace, "map", word_look());
+  const ViewLayout layout = lay_out_view(trace, "map", word_look());
   EXPECT_FALSE(has_text(layout.list, "merged"));
   EXPECT_EQ(layout.words, nullptr);
   const ViewControls controls = view_controls(word_look().settings, &trace);
@@ -87,8 +87,8 @@ TEST(WordMerging, NothingToMergeShowsTokens) {
 
 TEST(WordMerging, HitReportsStrongestOrPinnedTokens) {
   const Trace trace = word_piece_trace();
-  Look look = word_look();
-  const ViewLayout layout = look_at(trace, "map", look);
+  LayoutOptions look = word_look();
+  const ViewLayout layout = lay_out_view(trace, "map", look);
   const Tensor weights = trace.attention[1].attention(2);
   std::optional<Hit> hit =
       layout.hit(cell_centre(layout, 4, 1));  // strongest key of "Land": "sailor"
@@ -105,19 +105,19 @@ TEST(WordMerging, HitReportsStrongestOrPinnedTokens) {
   EXPECT_NE(hit->shown, "");
   look.settings.pinned_query = hit->query == 6 ? 7 : 6;
   look.settings.pinned_key = hit->key == 1 ? 2 : 1;
-  const ViewLayout pinned = look_at(trace, "map", look);
+  const ViewLayout pinned = lay_out_view(trace, "map", look);
   hit = pinned.hit(cell_centre(pinned, 4, 1));
   EXPECT_EQ(hit->query, look.settings.pinned_query);
   EXPECT_EQ(hit->key, look.settings.pinned_key);
   EXPECT_TRUE(has_text(pinned.list, "4 Land"));  // bars of the pinned word's row
-  const Hit label = pinned.of_words(Hit{1, 2, 1, -1});
+  const Hit label = pinned.to_token_hit(Hit{1, 2, 1, -1});
   EXPECT_EQ(label.query, 1);
   EXPECT_EQ(label.key, -1);
 }
 
 TEST(WordMerging, ClicksOnLinesPinTokens) {
   const Trace trace = word_piece_trace();
-  const ViewLayout layout = look_at(trace, "lines", word_look("lines"));
+  const ViewLayout layout = lay_out_view(trace, "lines", word_look("lines"));
   Session session;
   session.view = word_look("lines").settings;
   // Handles of heads come first, then those of five queries and five keys.
@@ -133,10 +133,10 @@ TEST(WordMerging, ClicksOnLinesPinTokens) {
 
 TEST(WordMerging, ZoomIsStoredInTokens) {
   const Trace trace = word_piece_trace();
-  Look look = word_look();
+  LayoutOptions look = word_look();
   look.settings.row = 1, look.settings.height = 4;
   look.settings.column = 0, look.settings.width = 4;
-  const ViewLayout layout = look_at(trace, "map", look);
+  const ViewLayout layout = lay_out_view(trace, "map", look);
   EXPECT_DOUBLE_EQ(layout.row, 1);
   EXPECT_DOUBLE_EQ(layout.height, 2);  // "sailor sings"
   EXPECT_DOUBLE_EQ(layout.width, 2);   // "The sailor"
@@ -185,10 +185,10 @@ TEST(WordMerging, StatisticsUseWords) {
   EXPECT_NEAR(head.entropy, entropy, 1e-6);
   EXPECT_TRUE(to_csv(table).starts_with(
       "layer,head,word_entropy,word_distance,first_word,previous_word,same_word,word_induction\n"));
-  Look look = word_look("grid");
+  LayoutOptions look = word_look("grid");
   set_view_value(look.settings, "grid", "sort", std::string("entropy"));
-  EXPECT_TRUE(
-      has_text(look_at(trace, "grid", look).list, "By entropy of words (bits) over this text"));
+  EXPECT_TRUE(has_text(lay_out_view(trace, "grid", look).list,
+                       "By entropy of words (bits) over this text"));
 }
 
 TEST(WordMerging, SessionsPreserveSetting) {

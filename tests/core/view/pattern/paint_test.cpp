@@ -24,7 +24,7 @@ TEST(Paint, StrokesHaveNoGaps) {
 TEST(Paint, ChangesWholeMasks) {
   const ByteTensor mask = ByteTensor::from({2, 2}, {1, 1, 0, 0});
   const auto changed = [&](const char* operation) {
-    return mask_rows(changed_mask(mask, operation));
+    return mask_rows(apply_to_mask(mask, operation));
   };
   EXPECT_EQ(changed("invert"), (MaskRows{{}, {0, 2}}));
   EXPECT_EQ(changed("mirror"), (MaskRows{{0, 2}, {0, 1}}));
@@ -57,9 +57,9 @@ struct Canvas {
   }
   // Mask after a stroke through the centres of cells [row, column].
   MaskRows mask_after_stroke(const std::vector<Cell>& path) {
-    testing::Look look;
+    testing::LayoutOptions look;
     look.settings = session.view;
-    const ViewLayout layout = testing::look_at(trace, "pattern", look);
+    const ViewLayout layout = testing::lay_out_view(trace, "pattern", look);
     if (layout.handles.empty()) return {};
     std::vector<Point> points;
     for (const auto& [i, j] : path) {

@@ -10,8 +10,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 bool contains_text(const DisplayList& list, const std::string& part) {
   const std::vector<Text> all = testing::texts(list);
@@ -23,7 +23,7 @@ TEST(PatternView, PixelsHaveRuleColours) {
   for (const Index length : {20, 300}) {
     const Trace trace = testing::synthetic_trace(testing::window_and_global(length, 2, 1));
     const Pattern& pattern = *trace.attention[0].result.pattern;
-    const ViewLayout layout = look_at(trace, "pattern");
+    const ViewLayout layout = lay_out_view(trace, "pattern");
     const Image image = render_image(layout.list, 4);
     const ColourMap& colours = colour_map(kCategories);
     const auto n = static_cast<double>(length);
@@ -46,7 +46,7 @@ TEST(PatternView, PixelsHaveRuleColours) {
 
 TEST(PatternView, LegendNamesRulesAndCounts) {
   const DisplayList list =
-      look_at(testing::synthetic_trace(testing::window_and_global(16, 1, 1)), "pattern").list;
+      lay_out_view(testing::synthetic_trace(testing::window_and_global(16, 1, 1)), "pattern").list;
   EXPECT_TRUE(contains_text(list, "window  "));
   EXPECT_TRUE(contains_text(list, "global  "));
   EXPECT_TRUE(contains_text(list, "not allowed"));
@@ -69,7 +69,7 @@ TEST(PatternView, CostFollowsMechanismNotMask) {
   for (const auto& [variant, cost] : cases) {
     const Trace trace =
         testing::run_model({.variant = variant, .encoding = "none", .length = 12, .causal = false});
-    const DisplayList list = look_at(trace, "pattern").list;
+    const DisplayList list = lay_out_view(trace, "pattern").list;
     EXPECT_TRUE(contains_text(list, "density 100%")) << variant;
     EXPECT_TRUE(contains_text(list, cost)) << variant;
     EXPECT_TRUE(contains_text(list, "full attention")) << variant;
@@ -84,18 +84,18 @@ TEST(PatternView, LegendShortensManyRules) {
     builder.add(i, 0, 100);
     builder.next_row();
   }
-  const ViewLayout layout = look_at(testing::synthetic_trace(builder.finish()), "pattern");
+  const ViewLayout layout = lay_out_view(testing::synthetic_trace(builder.finish()), "pattern");
   EXPECT_TRUE(contains_text(layout.list, "and "));
   EXPECT_TRUE(contains_text(layout.list, "10,000 pairs"));
-  EXPECT_EQ(testing::fault(layout.list), "");
+  EXPECT_EQ(testing::layout_error(layout.list), "");
 }
 
 TEST(PatternView, CachesMatrix) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(50, 2, 1));
   const auto matrix = [&](ViewCache* cache) {
-    Look look;
+    LayoutOptions look;
     look.cache = cache;
-    const ViewLayout layout = look_at(trace, "pattern", look);
+    const ViewLayout layout = lay_out_view(trace, "pattern", look);
     return std::get<HeatMap>(*std::find_if(layout.list.items.begin(), layout.list.items.end(),
                                            [](const Item& item) {
                                              return std::holds_alternative<HeatMap>(item);
@@ -116,11 +116,11 @@ TEST(PatternView, DrawsLongTexts) {
     t.attention.push_back(tap);
     return t;
   }();
-  Look look;
-  EXPECT_EQ(testing::fault(look_at(trace, "pattern", look).list), "");
+  LayoutOptions look;
+  EXPECT_EQ(testing::layout_error(lay_out_view(trace, "pattern", look).list), "");
   look.settings.row = look.settings.column = 3000;
   look.settings.height = look.settings.width = 60;
-  const ViewLayout layout = look_at(trace, "pattern", look);
+  const ViewLayout layout = lay_out_view(trace, "pattern", look);
   const Image image = render_image(layout.list, 1);
   const auto pixel_at = [&](double row, double column) {
     return testing::pixel(

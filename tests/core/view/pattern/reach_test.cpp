@@ -53,12 +53,12 @@ TEST(ReceptiveField, MaskLimitsReceptiveField) {
 
 TEST(ReceptiveField, RequiresSquareLayers) {
   EXPECT_THROW(reach_matrix(testing::synthetic_trace(Pattern::causal(4, 8, 4)), {}, 1), InputError);
-  testing::Look look;
+  testing::LayoutOptions look;
   Values reach = default_values(view("pattern").options.parameters);
   reach.set("show", std::string("reach"));
   set_view_values(look.settings, "pattern", reach);
   const ViewLayout layout =
-      testing::look_at(testing::synthetic_trace(Pattern::causal(4, 8, 4)), "pattern", look);
+      testing::lay_out_view(testing::synthetic_trace(Pattern::causal(4, 8, 4)), "pattern", look);
   EXPECT_NE(layout.refusal.find("as many keys as queries"), std::string::npos);
 }
 

@@ -12,7 +12,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::look_at;
+using testing::lay_out_view;
 using testing::run_model;
 
 PositionPanels panels_of(const Trace& trace, Index head, Index reach) {
@@ -47,9 +47,9 @@ TEST(Position, EveryEncodingHasContent) {
   for (const Encoding& e : encodings()) {
     Json choice = to_json(Choice{e.id, default_values(e.parameters)});
     const Trace trace = run_model({.encoding = choice.dump()});
-    const ViewLayout layout = look_at(trace, "position");
+    const ViewLayout layout = lay_out_view(trace, "position");
     EXPECT_EQ(layout.refusal, "") << e.id;
-    EXPECT_EQ(testing::fault(layout.list), "") << e.id;
+    EXPECT_EQ(testing::layout_error(layout.list), "") << e.id;
     for (const PositionPanel& panel : panels_of(trace, 1, 20).panels) {
       EXPECT_NE(panel.cells.defined(), !panel.curves.empty()) << e.id;
       for (Index n = 0; n < panel.cells.size(); ++n) {
@@ -111,7 +111,7 @@ TEST(Position, BiasesAreAlsoMatrix) {
 
 TEST(Position, UnusedOffsetsAreMarked) {
   const auto marks_unused = [](const Trace& trace) {
-    for (const Text& text : testing::texts(look_at(trace, "position").list)) {
+    for (const Text& text : testing::texts(lay_out_view(trace, "position").list)) {
       if (text.text.starts_with("never used")) return true;
     }
     return false;
@@ -141,11 +141,11 @@ TEST(Position, VectorsMatchEncoding) {
 TEST(Position, PointerReportsNumbers) {
   const Trace trace = run_model({.encoding = "alibi"});
   const double expected = value_at_offset(first_curve_panel(panels_of(trace, 0, 64)), 0, 10);
-  testing::Look look;
+  testing::LayoutOptions look;
   bool seen = false;
   for (double x = 5; x < look.width; x += 2) {
     look.pointer = Point{x, 250};
-    for (const Text& text : testing::texts(look_at(trace, "position", look).list)) {
+    for (const Text& text : testing::texts(lay_out_view(trace, "position", look).list)) {
       seen = seen || text.text == "head 0, offset 10: " + brief(expected);
     }
   }

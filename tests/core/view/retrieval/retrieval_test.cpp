@@ -87,9 +87,9 @@ class RetrievalView : public ::testing::Test {
         for (const double at : {-1.0, 0.3, 0.9}) {
           pointer_.reset();
           if (at > 0) pointer_ = Point{0.5 * width, at * height};
-          EXPECT_EQ(
-              testing::fault(view("retrieval").lay_out(input(width, height, font, framed)).list),
-              "")
+          EXPECT_EQ(testing::layout_error(
+                        view("retrieval").lay_out(input(width, height, font, framed)).list),
+                    "")
               << width << " x " << height << ", " << font;
         }
       }
@@ -243,7 +243,7 @@ TEST_F(RetrievalView, GateMatchesRun) {
 TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
   use_memory(6);
   const Trace& trace = *traces_.trace;
-  const Fetched found = fetched_by(trace, 1, 1, 20);  // in the segment of tokens 18 to 21
+  const RetrievedKeys found = retrieved_keys(trace, 1, 1, 20);  // in the segment of tokens 18 to 21
   ASSERT_NE(found.tap, nullptr);
   EXPECT_EQ(found.tap->address.segment, 3);
   EXPECT_EQ(found.tap->address.layer, 1);
@@ -252,7 +252,7 @@ TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
   ASSERT_EQ(found.keys.size(), 3U);
   const Tensor weights = found.tap->attention(1);
   double share = 0, before = 1;
-  for (const Fetched::Key& key : found.keys) {
+  for (const RetrievedKeys::Key& key : found.keys) {
     EXPECT_EQ(key.token, 8 + key.column);  // the ten tokens before 18
     EXPECT_EQ(key.weight, static_cast<double>(weights(2, key.column)));
     EXPECT_LE(key.weight, before);
@@ -260,8 +260,9 @@ TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
     share += key.weight;
   }
   EXPECT_TRUE(std::abs(found.share - share) <= 1e-12);
-  EXPECT_TRUE(std::abs(measure("fetched_share", 20) - fetched_by(trace, 0, 0, 20).share) <= 1e-12);
-  EXPECT_EQ(fetched_by(trace, 0, 0, 2).stored, 0);  // no token precedes the first segment
+  EXPECT_TRUE(std::abs(measure("fetched_share", 20) - retrieved_keys(trace, 0, 0, 20).share) <=
+              1e-12);
+  EXPECT_EQ(retrieved_keys(trace, 0, 0, 2).stored, 0);  // no token precedes the first segment
   EXPECT_NE(picture_text().find("fetched 3 of 10 stored tokens"), std::string::npos)
       << picture_text();
   expect_no_fault();

@@ -11,14 +11,14 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::ModelTrace;
 using testing::run_model;
 using testing::settings_with;
 
 RopeTurn rope_turn_of(const Trace& trace, const ViewSettings& settings) {
-  return rope_turn(testing::InputOf(trace, settings).input, view_values(settings, "rope"));
+  return rope_turn(testing::ViewInputFixture(trace, settings).input, view_values(settings, "rope"));
 }
 
 bool contains_text(const ViewLayout& layout, const std::string& part) {
@@ -105,11 +105,11 @@ double swept_degrees(const Line& arc, Point centre) {
 
 TEST(Rope, ArcMatchesPrintedAngle) {
   const Trace trace = run_model({.head_size = 16});
-  Look look;
+  LayoutOptions look;
   look.width = 1000;
   for (const char* positions : {R"({"query": 9, "key": 2})", R"({"query": 3, "key": 8.5})"}) {
     look.settings = settings_with("rope", positions);
-    const ViewLayout layout = look_at(trace, "rope", look);
+    const ViewLayout layout = lay_out_view(trace, "rope", look);
     std::vector<double> arcs;
     std::optional<Point> centre;
     for (const Item& item : layout.list.items) {
@@ -134,33 +134,33 @@ TEST(Rope, ArcMatchesPrintedAngle) {
 }
 
 TEST(Rope, WorksWithAnyModel) {
-  Look look;
-  EXPECT_TRUE(contains_text(look_at(run_model({.encoding = "alibi"}), "rope", look), "ALiBi"));
-  EXPECT_FALSE(contains_text(look_at(run_model({}), "rope", look), "effect of RoPE"));
-  Look window;
+  LayoutOptions look;
+  EXPECT_TRUE(contains_text(lay_out_view(run_model({.encoding = "alibi"}), "rope", look), "ALiBi"));
+  EXPECT_FALSE(contains_text(lay_out_view(run_model({}), "rope", look), "effect of RoPE"));
+  LayoutOptions window;
   window.framed = false;
   EXPECT_TRUE(
-      contains_text(look_at(run_model({.encoding = "alibi"}), "rope", window),
+      contains_text(lay_out_view(run_model({.encoding = "alibi"}), "rope", window),
                     "encoding is ALiBi, linear bias: this picture shows the effect of RoPE"));
   for (const Parameter& parameter : view("rope").options.parameters) {
     EXPECT_NE(parameter.unset_label, "the model's") << parameter.key;  // the model may have no RoPE
   }
-  EXPECT_TRUE(contains_text(look_at(testing::synthetic_trace(1, 2, 9), "rope", look),
+  EXPECT_TRUE(contains_text(lay_out_view(testing::synthetic_trace(1, 2, 9), "rope", look),
                             "records no q and k"));
   look.settings = settings_with("rope", R"({"base": 7})");
-  EXPECT_TRUE(contains_text(look_at(run_model({}), "rope", look), "set in this view"));
+  EXPECT_TRUE(contains_text(lay_out_view(run_model({}), "rope", look), "set in this view"));
 }
 
 TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
   const Trace trace = run_model({});
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   look.font_size = 14;
   look.width = 428;
   for (const double height : {200.0, 225.0, 260.0, 300.0, 420.0}) {
     look.height = height;
-    const ViewLayout layout = look_at(trace, "rope", look);
-    EXPECT_EQ(testing::fault(layout.list), "") << height;
+    const ViewLayout layout = lay_out_view(trace, "rope", look);
+    EXPECT_EQ(testing::layout_error(layout.list), "") << height;
     EXPECT_TRUE(contains_text(layout, "λ = ")) << height;
     EXPECT_TRUE(contains_text(layout, "score")) << height;
     // Either the curve, or a note that it is missing.
@@ -173,16 +173,16 @@ TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
 TEST(Rope, LabelsExampleVectors) {
   Trace trace = testing::synthetic_trace(1, 2, 9);
   trace.is_imported = true;
-  EXPECT_TRUE(contains_text(look_at(trace, "rope"), "xample, not from the file"));
-  EXPECT_FALSE(contains_text(look_at(trace, "rope"), "The run's encoding"));
-  EXPECT_FALSE(contains_text(look_at(run_model({}), "rope"), "xample"));
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "rope"), "xample, not from the file"));
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "rope"), "The run's encoding"));
+  EXPECT_FALSE(contains_text(lay_out_view(run_model({}), "rope"), "xample"));
 }
 
 TEST(Rope, DraggingMovesPositions) {
   const Trace trace = run_model({});
-  Look look;
+  LayoutOptions look;
   look.settings = settings_with("rope", R"({"query": 20, "key": 12})");
-  const ViewLayout layout = look_at(trace, "rope", look);
+  const ViewLayout layout = lay_out_view(trace, "rope", look);
   ASSERT_EQ(layout.handles.size(), 4u);
   Session session;
   session.view = look.settings;

@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::run_model;
 
 std::vector<ScoreMap> score_maps_of(const Trace& trace, Index head, ViewCache* cache = nullptr) {
@@ -143,10 +143,11 @@ TEST(Scores, ExplainMissingTerms) {
   for (const char* variant : {"linear", R"({"type": "full", "score": "additive"})",
                               R"({"type": "lsh", "buckets": 4, "rounds": 1})"}) {
     const Trace trace = run_model({.variant = variant, .encoding = "none"});
-    EXPECT_NE(look_at(trace, "scores").refusal.find("no separate score terms"), std::string::npos)
+    EXPECT_NE(lay_out_view(trace, "scores").refusal.find("no separate score terms"),
+              std::string::npos)
         << variant;
   }
-  EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "scores").refusal, "");
+  EXPECT_NE(lay_out_view(testing::synthetic_trace(1, 1, 5), "scores").refusal, "");
 }
 
 // Heat maps of pairs, without the colour bar.
@@ -161,15 +162,15 @@ std::vector<HeatMap> heat_maps(const ViewLayout& layout, Index keys) {
 
 TEST(Scores, PartsShrinkBeforeTheyVanish) {
   const Trace trace = run_model({.length = 19});
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   look.width = 455;
   look.height = 290;  // as in a window of 1920 x 1080 at scale 2
-  const ViewLayout low = look_at(trace, "scores", look);
+  const ViewLayout low = lay_out_view(trace, "scores", look);
   EXPECT_EQ(heat_maps(low, 19).size(), 3u);
   EXPECT_NE(testing::all_text(low.list).find("Row of the query"), std::string::npos);
   look.height = 140;
-  const ViewLayout lower = look_at(trace, "scores", look);
+  const ViewLayout lower = lay_out_view(trace, "scores", look);
   EXPECT_EQ(heat_maps(lower, 19).size(), 3u);
   EXPECT_NE(testing::all_text(lower.list).find("Row of the query: make the window larger"),
             std::string::npos);
@@ -177,7 +178,7 @@ TEST(Scores, PartsShrinkBeforeTheyVanish) {
 
 TEST(Scores, PointerReportsKey) {
   const Trace trace = run_model({});
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   look.settings = testing::settings_with("scores", R"({"show": "row"})");
   look.settings.pinned_query = 9;
@@ -186,7 +187,7 @@ TEST(Scores, PointerReportsKey) {
   std::set<Index> hit_keys;
   for (double x = 5; x < look.width; x += 10) {
     look.pointer = Point{x, 300};
-    const ViewLayout layout = look_at(trace, "scores", look);
+    const ViewLayout layout = lay_out_view(trace, "scores", look);
     const std::optional<Hit> hit = layout.hit(*look.pointer);
     if (!hit) continue;
     EXPECT_EQ(hit->query, 9);
@@ -202,7 +203,7 @@ TEST(Scores, PointerReportsKey) {
 TEST(Scores, PointerReportsCell) {
   const Trace trace = run_model({});
   const std::vector<ScoreMap> maps = score_maps_of(trace, 0);
-  const ViewLayout layout = look_at(trace, "scores");
+  const ViewLayout layout = lay_out_view(trace, "scores");
   const std::vector<HeatMap> cells = heat_maps(layout, 12);
   ASSERT_EQ(cells.size(), maps.size());
   for (std::size_t n = 0; n < maps.size(); ++n) {
@@ -215,13 +216,13 @@ TEST(Scores, PointerReportsCell) {
 
 TEST(Scores, StagesAndOmissionsAreNamed) {
   const Trace trace = run_model({.encoding = "t5"});
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   look.font_size = 14;
   look.width = 530;
   look.height = 350;  // as in a window of 1280 x 800 at scale 1.5
   std::set<std::string> all;
-  for (const Text& text : testing::texts(look_at(trace, "scores", look).list)) {
+  for (const Text& text : testing::texts(lay_out_view(trace, "scores", look).list)) {
     all.insert(text.text);
   }
   for (const char* name : {"score", "weight"}) EXPECT_TRUE(all.count(name)) << name;
@@ -234,7 +235,7 @@ TEST(Scores, StagesAndOmissionsAreNamed) {
 
 TEST(Scores, SmallMapsOfManyTokensStatePooling) {
   const auto states_pooling = [](const Trace& trace) {
-    for (const Text& text : testing::texts(look_at(trace, "scores").list)) {
+    for (const Text& text : testing::texts(lay_out_view(trace, "scores").list)) {
       if (text.text.ends_with("max-pooled")) return true;
       if (text.text.ends_with("pooled")) return true;  // shorter wording
     }
@@ -248,7 +249,7 @@ TEST(Scores, ExplainTensorsWithoutQueries) {
   Trace trace = testing::synthetic_trace(1, 1, 5);
   trace.is_imported = true;
   for (const char* view : {"scores", "vectors", "span", "position"}) {
-    const std::string refusal = look_at(trace, view).refusal;
+    const std::string refusal = lay_out_view(trace, view).refusal;
     EXPECT_NE(refusal.find("attention alone"), std::string::npos) << view;
     EXPECT_EQ(refusal.find("Choose full attention"), std::string::npos) << view;
   }

@@ -12,8 +12,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 using testing::run_model;
 using testing::settings_with;
 
@@ -50,17 +50,17 @@ constexpr const char* kSpans = R"({"type": "adaptive_span", "span": 8, "ramp": 3
 TEST(Span, ShowsModelSpan) {
   const Trace trace = run_model({.variant = kSpans});
   const AttentionTap& tap = trace.attention[0];
-  const HeadSpan span = own_span(*tap.result.part, 1);
+  const HeadSpan span = head_span(*tap.result.part, 1);
   EXPECT_EQ(span.mean(), static_cast<double>(tap.result.part->span.value()[1]));
   const Tensor same = attention_with_span(tap, 1, span);
   const Tensor kept = tap.attention(1);
   for (Index n = 0; n < kept.size(); ++n) EXPECT_TRUE(std::abs(kept[n] - same[n]) <= 1e-6F);
-  EXPECT_EQ(look_at(trace, "span").refusal, "");
+  EXPECT_EQ(lay_out_view(trace, "span").refusal, "");
 }
 
-std::string all_words(const Trace& trace, const Look& look = {}) {
+std::string all_words(const Trace& trace, const LayoutOptions& look = {}) {
   std::string all;
-  for (const Text& text : testing::texts(look_at(trace, "span", look).list)) {
+  for (const Text& text : testing::texts(lay_out_view(trace, "span", look).list)) {
     all += text.text + "\n";
   }
   return all;
@@ -79,7 +79,7 @@ TEST(Span, OnlyTrainedSpanIsLabelledTrained) {
   trace.untrained = {"layers.1.groups.0.span.z"};
   EXPECT_EQ(all_words(trace), trained);
   trace.untrained = {"layers.0.groups.0.span.z"};
-  Look changed;
+  LayoutOptions changed;
   changed.settings = settings_with("span", R"({"z": 6})");
   EXPECT_NE(all_words(trace, changed).find("the model has no spans"), std::string::npos);
 }
@@ -109,7 +109,7 @@ TEST(Span, MeasuresErrorAgainstFullAttention) {
   const AttentionTap& tap = spans.attention[0];
   const Tensor without = attention_without_span(tap, 1);
   EXPECT_TRUE(testing::close(without, full.attention[0].attention(1), 1e-5));
-  const HeadSpan span = own_span(*tap.result.part, 1);
+  const HeadSpan span = head_span(*tap.result.part, 1);
   const double z = span.mean();
   double kept = 0;
   for (Index i = 0; i < 12; ++i) {
@@ -132,7 +132,7 @@ TEST(Span, MasksEndAtMaxSpan) {
   const Trace spans = run_model({.variant = kSpans}), full = run_model({});
   const ViewSettings settings = settings_with("span", R"({"z": 10, "ramp": 4, "reach": 12})");
   const auto masks = [&](const Trace& trace) {
-    const testing::InputOf of(trace, settings);
+    const testing::ViewInputFixture of(trace, settings);
     for (const ViewData::Matrix& matrix : view("span").data(of.input).matrices) {
       if (matrix.name == "mask by distance") return matrix.values;
     }
@@ -156,10 +156,10 @@ TEST(Span, DynamicSpansArePerQuery) {
 }
 
 TEST(Span, ShowsQuartersExactly) {
-  Look look;
+  LayoutOptions look;
   look.settings = settings_with("span", R"({"z": 14.25, "ramp": 4})");
   std::string all;
-  for (const Text& text : testing::texts(look_at(run_model({}), "span", look).list)) {
+  for (const Text& text : testing::texts(lay_out_view(run_model({}), "span", look).list)) {
     all += text.text + "\n";
   }
   EXPECT_NE(all.find("z = 14.25, R = 4: layer 0"), std::string::npos) << all;
@@ -168,9 +168,9 @@ TEST(Span, ShowsQuartersExactly) {
 
 TEST(Span, DraggingSetsSpanAndRamp) {
   const Trace trace = run_model({});
-  Look look;
+  LayoutOptions look;
   look.settings = settings_with("span", R"({"z": 6, "ramp": 4})");
-  const ViewLayout layout = look_at(trace, "span", look);
+  const ViewLayout layout = lay_out_view(trace, "span", look);
   ASSERT_EQ(layout.handles.size(), 2u + 4);  // and a bar for each head
   Session session;
   session.view = look.settings;
@@ -193,17 +193,17 @@ bool contains_text(const ViewLayout& layout, const std::string& part) {
 
 TEST(Span, CurveAndBarsStayLongerThanMaps) {
   const Trace trace = run_model({.length = 19});
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   look.width = 455;
   look.height = 290;  // as in a window of 1920 x 1080 at scale 2
-  const ViewLayout low = look_at(trace, "span", look);
+  const ViewLayout low = lay_out_view(trace, "span", look);
   for (const char* part : {"m_z", "layer", "key (to) →", "not the model's"}) {
     EXPECT_TRUE(contains_text(low, part)) << part;
   }
   EXPECT_FALSE(contains_text(low, "make the window larger"));
   look.height = 150;
-  const ViewLayout lower = look_at(trace, "span", look);
+  const ViewLayout lower = lay_out_view(trace, "span", look);
   EXPECT_TRUE(contains_text(lower, "m_z"));
   EXPECT_TRUE(contains_text(lower, "Maps of the attention: make the window larger"));
   EXPECT_EQ(lower.handles.size(), 2u + 4);  // and a bar for each head
@@ -211,14 +211,14 @@ TEST(Span, CurveAndBarsStayLongerThanMaps) {
 
 TEST(Span, PointerReportsNumbers) {
   const Trace trace = run_model({});
-  Look look;
+  LayoutOptions look;
   look.framed = false;
   look.settings = settings_with("span", R"({"z": 3, "ramp": 4})");
   const double kept = share_kept(trace.attention[1], 1, fixed_span(3, 4, 12));
   bool bar = false, curve = false;
   for (double x = 5; x < look.width; x += 5) {
     look.pointer = Point{x, 150};
-    const ViewLayout layout = look_at(trace, "span", look);
+    const ViewLayout layout = lay_out_view(trace, "span", look);
     bar = bar || contains_text(layout, "layer 1, head 1: keeps " + fixed(100 * kept, 0) + "%");
     curve = curve || contains_text(layout, "distance 5: 0.5");
   }
@@ -227,9 +227,9 @@ TEST(Span, PointerReportsNumbers) {
 }
 
 TEST(Span, ExplainsMissingSpan) {
-  EXPECT_NE(look_at(run_model({.causal = false}), "span").refusal.find("causal"),
+  EXPECT_NE(lay_out_view(run_model({.causal = false}), "span").refusal.find("causal"),
             std::string::npos);
-  EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 4), "span").refusal.find("No softmax"),
+  EXPECT_NE(lay_out_view(testing::synthetic_trace(1, 1, 4), "span").refusal.find("No softmax"),
             std::string::npos);
 }
 
@@ -242,7 +242,7 @@ TEST(Span, ShowsSpanOfEachTokenIfDynamic) {
   const std::string words = all_words(trace);
   EXPECT_NE(words.find("span of this head at each token"), std::string::npos) << words;
   EXPECT_NE(words.find("span z of each token"), std::string::npos) << words;
-  const testing::InputOf of(trace, ViewSettings());
+  const testing::ViewInputFixture of(trace, ViewSettings());
   bool has_z_by_token = false;
   for (const ViewData::Matrix& matrix : view("span").data(of.input).matrices) {
     if (matrix.name != "z by token") continue;
@@ -251,7 +251,7 @@ TEST(Span, ShowsSpanOfEachTokenIfDynamic) {
   }
   EXPECT_TRUE(has_z_by_token);
   // A user-defined span is equal for all tokens.
-  Look changed;
+  LayoutOptions changed;
   changed.settings = settings_with("span", R"({"z": 6})");
   EXPECT_EQ(all_words(trace, changed).find("from each token"), std::string::npos);
 }
@@ -261,7 +261,7 @@ TEST(Span, ReportsSpanBeyondText) {
   Index beyond = 0, all = 0;
   for (const AttentionTap& tap : trace.attention) {
     for (Index head = 0; head < 2; ++head, ++all) {
-      if (own_span(*tap.result.part, head).mean() > 11) ++beyond;
+      if (head_span(*tap.result.part, head).mean() > 11) ++beyond;
     }
   }
   ASSERT_GT(beyond, 0);
@@ -272,7 +272,7 @@ TEST(Span, ReportsSpanBeyondText) {
       << words;
   EXPECT_NE(words.find("of at most 40"), std::string::npos) << words;
   // A click on a bar selects its head.
-  const ViewLayout layout = look_at(trace, "span");
+  const ViewLayout layout = lay_out_view(trace, "span");
   Session session;
   std::vector<std::pair<Index, Index>> heads;
   for (const Handle& handle : layout.handles) {

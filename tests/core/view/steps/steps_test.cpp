@@ -12,8 +12,8 @@ namespace ATTNSCOPE_FILE {
 
 using testing::all_text;
 using testing::kIds;
-using testing::Look;
-using testing::look_at;
+using testing::lay_out_view;
+using testing::LayoutOptions;
 
 // N, R and the ponder cost computed from the probabilities by the equations.
 TEST(Steps, MatchEquations) {
@@ -44,23 +44,23 @@ TEST(Steps, MatchEquations) {
 TEST(Steps, ReportStepOfEachToken) {
   const auto trace = testing::run_case("universal-act", kIds);
   const HaltingRecord record = halting_of(*trace);
-  const ViewLayout layout = look_at(*trace, "steps");
+  const ViewLayout layout = lay_out_view(*trace, "steps");
   const std::string all = all_text(layout.list);
   for (Index t = 1; t <= record.max_steps; ++t) {
     const std::string swatch =
         std::to_string(t) + " (" + std::to_string(std::ranges::count(record.steps, t)) + ")";
     EXPECT_NE(all.find(swatch), std::string::npos) << swatch << all;
   }
-  EXPECT_EQ(testing::marked_boxes(layout.list), record.length());
+  EXPECT_EQ(testing::count_highlighted_boxes(layout.list), record.length());
 }
 
 TEST(Steps, PointerReportsToken) {
   const auto trace = testing::run_case("universal-act", kIds);
-  Look look;
+  LayoutOptions look;
   look.framed = false;
-  const Box plot = look_at(*trace, "steps", look).plot;
+  const Box plot = lay_out_view(*trace, "steps", look).plot;
   look.pointer = Point{plot.x + 3, plot.bottom() - 3};
-  const ViewLayout layout = look_at(*trace, "steps", look);
+  const ViewLayout layout = lay_out_view(*trace, "steps", look);
   const auto hit = layout.hit(*look.pointer);
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->query, 10);
@@ -72,20 +72,20 @@ TEST(Steps, PointerReportsToken) {
 
 TEST(Steps, ExplainMissingHalting) {
   const auto fixed = testing::run_case("universal-fixed", kIds);
-  const ViewLayout layout = look_at(*fixed, "steps");
+  const ViewLayout layout = lay_out_view(*fixed, "steps");
   EXPECT_NE(layout.refusal, "");
   EXPECT_NE(all_text(layout.list).find("Halting"), std::string::npos) << all_text(layout.list);
   EXPECT_EQ(view("steps").objection(*fixed), "Every token uses all steps.");
   const Trace plain = testing::synthetic_trace(2, 2, 9);
   EXPECT_EQ(view("steps").objection(plain), "This model has no recurrence over depth.");
-  const testing::InputOf of(plain, {});
+  const testing::ViewInputFixture of(plain, {});
   EXPECT_THROW(view("steps").data(of.input), InputError);
 }
 
 TEST(Steps, ExportProbabilitiesAndCosts) {
   const auto trace = testing::run_case("universal-act", kIds);
   const HaltingRecord record = halting_of(*trace);
-  const testing::InputOf of(*trace, {});
+  const testing::ViewInputFixture of(*trace, {});
   const ViewData data = view("steps").data(of.input);
   ASSERT_EQ(data.matrices.size(), 3u);
   EXPECT_EQ(data.matrices[0].values.shape(), (Shape{11, record.max_steps}));

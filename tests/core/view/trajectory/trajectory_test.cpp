@@ -14,7 +14,7 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 using testing::layout_of;
-using testing::says;
+using testing::shows_text;
 using testing::ViewedRun;
 
 class Trajectory : public ::testing::Test {
@@ -55,11 +55,12 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
     const Rollout& walk = *rollouts->find(start, target_steps);
     EXPECT_EQ(&shown_walk(*rollouts, viewed.session.view), &walk);
     const ViewLayout layout = layout_of(viewed);
-    EXPECT_TRUE(says(layout.list, "Asked for " + fixed(walk.target_return(), 1)));
-    EXPECT_TRUE(says(layout.list, ": return " + fixed(walk.achieved(), 1)));
-    EXPECT_TRUE(says(layout.list, walk.reached ? "reaches the goal" : "has not reached the goal"));
+    EXPECT_TRUE(shows_text(layout.list, "Asked for " + fixed(walk.target_return(), 1)));
+    EXPECT_TRUE(shows_text(layout.list, ": return " + fixed(walk.achieved(), 1)));
+    EXPECT_TRUE(
+        shows_text(layout.list, walk.reached ? "reaches the goal" : "has not reached the goal"));
     const Rollouts::Share share = rollouts->shortest();
-    EXPECT_TRUE(says(layout.list, std::to_string(share.reached) + " of 24 cells"));
+    EXPECT_TRUE(shows_text(layout.list, std::to_string(share.reached) + " of 24 cells"));
     Claim claim;
     claim.view = viewed.session.view;
     claim.least = -9;
