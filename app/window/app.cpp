@@ -97,8 +97,8 @@ App::~App() {
   state_ = State();
 }
 
-// Rasterising glyphs and creating a window take similar time and are independent, except for the
-// monitor's scale: if the guess was wrong, the glyphs are rasterised again.
+// Rasterises glyphs while the window is created, which takes similar time. The monitor's scale is
+// not known yet: unless it turns out to be 1, update_scale() rasterises them again.
 void App::start_loading_fonts() {
 #if IMGUI_VERSION_NUM < 19200
   const double scale = state_.settings.scale > 0 ? state_.settings.scale : 1;
@@ -134,7 +134,7 @@ void App::start_session(const WindowOptions& options) {
   if (options.model) {
     state_.edit() = with_model(*state_.session, *options.model).viewed;
   }
-  if (options.text) state_.edit() = reading_text(*options.text, *state_.session);
+  if (options.text) state_.edit() = with_text(*options.text, *state_.session);
   if (options.input) state_.session = with_opened_file(*options.input, *state_.session);
   if (options.target) {
     state_.session.edit().run.target = *options.target;
@@ -162,26 +162,26 @@ void App::start_session(const WindowOptions& options) {
 
 double App::next_timer() const {
   double next = -1;
-  const auto at_most = [&next](double seconds) {
+  const auto wait_at_most = [&next](double seconds) {
     seconds = std::max(seconds, 0.001);
     next = next < 0 ? seconds : std::min(next, seconds);
   };
-  if (runner_->busy()) at_most(std::max(kBusyTick, kLongRunSeconds - runner_->busy_seconds()));
-  if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
-  if (has_task_status(state_)) at_most(kBusyTick);
+  if (runner_->busy()) wait_at_most(std::max(kBusyTick, kLongRunSeconds - runner_->busy_seconds()));
+  if (state_.view.play.on) wait_at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
+  if (has_task_status(state_)) wait_at_most(kBusyTick);
   if (speaker_ != nullptr)
-    at_most(speaker_drawn_at_ + 1 - (state_.seconds - state_.lesson.clock_start));
-  if (ui_.hint_timer.wait > 0) at_most(frame_start_ + ui_.hint_timer.wait - glfwGetTime());
-  if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
+    wait_at_most(speaker_drawn_at_ + 1 - (state_.seconds - state_.lesson.clock_start));
+  if (ui_.hint_timer.wait > 0) wait_at_most(frame_start_ + ui_.hint_timer.wait - glfwGetTime());
+  if (const auto due = autosave_.due()) wait_at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
-    if (!n.error) at_most(n.until - glfwGetTime());
+    if (!n.error) wait_at_most(n.until - glfwGetTime());
   }
   return next;
 }
 
 void App::wait() {
-  const bool speaker = speaker_ != nullptr && speaker_->pending();
-  if (settle_ > 0 || input_.pending() || fade_.on() || speaker) {
+  const bool speaker_pending = speaker_ != nullptr && speaker_->pending();
+  if (frames_left_ > 0 || input_.pending() || fade_.on() || speaker_pending) {
     glfwPollEvents();
     return;
   }
@@ -197,18 +197,18 @@ void App::wait() {
 bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
-  if (outcome.preview_of > 0 || outcome.layers_of > 0) {
+  if (outcome.preview_of_tokens > 0 || outcome.preview_of_layers > 0) {
     // Pins and settings stay until the complete trace.
     if (state_.run.generating) return false;
     const ViewSettings& view = outcome.session->view;
     const bool is_visible = view.id == "grid" || view.layer < outcome.trace->config->layers;
-    if (outcome.layers_of > 0 && !is_visible) return false;
+    if (outcome.preview_of_layers > 0 && !is_visible) return false;
     if (!state_.run.is_preview()) trace_before_preview_ = state_.run.trace;
     state_.run.trace = outcome.trace;
     state_.run.findings = outcome.findings;
     state_.run.session = outcome.session;
-    state_.run.preview_of = outcome.preview_of;
-    state_.run.layers_of = outcome.layers_of;
+    state_.run.preview_of_tokens = outcome.preview_of_tokens;
+    state_.run.preview_of_layers = outcome.preview_of_layers;
     state_.run.error.clear();
     report_due_ = true;
     return true;
@@ -228,7 +228,7 @@ bool App::take_outcome() {
     state_.run.trace = outcome.trace;
     state_.run.findings = outcome.findings;
     state_.run.session = outcome.session;
-    state_.run.preview_of = state_.run.layers_of = 0;
+    state_.run.preview_of_tokens = state_.run.preview_of_layers = 0;
     state_.run.error.clear();
     state_.clamp_view();
     replace_empty_view(state_);
@@ -243,7 +243,7 @@ bool App::take_outcome() {
 }
 
 void App::run() {
-  settle_ = kSettleFrames;
+  frames_left_ = kSettleFrames;
   try {
     while (!glfwWindowShouldClose(platform_.window())) {
       wait();
@@ -264,20 +264,20 @@ void App::run_once() {
   const bool busy_changed = was_busy != (state_.run.busy_seconds > 0);
   const bool hint_due =
       ui_.hint_timer.wait > 0 && state_.seconds >= frame_start_ + ui_.hint_timer.wait;
-  if (hint_due) settle_ = kSettleFrames;  // a new window is hidden in its first frame
-  const bool notice_over = std::ranges::any_of(
+  if (hint_due) frames_left_ = kSettleFrames;  // ImGui hides a new tooltip in its first frame
+  const bool notice_expired = std::ranges::any_of(
       state_.notices, [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
-  if (update_tasks(state_)) settle_ = kSettleFrames;
+  if (update_tasks(state_)) frames_left_ = kSettleFrames;
   panels_.steps->update(state_.step_pictures);
-  if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
-  if (fade_.on()) settle_ = std::max(settle_, 1);
-  if (panels_.picture.is_stale()) settle_ = std::max(settle_, 1);
-  if (state_.run.busy_seconds > kLongRunSeconds) settle_ = std::max(settle_, 1);
-  if (state_.view.play.on || has_task_status(state_)) settle_ = std::max(settle_, 1);
+  if (take_outcome() || input_.pending() || notice_expired) frames_left_ = kSettleFrames;
+  if (fade_.on()) frames_left_ = std::max(frames_left_, 1);
+  if (panels_.picture.is_stale()) frames_left_ = std::max(frames_left_, 1);
+  if (state_.run.busy_seconds > kLongRunSeconds) frames_left_ = std::max(frames_left_, 1);
+  if (state_.view.play.on || has_task_status(state_)) frames_left_ = std::max(frames_left_, 1);
   report_due_ |= busy_changed;
-  const bool draws = settle_ > 0;
+  const bool draws = frames_left_ > 0;
   if (draws) {
-    --settle_;
+    --frames_left_;
     advance_play(state_);
     frame();
     after_frame();
@@ -288,7 +288,7 @@ void App::run_once() {
   const std::string problem = autosave_.save_if_due(state_.own_session(), state_.seconds);
   if (!problem.empty()) {
     state_.report_error(problem);
-    settle_ = kSettleFrames;
+    frames_left_ = kSettleFrames;
   }
 }
 
@@ -306,10 +306,10 @@ void App::update_fade() {
         screen_.copy_region({to_pixels(box.x, scale.x), to_pixels(box.y, scale.y),
                              to_pixels(box.width, scale.x), to_pixels(box.height, scale.y)});
   }
-  if (previous.share > 0 && window_box_ != platform_.window_box()) fade_.end();
+  if (previous.opacity > 0 && window_box_ != platform_.window_box()) fade_.end();
   window_box_ = platform_.window_box();
   const bool current = state_.run.trace != nullptr && state_.is_current();
-  previous.share = static_cast<float>(fade_.share(state_.seconds, current));
+  previous.opacity = static_cast<float>(fade_.opacity(state_.seconds, current));
 }
 
 void App::update_scale() {
@@ -344,7 +344,7 @@ void App::update_scale() {
 void App::frame() {
   lay_out_frame();
   if (ui_.fonts.lacks_glyphs()) {  // the next frame has the missing characters
-    settle_ = kSettleFrames;
+    frames_left_ = kSettleFrames;
   } else {
     try_to_show_frame();
   }
@@ -381,10 +381,10 @@ void App::lay_out_frame() {
   // Cancels before drawing, which can be slow while the run occupies all processors.
   if (std::exchange(state_.requests.cancel_run, false)) cancel_run();
   ImGui::Render();
-  if (is_dimming()) settle_ = std::max(settle_, 1);
+  if (is_dimming()) frames_left_ = std::max(frames_left_, 1);
 }
 
-// Redraws the next frame in full after an error, such as missing memory. Gives up after several
+// Redraws the next frame in full after an error, such as a lack of memory. Gives up after several
 // failed frames: a lost context never recovers.
 void App::try_to_show_frame() {
   try {
@@ -394,7 +394,7 @@ void App::try_to_show_frame() {
     if (++failed_frames_ > kMaxFailedFrames) throw;
     screen_.invalidate();
     state_.report_error(error_text(e));
-    settle_ = kSettleFrames;
+    frames_left_ = kSettleFrames;
   }
 }
 
@@ -408,7 +408,7 @@ void App::save_and_throw(const std::string& reason) {
 void App::show_frame() {
   ImDrawData& data = *ImGui::GetDrawData();
   const ImVec4& background = ui_.look->panel;
-  const bool checks_pixels = ui_.report.on() && settle_ == 0;
+  const bool checks_pixels = ui_.report.on() && frames_left_ == 0;
   const Image expected = checks_pixels ? screen_.drawn_from_scratch(data, background) : Image();
   screen_.show(data, background);
   if (ui_.report.on()) {
@@ -435,15 +435,15 @@ void App::after_frame() {
   if (requests.swap_screens) swap_screens();
   update_presentation();
   if (requests.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
-  adapt_to_text(state_);
+  adapt_parameters_to_text(state_);
   const bool in_stroke = state_.view.held_handle >= 0 && !state_.view.stroke.empty();
   if (!in_stroke) state_.history.record(state_.session.snapshot(), state_.seconds);
-  if (const double memory = state_.settings.memory; memory != memory_) {
-    memory_ = memory;
+  if (const double memory = state_.settings.memory; memory != applied_memory_) {
+    applied_memory_ = memory;
     set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : default_memory_);
-    if (!state_.run.error.empty()) requested_ = nullptr;  // the run may fit into the new budget
+    if (!state_.run.error.empty()) requested_session_ = nullptr;  // may fit into the new budget
   }
-  if (publications_ != model_store()->publications()) requested_ = nullptr;
+  if (publications_ != model_store()->publications()) requested_session_ = nullptr;
   if (needs_run()) request_run();
   const std::string title =
       (state_.files.session.empty() ? "" : state_.files.session.filename().string() + " – ") +
@@ -453,25 +453,25 @@ void App::after_frame() {
 }
 
 bool App::needs_run() {
-  if (requested_ == nullptr) return true;
+  if (requested_session_ == nullptr) return true;
   const SharedSession& now = state_.session.snapshot();
-  if (std::exchange(compared_, now) == now) return false;
+  if (std::exchange(compared_session_, now) == now) return false;
   // A view that reads a finding missing from the last request needs another run, too.
-  return !same_run(*requested_, *now) || reads_more_findings(*now, *requested_);
+  return !same_run(*requested_session_, *now) || reads_more_findings(*now, *requested_session_);
 }
 
 void App::request_run() {
   publications_ = model_store()->publications();
-  requested_ = compared_ = state_.session.snapshot();
+  requested_session_ = compared_session_ = state_.session.snapshot();
   if (!state_.session->run.has_input()) {
     runner_->cancel();
     state_.run.trace = nullptr;
     state_.run.findings = {};
     state_.run.error.clear();
-    settle_ = kSettleFrames;
+    frames_left_ = kSettleFrames;
     return;
   }
-  runner_->request(requested_, required_findings(*requested_));
+  runner_->request(requested_session_, required_findings(*requested_session_));
 }
 
 void App::close() {

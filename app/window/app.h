@@ -87,9 +87,9 @@ class App {
   Panels panels_;
   Stop backend_stop_;  // of work outside runs: measuring the speed of the backends
   std::unique_ptr<Runner> runner_;
-  SharedSession requested_;                             // last request to the runner; null: none
-  SharedSession compared_;                              // last session compared with it
-  double memory_ = 0;                                   // Settings::memory as last applied
+  SharedSession requested_session_;                     // last request to the runner; null: none
+  SharedSession compared_session_;                      // last session compared with that request
+  double applied_memory_ = 0;                           // Settings::memory as last applied
   const std::size_t default_memory_ = memory_budget();  // from the command line or the machine
   std::uint64_t publications_ = 0;                      // of the model store, at the last request
   bool presenting_ = false;                             // in the last frame
@@ -97,7 +97,7 @@ class App {
   bool presentation_opened_notes_ = false;
   // ImGui answers an event one frame later, and its layout needs one more frame to settle.
   static constexpr int kSettleFrames = 3;
-  int settle_ = 0;  // frames still to draw until ImGui has settled
+  int frames_left_ = 0;  // frames still to draw until ImGui has settled
   std::uint64_t frames_ = 0;
   double frame_start_ = 0;  // of the last frame, seconds of the window's clock
   int failed_frames_ = 0;   // consecutive frames that OpenGL failed to draw

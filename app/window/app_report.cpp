@@ -20,8 +20,8 @@ void App::write_report() {
                 {"experiment", to_json(*state_.session)},
                 {"pending", state_.view.pending},
                 {"progress", state_.run.progress.stage},
-                {"preview_of", state_.run.preview_of},
-                {"layers_of", state_.run.layers_of},
+                {"preview_of", state_.run.preview_of_tokens},
+                {"layers_of", state_.run.preview_of_layers},
                 {"has_trace", state_.run.trace != nullptr}};
   if (state_.run.trace != nullptr) {
     facts["tokens"] = state_.run.trace->tokens.size();

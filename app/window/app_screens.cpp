@@ -13,7 +13,7 @@ void App::update_speaker() {
   if (speaker_ != nullptr && speaker_->is_closed()) lesson.notes = false;
   const bool wanted = lesson.notes && lesson.lesson != nullptr;
   if (wanted == (speaker_ != nullptr)) return;
-  settle_ = kSettleFrames;  // the tick of its menu item changes
+  frames_left_ = kSettleFrames;  // the tick of its menu item changes
   if (!wanted) {
     speaker_.reset();
     return;
@@ -38,11 +38,11 @@ void App::draw_speaker(bool redraws) {
   } catch (const WorkError& e) {  // the lecture continues without it
     state_.lesson.notes = false;
     speaker_.reset();
-    settle_ = kSettleFrames;
+    frames_left_ = kSettleFrames;
     state_.report_error(std::string(e.what()) + "; the speaker's window is closed");
     return;
   }
-  if (pending) settle_ = kSettleFrames;  // input there changes this window
+  if (pending) frames_left_ = kSettleFrames;  // input there changes this window
 }
 
 // A presentation fills a monitor; leaving it restores a window that was not full screen before.

@@ -21,7 +21,7 @@ bool Fade::start_if_navigated(const NavigationState& now, double seconds, bool a
   return on_;
 }
 
-double Fade::share(double seconds, bool current) {
+double Fade::opacity(double seconds, bool current) {
   if (!on_) return 0;
   if (waits_for_run_) {
     waits_for_run_ = !current && seconds - started_at_ < kMaxHoldSeconds;

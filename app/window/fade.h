@@ -28,7 +28,7 @@ class Fade {
   bool start_if_navigated(const NavigationState& now, double seconds, bool allowed);
   // Opacity of the previous picture in this frame, 1..0. `current`: the run of the shown session
   // is complete.
-  double share(double seconds, bool current);
+  double opacity(double seconds, bool current);
   bool on() const { return on_; }
   void end() { on_ = false; }
 

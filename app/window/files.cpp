@@ -53,7 +53,7 @@ Change read_text(const std::filesystem::path& path) {
   if (text.find('\0') != std::string::npos) {
     throw InputError(path.string() + ": expected a text, a session, an image or tensors");
   }
-  return [text](const RunView& now) { return reading_text(text, now); };
+  return [text](const RunView& now) { return with_text(text, now); };
 }
 
 // Clears choices that override another model's configuration.

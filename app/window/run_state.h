@@ -38,12 +38,11 @@ struct RunState {
   std::string error;            // reason why the newest run failed; empty: it succeeded
   double busy_seconds = 0;      // since the start of the running run; 0: none
   Progress::Snapshot progress;  // of the running run
-  // Total number of tokens if the trace is a preview of the first ones; else 0.
-  Index preview_of = 0;
-  Index layers_of = 0;      // the same for layers
-  bool generating = false;  // draws another token after each run
+  Index preview_of_tokens = 0;  // total number if the trace has only the first tokens; else 0
+  Index preview_of_layers = 0;  // the same for layers
+  bool generating = false;      // draws another token after each run
 
-  bool is_preview() const { return preview_of > 0 || layers_of > 0; }
+  bool is_preview() const { return preview_of_tokens > 0 || preview_of_layers > 0; }
   std::shared_ptr<const Trace> reference() const { return findings.get(Findings::reference); }
   Findings all_findings() const { return findings.with(background_findings); }
 };

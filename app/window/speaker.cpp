@@ -60,7 +60,7 @@ SpeakerWindow::SpeakerWindow(const Platform& platform, const std::filesystem::pa
   ui_.fonts.load(atlas_, 1, true);
   imgui_ = std::make_unique<ImGuiSession>(window_.get(), atlas_);
   ui_.fonts.track_missing_glyphs();
-  settle_ = kSpeakerSettleFrames;
+  frames_left_ = kSpeakerSettleFrames;
 }
 
 SpeakerWindow::~SpeakerWindow() {
@@ -99,7 +99,7 @@ void SpeakerWindow::update_look(const State& state) {
 
 void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
   const CurrentContextScope scope(window_.get(), imgui_.get());
-  settle_ = input_->pending() ? kSpeakerSettleFrames : std::max(settle_ - 1, 0);
+  frames_left_ = input_->pending() ? kSpeakerSettleFrames : std::max(frames_left_ - 1, 0);
   update_look(state);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();

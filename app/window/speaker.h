@@ -23,7 +23,7 @@ class SpeakerWindow {
   SpeakerWindow& operator=(const SpeakerWindow&) = delete;
 
   // True if it has unprocessed input or has not settled.
-  bool pending() const { return input_->pending() || settle_ > 0; }
+  bool pending() const { return input_->pending() || frames_left_ > 0; }
   bool is_closed() const;  // by its close button
   // Draws a frame and handles its input, including shortcuts. Restores the first window and its
   // ImGui context as current.
@@ -44,7 +44,7 @@ class SpeakerWindow {
   Ui ui_;
   std::unique_ptr<InputQueue> input_;
   std::unique_ptr<ImGuiSession> imgui_;
-  int settle_ = 0;
+  int frames_left_ = 0;
 };
 
 }  // namespace attnscope::window

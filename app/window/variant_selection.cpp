@@ -183,7 +183,7 @@ bool can_check_compatibility(const State& state) {
   return config_of(state) != nullptr;
 }
 
-void adapt_to_text(State& state) {
+void adapt_parameters_to_text(State& state) {
   if (!has_implied_changes(state) || state.selection.scope != state.selection.implied->scope ||
       config_of(state) == nullptr)
     return;

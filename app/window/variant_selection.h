@@ -24,7 +24,7 @@ std::string encoding_refusal(const State& state, const Choice& choice, bool rese
 std::string direction_refusal(const State& state, bool causal);
 
 // Adapts parameters that depend on the length, such as rows and columns, to a changed text.
-void adapt_to_text(State& state);
+void adapt_parameters_to_text(State& state);
 
 // "no positions, bidirectional": implied changes; empty: none, or edited since.
 std::string implied_changes(const State& state);

@@ -45,16 +45,16 @@ struct Pairs {
 
 Pairs pairs_of(const OperationResult& result, Index head) {
   const Pattern& pattern = *result.pattern;
-  const Index queries = pattern.queries(), keys = pattern.keys(), first_visible = keys - queries;
+  const Index queries = pattern.queries(), keys = pattern.keys(), columns_before = keys - queries;
   Pairs pairs;
-  pairs.causal = first_visible >= 0 && queries > 1;
+  pairs.causal = columns_before >= 0 && queries > 1;
   if (result.mask.defined()) {
     const std::uint8_t* allowed = result.mask.data() + head * queries * keys;
     for (Index i = 0; i < queries; ++i) {
       for (Index c = 0; c < keys; ++c) {
         if (allowed[i * keys + c] == 0) continue;
         ++pairs.count;
-        if (c > i + first_visible) pairs.causal = false;
+        if (c > i + columns_before) pairs.causal = false;
       }
     }
     return pairs;
@@ -63,7 +63,7 @@ Pairs pairs_of(const OperationResult& result, Index head) {
     for (const Run& run : pattern.row(pattern.heads() == 1 ? 0 : head, i)) {
       pairs.count += static_cast<double>(run.count());
       const Index last = run.begin + (run.count() - 1) * run.step;
-      if (run.count() > 0 && last > i + first_visible) pairs.causal = false;
+      if (run.count() > 0 && last > i + columns_before) pairs.causal = false;
     }
   }
   return pairs;

@@ -5,7 +5,7 @@
 namespace attnscope {
 
 std::vector<RowSource> memory_sources(const Remembered& remembered, Index first) {
-  const auto compressed = remembered.compressed_from.begin();
+  const auto compressed = remembered.compressed_sources.begin();
   std::vector<RowSource> sources(
       compressed, compressed + static_cast<std::ptrdiff_t>(remembered.compressed_count()));
   const Index count = std::max(remembered.row_count(), remembered.stored_count());

@@ -25,12 +25,10 @@ struct Remembered {
   Tensor rows;        // [B, m, d] layer inputs; the last one precedes the next segment
   Tensor compressed;  // [B, c, d]
   std::vector<std::int32_t> compressed_positions;  // [B c]
-  std::vector<RowSource> compressed_from;          // [B c]
+  std::vector<RowSource> compressed_sources;       // [B c]
   Tensor keys, values;                             // [B h_kv, m, d_k] as computed in their segments
-  // Attention that each of `rows` received, summed over heads and queries [B m], and number of
-  // segments that could attend to it [m].
-  std::vector<double> usage;
-  std::vector<Index> seen;
+  std::vector<double> usage;  // [B m] attention to each of `rows`, summed over heads and queries
+  std::vector<Index> segment_counts;  // [m] number of segments that could attend to it
 
   Index row_count() const { return rows.defined() ? rows.dim(1) : 0; }
   Index compressed_count() const { return compressed.defined() ? compressed.dim(1) : 0; }
@@ -42,7 +40,7 @@ struct Remembered {
 using Projection = std::function<std::pair<Var, Var>(const Var& rows)>;
 
 // A completed segment, for VariantMemory::remember.
-struct SegmentRead {
+struct CompletedSegment {
   const Values& values;
   const NamedVars& weights;
   Index batch = 1, heads = 1, kv_heads = 1;
@@ -61,7 +59,7 @@ struct SegmentRead {
 std::vector<RowSource> memory_sources(const Remembered& remembered, Index first);
 
 // Adds the remembered state to the weights: "mem.k", "mem.v", and for compressed rows
-// "compressed.k", "compressed.v", "compressed.position", relative to position `first`.
+// "compressed.k", "compressed.v" and their positions relative to `first`, "compressed.position".
 void recall(const Remembered& remembered, Index first, const Projection& project,
             NamedVars& weights);
 

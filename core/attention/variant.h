@@ -177,7 +177,7 @@ struct VariantCost {
 
 // Memory of earlier segments; empty for most variants.
 struct VariantMemory {
-  std::function<void(const SegmentRead&, Remembered&)> remember{};
+  std::function<void(const CompletedSegment&, Remembered&)> remember{};
   Predicate needs_attention = never;  // of the segment
 };
 

@@ -153,14 +153,14 @@ Model load_bart(const BartLayout& layout, const CheckpointSource& source) {
     if (!reader.has(stored)) continue;
     if (embedding.empty()) {
       embedding = stored;
-    } else if (!reader.holds_same_numbers(embedding, stored)) {
+    } else if (!reader.are_equal_or_missing(embedding, stored)) {
       reader.fail("tensor " + stored + ": expected the same numbers as " + embedding +
                   " (separate tables for encoder and decoder are not supported)");
     }
     reader.ignore(stored);
   }
   if (embedding.empty()) embedding = "lm_head.weight";
-  reader.move(embedding, c.vocabulary, c.width, false, model, "embed.weight");
+  reader.load(embedding, c.vocabulary, c.width, false, model, "embed.weight");
   move_bart_stack(mover, layout, prefix + "encoder.", "encoder.",
                   c.architecture.values.integer("encoder_layers"), false);
   move_bart_stack(mover, layout, prefix + "decoder.", "", c.layers, true);

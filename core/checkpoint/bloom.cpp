@@ -19,7 +19,7 @@ DecoderLayout read_bloom(JsonObject& object) {
   sizes.epsilon = "layer_norm_epsilon";
   sizes.default_epsilon = 1e-5;
   sizes.tied_by_default = true;
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   config.embedding.norm = true;
   require_flag(object, "apply_residual_connection_post_layernorm", false);
   const Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
@@ -31,7 +31,7 @@ DecoderLayout read_bloom(JsonObject& object) {
   names.layers = "h.";
   names.final_norm = "ln_f";
   names.qkv = "self_attention.query_key_value";
-  names.by_head = true;
+  names.qkv_by_head = true;
   names.o = "self_attention.dense";
   names.in = "mlp.dense_h_to_4h";
   names.out = "mlp.dense_4h_to_h";

@@ -86,7 +86,7 @@ Model load_decision_transformer(const CheckpointSource& source) {
     read_gpt2_layer(reader, model, "encoder.h." + std::to_string(n) + ".", layer_prefix(n), 1);
   }
   mover.norm("encoder.ln_f", "final_norm", c.width);
-  reader.move("predict_action.0.weight", c.width, c.vocabulary, true, model, "output.weight");
+  reader.load("predict_action.0.weight", c.width, c.vocabulary, true, model, "output.weight");
   mover.output_bias({"predict_action.0.bias"}, {c.vocabulary});
   reader.ignore("encoder.wte.weight");  // unused
   if (object.flag_or("action_tanh", true)) {

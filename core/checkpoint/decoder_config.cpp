@@ -34,7 +34,7 @@ ModelConfig decoder_sizes(JsonObject& object, const SizeNames& names) {
   return config;
 }
 
-ModelConfig plain_sizes(JsonObject& object, const SizeNames& names) {
+ModelConfig layer_norm_sizes(JsonObject& object, const SizeNames& names) {
   ModelConfig config = decoder_sizes(object, names);
   config.norm = Norm::LayerNorm;
   config.gated = false;

@@ -28,7 +28,7 @@ class DecoderReader {
     for (const std::string& prefix : names_.prefixes) {
       prefix_ = prefix;
       // A tied embedding may be stored under the head's name.
-      if (!reader_.names_below(prefix + names_.layers).empty()) break;
+      if (!reader_.names_with_prefix(prefix + names_.layers).empty()) break;
       if (reader_.has(prefix + names_.embedding + ".weight")) break;
     }
     read_table();
@@ -63,7 +63,7 @@ class DecoderReader {
     const std::string table = prefix_ + names_.embedding + ".weight";
     if (!names_.projected_in.empty()) return read_narrow_table(table);
     const bool head = c_.tied_output && !reader_.has(table);
-    reader_.move(head && reader_.has(head_name()) ? head_name() : table, c_.vocabulary, c_.width,
+    reader_.load(head && reader_.has(head_name()) ? head_name() : table, c_.vocabulary, c_.width,
                  false, model_, "embed.weight");
     if (!names_.positions.empty()) {
       mover_.positions(prefix_ + names_.positions + ".weight", "embed.pos.embedding", c_.context,
@@ -165,7 +165,7 @@ class DecoderReader {
     const auto add_rows = [&](const std::string& name, const RowRuns& runs) {
       add_view(names_.qkv, name, c_.width, runs, c_.attention_biases);
     };
-    if (names_.by_head) {
+    if (names_.qkv_by_head) {
       add_rows(names_.q, {0, group_heads * size, group_rows, c_.kv_heads});
       add_rows(names_.k, {group_heads * size, size, group_rows, c_.kv_heads});
       add_rows(names_.v, {(group_heads + 1) * size, size, group_rows, c_.kv_heads});
@@ -193,7 +193,7 @@ class DecoderReader {
   void read_experts() {
     const Experts& experts = c_.model_options.experts;
     const std::string ffn = to_ + "ffn.";
-    mover_.reader().move(from_ + names_.router + ".weight", c_.width, experts.count, true, model_,
+    mover_.reader().load(from_ + names_.router + ".weight", c_.width, experts.count, true, model_,
                          ffn + "router");
     if (experts.router_bias) {
       mover_.plain(from_ + names_.router + ".bias", ffn + "router_bias", {experts.count});
@@ -226,14 +226,14 @@ class DecoderReader {
       const std::string letter = half == 0 ? "_gate" : "_in";
       add_part(tensors_, from + "gate_up_proj", view + "w", 1,
                {2 * e * d * hidden + half, 1, 2, d * hidden}, {d, hidden}, place_);
-      reader_.move(view + "w", d, hidden, false, model_, ours + "w" + letter);
+      reader_.load(view + "w", d, hidden, false, model_, ours + "w" + letter);
       add_part(tensors_, from + "gate_up_proj_bias", view + "b", 1,
                {2 * e * hidden + half, 1, 2, hidden}, {hidden}, place_);
       mover_.plain(view + "b", ours + "b" + letter, {hidden});
     }
     add_part(tensors_, from + "down_proj", view + "w", 1, {e * hidden * d, hidden * d}, {hidden, d},
              place_);
-    reader_.move(view + "w", hidden, d, false, model_, ours + "w_out");
+    reader_.load(view + "w", hidden, d, false, model_, ours + "w_out");
     add_part(tensors_, from + "down_proj_bias", view + "b", 1, {e * d, d}, {d}, place_);
     mover_.plain(view + "b", ours + "b_out", {d});
     tensors_.erase(view + "w");

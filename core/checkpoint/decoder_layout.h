@@ -31,9 +31,9 @@ struct DecoderNames {
   std::string q_norm = "self_attn.q_norm", k_norm = "self_attn.k_norm";
   std::string sinks = "self_attn.sinks";  // without ".weight"
   // q, k and v fused in one matrix. Order of its rows: by key-value head (the head's queries, key,
-  // value) if `by_head`; else all queries, all keys, all values.
+  // value) if `qkv_by_head`; else all queries, all keys, all values.
   std::string qkv;
-  bool by_head = false;
+  bool qkv_by_head = false;
   std::string gate = "mlp.gate_proj", in = "mlp.up_proj", out = "mlp.down_proj";
   std::string gate_in;          // gate and in fused in one matrix
   std::string router, experts;  // prefix "experts.", before the index and the names below
@@ -74,7 +74,7 @@ ModelConfig decoder_sizes(JsonObject& config, const SizeNames& names = {});
 SizeNames gpt2_size_names();
 DecoderNames gpt2_names();
 // Sizes of a model with layer norms and ungated feed-forward blocks.
-ModelConfig plain_sizes(JsonObject& config, const SizeNames& names);
+ModelConfig layer_norm_sizes(JsonObject& config, const SizeNames& names);
 
 // Options of hugging_face_rope(), which reads rope_theta with rope_scaling, or rope_parameters.
 struct RopeSettings {

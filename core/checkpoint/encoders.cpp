@@ -148,7 +148,7 @@ void move_encoder_embedding(WeightMover& mover, const std::string& prefix, Index
   const ModelConfig& c = mover.model().config;
   const Index width = table_width(c);
   const std::string from = prefix + "embeddings.";
-  mover.reader().move(from + "word_embeddings.weight", c.vocabulary, width, false, mover.model(),
+  mover.reader().load(from + "word_embeddings.weight", c.vocabulary, width, false, mover.model(),
                       "embed.weight");
   if (input_encoding(c)) {
     mover.positions(from + "position_embeddings.weight", "embed.pos.embedding", c.context, skipped,

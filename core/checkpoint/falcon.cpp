@@ -29,7 +29,7 @@ DecoderLayout read_falcon(JsonObject& object) {
   sizes.epsilon = "layer_norm_epsilon";
   sizes.default_epsilon = 1e-5;
   sizes.tied_by_default = true;
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   config.attention_biases = config.feed_forward_biases = object.flag_or("bias", false);
   const bool new_architecture = object.flag_or("new_decoder_architecture", false);
   const bool multi_query = object.flag_or("multi_query", true);
@@ -57,7 +57,7 @@ DecoderLayout read_falcon(JsonObject& object) {
     names.ffn_norm = "ln_mlp";
   }
   names.qkv = "self_attention.query_key_value";
-  names.by_head = new_architecture || !multi_query;
+  names.qkv_by_head = new_architecture || !multi_query;
   names.o = "self_attention.dense";
   names.in = "mlp.dense_h_to_4h";
   names.out = "mlp.dense_4h_to_h";

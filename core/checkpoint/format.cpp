@@ -107,7 +107,8 @@ const StoredTensor& TensorReader::find(const std::string& name, const Shape& sha
   return found->second;
 }
 
-bool same_numbers(const StoredTensors& tensors, const std::string& a, const std::string& b) {
+bool are_equal_or_missing(const StoredTensors& tensors, const std::string& a,
+                          const std::string& b) {
   const auto x = tensors.find(a), y = tensors.find(b);
   if (x == tensors.end() || y == tensors.end()) return true;
   const StoredTensor &one = x->second, &other = y->second;
@@ -123,7 +124,7 @@ bool same_numbers(const StoredTensors& tensors, const std::string& a, const std:
   return true;
 }
 
-std::vector<std::string> TensorReader::names_below(const std::string& prefix) const {
+std::vector<std::string> TensorReader::names_with_prefix(const std::string& prefix) const {
   std::vector<std::string> names;
   for (auto at = tensors_.lower_bound(prefix);
        at != tensors_.end() && at->first.starts_with(prefix); ++at) {
@@ -194,13 +195,13 @@ std::optional<NarrowMatrix> TensorReader::take_narrow(const std::string& name, I
   return NarrowMatrix{kind, rows, columns, columns, false, numbers.bytes, numbers.owner};
 }
 
-void TensorReader::move(const std::string& name, Index in, Index out, bool transposed, Model& model,
-                        const std::string& ours) {
+void TensorReader::load(const std::string& name, Index in, Index out, bool transposed, Model& model,
+                        const std::string& weight) {
   const auto narrow = transposed ? take_narrow(name, out, in) : take_narrow(name, in, out);
   if (narrow) {
-    model.narrow.emplace(ours, transposed ? narrow->transpose() : *narrow);
+    model.narrow.emplace(weight, transposed ? narrow->transpose() : *narrow);
   } else {
-    model.weights.emplace(ours,
+    model.weights.emplace(weight,
                           Var(transposed ? take_transposed(name, in, out) : take(name, {in, out})));
   }
 }

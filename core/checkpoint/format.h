@@ -17,13 +17,13 @@ struct CheckpointFormat {
   // Translates configuration and tensors. InputError begins with the source's place and names the
   // key or tensor that is missing, invalid or not supported.
   std::function<Model(const CheckpointSource& source)> load;
-  std::string task{};  // as ModelCard::task: "image"; empty: text
+  std::string task{};  // kind of input, as in ModelCard::task: "image"; empty: text
 };
 
 const std::vector<CheckpointFormat>& checkpoint_formats();
 
-// CheckpointFormat::model_type of a config, or of its tower unless `tower` is empty. Throws
-// InputError if there is no such tower.
+// CheckpointFormat::model_type of a config, or of one tower of a CLIP model: "vision_model" or
+// "text_model". `tower` is empty for a whole model. Throws InputError if there is no such tower.
 std::string format_type(const Json& config, const std::string& path, const std::string& tower);
 
 CheckpointFormat native_format();
@@ -44,7 +44,7 @@ CheckpointFormat decision_transformer_format();
 inline constexpr Index kMinNarrowWeights = Index{1} << 22;
 
 // True if two stored tensors are bitwise equal, or if one is missing.
-bool same_numbers(const StoredTensors& tensors, const std::string& a, const std::string& b);
+bool are_equal_or_missing(const StoredTensors& tensors, const std::string& a, const std::string& b);
 
 // Reads tensors of a checkpoint by name, converts them to float and checks them. finish() reports
 // tensors that were never read.
@@ -57,24 +57,23 @@ class TensorReader {
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
   Tensor take(const std::string& name, const Shape& shape);  // InputError for another shape
-  // Transpose of a stored [out, in] matrix.  [in, out]
-  Tensor take_transposed(const std::string& name, Index in, Index out);
+  Tensor take_transposed(const std::string& name, Index in, Index out);  // stored as [out, in]
   // Reads a matrix, stored as [in, out] or, if `transposed`, as [out, in], into
-  // model.weights[ours], or into model.narrow[ours] if the model keeps 16-bit matrices.
-  void move(const std::string& name, Index in, Index out, bool transposed, Model& model,
-            const std::string& ours);
+  // model.weights[weight], or into model.narrow[weight] if the model keeps 16-bit matrices.
+  void load(const std::string& name, Index in, Index out, bool transposed, Model& model,
+            const std::string& weight);
   // A stored 16-bit [rows, columns] matrix; nullopt if the model requires floats.
   std::optional<NarrowMatrix> take_narrow(const std::string& name, Index rows, Index columns);
-  bool holds_same_numbers(const std::string& a, const std::string& b) const {
-    return same_numbers(tensors_, a, b);
+  bool are_equal_or_missing(const std::string& a, const std::string& b) const {
+    return attnscope::are_equal_or_missing(tensors_, a, b);
   }
-  // For tensors read in parts. Throw InputError if the tensor is missing or has another shape.
+  // Checks of tensors read in parts: InputError if the tensor is missing or has another shape.
   void expect_shape(const std::string& name, const Shape& shape) const;
   void expect_rows(const std::string& name, Index rows) const;
-  Index rows_of(const std::string& name) const;     // of an array: its first size
-  Index columns_of(const std::string& name) const;  // of a matrix
+  Index rows_of(const std::string& name) const;     // first dimension of an array
+  Index columns_of(const std::string& name) const;  // second dimension of a matrix
   // Names of stored tensors with this prefix.
-  std::vector<std::string> names_below(const std::string& prefix) const;
+  std::vector<std::string> names_with_prefix(const std::string& prefix) const;
   void ignore(const std::string& name) { read_names_.push_back(name); }
   void finish() const;
   [[noreturn]] void fail(const std::string& message) const;  // "PLACE: ..."

@@ -83,7 +83,7 @@ void read_gpt2_layer(TensorReader& reader, Model& model, const std::string& from
   };
   const auto linear = [&](const std::string& theirs, const std::string& folder,
                           const std::string& letter, Index in, Index out) {
-    reader.move(from + theirs + ".weight", in, out, false, model, to + folder + "w" + letter);
+    reader.load(from + theirs + ".weight", in, out, false, model, to + folder + "w" + letter);
     keep(folder + "b" + letter, reader.take(from + theirs + ".bias", {out}));
   };
   const auto norm = [&](const std::string& theirs, const std::string& ours) {

@@ -45,7 +45,7 @@ DecoderLayout read_gpt_neo(JsonObject& object) {
   sizes.epsilon = "layer_norm_epsilon";
   sizes.default_epsilon = 1e-5;
   sizes.tied_by_default = true;
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   config.attention_biases = false;
   config.model_options.attention_output_bias = true;
   config.model_options.attention_scale = 1;

@@ -11,7 +11,7 @@ DecoderLayout read_gpt_neox(JsonObject& object) {
   sizes.epsilon = "layer_norm_eps";
   sizes.default_epsilon = 1e-5;
   sizes.default_activation = "gelu";
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   config.attention_biases = object.flag_or("attention_bias", true);
   config.model_options.parallel = object.flag_or("use_parallel_residual", true);
   RopeSettings settings;
@@ -25,7 +25,7 @@ DecoderLayout read_gpt_neox(JsonObject& object) {
   names.final_norm = "final_layer_norm";
   names.head = "embed_out";
   names.qkv = "attention.query_key_value";
-  names.by_head = true;
+  names.qkv_by_head = true;
   names.o = "attention.dense";
   names.in = "mlp.dense_h_to_4h";
   names.out = "mlp.dense_4h_to_h";

@@ -8,7 +8,7 @@ namespace {
 DecoderLayout read_gptj(JsonObject& object) {
   SizeNames sizes = gpt2_size_names();
   sizes.default_activation = "gelu_new";
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   config.attention_biases = false;
   config.head.bias = true;
   config.model_options.parallel = config.model_options.shared_norm = true;

@@ -54,20 +54,20 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key,
 void read_embedding(TensorReader& reader, Model& model, const std::string& name) {
   const ModelConfig& c = model.config;
   const bool head = c.tied_output && !reader.has(name) && reader.has("lm_head.weight");
-  reader.move(head ? "lm_head.weight" : name, c.vocabulary, c.width, false, model, "embed.weight");
+  reader.load(head ? "lm_head.weight" : name, c.vocabulary, c.width, false, model, "embed.weight");
 }
 
 void read_output_head(TensorReader& reader, Model& model, const std::string& embedding) {
   const ModelConfig& c = model.config;
   if (c.tied_output) {
-    if (!reader.holds_same_numbers(embedding, "lm_head.weight")) {
+    if (!reader.are_equal_or_missing(embedding, "lm_head.weight")) {
       reader.fail("tensor lm_head.weight: expected the same numbers as " + embedding +
                   ", since config.json ties them (tie_word_embeddings), found others");
     }
     reader.ignore("lm_head.weight");  // a second copy of the embedding
     return;
   }
-  reader.move("lm_head.weight", c.width, c.vocabulary, true, model, "output.weight");
+  reader.load("lm_head.weight", c.width, c.vocabulary, true, model, "output.weight");
 }
 
 bool predicts_tokens(const Json& config, const StoredTensors& tensors, bool tied,

@@ -136,7 +136,7 @@ Model load_modernbert(const CheckpointSource& source) {
   WeightMover mover(reader, model);
   const std::string prefix = reader.has("embeddings.tok_embeddings.weight") ? "" : "model.";
   const std::string table = prefix + "embeddings.tok_embeddings.weight";
-  reader.move(table, c.vocabulary, c.width, false, model, "embed.weight");
+  reader.load(table, c.vocabulary, c.width, false, model, "embed.weight");
   mover.norm(prefix + "embeddings.norm", "embed.norm", c.width);
   for (Index n = 0; n < c.layers; ++n) {
     const std::string from = prefix + "layers." + std::to_string(n) + ".", to = layer_prefix(n);

@@ -13,7 +13,7 @@ Model load_native(const CheckpointSource& source) {
   for (const WeightSpec& spec : weight_specs(model.config)) {
     if (spec.optional && !reader.has(spec.name)) continue;
     if (spec.owner.empty() && spec.shape.size() == 2) {
-      reader.move(spec.name, spec.shape[0], spec.shape[1], false, model, spec.name);
+      reader.load(spec.name, spec.shape[0], spec.shape[1], false, model, spec.name);
     } else {
       model.weights.emplace(spec.name, Var(reader.take(spec.name, spec.shape)));
     }

@@ -13,7 +13,7 @@ DecoderLayout read_opt(JsonObject& object) {
   sizes.activation = "activation_function";
   sizes.default_activation = "relu";
   sizes.tied_by_default = true;
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   config.norm_epsilon = 1e-5;
   config.attention_biases = config.feed_forward_biases = object.flag_or("enable_bias", true);
   config.pre_norm = object.flag_or("do_layer_norm_before", true);
@@ -31,8 +31,8 @@ DecoderLayout read_opt(JsonObject& object) {
   names.o = "self_attn.out_proj";
   names.in = "fc1";
   names.out = "fc2";
-  const Index narrow = object.integer_or("word_embed_proj_dim", config.width, 1, kMaxModelWidth);
-  if (narrow != config.width) {
+  const Index embed_dim = object.integer_or("word_embed_proj_dim", config.width, 1, kMaxModelWidth);
+  if (embed_dim != config.width) {
     names.projected_in = "project_in";
     names.projected_out = "project_out";
     config.tied_output = false;

@@ -11,7 +11,7 @@ DecoderLayout read_phi(JsonObject& object) {
   sizes.epsilon = "layer_norm_eps";
   sizes.default_epsilon = 1e-5;
   sizes.default_activation = "gelu_new";
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   config.head.bias = true;
   config.model_options.parallel = config.model_options.shared_norm = true;
   if (object.flag_or("qk_layernorm", false)) {

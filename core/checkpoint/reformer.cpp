@@ -217,7 +217,7 @@ void move_reformer_layer(WeightMover& mover, const std::string& from, Index laye
   }
   mover.linear(self + "value", attn, "v", c.width, inner, false);
   mover.linear(from + "attention.output.dense", attn, "o", inner, c.width, false);
-  for (const std::string& name : mover.reader().names_below(self)) {  // in older versions
+  for (const std::string& name : mover.reader().names_with_prefix(self)) {  // in older versions
     if (name.find("mask_value") != std::string::npos) mover.reader().ignore(name);
   }
   const std::string ffn = from + "feed_forward.";
@@ -248,7 +248,7 @@ Model load_reformer(const CheckpointSource& source) {
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
   const std::string prefix = reader.has("embeddings.word_embeddings.weight") ? "" : "reformer.";
-  reader.move(prefix + "embeddings.word_embeddings.weight", c.vocabulary, c.width, false, model,
+  reader.load(prefix + "embeddings.word_embeddings.weight", c.vocabulary, c.width, false, model,
               "embed.weight");
   move_positions(mover, prefix + "embeddings.position_embeddings.");
   std::optional<Var> rotations;

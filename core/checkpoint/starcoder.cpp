@@ -12,7 +12,7 @@ DecoderLayout read_starcoder2(JsonObject& object) {
   sizes.epsilon = "norm_epsilon";
   sizes.default_epsilon = 1e-5;
   sizes.tied_by_default = true;
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   config.attention_biases = config.feed_forward_biases = object.flag_or("use_bias", true);
   const Choice window = configured_window_variant(object, config);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
@@ -26,7 +26,7 @@ DecoderLayout read_gpt_bigcode(JsonObject& object) {
   SizeNames sizes = gpt2_size_names();
   sizes.default_activation = "gelu_pytorch_tanh";
   sizes.tied_by_default = true;
-  ModelConfig config = plain_sizes(object, sizes);
+  ModelConfig config = layer_norm_sizes(object, sizes);
   const bool multi_query = object.flag_or("multi_query", true);
   if (multi_query) config.kv_heads = 1;
   require_flag(object, "scale_attn_weights", true);
@@ -35,7 +35,7 @@ DecoderLayout read_gpt_bigcode(JsonObject& object) {
   config.groups = uniform_groups(config, default_variant(), learned);
   DecoderNames names = gpt2_names();
   names.qkv = "attn.c_attn";
-  names.by_head = !multi_query;
+  names.qkv_by_head = !multi_query;
   names.o = "attn.c_proj";
   names.ignored = {"attn.bias", "attn.masked_bias"};
   return {config, names};

@@ -152,14 +152,15 @@ Model load_t5(const CheckpointSource& source) {
   parts.has_head = parts.has_decoder && !no_head;
   const char* embedding =
       source.tensors.contains("shared.weight") ? "shared.weight" : kEncoderTable;
-  parts.untied = parts.has_head && !same_numbers(source.tensors, embedding, "lm_head.weight");
+  parts.untied =
+      parts.has_head && !are_equal_or_missing(source.tensors, embedding, "lm_head.weight");
   model.config = read_t5_config(source.config, source.config_place, parts);
   const ModelConfig& c = model.config;
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
-  reader.move(embedding, c.vocabulary, c.width, false, model, "embed.weight");
+  reader.load(embedding, c.vocabulary, c.width, false, model, "embed.weight");
   for (const char* copy : {kEncoderTable, "decoder.embed_tokens.weight"}) {
-    if (!reader.holds_same_numbers(embedding, copy)) {
+    if (!reader.are_equal_or_missing(embedding, copy)) {
       reader.fail(std::string("tensor ") + copy + ": expected the same numbers as " + embedding +
                   " (separate tables for encoder and decoder are not supported)");
     }

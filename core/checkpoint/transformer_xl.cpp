@@ -141,7 +141,7 @@ void move_clusters(WeightMover& mover, const std::string& layers, const std::str
     if (with_tables && one_table) {
       model.weights.emplace(to + "table", Var(all.slice(cluster.first, cluster.count)));
     } else if (with_tables) {
-      mover.reader().move(layers + number + ".weight", cluster.count, cluster.width, false, model,
+      mover.reader().load(layers + number + ".weight", cluster.count, cluster.width, false, model,
                           to + "table");
     }
     if (one_table && cluster.width == c.width) {
@@ -162,7 +162,7 @@ void move_clusters(WeightMover& mover, const std::string& layers, const std::str
 // Ignores an output tensor tied to an input tensor. Throws InputError if the two differ.
 void ignore_tied(TensorReader& reader, const std::string& words, const std::string& output) {
   if (!reader.has(output)) return;
-  if (!reader.holds_same_numbers(words, output)) {
+  if (!reader.are_equal_or_missing(words, output)) {
     reader.fail("tensor " + output + ": expected the same numbers as " + words +
                 ", since config.json ties them, found others");
   }
@@ -230,7 +230,7 @@ Model load_transformer_xl(const CheckpointSource& source) {
   } else if (projected) {
     move_projected_table(mover, prefix, has_head);
   } else {
-    reader.move(words + "0.weight", c.vocabulary, c.width, false, model, "embed.weight");
+    reader.load(words + "0.weight", c.vocabulary, c.width, false, model, "embed.weight");
   }
   for (Index n = 0; n < c.layers; ++n) move_transformer_xl_layer(mover, prefix, n);
   if (has_head && adaptive) move_adaptive_output(mover, words);

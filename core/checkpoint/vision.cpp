@@ -267,7 +267,7 @@ Model load_clip_text(const Json& tower_config, const std::string& path,
   check(c, path);
   TensorReader reader(source, c);
   WeightMover mover(reader, model);
-  reader.move(prefix + "embeddings.token_embedding.weight", c.vocabulary, c.width, false, model,
+  reader.load(prefix + "embeddings.token_embedding.weight", c.vocabulary, c.width, false, model,
               "embed.weight");
   mover.plain(prefix + "embeddings.position_embedding.weight", "embed.pos.embedding",
               {c.context, c.width});

@@ -23,7 +23,7 @@ void WeightMover::plain(const std::string& theirs, const std::string& ours, cons
 
 void WeightMover::linear(const std::string& theirs, const std::string& folder,
                          const std::string& letter, Index in, Index out, bool bias) {
-  reader_.move(theirs + ".weight", in, out, true, model_, folder + "w" + letter);
+  reader_.load(theirs + ".weight", in, out, true, model_, folder + "w" + letter);
   if (bias) plain(theirs + ".bias", folder + "b" + letter, {out});
 }
 
@@ -66,10 +66,10 @@ void WeightMover::output(const std::string& theirs, const std::string& embedding
   const ModelConfig& c = model_.config;
   if (!c.tied_output) {
     const Index width = c.head.transform ? table_width(c) : state_width(c);
-    reader_.move(theirs, width, c.vocabulary, true, model_, "output.weight");
+    reader_.load(theirs, width, c.vocabulary, true, model_, "output.weight");
     return;
   }
-  if (!reader_.holds_same_numbers(embedding, theirs)) {
+  if (!reader_.are_equal_or_missing(embedding, theirs)) {
     reader_.fail("tensor " + theirs + ": expected the same numbers as " + embedding +
                  ", since config.json ties them (tie_word_embeddings), found others");
   }
@@ -80,7 +80,7 @@ void WeightMover::output_bias(const std::vector<std::string>& theirs, const Shap
   std::string first;
   for (const std::string& name : theirs) {
     if (!has(name)) continue;
-    if (!first.empty() && !reader_.holds_same_numbers(first, name)) {
+    if (!first.empty() && !reader_.are_equal_or_missing(first, name)) {
       reader_.fail("tensor " + name + ": expected the same numbers as " + first + ", found others");
     }
     if (first.empty()) first = name;
@@ -92,7 +92,7 @@ void WeightMover::output_bias(const std::vector<std::string>& theirs, const Shap
 }
 
 void WeightMover::leave_out(const std::string& prefix, const std::string& what) {
-  const std::vector<std::string> names = reader_.names_below(prefix);
+  const std::vector<std::string> names = reader_.names_with_prefix(prefix);
   for (const std::string& name : names) reader_.ignore(name);
   if (!names.empty()) model_.notes.push_back(what + " (" + prefix + "*) is left out");
 }

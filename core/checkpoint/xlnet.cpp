@@ -82,7 +82,7 @@ Model load_xlnet(const CheckpointSource& source) {
   WeightMover mover(reader, model);
   const std::string prefix = reader.has("word_embedding.weight") ? "" : "transformer.";
   const std::string table = prefix + "word_embedding.weight";
-  reader.move(table, c.vocabulary, c.width, false, model, "embed.weight");
+  reader.load(table, c.vocabulary, c.width, false, model, "embed.weight");
   for (Index n = 0; n < c.layers; ++n) {
     move_xlnet_layer(mover, prefix + "layer." + std::to_string(n) + ".", n);
   }

@@ -19,7 +19,7 @@ Index preview_tokens(Index tokens) {
   return first >= kMin ? first : 0;
 }
 
-std::optional<Session> preview_of(const Session& session, Index tokens) {
+std::optional<Session> preview_session(const Session& session, Index tokens) {
   const Index first = preview_tokens(tokens);
   const RunSpec& run = session.run;
   const ViewSettings& view = session.view;
@@ -109,7 +109,7 @@ struct Runner::State {
       Outcome outcome;
       outcome.session = std::move(session);
       outcome.trace = std::move(trace);
-      outcome.layers_of = layers;
+      outcome.preview_of_layers = layers;
       finished = std::move(outcome);
     }
     wake();
@@ -150,12 +150,12 @@ struct Runner::State {
   // Outcome of the preview of a run; nullopt if there is none.
   static std::optional<Outcome> compute_preview(ExperimentRun& run, const Running& current) {
     const auto tokens = static_cast<Index>(current.progress->tokens());
-    const std::optional<Session> first = preview_of(*current.request.session, tokens);
+    const std::optional<Session> first = preview_session(*current.request.session, tokens);
     if (!first) return std::nullopt;
     std::optional<Outcome> outcome = execute(
         run, {std::make_shared<const Session>(*first), current.request.findings}, current.stop);
     if (!outcome || outcome->trace == nullptr) return std::nullopt;
-    outcome->preview_of = tokens;
+    outcome->preview_of_tokens = tokens;
     return outcome;
   }
 

@@ -16,15 +16,14 @@ namespace attnscope {
 // the run is short. The first rows of a causal model do not depend on later tokens.
 Index preview_tokens(Index tokens);
 // Session of the preview; nullopt if its picture would not be a part of the complete picture.
-std::optional<Session> preview_of(const Session& session, Index tokens);
+std::optional<Session> preview_session(const Session& session, Index tokens);
 
 class Runner {
  public:
   struct Outcome {
     std::shared_ptr<const Session> session;  // of a preview, with fewer tokens than requested
-    // Preview of the first tokens: total number of tokens; otherwise 0.
-    Index preview_of = 0;
-    Index layers_of = 0;                 // trace of the first layers: total number; otherwise 0
+    Index preview_of_tokens = 0;         // preview of the first tokens: total number; otherwise 0
+    Index preview_of_layers = 0;         // trace of the first layers: total number; otherwise 0
     std::shared_ptr<const Trace> trace;  // null on failure, see `error`
     Findings findings;                   // see Traces
     std::exception_ptr error;

@@ -14,13 +14,13 @@ namespace attnscope {
 enum class ColourEnd { Percentile, Largest, One };
 
 struct ViewSettings {
-  std::string id = "map";  // of a view
+  std::string id = "map";  // View::id
   Index layer = 0, head = 0;
   PartChoice part;  // stack, kind, step and segment
   std::string colour_map = "viridis";
   ColourEnd colour_end = ColourEnd::Percentile;
   bool words = false;          // merge word pieces into words (views with ViewCells::merge_words)
-  bool hides_special = false;  // omit special tokens ("[CLS]") in these views
+  bool hides_special = false;  // omit special tokens ("[CLS]") in the same views
   bool space_markers = false;  // show "␣" at the ends of tokens that begin or end with a space
   // Visible part of a map, in cells; zero width: the whole map.
   double row = 0, column = 0, height = 0, width = 0;
@@ -32,7 +32,7 @@ struct ViewSettings {
   bool operator==(const ViewSettings&) const = default;
 };
 
-// Head of this run that the settings select.
+// Head of the trace that the settings select.
 inline HeadRef head_ref(const Trace& trace, const ViewSettings& view) {
   return {view.layer, view.head, trace.part(view.part)};
 }

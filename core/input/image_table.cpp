@@ -29,13 +29,13 @@ std::string read_unpacked(const std::filesystem::path& path) {
       throw InputError(path.string() + ": expected at most 1 GiB of images");
     }
   }
-  int state = Z_OK;
-  gzerror(file.get(), &state);
-  if (state == Z_BUF_ERROR) throw InputError(path.string() + ": truncated or damaged");
+  int status = Z_OK;
+  gzerror(file.get(), &status);
+  if (status == Z_BUF_ERROR) throw InputError(path.string() + ": truncated or damaged");
   return text;
 }
 
-// Consumes a number and the comma after it; -1 if there is none.
+// Consumes a number and the comma after it, if any; -1 if there is no number.
 Index next_number(std::string_view& line) {
   Index number = -1;
   const char* end = line.data() + line.size();
@@ -68,7 +68,7 @@ std::vector<std::vector<std::int32_t>> read_image_table(const std::filesystem::p
       if (level < 0 || level >= levels) {
         throw InputError(path.string() + ", line " + std::to_string(number) + ": expected " +
                          std::to_string(pixels) + " levels from 0 to " +
-                         std::to_string(levels - 1) + ", found none at place " +
+                         std::to_string(levels - 1) + ", found none at position " +
                          std::to_string(image.size() + 1));
       }
       image.push_back(static_cast<std::int32_t>(level));

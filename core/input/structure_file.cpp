@@ -143,7 +143,7 @@ MaskRows read_mask(const std::filesystem::path& path) {
   if (rows.empty() || rows.size() > static_cast<std::size_t>(kMaxMaskTokens)) {
     throw InputError(path.string() + ": " + size_error(static_cast<Index>(rows.size())) + " rows");
   }
-  const std::string problem = objection(rows);
+  const std::string problem = mask_error(rows);
   if (!problem.empty()) throw InputError(path.string() + ": " + problem);
   return rows;
 }

@@ -22,7 +22,7 @@ double keys_of_query(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const Pattern& pattern = *tap_of(*traces.trace, claim, &head).result.pattern;
   check_index(claim.query, pattern.queries(), "query");
-  return static_cast<double>(pattern.row_count(std::min(head, pattern.heads() - 1), claim.query));
+  return static_cast<double>(pattern.row_size(std::min(head, pattern.heads() - 1), claim.query));
 }
 
 // Layers until a key reaches a query, as in the pattern view: through the run's layers, or through

@@ -48,7 +48,7 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
   const Var logits = linear(x, at + "router", at + "router_bias");  // [n, experts]
   const auto chosen = select_experts(logits.value(), experts.chosen);
   const Var gates = expert_gates(logits, chosen, experts.renormalised);  // [n, experts]
-  if (recorder_.on()) recorder_.located_rows("gate.experts", site.at, gates.value());
+  if (recorder_.on()) recorder_.located_rows("gate.experts", site.address, gates.value());
   // Each expert processes the rows that chose it. output_rows[slot][row]: index of the row's
   // output for its chosen expert number `slot`, in the concatenation of all outputs.
   std::vector<Var> outputs;  // [rows of the expert, d] each

@@ -14,11 +14,11 @@ std::string id_label(const ModelConfig* config, std::int32_t id) {
   if (config != nullptr && !input_kind(config->input.id).is_text && id >= 0) {
     return id == config->input.values.integer("levels") ? kBoundary : number;
   }
-  const auto is_value_of = [&](const char* key) {
+  const auto is_id_of = [&](const char* key) {
     const Values& values = config->architecture.values;
     return values.has(key) && values.integer(key) == id;
   };
-  if (config != nullptr && is_value_of("start")) return kBoundary;
+  if (config != nullptr && is_id_of("start")) return kBoundary;
   if (config != nullptr && id >= 0 && id == mask_id(*config)) return kMask;
   return "#" + number;
 }

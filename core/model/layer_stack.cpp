@@ -12,9 +12,9 @@ LayerStack layer_stack(const std::string& stack, const std::vector<std::vector<H
   LayerStack result;
   for (std::size_t n = 0; n < groups.size(); ++n) {
     Site site{stack + layer_prefix(static_cast<Index>(n)), at, &groups[n], causal};
-    site.at.layer = static_cast<Index>(n);
+    site.address.layer = static_cast<Index>(n);
     if (own_weights) {
-      site.own = site.prefix;
+      site.private_prefix = site.prefix;
       site.prefix = stack + layer_prefix(own_weights(static_cast<Index>(n)));
     }
     result.sites.push_back(std::move(site));
@@ -33,8 +33,8 @@ Var run_layers(Pass& pass, const LayerStack& stack, const Var& x) {
     const Pass::ActiveRows rows = stack.active_rows ? stack.active_rows(n) : std::nullopt;
     const Var after = pass.block(site, state, stack.source, rows);  // [n, d]
     state = stack.after_layer ? stack.after_layer(n, state, after) : after;
-    pass.tap(tap_prefix(site) + "residual", state, site.at.segment);
-    if (pass.options().layer_recorded) pass.options().layer_recorded(site.at.stack, n);
+    pass.tap(tap_prefix(site) + "residual", state, site.address.segment);
+    if (pass.options().layer_recorded) pass.options().layer_recorded(site.address.stack, n);
   }
   return state;
 }

@@ -85,7 +85,7 @@ std::vector<LayerState> layer_states(const Model& model, const Trace& trace) {
   }
   for (const HeadRef& at : trace.layer_sequence(trace.part({}))) {
     Site site{layer_prefix(at.layer), {}};
-    site.at.step = at.part.step;
+    site.address.step = at.part.step;
     states.push_back({tap_prefix(site) + "residual", at.part.step});
   }
   return states;

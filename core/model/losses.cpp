@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kWeight = 0.5;  // of auxiliary losses (Al-Rfou et al.)
+constexpr double kAuxiliaryWeight = 0.5;  // of auxiliary losses (Al-Rfou et al.)
 
 std::string future_name(Index m) {
   return "future." + std::to_string(m) + ".weight";
@@ -78,7 +78,7 @@ void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batc
       const Var x = pass.final_norm(states[static_cast<std::size_t>(n - 1)], "");
       sum = add(sum, language_model_loss(pass.logits(x), batch.targets));
     }
-    output.losses.push_back(weighted_loss("layers", sum, kWeight));
+    output.losses.push_back(weighted_loss("layers", sum, kAuxiliaryWeight));
   }
   if (config.auxiliary.future == 0) return;
   const Var last = pass.final_norm(states.back(), "");
@@ -87,7 +87,7 @@ void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batc
     const Var logits = pass.linear(last, future_name(m), "");
     sum = add(sum, language_model_loss(logits, later_targets(batch.targets, m)));
   }
-  output.losses.push_back(weighted_loss("future", sum, kWeight));
+  output.losses.push_back(weighted_loss("future", sum, kAuxiliaryWeight));
 }
 
 }  // namespace attnscope

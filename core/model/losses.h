@@ -22,7 +22,7 @@ Output language_model_output(const Pass& pass, const Var& logits, const Batch& b
 // Reason why a model cannot have its auxiliary losses ("auxiliary: ..."); empty: none.
 std::string auxiliary_refusal(const ModelConfig& config);
 void add_auxiliary_weights(WeightList& list);
-// states: x^1 .. x^N [n, d]; targets [B, L].
+// states: x^1 .. x^N [n, d]; batch.targets: [B, L].
 void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batch& batch,
                           Output& output);
 

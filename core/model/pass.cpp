@@ -115,7 +115,7 @@ const Choice* Pass::positions_in_layer(const Site& site) const {
   const Choice& chosen = site.groups->front().encoding;
   const bool is_input_encoding = static_cast<bool>(encoding(chosen.id).embed);
   if (!is_input_encoding || added_to_input(chosen)) return nullptr;
-  const bool first = site.at.layer == 0 && site.at.step <= 1;
+  const bool first = site.address.layer == 0 && site.address.step <= 1;
   return in_every_layer(chosen) || first ? &chosen : nullptr;
 }
 
@@ -148,7 +148,7 @@ Var Pass::apply_residual(const Site& site, const char* place, const Var& x, cons
   const std::string name = std::string(place) == "attn"    ? "gate.attention"
                            : std::string(place) == "cross" ? "gate.cross"
                                                            : "gate.feed_forward";
-  if (recorder_.on()) recorder_.located_rows(name, site.at, result.z.value());
+  if (recorder_.on()) recorder_.located_rows(name, site.address, result.z.value());
   return result.x;
 }
 
@@ -156,7 +156,7 @@ Var Pass::apply_residual(const Site& site, const char* place, const Var& x, cons
 Var Pass::sublayer(const Site& site, const char* norm_name, const char* place, const char* tap_name,
                    const Var& x, const std::function<Var(const Var&)>& function) {
   const Var output = dropout(function(x));  // [n, d]
-  tap(tap_prefix(site) + tap_name, output, site.at.segment);
+  tap(tap_prefix(site) + tap_name, output, site.address.segment);
   const Var sum = apply_residual(site, place, x, output);
   return config().pre_norm ? sum : norm(sum, site.prefix + norm_name);
 }
@@ -176,7 +176,7 @@ Var Pass::block_output(const Site& site, const char* place, const Var& y) const 
 
 Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
   Site cross = site;
-  cross.at.kind = AttentionKind::Cross;
+  cross.address.kind = AttentionKind::Cross;
   const std::vector<HeadGroup> plain{{config().heads, default_variant(), default_encoding()}};
   cross.groups = &plain;
   cross.causal = false;
@@ -187,7 +187,7 @@ Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
 Var Pass::feed_forward(const Site& site, const Var& x) {
   const char* name = config().model_options.shared_norm ? "attn_norm" : "ffn_norm";
   const Var in = norm_before(config()) ? norm(x, site.prefix + name) : x;
-  if (site.at.stack == Stack::Decoder) feed_forward_input_ = in;
+  if (site.address.stack == Stack::Decoder) feed_forward_input_ = in;
   const Var out = config().model_options.experts.count > 0
                       ? mix_experts(site, in)
                       : apply_feed_forward(in, site.prefix + "ffn.");
@@ -216,7 +216,7 @@ Var Pass::apply_feed_forward(const Var& x, const std::string& at) const {
 
 Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows) {
   active_rows_ = rows.value_or(std::vector<std::int32_t>{});
-  const bool is_disabled = is_off(site.at.layer) && site.at.stack == Stack::Decoder;
+  const bool is_disabled = is_off(site.address.layer) && site.address.stack == Stack::Decoder;
   const Choice* choice = positions_in_layer(site);
   const bool adds_to_all = choice && adds_to_values(*choice);
   const Var input = adds_to_all ? this->add_layer_positions(site, x) : x;
@@ -249,9 +249,9 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
 // x + Attn(x) + FF(x).
 Var Pass::parallel_branches(const Site& site, const Var& x, const Var& attended) {
   const Var attention_output = dropout(attended);
-  tap(tap_prefix(site) + "attention", attention_output, site.at.segment);
+  tap(tap_prefix(site) + "attention", attention_output, site.address.segment);
   const Var feed_forward_output = dropout(feed_forward(site, x));
-  tap(tap_prefix(site) + "feed_forward", feed_forward_output, site.at.segment);
+  tap(tap_prefix(site) + "feed_forward", feed_forward_output, site.address.segment);
   return add(x, add(attention_output, feed_forward_output));
 }
 

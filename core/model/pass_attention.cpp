@@ -20,7 +20,7 @@ namespace attnscope {
 namespace {
 
 std::string attention_prefix(const Site& site) {
-  return site.prefix + (site.at.kind == AttentionKind::Cross ? "cross." : "attn.");
+  return site.prefix + (site.address.kind == AttentionKind::Cross ? "cross." : "attn.");
 }
 
 std::string weights_prefix(const Site& site, Index group) {
@@ -39,24 +39,24 @@ Tensor values_of_columns(const OperationInput& input, const OperationResult& res
 
 // Interventions apply to the decoder's self-attention.
 bool supports_interventions(const Site& site) {
-  return site.at.stack == Stack::Decoder && site.at.kind == AttentionKind::Self;
+  return site.address.stack == Stack::Decoder && site.address.kind == AttentionKind::Self;
 }
 
 }  // namespace
 
 std::string Pass::positions_prefix(const Site& site) const {
   if (in_every_layer(site.groups->front().encoding)) return site.own_prefix() + "embed.";
-  return site.at.stack == Stack::Encoder ? "encoder.embed." : "embed.";
+  return site.address.stack == Stack::Encoder ? "encoder.embed." : "embed.";
 }
 
 Index Pass::first_position(const Site& site) const {
-  if (site.at.stack == Stack::Encoder) return 0;
+  if (site.address.stack == Stack::Encoder) return 0;
   if (options_.cache) return options_.cache->length;
   return memory_ ? memory_->length : 0;
 }
 
 Remembered& Pass::stored_rows(State& state, const Site& site, Index group) const {
-  Address at = site.at;
+  Address at = site.address;
   at.group = group;
   at.segment = at.step = 0;
   return state.groups[at];
@@ -64,7 +64,7 @@ Remembered& Pass::stored_rows(State& state, const Site& site, Index group) const
 
 Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
   const Var normed =
-      has_attention_norm(config(), site.at.layer) ? norm(x, site.prefix + "attn_norm") : x;
+      has_attention_norm(config(), site.address.layer) ? norm(x, site.prefix + "attn_norm") : x;
   const Choice* choice = positions_in_layer(site);
   if (!choice || adds_to_values(*choice)) return {normed, normed, normed, x};
   const Var positioned = this->add_layer_positions(site, normed);  // [n, d]
@@ -80,12 +80,12 @@ Var Pass::select_heads(const Var& projection, Index first, Index count) const {
 
 // Only for traces, and only if positions are added once and then scaled by norms alone.
 Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std::string& prefix) {
-  if (!recorder_.on() || options_.cache || site.at.kind == AttentionKind::Cross) return {};
+  if (!recorder_.on() || options_.cache || site.address.kind == AttentionKind::Cross) return {};
   const Choice& chosen = site.groups->front().encoding;
   const EmbeddingConfig& embedding = config().embedding;
   if (embedding.norm || embedding.width > 0) return {};
-  const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
-  if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
+  const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.address.step <= 1;
+  if (!once || (!config().pre_norm && site.address.layer > 0)) return {};
   const ModelOptions& options = config().model_options;
   if (options.output_norm == OutputNorm::Instead || options.query_key_norm != QueryKeyNorm::None ||
       config().embedding != EmbeddingConfig{}) {
@@ -99,9 +99,9 @@ Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std
   }
   Tensor share = cached.rows;
   if (config().pre_norm) {
-    share = normed_share(share, rows.layer_input.value(),
-                         weight(site.prefix + "attn_norm.weight").value(), config().norm,
-                         config().norm_epsilon);
+    share = norm_contribution(share, rows.layer_input.value(),
+                              weight(site.prefix + "attn_norm.weight").value(), config().norm,
+                              config().norm_epsilon);
   }
   const auto projection = [&](const char* letter) {
     return sequences(linear(Var(share), prefix + "w" + letter, ""));
@@ -157,23 +157,23 @@ void Pass::cache_keys(const Site& site, const Var& x) {
 // Attention dominates the run time, so the groups of a layer share the layer's progress equally.
 void Pass::report_layer(const Site& site, Index group, Index groups) const {
   if (options_.progress == nullptr) return;
-  const bool in_encoder = site.at.stack == Stack::Encoder;
+  const bool in_encoder = site.address.stack == Stack::Encoder;
   const auto layers =
       static_cast<Index>(in_encoder ? encoder_groups(config()).size() : config().groups.size());
   // In layers with cross-attention, self-attention is the first half.
-  const bool is_second_half = site.at.kind == AttentionKind::Cross;
+  const bool is_second_half = site.address.kind == AttentionKind::Cross;
   const bool has_halves =
       is_second_half ||
       (!in_encoder && architecture(config().architecture.id).reads == Reads::SourceAndTarget);
   const auto progress_at = [&](Index finished) {
     const double fraction = static_cast<double>(finished) / static_cast<double>(groups);
-    const double layer = static_cast<double>(site.at.layer) +
+    const double layer = static_cast<double>(site.address.layer) +
                          (has_halves ? (is_second_half ? 0.5 : 0) + fraction / 2 : fraction);
     return stage_.from + (stage_.to - stage_.from) * layer / static_cast<double>(layers);
   };
-  options_.progress->begin_stage(
-      stage_.words + "layer " + std::to_string(site.at.layer + 1) + " of " + std::to_string(layers),
-      progress_at(group), progress_at(group + 1));
+  options_.progress->begin_stage(stage_.words + "layer " + std::to_string(site.address.layer + 1) +
+                                     " of " + std::to_string(layers),
+                                 progress_at(group), progress_at(group + 1));
 }
 
 Var Pass::attend(const Site& site, const Rows& rows) {
@@ -195,7 +195,8 @@ Var Pass::attend(const Site& site, const Rows& rows) {
     input.first_head = range.first;
     input.layer_heads = config().heads;
     // Rows without positions: the rows of the values or, in cross-attention, of the queries.
-    input.x = sequences(site.at.kind == AttentionKind::Cross ? rows.q : rows.v);  // [B, L_q, d]
+    input.x =
+        sequences(site.address.kind == AttentionKind::Cross ? rows.q : rows.v);  // [B, L_q, d]
     if (rows.skipped > 0) {
       input.x = slice(input.x, 1, rows.skipped, queries);
       input.positions = positions(queries, first_position(site) + rows.skipped);
@@ -226,14 +227,14 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
   // Input encodings are already included in q, k and v.
   if (!encoding(chosen.encoding.id).embed) input.encoding = chosen.encoding;
   input.causal = site.causal;
-  input.layer = site.at.layer;
+  input.layer = site.address.layer;
   add_score_options(site, range, input);
   Site group_site = site;
-  group_site.at.group = group;
-  if (site.at.kind == AttentionKind::Self) {
+  group_site.address.group = group;
+  if (site.address.kind == AttentionKind::Self) {
     input.weights = weights_below(weights_prefix(site, group));
-    if (options_.cache && site.at.stack == Stack::Decoder) add_cached(site, group, input);
-    if (memory_ && site.at.stack == Stack::Decoder) {
+    if (options_.cache && site.address.stack == Stack::Decoder) add_cached(site, group, input);
+    if (memory_ && site.address.stack == Stack::Decoder) {
       recall_memory(group_site, range, input);
       const Encoding& position = encoding(input.encoding.id);
       const bool places = position.absolute || position.rotate;
@@ -241,21 +242,21 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
     }
   }
   const Variant& v = variant(chosen.variant.id);
-  if (options_.adapted && v.update_constants && site.at.kind == AttentionKind::Self) {
+  if (options_.adapted && v.update_constants && site.address.kind == AttentionKind::Self) {
     for (const auto& [name, value] : v.update_constants(input)) {
       options_.adapted->insert_or_assign(weights_prefix(site, group) + name, value.value());
     }
   }
   std::vector<RowSource> sources;  // before the segment itself is added to memory
-  if (memory_ && recorder_.on() && site.at.kind == AttentionKind::Self &&
-      site.at.stack == Stack::Decoder && variant(chosen.variant.id).memory.remember) {
+  if (memory_ && recorder_.on() && site.address.kind == AttentionKind::Self &&
+      site.address.stack == Stack::Decoder && variant(chosen.variant.id).memory.remember) {
     sources = memory_sources(stored_rows(*memory_, group_site, group), memory_->length);
   }
   OperationResult result = evaluate_operation(site, input, wanted(chosen));
   if (options_.work && result.pattern) {  // scores and weighted sums
     count(batch_ * result.pattern->pair_count(chosen.heads) * 2 * config().head_size);
   }
-  if (memory_ && site.at.kind == AttentionKind::Self) {
+  if (memory_ && site.address.kind == AttentionKind::Self) {
     remember(group_site, range, input, result, layer_input);
   }
   add_quantities(chosen, result);
@@ -298,7 +299,7 @@ Wanted Pass::wanted(const HeadGroup& group) const {
 // Evaluates an operation with the pattern that results from the interventions.
 OperationResult Pass::evaluate_operation(const Site& site, const OperationInput& input,
                                          const Wanted& wanted) {
-  const Index first_head = input.first_head, layer = site.at.layer;
+  const Index first_head = input.first_head, layer = site.address.layer;
   if (!supports_interventions(site) || !changes_pattern(changes_, layer, first_head, input.heads)) {
     return evaluate(input, backend_, wanted);
   }
@@ -320,7 +321,7 @@ Var Pass::zero_disabled_heads(const Var& x, const Site& site, Index first_head, 
   Tensor mask = Tensor::full({x.dim(2)}, 1);  // [h d_v]
   bool any_disabled = false;
   for (Index a = 0; a < heads; ++a) {
-    if (!attnscope::is_off(changes_, site.at.layer, first_head + a)) continue;
+    if (!attnscope::is_off(changes_, site.address.layer, first_head + a)) continue;
     std::fill_n(mask.data() + a * size, size, 0.0f);
     any_disabled = true;
   }
@@ -349,7 +350,7 @@ std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range,
   const auto detach_if_any = [&](const std::string& name) {
     return has(name) ? detach(weight(name)) : Var();
   };
-  if (has_attention_norm(config(), site.at.layer)) {
+  if (has_attention_norm(config(), site.address.layer)) {
     const std::string name = site.prefix + "attn_norm";
     const Var gain = detach(weight(name + ".weight"));
     x = config().norm == Norm::RmsNorm
@@ -378,28 +379,28 @@ std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range,
 void Pass::recall_memory(const Site& site, const HeadRange& range, OperationInput& input) {
   if (!variant(input.variant.id).memory.remember) return;
   recall(
-      stored_rows(*memory_, site, site.at.group), memory_->length,
+      stored_rows(*memory_, site, site.address.group), memory_->length,
       [&](const Var& rows) { return project_rows(site, range, rows, false); }, input.weights);
 }
 
 void Pass::remember(const Site& site, const HeadRange& range, const OperationInput& input,
                     const OperationResult& result, const Var& layer_input) {
   const Variant& v = variant(input.variant.id);
-  if (!v.memory.remember || site.at.stack != Stack::Decoder) return;
-  SegmentRead read{.values = input.variant.values, .weights = input.weights};
-  read.batch = batch_;
-  read.heads = input.heads;
-  read.kv_heads = input.kv_heads;
-  read.first = memory_->length;
-  read.segment_length = config().segment;
-  read.x = sequences(layer_input).value();
-  read.input = values_of(input);
-  read.attention = result.attention;
-  read.project = [&](const Var& rows) { return project_rows(site, range, rows, true); };
-  read.add_loss = [&](const std::string& name, const Var& value) {
+  if (!v.memory.remember || site.address.stack != Stack::Decoder) return;
+  CompletedSegment segment{.values = input.variant.values, .weights = input.weights};
+  segment.batch = batch_;
+  segment.heads = input.heads;
+  segment.kv_heads = input.kv_heads;
+  segment.first = memory_->length;
+  segment.segment_length = config().segment;
+  segment.x = sequences(layer_input).value();
+  segment.input = values_of(input);
+  segment.attention = result.attention;
+  segment.project = [&](const Var& rows) { return project_rows(site, range, rows, true); };
+  segment.add_loss = [&](const std::string& name, const Var& value) {
     add_loss(name, value, input.variant.values.real(name));
   };
-  v.memory.remember(read, stored_rows(*memory_, site, site.at.group));
+  v.memory.remember(segment, stored_rows(*memory_, site, site.address.group));
 }
 
 Var Pass::plain_attention(const Address& at, OperationInput input) {
@@ -423,9 +424,9 @@ void Pass::add_quantities(const HeadGroup& group, const OperationResult& result)
 // Streams and rows of queries and keys.
 std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
   const StreamRows source{kSourceStream, 0};
-  if (site.at.stack == Stack::Encoder) return {source, source};
+  if (site.address.stack == Stack::Encoder) return {source, source};
   const StreamRows target{"", first_position(site)};
-  if (site.at.kind == AttentionKind::Cross) {
+  if (site.address.kind == AttentionKind::Cross) {
     return {{target.stream, target.first, active_rows_}, source};
   }
   return {target, {target.stream, options_.cache ? 0 : target.first}};  // including cached keys
@@ -452,7 +453,7 @@ void Pass::record_attention(const Site& site, Index group, const HeadGroup& chos
                             std::vector<RowSource> remembered) {
   AttentionTap tap;
   tap.remembered = std::move(remembered);
-  tap.address = site.at;
+  tap.address = site.address;
   tap.address.group = group;
   if (options_.cache) tap.address.step = options_.cache->steps;
   std::tie(tap.query_rows, tap.key_rows) = stream_rows(site);

@@ -5,8 +5,8 @@
 
 namespace attnscope {
 
-Tensor normed_share(const Tensor& position, const Tensor& x, const Tensor& gain, Norm norm,
-                    double epsilon) {
+Tensor norm_contribution(const Tensor& position, const Tensor& x, const Tensor& gain, Norm norm,
+                         double epsilon) {
   using Row = Eigen::Map<const Eigen::VectorXf>;
   const Index size = x.dim(1);
   const Eigen::VectorXd gains = Row(gain.data(), size).cast<double>();

@@ -9,7 +9,7 @@ namespace attnscope {
 // Contribution of `position`, a summand of x, to norm(x); the remainder, including the norm's bias,
 // is content. Uses the divisor of norm(x), so that contributions add up.
 // x, position: [n, d], gain: [d].
-Tensor normed_share(const Tensor& position, const Tensor& x, const Tensor& gain, Norm norm,
-                    double epsilon);
+Tensor norm_contribution(const Tensor& position, const Tensor& x, const Tensor& gain, Norm norm,
+                         double epsilon);
 
 }  // namespace attnscope

@@ -36,20 +36,20 @@ void normalise(std::vector<double>& weights) {
   for (double& weight : weights) weight /= sum;
 }
 
-// Keeps only the tokens in `kept`.
+// Sets the weights of all tokens outside `kept` to 0 and normalises the others.
 void keep_only(const std::vector<std::int32_t>& kept, std::vector<double>& weights) {
   std::vector<double> result(weights.size(), 0.0);
   for (const std::int32_t id : kept) {
-    const auto at = static_cast<std::size_t>(id);
-    result[at] = weights[at];
+    const auto token = static_cast<std::size_t>(id);
+    result[token] = weights[token];
   }
   weights = std::move(result);
   normalise(weights);
 }
 
-// Number of tokens of `order`, best first, that reach the probability `top_p`.
-std::size_t nucleus(const std::vector<double>& weights, const std::vector<std::int32_t>& order,
-                    double top_p) {
+// Smallest number of tokens, in the order `order`, that together reach the probability `top_p`.
+std::size_t nucleus_size(const std::vector<double>& weights, const std::vector<std::int32_t>& order,
+                         double top_p) {
   double sum = 0;
   std::size_t count = 0;
   while (count < order.size() && (count == 0 || sum < top_p)) {
@@ -75,9 +75,8 @@ void check(const Sampling& sampling) {
 std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling) {
   check(sampling);
   const float* best = std::max_element(logits.begin(), logits.end());
-  const bool has_numbers =
-      std::none_of(logits.begin(), logits.end(), [](float x) { return std::isnan(x); });
-  if (logits.empty() || !has_numbers || !std::isfinite(*best)) {
+  const bool has_nan = std::ranges::any_of(logits, [](float x) { return std::isnan(x); });
+  if (logits.empty() || has_nan || !std::isfinite(*best)) {
     throw WorkError("the model's logits are not finite");
   }
   const auto size = static_cast<std::size_t>(logits.size());
@@ -96,7 +95,7 @@ std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling
   }
   if (sampling.top_p < 1) {
     std::vector<std::int32_t> order = best_first(weights, size);
-    order.resize(nucleus(weights, order, sampling.top_p));
+    order.resize(nucleus_size(weights, order, sampling.top_p));
     keep_only(order, weights);
   }
   return weights;

@@ -12,20 +12,20 @@ namespace attnscope {
 // Two sites with the same prefix share their weights (Universal Transformer).
 struct Site {
   std::string prefix;                              // "layers.3.", "encoder.layers.0."
-  Address at;                                      // of its taps
+  Address address;                                 // of its taps
   const std::vector<HeadGroup>* groups = nullptr;  // of its self-attention
   bool causal = true;
-  // Prefix of taps and head groups of a layer that shares another layer's weights. Empty: same as
-  // `prefix`.
-  std::string own{};
+  // Prefix of the taps and head groups of a layer that shares another layer's weights; empty: same
+  // as `prefix`.
+  std::string private_prefix{};
 
-  const std::string& own_prefix() const { return own.empty() ? prefix : own; }
+  const std::string& own_prefix() const { return private_prefix.empty() ? prefix : private_prefix; }
 };
 
-// "layers.0.attention" in the taps, preceded by the step of a recurrence over depth.
+// Prefix of the site's taps: "layers.0.", or "steps.2.layers.0." in a recurrence over depth.
 inline std::string tap_prefix(const Site& site) {
   const std::string step =
-      site.at.step > 0 ? "steps." + std::to_string(site.at.step) + "." : std::string();
+      site.address.step > 0 ? "steps." + std::to_string(site.address.step) + "." : std::string();
   return step + site.own_prefix();
 }
 

@@ -31,7 +31,7 @@ ByteTensor mask_of(const MaskRows& rows, Index queries, Index keys) {
   return mask;
 }
 
-std::string objection(const MaskRows& rows) {
+std::string mask_error(const MaskRows& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Index previous = -1;
     bool is_valid = rows[i].size() % 2 == 0;
@@ -41,7 +41,7 @@ std::string objection(const MaskRows& rows) {
     }
     if (is_valid) continue;
     return "row " + std::to_string(i) +
-           ": expected ascending, separate runs of keys as begin and end, such as 0, 2, 5, 6";
+           ": expected pairs of begin and end, ascending and separate, such as 0, 2, 5, 6";
   }
   return "";
 }

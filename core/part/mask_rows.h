@@ -19,6 +19,6 @@ MaskRows mask_rows(const ByteTensor& mask);
 ByteTensor mask_of(const MaskRows& rows, Index queries, Index keys);
 
 // Reports invalid rows: "row 3: expected ..."; empty if they are valid.
-std::string objection(const MaskRows& rows);
+std::string mask_error(const MaskRows& rows);
 
 }  // namespace attnscope

@@ -58,10 +58,10 @@ Pattern Pattern::all(Index queries, Index keys) {
   return builder.finish();
 }
 
-Pattern Pattern::causal(Index queries, Index keys, Index first_visible) {
+Pattern Pattern::causal(Index queries, Index keys, Index columns_before) {
   PatternBuilder builder(1, queries, keys, {"causal"});
   for (Index i = 0; i < queries; ++i) {
-    builder.add(0, 0, i + first_visible + 1);
+    builder.add(0, 0, i + columns_before + 1);
     builder.next_row();
   }
   return builder.finish();
@@ -74,7 +74,7 @@ Pattern::Row Pattern::row(Index head, Index query) const {
   return {runs_.data() + start[0], runs_.data() + start[1]};
 }
 
-Index Pattern::row_count(Index head, Index query) const {
+Index Pattern::row_size(Index head, Index query) const {
   Index count = 0;
   for (const Run& run : row(head, query)) count += run.count();
   return count;

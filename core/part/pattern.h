@@ -27,10 +27,9 @@ struct Run {
 
 class Pattern {
  public:
-  // All keys for every query; causal: query i sees columns 0 .. i + first_visible, where
-  // first_visible is the number of memory columns before the segment.
+  // all: every key for every query; causal: columns 0 .. columns_before + i for query i.
   static Pattern all(Index queries, Index keys);
-  static Pattern causal(Index queries, Index keys, Index first_visible = 0);
+  static Pattern causal(Index queries, Index keys, Index columns_before = 0);
 
   Index heads() const { return heads_; }  // 1 if all heads share the rows
   Index queries() const { return queries_; }
@@ -46,8 +45,8 @@ class Pattern {
     bool empty() const { return first == last; }
   };
   Row row(Index head, Index query) const;
-  Index row_count(Index head, Index query) const;  // allowed keys of a row
-  Index pair_count(Index heads) const;             // over all rows of `heads` heads
+  Index row_size(Index head, Index query) const;  // number of allowed keys of a row
+  Index pair_count(Index heads) const;            // number of allowed pairs in `heads` heads
   bool allowed(Index head, Index query, Index key) const;
   int rule(Index head, Index query, Index key) const;  // -1 if not allowed
   ByteTensor mask(Index heads) const;                  // [heads, L_q, L_k], 1 where allowed

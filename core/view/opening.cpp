@@ -218,7 +218,7 @@ std::string model_that_reads(const std::filesystem::path& file, const std::strin
   return "";
 }
 
-RunView reading_text(const std::string& text, const RunView& now) {
+RunView with_text(const std::string& text, const RunView& now) {
   RunView next = now;
   try {
     const ModelCard card = model_card(now.run.model);

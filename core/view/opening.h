@@ -39,7 +39,7 @@ OpenedModel with_model(const RunView& now, const std::string& model,
 std::string model_that_reads(const std::filesystem::path& file, const std::string& model);
 
 // Replaces the input by a text; switches to the default model if the current one reads no text.
-RunView reading_text(const std::string& text, const RunView& now);
+RunView with_text(const std::string& text, const RunView& now);
 
 // Run and view of a newly opened model. Throws InputError if it cannot be read.
 RunView open_model(const std::string& model);

@@ -134,12 +134,12 @@ void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
 namespace {
 
 std::string partial_result_text(const RunState& run) {
-  if (run.preview_of > 0) {
+  if (run.preview_of_tokens > 0) {
     return "Preview: the first " +
            grouped(static_cast<long long>(run.trace->text_tokens().size())) + " of " +
-           grouped(run.preview_of) + " tokens";
+           grouped(run.preview_of_tokens) + " tokens";
   }
-  std::string text = first_layers_label(run.trace->config->layers, run.layers_of);
+  std::string text = first_layers_label(run.trace->config->layers, run.preview_of_layers);
   text.front() = 'L';
   const std::string time_left = time_left_text(run.progress.seconds_left);
   return run.busy_seconds > 0 && !time_left.empty() ? text + ", " + time_left : text;

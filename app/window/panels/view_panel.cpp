@@ -71,7 +71,7 @@ void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
 
 // Draws the fading previous picture over the new one.
 void draw_previous(const PreviousPicture& previous, ImVec2 at, ImVec2 size) {
-  if (!(previous.share > 0)) return;
+  if (!(previous.opacity > 0)) return;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const PixelBox& box = previous.box;
   const ImVec2 min_corner(static_cast<float>(box.x), static_cast<float>(box.y));
@@ -79,7 +79,7 @@ void draw_previous(const PreviousPicture& previous, ImVec2 at, ImVec2 size) {
                           static_cast<float>(box.y + box.height));
   draw.PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
   draw.AddImage(reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(previous.texture)),
-                min_corner, max_corner, {0, 1}, {1, 0}, packed({1, 1, 1, previous.share}));
+                min_corner, max_corner, {0, 1}, {1, 0}, packed({1, 1, 1, previous.opacity}));
   draw.PopClipRect();
 }
 

@@ -16,7 +16,7 @@ namespace attnscope::window {
 struct PreviousPicture {
   unsigned int texture = 0;  // rows from the bottom
   PixelBox box;              // position on the screen
-  float share = 0;           // opacity; 0: not drawn
+  float opacity = 0;         // 0: not drawn
 };
 
 // The latest layout and its inputs; the layout is computed again when any of these changes.

@@ -68,7 +68,7 @@ Variant custom_variant() {
                    .unset_label = "not painted",
                    .initial = MaskRows{{0, 1}, {0, 2}, {0, 3}}}};
   v.objection = [](const Values& values, const Situation&) -> std::string {
-    const std::string problem = has_rows(values) ? objection(values.get<MaskRows>("rows")) : "";
+    const std::string problem = has_rows(values) ? mask_error(values.get<MaskRows>("rows")) : "";
     return problem.empty() ? problem : "rows: " + problem;
   };
   v.weights = {{.name = "pattern.mask",

@@ -144,7 +144,7 @@ std::vector<double> degrees(const OperationInput& input) {
                                         .causal = input.causal});
   std::vector<double> result;
   for (Index i = 0; i < nodes; ++i) {
-    result.push_back(static_cast<double>(pattern.row_count(0, i)));
+    result.push_back(static_cast<double>(pattern.row_size(0, i)));
   }
   return result;
 }

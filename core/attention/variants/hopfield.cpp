@@ -120,7 +120,7 @@ Variant hopfield_variant() {
     const IntTensor& steps = in.result.extra_counts.at("hopfield.steps");  // [B h, L_q]
     double products = 0;
     for (Index i = 0; i < in.queries; ++i) {
-      products += static_cast<double>(steps(in.head, i) * in.result.pattern->row_count(0, i));
+      products += static_cast<double>(steps(in.head, i) * in.result.pattern->row_size(0, i));
     }
     return products;
   };

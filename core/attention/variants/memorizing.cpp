@@ -144,10 +144,10 @@ OperationResult memorizing_item(const OperationInput& original, Backend& backend
 }
 
 // Stores projected keys and values of the last M positions.
-void remember_keys(const SegmentRead& read, Remembered& remembered) {
-  const Index max_rows = segments_size(read, "memory");
-  remembered.keys = last_rows(concat_rows(remembered.keys, read.input.k), max_rows);
-  remembered.values = last_rows(concat_rows(remembered.values, read.input.v), max_rows);
+void remember_keys(const CompletedSegment& segment, Remembered& remembered) {
+  const Index max_rows = segments_size(segment, "memory");
+  remembered.keys = last_rows(concat_rows(remembered.keys, segment.input.k), max_rows);
+  remembered.values = last_rows(concat_rows(remembered.values, segment.input.v), max_rows);
 }
 
 }  // namespace

@@ -37,8 +37,9 @@ OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
 }
 
 // Stores the last M rows of the memory followed by the segment.
-void remember_rows(const SegmentRead& read, Remembered& remembered) {
-  remembered.rows = last_rows(concat_rows(remembered.rows, read.x), segments_size(read, "memory"));
+void remember_rows(const CompletedSegment& segment, Remembered& remembered) {
+  remembered.rows =
+      last_rows(concat_rows(remembered.rows, segment.x), segments_size(segment, "memory"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Finding "maps": tiles of maps that are too large to keep. The visible region determines the tiles
-// and their resolution, and tiles are cached for later; so one object serves all maps of a window,
-// and the view requests the visible tiles from it.
+// Finding "maps": attention maps that are too large to keep, computed in tiles. One MapPyramid
+// serves all maps of a window and caches their tiles; a view requests those of its visible region,
+// in the resolution that it shows.
 #include "core/attention/map_pyramid.h"
 #include "core/experiment/finding.h"
 

@@ -61,7 +61,7 @@ Streams layer_forward(Pass& pass, const Site& site, const Streams& in) {
   const Var x1 = add(in.x1, attention_output);
   const Var ffn_output = apply_feed_forward(pass, site, x1);
   pass.tap(tap_prefix(site) + "feed_forward", ffn_output);
-  return pass.is_off(site.at.layer) ? in : Streams{x1, add(in.x2, ffn_output)};
+  return pass.is_off(site.address.layer) ? in : Streams{x1, add(in.x2, ffn_output)};
 }
 
 // Combines the streams: mean [n, d], or both [n, 2 d].

@@ -128,13 +128,12 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
     lines = wrap_narration(page, text, size, box.width, indent);
     if (lines.size() <= most) break;
   }
-  pen.words({box.x, y}, title, size, box.width, Align::Start, pen.theme().accent, true);
+  pen.text({box.x, y}, title, size, box.width, Align::Start, pen.theme().accent, true);
   for (std::size_t n = 0; n < std::min(lines.size(), most); ++n) {
     const bool cut = n + 1 == most && lines.size() > most;
     const double x = n == 0 ? box.x + indent : box.x;
-    pen.words({x, y + static_cast<double>(n) * line},
-              cut ? lines[n] + " " + lines[n + 1] : lines[n], size, box.right() - x, Align::Start,
-              pen.theme().text);
+    pen.text({x, y + static_cast<double>(n) * line}, cut ? lines[n] + " " + lines[n + 1] : lines[n],
+             size, box.right() - x, Align::Start, pen.theme().text);
   }
 }
 
@@ -238,7 +237,7 @@ ViewLayout lay_out_flow(const ViewInput& input) {
   draw_flow_input(pen, story, places, targets);
   draw_flow_head(pen, story, places, targets);
   draw_flow_layers(pen, story, places, targets);
-  for (const FlowPanel* panel : places.panels()) pen.veil(*panel);
+  for (const FlowPanel* panel : places.panels()) pen.highlight_current(*panel);
   draw_narration(pen, places.narration, stage, story);
   pen.mark_components(inside);
   ViewLayout layout;

@@ -86,20 +86,20 @@ class HeadPanels {
 
   void draw_formula(const FlowPanel& p, double y, const std::string& text) {
     if (!p.is_present()) return;
-    pen_.words({p.box.x + p.box.width / 2, y}, text, pen_.small(), inner(p), Align::Middle,
-               theme().faint_text);
+    pen_.text({p.box.x + p.box.width / 2, y}, text, pen_.small(), inner(p), Align::Middle,
+              theme().faint_text);
   }
 
   void draw_formulas() {
     const double y = p_.formula_y;
     if (draws_keys()) {
-      pen_.words({p_.keys.box.x + kPad * u_, y}, "query " + quoted_query(), kLetters * u_,
-                 p_.label_width - (kPad + 0.3) * u_, Align::Start, theme().accent, true);
+      pen_.text({p_.keys.box.x + kPad * u_, y}, "query " + quoted_query(), kLetters * u_,
+                p_.label_width - (kPad + 0.3) * u_, Align::Start, theme().accent, true);
       pen_.strip(strip_box(p_.keys, y, p_.label_width - kPad * u_), sum_.query, query_range_,
                  FlowSpace::Query, "query of " + s_.numbers.label, true);
     } else {
-      pen_.words({p_.keys.box.x + kPad * u_, y}, quoted_query() + " attends to", kLetters * u_,
-                 inner(p_.keys), Align::Start, theme().accent, true);
+      pen_.text({p_.keys.box.x + kPad * u_, y}, quoted_query() + " attends to", kLetters * u_,
+                inner(p_.keys), Align::Start, theme().accent, true);
     }
     if (has_scores()) draw_formula(p_.scores, y, score_formula(s_.tap));
     draw_formula(p_.softmax, y, weight_formula(s_.tap));
@@ -108,12 +108,12 @@ class HeadPanels {
   }
 
   Colour sum_ink(Colour ink) const {
-    return pen_.is_ahead(FlowStage::Weighted) ? blend(theme().background, ink, 0.15) : ink;
+    return pen_.is_later(FlowStage::Weighted) ? blend(theme().background, ink, 0.15) : ink;
   }
 
   void draw_sign(const FlowPanel& a, const FlowPanel& b, double y, const std::string& sign) {
-    pen_.words({(a.box.right() + b.box.x) / 2, y}, sign, u_, 2 * u_, Align::Middle,
-               sum_ink(theme().faint_text));
+    pen_.text({(a.box.right() + b.box.x) / 2, y}, sign, u_, 2 * u_, Align::Middle,
+              sum_ink(theme().faint_text));
   }
 
   void draw_weight(double y, double weight, bool strong) {
@@ -126,8 +126,8 @@ class HeadPanels {
     pen_.page().add(
         FilledBox{{b.x + kPad * u_, y - 0.28 * p_.row, std::max(length, 1.0), 0.56 * p_.row},
                   strong ? colour : blend(theme().background, colour, 0.6)});
-    pen_.words({b.right() - kPad * u_, y}, weight_words(weight, are_shares_), kLetters * u_,
-               numbers, Align::End, theme().text, strong);
+    pen_.text({b.right() - kPad * u_, y}, weight_words(weight, are_shares_), kLetters * u_, numbers,
+              Align::End, theme().text, strong);
   }
 
   void draw_key(Index n) {
@@ -136,16 +136,16 @@ class HeadPanels {
     const bool pinned = key.column == s_.session.view.pinned_key;
     const Colour ink = pinned ? theme().accent : theme().text;
     const double words = draws_keys() ? p_.label_width - (kPad + 0.3) * u_ : inner(p_.keys);
-    const double taken = pen_.words({p_.keys.box.x + kPad * u_, y}, key.label, kLetters * u_, words,
-                                    Align::Start, ink, pinned || n == 0);
+    const double taken = pen_.text({p_.keys.box.x + kPad * u_, y}, key.label, kLetters * u_, words,
+                                   Align::Start, ink, pinned || n == 0);
     draw_position(key, {p_.keys.box.x + (kPad + 0.5) * u_ + taken, y}, words - taken - 0.5 * u_);
     if (draws_keys()) {
       pen_.strip(strip_box(p_.keys, y, p_.label_width - kPad * u_), row_of(sum_.key_vectors, n),
                  key_range_, FlowSpace::Query, "key of " + key.label);
     }
     if (key.score && p_.scores.is_present()) {
-      pen_.words({p_.scores.box.right() - kPad * u_, y}, fixed(*key.score, 2), kLetters * u_,
-                 inner(p_.scores), Align::End, theme().text, n == 0);
+      pen_.text({p_.scores.box.right() - kPad * u_, y}, fixed(*key.score, 2), kLetters * u_,
+                inner(p_.scores), Align::End, theme().text, n == 0);
     }
     draw_weight(y, key.weight, n == 0 || pinned);
     if (sum_.adds_values) draw_value(key, n, y);
@@ -174,7 +174,7 @@ class HeadPanels {
     const Index token = key_token(s_.trace, s_.tap, key.column);
     const std::string text = std::to_string(token);
     if (token < 0 || pen_.page().width_of(text, pen_.small()) > most) return;
-    pen_.words(at, text, pen_.small(), most, Align::Start, theme().faint_text);
+    pen_.text(at, text, pen_.small(), most, Align::Start, theme().faint_text);
   }
 
   // Draws a message instead of values.
@@ -191,11 +191,11 @@ class HeadPanels {
   void draw_line(double y, const std::string& name, const Tensor& values, bool marked) {
     const Colour ink = sum_ink(marked ? theme().accent : theme().faint_text);
     if (!p_.values.is_present()) {
-      pen_.words({p_.keys.box.x + kPad * u_, y}, name, kLetters * u_, inner(p_.keys), Align::Start,
-                 ink, marked);
+      pen_.text({p_.keys.box.x + kPad * u_, y}, name, kLetters * u_, inner(p_.keys), Align::Start,
+                ink, marked);
     } else if (sum_.adds_values) {
-      pen_.words({p_.values.box.right() - kPad * u_, y}, name, kLetters * u_, inner(p_.values),
-                 Align::End, ink, marked);
+      pen_.text({p_.values.box.right() - kPad * u_, y}, name, kLetters * u_, inner(p_.values),
+                Align::End, ink, marked);
     }
     pen_.strip(strip_box(p_.weighted, y), values, sum_range_, FlowSpace::Value, name, marked);
   }
@@ -206,11 +206,11 @@ class HeadPanels {
     if (sum_.others > 0) {
       const double y = p_.row_y(n++);
       const std::string count = grouped(sum_.others);
-      pen_.words({p_.keys.box.x + kPad * u_, y},
-                 pen_.page().fitting(
-                     {"the other " + count + " together", "the other " + count, count + " others"},
-                     kLetters * u_, inner(p_.keys)),
-                 kLetters * u_, inner(p_.keys), Align::Start, theme().faint_text);
+      pen_.text({p_.keys.box.x + kPad * u_, y},
+                pen_.page().fitting(
+                    {"the other " + count + " together", "the other " + count, count + " others"},
+                    kLetters * u_, inner(p_.keys)),
+                kLetters * u_, inner(p_.keys), Align::Start, theme().faint_text);
       draw_weight(y, sum_.others_weight, false);
       if (sum_.others_sum.defined()) {
         pen_.strip(strip_box(p_.weighted, y), sum_.others_sum, sum_range_, FlowSpace::Value,

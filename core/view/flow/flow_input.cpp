@@ -12,7 +12,7 @@ namespace {
 
 // Weights of the query on the tokens of the key stream, [L]; undefined before the softmax stage.
 Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
-  if (pen.is_ahead(FlowStage::Softmax)) return {};
+  if (pen.is_later(FlowStage::Softmax)) return {};
   Tensor on_text = Tensor::zeros({length});
   const Tensor& weights = s.numbers.sum.weights;
   for (Index column = 0; column < weights.size(); ++column) {
@@ -64,9 +64,9 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
         blend(blend(theme.background, theme.line, 0.3), theme.accent, 0.75 * share);
     pen.page().add(FilledBox{b, ground, 0.25 * u});
     if (i == text.selected) pen.page().add(OutlinedBox{b, theme.text, std::max(1.8, 0.13 * u)});
-    pen.words({b.x + b.width / 2, b.y + b.height / 2},
-              text.tokens[static_cast<std::size_t>(i)].label, size, b.width - 0.3 * u,
-              Align::Middle, ink_on(ground), i == text.selected);
+    pen.text({b.x + b.width / 2, b.y + b.height / 2},
+             text.tokens[static_cast<std::size_t>(i)].label, size, b.width - 0.3 * u, Align::Middle,
+             ink_on(ground), i == text.selected);
     to.push_back({b, i});
   }
 }
@@ -115,8 +115,8 @@ void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {
   for (Index n = 0; n < std::min<Index>(x.size(), 40); ++n) {
     first += (n == 0 ? "" : "  ") + fixed(static_cast<double>(x[n]), 2);
   }
-  pen.words({inside.x, inside.y + 2.25 * u}, first, pen.small(), inside.width, Align::Start,
-            pen.theme().faint_text);
+  pen.text({inside.x, inside.y + 2.25 * u}, first, pen.small(), inside.width, Align::Start,
+           pen.theme().faint_text);
 }
 
 }  // namespace

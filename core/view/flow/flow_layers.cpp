@@ -78,8 +78,8 @@ class LayerPanels {
       y += line;
     }
     if (hidden > 0) {
-      pen_.words({b.x, y}, "the other " + std::to_string(hidden), kSize * u_, names + output,
-                 Align::Start, theme().faint_text);
+      pen_.text({b.x, y}, "the other " + std::to_string(hidden), kSize * u_, names + output,
+                Align::Start, theme().faint_text);
       pen_.strip(strip_at(adds_x, adds, y, line), sum_of_omitted(heads.adds, rows), range,
                  FlowSpace::Model, "the other heads");
       y += line;
@@ -112,7 +112,7 @@ class LayerPanels {
     name_row(row.x, y, off ? name + " off" : name, at.names - 0.2 * u_, selected);
     pen_.strip(strip_at(row.x + at.names, at.output, y, row.height), row_of(heads.outputs, a),
                ranges.output, FlowSpace::Value, "what " + name + " says", selected);
-    pen_.words({at.adds_x - 0.55 * u_, y}, "→", 0.9 * u_, u_, Align::Middle, theme().faint_text);
+    pen_.text({at.adds_x - 0.55 * u_, y}, "→", 0.9 * u_, u_, Align::Middle, theme().faint_text);
     pen_.strip(strip_at(at.adds_x, at.adds, y, row.height), row_of(heads.adds, a), ranges.adds,
                FlowSpace::Model, "what " + name + " adds", selected);
     targets_.heads.push_back({row, a});
@@ -146,8 +146,8 @@ class LayerPanels {
   }
 
   void name_row(double x, double y, const std::string& name, double most, bool strong) {
-    pen_.words({x, y}, name, kSize * u_, most, Align::Start, strong ? theme().accent : theme().text,
-               strong);
+    pen_.text({x, y}, name, kSize * u_, most, Align::Start, strong ? theme().accent : theme().text,
+              strong);
   }
 
   // --- 8 and 9: the layer ---------------------------------------------------------------------
@@ -253,15 +253,15 @@ class LayerPanels {
     double y = b.y + line / 2;
     for (const Index n : rows) {
       if (n < 0) {
-        pen_.words({b.x, y}, "…", kSize * u_, names, Align::Start, theme().faint_text);
+        pen_.text({b.x, y}, "…", kSize * u_, names, Align::Start, theme().faint_text);
       } else {
         const FlowState& state = n_.states[static_cast<std::size_t>(n)];
         name_row(b.x, y, state.label, names - 0.2 * u_, n == selected);
         pen_.strip(strip_at(b.x + names, b.width - names - words, y, line), state.values,
                    flow_range({&state.values}), FlowSpace::Model, state.label, n == selected);
         if (state.copied) {
-          pen_.words({b.right(), y}, "copied", pen_.small(), words - 0.4 * u_, Align::End,
-                     theme().faint_text);
+          pen_.text({b.right(), y}, "copied", pen_.small(), words - 0.4 * u_, Align::End,
+                    theme().faint_text);
         } else {
           draw_guess(state, b.right(), y, words - 0.4 * u_);
         }
@@ -290,11 +290,11 @@ class LayerPanels {
     const double number = chance_width(state);
     const bool fits = pen_.page().width_of(state.guess, kSize * u_) + number <= most;
     if (fits) {
-      pen_.words({right, y}, weight_words(state.chance, true), pen_.small(), number, Align::End,
-                 theme().faint_text);
+      pen_.text({right, y}, weight_words(state.chance, true), pen_.small(), number, Align::End,
+                theme().faint_text);
     }
-    pen_.words({right - (fits ? number : 0), y}, state.guess, kSize * u_,
-               most - (fits ? number : 0), Align::End, theme().text);
+    pen_.text({right - (fits ? number : 0), y}, state.guess, kSize * u_, most - (fits ? number : 0),
+              Align::End, theme().text);
   }
 
   // --- 11: the next token ---------------------------------------------------------------------
@@ -316,16 +316,16 @@ class LayerPanels {
         pen_.page().width_of(weight_words(most, true), pen_.small(), true) + 0.5 * u_;
     const double room = std::max(2.0, b.width - names - numbers);
     double y = b.y + line / 2;
-    const Colour colour = pen_.hue(FlowStage::Next);
+    const Colour colour = pen_.stage_colour(FlowStage::Next);
     for (Index n = 0; n < rows; ++n) {
       const FlowChance& chance = n_.chances[static_cast<std::size_t>(n)];
-      pen_.words({b.x, y}, chance.label, kSize * u_, names - 0.3 * u_, Align::Start, theme().text,
-                 n == 0);
+      pen_.text({b.x, y}, chance.label, kSize * u_, names - 0.3 * u_, Align::Start, theme().text,
+                n == 0);
       const double length = most > 0 ? chance.chance / most * room : 0;
       pen_.page().add(FilledBox{{b.x + names, y - 0.28 * line, std::max(1.0, length), 0.56 * line},
                                 n == 0 ? colour : blend(theme().background, colour, 0.55)});
-      pen_.words({b.right(), y}, weight_words(chance.chance, true), pen_.small(), numbers,
-                 Align::End, theme().text, n == 0);
+      pen_.text({b.right(), y}, weight_words(chance.chance, true), pen_.small(), numbers,
+                Align::End, theme().text, n == 0);
       y += line;
     }
   }

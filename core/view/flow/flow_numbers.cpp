@@ -281,7 +281,7 @@ namespace {
 
 std::string layer_tap(const HeadRef& at) {
   Site site{(at.part.stack == Stack::Encoder ? "encoder." : "") + layer_prefix(at.layer), {}};
-  site.at.step = at.part.step;
+  site.address.step = at.part.step;
   return tap_prefix(site);
 }
 

@@ -38,7 +38,7 @@ double flow_range(const std::vector<const Tensor*>& tensors) {
   return *at > 0 ? static_cast<double>(*at) : 1;
 }
 
-Colour FlowPen::hue(FlowStage stage) const {
+Colour FlowPen::stage_colour(FlowStage stage) const {
   switch (stage) {
     case FlowStage::Embedding:
       return {208, 86, 130};
@@ -66,13 +66,14 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
   const std::optional<Point>& pointer = page_.input().interaction.pointer;
   const bool hovered = pointer && b.contains(*pointer);
   const double edge = hovered ? 1.6 : 1;
-  const Colour line = hovered ? hue(panel.stage) : blend(theme().background, theme().line, 0.7);
+  const Colour line =
+      hovered ? stage_colour(panel.stage) : blend(theme().background, theme().line, 0.7);
   page_.add(FilledBox{b, line, kRadius * unit_});
   page_.add(FilledBox{{b.x + edge, b.y + edge, b.width - 2 * edge, b.height - 2 * edge},
                       blend(theme().background, theme().text, 0.025),
                       kRadius * unit_ - edge});
   const double y = b.y + 1.12 * unit_, x = b.x + 1.25 * unit_;
-  page_.add(disc({x, y}, kBadge * unit_, hue(panel.stage)));
+  page_.add(disc({x, y}, kBadge * unit_, stage_colour(panel.stage)));
   page_.add(Text{{x, y},
                  std::to_string(static_cast<int>(panel.stage)),
                  {255, 255, 255, 255},
@@ -84,33 +85,33 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
   const double title_width = page_.width_of(title, unit_, true);
   // 0.97: the text width does not scale exactly with the font size.
   const double size = unit_ * std::clamp(0.97 * (right - left) / title_width, kLeastTitle, 1.0);
-  const double used = words({left, y}, title, size, right - left, Align::Start, theme().text, true);
+  const double used = text({left, y}, title, size, right - left, Align::Start, theme().text, true);
   for (const std::string& note : notes) {
     if (note.empty() || left + used + unit_ + page_.width_of(note, small()) > right) continue;
     return page_.faint_text({right, y}, note, small(), Align::End);
   }
 }
 
-void FlowPen::veil(const FlowPanel& panel) {
-  if (now_ == FlowStage::Whole) return;
+void FlowPen::highlight_current(const FlowPanel& panel) {
+  if (current_ == FlowStage::Whole) return;
   const Box& b = panel.box;
-  if (panel.stage == now_) {
+  if (panel.stage == current_) {
     // An outline within the frame, because outlines have no round corners.
     const double thick = std::max(2.0, 0.16 * unit_);
     page_.add(OutlinedBox{{b.x + thick / 2, b.y + thick / 2, b.width - thick, b.height - thick},
-                          hue(panel.stage),
+                          stage_colour(panel.stage),
                           thick});
     return;
   }
-  const double veil = panel.stage < now_ ? kVeilBefore : kVeilAfter;
+  const double opacity = panel.stage < current_ ? kVeilBefore : kVeilAfter;
   // One extra pixel, because the frame may be between pixels.
   page_.add(FilledBox{
-      {b.x - 1, b.y - 1, b.width + 2, b.height + 2}, translucent(theme().background, veil), 0});
+      {b.x - 1, b.y - 1, b.width + 2, b.height + 2}, translucent(theme().background, opacity), 0});
 }
 
-double FlowPen::words(Point at, const std::string& text, double size, double most, Align align,
-                      Colour colour, bool bold) {
-  const std::string shown = page_.ellipsised(text, size, most, bold);
+double FlowPen::text(Point at, const std::string& text, double size, double max_width, Align align,
+                     Colour colour, bool bold) {
+  const std::string shown = page_.ellipsised(text, size, max_width, bold);
   if (shown.empty()) return 0;
   page_.add(Text{at, shown, colour, size, align, 0, bold});
   return page_.width_of(shown, size, bold);
@@ -118,16 +119,16 @@ double FlowPen::words(Point at, const std::string& text, double size, double mos
 
 void FlowPen::message(const Box& box, const std::string& text) {
   const double size = 0.88 * unit_, line = kLineHeight * size;
-  const auto most = static_cast<std::size_t>(std::max(1.0, std::floor(box.height / line)));
+  const auto max_lines = static_cast<std::size_t>(std::max(1.0, std::floor(box.height / line)));
   double y = box.y + line / 2;
-  for (const std::string& text_line : page_.wrapped(text, size, box.width, most)) {
+  for (const std::string& text_line : page_.wrapped(text, size, box.width, max_lines)) {
     page_.faint_text({box.x, y}, text_line, size);
     y += line;
   }
 }
 
 void FlowPen::arrow_along(std::vector<Point> points, FlowStage to_stage) {
-  const Colour ink = blend(theme().background, theme().text, to_stage <= now_ ? 0.45 : 0.12);
+  const Colour ink = blend(theme().background, theme().text, to_stage <= current_ ? 0.45 : 0.12);
   const double thick = std::max(1.3, 0.11 * unit_), head = 0.5 * unit_;
   const Point to = points.back(), from = points[points.size() - 2];
   const double length = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
@@ -152,10 +153,10 @@ void FlowPen::strip(const Box& box, const Tensor& values, double range, FlowSpac
   strips_.push_back({box, values, space, name});
   page_.add(map);
   page_.add(OutlinedBox{box, marked ? theme().accent : theme().line, marked ? 2.0 : 1.0});
-  numbers(strips_.back(), map);
+  draw_numbers(strips_.back(), map);
 }
 
-void FlowPen::numbers(const Strip& strip, const HeatMap& map) {
+void FlowPen::draw_numbers(const Strip& strip, const HeatMap& map) {
   const double cell = strip.box.width / static_cast<double>(strip.values.size());
   const double size = std::min(small(), strip.box.height / kNumberDown);
   if (cell < kNumberAcross * size || size < 0.6 * small()) return;

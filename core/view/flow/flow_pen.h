@@ -16,8 +16,8 @@ double flow_range(const std::vector<const Tensor*>& tensors);
 
 class FlowPen {
  public:
-  // `now`: the current stage.
-  FlowPen(Page& page, double unit, FlowStage now) : page_(page), unit_(unit), now_(now) {}
+  // `unit`: font size, the unit of all lengths; `stage`: the current stage.
+  FlowPen(Page& page, double unit, FlowStage stage) : page_(page), unit_(unit), current_(stage) {}
 
   Page& page() { return page_; }
   const Theme& theme() const { return page_.theme(); }
@@ -27,25 +27,25 @@ class FlowPen {
   // Draws frame, number, title and the first note that fits (right-aligned).
   void panel(const FlowPanel& panel, const std::string& title,
              const std::vector<std::string>& notes = {});
-  // Fades a panel unless its stage is current, which gets an outline.
-  void veil(const FlowPanel& panel);
-  // True for later stages: their elements in other panels are faint.
-  bool is_ahead(FlowStage stage) const { return now_ < stage && now_ != FlowStage::Whole; }
+  // Outlines the panel if its stage is current, else fades it.
+  void highlight_current(const FlowPanel& panel);
+  // True if the stage follows the current one: its elements in other panels are faint.
+  bool is_later(FlowStage stage) const { return current_ < stage && current_ != FlowStage::Whole; }
 
-  // Draws a vector in colours from -range to range, with numbers if they fit; `name` if hovered.
+  // Draws a vector in colours from -range to range; numbers if they fit, `name` while hovered.
   void strip(const Box& box, const Tensor& values, double range, FlowSpace space,
              const std::string& name, bool marked = false);
-  // Marks the hovered component in all vectors of its space, with its value.
+  // Marks the hovered component in all vectors of its space, and labels its value.
   void mark_components(const Box& within);
 
-  // Draws the text, shortened to `most`; returns its width.
-  double words(Point at, const std::string& text, double size, double most, Align align,
-               Colour colour, bool bold = false);
+  // Draws the text, shortened to `max_width`; returns its width.
+  double text(Point at, const std::string& text, double size, double max_width, Align align,
+              Colour colour, bool bold = false);
   // Draws wrapped text from the top of the box.
   void message(const Box& box, const std::string& text);
   void arrow_along(std::vector<Point> points, FlowStage to);
 
-  Colour hue(FlowStage stage) const;
+  Colour stage_colour(FlowStage stage) const;
 
  private:
   struct Strip {
@@ -54,11 +54,11 @@ class FlowPen {
     FlowSpace space;
     std::string name;
   };
-  void numbers(const Strip& strip, const HeatMap& map);
+  void draw_numbers(const Strip& strip, const HeatMap& map);
 
   Page& page_;
   double unit_;
-  FlowStage now_;
+  FlowStage current_;
   std::vector<Strip> strips_;
 };
 

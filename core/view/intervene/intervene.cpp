@@ -393,8 +393,8 @@ class InterveneLayout {
   }
 
   void draw_bars() {
-    const std::vector<double> before = next_tokens(before_, position());
-    const std::vector<double> after = next_tokens(after_, position());
+    const std::vector<double> before = next_token_probabilities(before_, position());
+    const std::vector<double> after = next_token_probabilities(after_, position());
     if (before.empty() || before.size() != after.size() ||
         panels_.bars.height < kMinBarsHeight * em()) {
       return;

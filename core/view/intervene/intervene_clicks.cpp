@@ -10,8 +10,8 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kCandidates = 12;  // replacement candidates
-constexpr Index kSearchedTokens = 512;   // most likely tokens that are searched for whole words
+constexpr std::size_t kMaxReplacements = 12;
+constexpr Index kSearchedTokens = 512;  // number of predictions searched for whole words
 
 // Adds or removes a change; removes the opposite change of the same pairs.
 void toggle(Session& session, const Intervention& change) {
@@ -50,7 +50,7 @@ Intervention change_at(const ViewSettings& settings, Index query, Index key) {
   return change;
 }
 
-std::string help(const Interventions& list, const Intervention& change) {
+std::string click_help(const Interventions& list, const Intervention& change) {
   const bool is_applied = std::find(list.begin(), list.end(), change) != list.end();
   const std::string target = change.query >= 0 ? "this pair" : "this key for every query";
   if (is_applied) return "Undo the change of " + target + ".";
@@ -123,7 +123,7 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
     const auto add_handle = [&](const Box& area, Index at_query, Index at_key) {
       const Intervention change = change_at(settings, at_query, at_key);
       handles.push_back(
-          {area, help(input.session.run.interventions, change), {}, [change](Session& e) {
+          {area, click_help(input.session.run.interventions, change), {}, [change](Session& e) {
              toggle(e, change);
            }});
     };
@@ -157,22 +157,22 @@ std::vector<std::int32_t> replacements(const Trace& before, Index at) {
     std::vector<std::int32_t>& list = is_likely_word(before, id, at == 0) ? words : others;
     if (id != original && std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
   };
-  const std::vector<double> expected = next_tokens(before, at - 1);
+  const std::vector<double> expected = next_token_probabilities(before, at - 1);
   for (const Candidate& c : likeliest(expected, kSearchedTokens)) add(c.id);
   for (const TraceToken& token : before.tokens) add(token.id);
   words.insert(words.end(), others.begin(), others.end());
-  words.resize(std::min(words.size(), kCandidates));
+  words.resize(std::min(words.size(), kMaxReplacements));
   return words;
 }
 
 Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
   return {area,
-          token < 0 ? "Restore the original token." : "Replace by this token.",
+          token < 0 ? "Restore the original token." : "Replace with this token.",
           {},
           [position, token](Session& e) { replace_token(e, position, token); }};
 }
 
-std::vector<double> next_tokens(const Trace& trace, Index position) {
+std::vector<double> next_token_probabilities(const Trace& trace, Index position) {
   const Tensor& logits = predictions(trace);  // [L, vocabulary]
   if (!logits.defined() || position < 0 || position >= logits.dim(0)) return {};
   return probabilities(logits.slice(position, 1).reshaped({logits.dim(1)}), {});

@@ -20,10 +20,10 @@ bool can_replace(const Trace& trace);
 // Replacement candidates for the token at `position`: the model's predictions there, or, for the
 // first token, other tokens of the text; whole words before word pieces.
 std::vector<std::int32_t> replacements(const Trace& before, Index position);
-// Replaces the token at `position` by `token`; -1: restores the original.
+// Replaces the token at `position` with `token`; -1: restores the original.
 Handle replacement_handle(const Box& area, Index position, std::int32_t token);
 
 // Next-token probabilities at this position; empty if the run has none.
-std::vector<double> next_tokens(const Trace& trace, Index position);
+std::vector<double> next_token_probabilities(const Trace& trace, Index position);
 
 }  // namespace attnscope

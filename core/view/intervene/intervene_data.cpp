@@ -25,8 +25,8 @@ ViewData::Matrix exported_weights(const ViewInput& input, const Trace& trace,
 ViewData::Matrix next_token_matrix(const ViewInput& input, const TwoRuns& runs) {
   ViewData::Matrix matrix{"next token", {}, {}, {"token id", runs.first, runs.second}, {"token"}};
   const Index position = selected_position(input.session.view, runs.after, *runs.second_head.tap);
-  const std::vector<double> before = next_tokens(runs.before, position);
-  const std::vector<double> after = next_tokens(runs.after, position);
+  const std::vector<double> before = next_token_probabilities(runs.before, position);
+  const std::vector<double> after = next_token_probabilities(runs.after, position);
   if (after.empty() || before.size() != after.size()) return matrix;
   std::vector<std::int32_t> ids(after.size());
   for (std::size_t n = 0; n < ids.size(); ++n) ids[n] = static_cast<std::int32_t>(n);

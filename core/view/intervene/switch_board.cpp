@@ -52,15 +52,15 @@ std::string help_text(const std::string& target, bool on) {
 
 }  // namespace
 
-BoardSize switch_board_size(const Page& page, const Trace& trace, double most_width,
-                            double most_height) {
+BoardSize switch_board_size(const Page& page, const Trace& trace, double max_width,
+                            double max_height) {
   const double em = page.em();
   const auto heads = static_cast<double>(std::max<Index>(1, max_head_count(trace)));
   const auto layers =
       static_cast<double>(std::max<Index>(1, trace.layer_count(switched_part(trace))));
   BoardSize size;
   size.cell =
-      std::min({kCell * em, (most_width - kLeft * em) / heads, (most_height - kTop * em) / layers});
+      std::min({kCell * em, (max_width - kLeft * em) / heads, (max_height - kTop * em) / layers});
   if (size.cell < kMinCell * em) return {};
   size.width = kLeft * em + heads * size.cell;
   size.height = kTop * em + layers * size.cell;

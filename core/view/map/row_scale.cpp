@@ -30,7 +30,7 @@ Tensor row_scaled(const Tensor& weights, RowScale scale, const AttentionTap& tap
       factor = largest > 0 ? 1 / largest : 1;
     } else if (scale == RowScale::EqualShare) {
       const Index query = std::min(seen.row + r * seen.step, pattern.queries() - 1);
-      factor = static_cast<float>(pattern.row_count(pattern.heads() > 1 ? head : 0, query));
+      factor = static_cast<float>(pattern.row_size(pattern.heads() > 1 ? head : 0, query));
     }
     for (Index c = 0; c < columns; ++c) row[c] *= factor;
   }

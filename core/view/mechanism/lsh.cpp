@@ -242,7 +242,7 @@ void draw_sentences(Page& page, const LshPlan& plan, const HeadInput& in, Index 
                                  : ": a token attends within its chunk and the previous one"),
              "Sort by bucket" + round_words + chunks, "Sort by bucket"});
   const Index attended_count =
-      in.tap.result.pattern->row_count(in.tap.result.pattern->heads() > 1 ? in.head : 0, marked);
+      in.tap.result.pattern->row_size(in.tap.result.pattern->heads() > 1 ? in.head : 0, marked);
   const std::string count = std::to_string(attended_count) + " of " + std::to_string(in.tap.keys());
   const std::string token =
       "“" + query_label(in.input.trace, in.tap, marked) + "” (" + std::to_string(marked) + ")";

@@ -27,7 +27,7 @@ ViewLayout refuse(Page& page, const AttentionTap& tap) {
   const Mechanism& selected = *std::ranges::find(mechanisms(), picture, &Mechanism::id);
   std::string reason = selected.objection ? selected.objection(tap) : "";
   if (reason.empty())
-    reason = "It shows " + selected.about + ", which does not apply to this variant.";
+    reason = "It shows " + selected.content + ", which does not apply to this variant.";
   return page.message("No picture “" + selected.label + "” of " + variant(tap.variant.id).label,
                       reason + " Choose Picture: Automatic.");
 }
@@ -44,7 +44,7 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
   const Box inside = page.frame(
       title_with_head(input),
       caption(input.trace, "How " + describe_head(input.trace, settings) + " works, " +
-                               mechanism.about + ": " + describe(input.trace, tap) + "."));
+                               mechanism.content + ": " + describe(input.trace, tap) + "."));
   MechanismLayout drawn = mechanism.draw(page, inside, {input, tap, found.head});
   if (drawn.no_space) return no_space(page);
   if (!drawn.refusal.empty()) return Page(input).message("Nothing to show", drawn.refusal);
@@ -65,7 +65,7 @@ ViewReading mechanism_reading(const ViewSettings& settings, const Trace* trace) 
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   const Mechanism* mechanism = tap != nullptr ? selected_mechanism(settings, *tap) : nullptr;
   if (mechanism == nullptr) return {"The selected variant, step by step, on your text."};
-  return {variant(tap->variant.id).label + " on this text: " + mechanism->about +
+  return {variant(tap->variant.id).label + " on this text: " + mechanism->content +
           ". Follow the numbered sentences; point at a token to see its part."};
 }
 
@@ -95,7 +95,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   const Mechanism* mechanism = selected_mechanism(settings, *tap);
   if (mechanism == nullptr || !mechanism->shows_weights) {
     controls.hide_colours();
-  } else if (mechanism->ends_at_largest) {
+  } else if (mechanism->scales_to_largest) {
     controls.colour_ends.clear();
   }
   const auto has_effect = [&](const std::string& key) {
@@ -130,12 +130,12 @@ Parameter picture_parameter() {
 }  // namespace
 
 Tensor cached_numbers(const HeadInput& in, const CacheKey& key,
-                      const std::function<Tensor()>& make) {
-  if (in.input.cache == nullptr) return make();
+                      const std::function<Tensor()>& compute) {
+  if (in.input.cache == nullptr) return compute();
   // Parts and patterns are unique to a run.
   std::shared_ptr<const void> source = in.tap.result.part;
   if (!source) source = in.tap.result.pattern;
-  return in.input.cache->matrix(source, key.with(in.head), make);
+  return in.input.cache->matrix(source, key.with(in.head), compute);
 }
 
 const std::vector<Mechanism>& mechanisms() {

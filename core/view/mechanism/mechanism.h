@@ -18,10 +18,10 @@ struct HeadInput {
   Index head = 0;  // within the tap's group
 };
 
-// Result of `make` for the head, cached if the input has a cache. `key` identifies the result among
-// those of the head.
+// Result of `compute` for the head, cached if the input has a cache. `key` distinguishes the
+// results of one head.
 Tensor cached_numbers(const HeadInput& in, const CacheKey& key,
-                      const std::function<Tensor()>& make);
+                      const std::function<Tensor()>& compute);
 
 // Result of drawing a mechanism.
 struct MechanismLayout {
@@ -35,23 +35,23 @@ struct MechanismLayout {
 };
 
 struct Mechanism {
-  std::string id;     // "lsh": value of the view's parameter "picture"
-  std::string about;  // content of the picture, for captions: "hashing into buckets, ..."
+  std::string id;       // "lsh": value of the view's parameter "picture"
+  std::string content;  // content of the picture, for captions: "hashing into buckets, ..."
   // True if the trace has the data of this mechanism.
   std::function<bool(const AttentionTap&)> fits;
   std::function<MechanismLayout(Page&, const Box&, const HeadInput&)> draw;
   // Exported numbers.
   std::function<std::vector<ViewData::Matrix>(const HeadInput&)> data;
   std::vector<std::string> parameters{};  // keys of the view's parameters that affect it
-  bool shows_weights = false;             // in the selected colours
-  bool ends_at_largest = false;           // the colours always end at the largest weight
+  bool shows_weights = false;             // drawn in the selected colours
+  bool scales_to_largest = false;         // the colour scale always ends at the largest weight
   std::string label{};                    // "Buckets": in the list of pictures
   // True if this picture is preferred to others that fit. Empty function: never.
   std::function<bool(const AttentionTap&)> is_preferred{};
   bool steps_through_tokens = false;  // "play" steps through the tokens
   // Finding that the picture reads, requested while the picture is selected.
   std::optional<ViewFinding> finding{};
-  // Reason why it does not fit, one sentence. Empty function: it illustrates other methods.
+  // Reason why it does not fit, one sentence. Empty function: it illustrates another variant.
   std::function<std::string(const AttentionTap&)> objection{};
 };
 

@@ -319,7 +319,7 @@ Mechanism replaced_mechanism() {
   m.label = "Replaced token";
   m.finding = {Findings::replaced.id, replacement_settings};
   m.parameters = {"token", "by"};
-  m.shows_weights = m.ends_at_largest = true;
+  m.shows_weights = m.scales_to_largest = true;
   return m;
 }
 

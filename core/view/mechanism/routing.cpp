@@ -159,7 +159,7 @@ void draw_sorted_map(Page& page, RoutingPlan& plan, const HeadInput& in, Index m
   const std::string keys = std::to_string(std::ranges::count(routes.key, cluster));
   const Pattern& pattern = *in.tap.result.pattern;
   const std::string attended_count =
-      std::to_string(pattern.row_count(pattern.heads() > 1 ? in.head : 0, marked));
+      std::to_string(pattern.row_size(pattern.heads() > 1 ? in.head : 0, marked));
   const std::string name =
       "“" + query_label(in.input.trace, in.tap, marked) + "” (" + std::to_string(marked) + ")";
   draw_step(page, plan.attend, 3,

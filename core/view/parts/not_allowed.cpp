@@ -39,7 +39,7 @@ bool has_not_allowed(const AttentionTap& tap, Index head) {
   const Pattern& pattern = *tap.result.pattern;
   if (tap.result.mask.defined()) return true;
   for (Index i = 0; i < pattern.queries(); ++i) {
-    if (pattern.row_count(pattern_head(tap, head), i) < pattern.keys()) return true;
+    if (pattern.row_size(pattern_head(tap, head), i) < pattern.keys()) return true;
   }
   return false;
 }

@@ -45,46 +45,46 @@ double Page::width_of(const std::string& text, double size, bool bold) const {
   return input_.canvas.measure.width(without_space_markers(text), size, bold);
 }
 
-std::string Page::ellipsised(const std::string& text, double size, double most_width,
+std::string Page::ellipsised(const std::string& text, double size, double max_width,
                              bool bold) const {
-  most_width += kRounding;
-  if (width_of(text, size, bold) <= most_width) return text;
+  max_width += kRounding;
+  if (width_of(text, size, bold) <= max_width) return text;
   std::size_t fits = 0, too_many = character_count(text);
   const auto shortened = [&](std::size_t count) {
     return text.substr(0, prefix_length(text, count)) + "…";
   };
   while (too_many - fits > 1) {
     const std::size_t middle = (fits + too_many) / 2;
-    (width_of(shortened(middle), size, bold) <= most_width ? fits : too_many) = middle;
+    (width_of(shortened(middle), size, bold) <= max_width ? fits : too_many) = middle;
   }
-  if (fits == 0 && width_of("…", size, bold) > most_width) return "";
+  if (fits == 0 && width_of("…", size, bold) > max_width) return "";
   return shortened(fits);
 }
 
 std::string Page::fitting(const std::vector<std::string>& candidates, double size,
-                          double most_width) const {
+                          double max_width) const {
   for (const std::string& candidate : candidates) {
-    if (width_of(candidate, size) <= most_width) return candidate;
+    if (width_of(candidate, size) <= max_width) return candidate;
   }
-  return candidates.empty() ? "" : ellipsised(candidates.back(), size, most_width);
+  return candidates.empty() ? "" : ellipsised(candidates.back(), size, max_width);
 }
 
-std::vector<std::string> Page::wrapped(const std::string& text, double size, double most_width,
+std::vector<std::string> Page::wrapped(const std::string& text, double size, double max_width,
                                        std::size_t most_lines, bool bold) const {
   std::vector<std::string> lines;
   std::string line, word;
   std::istringstream words(text);
   while (words >> word) {
     const std::string longer = line.empty() ? word : line + " " + word;
-    if (width_of(longer, size, bold) <= most_width) {
+    if (width_of(longer, size, bold) <= max_width) {
       line = longer;
       continue;
     }
     if (!line.empty()) lines.push_back(line);
-    while (width_of(word, size, bold) > most_width && character_count(word) > 1) {
+    while (width_of(word, size, bold) > max_width && character_count(word) > 1) {
       std::size_t count = character_count(word) - 1;
       while (count > 1 &&
-             width_of(word.substr(0, prefix_length(word, count)), size, bold) > most_width) {
+             width_of(word.substr(0, prefix_length(word, count)), size, bold) > max_width) {
         --count;
       }
       lines.push_back(word.substr(0, prefix_length(word, count)));
@@ -96,7 +96,7 @@ std::vector<std::string> Page::wrapped(const std::string& text, double size, dou
   if (lines.size() <= most_lines) return lines;
   const std::string next = lines[most_lines];
   lines.resize(most_lines);
-  lines.back() = ellipsised(lines.back() + " " + next, size, most_width, bold);
+  lines.back() = ellipsised(lines.back() + " " + next, size, max_width, bold);
   return lines;
 }
 

@@ -23,14 +23,14 @@ class Page {
 
   double width_of(const std::string& text, double size, bool bold = false) const;
   // The text, shortened with "…" to fit.
-  std::string ellipsised(const std::string& text, double size, double most_width,
+  std::string ellipsised(const std::string& text, double size, double max_width,
                          bool bold = false) const;
   // The first candidate that fits (longest first), else the last one shortened.
   std::string fitting(const std::vector<std::string>& candidates, double size,
-                      double most_width) const;
+                      double max_width) const;
   // Wraps at spaces, and within words wider than a line; with too many lines the last one ends in
   // "…".
-  std::vector<std::string> wrapped(const std::string& text, double size, double most_width,
+  std::vector<std::string> wrapped(const std::string& text, double size, double max_width,
                                    std::size_t most_lines = std::numeric_limits<std::size_t>::max(),
                                    bool bold = false) const;
 

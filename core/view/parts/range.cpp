@@ -175,7 +175,7 @@ std::vector<float> sizes_of_rows(const RowSample& sample, const Extent& columns,
   for (Index n = 0; n < sample.count; ++n) {
     const Index cell = sample.first + n * sample.every;
     const Index query = std::min(seen.row + cell * seen.step, pattern.queries() - 1);
-    if (!include_single && pattern.row_count(rule_head, query) <= 1) continue;
+    if (!include_single && pattern.row_size(rule_head, query) <= 1) continue;
     if (seen.step == 1) {
       add_allowed(sample.values, n, columns, pattern.row(rule_head, query), seen, sizes);
     } else {

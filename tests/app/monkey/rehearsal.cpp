@@ -121,7 +121,7 @@ Rehearsal::Rehearsal(const WindowOptions& options, std::filesystem::path folder)
     : app_(options), folder_(std::move(folder)) {
   glfwSwapInterval(0);
   app_.ui_.report.keep_boxes();
-  app_.settle_ = 3;
+  app_.frames_left_ = 3;
   app_.state_.settings.folder = folder_.string();
   chain_start_ = *app_.state_.session;
 }
@@ -297,11 +297,12 @@ bool Rehearsal::rest(double seconds) {
     const bool has_tasks = has_task_status(state) || state.dialogs.cost.task != nullptr ||
                            state.dialogs.calibration.task != nullptr ||
                            state.dialogs.exporting.task != nullptr;
-    const bool is_idle = app_.settle_ == 0 && !app_.input_.pending() && !app_.runner_->busy() &&
-                         !app_.fade_.on() && !app_.panels_.picture.is_stale() && !has_tasks;
+    const bool is_idle = app_.frames_left_ == 0 && !app_.input_.pending() &&
+                         !app_.runner_->busy() && !app_.fade_.on() &&
+                         !app_.panels_.picture.is_stale() && !has_tasks;
     if (is_idle) return true;
     if (now() > until) return false;
-    if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (app_.frames_left_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 
@@ -309,7 +310,7 @@ bool Rehearsal::draw_until(const std::function<bool()>& condition) {
   for (const double until = now() + 60; now() < until;) {
     draw_frame();
     if (condition()) return true;
-    if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (app_.frames_left_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return false;
 }

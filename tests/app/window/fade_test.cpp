@@ -14,20 +14,20 @@ NavigationState at_head(Index h) {
 TEST(Fade, BlendsFromOldToNewPicture) {
   Fade fade;
   EXPECT_FALSE(fade.start_if_navigated(at_head(0), 1, true));  // first picture
-  EXPECT_EQ(fade.share(1, true), 0);
+  EXPECT_EQ(fade.opacity(1, true), 0);
   EXPECT_FALSE(fade.start_if_navigated(at_head(0), 2, true));
   EXPECT_TRUE(fade.start_if_navigated(at_head(1), 3, true));
-  EXPECT_EQ(fade.share(3, true), 1);
+  EXPECT_EQ(fade.opacity(3, true), 1);
   double before = 1;
   for (double t = 3.05; t < 3.01 + 0.8 * Fade::kSeconds; t += 0.05) {
     EXPECT_FALSE(fade.start_if_navigated(at_head(1), t, true));
-    const double share = fade.share(t, true);
-    EXPECT_LT(share, before);
-    EXPECT_GT(share, 0);
+    const double opacity = fade.opacity(t, true);
+    EXPECT_LT(opacity, before);
+    EXPECT_GT(opacity, 0);
     EXPECT_TRUE(fade.on());
-    before = share;
+    before = opacity;
   }
-  EXPECT_EQ(fade.share(3.1 + Fade::kSeconds, true), 0);
+  EXPECT_EQ(fade.opacity(3.1 + Fade::kSeconds, true), 0);
   EXPECT_FALSE(fade.on());
 }
 
@@ -36,15 +36,15 @@ TEST(Fade, WaitsForRun) {
   Fade fade;
   fade.start_if_navigated(at_head(0), 0, true);
   ASSERT_TRUE(fade.start_if_navigated(at_head(1), 1, true));
-  EXPECT_EQ(fade.share(1.1, false), 1);
-  EXPECT_EQ(fade.share(1.2, false), 1);
-  EXPECT_EQ(fade.share(1.2, true), 1);
-  EXPECT_LT(fade.share(1.3, true), 1);
+  EXPECT_EQ(fade.opacity(1.1, false), 1);
+  EXPECT_EQ(fade.opacity(1.2, false), 1);
+  EXPECT_EQ(fade.opacity(1.2, true), 1);
+  EXPECT_LT(fade.opacity(1.3, true), 1);
   Fade late_fade;
   late_fade.start_if_navigated(at_head(0), 0, true);
   ASSERT_TRUE(late_fade.start_if_navigated(at_head(1), 1, true));
-  EXPECT_EQ(late_fade.share(1 + Fade::kMaxHoldSeconds, false), 1);
-  EXPECT_LT(late_fade.share(1.1 + Fade::kMaxHoldSeconds, false), 1);
+  EXPECT_EQ(late_fade.opacity(1 + Fade::kMaxHoldSeconds, false), 1);
+  EXPECT_LT(late_fade.opacity(1.1 + Fade::kMaxHoldSeconds, false), 1);
 }
 
 TEST(Fade, IsSkippedOnRapidChanges) {
@@ -52,9 +52,9 @@ TEST(Fade, IsSkippedOnRapidChanges) {
   fade.start_if_navigated(at_head(0), 0, true);
   ASSERT_TRUE(fade.start_if_navigated(at_head(1), 1, true));
   EXPECT_FALSE(fade.start_if_navigated(at_head(2), 1.1, true));
-  EXPECT_EQ(fade.share(1.1, true), 0);
+  EXPECT_EQ(fade.opacity(1.1, true), 0);
   EXPECT_FALSE(fade.start_if_navigated(at_head(3), 1.2, true));
-  EXPECT_EQ(fade.share(1.2, true), 0);
+  EXPECT_EQ(fade.opacity(1.2, true), 0);
   EXPECT_TRUE(fade.start_if_navigated(at_head(4), 2, true));
 }
 
@@ -62,7 +62,7 @@ TEST(Fade, IsSkippedIfDisallowed) {
   Fade fade;
   fade.start_if_navigated(at_head(0), 0, true);
   EXPECT_FALSE(fade.start_if_navigated(at_head(1), 1, false));
-  EXPECT_EQ(fade.share(1, true), 0);
+  EXPECT_EQ(fade.opacity(1, true), 0);
   State state;
   state.run.trace = std::make_shared<Trace>();
   EXPECT_TRUE(may_fade(state));

@@ -16,7 +16,7 @@ Session session_at(Index layer, Index head) {
   return session;
 }
 
-TEST(Scope, AppliesToAllToLayerAndToHead) {
+TEST(Scope, AppliesToModelLayerOrHead) {
   Session session = session_at(1, 2);
   EXPECT_EQ(effective_variant(session), nullptr);
   choose_variant(session, ChoiceScope::All, default_variant());

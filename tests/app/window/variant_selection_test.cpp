@@ -85,13 +85,13 @@ TEST_F(VariantSelectionTest, FollowsText) {
   select("image_2d");
   EXPECT_EQ(implied_changes(state_), "the first 9 of 10 tokens");
   state_.session.edit().run.text = "the old house stood by the";
-  adapt_to_text(state_);
+  adapt_parameters_to_text(state_);
   EXPECT_EQ(implied_changes(state_), "");
   EXPECT_EQ(state_.session->run.variant->values.integer("width"), 3);
   EXPECT_EQ(state_.session->run.variant->values.integer("height"), 2);
   run();
   state_.session.edit().run.text += " sea";
-  adapt_to_text(state_);
+  adapt_parameters_to_text(state_);
   EXPECT_EQ(implied_changes(state_), "the first 6 of 7 tokens");
   run();
   EXPECT_EQ(state_.run.trace->tokens.size(), 6u);

@@ -177,24 +177,24 @@ TEST_P(Compressing, MatchesRowByRowReference) {
     for (const Index size : {3, 3, 2, 3, 1, 3, 3}) {
       const Index before = remembered.compressed_count(), rows = remembered.row_count();
       std::map<std::string, std::vector<double>> losses;
-      SegmentRead read{.values = choice.values, .weights = weights};
-      read.batch = kBatch;
-      read.heads = kHeads;
-      read.kv_heads = kKvHeads;
-      read.first = first;
-      read.segment_length = kSegment;
-      read.x = random_tensor({kBatch, size, kWidth}, ++seed);
-      read.input.q = random_tensor({kBatch * kHeads, size, kKey}, ++seed);
-      read.attention = random_tensor({kBatch * kHeads, size, before + rows + size}, ++seed);
-      for (float& a : read.attention) a = std::abs(a);
-      read.project = [&](const Var& x) {
+      CompletedSegment segment{.values = choice.values, .weights = weights};
+      segment.batch = kBatch;
+      segment.heads = kHeads;
+      segment.kv_heads = kKvHeads;
+      segment.first = first;
+      segment.segment_length = kSegment;
+      segment.x = random_tensor({kBatch, size, kWidth}, ++seed);
+      segment.input.q = random_tensor({kBatch * kHeads, size, kKey}, ++seed);
+      segment.attention = random_tensor({kBatch * kHeads, size, before + rows + size}, ++seed);
+      for (float& a : segment.attention) a = std::abs(a);
+      segment.project = [&](const Var& x) {
         return std::pair(split_heads(matmul(x, to_k), kKvHeads),
                          split_heads(matmul(x, to_v), kKvHeads));
       };
-      read.add_loss = [&](const std::string& name, const Var& value) {
+      segment.add_loss = [&](const std::string& name, const Var& value) {
         losses[name].push_back(static_cast<double>(value.value()[0]));
       };
-      variant("compressive").memory.remember(read, remembered);
+      variant("compressive").memory.remember(segment, remembered);
 
       Index old_count = 0;
       double auto_encoding_loss = 0, reconstruction_loss = 0;
@@ -205,12 +205,12 @@ TEST_P(Compressing, MatchesRowByRowReference) {
           ++row.seen;
           for (Index head = 0; head < kHeads; ++head) {
             for (Index i = 0; i < size; ++i) {
-              row.usage += static_cast<double>(read.attention(b * kHeads + head, i, before + m));
+              row.usage += static_cast<double>(segment.attention(b * kHeads + head, i, before + m));
             }
           }
         }
         for (Index i = 0; i < size; ++i)
-          memory.rows.push_back({row_of(read.x, b, i), 0, 0, first + i});
+          memory.rows.push_back({row_of(segment.x, b, i), 0, 0, first + i});
         const auto row_count = static_cast<Index>(memory.rows.size());
         old_count = std::max<Index>(row_count - sizes.memory, 0) / sizes.rate * sizes.rate;
         const std::vector<MemoryRow> oldest(memory.rows.begin(), memory.rows.begin() + old_count);
@@ -228,8 +228,8 @@ TEST_P(Compressing, MatchesRowByRowReference) {
         if (old_count > 0) {
           auto_encoding_loss += mean_square(old_rows, restored) / kBatch;
           reconstruction_loss +=
-              mean_square(content_attention(read.input.q, b, old_rows, to_k, to_v),
-                          content_attention(read.input.q, b, compressed_rows, to_k, to_v)) /
+              mean_square(content_attention(segment.input.q, b, old_rows, to_k, to_v),
+                          content_attention(segment.input.q, b, compressed_rows, to_k, to_v)) /
               kBatch;
         }
         auto& stored = memory.compressed;
@@ -255,14 +255,14 @@ TEST_P(Compressing, MatchesRowByRowReference) {
           EXPECT_NEAR(remembered.usage[static_cast<std::size_t>(b) * memory.rows.size() + m],
                       memory.rows[m].usage, 1e-5)
               << "text " << b << " row " << m << " after " << first;
-          EXPECT_EQ(remembered.seen[m], memory.rows[m].seen);
+          EXPECT_EQ(remembered.segment_counts[m], memory.rows[m].seen);
         }
         for (std::size_t n = 0; n < memory.compressed.size(); ++n) {
           const std::size_t at = static_cast<std::size_t>(b) * memory.compressed.size() + n;
           EXPECT_EQ(remembered.compressed_positions[at], memory.compressed[n].position) << first;
-          EXPECT_EQ(remembered.compressed_from[at], memory.compressed[n].from)
-              << first << ": " << remembered.compressed_from[at].first << " "
-              << remembered.compressed_from[at].count;
+          EXPECT_EQ(remembered.compressed_sources[at], memory.compressed[n].from)
+              << first << ": " << remembered.compressed_sources[at].first << " "
+              << remembered.compressed_sources[at].count;
           for (Index c = 0; c < kWidth; ++c) {
             EXPECT_NEAR(remembered.compressed(b, static_cast<Index>(n), c),
                         memory.compressed[n].numbers[static_cast<std::size_t>(c)], 1e-4)
@@ -290,13 +290,13 @@ TEST(Remembering, SkipsDisabledLosses) {
       variant_from_json(Json::parse(R"({"type": "compressive", "rate": 1})"), "variant");
   const NamedVars none;
   Remembered remembered;
-  for (int segment = 0; segment < 3; ++segment) {
-    SegmentRead read{.values = choice.values, .weights = none};
-    read.x = random_tensor({1, 2, kWidth}, 1);
-    read.segment_length = 2;
-    read.first = 2 * segment;
-    read.add_loss = [](const std::string& name, const Var&) { ADD_FAILURE() << name; };
-    variant("compressive").memory.remember(read, remembered);
+  for (int n = 0; n < 3; ++n) {
+    CompletedSegment segment{.values = choice.values, .weights = none};
+    segment.x = random_tensor({1, 2, kWidth}, 1);
+    segment.segment_length = 2;
+    segment.first = 2 * n;
+    segment.add_loss = [](const std::string& name, const Var&) { ADD_FAILURE() << name; };
+    variant("compressive").memory.remember(segment, remembered);
   }
   EXPECT_EQ(remembered.compressed_count(), 2);
 }
@@ -315,19 +315,19 @@ TEST(Remembering, StoresLastRowsOrKeys) {
       std::uint64_t seed = 3;
       Index first = 0;
       for (const Index size : {3, 1, 3, 3}) {
-        SegmentRead read{.values = choice.values, .weights = no_weights};
-        read.batch = kBatch;
-        read.heads = kHeads;
-        read.kv_heads = kKvHeads;
-        read.segment_length = kSegment;
-        read.first = first;
-        read.x = random_tensor({kBatch, size, kWidth}, ++seed);
-        read.input.k = random_tensor({kBatch * kKvHeads, size, kKey}, ++seed);
-        read.input.v = random_tensor({kBatch * kKvHeads, size, kKey}, ++seed);
-        variant(id).memory.remember(read, remembered);
+        CompletedSegment segment{.values = choice.values, .weights = no_weights};
+        segment.batch = kBatch;
+        segment.heads = kHeads;
+        segment.kv_heads = kKvHeads;
+        segment.segment_length = kSegment;
+        segment.first = first;
+        segment.x = random_tensor({kBatch, size, kWidth}, ++seed);
+        segment.input.k = random_tensor({kBatch * kKvHeads, size, kKey}, ++seed);
+        segment.input.v = random_tensor({kBatch * kKvHeads, size, kKey}, ++seed);
+        variant(id).memory.remember(segment, remembered);
         first += size;
         for (Index i = 0; i < size; ++i)
-          expected.push_back(row_of(stores_keys ? read.input.v : read.x, 1, i));
+          expected.push_back(row_of(stores_keys ? segment.input.v : segment.x, 1, i));
         const Tensor& stored = stores_keys ? remembered.values : remembered.rows;
         const Index count = std::min(max_rows, first);
         ASSERT_EQ(stored.dim(1), count);
@@ -350,7 +350,7 @@ TEST(Remembering, ListsCompressedSourcesFirst) {
   Remembered remembered;
   remembered.rows = Tensor({2, 3, kWidth});
   remembered.compressed = Tensor({2, 2, kWidth});
-  remembered.compressed_from = {{0, 2, 1}, {2, 3, 2}, {7, 1, 1}, {8, 1, 1}};
+  remembered.compressed_sources = {{0, 2, 1}, {2, 3, 2}, {7, 1, 1}, {8, 1, 1}};
   const std::vector<RowSource> expected{{0, 2, 1}, {2, 3, 2}, {9, 1, 1}, {10, 1, 1}, {11, 1, 1}};
   EXPECT_EQ(memory_sources(remembered, 12), expected);
   EXPECT_EQ((RowSource{2, 3, 2}.last()), 6);

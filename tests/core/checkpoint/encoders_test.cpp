@@ -116,7 +116,7 @@ TEST(Encoders, BigBirdBlocksFollowConfig) {
       EXPECT_TRUE(pattern.allowed(head, 38, i));  // and its rows attend to all keys
       EXPECT_TRUE(pattern.allowed(head, i, std::min<Index>(39, i + 4)));
     }
-    EXPECT_EQ(pattern.row_count(head, 18), 4 * (2 + 3 + 1));
+    EXPECT_EQ(pattern.row_size(head, 18), 4 * (2 + 3 + 1));
   }
   bool differs = false;
   for (Index j = 0; j < 40; ++j) differs |= pattern.allowed(0, 18, j) != pattern.allowed(1, 18, j);

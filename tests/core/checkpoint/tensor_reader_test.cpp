@@ -94,15 +94,15 @@ TEST(SameNumbers, ComparesEveryNumber) {
   const Tensor one = testing::random_tensor({2 * kPiece + 5}, 1);
   for (const Index at : {Index{0}, kPiece - 1, kPiece, 2 * kPiece, 2 * kPiece + 4}) {
     Tensor other = one.copy();
-    EXPECT_TRUE(same_numbers({{"a", stored(one)}, {"b", stored(other)}}, "a", "b"));
+    EXPECT_TRUE(are_equal_or_missing({{"a", stored(one)}, {"b", stored(other)}}, "a", "b"));
     other[at] += 1;
-    EXPECT_FALSE(same_numbers({{"a", stored(one)}, {"b", stored(other)}}, "a", "b")) << at;
+    EXPECT_FALSE(are_equal_or_missing({{"a", stored(one)}, {"b", stored(other)}}, "a", "b")) << at;
   }
   const StoredTensors tensors{{"a", stored(Tensor::zeros({4}))},
                               {"b", stored(Tensor::zeros({2, 2}))}};
-  EXPECT_FALSE(same_numbers(tensors, "a", "b"));  // of another shape
-  EXPECT_TRUE(same_numbers(tensors, "a", "none"));
-  EXPECT_TRUE(same_numbers(tensors, "none", "a"));
+  EXPECT_FALSE(are_equal_or_missing(tensors, "a", "b"));  // of another shape
+  EXPECT_TRUE(are_equal_or_missing(tensors, "a", "none"));
+  EXPECT_TRUE(are_equal_or_missing(tensors, "none", "a"));
 }
 
 // Rows of a matrix [12, 3] whose numbers count up.

@@ -209,8 +209,8 @@ TEST_F(RunnerTest, LongRunStartsWithPreview) {
   Runner::Outcome outcome;
   ASSERT_TRUE(wait(outcome));
   ASSERT_NE(outcome.trace, nullptr);
-  if (outcome.preview_of == 0) GTEST_SKIP() << "this machine is too fast for a preview";
-  EXPECT_EQ(outcome.preview_of, 1024);
+  if (outcome.preview_of_tokens == 0) GTEST_SKIP() << "this machine is too fast for a preview";
+  EXPECT_EQ(outcome.preview_of_tokens, 1024);
   EXPECT_EQ(outcome.trace->tokens.size(), 128u);
   EXPECT_EQ(outcome.session->run.max_tokens, 128);
   EXPECT_TRUE(runner_.busy());
@@ -221,7 +221,7 @@ TEST_F(RunnerTest, LongRunStartsWithPreview) {
   EXPECT_LT(now.share, 1);
   const auto preview = outcome.trace;
   ASSERT_TRUE(wait(outcome));
-  EXPECT_EQ(outcome.preview_of, 0);
+  EXPECT_EQ(outcome.preview_of_tokens, 0);
   EXPECT_EQ(*outcome.session, long_session);
   ASSERT_EQ(outcome.trace->tokens.size(), 1024u);
   // Rows of a causal model are final.
@@ -317,13 +317,13 @@ TEST(Preview, HasAtMostAnEighthOfTokens) {
 TEST(Preview, IsOmittedIfItWouldDiffer) {
   Session session;
   session.run.text = "a text";
-  ASSERT_TRUE(preview_of(session, 1000));
-  EXPECT_EQ(preview_of(session, 1000)->run.max_tokens, 125);
-  EXPECT_FALSE(preview_of(session, 100));
+  ASSERT_TRUE(preview_session(session, 1000));
+  EXPECT_EQ(preview_session(session, 1000)->run.max_tokens, 125);
+  EXPECT_FALSE(preview_session(session, 100));
   const auto is_omitted = [&](auto change) {
     Session other = session;
     change(other);
-    return !preview_of(other, 1000);
+    return !preview_session(other, 1000);
   };
   EXPECT_TRUE(is_omitted([](Session& e) { e.run.overlong = Overlong::Last; }));
   EXPECT_TRUE(is_omitted([](Session& e) { e.run.input = "digit.png"; }));
@@ -369,7 +369,7 @@ TEST(Preview, ShowsWholePictureOfFirstTokens) {
   const auto has_preview = [&](auto change) {
     Session other = session;
     change(other);
-    return preview_of(other, 1000).has_value();
+    return preview_session(other, 1000).has_value();
   };
   EXPECT_TRUE(has_preview([](Session& e) { e.view.pinned_query = e.view.pinned_key = 124; }));
   EXPECT_FALSE(has_preview([](Session& e) { e.view.pinned_query = 125; }));

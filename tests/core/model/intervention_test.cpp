@@ -119,7 +119,7 @@ void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
     for (Index i = 0; i < weights.dim(0); ++i) {
       double sum = 0;
       for (Index c = 0; c < weights.dim(1); ++c) sum += static_cast<double>(weights(i, c));
-      const double expected = tap.result.pattern->row_count(row_head, i) > 0 ? 1 : 0;
+      const double expected = tap.result.pattern->row_size(row_head, i) > 0 ? 1 : 0;
       EXPECT_NEAR(sum, expected, 1e-5) << name << " head " << a << " row " << i;
     }
   }

@@ -91,10 +91,10 @@ TEST(LogitLens, AppliesOutputHeadToEveryLayer) {
       for (Index i = 0; i < 70; ++i) {
         std::vector<double> row = p[static_cast<std::size_t>(i)];
         const auto& final_row = last[static_cast<std::size_t>(i)];
-        const auto final_guess_probability =
+        const auto final_guess =
             std::max_element(final_row.begin(), final_row.end()) - final_row.begin();
         EXPECT_NEAR(lens.final_guess_probability(layer, i),
-                    row[static_cast<std::size_t>(final_guess_probability)], 1e-4);
+                    row[static_cast<std::size_t>(final_guess)], 1e-4);
         const auto best = std::max_element(row.begin(), row.end()) - row.begin();
         EXPECT_EQ(lens.guess(layer, i), best) << layer << ", " << i;
         std::sort(row.rbegin(), row.rend());

@@ -130,7 +130,7 @@ TEST_F(MemoryRefusals, MatchGolden) {
   choice.values.set("features", Index{3000000});
   performer.groups = uniform_groups(config, choice, default_encoding());
   text += refusal([&] { check_memory(stored, performer, {.tokens = 100}); });
-  // If no number of features fits: fewer tokens.
+  // No number of features fits: the message suggests fewer tokens.
   text += refusal([&] { check_memory(stored, performer, {.tokens = 300000}); });
   ModelConfig wide = testing::small_config({.vocabulary = 100000000, .hidden = 8});
   text += refusal([&] { check_memory(stored, wide, {.tokens = 2}); });
@@ -142,17 +142,17 @@ TEST_F(MemoryRefusals, SuggestLargestSettingThatFits) {
   const Model stored = make_model(config, 1);
   const std::string message = refusal([&] { check_memory(stored, config, {.tokens = 200000}); });
   const std::string at_most = "at most ";
-  const Index most = std::stol(message.substr(message.find(at_most) + at_most.size()));
-  EXPECT_GT(most, 1000);
-  EXPECT_TRUE(fits([&] { check_memory(stored, config, {.tokens = most}); }));
-  EXPECT_FALSE(fits([&] { check_memory(stored, config, {.tokens = most + 1}); }));
+  const Index max_tokens = std::stol(message.substr(message.find(at_most) + at_most.size()));
+  EXPECT_GT(max_tokens, 1000);
+  EXPECT_TRUE(fits([&] { check_memory(stored, config, {.tokens = max_tokens}); }));
+  EXPECT_FALSE(fits([&] { check_memory(stored, config, {.tokens = max_tokens + 1}); }));
 }
 
 // Maps are kept up to an eighth of the budget and at most 512 MB.
 TEST_F(MemoryRefusals, CountMapsUpToTheirShare) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 1});
   const auto kept = [&](Index length) { return keeps_attention(config, {.tokens = length}); };
-  // 2 layers of one head with 4 bytes: 8 for each pair.
+  // 2 layers, 1 head, 4 bytes per weight: 8 bytes per pair.
   EXPECT_TRUE(kept(2048));  // 32 MB
   EXPECT_FALSE(kept(2049));
   set_memory_budget(std::size_t{64} << 30);
@@ -193,7 +193,7 @@ TEST_F(MemoryRefusals, OfOperationsMatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_operations.txt"));
 }
 
-// 16-bit matrices are not created again, and gradients need their conversion to floats.
+// 16-bit matrices are not newly created weights; gradients need them converted to floats, too.
 TEST(MemoryNeed, CountsSixteenBitMatrices) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = 2});
   const Model plain = make_model(config, 1);
@@ -206,18 +206,18 @@ TEST(MemoryNeed, CountsSixteenBitMatrices) {
   };
   const std::string name = "layers.1.ffn.w_in";
   ASSERT_TRUE(plain.weights.contains(name));
-  Model without = plain;
-  const Shape shape = without.weights.at(name).shape();
-  without.weights.erase(name);
+  Model without_matrix = plain;
+  const Shape shape = without_matrix.weights.at(name).shape();
+  without_matrix.weights.erase(name);
   const double numbers = static_cast<double>(shape[0] * shape[1]);
   EXPECT_EQ(bytes(plain, "newly created weights"), 0);
-  EXPECT_EQ(bytes(without, "newly created weights"), 4 * numbers);
-  EXPECT_EQ(bytes(without, "gradients"), bytes(plain, "gradients") - 4 * numbers);
-  Model narrow = without;
+  EXPECT_EQ(bytes(without_matrix, "newly created weights"), 4 * numbers);
+  EXPECT_EQ(bytes(without_matrix, "gradients"), bytes(plain, "gradients") - 4 * numbers);
+  Model narrow = without_matrix;
   narrow.narrow[name].rows = shape[0];
   narrow.narrow[name].columns = shape[1];
   EXPECT_EQ(bytes(narrow, "newly created weights"), 0);
-  EXPECT_EQ(bytes(narrow, "gradients"), bytes(without, "gradients") + 2 * 4 * numbers);
+  EXPECT_EQ(bytes(narrow, "gradients"), bytes(without_matrix, "gradients") + 2 * 4 * numbers);
 }
 
 }  // namespace ATTNSCOPE_FILE

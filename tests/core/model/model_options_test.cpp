@@ -29,7 +29,7 @@ ModelConfig base_config() {
   return config;
 }
 
-// As many options as are compatible; other_options() has most of the remaining ones.
+// Combines as many compatible options as possible; other_options() has most of the others.
 ModelConfig many_options() {
   ModelConfig config = base_config();
   ModelOptions& options = config.model_options;
@@ -137,7 +137,7 @@ TEST(ModelOptions, TrainRouters) {
   }
 }
 
-TEST(ModelOptions, DecodeEquallyWithAndWithoutCache) {
+TEST(ModelOptions, GiveSameLogitsWithCache) {
   for (const ModelConfig& config : all_configs()) {
     const Model model = make_random_model(config, 8);
     const std::vector<std::int32_t> ids{1, 5, 3, 12, 0, 7, 7, 2};

@@ -17,8 +17,8 @@ TEST(PositionShare, AddsUpToTheNorm) {
   const Tensor gain = random_tensor({6}, 3), none = Tensor::zeros({6});
   const Tensor x = add(Var(content), Var(position)).value();
   const auto sum = [&](Norm norm) {
-    return add(Var(normed_share(content, x, gain, norm, 1e-5)),
-               Var(normed_share(position, x, gain, norm, 1e-5)))
+    return add(Var(norm_contribution(content, x, gain, norm, 1e-5)),
+               Var(norm_contribution(position, x, gain, norm, 1e-5)))
         .value();
   };
   EXPECT_TRUE(close(sum(Norm::RmsNorm), rms_norm(Var(x), Var(gain), 1e-5).value(), 1e-5));
@@ -29,9 +29,9 @@ TEST(PositionShare, AddsUpToTheNorm) {
 TEST(PositionShare, IsLinearInPosition) {
   const Tensor x = random_tensor({3, 4}, 1), position = random_tensor({3, 4}, 2);
   const Tensor gain = random_tensor({4}, 3);
-  const Tensor once = normed_share(position, x, gain, Norm::LayerNorm, 1e-5);
+  const Tensor once = norm_contribution(position, x, gain, Norm::LayerNorm, 1e-5);
   const Tensor twice =
-      normed_share(scale(Var(position), 2).value(), x, gain, Norm::LayerNorm, 1e-5);
+      norm_contribution(scale(Var(position), 2).value(), x, gain, Norm::LayerNorm, 1e-5);
   EXPECT_TRUE(close(twice, scale(Var(once), 2).value(), 1e-6));
 }
 

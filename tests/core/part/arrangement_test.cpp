@@ -185,7 +185,7 @@ TEST(Arrangement, FillsRectanglesWithSharedKeys) {
       lone_pairs += row.width;
     }
     for (Index i = 0; i < pattern->queries(); ++i) {
-      if (head.is_in_order(i / kBlock)) pairs_in_order += pattern->row_count(0, i);
+      if (head.is_in_order(i / kBlock)) pairs_in_order += pattern->row_size(0, i);
     }
     const Index pairs = pattern->pair_count(1) - pairs_in_order;
     EXPECT_LT(lone_pairs, pairs / 20);

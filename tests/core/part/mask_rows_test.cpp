@@ -25,7 +25,7 @@ TEST(MaskRows, RoundTripAnyMask) {
     const auto size = static_cast<Index>(1 + random.below(9));
     ByteTensor mask = ByteTensor::zeros({size, size + 2});
     for (std::uint8_t& cell : mask) cell = static_cast<std::uint8_t>(random.below(2));
-    EXPECT_EQ(objection(mask_rows(mask)), "");
+    EXPECT_EQ(mask_error(mask_rows(mask)), "");
     EXPECT_TRUE(masks_equal(mask_of(mask_rows(mask), size, size + 2), mask));
   }
 }
@@ -36,10 +36,10 @@ TEST(MaskRows, AreClippedToTheLength) {
 }
 
 TEST(MaskRows, RejectInvalidRuns) {
-  EXPECT_EQ(objection({{0, 2}, {}}), "");
+  EXPECT_EQ(mask_error({{0, 2}, {}}), "");
   for (const MaskRows& rows : {MaskRows{{0}}, MaskRows{{2, 1}}, MaskRows{{0, 2, 2, 3}},
                                MaskRows{{}, {1, 1}}, MaskRows{{-1, 2}, {-2, 0}}}) {
-    EXPECT_TRUE(objection(rows).starts_with("row ")) << objection(rows);
+    EXPECT_TRUE(mask_error(rows).starts_with("row ")) << mask_error(rows);
   }
 }
 

@@ -66,7 +66,7 @@ TEST(Pattern, AgreesWithSetsForRandomRuns) {
       const Index head = row / queries, query = row % queries;
       const Columns& columns = expected[static_cast<std::size_t>(row)];
       ASSERT_EQ(columns_of(pattern, head, query), columns) << "round " << round;
-      EXPECT_EQ(pattern.row_count(head, query), static_cast<Index>(columns.size()));
+      EXPECT_EQ(pattern.row_size(head, query), static_cast<Index>(columns.size()));
       pairs += static_cast<Index>(columns.size());
       for (Index c = 0; c < keys; ++c) {
         const auto it = columns.find(c);
@@ -121,8 +121,8 @@ TEST(Pattern, StoresOneRunPerRowOfDensePatterns) {
   EXPECT_EQ(causal.runs().size(), 1000U);
   EXPECT_TRUE(causal.allowed(0, 0, 3));
   EXPECT_FALSE(causal.allowed(0, 0, 4));
-  EXPECT_EQ(causal.row_count(0, 999), 1003);
-  EXPECT_EQ(causal.row_count(5, 999), 1003) << "heads share the rows";
+  EXPECT_EQ(causal.row_size(0, 999), 1003);
+  EXPECT_EQ(causal.row_size(5, 999), 1003) << "heads share the rows";
 }
 
 TEST(Pattern, StoresStartsOfRows) {

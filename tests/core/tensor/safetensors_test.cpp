@@ -119,7 +119,7 @@ TEST_F(Safetensors, KnowsSizesOfUnsupportedTypes) {
   }
 }
 
-TEST_F(Safetensors, RejectsOtherFiles) {
+TEST_F(Safetensors, RejectsInvalidFiles) {
   EXPECT_THROW(read_safetensors(folder_.path() / "missing"), InputError);
   EXPECT_THROW(read_safetensors(folder_.path()), InputError);
   EXPECT_NE(refusal(""), "");
@@ -134,10 +134,12 @@ TEST_F(Safetensors, RejectsOtherFiles) {
 }
 
 TEST_F(Safetensors, RejectsInvalidEntries) {
-  const auto tensor = [&](const std::string& entry) { return refusal("{\"t\":" + entry + "}", 8); };
+  const auto refusal_of_tensor = [&](const std::string& entry) {
+    return refusal("{\"t\":" + entry + "}", 8);
+  };
   const std::string dtype = R"("dtype":"F32",)", shape = R"("shape":[2],)";
   const std::string offsets = R"("data_offsets":[0,8])";
-  EXPECT_EQ(tensor("{" + dtype + shape + offsets + "}"), "");
+  EXPECT_EQ(refusal_of_tensor("{" + dtype + shape + offsets + "}"), "");
   for (const std::string& entry :
        {std::string("3"), std::string("[]"), "{" + shape + offsets + "}",
         "{" + dtype + offsets + "}", "{" + dtype + R"("shape":[2]})",
@@ -153,7 +155,8 @@ TEST_F(Safetensors, RejectsInvalidEntries) {
         "{" + dtype + shape + R"("data_offsets":[8,0]})",
         "{" + dtype + shape + R"("data_offsets":[0,-8]})",
         "{" + dtype + shape + R"("data_offsets":"0,8"})"}) {
-    EXPECT_TRUE(tensor(entry).starts_with("tensor \"t\": ")) << entry << ": " << tensor(entry);
+    EXPECT_TRUE(refusal_of_tensor(entry).starts_with("tensor \"t\": "))
+        << entry << ": " << refusal_of_tensor(entry);
   }
   EXPECT_NE(refusal(R"({"__metadata__":3})", 0), "");
   EXPECT_NE(refusal(R"({"__metadata__":{"a":3}})", 0), "");
@@ -241,7 +244,7 @@ TEST_F(Safetensors, ReadsTensorsOfSeveralChunks) {
   }
 }
 
-TEST_F(Safetensors, ReadsEveryInteger32) {
+TEST_F(Safetensors, ReadsFullInt32Range) {
   constexpr std::int64_t min = std::numeric_limits<std::int32_t>::min(),
                          max = std::numeric_limits<std::int32_t>::max();
   const auto read = [&](std::int64_t value) {
@@ -321,7 +324,7 @@ TEST_F(Safetensors, AlignsTensors) {
     EXPECT_EQ(bytes.size(), 8 + header + 3 + 6 + 20);
     EXPECT_EQ(header % 8, 0u);
     const std::size_t last = bytes.substr(8, header).find_last_not_of(' ');
-    EXPECT_LT(header - 1 - last, 8u) << "blanks behind " << last;
+    EXPECT_LT(header - 1 - last, 8u) << "spaces after " << last;
   }
 }
 

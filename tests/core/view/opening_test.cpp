@@ -124,11 +124,11 @@ TEST(Opening, FilesSelectCompatibleModel) {
             "digits");
   EXPECT_THROW(static_cast<void>(model_that_reads(samples / "01-pronoun.txt", "default")),
                InputError);
-  const RunView text = reading_text("the cat", open_model("digits"));
+  const RunView text = with_text("the cat", open_model("digits"));
   EXPECT_EQ(text.run.model, "default");
   EXPECT_EQ(text.run.text, "the cat");
   EXPECT_EQ(text.run.input, "");
-  EXPECT_EQ(reading_text("((", open_model("brackets")).run.model, "brackets");
+  EXPECT_EQ(with_text("((", open_model("brackets")).run.model, "brackets");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -53,15 +53,15 @@ Var convolve_windows(const Tensor& x, Index windows, Index stride, const NamedVa
 }
 
 // Selects the `count` rows of x [B, n, d] with the largest usage, in order of position.
-Compression select_most_used(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
-                             Index count, Index first) {
+Compression select_most_used(const CompletedSegment& segment, const Remembered& remembered,
+                             const Tensor& x, Index count, Index first) {
   const Index batch = x.dim(0), rows = x.dim(1), stored = remembered.row_count(), width = x.dim(2);
   Tensor selected({batch, count, width});
   Compression result;
   std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
-  for (Index b = 0; b < read.batch; ++b) {
+  for (Index b = 0; b < segment.batch; ++b) {
     const auto usage = [&](std::int32_t row) {
-      const Index segments = remembered.seen[static_cast<std::size_t>(row)];
+      const Index segments = remembered.segment_counts[static_cast<std::size_t>(row)];
       return segments == 0 ? 0.0
                            : remembered.usage[static_cast<std::size_t>(b * stored + row)] /
                                  static_cast<double>(segments);
@@ -89,19 +89,19 @@ RowSource window_source(Index first, Index at, Index rows, Index rate, bool dila
 }
 
 // Compresses rows x [B, count, d], the first of which has position `first`, in whole windows.
-Compression compress_rows(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
-                          Index first) {
-  const Index rate = read.values.integer("rate"), windows = x.dim(1) / rate;
-  const std::string function = read.values.choice("function");
-  if (function == "most_used") return select_most_used(read, remembered, x, windows, first);
+Compression compress_rows(const CompletedSegment& segment, const Remembered& remembered,
+                          const Tensor& x, Index first) {
+  const Index rate = segment.values.integer("rate"), windows = x.dim(1) / rate;
+  const std::string function = segment.values.choice("function");
+  if (function == "most_used") return select_most_used(segment, remembered, x, windows, first);
   Compression result;
   const bool dilated = function == "dilated";
   if (function == "convolution" || dilated) {
-    result.rows = convolve_windows(x, windows, dilated ? 2 : 1, read.weights);
+    result.rows = convolve_windows(x, windows, dilated ? 2 : 1, segment.weights);
   } else {
     result.rows = function == "max" ? window_max(x, rate, windows) : window_mean(x, rate, windows);
   }
-  for (Index b = 0; b < read.batch; ++b) {
+  for (Index b = 0; b < segment.batch; ++b) {
     for (Index w = 0; w < windows; ++w) {
       result.positions.push_back(static_cast<std::int32_t>(first + (w + 1) * rate - 1));
       result.from.push_back(window_source(first, w * rate, x.dim(1), rate, dilated));
@@ -115,8 +115,8 @@ Var mean_square(const Var& difference) {
 }
 
 // Mean square of old - restored, where restored[rate J + t] = compressed[J] back[t].
-Var auto_encoding_loss(const SegmentRead& read, const Tensor& old, const Var& compressed) {
-  const Var& back = weight(read.weights, "comp.back");
+Var auto_encoding_loss(const CompletedSegment& segment, const Tensor& old, const Var& compressed) {
+  const Var& back = weight(segment.weights, "comp.back");
   const Index rate = back.dim(0), batch = old.dim(0), windows = compressed.dim(1);
   std::vector<Var> taps;  // [B, w, 1, d] each
   for (Index t = 0; t < rate; ++t) {
@@ -128,32 +128,33 @@ Var auto_encoding_loss(const SegmentRead& read, const Tensor& old, const Var& co
 }
 
 // softmax(q k^T / sqrt(d_k)) v over all rows, without positions.  [B h, S, d_k]
-Var content_attention(const SegmentRead& read, const Var& rows) {
-  const auto [k, v] = read.project(rows);  // [B h_kv, n, d_k]
-  const Index shared = read.heads / read.kv_heads, queries = read.input.q.dim(1),
-              size = read.input.q.dim(2);
+Var content_attention(const CompletedSegment& segment, const Var& rows) {
+  const auto [k, v] = segment.project(rows);  // [B h_kv, n, d_k]
+  const Index shared = segment.heads / segment.kv_heads, queries = segment.input.q.dim(1),
+              size = segment.input.q.dim(2);
   // Stack the queries of heads that share keys.
-  const Var q = reshape(Var(read.input.q), {read.batch * read.kv_heads, shared * queries, size});
+  const Var q =
+      reshape(Var(segment.input.q), {segment.batch * segment.kv_heads, shared * queries, size});
   const auto factor = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
   const Var weights = softmax(scale(matmul_transposed(q, k), factor));
   return matmul(weights, v);
 }
 
 // Adds the attention of the latest segment to Remembered::usage.
-void count_usage(const SegmentRead& read, Remembered& remembered) {
+void count_usage(const CompletedSegment& segment, Remembered& remembered) {
   const Index rows = remembered.row_count();
-  if (!read.attention.defined() || rows == 0) return;
-  const Index memory_begin = remembered.compressed_count(), columns = read.attention.dim(2);
-  const Index queries = read.attention.dim(1);
-  for (Index line = 0; line < read.attention.dim(0) * queries; ++line) {
-    const Index item = line / (queries * read.heads);
-    const float* weights = read.attention.data() + line * columns + memory_begin;
+  if (!segment.attention.defined() || rows == 0) return;
+  const Index memory_begin = remembered.compressed_count(), columns = segment.attention.dim(2);
+  const Index queries = segment.attention.dim(1);
+  for (Index line = 0; line < segment.attention.dim(0) * queries; ++line) {
+    const Index item = line / (queries * segment.heads);
+    const float* weights = segment.attention.data() + line * columns + memory_begin;
     for (Index m = 0; m < rows; ++m) {
       remembered.usage[static_cast<std::size_t>(item * rows + m)] +=
           static_cast<double>(weights[m]);
     }
   }
-  for (Index& count : remembered.seen) ++count;
+  for (Index& count : remembered.segment_counts) ++count;
 }
 
 // Updates usage and counts for `added` rows at the end and `dropped` rows at the front.
@@ -165,8 +166,9 @@ void shift_usage(Remembered& remembered, Index batch, Index before, Index added,
     }
   }
   remembered.usage = std::move(usage);
-  remembered.seen.resize(static_cast<std::size_t>(before + added), 0);
-  remembered.seen.erase(remembered.seen.begin(), remembered.seen.begin() + dropped);
+  remembered.segment_counts.resize(static_cast<std::size_t>(before + added), 0);
+  remembered.segment_counts.erase(remembered.segment_counts.begin(),
+                                  remembered.segment_counts.begin() + dropped);
 }
 
 // Appends compressed rows and stores the last `max_rows` of them, oldest first.
@@ -182,12 +184,13 @@ void append_compressed(Remembered& remembered, const Compression& latest, Index 
       const auto new_index = static_cast<std::size_t>(b * added + n - before);
       positions.push_back(n < before ? remembered.compressed_positions[old_index]
                                      : latest.positions[new_index]);
-      from.push_back(n < before ? remembered.compressed_from[old_index] : latest.from[new_index]);
+      from.push_back(n < before ? remembered.compressed_sources[old_index]
+                                : latest.from[new_index]);
     }
   }
   remembered.compressed = last_rows(concat_rows(remembered.compressed, latest.rows.value()), count);
   remembered.compressed_positions = std::move(positions);
-  remembered.compressed_from = std::move(from);
+  remembered.compressed_sources = std::move(from);
 }
 
 }  // namespace
@@ -197,32 +200,32 @@ bool is_convolution(const Values& values) {
   return function == "convolution" || function == "dilated";
 }
 
-void remember_compressing(const SegmentRead& read, Remembered& remembered) {
-  const Index max_rows = segments_size(read, "memory"), rate = read.values.integer("rate");
-  const Index before = remembered.row_count(), added = read.x.dim(1);
-  count_usage(read, remembered);
-  remembered.rows = concat_rows(remembered.rows, read.x);
-  shift_usage(remembered, read.batch, before, added, 0);
+void remember_compressing(const CompletedSegment& segment, Remembered& remembered) {
+  const Index max_rows = segments_size(segment, "memory"), rate = segment.values.integer("rate");
+  const Index before = remembered.row_count(), added = segment.x.dim(1);
+  count_usage(segment, remembered);
+  remembered.rows = concat_rows(remembered.rows, segment.x);
+  shift_usage(remembered, segment.batch, before, added, 0);
   const Index old_count = std::max<Index>(before + added - max_rows, 0) / rate * rate;
   for (const char* loss : {"auto_encoding", "attention_reconstruction"}) {
-    if (read.values.real(loss) > 0) read.add_loss(loss, Tensor::zeros({}));  // present in any case
+    if (segment.values.real(loss) > 0) segment.add_loss(loss, Tensor::zeros({}));  // always present
   }
   if (old_count == 0) return;
 
-  const Index first = read.first - before;                            // position of the oldest row
+  const Index first = segment.first - before;                         // position of the oldest row
   const Tensor old_rows = slice_rows(remembered.rows, 0, old_count);  // [B, old, d]
-  const Compression compression = compress_rows(read, remembered, old_rows, first);
-  if (read.values.real("auto_encoding") > 0) {
-    read.add_loss("auto_encoding", auto_encoding_loss(read, old_rows, compression.rows));
+  const Compression compression = compress_rows(segment, remembered, old_rows, first);
+  if (segment.values.real("auto_encoding") > 0) {
+    segment.add_loss("auto_encoding", auto_encoding_loss(segment, old_rows, compression.rows));
   }
-  if (read.values.real("attention_reconstruction") > 0) {
-    const Var difference =
-        subtract(content_attention(read, Var(old_rows)), content_attention(read, compression.rows));
-    read.add_loss("attention_reconstruction", mean_square(difference));
+  if (segment.values.real("attention_reconstruction") > 0) {
+    const Var difference = subtract(content_attention(segment, Var(old_rows)),
+                                    content_attention(segment, compression.rows));
+    segment.add_loss("attention_reconstruction", mean_square(difference));
   }
-  append_compressed(remembered, compression, read.batch, segments_size(read, "compressed"));
+  append_compressed(remembered, compression, segment.batch, segments_size(segment, "compressed"));
   remembered.rows = slice_rows(remembered.rows, old_count, before + added - old_count);
-  shift_usage(remembered, read.batch, before + added, 0, old_count);
+  shift_usage(remembered, segment.batch, before + added, 0, old_count);
 }
 
 WeightInfo kernel_weight(const char* name, const char* help,

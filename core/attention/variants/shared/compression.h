@@ -8,7 +8,7 @@ namespace attnscope {
 
 // Updates the memory after a segment: stores the last M rows, compresses each whole window of older
 // rows to one row, and stores the last C compressed rows. Adds the enabled reconstruction losses.
-void remember_compressing(const SegmentRead& read, Remembered& remembered);
+void remember_compressing(const CompletedSegment& segment, Remembered& remembered);
 
 bool is_convolution(const Values& values);  // compresses with a kernel: "convolution", "dilated"
 

@@ -35,8 +35,8 @@ Parameter segments_parameter(const char* key, const char* symbol, const char* la
           .slider = {.max = 512}};
 }
 
-Index segments_size(const SegmentRead& read, const char* key) {
-  return read.values.has(key) ? read.values.integer(key) : read.segment_length;
+Index segments_size(const CompletedSegment& segment, const char* key) {
+  return segment.values.has(key) ? segment.values.integer(key) : segment.segment_length;
 }
 
 }  // namespace attnscope

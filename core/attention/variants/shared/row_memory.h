@@ -18,6 +18,6 @@ Tensor last_rows(const Tensor& x, Index max_rows);
 Parameter segments_parameter(const char* key, const char* symbol, const char* label,
                              const char* help);
 // Value of parameter `key`, or the usual segment length.
-Index segments_size(const SegmentRead& read, const char* key);
+Index segments_size(const CompletedSegment& segment, const char* key);
 
 }  // namespace attnscope

@@ -21,9 +21,10 @@ TEST(Selection, RejectsParametersThatRunRejects) {
   state.session.edit().run.encoding = with_defaults("rope", encoding("rope").parameters);
   Values additive = state.session->run.variant->values;
   additive.set("score", std::string("additive"));
-  const ChoiceList rotary = variant_list(state);
-  EXPECT_EQ(rotary.refusal(state.session->run.variant->values), "");
-  EXPECT_NE(rotary.refusal(additive).find("no product of queries and keys"), std::string::npos);
+  const ChoiceList variants_with_rope = variant_list(state);
+  EXPECT_EQ(variants_with_rope.refusal(state.session->run.variant->values), "");
+  EXPECT_NE(variants_with_rope.refusal(additive).find("no product of queries and keys"),
+            std::string::npos);
 
   state.session.edit().run.encoding = with_defaults("none", {});
   EXPECT_EQ(variant_list(state).refusal(additive), "");
@@ -31,8 +32,8 @@ TEST(Selection, RejectsParametersThatRunRejects) {
   state.session.edit().run.variant->values = additive;
   state.session.edit().run.encoding =
       with_defaults("sinusoidal", encoding("sinusoidal").parameters);
-  const ChoiceList input_encodings = encoding_list(state);
-  EXPECT_EQ(input_encodings.refusal(state.session->run.encoding->values), "");
+  const ChoiceList encoding_choices = encoding_list(state);
+  EXPECT_EQ(encoding_choices.refusal(state.session->run.encoding->values), "");
 }
 
 TEST(Selection, AcceptsEverythingBeforeFirstRun) {
@@ -46,7 +47,7 @@ std::vector<std::string> offered_keys(const Info& info) {
   return keys;
 }
 
-// Training parameters would hide those that a run reads.
+// The window offers no parameters that only training reads.
 TEST(Selection, OmitsTrainingParameters) {
   using Keys = std::vector<std::string>;
   EXPECT_EQ(offered_keys(architecture("decoder")), Keys{});
@@ -54,7 +55,7 @@ TEST(Selection, OmitsTrainingParameters) {
   EXPECT_EQ(offered_keys(exit_rule("geometric")), Keys{"classifier"});
   EXPECT_EQ(offered_keys(exit_rule("saturation")), (Keys{"classifier", "decay"}));
   EXPECT_EQ(offered_keys(variant("adaptive_span")), (Keys{"span", "ramp", "dynamic"}));
-  // Hidden parameters are accepted in JSON, and survive other changes.
+  // JSON files may set them nevertheless.
   const Json json = parse_json(R"({"type": "geometric", "oracle": "correctness"})", "exits");
   EXPECT_EQ(choice_from_json(exit_rule, json, "exits").values.choice("oracle"), "correctness");
 }

@@ -180,7 +180,7 @@ TEST_F(RunFrames, SweepVariantParameter) {
     const Frame frame = moved.frame(n);
     EXPECT_EQ(frame.session.run.variant->values.integer("window"), n + 1);
     const Pattern& pattern = *frame.traces.trace->attention.front().result.pattern;
-    EXPECT_EQ(pattern.row_count(0, 6), n + 2);  // the query's own position and the window
+    EXPECT_EQ(pattern.row_size(0, 6), n + 2);  // the query's own position and the window
   }
 }
 
@@ -229,7 +229,7 @@ class LocalHeads : public RunFrames {
     for (Index head = 0; head < 4; ++head) {
       Index at = 0;
       const Pattern& pattern = *frame.traces.trace->find({layer, head}, &at)->result.pattern;
-      counts.push_back(pattern.row_count(std::min(at, pattern.heads() - 1), 6));
+      counts.push_back(pattern.row_size(std::min(at, pattern.heads() - 1), 6));
     }
     return counts;
   }

@@ -113,7 +113,7 @@ TEST(LshMechanism, PointerHighlightsToken) {
     const double share = (static_cast<double>(i) + 0.5) / kLength;
     look.pointer = Point{strip.x + share * strip.width, strip.y + strip.height / 2};
     const std::string expected = "(" + std::to_string(i) + ") at " +
-                                 std::to_string(tap.result.pattern->row_count(1, i)) + " of 14";
+                                 std::to_string(tap.result.pattern->row_size(1, i)) + " of 14";
     bool is_shown = false;
     for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", look).list)) {
       is_shown = is_shown || text.text.find(expected) != std::string::npos;

@@ -149,7 +149,7 @@ TEST(RulesMechanism, PointerSelectsPair) {
       const DisplayList list = lay_out_view(trace, "mechanism", look).list;
       const Pattern& pattern = *trace.attention[0].result.pattern;
       EXPECT_TRUE(
-          shows_text(list, "can attend to " + std::to_string(pattern.row_count(0, hit->query))));
+          shows_text(list, "can attend to " + std::to_string(pattern.row_size(0, hit->query))));
       other_query = other_query || (hit->query != 9 && hit->key == 4);
       other_key = other_key || (hit->query == 9 && hit->key != 4);
       pair = pair || (hit->query != 9 && hit->key != 4);
