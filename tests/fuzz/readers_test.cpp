@@ -37,6 +37,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
     {"claim_from_json", "within the target lesson"},
     {"read_normalizers", "within the target tokenizer"},
     {"read_splitters", "within the target tokenizer"},
+    {"read_pattern", "within the target tokenizer"},
     {"read_added_tokens", "within the target tokenizer"},
     {"read_model", "within the target tokenizer"},
     {"read_processors", "within the target tokenizer"},
@@ -52,7 +53,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
     {"read_embedding", "within the target checkpoint"},
     {"read_output_head", "within the target checkpoint"},
     {"read_framebuffer", "screen pixels"},
-    {"read_to_open", "a dropped session, lesson, text, image or tensors, each a target"},
+    {"read_file_to_open", "a dropped session, lesson, text, image or tensors, each a target"},
     {"read_lessons", "bundled lessons"},
     {"read_model_files", "model cards: target card"},
     {"list_from_text", "a list in the window: value_from_text of the target options"}};
