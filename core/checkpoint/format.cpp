@@ -14,19 +14,22 @@ namespace {
 // Numbers or bytes between two cancellation checks.
 constexpr Index kPiece = Index{1} << 20;
 
-// Checks 16-bit numbers; NaN and infinity have all bits of `exponent` set.
-bool all_finite(const std::uint8_t* numbers, Index count, std::uint16_t exponent) {
-  for (Index first = 0; first < count; first += kPiece) {
+bool all_finite(const StoredTensor& tensor) {
+  const Index all = element_count(tensor.shape);
+  for (Index first = 0; first < all; first += kPiece) {
     check_stop();
-    bool finite = true;
-    for (Index n = first; n < std::min(first + kPiece, count); ++n) {
-      std::uint16_t bits = 0;
-      std::memcpy(&bits, numbers + 2 * n, sizeof bits);
-      finite &= (bits & exponent) != exponent;
-    }
-    if (!finite) return false;
+    const std::uint8_t* from = tensor.bytes + byte_count(tensor.dtype, first);
+    if (!has_finite_numbers(tensor.dtype, from, std::min(kPiece, all - first))) return false;
   }
   return true;
+}
+
+Tensor transpose_of(const Tensor& matrix) {
+  Tensor result({matrix.dim(1), matrix.dim(0)});
+  for (Index r = 0; r < matrix.dim(0); ++r) {
+    for (Index c = 0; c < matrix.dim(1); ++c) result(c, r) = matrix(r, c);
+  }
+  return result;
 }
 
 }  // namespace
@@ -99,7 +102,8 @@ const StoredTensor& TensorReader::find(const std::string& name, const Shape& sha
          to_string(found->second.shape));
   }
   constexpr DType kFloats[] = {DType::F32, DType::F16, DType::BF16, DType::F64};
-  if (std::ranges::find(kFloats, found->second.dtype) == std::end(kFloats)) {
+  if (!is_quantised(found->second.dtype) &&
+      std::ranges::find(kFloats, found->second.dtype) == std::end(kFloats)) {
     fail("tensor " + name + ": expected dtype F32, F16, BF16 or F64, found " +
          std::string(to_string(found->second.dtype)));
   }
@@ -113,7 +117,7 @@ bool are_equal_or_missing(const StoredTensors& tensors, const std::string& a,
   if (x == tensors.end() || y == tensors.end()) return true;
   const StoredTensor &one = x->second, &other = y->second;
   if (one.dtype != other.dtype || one.shape != other.shape) return false;
-  const Index bytes = element_count(one.shape) * byte_size(one.dtype);
+  const Index bytes = byte_count(one.dtype, element_count(one.shape));
   for (Index first = 0; first < bytes; first += kPiece) {
     check_stop();
     const Index count = std::min(kPiece, bytes - first);
@@ -154,18 +158,27 @@ void TensorReader::fail_not_finite(const std::string& name) const {
 }
 
 Tensor TensorReader::take(const std::string& name, const Shape& shape) {
-  return checked(find(name, shape), name);
+  const StoredTensor& stored = find(name, shape);
+  if (!stored.transposed) return checked(stored, name);
+  StoredTensor transpose = stored;
+  transpose.shape = {shape[1], shape[0]};
+  return transpose_of(checked(transpose, name));
 }
 
 Tensor TensorReader::take_transposed(const std::string& name, Index in, Index out) {
   const StoredTensor& stored = find(name, {out, in});
+  if (stored.transposed) {
+    StoredTensor transpose = stored;
+    transpose.shape = {in, out};
+    return checked(transpose, name);
+  }
   Tensor result({in, out});
   // Transposes blocks of rows that stay in the cache, without a second copy of the whole matrix.
   constexpr Index kBlock = 32;
   for (Index row = 0; row < out; row += kBlock) {
     StoredTensor rows = stored;
     rows.shape = {std::min(kBlock, out - row), in};
-    rows.bytes = stored.bytes + row * in * byte_size(stored.dtype);
+    rows.bytes = stored.bytes + byte_count(stored.dtype, row * in);
     const Tensor values = checked(rows, name);
     for (Index column = 0; column < in; column += kBlock) {
       for (Index r = 0; r < rows.shape[0]; ++r) {
@@ -181,18 +194,18 @@ Tensor TensorReader::take_transposed(const std::string& name, Index in, Index ou
 std::optional<NarrowMatrix> TensorReader::take_narrow(const std::string& name, Index rows,
                                                       Index columns) {
   const auto found = tensors_.find(name);
-  if (!keeps_narrow_ || found == tensors_.end() ||
-      (found->second.dtype != DType::F16 && found->second.dtype != DType::BF16)) {
-    return std::nullopt;
-  }
-  const StoredTensor numbers = find(name, {rows, columns}).copy();
-  const auto kind =
-      numbers.dtype == DType::F16 ? NarrowMatrix::Kind::F16 : NarrowMatrix::Kind::BF16;
-  constexpr std::uint16_t kHalfExponent = 0x7c00, kBfloatExponent = 0x7f80;
-  const bool finite = all_finite(numbers.bytes, rows * columns,
-                                 kind == NarrowMatrix::Kind::F16 ? kHalfExponent : kBfloatExponent);
-  if (!finite) fail_not_finite(name);
-  return NarrowMatrix{kind, rows, columns, columns, false, numbers.bytes, numbers.owner};
+  if (found == tensors_.end()) return std::nullopt;
+  const DType dtype = found->second.dtype;
+  const bool is_16_bit = dtype == DType::F16 || dtype == DType::BF16;
+  if (!is_quantised(dtype) && !(is_16_bit && keeps_narrow_)) return std::nullopt;
+  // Quantised numbers remain in the mapped file.
+  const StoredTensor& stored = find(name, {rows, columns});
+  const StoredTensor numbers = is_16_bit ? stored.copy() : stored;
+  if (!all_finite(numbers)) fail_not_finite(name);
+  const Index lines = numbers.transposed ? columns : rows;
+  const Index stride = numbers.transposed ? rows : columns;
+  const NarrowMatrix matrix{dtype, lines, stride, stride, 0, false, numbers.bytes, numbers.owner};
+  return numbers.transposed ? matrix.transpose() : matrix;
 }
 
 void TensorReader::load(const std::string& name, Index in, Index out, bool transposed, Model& model,

@@ -40,7 +40,8 @@ CheckpointFormat transformer_xl_format();
 CheckpointFormat decision_transformer_format();
 
 // Models with at least this many weights keep 16-bit matrices (Model::narrow), which need half the
-// memory of floats; smaller models convert them to floats for speed.
+// memory of floats; smaller models convert them to floats for speed. Quantised matrices are always
+// kept.
 inline constexpr Index kMinNarrowWeights = Index{1} << 22;
 
 // True if two stored tensors are bitwise equal, or if one is missing.
@@ -59,10 +60,10 @@ class TensorReader {
   Tensor take(const std::string& name, const Shape& shape);  // InputError for another shape
   Tensor take_transposed(const std::string& name, Index in, Index out);  // stored as [out, in]
   // Reads a matrix, stored as [in, out] or, if `transposed`, as [out, in], into
-  // model.weights[weight], or into model.narrow[weight] if the model keeps 16-bit matrices.
+  // model.weights[weight], or into model.narrow[weight] if the model keeps its number format.
   void load(const std::string& name, Index in, Index out, bool transposed, Model& model,
             const std::string& weight);
-  // A stored 16-bit [rows, columns] matrix; nullopt if the model requires floats.
+  // A stored 16-bit or quantised [rows, columns] matrix; nullopt if the model requires floats.
   std::optional<NarrowMatrix> take_narrow(const std::string& name, Index rows, Index columns);
   bool are_equal_or_missing(const std::string& a, const std::string& b) const {
     return attnscope::are_equal_or_missing(tensors_, a, b);

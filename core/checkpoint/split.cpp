@@ -19,9 +19,13 @@ void add_part(StoredTensors& tensors, const std::string& whole, const std::strin
     throw InputError(place + ": tensor " + whole + ": expected at least " +
                      std::to_string(last * row_size) + " numbers, found " + to_string(all.shape));
   }
+  if (row_size % block_size(all.dtype) != 0 || all.transposed) {
+    throw InputError(place + ": tensor " + whole + ": parts of " +
+                     std::string(to_string(all.dtype)) + " blocks are not supported");
+  }
   StoredTensor piece = all;
   piece.shape = shape;
-  const Index bytes = row_size * byte_size(all.dtype);
+  const Index bytes = byte_count(all.dtype, row_size);
   if (runs.repeats == 1) {
     piece.bytes = all.bytes + runs.first * bytes;
   } else {

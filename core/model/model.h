@@ -19,7 +19,7 @@ namespace attnscope {
 struct Model {
   ModelConfig config;
   NamedVars weights;  // names and shapes: weights.h
-  // Matrices that a large checkpoint stores in 16 bits; not in `weights`.
+  // Matrices in the number format of their checkpoint, 16 bits or quantised; not in `weights`.
   std::map<std::string, NarrowMatrix> narrow;
   std::vector<std::string> untrained;  // weights with the initial values of their Info
   std::vector<std::string> notes;      // features of a checkpoint that were ignored, for the user

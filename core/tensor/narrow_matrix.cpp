@@ -1,6 +1,7 @@
 #include "core/tensor/narrow_matrix.h"
 
-#include "core/tensor/half.h"
+#include <algorithm>
+#include <vector>
 
 namespace attnscope {
 
@@ -14,7 +15,7 @@ NarrowMatrix NarrowMatrix::transpose() const {
 NarrowMatrix NarrowMatrix::column_range(Index first, Index count) const {
   NarrowMatrix result = *this;
   result.columns = count;
-  result.bytes = bytes + 2 * first * (transposed ? stride : 1);
+  result.offset = offset + first * (transposed ? stride : 1);
   return result;
 }
 
@@ -28,17 +29,41 @@ void NarrowMatrix::row(Index r, float* to) const {
 
 Tensor NarrowMatrix::to_tensor() const {
   Tensor result({rows, columns});
-  for (Index r = 0; r < rows; ++r) row(r, result.data() + r * columns);
+  if (!transposed) {
+    for (Index r = 0; r < rows; ++r) row(r, result.data() + r * columns);
+    return result;
+  }
+  std::vector<float> line(static_cast<std::size_t>(rows));
+  for (Index c = 0; c < columns; ++c) {
+    widen(c, 0, rows, line.data());
+    for (Index r = 0; r < rows; ++r) result[r * columns + c] = line[static_cast<std::size_t>(r)];
+  }
   return result;
 }
 
 void NarrowMatrix::widen(Index line, Index first, Index count, float* to) const {
-  const std::uint8_t* from = bytes + 2 * (line * stride + first);
-  if (kind == Kind::F16) {
-    from_half(from, to, count);
-  } else {
-    from_bfloat(from, to, count);
+  constexpr Index kMaxBlock = 256;
+  const Index block = block_size(dtype);
+  Index begin = offset + line * stride + first;
+  const auto bytes_at = [&](Index number) { return bytes + byte_count(dtype, number); };
+  // Numbers of an incomplete block at either end.
+  const auto decode_part = [&](Index skipped, Index part) {
+    float numbers[kMaxBlock];
+    decode_numbers(dtype, bytes_at(begin - skipped), block, numbers);
+    std::copy_n(numbers + skipped, part, to);
+    begin += part;
+    to += part;
+    count -= part;
+  };
+  if (const Index skipped = begin % block; skipped != 0) {
+    decode_part(skipped, std::min(block - skipped, count));
   }
+  const Index whole = count / block * block;
+  decode_numbers(dtype, bytes_at(begin), whole, to);
+  begin += whole;
+  to += whole;
+  count -= whole;
+  if (count > 0) decode_part(0, count);
 }
 
 }  // namespace attnscope

@@ -1,10 +1,14 @@
 #include "core/tensor/row_kernels.h"
 
+#include "core/tensor/block_decoders.h"
+
 namespace attnscope::cpu {
 
 extern const RowKernels row_kernels_baseline;
+extern const BlockDecoders block_decoders_baseline;
 #ifdef ATTNSCOPE_X86
 extern const RowKernels row_kernels_avx2, row_kernels_avx512;
+extern const BlockDecoders block_decoders_avx2, block_decoders_avx512;
 #endif
 
 #ifdef ATTNSCOPE_X86
@@ -51,6 +55,14 @@ RowKernelList all_row_kernels() {
 const RowKernels& row_kernels() {
   static const RowKernels& widest = *all_row_kernels().last[-1];
   return widest;
+}
+
+const BlockDecoders& block_decoders() {
+#ifdef ATTNSCOPE_X86
+  if (&row_kernels() == &row_kernels_avx512) return block_decoders_avx512;
+  if (&row_kernels() == &row_kernels_avx2) return block_decoders_avx2;
+#endif
+  return block_decoders_baseline;
 }
 
 }  // namespace attnscope::cpu

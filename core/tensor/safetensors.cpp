@@ -1,14 +1,7 @@
 #include "core/tensor/safetensors.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -18,81 +11,20 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/limits.h"
-#include "core/base/stop.h"
+#include "core/base/mapped_file.h"
 #include "core/base/strict_json.h"
-#include "core/tensor/half.h"
 
 static_assert(std::endian::native == std::endian::little, "files are read without swapping bytes");
 
 namespace attnscope {
 namespace {
 
-struct DTypeRow {
-  DType dtype;
-  std::string_view name;
-  Index bytes;
-};
-constexpr std::array<DTypeRow, 15> kDTypes{{{DType::F32, "F32", 4},
-                                            {DType::F16, "F16", 2},
-                                            {DType::BF16, "BF16", 2},
-                                            {DType::F64, "F64", 8},
-                                            {DType::U8, "U8", 1},
-                                            {DType::I32, "I32", 4},
-                                            {DType::I64, "I64", 8},
-                                            {DType::Bool, "BOOL", 1},
-                                            {DType::I8, "I8", 1},
-                                            {DType::I16, "I16", 2},
-                                            {DType::U16, "U16", 2},
-                                            {DType::U32, "U32", 4},
-                                            {DType::U64, "U64", 8},
-                                            {DType::F8E4M3, "F8_E4M3", 1},
-                                            {DType::F8E5M2, "F8_E5M2", 1}}};
-
 constexpr std::size_t kPrefix = 8;  // bytes of the header's length
 constexpr std::string_view kMetadataKey = "__metadata__";
-
-const DTypeRow& dtype_row(DType dtype) {
-  return kDTypes[static_cast<std::size_t>(dtype)];
-}
 
 std::string tensor_label(std::string_view name) {
   return "tensor \"" + std::string(name) + "\"";
 }
-
-class Mapping {
- public:
-  explicit Mapping(const std::filesystem::path& path) {
-    const std::string name = path.string();
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-      if (errno == ENOENT) throw InputError(name + ": no such file");
-      throw InputError(name + ": cannot be read: " + std::strerror(errno));
-    }
-    struct stat status {};
-    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-      ::close(fd);
-      throw InputError(name +
-                       (S_ISDIR(status.st_mode) ? ": is a folder" : ": is not a regular file"));
-    }
-    size_ = static_cast<std::size_t>(status.st_size);
-    if (size_ > 0) bytes_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    const int error = errno;
-    ::close(fd);
-    if (bytes_ == MAP_FAILED) throw InputError(name + ": cannot be read: " + std::strerror(error));
-  }
-  ~Mapping() {
-    if (size_ > 0) ::munmap(bytes_, size_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-
-  std::size_t size() const { return size_; }
-  const std::uint8_t* bytes() const { return static_cast<const std::uint8_t*>(bytes_); }
-
- private:
-  void* bytes_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 // Byte range of a tensor, relative to the end of the header.
 struct Extent {
@@ -108,11 +40,12 @@ const Json& required_member(const Json& entry, const char* key, const std::strin
 
 DType read_dtype(const Json& entry, const std::string& where) {
   const Json& value = required_member(entry, "dtype", where);
-  for (const DTypeRow& r : kDTypes) {
-    if (value.is_string() && value.text() == r.name) return r.dtype;
-  }
   std::string known;
-  for (const DTypeRow& r : kDTypes) known += (known.empty() ? "" : ", ") + std::string(r.name);
+  for (int n = 0; n <= static_cast<int>(DType::F8E5M2); ++n) {  // those before the blocks
+    const auto dtype = static_cast<DType>(n);
+    if (value.is_string() && value.text() == to_string(dtype)) return dtype;
+    known += (known.empty() ? "" : ", ") + std::string(to_string(dtype));
+  }
   throw InputError(where + ": dtype " + shortened(value) + ": expected one of " + known);
 }
 
@@ -144,7 +77,7 @@ Extent read_extent(const Json& entry, const std::string& name, const std::string
 }
 
 // Size of a tensor in bytes; InputError on overflow.
-std::uint64_t byte_count(const Shape& shape, DType dtype, const std::string& where) {
+std::uint64_t checked_byte_count(const Shape& shape, DType dtype, const std::string& where) {
   Index bytes = 0;
   try {
     bytes = element_count(shape);
@@ -190,7 +123,7 @@ void read_metadata(const Json& value, SafetensorsFile& file, const std::string& 
   }
 }
 
-Json read_header(const Mapping& mapping, const std::string& name, std::uint64_t& header_bytes) {
+Json read_header(const MappedFile& mapping, const std::string& name, std::uint64_t& header_bytes) {
   const auto format_error = [&](const std::string& reason) {
     return InputError(name + ": not a safetensors file: " + reason);
   };
@@ -208,140 +141,11 @@ Json read_header(const Mapping& mapping, const std::string& name, std::uint64_t&
   return parse_json(text, name);
 }
 
-std::int32_t to_int32(std::int64_t value) {
-  if (value < std::numeric_limits<std::int32_t>::min() ||
-      value > std::numeric_limits<std::int32_t>::max()) {
-    throw InputError("integer " + std::to_string(value) + ": expected 32 bits");
-  }
-  return static_cast<std::int32_t>(value);
-}
-
-template <class T>
-T load(const std::uint8_t* bytes, Index i) {
-  T value;
-  std::memcpy(&value, bytes + i * static_cast<Index>(sizeof(T)), sizeof(T));
-  return value;
-}
-
-// Releases the mapped pages that are entirely within the tensor.
-void release_pages(const StoredTensor& tensor, Index count) {
-  if (!tensor.mapped) return;
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.bytes);
-  const std::uintptr_t end = begin + static_cast<std::uintptr_t>(count * byte_size(tensor.dtype));
-  const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
-
-// Elements between two cancellation checks: some milliseconds if the pages are not yet in memory.
-constexpr Index kChunk = Index{1} << 19;
-
-// Calls body(first, count) for consecutive chunks.
-template <class Body>
-void for_each_chunk(Index count, const Body& body) {
-  for (Index first = 0; first < count; first += kChunk) {
-    check_stop();
-    body(first, std::min(kChunk, count - first));
-  }
-}
-
-[[noreturn]] void fail_dtype(const char* expected, DType found) {
-  throw InputError(std::string("expected ") + expected + ", found " +
-                   std::string(to_string(found)));
-}
-
 }  // namespace
-
-std::string_view to_string(DType dtype) {
-  return dtype_row(dtype).name;
-}
-
-Index byte_size(DType dtype) {
-  return dtype_row(dtype).bytes;
-}
-
-Tensor StoredTensor::floats() const {
-  Tensor result(shape);
-  const Index n = result.size();
-  for_each_chunk(n, [&](Index first, Index count) {
-    const std::uint8_t* from = bytes + first * byte_size(dtype);
-    float* to = result.data() + first;
-    switch (dtype) {
-      case DType::F32:
-        std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
-        break;
-      case DType::F16:
-        from_half(from, to, count);
-        break;
-      case DType::BF16:
-        from_bfloat(from, to, count);
-        break;
-      case DType::F64:
-        for (Index i = 0; i < count; ++i) to[i] = static_cast<float>(load<double>(from, i));
-        break;
-      default:
-        fail_dtype("F32, F16, BF16 or F64", dtype);
-    }
-  });
-  release_pages(*this, n);
-  return result;
-}
-
-StoredTensor StoredTensor::copy() const {
-  const Index count = element_count(shape), size = byte_size(dtype);
-  const auto numbers = std::make_shared<ByteTensor>(Shape{count * size});
-  for_each_chunk(count, [&](Index first, Index chunk) {
-    std::memcpy(numbers->data() + first * size, bytes + first * size,
-                static_cast<std::size_t>(chunk * size));
-  });
-  release_pages(*this, count);
-  return {dtype, shape, numbers->data(), numbers};
-}
-
-ByteTensor StoredTensor::byte_values() const {
-  if (dtype != DType::U8 && dtype != DType::Bool) fail_dtype("U8 or BOOL", dtype);
-  ByteTensor result(shape);
-  if (!result.empty()) std::memcpy(result.data(), bytes, static_cast<std::size_t>(result.size()));
-  return result;
-}
-
-IntTensor StoredTensor::integers() const {
-  if (dtype != DType::I32 && dtype != DType::I64) fail_dtype("I32 or I64", dtype);
-  IntTensor result(shape);
-  for (Index i = 0; i < result.size(); ++i) {
-    result[i] =
-        dtype == DType::I32 ? load<std::int32_t>(bytes, i) : to_int32(load<std::int64_t>(bytes, i));
-  }
-  return result;
-}
-
-StoredTensor stored(const Tensor& t, DType as) {
-  if (as == DType::F32) {
-    const auto owner = std::make_shared<Tensor>(t);
-    return {as, t.shape(), reinterpret_cast<const std::uint8_t*>(t.data()), owner};
-  }
-  if (as != DType::F16 && as != DType::BF16) fail_dtype("F32, F16 or BF16", as);
-  const auto bytes = std::make_shared<ByteTensor>(Shape{2 * t.size()});
-  if (as == DType::F16) {
-    to_half(t.data(), bytes->data(), t.size());
-  } else {
-    to_bfloat(t.data(), bytes->data(), t.size());
-  }
-  return {as, t.shape(), bytes->data(), bytes};
-}
-
-StoredTensor stored(const ByteTensor& t) {
-  return {DType::U8, t.shape(), t.data(), std::make_shared<ByteTensor>(t)};
-}
-
-StoredTensor stored(const IntTensor& t) {
-  return {DType::I32, t.shape(), reinterpret_cast<const std::uint8_t*>(t.data()),
-          std::make_shared<IntTensor>(t)};
-}
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const auto mapping = std::make_shared<const Mapping>(path);
+  const auto mapping = std::make_shared<const MappedFile>(path);
   std::uint64_t header_bytes = 0;
   const Json header = read_header(*mapping, name, header_bytes);
   const std::uint8_t* data = mapping->bytes() + kPrefix + header_bytes;
@@ -360,7 +164,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
     }
     StoredTensor tensor{read_dtype(entry, where), read_shape(entry, where), nullptr, mapping, true};
     const Extent extent = read_extent(entry, key, where);
-    const std::uint64_t expected = byte_count(tensor.shape, tensor.dtype, where);
+    const std::uint64_t expected = checked_byte_count(tensor.shape, tensor.dtype, where);
     if (extent.end - extent.begin != expected) {
       throw InputError(where + ": shape " + to_string(tensor.shape) + " of " +
                        std::string(to_string(tensor.dtype)) + " needs " + std::to_string(expected) +
@@ -388,7 +192,7 @@ void write_safetensors(const std::filesystem::path& path, const SafetensorsFile&
   std::uint64_t offset = 0;
   for (const auto* entry : order) {
     const auto& [name, tensor] = *entry;
-    const std::uint64_t bytes = byte_count(tensor.shape, tensor.dtype, tensor_label(name));
+    const std::uint64_t bytes = checked_byte_count(tensor.shape, tensor.dtype, tensor_label(name));
     header[name] = {{"dtype", to_string(tensor.dtype)},
                     {"shape", tensor.shape},
                     {"data_offsets", {offset, offset + bytes}}};

@@ -3,28 +3,35 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
 
-#include "core/tensor/safetensors.h"
 #include "tests/support/compare.h"
+#include "tests/support/random_blocks.h"
 
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// A [rows, columns] matrix inside wider memory; `values` receives its numbers, exact in 16 bits.
-NarrowMatrix narrow_matrix(Index rows, Index columns, bool transposed, NarrowMatrix::Kind kind,
+// Memory of [lines, stride] numbers.
+StoredTensor random_memory(DType dtype, Index lines, Index stride) {
+  if (is_quantised(dtype)) return testing::random_blocks(dtype, {lines, stride}, 1);
+  return stored(testing::random_tensor({lines, stride}, 1), dtype);
+}
+
+// A [rows, columns] matrix inside wider memory; `values` receives its numbers.
+NarrowMatrix narrow_matrix(Index rows, Index columns, bool transposed, DType dtype,
                            Tensor& values) {
-  const Index lines = transposed ? columns : rows, stride = (transposed ? rows : columns) + 3;
-  const DType dtype = kind == NarrowMatrix::Kind::F16 ? DType::F16 : DType::BF16;
-  const StoredTensor memory = stored(testing::random_tensor({lines, stride}, 1), dtype);
+  const Index block = block_size(dtype), least = (transposed ? rows : columns) + 3;
+  const Index lines = transposed ? columns : rows, stride = (least + block - 1) / block * block;
+  const StoredTensor memory = random_memory(dtype, lines, stride);
   const Tensor floats = memory.floats();
   values = Tensor({rows, columns});
   for (Index r = 0; r < rows; ++r) {
     for (Index c = 0; c < columns; ++c) values(r, c) = transposed ? floats(c, r) : floats(r, c);
   }
-  return {kind, rows, columns, stride, transposed, memory.bytes, memory.owner};
+  return {dtype, rows, columns, stride, 0, transposed, memory.bytes, memory.owner};
 }
 
-class NarrowMatrices : public ::testing::TestWithParam<NarrowMatrix::Kind> {};
+class NarrowMatrices : public ::testing::TestWithParam<DType> {};
 
 TEST_P(NarrowMatrices, ConvertToFloat) {
   for (const bool transposed : {false, true}) {
@@ -67,11 +74,9 @@ TEST_P(NarrowMatrices, ProductsEqualThoseAfterConversion) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, NarrowMatrices,
-                         ::testing::Values(NarrowMatrix::Kind::F16, NarrowMatrix::Kind::BF16),
-                         [](const auto& info) {
-                           return info.param == NarrowMatrix::Kind::F16 ? "F16" : "BF16";
-                         });
+INSTANTIATE_TEST_SUITE_P(Formats, NarrowMatrices,
+                         ::testing::Values(DType::F16, DType::BF16, DType::Q4_1, DType::Q6_K),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
 
 }  // namespace ATTNSCOPE_FILE
 }  // namespace attnscope
