@@ -28,6 +28,7 @@ install(FILES assets/pictures/hills.png DESTINATION ${home}/assets/pictures)
 install(DIRECTORY assets/docs DESTINATION ${home}/assets
         PATTERN "*.py" EXCLUDE PATTERN "*.sh" EXCLUDE)
 install(DIRECTORY shaders DESTINATION ${home})
+install(PROGRAMS app/get-model.sh DESTINATION ${home}/app)
 
 install(FILES assets/desktop/attnscope.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
 install(FILES assets/desktop/attnscope.svg

@@ -134,8 +134,16 @@ Json models_json() {
   return array;
 }
 
+void print_names(std::ostream& out, const ModelGroup& group) {
+  if (!group.models.empty()) out << " " << group.title << '\n';
+  for (const ModelGroup::Entry& model : group.models) {
+    out << "  " << model.name << " - " << model.subtitle << '\n';
+  }
+}
+
 void print_models(std::ostream& out) {
-  out << "Models (--model; folders with a checkpoint are accepted as well)\n\n";
+  out << "Models (--model; GGUF files and folders with a checkpoint are accepted as well)\n\n";
+  print_names(out, user_group());
   for (const ModelGroup& group : bundled_groups()) {
     out << " " << group.title << '\n';
     for (const ModelGroup::Entry& model : group.models) {
@@ -146,11 +154,7 @@ void print_models(std::ostream& out) {
           << " tokens, " << parameter_count(config) << " parameters\n";
     }
   }
-  const ModelGroup downloaded = downloaded_group();
-  if (!downloaded.models.empty()) out << " " << downloaded.title << '\n';
-  for (const ModelGroup::Entry& model : downloaded.models) {
-    out << "  " << model.name << " - " << model.subtitle << '\n';
-  }
+  print_names(out, downloaded_group());
 }
 
 Json views_json() {

@@ -71,10 +71,7 @@ App::App(const WindowOptions& options)
   ui_.fonts.track_missing_glyphs();
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
-  panels_.model.models = bundled_groups();
-  if (ModelGroup downloaded = downloaded_group(); !downloaded.models.empty()) {
-    panels_.model.models.push_back(std::move(downloaded));
-  }
+  panels_.model.models = model_groups();
   panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
   start_session(options);
   state_.dialogs.exporting.backends = gpu_backends([this] { return platform_.compute_context(); },

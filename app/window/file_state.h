@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "app/window/jobs/background_task.h"
@@ -30,6 +31,8 @@ struct FileState {
   std::filesystem::path abandoned;   // autosave of a crashed process
   std::filesystem::path restored;    // restored autosave; deleted once saved again
   std::vector<OpeningFile> opening;  // the last one is applied, earlier ones are cancelled
+  std::unique_ptr<BackgroundTask<std::string>> fetching;  // path of the fetched model; null: none
+  std::string fetched_name;
   // A session started by New and not edited since: its first run opens on a salient pair.
   std::shared_ptr<const Session> new_session;  // null: none
 };

@@ -12,11 +12,13 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/checkpoint/source.h"
 #include "core/experiment/imported_tensors.h"
 #include "core/experiment/mask_and_graph.h"
 #include "core/input/image_file.h"
 #include "core/input/input_file.h"
 #include "core/input/structure_file.h"
+#include "core/tensor/gguf.h"
 #include "core/view/session_file.h"
 
 namespace attnscope::window {
@@ -66,17 +68,17 @@ void clear_stale_choices(RunView& run_view) {
   run_view.run.causal.reset();
 }
 
-bool is_model(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  return std::filesystem::exists(folder / "config.json", ignored);
+bool is_model(const std::filesystem::path& path) {
+  return file_exists(path / "config.json") || is_gguf(path) || gguf_in_folder(path);
 }
 
-RunView with_folder(const std::filesystem::path& folder, RunView next) {
-  if (!is_model(folder)) {
-    throw InputError(folder.string() + ": expected a model folder, found no config.json");
+RunView with_opened_model(const std::filesystem::path& path, RunView next) {
+  if (!is_model(path)) {
+    throw InputError(path.string() +
+                     ": expected a model folder, found neither config.json nor a GGUF file");
   }
   clear_stale_choices(next);
-  return with_model(next, folder.string()).viewed;
+  return with_model(next, path.string()).viewed;
 }
 
 RunView with_tensors(const std::filesystem::path& path, RunView next) {
@@ -174,7 +176,9 @@ ReadFile read_file_to_open(const std::filesystem::path& path) {
   const auto change_with = [&absolute_path](auto apply) {
     return [absolute_path, apply](RunView now) { return apply(absolute_path, std::move(now)); };
   };
-  if (std::filesystem::is_directory(absolute_path)) return {change_with(with_folder)};
+  if (is_folder(absolute_path) || is_gguf(absolute_path)) {
+    return {change_with(with_opened_model)};
+  }
   if (is_session(absolute_path)) {
     return {.session = std::make_shared<const Session>(load_session(absolute_path))};
   }

@@ -14,6 +14,7 @@
 #include "core/model/input_kind.h"
 #include "core/model/weights.h"
 #include "core/position/encoding.h"
+#include "core/tensor/gguf.h"
 
 namespace attnscope {
 
@@ -71,15 +72,15 @@ std::string implied_task(const ModelConfig& config) {
 }
 
 ModelCard model_card(const std::string& name_or_folder) {
-  const fs::path folder = model_folder(name_or_folder);
-  const fs::path config_file = folder / "config.json";
-  const Json config = read_json_file(config_file);
+  const fs::path folder = model_path(name_or_folder);
+  const CheckpointSource source = checkpoint_container(folder).open(folder);
   ModelCard card;
-  if (JsonObject(config, config_file.string()).text("model_type") == "attnscope") {
-    card.config = model_config_from_json(config, config_file.string());
+  if (JsonObject(source.config, source.config_place).text("model_type") == "attnscope") {
+    card.config = model_config_from_json(source.config, source.config_place);
   }
   card.task = card.config ? implied_task(*card.config) : kTextTask;
-  const std::string type = format_type(config, config_file.string(), model_tower(name_or_folder));
+  const std::string type =
+      format_type(source.config, source.config_place, model_tower(name_or_folder));
   const auto format = std::ranges::find(checkpoint_formats(), type, &CheckpointFormat::model_type);
   if (format != checkpoint_formats().end() && !format->task.empty()) card.task = format->task;
   if (!has_card(folder)) return card;
@@ -132,21 +133,46 @@ std::vector<ModelGroup> bundled_groups() {
   return groups;
 }
 
-ModelGroup downloaded_group() {
-  ModelGroup group{"Hugging Face cache", {}};
-  for (const std::string& name : hub_models()) {
+namespace {
+
+ModelGroup group_by_type(std::string title, const std::vector<std::string>& names) {
+  ModelGroup group{std::move(title), {}};
+  for (const std::string& name : names) {
     try {
-      const fs::path file = *hub_folder(name) / "config.json";
-      const Json config = read_json_file(file);
-      const std::string type = JsonObject(config, file.string()).text("model_type");
+      const fs::path path = model_path(name);
+      if (is_gguf(path)) {
+        const double megabytes = static_cast<double>(fs::file_size(path)) / 1e6;
+        group.models.push_back({name, "GGUF, " + brief(megabytes, 3) + " MB"});
+        continue;
+      }
+      const CheckpointSource source = checkpoint_container(path).open(path);
+      const std::string type = JsonObject(source.config, source.config_place).text("model_type");
       if (std::ranges::find(checkpoint_formats(), type, &CheckpointFormat::model_type) !=
           checkpoint_formats().end()) {
         group.models.push_back({name, "downloaded, " + type});
       }
-    } catch (const InputError&) {  // unsupported layout
+    } catch (const std::exception&) {  // unsupported layout, or unreadable: reported when opened
     }
   }
   return group;
+}
+
+}  // namespace
+
+ModelGroup user_group() {
+  return group_by_type("Your models", user_models());
+}
+
+ModelGroup downloaded_group() {
+  return group_by_type("Hugging Face cache", hub_models());
+}
+
+std::vector<ModelGroup> model_groups() {
+  std::vector<ModelGroup> groups{user_group()};
+  for (ModelGroup& group : bundled_groups()) groups.push_back(std::move(group));
+  groups.push_back(downloaded_group());
+  std::erase_if(groups, [](const ModelGroup& group) { return group.models.empty(); });
+  return groups;
 }
 
 }  // namespace attnscope

@@ -48,7 +48,11 @@ struct ModelGroup {
   std::vector<Entry> models;
 };
 std::vector<ModelGroup> bundled_groups();
-// Models in the Hugging Face cache whose layout is supported; may be empty.
+// Models of the user's models folder. May be empty.
+ModelGroup user_group();
+// Models in the Hugging Face cache whose layout is supported. May be empty.
 ModelGroup downloaded_group();
+// All of them, the user's first, without empty groups.
+std::vector<ModelGroup> model_groups();
 
 }  // namespace attnscope

@@ -13,6 +13,7 @@
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hub.h"
+#include "core/tensor/gguf.h"
 #include "core/tensor/safetensors.h"
 
 namespace attnscope {
@@ -29,8 +30,11 @@ fs::path models_folder() {
 void check_memory_budget(const CheckpointSource& source) {
   double bytes = 0;
   for (const auto& [name, tensor] : source.tensors) {
-    const bool half = tensor.dtype == DType::F16 || tensor.dtype == DType::BF16;
-    bytes += (half ? 2.0 : 4.0) * static_cast<double>(element_count(tensor.shape));
+    const bool is_kept =
+        tensor.dtype == DType::F16 || tensor.dtype == DType::BF16 || is_quantised(tensor.dtype);
+    const Index numbers = element_count(tensor.shape);
+    bytes += is_kept ? static_cast<double>(byte_count(tensor.dtype, numbers))
+                     : 4.0 * static_cast<double>(numbers);
   }
   const auto budget = static_cast<double>(memory_budget());
   if (bytes <= budget) return;
@@ -101,6 +105,18 @@ std::vector<std::string> bundled_models() {
   return names;
 }
 
+std::vector<std::string> user_models() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(user_models_folder(), ignored)) {
+    const std::string name = entry.path().filename();
+    const bool is_model = file_exists(entry.path() / "config.json") || is_gguf(entry.path());
+    if (name[0] != '.' && is_model) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   // Ids of variant and encoding.
   const auto choice_ids = [](const std::string& name) {
@@ -140,35 +156,45 @@ std::string format_type(const Json& config, const std::string& path, const std::
   return "clip_" + tower;
 }
 
-fs::path model_folder(const std::string& name_or_folder) {
+fs::path model_path(const std::string& name_or_folder) {
   if (!model_tower(name_or_folder).empty()) {
-    return model_folder(fs::path(name_or_folder).parent_path().string());
+    return model_path(fs::path(name_or_folder).parent_path().string());
   }
   const std::vector<std::string> bundled = bundled_models();
   if (std::ranges::find(bundled, name_or_folder) != bundled.end()) {
     return models_folder() / name_or_folder;
   }
-  if (is_folder(name_or_folder)) return name_or_folder;
-  if (const auto downloaded = hub_folder(name_or_folder)) return *downloaded;
+  if (is_gguf(name_or_folder)) return name_or_folder;
+  const std::vector<std::string> user = user_models();
+  if (std::ranges::find(user, name_or_folder) != user.end()) {
+    return user_models_folder() / name_or_folder;
+  }
+  const auto in_folder = [](const fs::path& folder) {
+    return gguf_in_folder(folder).value_or(folder);
+  };
+  if (is_folder(name_or_folder)) return in_folder(name_or_folder);
+  if (const auto downloaded = hub_folder(name_or_folder)) return in_folder(*downloaded);
   std::string names;
   for (const std::string& name : bundled) names += (names.empty() ? "" : ", ") + name;
   const bool is_hub_form = is_hub_name(name_or_folder);
-  throw InputError(
-      "model: expected a folder, a bundled model (" + (names.empty() ? "there are none" : names) +
-      ") or one in the cache of the Hugging Face libraries, found \"" + name_or_folder + "\"" +
-      (is_hub_form ? " (" + missing_in_hub(name_or_folder) + ")" : ""));
+  throw InputError("model: expected a folder, a GGUF file, a bundled model (" +
+                   (names.empty() ? "there are none" : names) +
+                   ") or one in the cache of the Hugging Face libraries, found \"" +
+                   name_or_folder + "\"" +
+                   (is_hub_form ? " (" + missing_in_hub(name_or_folder) + ")" : ""));
 }
 
 Checkpoint load_checkpoint(const std::string& name_or_folder) {
-  const fs::path folder = model_folder(name_or_folder);
-  CheckpointSource source = checkpoint_container(folder).open(folder);
+  const fs::path path = model_path(name_or_folder);
+  CheckpointSource source = checkpoint_container(path).open(path);
   Checkpoint checkpoint;
   const std::string tower = model_tower(name_or_folder);
-  const bool is_path = !tower.empty() || is_folder(name_or_folder) || !is_hub_name(name_or_folder);
+  const bool is_path =
+      !tower.empty() || file_exists(name_or_folder) || !is_hub_name(name_or_folder);
   // Folders in the Hugging Face cache are named after commits.
-  checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() +
-                                  (tower.empty() ? "" : "/" + tower)
-                            : name_or_folder;
+  checkpoint.name =
+      is_path ? fs::weakly_canonical(path).filename().string() + (tower.empty() ? "" : "/" + tower)
+              : name_or_folder;
   const CheckpointFormat& format = find_format(source.config, source.config_place, tower);
   source.tensors = source.read_tensors();
   if (tower.empty()) check_memory_budget(source);  // towers load part of the tensors

@@ -17,7 +17,7 @@
 namespace attnscope {
 
 struct Checkpoint {
-  std::string name;  // of the folder, or in the Hugging Face cache
+  std::string name;  // of the folder or file, or in the Hugging Face cache
   Model model;
   std::shared_ptr<const Tokenizer> tokenizer;         // null: the model runs on token ids only
   std::string tokenizer_problem;                      // reason for a null tokenizer
@@ -29,11 +29,11 @@ struct Checkpoint {
   std::vector<std::int32_t> end_tokens;  // ids that end a text: eos_token_id
 };
 
-// Loads a bundled model ("default"), a folder, or a model in the Hugging Face cache (hub.h). Throws
-// InputError, naming the missing or invalid file, key or tensor.
+// Loads a bundled model ("default"), one of user_models(), a folder, a GGUF file, or a model in the Hugging Face cache
+// (hub.h). Throws InputError, naming the missing or invalid file, key or tensor.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
-// Folder of a model, by the same names. Throws InputError if there is none.
-std::filesystem::path model_folder(const std::string& name_or_folder);
+// Folder or GGUF file of a model, by the same names. Throws InputError if there is none.
+std::filesystem::path model_path(const std::string& name_or_folder);
 
 // Last part of a name that selects one tower (encoder) of a model such as CLIP: "vision_model" for
 // "clip/vision_model"; empty if there is none.
@@ -43,6 +43,8 @@ std::string model_tower(const std::string& name_or_folder);
 // `folder`, which is created if missing.
 void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, bool half);
 
+// Sorted names of the GGUF files and model folders in user_models_folder().
+std::vector<std::string> user_models();
 // Names of the folders in assets/models; "default" first.
 std::vector<std::string> bundled_models();
 // Bundled text models for variants and encodings that the default model lacks, by the id of the

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/limits.h"
+#include "core/checkpoint/source.h"
 
 namespace attnscope {
 
@@ -100,9 +101,10 @@ std::optional<fs::path> hub_folder(const std::string& name) {
                      ", which holds the downloaded commit, found no such file");
   }
   const fs::path snapshot = folder / "snapshots" / commit;
-  if (commit.empty() || !fs::exists(snapshot / "config.json", ignored)) {
+  if (commit.empty() ||
+      (!fs::exists(snapshot / "config.json", ignored) && !gguf_in_folder(snapshot))) {
     throw InputError("model " + name + ": expected " + (snapshot / "config.json").string() +
-                     ", found no such file: is the download complete?");
+                     " or a GGUF file, found neither: is the download complete?");
   }
   return snapshot;
 }

@@ -1,6 +1,6 @@
 // Hugging Face cache: models that the Hugging Face libraries have downloaded, as
 //   <cache>/models--org--name/refs/main           the commit
-//   <cache>/models--org--name/snapshots/<commit>  config.json, weights, tokenizer
+//   <cache>/models--org--name/snapshots/<commit>  config.json, weights, tokenizer; or a GGUF file
 // where <cache> is $HF_HUB_CACHE, else $HF_HOME/hub, else ~/.cache/huggingface/hub. Nothing is ever
 // downloaded. Layout: https://huggingface.co/docs/huggingface_hub/guides/manage-cache
 #pragma once

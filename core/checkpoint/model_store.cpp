@@ -31,9 +31,9 @@ ModelVersion ModelStore::current(const std::string& name_or_folder) {
     const auto found = published_.find(name_or_folder);
     if (found != published_.end()) return found->second;
   }
-  const std::filesystem::path folder = model_folder(name_or_folder);
-  return {checkpoints_.get(canonical_name(folder) + "/" + model_tower(name_or_folder),
-                           file_stamps(checkpoint_container(folder).files(folder)),
+  const std::filesystem::path path = model_path(name_or_folder);
+  return {checkpoints_.get(canonical_name(path) + "/" + model_tower(name_or_folder),
+                           file_stamps(checkpoint_container(path).files(path)),
                            [&] { return load_checkpoint(name_or_folder); })};
 }
 

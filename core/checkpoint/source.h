@@ -1,6 +1,6 @@
 // Checkpoint sources: stored models, independent of their containers.
 //
-// A container (a folder of the Hugging Face libraries) is opened as a CheckpointSource:
+// A container (a folder of the Hugging Face libraries, a GGUF file) is opened as a CheckpointSource:
 // configuration, tensors, tokenizer. Layouts (format.h) translate a source into a Model and know
 // neither files nor folders. checkpoint_containers() lists the containers; a new one needs a file
 // and a line in that list.
@@ -62,5 +62,10 @@ const std::vector<CheckpointContainer>& checkpoint_containers();
 const CheckpointContainer& checkpoint_container(const std::filesystem::path& path);
 
 CheckpointContainer folder_container();
+CheckpointContainer gguf_container();
+
+// The GGUF model in a folder without config.json: the first of its files; nullopt if there is
+// none. Throws InputError if there are several models.
+std::optional<std::filesystem::path> gguf_in_folder(const std::filesystem::path& folder);
 
 }  // namespace attnscope

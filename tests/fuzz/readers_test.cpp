@@ -66,6 +66,8 @@ const std::map<std::string, std::string> kByteSources{
     {"app/window/jobs/autosave.cpp", "program names written by the kernel"},
     {"core/base/memory_budget.cpp", "limits written by the kernel; target options"},
     {"core/base/zip.cpp", "target zip"},
+    {"core/base/mapped_file.cpp", "targets safetensors and gguf"},
+    {"core/tensor/gguf.cpp", "target gguf"},
     {"core/tensor/safetensors.cpp", "target safetensors"},
     {"core/tensor/npy.cpp", "target npy"},
     {"core/figure/png.cpp", "target png"},
@@ -144,9 +146,10 @@ TEST(Readers, AllDeclaredReadersHaveTargets) {
 }
 
 TEST(Readers, AllSourcesOfBytesAreListed) {
-  constexpr std::array kInputFunctions{
-      "read_file(", "read_zip(", "read_npy(", "read_safetensors(", "ifstream",        "fopen(",
-      "mmap(",      "::open(",   "stbi_",     "gzopen(",           "png_create_read", "zip_open"};
+  constexpr std::array kInputFunctions{"read_file(", "read_zip(", "read_npy(", "read_safetensors(",
+                                       "read_gguf(", "ifstream",  "fopen(",    "mmap(",
+                                       "::open(",    "stbi_",     "gzopen(",   "png_create_read",
+                                       "zip_open"};
   const auto obtains_bytes = [&](const std::string& text) {
     return std::ranges::any_of(kInputFunctions, [&](const char* function) {
       return text.find(function) != std::string::npos;

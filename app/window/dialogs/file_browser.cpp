@@ -50,7 +50,8 @@ void browse(State& state, BrowsePurpose purpose) {
 }
 
 bool is_listed(const FileBrowser& browser, const FileEntry& entry) {
-  return entry.is_folder || browser.purpose != BrowsePurpose::OpenModel;
+  return entry.is_folder || browser.purpose != BrowsePurpose::OpenModel ||
+         entry.name.ends_with(".gguf");
 }
 
 void select_neighbour(FileBrowser& browser, int by) {
@@ -146,8 +147,8 @@ BrowserTexts browser_texts(BrowsePurpose purpose) {
               "A session or lesson (.json), a text, an image, tensors (.npy, .npz, .safetensors), "
               "or a picture exported by attnscope."};
     case BrowsePurpose::OpenModel:
-      return {"Open model folder", "Use this folder",
-              "A folder with config.json, model.safetensors and tokenizer files."};
+      return {"Open model", "Use this model",
+              "A GGUF file, or a folder with config.json, model.safetensors and tokenizer files."};
     case BrowsePurpose::OpenStore:
       return {"Open datastore", "Use this datastore",
               "Contexts with their next tokens (.safetensors), written by attnscope datastore."};

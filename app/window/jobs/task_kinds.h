@@ -31,6 +31,7 @@ struct TaskKind {
 const std::vector<TaskKind>& task_kinds();
 
 TaskKind opening_tasks();
+TaskKind model_fetch_tasks();
 TaskKind salient_pair_tasks();
 TaskKind finding_tasks();
 TaskKind step_picture_tasks();

