@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kMagic = "GGUF";
+constexpr std::string_view kGgufMagic = "GGUF";
 constexpr std::uint64_t kDefaultAlignment = 32, kMaxDimensions = 4, kMaxFiles = 1000;
 
 // Types of metadata values, by their number in files.
@@ -288,7 +288,7 @@ std::uint64_t data_alignment(const Cursor& cursor, const Json& metadata) {
 void check_header(Cursor& cursor) {
   char magic[4];
   for (char& c : magic) c = cursor.take<char>("header");
-  if (std::string_view(magic, sizeof magic) != kMagic) cursor.fail("not a GGUF file");
+  if (std::string_view(magic, sizeof magic) != kGgufMagic) cursor.fail("not a GGUF file");
   const auto version = cursor.take<std::uint32_t>("version");
   if (version == 2 || version == 3) return;
   const bool swapped = version == 2u << 24 || version == 3u << 24;
@@ -385,7 +385,7 @@ bool is_gguf(const fs::path& path) {
   if (!fs::is_regular_file(path, none)) return false;
   char magic[4] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
-  return std::string_view(magic, sizeof magic) == kMagic;
+  return std::string_view(magic, sizeof magic) == kGgufMagic;
 }
 
 }  // namespace attnscope

@@ -86,7 +86,8 @@ void add_file_actions(std::vector<Action>& list) {
        Menu::File,
        {},
        [](State& s) { fetch_model(s, smollm2()); },
-       [](const State& s) { return s.files.fetching == nullptr; }});
+       [](const State& s) { return fetch_refusal(s).empty(); }});
+  list.back().refusal = fetch_refusal;
   list.push_back({"afresh",
                   "New",
                   "Open the first sample with the default model on a strong pair, as at the first "

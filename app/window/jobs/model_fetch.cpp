@@ -1,5 +1,7 @@
 #include "app/window/jobs/model_fetch.h"
 
+#include <cstdlib>
+
 #include "app/window/jobs/task_kinds.h"
 #include "app/window/model_selection.h"
 #include "core/base/child_process.h"
@@ -40,8 +42,16 @@ const PublishedModel& smollm2() {
   return model;
 }
 
+std::string fetch_refusal(const State& state) {
+  const char* setting = std::getenv("ATTNSCOPE_MODEL");
+  if (setting != nullptr && std::string_view(setting) == "none") {
+    return "Disabled by ATTNSCOPE_MODEL=none.";
+  }
+  return state.files.fetching != nullptr ? "A model is being fetched." : "";
+}
+
 void fetch_model(State& state, const PublishedModel& model) {
-  if (state.files.fetching != nullptr) return;
+  if (!fetch_refusal(state).empty()) return;
   state.files.fetched_name = model.name;
   state.files.fetching = std::make_unique<BackgroundTask<std::string>>(
       [model](Task& task) { return fetch(model, task); });

@@ -14,7 +14,9 @@ struct PublishedModel {
 };
 const PublishedModel& smollm2();
 
-// Fetches the model in the background and selects it; selects it at once if it is already there.
+// Reason why nothing can be fetched: a fetch is running, or ATTNSCOPE_MODEL=none; empty: none.
+std::string fetch_refusal(const State& state);
+// Fetches the model in the background, unless it is already there, and selects it.
 void fetch_model(State& state, const PublishedModel& model);
 
 // Share of a download of `megabytes` that is in get-model.sh's temporary folders, at most 1.

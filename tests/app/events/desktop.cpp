@@ -72,8 +72,10 @@ Display::~Display() {
 
 void Display::use(const std::filesystem::path& folder) const {
   setenv("DISPLAY", name_.c_str(), 1);
-  setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
-  setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  for (const char* name : {"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"}) {
+    setenv(name, folder.c_str(), 1);
+  }
+  setenv("ATTNSCOPE_MODEL", "none", 1);  // nothing is fetched
 }
 
 Program::Program(const Display& display, const std::filesystem::path& folder,
@@ -90,6 +92,8 @@ Program::Program(const Display& display, const std::filesystem::path& folder,
   if (process_ == 0) {
     setenv("DISPLAY", display_.c_str(), 1);
     setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+    setenv("XDG_DATA_HOME", folder.c_str(), 1);
+    setenv("ATTNSCOPE_MODEL", "none", 1);  // nothing is fetched
     // Measuring the backends takes seconds: once for all tests.
     setenv("XDG_CACHE_HOME", (testing::build_folder() / "window-cache").c_str(), 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);

@@ -44,7 +44,7 @@ TEST(Card, InfersTaskFromConfigIfMissing) {
   }
   const ModelCard bundled = model_card("brackets");
   write_file(folder.path() / "config.json",
-             read_file(model_folder("brackets") / "config.json", 1 << 20));
+             read_file(model_path("brackets") / "config.json", 1 << 20));
   EXPECT_EQ(model_card(folder.path().string()).task, "text");
   // The config does not imply this task, so training stores it. Later training replaces it.
   save_card(folder.path(), "brackets", *bundled.config);
@@ -58,7 +58,7 @@ TEST(Card, InfersTaskFromConfigIfMissing) {
 TEST(Card, RejectsUnknownKeysAndInvalidValues) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "config.json",
-             read_file(model_folder("brackets") / "config.json", 1 << 20));
+             read_file(model_path("brackets") / "config.json", 1 << 20));
   for (const char* card : {"{\"colour\": 1}", "{\"group\": 1}", "{\"head\": -1}", "["}) {
     write_file(folder.path() / "card.json", card);
     EXPECT_THROW(static_cast<void>(model_card(folder.path().string())), InputError) << card;

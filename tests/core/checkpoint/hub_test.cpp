@@ -72,7 +72,7 @@ TEST_F(Hub, FindsDownloadedModels) {
   const fs::path snapshot = folder_.path() / "models--org--tiny" / "snapshots" / "0123abc";
   EXPECT_EQ(hub_folder("org/tiny"), snapshot);
   EXPECT_EQ(hub_folder("org/tiny@0123abc"), snapshot);
-  EXPECT_EQ(model_folder("org/tiny"), snapshot);
+  EXPECT_EQ(model_path("org/tiny"), snapshot);
   EXPECT_EQ(hub_folder("org/other"), std::nullopt);
   const Checkpoint checkpoint = load_checkpoint("org/tiny");
   EXPECT_EQ(checkpoint.name, "org/tiny");
