@@ -20,7 +20,7 @@ constexpr int kFailure = 1;
 constexpr int kUsageError = 2;  // invalid options or input
 constexpr int kStopped = 130;   // as shells report Ctrl-C
 
-int fail(int status, std::string message) {
+int report(int status, std::string message) {
   for (char& c : message) {
     if (c == '\n' || c == '\r') c = ' ';
   }
@@ -28,8 +28,7 @@ int fail(int status, std::string message) {
   return status;
 }
 
-// Turns SIGPIPE and SIGXFSZ into ordinary write errors, which are reported and leave no partial
-// files.
+// Turns SIGPIPE and SIGXFSZ into write errors, which are reported and leave no partial files.
 void write_without_signals() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
@@ -41,26 +40,26 @@ int main(int argc, char** argv) {
   write_without_signals();
   try {
     attnscope::command::fit_into_address_space();
-    attnscope::command::CommandLine line(
+    attnscope::command::CommandLine command_line(
         "attnscope", "attnscope: a laboratory for transformer attention",
         "Exit status: 0 success, 1 failure, 2 invalid options or input, 130 stopped by Ctrl-C.");
-    attnscope::command::add_commands(line.program());
-    line.run(argc, argv);
+    attnscope::command::add_commands(command_line.program());
+    command_line.run(argc, argv);
     attnscope::command::flush_output();
     return 0;
   } catch (const attnscope::InputError& e) {
-    return fail(kUsageError, e.what());
+    return report(kUsageError, e.what());
   } catch (const attnscope::command::OutputClosed&) {
     return kFailure;
   } catch (const attnscope::Stopped&) {
     return kStopped;
   } catch (const std::bad_alloc&) {
-    return fail(kFailure, "not enough memory");
+    return report(kFailure, "not enough memory");
   } catch (const std::filesystem::filesystem_error& e) {
-    return fail(kUsageError, e.path1().string() + ": " + e.code().message());
+    return report(kUsageError, e.path1().string() + ": " + e.code().message());
   } catch (const std::system_error& e) {
-    return fail(kFailure, "system error: " + e.code().message());
+    return report(kFailure, "system error: " + e.code().message());
   } catch (const std::exception& e) {
-    return fail(kFailure, attnscope::command::error_text(e));
+    return report(kFailure, attnscope::command::error_text(e));
   }
 }

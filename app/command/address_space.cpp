@@ -20,7 +20,7 @@ constexpr rlim_t kMinLimit = 1024 * kMegabyte;
 constexpr rlim_t kBytesPerThread = 128 * kMegabyte;
 // Maximum number of malloc arenas (64 MB each); the default grows with the number of threads.
 constexpr int kMaxArenas = 2;
-constexpr int kMaxRasterisers = 4;  // threads of Mesa's software rasteriser; default: one per core
+constexpr int kMaxRasteriserThreads = 4;  // of Mesa's software rasteriser; default: one per core
 
 }  // namespace
 
@@ -35,8 +35,8 @@ void fit_into_address_space() {
   ::mallopt(M_ARENA_MAX, kMaxArenas);
   const auto threads = static_cast<int>(std::min<rlim_t>(limit.rlim_cur / kBytesPerThread, 1024));
   set_thread_count(std::min(thread_count(), threads));
-  const std::string rasterisers = std::to_string(std::min(kMaxRasterisers, thread_count()));
-  ::setenv("LP_NUM_THREADS", rasterisers.c_str(), 0);
+  const std::string gl_threads = std::to_string(std::min(kMaxRasteriserThreads, thread_count()));
+  ::setenv("LP_NUM_THREADS", gl_threads.c_str(), 0);
 }
 
 }  // namespace attnscope::command

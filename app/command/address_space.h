@@ -1,5 +1,5 @@
-// Adapts the program to a limit of its address space (ulimit -v). Libraries abort without a message
-// at the limit, so loop threads, malloc arenas and threads of the graphics driver are reduced.
+// Reduces loop threads, malloc arenas and threads of the graphics driver under a limit of the
+// address space (ulimit -v), since libraries abort without a message when they reach it.
 #pragma once
 
 namespace attnscope::command {

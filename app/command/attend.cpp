@@ -29,18 +29,18 @@ void run(const AttendOptions& options) {
   check_writable(options.output);
   const BackendProvider provider = backends();
   const StopScope scope(stop_on_interrupt());
-  const AttendResult attended = [&] {
+  const AttendResult result = [&] {
     const ProgressLine line("computing");
     return attend(tensors, spec, options.terms, require_backend(provider, choice));
   }();
-  if (!attended.note.empty()) {
-    if (choice == BackendChoice::Gpu) throw InputError("--device gpu: " + attended.note);
-    std::fprintf(stderr, "attnscope: ran on the CPU: %s\n", attended.note.c_str());
+  if (!result.note.empty()) {
+    if (choice == BackendChoice::Gpu) throw InputError("--device gpu: " + result.note);
+    std::fprintf(stderr, "attnscope: ran on the CPU: %s\n", result.note.c_str());
   }
-  for (const std::string& remark : attended.remarks) {
+  for (const std::string& remark : result.remarks) {
     std::fprintf(stderr, "attnscope: %s\n", remark.c_str());
   }
-  write_safetensors(options.output, attended.out);
+  write_safetensors(options.output, result.out);
 }
 
 }  // namespace

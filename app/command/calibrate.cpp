@@ -62,7 +62,7 @@ void print_table(const Calibration& calibration) {
   std::printf("threshold  differs  %sloss    layers\n", has_p_values ? "p-value   " : "");
   for (const CalibrationPoint& point : calibration.points) {
     const ExitEffect& effect = point.effect;
-    std::printf("%9.3f  %6.2f%%  ", effect.threshold, 100 * effect.differs);
+    std::printf("%9.3f  %6.2f%%  ", effect.threshold, 100 * effect.changed_fraction);
     if (has_p_values) std::printf("%-8.2g  ", point.p);
     std::printf("%.4f  %.2f%s\n", effect.loss, effect.layers, point.accepted ? "  accepted" : "");
   }
@@ -92,12 +92,12 @@ void run(const CalibrateOptions& options) {
   request.thresholds = CalibrationRequest::descending_thresholds(options.steps);
   const StopScope scope(stop_on_interrupt());
   constexpr std::size_t kSteps = 1000;
-  const auto print = print_progress("calibrating");
-  const bool terminal = isatty(STDERR_FILENO) != 0;
+  const auto print_step = print_progress("calibrating");
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
   const Calibration calibration =
       calibrate(checkpoint, read_texts(options.files), read_texts(options.held_out), request,
-                [&](const Calibration&, double share) {
-                  if (terminal) print(static_cast<std::size_t>(share * kSteps), kSteps);
+                [&](const Calibration&, double fraction) {
+                  if (is_terminal) print_step(static_cast<std::size_t>(fraction * kSteps), kSteps);
                 });
   if (!options.output.empty()) write(options, calibration);
   for (const std::string& name : checkpoint.model.untrained) {

@@ -11,11 +11,11 @@ namespace {
 // Splits at commas outside brackets.
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts(1);
-  int depth = 0;
+  int bracket_depth = 0;
   for (const char c : text) {
-    if (c == '[') ++depth;
-    if (c == ']') --depth;
-    if (c == ',' && depth == 0) {
+    if (c == '[') ++bracket_depth;
+    if (c == ']') --bracket_depth;
+    if (c == ',' && bracket_depth == 0) {
       parts.emplace_back();
     } else {
       parts.back() += c;

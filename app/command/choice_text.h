@@ -11,7 +11,7 @@
 
 namespace attnscope::command {
 
-// Parameters of the entry with this id. Throws InputError if the id is unknown.
+// Parameters of the variant, encoding or other choice with this id. Throws InputError if unknown.
 using ParameterLookup = std::function<std::vector<Parameter>(const std::string& id)>;
 
 // Converts "local,window=4" to {"type": "local", "window": 4}; accepts JSON, too. Errors begin

@@ -25,8 +25,8 @@ std::vector<std::string> lesson_ids() {
   return result;
 }
 
-// Candidates for an option's value. Parameters may follow a candidate; empty: files.
-std::vector<std::string> values_of(const CommandHelp& command, const OptionHelp& option) {
+// Candidates for an option's value, which parameters may follow; empty: any file.
+std::vector<std::string> candidate_values(const CommandHelp& command, const OptionHelp& option) {
   if (!option.choices.empty()) return option.choices;
   const std::string& name = option.names.back();
   const auto is_any = [&](std::initializer_list<const char*> names) {
@@ -44,11 +44,11 @@ std::vector<std::string> values_of(const CommandHelp& command, const OptionHelp&
   return {};
 }
 
-// Makes a text valid between single quotes in all three shells.
+// Replaces the characters that end a single-quoted text or its line in one of the shells.
 std::string quotable(std::string text) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"'", "’"}, {"\n", " "}}) {
-    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-      text.replace(at, from.size(), to);
+    for (std::size_t i = 0; (i = text.find(from, i)) != std::string::npos; i += to.size()) {
+      text.replace(i, from.size(), to);
     }
   }
   return text;
@@ -60,9 +60,9 @@ std::string brief_help(const std::string& help) {
   return quotable(help.substr(0, end));
 }
 
-std::string joined_by(const std::vector<std::string>& words, const std::string& between) {
+std::string joined_by(const std::vector<std::string>& words, const std::string& separator) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
 }
 
@@ -86,7 +86,7 @@ std::vector<std::string> command_names(const CommandHelp& program) {
   return names;
 }
 
-// Case of a command in the bash function, with its words and values.
+// Branch of a command in the `case` statement of the bash function: its options and their values.
 std::string bash_case(const CommandHelp& program, const CommandHelp& command) {
   const bool is_program = &command == &program;
   std::string text = is_program ? "    '')\n" : "    " + command.name + ")\n";
@@ -95,7 +95,7 @@ std::string bash_case(const CommandHelp& program, const CommandHelp& command) {
   text += "      case \"$before\" in\n";
   for (const OptionHelp& option : command.options) {
     if (!option.is_named() || option.value.empty()) continue;
-    const std::vector<std::string> values = values_of(command, option);
+    const std::vector<std::string> values = candidate_values(command, option);
     text += "        " + joined_by(option.names, "|") + ") ";
     text += values.empty() ? "files=1" : "words='" + joined_by(values, " ") + "'; files=1";
     text += " ;;\n";
@@ -103,7 +103,7 @@ std::string bash_case(const CommandHelp& program, const CommandHelp& command) {
   text += "      esac\n";
   for (const OptionHelp& option : command.options) {
     if (option.is_named()) continue;
-    const std::vector<std::string> values = values_of(command, option);
+    const std::vector<std::string> values = candidate_values(command, option);
     text += "      words=\"$words " + joined_by(values, " ") + "\"; others=1\n";
   }
   return text + "      ;;\n";
@@ -146,9 +146,9 @@ std::string zsh_quotable(std::string text) {
   return result;
 }
 
-// "'*'{-o,--output}'[Output file]:FILE:_files'"
+// Argument of _arguments, such as "'*'{-o,--output}'[Output file]:FILE:_files'".
 std::string zsh_option(const CommandHelp& command, const OptionHelp& option) {
-  const std::vector<std::string> values = values_of(command, option);
+  const std::vector<std::string> values = candidate_values(command, option);
   const std::string action = values.empty() ? "_files" : "(" + joined_by(values, " ") + ")";
   const std::string help = zsh_quotable(brief_help(option.help));
   if (!option.is_named()) return "'*:" + zsh_quotable(option.names.front()) + ":" + action + "'";
@@ -199,7 +199,7 @@ std::string zsh_script(const CommandHelp& program) {
 
 std::string fish_option(const CommandHelp& command, const OptionHelp& option,
                         const std::string& condition) {
-  const std::vector<std::string> values = values_of(command, option);
+  const std::vector<std::string> values = candidate_values(command, option);
   std::string text = "complete -c attnscope -n '" + condition + "'";
   if (option.is_named()) {
     for (const std::string& name : option.names) {

@@ -32,12 +32,12 @@ struct CostOptions {
   std::optional<Command> command;
 };
 
-// Splits "full,local,window=64,lsh" into names with their parameters.
+// Splits "full,local,window=64,lsh" into "full", "local,window=64" and "lsh".
 std::vector<std::string> split_variants(const std::string& text) {
   if (text.starts_with('{')) return {text};
   std::vector<std::string> result;
   std::string part;
-  int depth = 0;
+  int bracket_depth = 0;
   const auto end_part = [&] {
     const bool is_parameter = part.find('=') != std::string::npos && !result.empty();
     if (is_parameter) {
@@ -48,9 +48,9 @@ std::vector<std::string> split_variants(const std::string& text) {
     part.clear();
   };
   for (const char c : text) {
-    if (c == '[') ++depth;
-    if (c == ']') --depth;
-    if (c == ',' && depth == 0) {
+    if (c == '[') ++bracket_depth;
+    if (c == ']') --bracket_depth;
+    if (c == ',' && bracket_depth == 0) {
       end_part();
     } else {
       part += c;
@@ -60,7 +60,7 @@ std::vector<std::string> split_variants(const std::string& text) {
   return result;
 }
 
-std::vector<CostVariant> variants_of(const std::vector<std::string>& texts) {
+std::vector<CostVariant> parse_variants(const std::vector<std::string>& texts) {
   std::vector<CostVariant> result;
   for (const std::string& text : texts) {
     for (const std::string& variant_text : split_variants(text)) {
@@ -72,7 +72,7 @@ std::vector<CostVariant> variants_of(const std::vector<std::string>& texts) {
 }
 
 // Parses "128..8192" (powers of two times the first) or "100,300,900".
-std::vector<Index> lengths_of(const std::string& text) {
+std::vector<Index> parse_lengths(const std::string& text) {
   const std::size_t dots = text.find("..");
   const bool is_range = dots != std::string::npos;
   std::string comma_separated = text;
@@ -134,22 +134,22 @@ void run(const CostOptions& options) {
   if (!to_stdout) check_writable(options.output);
   const CostPlotOptions plot = plot_options(options);
   CostRequest request;
-  request.variants = variants_of(options.variants);
-  request.lengths = lengths_of(options.lengths);
+  request.variants = parse_variants(options.variants);
+  request.lengths = parse_lengths(options.lengths);
   request.heads = options.heads;
   request.head_size = options.head_size;
   request.causal = options.causal;
   request.max_seconds = options.max_seconds;
   // Times from formulas are scaled by the measured speed of full attention.
-  const bool counts_only = plot.quantity == CostQuantity::Operations ||
-                           (plot.quantity == CostQuantity::Bytes && !plot.measured);
-  request.measured = !counts_only;
+  const bool plots_counts_only = plot.quantity == CostQuantity::Operations ||
+                                 (plot.quantity == CostQuantity::Bytes && !plot.measured);
+  request.measured = !plots_counts_only;
   const StopScope scope(stop_on_interrupt());
   constexpr std::size_t kSteps = 1000;
-  const auto print = print_progress("measuring");
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  const CostCurves curves = cost_curves(request, [&](const CostCurves&, double share) {
-    if (terminal) print(static_cast<std::size_t>(share * kSteps), kSteps);
+  const auto print_step = print_progress("measuring");
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  const CostCurves curves = cost_curves(request, [&](const CostCurves&, double fraction) {
+    if (is_terminal) print_step(static_cast<std::size_t>(fraction * kSteps), kSteps);
   });
   {
     const UninterruptedScope writing;  // an interrupted measurement is written, too

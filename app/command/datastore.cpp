@@ -20,7 +20,7 @@ namespace {
 struct DatastoreOptions {
   std::string model = "default";
   std::vector<std::string> texts, ids;
-  bool half = false;
+  bool as_float16 = false;
   std::string backend = "auto";
   std::filesystem::path output;
 };
@@ -55,11 +55,12 @@ void build_datastore(const DatastoreOptions& options) {
   Backend& backend = require_backend(provider, backend_choice(options.backend));
   const StopScope scope(stop_on_interrupt());
   const auto report = print_progress("storing");
-  const Store store = make_store(
-      checkpoint.model, read_texts(options, checkpoint), backend, [&](Index done, Index total) {
-        report(static_cast<std::size_t>(done), static_cast<std::size_t>(total));
-      });
-  write_safetensors(options.output, store_file(store, options.half));
+  const Store store =
+      make_store(checkpoint.model, read_texts(options, checkpoint), backend,
+                 [&](Index completed, Index total) {
+                   report(static_cast<std::size_t>(completed), static_cast<std::size_t>(total));
+                 });
+  write_safetensors(options.output, store_file(store, options.as_float16));
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ void add_datastore(Command program) {
   command.add("-m,--model", options->model, "Model: bundled name or folder");
   command.add("-t,--text", options->texts, "Text files");
   command.add("--ids", options->ids, "Text as token ids: 1,2,3; repeatable").one_each();
-  command.flag("--half", options->half, "Store keys as float16");
+  command.flag("--half", options->as_float16, "Store keys as float16");
   command.add("--device,--backend", options->backend, "Device: auto, cpu or gpu");
   command.add("-o,--output", options->output, "Output file (safetensors)").required();
   command.action([options] { build_datastore(*options); });

@@ -35,17 +35,20 @@ struct EvaluateOptions {
 };
 
 // Available results, such as "1.6301 bits per byte, byte 6-gram 1.9812, loss 2.4101".
-std::string describe(const Evaluation& e, const Checkpoint& checkpoint, const std::string& ngram) {
+std::string describe(const Evaluation& result, const Checkpoint& checkpoint,
+                     const std::string& ngram) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (!std::isnan(e.bits_per_byte())) add(fixed(e.bits_per_byte(), 4) + " bits per byte" + ngram);
-  add("loss " + fixed(e.loss(), 4));
-  add("accuracy " + fixed(e.tally.score().accuracy, 4));
-  if (e.lines > 0) {
-    add("whole lines " + fixed(static_cast<double>(e.whole) / static_cast<double>(e.lines), 4));
+  if (!std::isnan(result.bits_per_byte()))
+    add(fixed(result.bits_per_byte(), 4) + " bits per byte" + ngram);
+  add("loss " + fixed(result.loss(), 4));
+  add("accuracy " + fixed(result.tally.score().accuracy, 4));
+  if (result.lines > 0) {
+    add("whole lines " +
+        fixed(static_cast<double>(result.matches) / static_cast<double>(result.lines), 4));
   }
-  if (e.available_layers > 0) {
-    add(fixed(e.mean_layers(), 2) + " of " + std::to_string(checkpoint.model.config.layers) +
+  if (result.available_layers > 0) {
+    add(fixed(result.mean_layers(), 2) + " of " + std::to_string(checkpoint.model.config.layers) +
         " layers");
   }
   return text;

@@ -41,17 +41,17 @@ Overlong overlong_from_text(const std::string& text) {
 
 std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& text,
                                                            std::int32_t minimum) {
-  std::vector<std::int32_t> ids;
-  const char *at = text.data(), *end = at + text.size();
+  std::vector<std::int32_t> numbers;
+  const char *next = text.data(), *end = next + text.size();
   while (true) {
-    std::int32_t id = 0;
-    const auto [rest, error] = std::from_chars(at, end, id);
-    const bool decimal = rest == at + 1 || *at != '0';
-    if (error != std::errc() || !decimal || id < minimum || (rest != end && *rest != ','))
+    std::int32_t number = 0;
+    const auto [rest, error] = std::from_chars(next, end, number);
+    const bool is_decimal = rest == next + 1 || *next != '0';
+    if (error != std::errc() || !is_decimal || number < minimum || (rest != end && *rest != ','))
       return {};
-    ids.push_back(id);
-    if (rest == end) return ids;
-    at = rest + 1;
+    numbers.push_back(number);
+    if (rest == end) return numbers;
+    next = rest + 1;
   }
 }
 
@@ -204,15 +204,15 @@ namespace {
 // Parses "32x24", or "32" for the width alone.
 std::pair<Index, Index> grid_from_text(const std::string& text) {
   std::pair<Index, Index> grid{0, 0};
-  const char *at = text.data(), *end = at + text.size();
+  const char *next = text.data(), *end = next + text.size();
   const auto parse_side = [&](Index& side) {
-    const auto [rest, error] = std::from_chars(at, end, side);
-    at = rest;
+    const auto [rest, error] = std::from_chars(next, end, side);
+    next = rest;
     return error == std::errc() && side >= 1 && side <= kMaxGridSide;
   };
-  bool valid = parse_side(grid.first);
-  if (valid && at != end) valid = *at++ == 'x' && parse_side(grid.second);
-  if (valid && at == end) return grid;
+  bool is_valid = parse_side(grid.first);
+  if (is_valid && next != end) is_valid = *next++ == 'x' && parse_side(grid.second);
+  if (is_valid && next == end) return grid;
   throw InputError("--grid: expected width and height from 1 to " + std::to_string(kMaxGridSide) +
                    ", such as 32x24, found \"" + text + "\"");
 }
@@ -230,7 +230,7 @@ void TensorOptions::add_to(Command command) {
 }
 
 void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
-  const auto to_absolute = [](const std::string& path) {  // for sessions opened in other folders
+  const auto to_absolute = [](const std::string& path) {  // a session may be opened elsewhere
     return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
   };
   if (contains_tensors(file)) {
@@ -255,7 +255,7 @@ void TensorOptions::apply(const std::string& file, RunSpec& spec) const {
 }
 
 void ExperimentOptions::add_to(Command command) {
-  add_all_but_overlong(command);
+  add_generation_options(command);
   tensors_.add_to(command);
   command.add("--overlong", overlong_,
               "Truncation of texts longer than the context: first or last tokens, or all (with "
@@ -268,7 +268,7 @@ void ExperimentOptions::add_to(Command command) {
       .one_each();
 }
 
-void ExperimentOptions::add_all_but_overlong(Command command) {
+void ExperimentOptions::add_generation_options(Command command) {
   command_ = command;
   command.add("session,--session", session_,
               "Session file, or a PNG exported by attnscope; or tensors: FILE.npy, FILE.npz or "
@@ -300,8 +300,8 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
       "-m,--model", model_,
       std::string("Model: bundled name ('attnscope list models'), folder, or org/name in the "
                   "Hugging Face cache; default: default") +
-          (samples_ ? ". Without an input: a sample for the model, in its most suitable view"
-                    : ""));
+          (offers_samples_ ? ". Without an input: a sample for the model, in its most suitable view"
+                           : ""));
   choices_.add_to(command);
   Option mask = command.add(
       "--mask", mask_,
@@ -333,7 +333,7 @@ void ExperimentOptions::apply_pattern_file(RunSpec& spec) const {
   if (!edges_.empty()) {
     check_variant("--edges", kGraph);
     const EdgeList list = read_edges(edges_);
-    spec.variant = graph_choice(list.edges, list.one_way, spec.variant);
+    spec.variant = graph_choice(list.edges, list.is_directed, spec.variant);
   }
 }
 
@@ -354,8 +354,8 @@ Session ExperimentOptions::session() const {
   if (!session_.empty() && !contains_tensors(session_)) session = load_session(session_);
   RunSpec& run = session.run;
   tensors_.apply(session_, run);
-  const bool new_text = command_->is_given("--text") || !text_file_.empty();
-  if (new_text) {
+  const bool has_new_text = command_->is_given("--text") || !text_file_.empty();
+  if (has_new_text) {
     run.text = text_file_.empty() ? text_ : read_file(text_file_, kMaxTextBytes);
     run.ids.clear();
     run.tensors = {};
@@ -368,7 +368,7 @@ Session ExperimentOptions::session() const {
     session = {open_model(model_)};
   } else if (has_no_input()) {
     throw InputError(std::string("expected a session file, --text, --text-file, --ids or --input") +
-                     (samples_ ? ", or --model alone for a sample" : ""));
+                     (offers_samples_ ? ", or --model alone for a sample" : ""));
   }
   if (!target_ids_.empty()) run.target_ids = ids_from_text(target_ids_, "--target-ids", -1);
   if (!target_.empty()) run.target = target_;

@@ -12,13 +12,13 @@
 
 namespace attnscope::command {
 
-// Parses "local,window=4,dilation=2" or JSON, {"type": "local", "window": 4}. Lists are JSON too:
-// "longformer,window=4,global=[0,5]". Parameters without a default may be omitted: see
+// Parses "local,window=4,dilation=2" or JSON, {"type": "local", "window": 4}. Lists are written in
+// JSON: "longformer,window=4,global=[0,5]". Parameters without a default may be omitted: see
 // fill_unset_parameters(). Errors begin with "variant" or "position".
 Choice variant_from_text(const std::string& text);
 Choice encoding_from_text(const std::string& text);
 
-// Parses "1,2,3" with numbers of at least `minimum`; nullopt for other texts.
+// Parses "1,2,3"; nullopt for other texts and for numbers below `minimum`.
 std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& text,
                                                            std::int32_t minimum);
 // Parses token ids. Errors begin with the option's name.
@@ -42,7 +42,7 @@ class ChoiceOptions {
   std::optional<Choice> variant() const;
   std::optional<Choice> encoding() const;
   std::optional<bool> causal() const;
-  // `structure` with the given options applied.
+  // Returns `structure` with the given options applied.
   Structure structure(Structure structure) const;
   // Throws InputError if any of these options is given for imported attention.
   void check_trace(const Trace& trace) const;
@@ -74,16 +74,15 @@ class TensorOptions {
 class ExperimentOptions {
  public:
   void add_to(Command command);
-  // As add_to() without --overlong, for commands with their own rule for overlong texts.
-  void add_all_but_overlong(Command command);
-  // The session of --session, or a new one, with the other options applied. Throws InputError
-  // without an input.
+  // Adds options of generation: add_to() without --overlong, --intervene and TensorOptions.
+  void add_generation_options(Command command);
+  // Session of --session or a new one, with all options applied. Throws InputError without input.
   Session session() const;
   bool intervenes() const { return !interventions_.empty(); }
-  // Enables samples: with a model but no input, session() is open_model() (core/view/opening.h).
-  // report_sample() names the sample on stderr.
-  void offer_samples() { samples_ = true; }
-  bool uses_sample() const { return samples_ && has_no_input() && !model_.empty(); }
+  // Enables samples: with a model but no input, session() returns open_model()
+  // (core/view/opening.h). report_sample() names the sample on stderr.
+  void offer_samples() { offers_samples_ = true; }
+  bool uses_sample() const { return offers_samples_ && has_no_input() && !model_.empty(); }
   void report_sample(const RunSpec& spec) const;
   void check_trace(const Trace& trace) const { choices_.check_trace(trace); }
 
@@ -94,7 +93,7 @@ class ExperimentOptions {
 
   std::string session_, text_, text_file_, model_, backend_, overlong_, mask_, edges_;
   std::string ids_, target_ids_, target_, second_, input_, retrieval_;
-  bool samples_ = false;
+  bool offers_samples_ = false;
   double exit_ = 0;
   Index max_tokens_ = 0;
   std::vector<std::string> groups_;

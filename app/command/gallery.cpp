@@ -50,19 +50,19 @@ std::string section(const View& view) {
 
 // Selects the head with the highest mean of its rows' maximum weights.
 void select_sharpest_head(const Trace& trace, ViewSettings& settings) {
-  double best = 0;
+  double best_sum = 0;
   for (const HeadRef& ref : trace.heads(trace.part(settings.part))) {
-    Index in_group = 0;
-    const AttentionTap* tap = trace.find(ref, &in_group);
-    if (!tap->is_kept()) continue;  // computing all of a huge map is slow
-    const Tensor weights = tap->attention(in_group);
+    Index group_head = 0;
+    const AttentionTap* tap = trace.find(ref, &group_head);
+    if (!tap->stores_map()) continue;  // computing all of a huge map is slow
+    const Tensor weights = tap->attention(group_head);
     double sum = 0;
     for (Index i = 0; i < weights.dim(0); ++i) {
       const float* row = weights.data() + i * weights.dim(1);
       sum += *std::max_element(row, row + weights.dim(1));
     }
-    if (sum <= best) continue;
-    best = sum;
+    if (sum <= best_sum) continue;
+    best_sum = sum;
     settings.layer = ref.layer;
     settings.head = ref.head;
   }

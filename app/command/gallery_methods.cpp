@@ -10,9 +10,9 @@
 namespace attnscope::command {
 namespace {
 
-// Bundled models that differ in one variant or encoding only, by its id. Models with memory or
-// halting are excluded: they have their own views and need longer texts.
-std::map<std::string, std::string, std::less<>> twins() {
+// Bundled models that differ from the default model in a single variant or encoding, by its id.
+// Models with memory or halting are excluded: they have their own views and need longer texts.
+std::map<std::string, std::string, std::less<>> bundled_twins() {
   auto models = bundled_models_by_choice();
   std::erase_if(models, [](const auto& entry) { return model_card(entry.second).group != kTwins; });
   return models;
@@ -21,20 +21,21 @@ std::map<std::string, std::string, std::less<>> twins() {
 class Methods {
  public:
   explicit Methods(const RunView& base) : base_(base) {
-    if (base.run.model == RunSpec().model) trained_ = twins();
+    if (base.run.model == RunSpec().model) trained_models_ = bundled_twins();
     const std::shared_ptr<const Trace> trace = ExperimentRun(cpu_only()).run(base_.run);
-    stored_ = trace->trained;
+    config_ = trace->trained;
     tokens_ = static_cast<Index>(trace->tokens.size());
   }
 
-  MethodPicture picture_of(const Variant& v) const {
-    return make(v, "variant-", "mechanism",
-                [&] { return select_variant(base_, for_all_heads(), v, *stored_, tokens_); });
+  MethodPicture picture_of(const Variant& variant) const {
+    return make(variant, "variant-", "mechanism",
+                [&] { return select_variant(base_, for_all_heads(), variant, *config_, tokens_); });
   }
 
-  MethodPicture picture_of(const Encoding& e) const {
-    return make(e, "position-", "position",
-                [&] { return select_encoding(base_, for_all_heads(), e, *stored_, tokens_); });
+  MethodPicture picture_of(const Encoding& encoding) const {
+    return make(encoding, "position-", "position", [&] {
+      return select_encoding(base_, for_all_heads(), encoding, *config_, tokens_);
+    });
   }
 
  private:
@@ -42,7 +43,7 @@ class Methods {
                      const std::function<CompatibleChoice()>& select) const {
     MethodPicture picture{prefix + info.id, info.label, info.group, info.summary,
                           info.source,      base_,      {}};
-    if (const auto model = trained_.find(info.id); model != trained_.end()) {
+    if (const auto model = trained_models_.find(info.id); model != trained_models_.end()) {
       picture.viewed.run.model = model->second;
     } else {
       const CompatibleChoice selected = select();
@@ -54,8 +55,8 @@ class Methods {
   }
 
   const RunView& base_;
-  std::map<std::string, std::string, std::less<>> trained_;
-  std::shared_ptr<const ModelConfig> stored_;
+  std::map<std::string, std::string, std::less<>> trained_models_;
+  std::shared_ptr<const ModelConfig> config_;
   Index tokens_ = 0;
 };
 

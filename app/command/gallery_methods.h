@@ -15,7 +15,7 @@ struct MethodPicture {
   std::string summary;  // one sentence
   std::string source;
   RunView viewed;
-  std::string refusal;  // reason why the model is incompatible with the method; empty: none
+  std::string refusal;  // reason why the model is incompatible with the method; empty if compatible
 };
 
 // One picture per variant (view Mechanism, with compatible settings) and per encoding (view

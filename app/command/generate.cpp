@@ -36,7 +36,7 @@ constexpr Index kMaxTokens = 1'000'000, kMaxBeams = 1024;
 struct GenerateOptions {
   ExperimentOptions experiment;
   Index tokens = 100;
-  bool tokens_given = false;
+  bool has_token_limit = false;
   Index rows = -1;  // rows of an image in the prompt; -1: half
   Sampling sampling{.temperature = 0.8};
   std::uint64_t seed = 0;
@@ -46,13 +46,13 @@ struct GenerateOptions {
   std::filesystem::path output;
 };
 
-void note(const std::string& text) {
+void print_note(const std::string& text) {
   std::fprintf(stderr, "note: %s\n", text.c_str());
 }
 
-struct Result {
+struct GenerationResult {
   std::vector<std::int32_t> prompt, ids;
-  std::string ended_by;  // "tokens", "end", "context", "interrupt"; for an action "state"
+  std::string ended_by;  // "tokens", "end", "context" or "interrupt"; "state" for an action
 };
 
 class GenerationRun {
@@ -81,7 +81,7 @@ class GenerationRun {
 
   // Throws Stopped on an interrupt; save() then writes the output so far.
   void generate() {
-    for (const std::string& text : notes_on_model(checkpoint_.model, model_)) note(text);
+    for (const std::string& text : notes_on_model(checkpoint_.model, model_)) print_note(text);
     if (predicts_action_) return predict_action();
     if (options_.beams > 0) return search_beams();
     GeneratorOptions generation;
@@ -92,12 +92,12 @@ class GenerationRun {
     generation.retrieval = retrieval_ ? &*retrieval_ : nullptr;
     Generator generator(model_, generation);
     if (!generator.recompute_reason().empty()) {
-      note(generator.recompute_reason() + "; every step computes the whole " +
-           (model_.config.segment > 0 ? "segment" : "text") + " again");
+      print_note(generator.recompute_reason() + "; every step computes the whole " +
+                 (model_.config.segment > 0 ? "segment" : "text") + " again");
     }
     TokenPrinter printer(checkpoint_, input_.columns, start_column());
     try {
-      continue_text(generator, printer);
+      continue_prompt(generator, printer);
     } catch (const Stopped&) {
       result_.ended_by = "interrupt";
       printer.finish();
@@ -105,9 +105,9 @@ class GenerationRun {
     }
     printer.finish();
     if (session_.run.exit) {
-      note("tokens exited after " +
-           fixed(computed_layers_ / static_cast<double>(result_.ids.size()), 2) + " of " +
-           std::to_string(model_.config.layers) + " layers on average");
+      print_note("tokens exited after " +
+                 fixed(computed_layers_ / static_cast<double>(result_.ids.size()), 2) + " of " +
+                 std::to_string(model_.config.layers) + " layers on average");
     }
   }
 
@@ -124,7 +124,7 @@ class GenerationRun {
                    {"source", input_.source},
                    {"prompt", result_.prompt},
                    {"ids", result_.ids},
-                   {"text", text_of(checkpoint_, result_.ids)},
+                   {"text", decode(checkpoint_, result_.ids)},
                    {"ended_by", result_.ended_by}};
     if (beams_.empty()) {
       object["temperature"] = options_.sampling.temperature;
@@ -134,7 +134,7 @@ class GenerationRun {
     }
     for (const Beam& beam : beams_) {
       object["beams"].push_back({{"ids", beam.ids},
-                                 {"text", text_of(checkpoint_, beam.ids)},
+                                 {"text", decode(checkpoint_, beam.ids)},
                                  {"log_probability", beam.log_probability},
                                  {"ended", beam.ended}});
     }
@@ -166,8 +166,8 @@ class GenerationRun {
     if (options_.beyond != "slide" && options_.beyond != "stop") {
       throw InputError("--beyond: expected slide or stop, found \"" + options_.beyond + "\"");
     }
-    const bool image = !input_kind(model_.config.input.id).is_text;
-    if (!image && (options_.rows >= 0 || is_picture(options_.output))) {
+    const bool is_image_model = !input_kind(model_.config.input.id).is_text;
+    if (!is_image_model && (options_.rows >= 0 || is_picture(options_.output))) {
       throw InputError(std::string(options_.rows >= 0 ? "--rows" : "--output") +
                        ": expected an image model for a picture, found one of " +
                        model_.config.input.id);
@@ -177,15 +177,15 @@ class GenerationRun {
     }
   }
 
-  // Beam search. The text is not truncated: it ends when the context is full.
+  // Runs beam search. Never drops tokens from the context: the search ends when it is full.
   void search_beams() {
-    const Index room = model_.config.context - static_cast<Index>(input_.prompt.size());
-    const bool segments = model_.config.segment > 0;
+    const Index free_tokens = model_.config.context - static_cast<Index>(input_.prompt.size());
+    const bool has_segments = model_.config.segment > 0;
     BeamOptions beam_options;
     beam_options.width = options_.beams;
     beam_options.max_tokens = input_.room >= 0 ? input_.room
-                              : segments       ? options_.tokens
-                                               : room + 1;
+                              : has_segments   ? options_.tokens
+                                               : free_tokens + 1;
     beam_options.max_tokens = std::min(beam_options.max_tokens, options_.tokens);
     if (beam_options.max_tokens < 1)
       throw InputError("--num-beams: expected room in the model's context, found none");
@@ -202,8 +202,8 @@ class GenerationRun {
     for (const std::int32_t id : result_.ids) printer.add(id);
     printer.finish();
     for (const Beam& beam : beams_) {
-      note("probability " + brief(std::exp(beam.log_probability), 3) + ": " +
-           text_of(checkpoint_, beam.ids) + (beam.ended ? "" : " …"));
+      print_note("probability " + brief(std::exp(beam.log_probability), 3) + ": " +
+                 decode(checkpoint_, beam.ids) + (beam.ended ? "" : " …"));
     }
   }
 
@@ -213,13 +213,13 @@ class GenerationRun {
                        ", found " + std::to_string(options_.beams));
     }
     if (options_.beams == 0) return;
-    const auto refuse = [](const std::string& found) {
+    const auto reject = [](const std::string& found) {
       throw InputError("--num-beams: expected a model that generates text or a target, found " +
                        found);
     };
-    if (predicts_action_) refuse("one that predicts actions");
-    if (!input_kind(model_.config.input.id).is_text) refuse("one of images");
-    if (session_.run.retrieval) refuse("--retrieval");
+    if (predicts_action_) reject("one that predicts actions");
+    if (!input_kind(model_.config.input.id).is_text) reject("one of images");
+    if (session_.run.retrieval) reject("--retrieval");
   }
 
   // Predicts the missing last action of a trajectory; further steps would require its environment.
@@ -232,8 +232,8 @@ class GenerationRun {
     std::printf("%d\n", result_.ids.front());
   }
 
-  // For images: sets the logits of ids other than pixel levels (the start token) to -infinity.
-  Tensor without_start_token(Tensor logits) const {
+  // Sets the logit of the start token of images to -infinity, so that it is never sampled.
+  Tensor mask_start_token(Tensor logits) const {
     if (input_.levels == 0) return logits;
     logits = logits.copy();
     std::fill(logits.begin() + input_.levels, logits.end(),
@@ -245,21 +245,21 @@ class GenerationRun {
   const char* end_reason(const Generator& generator) const {
     const auto count = static_cast<Index>(result_.ids.size());
     if (count == options_.tokens && input_.levels == 0) return "tokens";
-    if (input_.levels > 0 && count == std::min(input_.room, tokens_of_image())) {
+    if (input_.levels > 0 && count == std::min(input_.room, max_image_tokens())) {
       return count == input_.room ? "end" : "tokens";
     }
     const std::int32_t id = result_.ids.back();
     if (!options_.ignore_end && std::ranges::count(input_.ends, id) > 0) return "end";
     if (input_.room >= 0 && count >= input_.room) return "context";
-    const bool full = static_cast<Index>(generator.tokens().size()) >= model_.config.context;
+    const bool is_full = static_cast<Index>(generator.tokens().size()) >= model_.config.context;
     const bool stops_at_context = options_.beyond == "stop" && model_.config.segment == 0;
-    return stops_at_context && full ? "context" : "";
+    return stops_at_context && is_full ? "context" : "";
   }
 
-  // Images are completed unless --max-new-tokens is given.
-  Index tokens_of_image() const { return options_.tokens_given ? options_.tokens : kMaxTokens; }
+  // Maximum number of new tokens of an image: unlimited unless --max-new-tokens is given.
+  Index max_image_tokens() const { return options_.has_token_limit ? options_.tokens : kMaxTokens; }
 
-  void continue_text(Generator& generator, TokenPrinter& printer) {
+  void continue_prompt(Generator& generator, TokenPrinter& printer) {
     const Index context = model_.config.context;
     const bool stops_at_context = options_.beyond == "stop" && model_.config.segment == 0;
     if (stops_at_context && static_cast<Index>(result_.prompt.size()) > context) {
@@ -268,28 +268,28 @@ class GenerationRun {
     }
     Random random(options_.seed);
     Tensor logits = generator.step(result_.prompt);
-    note_dropped_tokens(generator);
+    report_dropped_tokens(generator);
     while (true) {
       computed_layers_ += static_cast<double>(generator.exit_layer());
       const std::int32_t id =
-          sample(probabilities(without_start_token(logits), options_.sampling), random);
+          sample(probabilities(mask_start_token(logits), options_.sampling), random);
       result_.ids.push_back(id);
       printer.add(id);
       result_.ended_by = end_reason(generator);
       if (!result_.ended_by.empty()) break;
       logits = generator.step({id});
-      note_dropped_tokens(generator);
+      report_dropped_tokens(generator);
     }
     if (result_.ended_by == "context") {
-      note("the context of " + std::to_string(context) + " tokens is full");
+      print_note("the context of " + std::to_string(context) + " tokens is full");
     }
   }
 
-  void note_dropped_tokens(const Generator& generator) {
+  void report_dropped_tokens(const Generator& generator) {
     if (has_noted_drop_ || generator.forgotten() == 0) return;
     has_noted_drop_ = true;
-    note("the context of " + std::to_string(model_.config.context) +
-         " tokens is full: from now on its older half is dropped whenever it fills up");
+    print_note("the context of " + std::to_string(model_.config.context) +
+               " tokens is full: from now on its older half is dropped whenever it fills up");
   }
 
   const GenerateOptions& options_;
@@ -301,14 +301,14 @@ class GenerationRun {
   bool predicts_action_;
   Continuation input_;
   std::optional<Retrieval> retrieval_;
-  Result result_;
+  GenerationResult result_;
   std::vector<Beam> beams_;     // result of beam search
   double computed_layers_ = 0;  // total number of layers computed, with early exits
   bool has_noted_drop_ = false;
 };
 
-void generate(GenerateOptions options, bool tokens_given) {
-  options.tokens_given = tokens_given;
+void generate(GenerateOptions options, bool has_token_limit) {
+  options.has_token_limit = has_token_limit;
   const StopScope scope(stop_on_interrupt());
   GenerationRun run(options);
   if (!options.output.empty()) check_writable(options.output);
@@ -330,7 +330,7 @@ void add_generate(Command program) {
       "--text), or predict the next action of a trajectory (--input), to standard output token by "
       "token. Ctrl-C stops and keeps the output so far");
   const auto options = std::make_shared<GenerateOptions>();
-  options->experiment.add_all_but_overlong(command);
+  options->experiment.add_generation_options(command);
   command.add("-n,--max-new-tokens,--tokens", options->tokens,
               "Maximum number of new tokens; default: 100, for an image all");
   command.add("--rows", options->rows, "Given rows of the image from --input; default: half");

@@ -36,13 +36,13 @@ void TokenPrinter::print(const std::string& text) {
   flush_output();
 }
 
-std::string text_of(const Checkpoint& checkpoint, const std::vector<std::int32_t>& ids) {
+std::string decode(const Checkpoint& checkpoint, const std::vector<std::int32_t>& ids) {
   Utf8Stream stream;
-  std::string whole;
+  std::string text;
   for (const std::int32_t id : ids) {
-    if (has_text(checkpoint, id)) whole += stream.push(checkpoint.output_tokenizer()->bytes(id));
+    if (has_text(checkpoint, id)) text += stream.push(checkpoint.output_tokenizer()->bytes(id));
   }
-  return whole + stream.finish();
+  return text + stream.finish();
 }
 
 Image pixels_image(const std::vector<std::int32_t>& ids, Index columns, Index levels) {

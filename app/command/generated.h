@@ -13,7 +13,7 @@ namespace attnscope::command {
 // Prints tokens as text on stdout as they are generated; without a tokenizer as numbers.
 class TokenPrinter {
  public:
-  // columns: numbers per row, 0: a single row; start: column of the first number.
+  // columns: numbers per row (0: a single row); start: column of the first number.
   TokenPrinter(const Checkpoint& checkpoint, Index columns, Index start)
       : checkpoint_(checkpoint), columns_(columns), count_(start) {}
   void add(std::int32_t id);
@@ -29,9 +29,9 @@ class TokenPrinter {
 };
 
 // Text of some tokens; empty without a tokenizer.
-std::string text_of(const Checkpoint& checkpoint, const std::vector<std::int32_t>& ids);
+std::string decode(const Checkpoint& checkpoint, const std::vector<std::int32_t>& ids);
 
-// Greyscale image of levels, row by row; missing pixels of the last row are transparent.
+// Greyscale image of pixels in [0, levels), row by row; missing pixels at its end are transparent.
 Image pixels_image(const std::vector<std::int32_t>& ids, Index columns, Index levels);
 
 }  // namespace attnscope::command

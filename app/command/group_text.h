@@ -1,4 +1,4 @@
-// Text format of choices for some heads.
+// Text format of choices that apply to some layers and heads.
 #pragma once
 
 #include <string>

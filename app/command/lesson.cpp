@@ -25,14 +25,14 @@ struct LessonOptions {
   std::filesystem::path folder;
 };
 
-std::string mark(const ClaimCheck& result) {
+std::string check_mark(const ClaimCheck& result) {
   return result.holds ? "✓" : "✗";
 }
 
 void print_step(std::size_t number, const LessonStep& step, const std::vector<ClaimCheck>& checks) {
   std::printf("\n%zu. %s\n%s\n", number, step.title.c_str(), step.text.c_str());
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    std::printf("  %s %s  %s\n", mark(checks[i]).c_str(), step.claims[i].text.c_str(),
+    std::printf("  %s %s  %s\n", check_mark(checks[i]).c_str(), step.claims[i].text.c_str(),
                 measured_text(step.claims[i], checks[i]).c_str());
   }
 }
@@ -43,7 +43,7 @@ std::string handout_section(const LessonStep& step, const std::vector<ClaimCheck
                      "</p>\n<img src=\"" + picture + "\" alt=\"" + markup(step.title) + "\">\n";
   if (!step.claims.empty()) html += "<ul class=\"claims\">\n";
   for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    html += "<li>" + mark(checks[i]) + " " + markup(step.claims[i].text) +
+    html += "<li>" + check_mark(checks[i]) + " " + markup(step.claims[i].text) +
             " Measured: " + markup(measured_text(step.claims[i], checks[i])) + ".</li>\n";
   }
   if (!step.claims.empty()) html += "</ul>\n";
@@ -57,9 +57,9 @@ void run(const LessonOptions& options) {
   ExperimentRun runner(backends());
   const StopScope scope(stop_on_interrupt());
   std::string sections;
-  int failed = 0;
-  for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
-    const LessonStep& step = lesson.steps[n];
+  int failures = 0;
+  for (std::size_t number = 0; number < lesson.steps.size(); ++number) {
+    const LessonStep& step = lesson.steps[number];
     const std::vector<FindingRequest> requests = required_findings(step.session);
     std::optional<ProgressLine> line(runner);
     Traces traces = runner.observe(step.session, requests);
@@ -68,12 +68,12 @@ void run(const LessonOptions& options) {
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
       checks.push_back(check(claim, traces));
-      if (!checks.back().holds) ++failed;
+      if (!checks.back().holds) ++failures;
     }
     line.reset();
-    print_step(n + 1, step, checks);
+    print_step(number + 1, step, checks);
     if (options.folder.empty()) continue;
-    const std::string picture = "step-" + std::to_string(n + 1) + ".png";
+    const std::string picture = "step-" + std::to_string(number + 1) + ".png";
     write_view(options.folder / picture, *traces.trace, step.session, PictureOptions(),
                traces.findings);
     sections += handout_section(step, checks, picture);
@@ -84,8 +84,8 @@ void run(const LessonOptions& options) {
                         markup(lesson.source) + "</p>\n");
     std::printf("\nHandout: %s\n", (options.folder / "index.html").c_str());
   }
-  if (failed > 0) {
-    throw WorkError(std::to_string(failed) + (failed == 1 ? " claim does" : " claims do") +
+  if (failures > 0) {
+    throw WorkError(std::to_string(failures) + (failures == 1 ? " claim does" : " claims do") +
                     " not hold for the measured values");
   }
 }

@@ -57,15 +57,15 @@ Json info_json(const Info& info) {
 void print_wrapped(std::ostream& out, const std::string& text, std::size_t indent) {
   std::istringstream words(text);
   std::string word, line;
-  const auto flush = [&] {
+  const auto print_line = [&] {
     if (!line.empty()) out << std::string(indent, ' ') << line << '\n';
     line.clear();
   };
   while (words >> word) {
-    if (!line.empty() && indent + line.size() + 1 + word.size() > kLineWidth) flush();
+    if (!line.empty() && indent + line.size() + 1 + word.size() > kLineWidth) print_line();
     line += (line.empty() ? "" : " ") + word;
   }
-  flush();
+  print_line();
 }
 
 std::string default_text(const Parameter& parameter) {
@@ -216,7 +216,7 @@ void print_lessons(std::ostream& out) {
 }
 
 struct ListOptions {
-  std::string what;
+  std::string listing_id;
   bool as_json = false;
 };
 
@@ -256,7 +256,7 @@ void run(const ListOptions& options) {
   Json object = Json::object();
   bool is_first = true;
   for (const Listing& entry : listings()) {
-    if (!options.what.empty() && options.what != entry.id) continue;
+    if (!options.listing_id.empty() && options.listing_id != entry.id) continue;
     if (options.as_json) {
       object[entry.id] = entry.json();
     } else {
@@ -281,7 +281,7 @@ void add_list(Command program) {
   }
   Command command = program.subcommand(
       "list", "List models, their components, attention variants, views and lessons");
-  command.add("WHAT", options->what, id_list + "; default: all").one_of(ids);
+  command.add("WHAT", options->listing_id, id_list + "; default: all").one_of(ids);
   command.flag("--json", options->as_json, "Print JSON");
   command.action([options] { run(*options); });
 }

@@ -1,5 +1,4 @@
-// attnscope manual, attnscope completion SHELL: manual page and shell completions, generated from
-// the declared commands.
+// attnscope manual, attnscope completion SHELL: generated from the declared commands.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -11,7 +10,7 @@
 namespace attnscope::command {
 namespace {
 
-constexpr const char* kAbout =
+constexpr const char* kDescription =
     "Without a command, attnscope opens its window: select an attention variant and a positional "
     "encoding, type a text, and see the attention of a trained model, its mechanism and its cost. "
     "Commands export the same pictures, run, train and evaluate models; all except the window work "
@@ -65,7 +64,7 @@ std::string manual_page(const CommandHelp& program) {
                      ".SH NAME\nattnscope \\- a laboratory for transformer attention\n"
                      ".SH SYNOPSIS\n.B attnscope\n[\\fIOPTIONS\\fR] [\\fICOMMAND\\fR]\n"
                      ".SH DESCRIPTION\n" +
-                     roff(kAbout) + "\n.SH OPTIONS\n";
+                     roff(kDescription) + "\n.SH OPTIONS\n";
   for (const OptionHelp& option : program.options) text += option_section(option);
   text += ".SH COMMANDS\n";
   for (const CommandHelp& command : program.commands) {

@@ -26,7 +26,7 @@ std::string refusal(const std::string& expected, const std::string& found) {
   return "expected " + expected + ", found \"" + found + "\"";
 }
 
-// Reason why `text` is not a decimal integer; empty: it is. (CLI11 would also read 0x10 and 010.)
+// Reason why `text` is no decimal integer; empty if it is. (CLI11 would also read 0x10 and 010.)
 template <class Integer>
 std::string integer_refusal(const std::string& text) {
   const std::string no_integer = refusal("an integer", text);
@@ -71,10 +71,10 @@ std::string with_typed_aliases(std::string message, const CLI::App& command,
     const std::vector<std::string>& names = option->get_lnames();
     for (std::size_t i = 1; i < names.size(); ++i) {
       const std::string name = "--" + names.front(), alias = "--" + names[i];
-      const bool typed = std::ranges::any_of(arguments, [&](std::string_view argument) {
+      const bool is_typed = std::ranges::any_of(arguments, [&](std::string_view argument) {
         return argument == alias || argument.starts_with(alias + "=");
       });
-      if (typed && message.starts_with(name)) message.replace(0, name.size(), alias);
+      if (is_typed && message.starts_with(name)) message.replace(0, name.size(), alias);
     }
   }
   for (const CLI::App* subcommand : command.get_subcommands()) {
@@ -242,10 +242,10 @@ OptionHelp describe(const CLI::Option& option, std::vector<std::string> names) {
   description.value = type.substr(0, type.find(':'));
   const std::size_t open = type.find('{'), close = type.find('}');
   if (open == std::string::npos || close == std::string::npos) return description;
-  for (std::size_t at = open + 1; at < close;) {
-    const std::size_t end = std::min(type.find(',', at), close);
-    description.choices.push_back(type.substr(at, end - at));
-    at = end + 1;
+  for (std::size_t begin = open + 1; begin < close;) {
+    const std::size_t end = std::min(type.find(',', begin), close);
+    description.choices.push_back(type.substr(begin, end - begin));
+    begin = end + 1;
   }
   return description;
 }
@@ -275,8 +275,7 @@ CommandHelp Command::describe() const {
 
 namespace {
 
-// Refusals name keys of a model's file. Returns the command's option that corresponds to the key,
-// such as " (--no-causal)"; empty: none.
+// Returns the option for the model-file key in `refusal`, such as " (--no-causal)"; empty if none.
 std::string suggested_option(const CLI::App& program, const std::string& refusal) {
   struct Suggestion {
     const char *key, *expected, *option, *text;

@@ -26,8 +26,8 @@ class Option {
   Option& required();
   Option& show_default();  // shows the current bound value in the help
   Option& excludes(const Option& other);
-  Option& numbers(int count);  // exactly `count` comma-separated numbers
-  Option& one_each();          // for lists: one value per occurrence of the option
+  Option& numbers(int count);  // a list of `count` comma-separated numbers
+  Option& one_each();          // for list options: one value per occurrence
   Option& positive();
   Option& from_to(Index minimum, Index maximum);
   Option& from_to(double minimum, double maximum);
@@ -78,7 +78,7 @@ class Command {
 
   bool is_given(const std::string& name) const;  // false for unknown options
   Option option(const std::string& name) const;
-  std::vector<std::string> subcommands() const;  // their names
+  std::vector<std::string> subcommands() const;  // names
   bool has_parsed_subcommand() const;
   CommandHelp describe() const;
 
@@ -86,8 +86,7 @@ class Command {
   CLI::App* app_;
 };
 
-// The program's command line. Rejects invalid numbers, and empty values of all options except input
-// texts.
+// The program's command line. Rejects invalid numbers, and empty values except for input texts.
 class CommandLine {
  public:
   CommandLine(const std::string& name, const std::string& help, const std::string& footer);

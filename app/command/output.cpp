@@ -20,9 +20,9 @@ bool has_no_reader(int descriptor) {
 
 void flush_output() {
   std::cout.flush();
-  const int failed = std::fflush(stdout);
-  const std::string reason = failed != 0 ? std::string(": ") + std::strerror(errno) : "";
-  if (failed == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
+  const int flush_status = std::fflush(stdout);
+  const std::string reason = flush_status != 0 ? std::string(": ") + std::strerror(errno) : "";
+  if (flush_status == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
   if (has_no_reader(STDOUT_FILENO)) throw OutputClosed();
   throw WorkError("standard output cannot be written" + reason);
 }

@@ -72,8 +72,8 @@ void write(const Target& target, const Session& session, const Traces& traces,
   std::function<void(double)> progress;
   // Redirected stderr contains only an error, if any.
   if (isatty(STDERR_FILENO) != 0) {
-    progress = [print = print_progress("frames")](double share) {
-      print(static_cast<std::size_t>(std::lround(share * kSteps)), kSteps);
+    progress = [print = print_progress("frames")](double fraction) {
+      print(static_cast<std::size_t>(std::lround(fraction * kSteps)), kSteps);
     };
   }
   write_frames(target.output, frames, target.picture, progress);
@@ -113,7 +113,7 @@ void run(const RenderOptions& options) {
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, session.view);
   // Another model may split the sample into fewer segments.
-  if (options.experiment.uses_sample() && no_part(*traces.trace, session.view.part)) {
+  if (options.experiment.uses_sample() && find_missing_part(*traces.trace, session.view.part)) {
     session.view.part = {};
   }
   traces.findings.add(

@@ -13,19 +13,19 @@ constexpr auto kSilentTime = std::chrono::milliseconds(500);  // time before the
 }  // namespace
 
 std::function<void(std::size_t, std::size_t)> print_progress(const std::string& label) {
-  const bool terminal = isatty(STDERR_FILENO) != 0;
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
   const auto printed_percent = std::make_shared<int>(-1);
   const auto start = std::chrono::steady_clock::now();
-  return [label, terminal, printed_percent, start](std::size_t completed, std::size_t total) {
+  return [label, is_terminal, printed_percent, start](std::size_t completed, std::size_t total) {
     const bool is_early = std::chrono::steady_clock::now() - start < kSilentTime;
     if (total == 0 || (is_early && *printed_percent < 0)) return;
     const int percent =
         static_cast<int>(100.0 * static_cast<double>(completed) / static_cast<double>(total));
-    const int step = terminal ? percent : percent / 10 * 10;
+    const int step = is_terminal ? percent : percent / 10 * 10;
     if (step == *printed_percent) return;
     *printed_percent = step;
-    std::fprintf(stderr, terminal ? "\r%s: %d%%" : "%s: %d%%\n", label.c_str(), step);
-    if (terminal && percent == 100) std::fputc('\n', stderr);
+    std::fprintf(stderr, is_terminal ? "\r%s: %d%%" : "%s: %d%%\n", label.c_str(), step);
+    if (is_terminal && percent == 100) std::fputc('\n', stderr);
     std::fflush(stderr);
   };
 }
@@ -44,7 +44,7 @@ ProgressLine::~ProgressLine() {
   if (!thread_.joinable()) return;
   {
     const std::scoped_lock lock(mutex_);
-    finished_ = true;
+    is_finished_ = true;
   }
   finish_condition_.notify_all();
   thread_.join();
@@ -56,15 +56,15 @@ void ProgressLine::print() {
   std::unique_lock lock(mutex_);
   bool has_printed = false;
   auto wait = kSilentTime;
-  while (!finish_condition_.wait_for(lock, wait, [this] { return finished_; })) {
+  while (!finish_condition_.wait_for(lock, wait, [this] { return is_finished_; })) {
     wait = kTick;
-    const Progress::Snapshot now = progress_->snapshot();
-    if (now.stage.empty()) continue;
-    std::string line = now.stage;
-    if (now.share > 0 && now.share < 1) {
-      line += ", " + std::to_string(static_cast<int>(100 * now.share)) + "%";
+    const Progress::Snapshot current = progress_->snapshot();
+    if (current.stage.empty()) continue;
+    std::string line = current.stage;
+    if (current.share > 0 && current.share < 1) {
+      line += ", " + std::to_string(static_cast<int>(100 * current.share)) + "%";
     }
-    if (now.seconds_left >= 0) line += ", " + time_left_text(now.seconds_left);
+    if (current.seconds_left >= 0) line += ", " + time_left_text(current.seconds_left);
     std::fprintf(stderr, "%s%s", kClear, line.c_str());
     std::fflush(stderr);
     has_printed = true;

@@ -21,7 +21,7 @@ std::function<void(std::size_t completed, std::size_t total)> print_progress(
 // nothing during the first half second, or if stderr is not a terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(const std::string& label = "");  // without a known share
+  explicit ProgressLine(const std::string& label = "");  // without a percentage
   explicit ProgressLine(ExperimentRun& run);             // progress of the runs of `run`
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
@@ -35,7 +35,7 @@ class ProgressLine {
   std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
   std::mutex mutex_;
   std::condition_variable finish_condition_;
-  bool finished_ = false;  // guarded by the mutex
+  bool is_finished_ = false;  // guarded by the mutex
   std::thread thread_;
 };
 

@@ -27,7 +27,7 @@ namespace {
 
 // An option that sets one number, boolean or word of the plan.
 struct Setting {
-  const char* names;    // the first is the current one, the others are aliases
+  const char* names;    // comma-separated: the current name, then its aliases
   const char* pointer;  // JSON pointer into the plan
   const char* help;
 };
@@ -81,7 +81,7 @@ struct TrainOptions {
 };
 
 // Help text, such as "Task to learn: text (the next token of text files), masked (...".
-std::string help_of(const Setting& setting) {
+std::string to_help(const Setting& setting) {
   std::string help = setting.help;
   if (std::string_view(setting.names) != "--task") return help;
   for (const TaskInfo& task : tasks()) {
@@ -113,7 +113,7 @@ Json read_plan(const TrainOptions& options) {
   return plan;
 }
 
-// Maximum number of input tokens of the planned model; 0 if the plan does not specify it.
+// Maximum number of input tokens of the model in a plan; 0 if the plan does not specify it.
 Index input_length(const Json& model) {
   for (const char* key : {"segment", "context"}) {
     const Json* tokens = model.is_object() ? model.find(key) : nullptr;
@@ -201,7 +201,7 @@ TrainingResult train_with_progress(const TrainOptions& options) {
   const StopScope scope(stop_on_interrupt());
   if (options.quiet) return train(plan, {});
   TrainingProgressLine line;
-  return train(plan, [&](const TrainingProgress& p) { line.show(p); });
+  return train(plan, [&](const TrainingProgress& progress) { line.show(progress); });
 }
 
 void train_command(const TrainOptions& options) {
@@ -233,7 +233,7 @@ void add_train(Command program) {
   command.add("-o,--folder", options->folder,
               "Output folder for the model, loss.csv, loss.png and the state for resuming");
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
-    command.add(kSettings[i].names, options->values[i], help_of(kSettings[i])).value_name("VALUE");
+    command.add(kSettings[i].names, options->values[i], to_help(kSettings[i])).value_name("VALUE");
   }
   options->choices.add_to(command, "as in the plan");
   command.flag("-q,--quiet", options->quiet, "Hide the progress line");

@@ -24,8 +24,8 @@ std::string joined_ids(const List& list) {
 
 std::string word_merging_views() {
   std::string text;
-  for (const View& v : views()) {
-    if (v.cells.merge_words) text += (text.empty() ? "" : ", ") + v.id;
+  for (const View& view : views()) {
+    if (view.cells.merge_words) text += (text.empty() ? "" : ", ") + view.id;
   }
   return text;
 }
@@ -123,8 +123,8 @@ void ViewOptions::apply(ViewSettings& settings) const {
     settings.pinned_key = pin_[1];
   }
   if (tile_.empty()) return;
-  const bool finite = std::ranges::all_of(tile_, [](double x) { return std::isfinite(x); });
-  if (!finite || !(tile_[2] > 0) || !(tile_[3] > 0)) {
+  const bool is_finite = std::ranges::all_of(tile_, [](double x) { return std::isfinite(x); });
+  if (!is_finite || !(tile_[2] > 0) || !(tile_[3] > 0)) {
     throw InputError("--tile: expected at least one row and column, found " + brief(tile_[2], 6) +
                      " and " + brief(tile_[3], 6));
   }
@@ -137,8 +137,8 @@ void ViewOptions::apply(ViewSettings& settings) const {
 void ViewOptions::check_trace(const Trace& trace, const ViewSettings& requested) const {
   const ViewSettings settings = with_defaults(requested, trace);
   if (!stack_.empty() || !kind_.empty() || step_ || segment_) {
-    if (const std::optional<NoPart> missing = no_part(trace, settings.part)) {
-      throw InputError(std::string("--") + missing->what + ": expected " + missing->expected +
+    if (const std::optional<MissingPart> missing = find_missing_part(trace, settings.part)) {
+      throw InputError(std::string("--") + missing->category + ": expected " + missing->expected +
                        ", found a run with " + missing->found);
     }
   }

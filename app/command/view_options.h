@@ -18,8 +18,7 @@ class ViewOptions {
   void add_to(Command command);
   // Applies the given options; other settings stay as in the session. Throws InputError.
   void apply(ViewSettings& settings) const;
-  // Throws InputError if the run has no such stack, kind, step or segment, or if tile, pair or
-  // token are out of range.
+  // Throws InputError if the run lacks the stack, kind, step, segment, tile, pair or token.
   void check_trace(const Trace& trace, const ViewSettings& settings) const;
 
  private:

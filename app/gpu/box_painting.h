@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// In framebuffer pixels, y downwards from the top.
+// Box in framebuffer pixels; y points downwards from the top edge.
 struct PixelBox {
   int x = 0, y = 0, width = 0, height = 0;
 };
@@ -30,10 +30,10 @@ using TexturePtr = std::shared_ptr<Texture>;
 
 void bind(GLuint unit, GLenum target, GLuint texture);
 
-// Enables colour writes only and resets texture unpacking to plain rows. Use within a SavedGlState.
+// Disables depth, stencil and culling; resets unpacking to packed rows. Use within a SavedGlState.
 void begin_painting(GLuint vertex_array);
 
-// Directs the next draw to `box`, blended and clipped by `clip`.
+// Sets viewport, scissor and blending: the next draw fills `box` within `clip`.
 void set_target_box(const PixelBox& box, const PixelBox& clip, int framebuffer_height);
 
 }  // namespace attnscope

@@ -20,8 +20,8 @@ namespace {
 
 constexpr Index kHeads = 4, kLength = 256, kHeadSize = 32;
 constexpr int kMaxRuns = 10;
-constexpr double kClearRatio = 4;           // ratio beyond which further runs are unnecessary
-constexpr std::size_t kMaxBytes = 1 << 16;  // file size
+constexpr double kClearRatio = 4;               // ratio beyond which further runs are unnecessary
+constexpr std::size_t kMaxFileBytes = 1 << 16;  // file size
 
 Part sample_part() {
   Part part;
@@ -35,7 +35,7 @@ Part sample_part() {
 }
 
 double seconds(Backend& backend, const Part& part) {
-  const Wanted wanted{.output = true, .attention = true};
+  const ResultRequest wanted{.output = true, .attention = true};
   const auto start = std::chrono::steady_clock::now();
   backend.run(part, wanted);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -48,7 +48,7 @@ Ratios read_ratios(const std::filesystem::path& file) {
   Ratios ratios;
   std::istringstream lines;
   try {
-    lines.str(read_file(file, kMaxBytes));
+    lines.str(read_file(file, kMaxFileBytes));
   } catch (const InputError&) {
     return ratios;
   }
@@ -74,25 +74,25 @@ void write_ratios(const std::filesystem::path& file, const Ratios& ratios) {
 }
 
 // Ratio of the minima of several calls of `a` and `b`, each of which returns seconds.
-double time_ratio_of(const std::function<double()>& a, const std::function<double()>& b) {
-  double best_a = std::numeric_limits<double>::infinity(), best_b = best_a;
+double ratio_of_minima(const std::function<double()>& a, const std::function<double()>& b) {
+  double min_a = std::numeric_limits<double>::infinity(), min_b = min_a;
   a();  // warm-up: creates threads and compiles shaders
   b();
   // Alternation and minima are robust against other load on the machine.
   for (int run = 0; run < kMaxRuns; ++run) {
-    best_a = std::min(best_a, a());
-    best_b = std::min(best_b, b());
-    const double ratio = best_a / best_b;
+    min_a = std::min(min_a, a());
+    min_b = std::min(min_b, b());
+    const double ratio = min_a / min_b;
     if (run > 0 && (ratio > kClearRatio || ratio < 1 / kClearRatio)) break;
   }
-  return best_a / best_b;
+  return min_a / min_b;
 }
 
 double read_or_measure(const std::string& names, const std::function<double()>& measure,
                        const std::optional<std::filesystem::path>& file) {
   if (!file) return measure();
   Ratios ratios = read_ratios(*file);
-  if (const auto known = ratios.find(names); known != ratios.end()) return known->second;
+  if (const auto cached = ratios.find(names); cached != ratios.end()) return cached->second;
   const double ratio = measure();
   ratios[names] = ratio;
   write_ratios(*file, ratios);
@@ -103,7 +103,7 @@ double read_or_measure(const std::string& names, const std::function<double()>& 
 
 double time_ratio(Backend& a, Backend& b) {
   const Part part = sample_part();
-  return time_ratio_of([&] { return seconds(a, part); }, [&] { return seconds(b, part); });
+  return ratio_of_minima([&] { return seconds(a, part); }, [&] { return seconds(b, part); });
 }
 
 double shared_memory_ratio(ComputeBackend& gpu) {
@@ -112,7 +112,7 @@ double shared_memory_ratio(ComputeBackend& gpu) {
     gpu.use_shared_memory(shared);
     return seconds(gpu, part);
   };
-  const double ratio = time_ratio_of([&] { return run(true); }, [&] { return run(false); });
+  const double ratio = ratio_of_minima([&] { return run(true); }, [&] { return run(false); });
   gpu.use_shared_memory(false);
   return ratio;
 }

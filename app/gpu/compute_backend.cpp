@@ -33,7 +33,7 @@ std::string ComputeBackend::name() const {
   return thread_->description();
 }
 
-std::string ComputeBackend::refusal(const Part& part, const Wanted& wanted) const {
+std::string ComputeBackend::refusal(const Part& part, const ResultRequest& wanted) const {
   std::string reason = upload_refusal(part, device_->limits.buffer_bytes);
   if (reason.empty() && wanted.device_attention) {
     const Index heads = part.batch * part.heads;
@@ -55,27 +55,27 @@ std::string ComputeBackend::refusal(const Part& part, const Wanted& wanted) cons
   return reason;
 }
 
-PartResult ComputeBackend::run(const Part& part, const Wanted& wanted) {
+PartResult ComputeBackend::run(const Part& part, const ResultRequest& wanted) {
   check_stop();
   if (const std::string reason = refusal(part, wanted); !reason.empty()) throw WorkError(reason);
   // The work owns copies: a cancelled caller returns immediately, while a dispatch (or the
   // compilation of a shader) cannot be interrupted.
   struct Job {
     Part part;
-    Wanted wanted;
+    ResultRequest wanted;
     Stop stop;
     PartResult result;
   };
   const auto job = std::make_shared<Job>(Job{part, wanted, current_stop(), {}});
   job->wanted.log_sum_exp |= wanted.tiles;
-  std::future<void> done = thread_->start([this, job] {
+  std::future<void> completion = thread_->start([this, job] {
     const StopScope scope(job->stop);
     job->result = run_part(*device_, thread_, job->part, job->wanted);
     if (!job->wanted.tiles) return;
     job->result.tiles = gl_tiles(thread_, device_, job->part, job->result.log_sum_exp);
   });
-  while (done.wait_for(kPoll) != std::future_status::ready) check_stop();
-  done.get();
+  while (completion.wait_for(kPoll) != std::future_status::ready) check_stop();
+  completion.get();
   return std::move(job->result);
 }
 

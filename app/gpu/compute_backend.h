@@ -22,8 +22,8 @@ class ComputeBackend : public Backend {
   ~ComputeBackend() override;
 
   std::string name() const override;  // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5"
-  std::string refusal(const Part& part, const Wanted& wanted) const override;
-  PartResult run(const Part& part, const Wanted& wanted) override;
+  std::string refusal(const Part& part, const ResultRequest& wanted) const override;
+  PartResult run(const Part& part, const ResultRequest& wanted) override;
 
   // Selects shared-memory or register shaders (shaders/attention.glsl); default: registers.
   void use_shared_memory(bool shared);

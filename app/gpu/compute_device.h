@@ -80,8 +80,7 @@ struct DeviceLimits {
   Index texture_size = 0, texture_layers = 0;
   static DeviceLimits of_current_context();
 };
-// True if OpenGL can create an R32F array texture of this size. Throws WorkError if the context is
-// lost.
+// True if OpenGL can create an R32F array texture of this size. Throws WorkError on context loss.
 bool texture_fits(const DeviceLimits& limits, Index layers, Index rows, Index columns);
 
 struct ComputeDevice {
@@ -89,13 +88,13 @@ struct ComputeDevice {
 
   GlThread& thread;
   DeviceLimits limits;
-  std::atomic<std::int64_t> max_scores = 0;  // per chunk
+  std::atomic<std::int64_t> max_scores = 0;  // maximum number of scores per chunk
   std::atomic<std::int64_t> dispatches = 0;  // so far
   std::atomic<bool> shared_memory = false;   // kind of shaders (attention.glsl)
 
   ShaderLibrary shaders;
   Buffer sizes, queries, keys, values, numbers, integers, scores, row_sums, outputs;
-  std::map<Defines, double> work_per_second;  // multiplications, measured
+  std::map<Defines, double> work_per_second;  // measured multiplications per second
 };
 
 }  // namespace attnscope

@@ -95,10 +95,9 @@ class EglContext : public GlContext {
   EGLContext context_;
 };
 
-// Returns null and the reason if the display has no suitable OpenGL 4.3 context. EGL shares
-// displays across the process: terminating one would break all other contexts, so it stays
-// initialised.
-std::unique_ptr<GlContext> create_context(EGLDisplay display, EGLContext share,
+// Returns null and the reason if the display has no suitable OpenGL 4.3 context. Never terminates
+// the display: EGL shares it across the process, so all other contexts would break.
+std::unique_ptr<GlContext> create_context(EGLDisplay display, EGLContext shared,
                                           std::string& reason) {
   EGLint major = 0, minor = 0;
   if (display == EGL_NO_DISPLAY || !eglInitialize(display, &major, &minor)) {
@@ -121,7 +120,7 @@ std::unique_ptr<GlContext> create_context(EGLDisplay display, EGLContext share,
                                          EGL_CONTEXT_OPENGL_PROFILE_MASK,
                                          EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
                                          EGL_NONE};
-  const EGLContext handle = eglCreateContext(display, EGL_NO_CONFIG_KHR, share, attributes.data());
+  const EGLContext handle = eglCreateContext(display, EGL_NO_CONFIG_KHR, shared, attributes.data());
   if (handle == EGL_NO_CONTEXT) {
     reason = "no OpenGL 4.3 context: " + egl_error();
     return nullptr;
@@ -179,14 +178,14 @@ void GlContext::require_compute() const {
   }
 }
 
-std::unique_ptr<GlContext> make_headless_context(const GlContext* share) {
+std::unique_ptr<GlContext> make_headless_context(const GlContext* shared) {
   static std::mutex egl_mutex;  // EGL displays are process-wide
   const std::lock_guard lock(egl_mutex);
   if (!epoxy_has_egl()) throw WorkError("GPU: no EGL library (libEGL.so.1)");
   const CurrentContextScope scope;
   std::string reason;
-  if (share != nullptr) {
-    const auto* egl = dynamic_cast<const EglContext*>(share);
+  if (shared != nullptr) {
+    const auto* egl = dynamic_cast<const EglContext*>(shared);
     if (egl == nullptr)
       throw WorkError("GPU: a headless context can share with headless ones only");
     if (auto context = create_context(egl->display(), egl->handle(), reason)) return context;

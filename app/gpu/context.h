@@ -17,15 +17,15 @@ class GlContext {
 
   // "llvmpipe (LLVM 15.0.6, 256 bits), OpenGL 4.5". The context must be current.
   std::string describe() const;
-  // Throws WorkError unless the current context has OpenGL 4.3, compute shaders and eight storage
-  // buffers in one shader.
+  // Throws WorkError unless the current context has OpenGL 4.3 and eight storage buffers per
+  // shader.
   void require_compute() const;
 };
 
 // Creates a context without a window, on the first EGL device that supports it or else on Mesa's
-// surfaceless platform. Shares textures and buffers with `share`, which must be headless as well.
-// Does not make the context current. Throws WorkError without EGL, OpenGL 4.3 or compute shaders.
-std::unique_ptr<GlContext> make_headless_context(const GlContext* share = nullptr);
+// surfaceless platform. Shares textures and buffers with `shared`, which must be headless, too.
+// Does not make the context current. Throws WorkError without EGL or OpenGL 4.3.
+std::unique_ptr<GlContext> make_headless_context(const GlContext* shared = nullptr);
 
 // Throws WorkError "GPU: OpenGL: out of memory while ACTIVITY" if an OpenGL error is pending.
 // Requires a current context.

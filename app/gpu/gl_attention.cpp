@@ -9,7 +9,7 @@ GlAttention::~GlAttention() {
 
 Tensor GlAttention::download() const {
   const std::lock_guard lock(mutex_);
-  if (downloaded_.defined()) return downloaded_;
+  if (host_copy_.defined()) return host_copy_;
   Tensor result(shape_);
   thread_->run_urgent([&] {
     glBindTexture(GL_TEXTURE_2D_ARRAY, texture_);
@@ -18,14 +18,14 @@ Tensor GlAttention::download() const {
     glBindTexture(GL_TEXTURE_2D_ARRAY, 0);
     check_gl("downloading attention weights");
   });
-  downloaded_ = result;
+  host_copy_ = result;
   return result;
 }
 
 Tensor GlAttention::rows(Index plane, Index first, Index every, Index count) const {
   {
     const std::lock_guard lock(mutex_);
-    if (downloaded_.defined()) return rows_of(downloaded_, plane, first, every, count);
+    if (host_copy_.defined()) return rows_of(host_copy_, plane, first, every, count);
   }
   const Index columns = shape_.back();
   Tensor result({count, columns});

@@ -13,8 +13,8 @@ namespace attnscope {
 
 class GlAttention : public DeviceTensor {
  public:
-  // Takes ownership of the texture. All commands that write it must have finished, so that contexts
-  // that share objects with the thread's can read it immediately.
+  // Takes ownership of the texture. All commands that write it must have finished: contexts that
+  // share objects with that of `thread` read it without waiting.
   GlAttention(std::shared_ptr<GlThread> thread, GLuint texture, Shape shape)
       : thread_(std::move(thread)), texture_(texture), shape_(std::move(shape)) {}
   ~GlAttention() override;
@@ -22,7 +22,7 @@ class GlAttention : public DeviceTensor {
   GlAttention& operator=(const GlAttention&) = delete;
 
   Shape shape() const override { return shape_; }
-  // From any thread, with or without a context. Throws WorkError if the device fails.
+  // Callable from any thread, with or without a context. Throws WorkError if the device fails.
   Tensor download() const override;
   Tensor rows(Index plane, Index first, Index every, Index count) const override;
 
@@ -34,7 +34,7 @@ class GlAttention : public DeviceTensor {
   GLuint texture_;
   Shape shape_;  // [B h, L_q, L_k]
   mutable std::mutex mutex_;
-  mutable Tensor downloaded_;
+  mutable Tensor host_copy_;
 };
 
 }  // namespace attnscope

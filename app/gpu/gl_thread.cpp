@@ -10,16 +10,16 @@ namespace attnscope {
 
 struct GlThread::State {
   std::mutex mutex;
-  std::condition_variable changed;
+  std::condition_variable job_condition;
   std::deque<std::function<void()>> urgent, queue;  // jobs never throw: see submit()
   bool is_ending = false;
   std::unique_ptr<GlContext> context;
   std::string description;
   std::thread thread;
 
-  // Removes and returns the next job: an urgent one if any, else unless `only_urgent` the first of
-  // the queue; empty: none.
-  std::function<void()> take(bool only_urgent) {
+  // Removes and returns the first urgent job or else, unless `only_urgent`, the first of the queue;
+  // empty if there is none.
+  std::function<void()> pop_job(bool only_urgent) {
     auto& jobs = !urgent.empty() || only_urgent ? urgent : queue;
     if (jobs.empty()) return {};
     std::function<void()> job = std::move(jobs.front());
@@ -30,8 +30,8 @@ struct GlThread::State {
   void loop() {
     std::unique_lock lock(mutex);
     for (;;) {
-      changed.wait(lock, [&] { return is_ending || !urgent.empty() || !queue.empty(); });
-      std::function<void()> job = take(false);
+      job_condition.wait(lock, [&] { return is_ending || !urgent.empty() || !queue.empty(); });
+      std::function<void()> job = pop_job(false);
       if (!job) return;  // shutting down, and all jobs are done
       lock.unlock();
       job();
@@ -41,14 +41,14 @@ struct GlThread::State {
   }
 
   std::future<void> submit(std::deque<std::function<void()>>& jobs, std::function<void()> work) {
-    const auto done = std::make_shared<std::promise<void>>();
-    std::future<void> result = done->get_future();
-    std::function<void()> job = [work = std::move(work), done] {
+    const auto promise = std::make_shared<std::promise<void>>();
+    std::future<void> result = promise->get_future();
+    std::function<void()> job = [work = std::move(work), promise] {
       try {
         work();
-        done->set_value();
+        promise->set_value();
       } catch (...) {
-        done->set_exception(std::current_exception());
+        promise->set_exception(std::current_exception());
       }
     };
     if (std::this_thread::get_id() == thread.get_id()) {  // waiting would deadlock
@@ -59,33 +59,33 @@ struct GlThread::State {
       const std::lock_guard lock(mutex);
       jobs.push_back(std::move(job));
     }
-    changed.notify_one();
+    job_condition.notify_one();
     return result;
   }
 };
 
 GlThread::GlThread(std::unique_ptr<GlContext> context) : state_(std::make_unique<State>()) {
-  State& s = *state_;
-  s.context = std::move(context);
+  State& state = *state_;
+  state.context = std::move(context);
   std::promise<void> ready;
-  s.thread = std::thread([&s, &ready] {
+  state.thread = std::thread([&state, &ready] {
     try {
-      s.context->make_current();
-      s.context->require_compute();
-      s.description = s.context->describe();
+      state.context->make_current();
+      state.context->require_compute();
+      state.description = state.context->describe();
       ready.set_value();
     } catch (...) {
-      s.context->release();
+      state.context->release();
       ready.set_exception(std::current_exception());
       return;
     }
-    s.loop();
-    s.context->release();
+    state.loop();
+    state.context->release();
   });
   try {
     ready.get_future().get();
   } catch (...) {
-    s.thread.join();
+    state.thread.join();
     throw;
   }
 }
@@ -95,7 +95,7 @@ GlThread::~GlThread() {
     const std::lock_guard lock(state_->mutex);
     state_->is_ending = true;
   }
-  state_->changed.notify_one();
+  state_->job_condition.notify_one();
   state_->thread.join();
 }
 
@@ -116,7 +116,7 @@ void GlThread::post(std::function<void()> work) {
     const std::lock_guard lock(state_->mutex);
     state_->queue.push_back(std::move(work));
   }
-  state_->changed.notify_one();
+  state_->job_condition.notify_one();
 }
 
 void GlThread::serve() {
@@ -124,7 +124,7 @@ void GlThread::serve() {
     std::function<void()> job;
     {
       const std::lock_guard lock(state_->mutex);
-      job = state_->take(true);
+      job = state_->pop_job(true);
     }
     if (!job) return;
     job();

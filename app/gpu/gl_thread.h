@@ -1,5 +1,4 @@
-// Dedicated thread of a GL context: all compute work and downloads run there, so that callers on
-// any thread need no context.
+// Dedicated thread of a GL context, which runs all compute work and downloads for other threads.
 #pragma once
 
 #include <functional>
@@ -23,12 +22,10 @@ class GlThread {
 
   const std::string& description() const;  // GlContext::describe()
 
-  // Runs `work` on the thread after earlier work; the future waits for it and rethrows its
-  // exceptions.
+  // Runs `work` on the thread after earlier work; the future rethrows its exceptions.
   std::future<void> start(std::function<void()> work);
   void run(std::function<void()> work) { start(std::move(work)).get(); }
-  // Runs `work` before all waiting work, or within long work that calls serve(); returns when it is
-  // done.
+  // Runs `work` before all waiting work, or within work that calls serve(); waits until it is done.
   void run_urgent(std::function<void()> work);
   // Queues small work (deleting a texture) without waiting. `work` must not throw.
   void post(std::function<void()> work);

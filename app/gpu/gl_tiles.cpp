@@ -30,8 +30,8 @@ enum Binding : GLuint {
   kCells = 7
 };
 
-// Input of shaders/weight.glsl: the number subtracted from scores, and the factor of exponentials.
-// [B h, L_q, 4]
+// Input of shaders/weight.glsl, [B h L_q, 4]: column 0 is subtracted from scores, column 3
+// multiplies exponentials.
 Tensor row_sums(const Part& part, const Tensor& log_sum_exp) {
   const Index rows = part.batch * part.heads * part.queries();
   Tensor sums = Tensor::zeros({rows, 4});
@@ -83,8 +83,8 @@ class UploadedMaps {
       const auto start = Clock::now();
       dispatch(device, program, area);
       const std::chrono::duration<double> elapsed = Clock::now() - start;
-      const double measured = static_cast<double>(count) * work_per_cell / elapsed.count();
-      rate = std::clamp(measured, rate / 4, rate * 2);  // dampens outliers
+      const double measured_rate = static_cast<double>(count) * work_per_cell / elapsed.count();
+      rate = std::clamp(measured_rate, rate / 4, rate * 2);  // dampens outliers
       advance(area, cells);
       device.thread.serve();
       check_stop();
@@ -110,10 +110,10 @@ class UploadedMaps {
     numbers_.bind(kNumbers);
     cells_.bind(kCells);
     glUseProgram(program);
-    const auto narrow = [](Index n) { return static_cast<GLint>(n); };
-    glUniform4i(glGetUniformLocation(program, "tile_box"), narrow(request.row),
-                narrow(request.column), narrow(request.height), narrow(request.width));
-    glUniform2i(glGetUniformLocation(program, "cell_steps"), narrow(request.step),
+    const auto to_int = [](Index n) { return static_cast<GLint>(n); };
+    glUniform4i(glGetUniformLocation(program, "tile_box"), to_int(request.row),
+                to_int(request.column), to_int(request.height), to_int(request.width));
+    glUniform2i(glGetUniformLocation(program, "cell_steps"), to_int(request.step),
                 request.sampled ? 1 : 0);
   }
 
@@ -121,21 +121,21 @@ class UploadedMaps {
   static void grow(Area& area, const Tensor& cells, double max_cells) {
     const auto limit = static_cast<Index>(std::clamp(max_cells, 1.0, 1e9));
     const Index columns = cells.dim(1) - area.column;
-    const bool whole_rows = area.column == 0 && limit >= columns;
-    area.row_end = whole_rows ? std::min(cells.dim(0), area.row + limit / columns) : area.row + 1;
+    const bool covers_rows = area.column == 0 && limit >= columns;
+    area.row_end = covers_rows ? std::min(cells.dim(0), area.row + limit / columns) : area.row + 1;
     area.column_end = std::min(cells.dim(1), area.column + std::max(limit, kGroup));
   }
   static void advance(Area& area, const Tensor& cells) {
-    const bool row_done = area.column_end == cells.dim(1);
-    area.row = row_done ? area.row_end : area.row;
-    area.column = row_done ? 0 : area.column_end;
+    const bool is_row_end = area.column_end == cells.dim(1);
+    area.row = is_row_end ? area.row_end : area.row;
+    area.column = is_row_end ? 0 : area.column_end;
   }
 
   static void dispatch(ComputeDevice& device, GLuint program, const Area& area) {
     const auto groups = [](Index n) { return static_cast<GLuint>((n + kGroup - 1) / kGroup); };
-    const auto narrow = [](Index n) { return static_cast<GLint>(n); };
-    glUniform4i(glGetUniformLocation(program, "cell_area"), narrow(area.row), narrow(area.column),
-                narrow(area.row_end), narrow(area.column_end));
+    const auto to_int = [](Index n) { return static_cast<GLint>(n); };
+    glUniform4i(glGetUniformLocation(program, "cell_area"), to_int(area.row), to_int(area.column),
+                to_int(area.row_end), to_int(area.column_end));
     glDispatchCompute(groups(area.column_end - area.column), groups(area.row_end - area.row), 1);
     glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
     glFinish();
@@ -164,13 +164,13 @@ class GlTiles : public AttentionTiles {
     check_stop();
     if (note().empty()) {
       try {
-        return on_device(request);
+        return tile_on_device(request);
       } catch (const WorkError& e) {
         const std::scoped_lock lock(mutex_);
         note_ = e.what();
       }
     }
-    return on_cpu()->tile(request);
+    return require_cpu_tiles()->tile(request);
   }
 
   std::string note() const override {
@@ -183,29 +183,29 @@ class GlTiles : public AttentionTiles {
 
   // Cancellation abandons a waiting job. A running job checks for cancellation itself; the caller
   // waits for it, since it uses members of this object.
-  Tensor on_device(const TileRequest& request) const {
+  Tensor tile_on_device(const TileRequest& request) const {
     const auto state = std::make_shared<std::atomic<State>>(Waiting);
     const auto cells = std::make_shared<Tensor>();
-    std::future<void> done = thread_->start([this, request, state, cells, stop = current_stop()] {
+    std::future<void> job = thread_->start([this, request, state, cells, stop = current_stop()] {
       State expected = Waiting;
       if (!state->compare_exchange_strong(expected, Running)) return;
       const StopScope scope(stop);
       if (!maps_) maps_ = std::make_unique<UploadedMaps>(part_, log_sum_exp_);
       *cells = maps_->tile(*device_, request);
     });
-    while (done.wait_for(kPoll) != std::future_status::ready) {
+    while (job.wait_for(kPoll) != std::future_status::ready) {
       State expected = Waiting;
       if (is_stopping() && state->compare_exchange_strong(expected, Abandoned)) break;
     }
     if (*state == Abandoned) throw Stopped();
-    done.get();
+    job.get();
     return *cells;
   }
 
-  std::shared_ptr<const AttentionTiles> on_cpu() const {
+  std::shared_ptr<const AttentionTiles> require_cpu_tiles() const {
     const std::scoped_lock lock(mutex_);
-    if (!cpu_) cpu_ = cpu_tiles(part_, log_sum_exp_);
-    return cpu_;
+    if (!cpu_tiles_) cpu_tiles_ = cpu_tiles(part_, log_sum_exp_);
+    return cpu_tiles_;
   }
 
   std::shared_ptr<GlThread> thread_;
@@ -215,7 +215,7 @@ class GlTiles : public AttentionTiles {
   mutable std::unique_ptr<UploadedMaps> maps_;  // for the GL thread only
   mutable std::mutex mutex_;                    // guards the following members
   mutable std::string note_;                    // reason why the device is no longer used
-  mutable std::shared_ptr<const AttentionTiles> cpu_;
+  mutable std::shared_ptr<const AttentionTiles> cpu_tiles_;
 };
 
 }  // namespace

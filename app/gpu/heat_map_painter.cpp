@@ -24,7 +24,7 @@ constexpr GLint kFirstSampler = 0, kSecondSampler = 1;
 constexpr GLint kPlane = 2, kByMagnitude = 3;                        // heat_map_numbers.frag
 constexpr GLint kCorner = 2, kRange = 3, kMissing = 4, kHollow = 5;  // heat_map.frag
 
-constexpr Index kMaxUploaded = Index{1} << 20;  // host numbers per texture
+constexpr Index kMaxUploadedNumbers = Index{1} << 20;  // host numbers per texture
 
 TexturePtr make_r32f(int width, int height, const float* numbers) {
   glActiveTexture(GL_TEXTURE0);
@@ -79,7 +79,7 @@ struct HeatMapPainter::State {
     Tensor values;  // keeps the address in the key valid
     std::shared_ptr<const DeviceTensor> device;
     TexturePtr texture;
-    bool drawn = true;  // since the last end_frame()
+    bool was_drawn = true;  // since the last end_frame()
   };
 
   ShaderLibrary shaders;
@@ -99,23 +99,22 @@ struct HeatMapPainter::State {
 
 namespace {
 
-// Texture of the range [first, last) of cells under each pixel: texture row 0 for pixel columns,
-// row 1 for pixel rows.
+// Texture of the ranges [first, last) of cells: row 0 for pixel columns, row 1 for pixel rows.
 TexturePtr make_ranges(const HeatMap& map, Index rows, Index columns, int width, int height) {
-  const int longest = std::max(width, height);
-  std::vector<std::int32_t> ranges(static_cast<std::size_t>(longest) * 4, 0);
-  const auto fill = [&](std::size_t at, const std::vector<CellRange>& cells) {
+  const int length = std::max(width, height);
+  std::vector<std::int32_t> ranges(static_cast<std::size_t>(length) * 4, 0);
+  const auto fill = [&](std::size_t next, const std::vector<CellRange>& cells) {
     for (const CellRange& c : cells) {
-      ranges[at++] = static_cast<std::int32_t>(c.first);
-      ranges[at++] = static_cast<std::int32_t>(c.last);
+      ranges[next++] = static_cast<std::int32_t>(c.first);
+      ranges[next++] = static_cast<std::int32_t>(c.last);
     }
   };
   fill(0, cells_of_pixels(map.column, map.width, width, columns, map.max_pooled));
-  fill(static_cast<std::size_t>(longest) * 2,
+  fill(static_cast<std::size_t>(length) * 2,
        cells_of_pixels(map.row, map.height, height, rows, map.max_pooled));
   glActiveTexture(GL_TEXTURE0);
   auto texture = std::make_shared<Texture>(GL_TEXTURE_2D);
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RG32I, longest, 2, 0, GL_RG_INTEGER, GL_INT, ranges.data());
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RG32I, length, 2, 0, GL_RG_INTEGER, GL_INT, ranges.data());
   return texture;
 }
 
@@ -125,7 +124,7 @@ GLuint HeatMapPainter::State::value_texture(const Tensor& values) {
   const auto key =
       std::make_tuple(static_cast<const void*>(values.data()), values.dim(0), values.dim(1));
   if (const auto found = cells.find(key); found != cells.end()) {
-    found->second.drawn = true;
+    found->second.was_drawn = true;
     return found->second.texture->name();
   }
   glActiveTexture(GL_TEXTURE0);
@@ -176,19 +175,19 @@ TexturePtr HeatMapPainter::State::number_texture(const HeatMap& map, int width, 
   const NumbersKey key = numbers_key(map, width, height);
   const Index rows = key.rows, columns = key.columns;
   if (const auto found = numbers.find(key); found != numbers.end()) {
-    found->second.drawn = true;
+    found->second.was_drawn = true;
     return found->second.texture;
   }
-  const auto* on_gpu = dynamic_cast<const GlAttention*>(map.device.get());
+  const auto* gpu_attention = dynamic_cast<const GlAttention*>(map.device.get());
   TexturePtr texture;
-  if (on_gpu != nullptr && shares_with_backend) {
-    texture = compute_numbers(map, rows, columns, on_gpu->texture(), width, height);
-  } else if (rows <= max_size && columns <= max_size && rows <= kMaxUploaded / columns) {
-    HeatMap with_host_results = map;
-    with_host_results.values = heat_map_cells(map);
-    with_host_results.device = nullptr;
-    texture = compute_numbers(with_host_results, rows, columns,
-                              value_texture(with_host_results.values), width, height);
+  if (gpu_attention != nullptr && shares_with_backend) {
+    texture = compute_numbers(map, rows, columns, gpu_attention->texture(), width, height);
+  } else if (rows <= max_size && columns <= max_size && rows <= kMaxUploadedNumbers / columns) {
+    HeatMap host_map = map;
+    host_map.values = heat_map_cells(map);
+    host_map.device = nullptr;
+    texture =
+        compute_numbers(host_map, rows, columns, value_texture(host_map.values), width, height);
   } else {  // faster on the CPU than by uploading such a texture
     texture = make_r32f(width, height, heat_map_pixels(map, width, height).data());
   }
@@ -198,7 +197,7 @@ TexturePtr HeatMapPainter::State::number_texture(const HeatMap& map, int width, 
 
 void HeatMapPainter::State::mark_drawn(const HeatMap& map, int width, int height) {
   const auto found = numbers.find(numbers_key(map, width, height));
-  if (found != numbers.end()) found->second.drawn = true;
+  if (found != numbers.end()) found->second.was_drawn = true;
 }
 
 HeatMapPainter::HeatMapPainter(bool shares_with_backend)
@@ -252,8 +251,8 @@ void HeatMapPainter::end_frame() {
   if (!state_) return;
   const auto remove_undrawn = [](auto& textures) {
     for (auto entry = textures.begin(); entry != textures.end();) {
-      const bool drawn = std::exchange(entry->second.drawn, false);
-      entry = drawn ? std::next(entry) : textures.erase(entry);
+      const bool was_drawn = std::exchange(entry->second.was_drawn, false);
+      entry = was_drawn ? std::next(entry) : textures.erase(entry);
     }
   };
   remove_undrawn(state_->cells);

@@ -13,8 +13,7 @@
 
 namespace attnscope {
 
-// Requires the same current context at every call and on destruction (OpenGL objects are created at
-// the first draw).
+// Requires the same current context at every call and on destruction; the constructor needs none.
 class HeatMapPainter {
  public:
   // shares_with_backend: the context shares objects with the compute backend's; otherwise attention
@@ -31,10 +30,10 @@ class HeatMapPainter {
   void draw(const HeatMap& map, const PixelBox& box, const PixelBox& clip, int framebuffer_height);
 
   // Call after each frame: releases the textures of maps that were not drawn since the last call.
-  // Numbers of a drawn map stay alive until then.
+  // Keeps the numbers of drawn maps alive until then.
   void end_frame();
 
-  int cached_textures() const;  // number textures; for tests
+  int cached_textures() const;  // number of textures; for tests
 
  private:
   struct State;

@@ -33,7 +33,7 @@ struct ImagePainter::State {
   struct CachedTexture {
     Tensor colours;  // keeps the address in the key valid
     TexturePtr texture;
-    bool drawn = true;  // since the last end_frame()
+    bool was_drawn = true;  // since the last end_frame()
   };
 
   ShaderLibrary shaders;
@@ -47,7 +47,7 @@ struct ImagePainter::State {
 GLuint ImagePainter::State::texture_of(const Tensor& colours) {
   const Key key = key_of(colours);
   if (const auto found = images.find(key); found != images.end()) {
-    found->second.drawn = true;
+    found->second.was_drawn = true;
     return found->second.texture->name();
   }
   const Image image = image_of(colours);
@@ -79,7 +79,7 @@ void ImagePainter::draw(const ColourImage& item, const PixelBox& box, const Pixe
   if (clip.width <= 0 || clip.height <= 0) {
     if (!state_) return;
     const auto found = state_->images.find(State::key_of(item.colours));
-    if (found != state_->images.end()) found->second.drawn = true;
+    if (found != state_->images.end()) found->second.was_drawn = true;
     return;
   }
   const SavedGlState saved;
@@ -99,8 +99,8 @@ void ImagePainter::draw(const ColourImage& item, const PixelBox& box, const Pixe
 void ImagePainter::end_frame() {
   if (!state_) return;
   for (auto image = state_->images.begin(); image != state_->images.end();) {
-    const bool drawn = std::exchange(image->second.drawn, false);
-    image = drawn ? std::next(image) : state_->images.erase(image);
+    const bool was_drawn = std::exchange(image->second.was_drawn, false);
+    image = was_drawn ? std::next(image) : state_->images.erase(image);
   }
 }
 

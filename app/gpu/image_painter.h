@@ -8,8 +8,7 @@
 
 namespace attnscope {
 
-// Requires the same current context at every call and on destruction (OpenGL objects are created at
-// the first draw).
+// Requires the same current context at every call and on destruction; the constructor needs none.
 class ImagePainter {
  public:
   ImagePainter();
@@ -22,7 +21,7 @@ class ImagePainter {
             int framebuffer_height);
 
   // Call after each frame: releases the textures of images that were not drawn since the last call.
-  // Colours of a drawn image stay alive until then.
+  // Keeps the colours of drawn images alive until then.
   void end_frame();
 
   int cached_textures() const;  // for tests

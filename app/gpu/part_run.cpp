@@ -31,7 +31,7 @@ GLuint groups(Index items, Index group) {
 
 class PartRun {
  public:
-  PartRun(ComputeDevice& device, const Part& part, const Wanted& wanted)
+  PartRun(ComputeDevice& device, const Part& part, const ResultRequest& wanted)
       : device_(device),
         part_(part),
         wanted_(wanted),
@@ -52,11 +52,11 @@ class PartRun {
     if (wanted_.attention) result.attention = Tensor::zeros(map);
     if (wanted_.scores) result.scores = Tensor::zeros(map);
     // Weights of a row in several tiles are final only after the last tile.
-    const bool maps = wanted_.attention || wanted_.device_attention;
-    const bool needs_second_pass = maps && layout_.has_several_visits();
+    const bool wants_maps = wanted_.attention || wanted_.device_attention;
+    const bool needs_second_pass = wants_maps && layout_.has_several_visits();
     compute_chunks({.sums = true,
                     .scores = wanted_.scores,
-                    .maps = maps && !needs_second_pass,
+                    .maps = wants_maps && !needs_second_pass,
                     .output = wants_output()},
                    result);
     if (needs_second_pass) compute_chunks({.maps = true}, result);
@@ -107,7 +107,7 @@ class PartRun {
 
   bool wants_output() const { return wanted_.output && part_.v.defined(); }
 
-  // Multiplications for one score and its share of the output.
+  // Multiplications per cell: its score and its contribution to the output.
   double work_per_cell() const {
     return 4.0 * static_cast<double>(padded_key_width(part_) + padded_value_width(part_)) + 16;
   }
@@ -121,13 +121,13 @@ class PartRun {
   }
 
   void compute(const Chunk& chunk, const Passes& passes, PartResult& result) {
-    const bool warm = device_.work_per_second.contains(upload_.defines);
+    const bool is_warm = device_.work_per_second.contains(upload_.defines);
     const std::int64_t cells = chunk.cells * chunk.copies;
     device_.scores.reserve(cells * static_cast<std::int64_t>(sizeof(float)));
     set_sizes(chunk);
     const auto start = Clock::now();
     score_pass(chunk);
-    if (passes.scores) fetch(chunk, result.scores);
+    if (passes.scores) scatter(chunk, result.scores);
     device_.scores.bind(kScores);
     device_.row_sums.bind(kRowSums);
     if (passes.sums) {
@@ -140,21 +140,21 @@ class PartRun {
         glBindImageTexture(0, texture_->name(), 0, GL_TRUE, 0, GL_WRITE_ONLY, GL_R32F);
       }
       dispatch_cells("weights_tiles.comp", chunk, shared_memory_ ? 1 : TileLayout::tile);
-      if (passes.maps && wanted_.attention) fetch(chunk, result.attention);
+      if (passes.maps && wanted_.attention) scatter(chunk, result.attention);
     }
     if (passes.output) output_pass(chunk);
     glFinish();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    measure(cells, seconds, warm);
+    measure(cells, seconds, is_warm);
     check_gl("computing attention weights");
   }
 
   // The first chunk may include shader compilation, so it is small and its speed is ignored.
-  void measure(std::int64_t cells, double seconds, bool warm) {
+  void measure(std::int64_t cells, double seconds, bool is_warm) {
     const double work = static_cast<double>(std::max<std::int64_t>(cells, 1)) * work_per_cell();
     const double initial_rate = kInitialWork / kChunkSeconds;
     double& rate = device_.work_per_second[upload_.defines];
-    if (!warm) {
+    if (!is_warm) {
       rate = initial_rate;
     } else if (seconds > 0) {
       rate = std::clamp(work / seconds, rate / 4, rate * 2);  // dampens outliers
@@ -163,15 +163,15 @@ class PartRun {
 
   void set_sizes(const Chunk& chunk) {
     const TileLayout::List& list = layout_.lists()[chunk.list];
-    const auto narrow = [](Index n) { return static_cast<std::int32_t>(n); };
-    Sizes& s = upload_.sizes;
-    s.tile_first = narrow(list.first + chunk.tile);
-    s.tile_end = narrow(list.first + chunk.tile + chunk.tiles);
-    s.head_first = narrow(chunk.copy * copy_step());
-    s.head_step = narrow(copy_step());
-    s.origin = static_cast<std::uint32_t>(first_tile(chunk)->base);
-    s.copy_stride = static_cast<std::uint32_t>(chunk.cells);
-    device_.sizes.upload(&s, 1);
+    const auto to_int32 = [](Index n) { return static_cast<std::int32_t>(n); };
+    Sizes& sizes = upload_.sizes;
+    sizes.tile_first = to_int32(list.first + chunk.tile);
+    sizes.tile_end = to_int32(list.first + chunk.tile + chunk.tiles);
+    sizes.head_first = to_int32(chunk.copy * copy_step());
+    sizes.head_step = to_int32(copy_step());
+    sizes.origin = static_cast<std::uint32_t>(first_tile(chunk)->base);
+    sizes.copy_stride = static_cast<std::uint32_t>(chunk.cells);
+    device_.sizes.upload(&sizes, 1);
     device_.sizes.bind(0, GL_UNIFORM_BUFFER);
     device_.integers.bind(kIntegers);
     device_.numbers.bind(kNumbers);
@@ -187,8 +187,8 @@ class PartRun {
     device_.queries.bind(kRows);
     device_.keys.bind(kOtherRows);
     device_.scores.bind(kScores);
-    const Defines& d = upload_.defines;
-    if (d.contains("CONTENT") || d.at("PRODUCTS") > 0) {
+    const Defines& defines = upload_.defines;
+    if (defines.contains("CONTENT") || defines.at("PRODUCTS") > 0) {
       if (shared_memory_) {
         dispatch("scores_shared.comp", groups(chunk.widest, 64), static_cast<GLuint>(chunk.tiles),
                  chunk.copies);
@@ -196,7 +196,7 @@ class PartRun {
         dispatch_cells("scores_tiles.comp", chunk, TileLayout::tile);
       }
     }
-    if (d.contains("TERMS")) {
+    if (defines.contains("TERMS")) {
       dispatch_cells("terms_tiles.comp", chunk, shared_memory_ ? 1 : TileLayout::tile);
     }
   }
@@ -227,7 +227,7 @@ class PartRun {
   }
 
   // Scatters the chunk's scores (or weights) to the rows of the map.
-  void fetch(const Chunk& chunk, Tensor& map) {
+  void scatter(const Chunk& chunk, Tensor& map) {
     staging_.resize(static_cast<std::size_t>(chunk.cells * chunk.copies));
     device_.scores.download(staging_.data(), chunk.cells * chunk.copies);
     const TileLayout::Tile* const tiles = first_tile(chunk);
@@ -235,22 +235,22 @@ class PartRun {
       const float* const copy_scores = staging_.data() + copy * chunk.cells;
       const Index head = (chunk.copy + copy) * copy_step();
       for (const TileLayout::Tile* t = tiles; t != tiles + chunk.tiles; ++t) {
-        fetch(*t, copy_scores + (t->base - tiles->base),
-              map.data() + (head + t->head) * part_.queries() * part_.keys());
+        scatter(*t, copy_scores + (t->base - tiles->base),
+                map.data() + (head + t->head) * part_.queries() * part_.keys());
       }
     }
   }
 
-  void fetch(const TileLayout::Tile& t, const float* from, float* map) const {
+  void scatter(const TileLayout::Tile& t, const float* from, float* map) const {
     const std::int32_t* const columns = layout_.columns().data() + t.columns;
-    const bool softmax =
+    const bool is_softmax =
         part_.normaliser == Normaliser::Softmax || part_.normaliser == Normaliser::SpanSoftmax;
-    const float masked = softmax ? kMasked : -std::numeric_limits<float>::infinity();
+    const float masked_score = is_softmax ? kMasked : -std::numeric_limits<float>::infinity();
     for (Index r = 0; r < t.rows; ++r, from += t.stride()) {
       const TileLayout::Row& row = layout_.rows()[static_cast<std::size_t>(t.row + r)];
       float* const to = map + row.query * part_.keys();
       for (Index x = row.begin; x < row.end; ++x) {
-        if (layout_.allows(row, x)) to[columns[x]] = from[x] <= masked ? 0 : from[x];
+        if (layout_.allows(row, x)) to[columns[x]] = from[x] <= masked_score ? 0 : from[x];
       }
     }
   }
@@ -277,20 +277,20 @@ class PartRun {
     std::vector<float> sums(static_cast<std::size_t>(kRowSumNumbers * rows));
     device_.row_sums.download(sums.data(), kRowSumNumbers * rows);
     Tensor result({pairs_, part_.queries()});  // [B h, L_q]
-    const bool ratio = part_.normaliser == Normaliser::FeatureRatio;
+    const bool is_ratio = part_.normaliser == Normaliser::FeatureRatio;
     for (Index r = 0; r < rows; ++r) {
       const double maximum = sums[static_cast<std::size_t>(kRowSumNumbers * r)];
       const double sum = sums[static_cast<std::size_t>(kRowSumNumbers * r + 1)];
       const double softmax_log_sum =
           sum > 0 ? maximum + std::log(sum) : -std::numeric_limits<double>::infinity();
-      result[r] = static_cast<float>(ratio ? sum : softmax_log_sum);
+      result[r] = static_cast<float>(is_ratio ? sum : softmax_log_sum);
     }
     return result;
   }
 
   ComputeDevice& device_;
   const Part& part_;
-  const Wanted& wanted_;
+  const ResultRequest& wanted_;
   TileLayout layout_;
   PartUpload upload_;
   Index pairs_;  // B h
@@ -302,7 +302,7 @@ class PartRun {
 }  // namespace
 
 PartResult run_part(ComputeDevice& device, const std::shared_ptr<GlThread>& thread,
-                    const Part& part, const Wanted& wanted) {
+                    const Part& part, const ResultRequest& wanted) {
   PartResult result;
   PartRun(device, part, wanted).run(result, thread);
   return result;

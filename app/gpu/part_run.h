@@ -12,6 +12,6 @@ namespace attnscope {
 // throws Stopped on request. Textures in the result keep `thread` alive. Throws WorkError if the
 // device fails.
 PartResult run_part(ComputeDevice& device, const std::shared_ptr<GlThread>& thread,
-                    const Part& part, const Wanted& wanted);
+                    const Part& part, const ResultRequest& wanted);
 
 }  // namespace attnscope

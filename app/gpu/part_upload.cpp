@@ -10,19 +10,19 @@ namespace {
 constexpr Index kVec4 = 4;               // floats
 constexpr std::int32_t kRowNumbers = 5;  // per row of a tile, as in shaders/attention.glsl
 
-Index width_of(Index floats) {
+Index vec4_count(Index floats) {
   return (floats + kVec4 - 1) / kVec4;
 }
 
-std::int32_t narrow(std::size_t n) {
+std::int32_t to_int(std::size_t n) {
   return static_cast<std::int32_t>(n);
 }
-std::int32_t narrow(Index n) {
+std::int32_t to_int(Index n) {
   return static_cast<std::int32_t>(n);
 }
 
 // Rows of t's last axis, each padded with zeros to `width` vec4s; t itself if no padding is needed.
-Tensor padded(const Tensor& t, Index width) {
+Tensor pad_rows(const Tensor& t, Index width) {
   const Index size = t.dim(-1), rows = t.size() / std::max<Index>(size, 1);
   if (size == width * kVec4) return t;
   Tensor result = Tensor::zeros({rows, width * kVec4});
@@ -34,7 +34,7 @@ Tensor padded(const Tensor& t, Index width) {
 
 // x [B h_x, rows, d] times w [h, d, a] for each of `pairs` = B h heads, which share x in equal
 // groups. [B h, rows, a]
-Tensor projected(const Tensor& x, const Tensor& w, Index pairs) {
+Tensor project(const Tensor& x, const Tensor& w, Index pairs) {
   const Index rows = x.dim(1), d = x.dim(2), heads = w.dim(0), a = w.dim(2);
   Tensor result = Tensor::zeros({pairs, rows, a});  // [B h, rows, a]
   for (Index p = 0; p < pairs; ++p) {
@@ -54,116 +54,117 @@ Tensor projected(const Tensor& x, const Tensor& w, Index pairs) {
 // Packs data into the two table buffers.
 class Packer {
  public:
-  explicit Packer(PartUpload& upload) : to_(upload) {}
+  explicit Packer(PartUpload& upload) : upload_(upload) {}
 
   // Appends to numbers[]; returns the start.
   std::int32_t append_scalars(const Tensor& t) {
-    const std::size_t at = to_.numbers.size();
-    to_.numbers.insert(to_.numbers.end(), t.begin(), t.end());
-    return narrow(at);
+    const std::size_t start = upload_.numbers.size();
+    upload_.numbers.insert(upload_.numbers.end(), t.begin(), t.end());
+    return to_int(start);
   }
   // Appends to vectors[]; returns the start.
   std::int32_t append_vectors(const Tensor& t, Index width) {
-    to_.numbers.resize((to_.numbers.size() + kVec4 - 1) / kVec4 * kVec4);
-    return append_scalars(padded(t, width)) / narrow(kVec4);
+    upload_.numbers.resize((upload_.numbers.size() + kVec4 - 1) / kVec4 * kVec4);
+    return append_scalars(pad_rows(t, width)) / to_int(kVec4);
   }
   std::int32_t append_integers(const std::vector<std::int32_t>& values) {
-    const std::size_t at = to_.integers.size();
-    to_.integers.insert(to_.integers.end(), values.begin(), values.end());
-    return narrow(at);
+    const std::size_t start = upload_.integers.size();
+    upload_.integers.insert(upload_.integers.end(), values.begin(), values.end());
+    return to_int(start);
   }
 
   // Adds a table; returns its number in sizes.table.
   int append_table(std::int32_t values, std::int32_t head_stride, Index width, Index heads,
                    const OffsetIndex& index) {
-    const auto at = 2 * static_cast<std::size_t>(tables_);
-    to_.sizes.table[at] = {values, head_stride, append_integers(index.column),
-                           narrow(index.column.size())};
-    to_.sizes.table[at + 1] = {narrow(index.least), narrow(width), narrow(heads), 0};
+    const auto entry = 2 * static_cast<std::size_t>(tables_);
+    upload_.sizes.table[entry] = {values, head_stride, append_integers(index.column),
+                                  to_int(index.column.size())};
+    upload_.sizes.table[entry + 1] = {to_int(index.min), to_int(width), to_int(heads), 0};
     return tables_++;
   }
   int append_table(const OffsetTable& t) {
     const Tensor& values = t.table.value();
-    return append_table(append_scalars(values), narrow(values.dim(1)), 1, values.dim(0), *t.index);
+    return append_table(append_scalars(values), to_int(values.dim(1)), 1, values.dim(0), *t.index);
   }
   int append_table(const RelativeRows& r, Index width) {
     const Tensor& rows = r.rows.value();
-    return append_table(append_vectors(rows, width), narrow(rows.dim(1) * width), width,
+    return append_table(append_vectors(rows, width), to_int(rows.dim(1) * width), width,
                         rows.dim(0), *r.index);
   }
   void append_product(const ExtraProduct& p) {
-    const Index width = width_of(p.q.dim(2));
-    to_.sizes.product[static_cast<std::size_t>(products_++)] = {append_vectors(p.q.value(), width),
-                                                                append_vectors(p.k.value(), width),
-                                                                narrow(width), narrow(p.q.dim(0))};
+    const Index width = vec4_count(p.q.dim(2));
+    upload_.sizes.product[static_cast<std::size_t>(products_++)] = {
+        append_vectors(p.q.value(), width), append_vectors(p.k.value(), width), to_int(width),
+        to_int(p.q.dim(0))};
   }
 
  private:
-  PartUpload& to_;
+  PartUpload& upload_;
   int tables_ = 0, products_ = 0;
 };
 
-std::vector<std::int32_t> positions(const std::vector<std::int32_t>& listed, Index count) {
-  if (!listed.empty()) return listed;
+std::vector<std::int32_t> positions(const std::vector<std::int32_t>& stored, Index count) {
+  if (!stored.empty()) return stored;
   std::vector<std::int32_t> consecutive(static_cast<std::size_t>(count));
   std::iota(consecutive.begin(), consecutive.end(), 0);
   return consecutive;
 }
 
-void pack_scores(const Part& part, PartUpload& to, Packer& pack) {
-  Sizes& s = to.sizes;
-  Defines& d = to.defines;
+void pack_scores(const Part& part, PartUpload& upload, Packer& packer) {
+  Sizes& sizes = upload.sizes;
+  Defines& defines = upload.defines;
   int products = 0, query_rows = 0, key_rows = 0, scaled_biases = 0, first_scaled_bias = 0;
   if (part.source == Source::Product) {
-    d["PRODUCT"] = 1;
-    if (part.q.defined() && part.k.defined()) d["CONTENT"] = 1;
-    if (part.relu) d["RELU"] = 1;
-    for (const ExtraProduct& p : part.products) pack.append_product(p);
+    defines["PRODUCT"] = 1;
+    if (part.q.defined() && part.k.defined()) defines["CONTENT"] = 1;
+    if (part.relu) defines["RELU"] = 1;
+    for (const ExtraProduct& p : part.products) packer.append_product(p);
     products = static_cast<int>(part.products.size());
     const Index width = padded_key_width(part);
     if (part.query_rows) {
-      pack.append_table(*part.query_rows, width);
+      packer.append_table(*part.query_rows, width);
       query_rows = 1;
     }
-    for (const RelativeRows& r : part.key_rows) pack.append_table(r, width);
+    for (const RelativeRows& r : part.key_rows) packer.append_table(r, width);
     key_rows = static_cast<int>(part.key_rows.size());
     for (const OffsetTable& t : part.scaled_biases) {
-      const int at = pack.append_table(t);
-      if (scaled_biases++ == 0) first_scaled_bias = at;
+      const int table = packer.append_table(t);
+      if (scaled_biases++ == 0) first_scaled_bias = table;
     }
-    if (part.factor) d["FACTOR_TABLE"] = pack.append_table(*part.factor);
+    if (part.factor) defines["FACTOR_TABLE"] = packer.append_table(*part.factor);
   } else if (part.source == Source::Additive) {
-    d["ADDITIVE"] = 1;
-    s.additive_v = pack.append_vectors(part.additive_v.value(), padded_key_width(part));
+    defines["ADDITIVE"] = 1;
+    sizes.additive_v = packer.append_vectors(part.additive_v.value(), padded_key_width(part));
   } else {
-    d["LOGITS"] = 1;
+    defines["LOGITS"] = 1;
     const Tensor& logits = part.logits.value();
-    s.logits = pack.append_scalars(logits);
-    s.logits_heads = narrow(logits.dim(0));
-    s.logits_width = narrow(logits.dim(2));
-    if (part.logits_index) d["LOGITS_TABLE"] = pack.append_table(0, 0, 1, 1, *part.logits_index);
+    sizes.logits = packer.append_scalars(logits);
+    sizes.logits_heads = to_int(logits.dim(0));
+    sizes.logits_width = to_int(logits.dim(2));
+    if (part.logits_index)
+      defines["LOGITS_TABLE"] = packer.append_table(0, 0, 1, 1, *part.logits_index);
   }
-  if (part.bias) d["BIAS_TABLE"] = pack.append_table(*part.bias);
-  d["PRODUCTS"] = products;
-  d["QUERY_ROWS"] = query_rows;
-  d["KEY_ROWS"] = key_rows;
-  d["SCALED_BIASES"] = scaled_biases;
-  d["SCALED_BIAS_TABLE"] = first_scaled_bias;
+  if (part.bias) defines["BIAS_TABLE"] = packer.append_table(*part.bias);
+  defines["PRODUCTS"] = products;
+  defines["QUERY_ROWS"] = query_rows;
+  defines["KEY_ROWS"] = key_rows;
+  defines["SCALED_BIASES"] = scaled_biases;
+  defines["SCALED_BIAS_TABLE"] = first_scaled_bias;
   const bool only_products = part.source == Source::Product && query_rows + key_rows == 0 &&
                              scaled_biases == 0 && !part.factor && !part.bias &&
                              part.normaliser != Normaliser::SpanSoftmax &&
-                             (d.contains("CONTENT") || products > 0);
-  if (!only_products) d["TERMS"] = 1;
-  s.product_scale = only_products ? part.scale : 1.0F;
+                             (defines.contains("CONTENT") || products > 0);
+  if (!only_products) defines["TERMS"] = 1;
+  sizes.product_scale = only_products ? part.scale : 1.0F;
 }
 
 }  // namespace
 
 Index padded_key_width(const Part& part) {
-  if (part.source == Source::Additive) return width_of(part.additive_v.dim(1));
+  if (part.source == Source::Additive) return vec4_count(part.additive_v.dim(1));
   if (part.source == Source::Logits) return 0;
-  return part.q.defined() ? width_of(part.q.dim(2))
-                          : (part.k.defined() ? width_of(part.k.dim(2)) : 0);
+  return part.q.defined() ? vec4_count(part.q.dim(2))
+                          : (part.k.defined() ? vec4_count(part.k.dim(2)) : 0);
 }
 
 Index padded_value_width(const Part& part) {
@@ -171,52 +172,52 @@ Index padded_value_width(const Part& part) {
 }
 
 void PartUpload::add_tiles(const TileLayout& layout) {
-  Packer pack(*this);
+  Packer packer(*this);
   std::vector<std::int32_t> list;
-  const auto flush = [&] {
-    const std::int32_t at = pack.append_integers(list);
+  const auto append_list = [&] {
+    const std::int32_t start = packer.append_integers(list);
     list.clear();
-    return at;
+    return start;
   };
   for (const TileLayout::Row& row : layout.rows()) {
     list.insert(list.end(), {row.query, row.begin, row.end, row.words, row.visits});
   }
-  const std::int32_t rows = flush();
+  const std::int32_t rows = append_list();
   for (const TileLayout::Tile& t : layout.tiles()) {
     const auto base = static_cast<std::int32_t>(static_cast<std::uint32_t>(t.base));
     list.insert(list.end(), {t.columns, t.width, t.head, t.rows, rows + kRowNumbers * t.row, base});
   }
-  sizes.tiles = flush();
-  sizes.columns = pack.append_integers(layout.columns());
+  sizes.tiles = append_list();
+  sizes.columns = packer.append_integers(layout.columns());
   for (const std::uint32_t word : layout.words()) list.push_back(static_cast<std::int32_t>(word));
-  sizes.words = flush();
+  sizes.words = append_list();
 }
 
 void PartUpload::add_runs(const Pattern& pattern) {
-  Packer pack(*this);
+  Packer packer(*this);
   std::vector<std::int32_t> list;
-  for (const std::int64_t start : pattern.starts()) list.push_back(narrow(start));
-  sizes.starts = pack.append_integers(list);
+  for (const std::int64_t start : pattern.starts()) list.push_back(to_int(start));
+  sizes.starts = packer.append_integers(list);
   list.clear();
   for (const Run& run : pattern.runs()) list.insert(list.end(), {run.begin, run.end, run.step});
-  sizes.runs = pack.append_integers(list);
-  sizes.pattern_heads = narrow(pattern.heads());
+  sizes.runs = packer.append_integers(list);
+  sizes.pattern_heads = to_int(pattern.heads());
 }
 
 PartUpload::PartUpload(const Part& part) {
-  Packer pack(*this);
-  sizes.heads = narrow(part.heads);
-  sizes.kv_heads = narrow(part.kv_heads());
-  sizes.queries = narrow(part.queries());
-  sizes.keys = narrow(part.keys());
-  sizes.key_width = narrow(padded_key_width(part));
-  sizes.value_width = narrow(padded_value_width(part));
+  Packer packer(*this);
+  sizes.heads = to_int(part.heads);
+  sizes.kv_heads = to_int(part.kv_heads());
+  sizes.queries = to_int(part.queries());
+  sizes.keys = to_int(part.keys());
+  sizes.key_width = to_int(padded_key_width(part));
+  sizes.value_width = to_int(padded_value_width(part));
   sizes.scale = part.scale;
 
-  sizes.pos_q = pack.append_integers(positions(part.pos_q, part.queries()));
-  sizes.pos_k = pack.append_integers(positions(part.pos_k, part.keys()));
+  sizes.pos_q = packer.append_integers(positions(part.pos_q, part.queries()));
+  sizes.pos_k = packer.append_integers(positions(part.pos_k, part.keys()));
   sizes.pos_k_stride =
-      static_cast<Index>(part.pos_k.size()) > part.keys() ? narrow(part.keys()) : 0;
+      static_cast<Index>(part.pos_k.size()) > part.keys() ? to_int(part.keys()) : 0;
 
   defines["MAX_TABLES"] = kMaxTables;
   defines["MAX_PRODUCTS"] = kMaxProducts;
@@ -226,36 +227,36 @@ PartUpload::PartUpload(const Part& part) {
   defines["NO_NORMALISER"] = static_cast<int>(Normaliser::None);
   defines["NORMALISER"] = static_cast<int>(part.normaliser);
 
-  pack_scores(part, *this, pack);
+  pack_scores(part, *this, packer);
   if (part.normaliser == Normaliser::SpanSoftmax) {
-    sizes.span = pack.append_scalars(part.span.value());
+    sizes.span = packer.append_scalars(part.span.value());
     sizes.span_rows = part.span.rank() == 2 ? 1 : 0;
     sizes.span_ramp = static_cast<float>(part.span_ramp);
   }
   if (part.value_rows) {
-    defines["VALUE_TABLE"] = pack.append_table(*part.value_rows, padded_value_width(part));
+    defines["VALUE_TABLE"] = packer.append_table(*part.value_rows, padded_value_width(part));
   }
 
   const Index width = padded_key_width(part);
   if (part.source == Source::Additive) {
     const Index pairs = part.batch * part.heads;
-    queries = padded(projected(part.q.value(), part.additive_q.value(), pairs), width);
-    keys = padded(projected(part.k.value(), part.additive_k.value(), pairs), width);
+    queries = pad_rows(project(part.q.value(), part.additive_q.value(), pairs), width);
+    keys = pad_rows(project(part.k.value(), part.additive_k.value(), pairs), width);
   } else if (part.source == Source::Product) {
-    if (part.q.defined()) queries = padded(part.q.value(), width);
-    if (part.k.defined()) keys = padded(part.k.value(), width);
+    if (part.q.defined()) queries = pad_rows(part.q.value(), width);
+    if (part.k.defined()) keys = pad_rows(part.k.value(), width);
   }
-  if (part.v.defined()) values = padded(part.v.value(), padded_value_width(part));
+  if (part.v.defined()) values = pad_rows(part.v.value(), padded_value_width(part));
 }
 
 namespace {
 
-std::string buffer_refusal(const char* what, std::int64_t numbers, std::int64_t max_bytes) {
+std::string buffer_refusal(const char* buffer_name, std::int64_t numbers, std::int64_t max_bytes) {
   constexpr std::int64_t bytes = sizeof(float);
-  const std::int64_t most =
+  const std::int64_t max_numbers =
       std::min<std::int64_t>(max_bytes / bytes, std::numeric_limits<std::int32_t>::max());
-  if (numbers <= most) return {};
-  return std::string("GPU: ") + what + ": expected at most " + std::to_string(most) +
+  if (numbers <= max_numbers) return {};
+  return std::string("GPU: ") + buffer_name + ": expected at most " + std::to_string(max_numbers) +
          " numbers in a buffer, found " + std::to_string(numbers);
 }
 
@@ -268,8 +269,8 @@ std::string integers_refusal(std::int64_t count, std::int64_t max_bytes) {
 std::string upload_refusal(const Part& part, std::int64_t max_bytes) {
   if (part.score_cap > 0) return "GPU: score capping is not supported";
   if (part.sinks.defined()) return "GPU: attention sinks are not supported";
-  const auto check = [&](const char* what, std::int64_t numbers) {
-    return buffer_refusal(what, numbers, max_bytes);
+  const auto check = [&](const char* buffer_name, std::int64_t numbers) {
+    return buffer_refusal(buffer_name, numbers, max_bytes);
   };
   const Index pairs = part.batch * part.heads, kv_pairs = part.batch * part.kv_heads();
   const Index key_pairs = part.source == Source::Additive ? pairs : kv_pairs;
@@ -280,7 +281,7 @@ std::string upload_refusal(const Part& part, std::int64_t max_bytes) {
   const auto add = [&](const Var& v) {
     if (v.defined() && v.rank() > 0) {
       const Index last = std::max<Index>(v.dim(-1), 1);
-      numbers += v.value().size() / last * width_of(last) * 2 * kVec4;
+      numbers += v.value().size() / last * vec4_count(last) * 2 * kVec4;
     }
   };
   for (const ExtraProduct& p : part.products) {

@@ -1,5 +1,4 @@
-// GPU representation of a Part: padded rows, two buffers of tables, sizes, and the defines that
-// select its ingredients.
+// GPU representation of a Part: padded rows, two buffers of tables, sizes, and shader defines.
 #pragma once
 
 #include <array>
@@ -38,7 +37,7 @@ struct PartUpload {
   Tensor queries, keys, values;  // [.., rows, 4 width]; undefined if the part has none
   std::vector<float> numbers;    // tables, extra products, spans, logits
   std::vector<std::int32_t> integers;
-  Sizes sizes{};  // without the members of a chunk
+  Sizes sizes{};  // all but the members of a chunk
   Defines defines;
 
   explicit PartUpload(const Part& part);
@@ -47,11 +46,11 @@ struct PartUpload {
   void add_runs(const Pattern& pattern);
 };
 
-// Reason why a device with buffers of `max_bytes` cannot run this part; empty if it can, except
-// for the size of the tiles. Computes sizes only.
+// Reason why a device with buffers of `max_bytes` cannot run this part; empty if it can. Ignores
+// the size of tiles, which integers_refusal() checks.
 std::string upload_refusal(const Part& part, std::int64_t max_bytes);
 
-// As above for the size of `integers`.
+// Reason why a buffer of `max_bytes` cannot contain `count` integers; empty if it can.
 std::string integers_refusal(std::int64_t count, std::int64_t max_bytes);
 
 Index padded_key_width(const Part& part);    // vec4s per row of q and k

@@ -11,14 +11,14 @@ namespace {
 class GpuBackends {
  public:
   GpuBackends(ContextMaker make_context, std::optional<std::filesystem::path> calibrations,
-              Stop ending)
+              Stop stop)
       : make_context_(std::move(make_context)),
         calibrations_(std::move(calibrations)),
-        ending_(std::move(ending)) {}
+        stop_(std::move(stop)) {}
 
   BackendOffer offer(BackendChoice choice) {
     if (choice == BackendChoice::Cpu) return {&cpu_backend(), ""};
-    const StopScope scope(ending_);  // measurements outlive the run that needs them first
+    const StopScope scope(stop_);  // a calibration outlives the run that requests it
     const std::lock_guard lock(mutex_);
     if (!has_tried_) {
       has_tried_ = true;
@@ -51,9 +51,9 @@ class GpuBackends {
   std::mutex mutex_;
   ContextMaker make_context_;
   std::optional<std::filesystem::path> calibrations_;
-  Stop ending_;
+  Stop stop_;
   bool has_tried_ = false;
-  std::string reason_;  // for a missing gpu_
+  std::string reason_;  // why gpu_ is null
   std::unique_ptr<ComputeBackend> gpu_;
   std::optional<double> time_ratio_;  // GPU / CPU
 };
@@ -61,9 +61,9 @@ class GpuBackends {
 }  // namespace
 
 BackendProvider gpu_backends(ContextMaker make_context,
-                             std::optional<std::filesystem::path> calibrations, Stop ending) {
+                             std::optional<std::filesystem::path> calibrations, Stop stop) {
   return [backends = std::make_shared<GpuBackends>(std::move(make_context), std::move(calibrations),
-                                                   std::move(ending))](BackendChoice choice) {
+                                                   std::move(stop))](BackendChoice choice) {
     return backends->offer(choice);
   };
 }

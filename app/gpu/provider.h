@@ -22,10 +22,10 @@ using ContextMaker = std::function<std::unique_ptr<GlContext>()>;
 //
 // make_context is called at most once, by the first choice other than Cpu; it throws WorkError if
 // there is no context. The context is used on a thread of the backend. The provider is thread-safe
-// and owns its backends. `ending` cancels a calibration, which then throws Stopped.
+// and owns its backends. `stop` cancels a calibration, which then throws Stopped.
 BackendProvider gpu_backends(ContextMaker make_context,
                              std::optional<std::filesystem::path> calibrations = calibration_file(),
-                             Stop ending = {});
+                             Stop stop = {});
 
 // As above with a headless context, for the command line.
 BackendProvider headless_backends();

@@ -12,11 +12,11 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMaxBytes = 1 << 20;  // size of a shader file
+constexpr std::size_t kMaxShaderBytes = 1 << 20;  // size of a shader file
 
 std::string read_shader(const std::filesystem::path& path) {
   try {
-    return read_file(path, kMaxBytes);
+    return read_file(path, kMaxShaderBytes);
   } catch (const InputError& e) {  // not an error of the user
     throw WorkError(std::string("GPU: ") + e.what());
   }
@@ -30,18 +30,18 @@ std::string included_file(const std::string& line) {
 }
 
 void append(const std::filesystem::path& folder, const std::string& file,
-            std::set<std::string>& seen, ShaderText& joined) {
-  if (!seen.insert(file).second) return;
+            std::set<std::string>& included, ShaderText& expanded) {
+  if (!included.insert(file).second) return;
   std::istringstream lines(read_shader(folder / file));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     const std::string name = included_file(line);
     if (name.empty()) {
-      joined.text += line + "\n";
-      joined.origins.push_back({file, number});
+      expanded.text += line + "\n";
+      expanded.origins.push_back({file, number});
     } else {
-      append(folder, name, seen, joined);
+      append(folder, name, included, expanded);
     }
   }
 }
@@ -60,10 +60,10 @@ std::string info_log(GLuint object, GetNumber get_number, GetLog get_log) {
 }  // namespace
 
 ShaderText expand_includes(const std::filesystem::path& folder, const std::string& file) {
-  ShaderText joined;
-  std::set<std::string> seen;
-  append(folder, file, seen, joined);
-  return joined;
+  ShaderText expanded;
+  std::set<std::string> included;
+  append(folder, file, included, expanded);
+  return expanded;
 }
 
 std::string readable_shader_error(const std::string& log,
@@ -127,8 +127,8 @@ GLuint ShaderLibrary::stage(GLenum kind, const std::string& file, const Defines&
     header += "#define " + name + " " + std::to_string(value) + "\n";
   }
   header += "#line 1\n";
-  const ShaderText& joined = text(file);
-  const std::array<const char*, 2> strings{header.c_str(), joined.text.c_str()};
+  const ShaderText& expanded = text(file);
+  const std::array<const char*, 2> strings{header.c_str(), expanded.text.c_str()};
   const GLuint shader = glCreateShader(kind);
   glShaderSource(shader, static_cast<GLsizei>(strings.size()), strings.data(), nullptr);
   glCompileShader(shader);
@@ -137,7 +137,7 @@ GLuint ShaderLibrary::stage(GLenum kind, const std::string& file, const Defines&
   if (compiled == GL_TRUE) return shader;
   const std::string log = info_log(shader, glGetShaderiv, glGetShaderInfoLog);
   glDeleteShader(shader);
-  const std::string error = readable_shader_error(log, joined.origins);
+  const std::string error = readable_shader_error(log, expanded.origins);
   const bool names_file =
       error.find(".glsl") != std::string::npos || error.find(file) != std::string::npos;
   throw WorkError("GPU: shader " + (names_file ? "" : file + " ") +

@@ -29,13 +29,12 @@ struct ShaderText {
 };
 ShaderText expand_includes(const std::filesystem::path& folder, const std::string& file);
 
-// Converts "0:12(3): error: ..." from a compiler's log to "attend.glsl:5: error: ..."; first error
-// only.
+// Converts the first error of a compiler's log, "0:12(3): error: ...", to "attend.glsl:5: ...".
 std::string readable_shader_error(const std::string& log,
                                   const std::vector<ShaderText::Origin>& origins);
 
 // Programs of one context, compiled on first use. Use and destroy it with that context current.
-// Programs are shared between defines that differ only in names a file does not mention.
+// Defines that differ only in names that a file does not mention share one program.
 class ShaderLibrary {
  public:
   explicit ShaderLibrary(std::filesystem::path folder) : folder_(std::move(folder)) {}

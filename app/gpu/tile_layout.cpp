@@ -11,7 +11,7 @@ namespace {
 
 // Number of work groups per dimension that every OpenGL supports; limits tiles and copies.
 constexpr Index kMaxGroups = 65535;
-// A dispatch covers the widest tile's width: at most kMaxWaste times the cells, plus kFreeWaste.
+// A dispatch covers all tiles at the maximum width: at most kMaxWaste times the cells + kFreeWaste.
 constexpr std::int64_t kMaxWaste = 4, kFreeWaste = 1 << 16;
 constexpr Index kWord = 32;
 constexpr std::uint32_t kAllBits = 0xFFFFFFFF;
@@ -23,7 +23,7 @@ std::size_t to_size(Index n) {
   return static_cast<std::size_t>(n);
 }
 template <class T>
-std::int32_t narrow(T n) {
+std::int32_t to_int32(T n) {
   return static_cast<std::int32_t>(n);
 }
 
@@ -65,10 +65,10 @@ struct Union {
   std::vector<Arrangement::Extent> cells(const Pattern::Row& row) const {
     std::vector<Arrangement::Extent> result;
     for (const Run& run : row) {
-      const auto after =
+      const auto next =
           std::upper_bound(parts.begin(), parts.end(), run.begin,
                            [](std::int32_t c, const Part& part) { return c < part.begin; });
-      const std::int32_t cell = std::prev(after)->cell + run.begin - std::prev(after)->begin;
+      const std::int32_t cell = std::prev(next)->cell + run.begin - std::prev(next)->begin;
       if (result.empty() || result.back().end != cell) result.push_back({cell, cell});
       result.back().end = cell + run.end - run.begin;
     }
@@ -80,8 +80,8 @@ struct Union {
 
 class TileLayout::Builder {
  public:
-  Builder(const Pattern& pattern, const Arrangement& arrangement, TileLayout& to)
-      : pattern_(pattern), arrangement_(arrangement), to_(to) {}
+  Builder(const Pattern& pattern, const Arrangement& arrangement, TileLayout& layout)
+      : pattern_(pattern), arrangement_(arrangement), layout_(layout) {}
 
   void build();
 
@@ -94,25 +94,25 @@ class TileLayout::Builder {
   void add_tile(Index h, Index columns, Index width, Index rows);
   void add_row(const Row& row);
   void end_list();
-  std::int32_t append_bits(const Arrangement::Head& from, const Arrangement::Block& block, Index r,
+  std::int32_t append_bits(const Arrangement::Head& head, const Arrangement::Block& block, Index r,
                            const Arrangement::Extent& extent);
   std::int32_t append_bits(const std::vector<Arrangement::Extent>& cells, Index width);
 
   const Pattern& pattern_;
   const Arrangement& arrangement_;
-  TileLayout& to_;
-  std::vector<Index> columns_;  // start of each head's lists
+  TileLayout& layout_;
+  std::vector<Index> columns_;  // start of each head's keys in layout_.columns_
   Index height_ = tile;         // rows per tile of the list
 };
 
 void TileLayout::Builder::build() {
   const Index heads = pattern_.heads();
-  to_.columns_.resize(to_size(pattern_.keys()));
-  std::iota(to_.columns_.begin(), to_.columns_.end(), 0);
+  layout_.columns_.resize(to_size(pattern_.keys()));
+  std::iota(layout_.columns_.begin(), layout_.columns_.end(), 0);
   for (Index h = 0; h < heads; ++h) {
-    columns_.push_back(narrow(to_.columns_.size()));
+    columns_.push_back(to_int32(layout_.columns_.size()));
     const auto& head_columns = arranged(h).columns;
-    to_.columns_.insert(to_.columns_.end(), head_columns.begin(), head_columns.end());
+    layout_.columns_.insert(layout_.columns_.end(), head_columns.begin(), head_columns.end());
   }
   for (Index h = 0; h < heads; ++h) {
     add_ordered_rows(h);
@@ -128,7 +128,7 @@ void TileLayout::Builder::build() {
   height_ = 1;
   for (Index h = 0; h < heads; ++h) {
     for (const Arrangement::LoneRow& row : arranged(h).lone_rows) {
-      add_tile(h, columns_[to_size(h)] + narrow(row.columns), row.width, 1);
+      add_tile(h, columns_[to_size(h)] + to_int32(row.columns), row.width, 1);
       const int visits = Arrangement::last_visit | (row.first ? Arrangement::first_visit : 0);
       add_row({row.query, 0, row.width, -1, visits});
     }
@@ -143,20 +143,20 @@ void TileLayout::Builder::add_ordered_rows(Index h) {
   }
 }
 
-// Neighbouring rows whose runs have step 1: the tile's keys are the union of the runs.
+// Adds a tile of neighbouring rows whose runs have step 1; its keys are the union of the runs.
 void TileLayout::Builder::add_union_tile(Index h, Index first, Index end) {
   const Union keys(pattern_, h, first, end);
   Index columns = keys.parts.empty() ? 0 : keys.parts.front().begin;
   if (keys.parts.size() > 1) {
-    columns = narrow(to_.columns_.size());
+    columns = to_int32(layout_.columns_.size());
     for (const Union::Part& part : keys.parts) {
-      for (std::int32_t c = part.begin; c < part.end; ++c) to_.columns_.push_back(c);
+      for (std::int32_t c = part.begin; c < part.end; ++c) layout_.columns_.push_back(c);
     }
   }
   add_tile(h, columns, keys.width, end - first);
   for (Index i = first; i < end; ++i) {
     const std::vector<Arrangement::Extent> cells = keys.cells(pattern_.row(h, i));
-    Row row{narrow(i), 0, 0, -1, kOnlyVisit};
+    Row row{to_int32(i), 0, 0, -1, kOnlyVisit};
     if (!cells.empty()) {
       row.begin = cells.front().begin;
       row.end = cells.back().end;
@@ -168,14 +168,14 @@ void TileLayout::Builder::add_union_tile(Index h, Index first, Index end) {
 
 std::int32_t TileLayout::Builder::append_bits(const std::vector<Arrangement::Extent>& cells,
                                               Index width) {
-  const std::size_t before = to_.words_.size();
-  to_.words_.resize(before + to_size((width + kWord - 1) / kWord), 0);
+  const std::size_t start = layout_.words_.size();
+  layout_.words_.resize(start + to_size((width + kWord - 1) / kWord), 0);
   for (const Arrangement::Extent& run : cells) {
     for (std::int32_t x = run.begin; x < run.end; ++x) {
-      to_.words_[before + to_size(x / kWord)] |= std::uint32_t{1} << (x % kWord);
+      layout_.words_[start + to_size(x / kWord)] |= std::uint32_t{1} << (x % kWord);
     }
   }
-  return narrow(before);
+  return to_int32(start);
 }
 
 // Places rows without keys in tiles without columns, so that every row is in a tile.
@@ -189,53 +189,53 @@ void TileLayout::Builder::add_empty_rows(Index h) {
 }
 
 void TileLayout::Builder::add_block(Index h, const Arrangement::Block& block) {
-  const Arrangement::Head& from = arranged(h);
+  const Arrangement::Head& head = arranged(h);
   for (Index r0 = 0; r0 < block.rows; r0 += tile) {
-    const Arrangement::Extent extent = from.extents[block.extents + to_size(r0 / tile)];
+    const Arrangement::Extent extent = head.extents[block.extents + to_size(r0 / tile)];
     const Index rows = std::min(tile, block.rows - r0);
-    add_tile(h, columns_[to_size(h)] + narrow(block.columns) + extent.begin,
+    add_tile(h, columns_[to_size(h)] + to_int32(block.columns) + extent.begin,
              extent.end - extent.begin, rows);
     for (Index r = r0; r < r0 + rows; ++r) {
       const std::size_t n = block.queries + to_size(r);
-      add_row({from.queries[n], 0, extent.end - extent.begin, append_bits(from, block, r, extent),
-               from.visits[n]});
+      add_row({head.queries[n], 0, extent.end - extent.begin, append_bits(head, block, r, extent),
+               head.visits[n]});
     }
   }
 }
 
-// Start of a block row's bits in words(); -1 if all are set.
-std::int32_t TileLayout::Builder::append_bits(const Arrangement::Head& from,
+// Appends a block row's bits to words(). Returns their start; -1, appending none, if all are set.
+std::int32_t TileLayout::Builder::append_bits(const Arrangement::Head& head,
                                               const Arrangement::Block& block, Index r,
                                               const Arrangement::Extent& extent) {
   if (block.words < 0) return -1;
   const Index words = (block.width + 63) / 64;
-  const std::uint64_t* const row_words = from.words.data() + block.words + r * words;
-  const std::size_t before = to_.words_.size();
+  const std::uint64_t* const row_words = head.words.data() + block.words + r * words;
+  const std::size_t start = layout_.words_.size();
   bool all_allowed = true;
   for (Index x = extent.begin; x < extent.end; x += kWord) {
     const Index count = std::min(kWord, extent.end - x);
     const std::uint32_t mask = kAllBits >> (kWord - count);
     const std::uint32_t word = bits_at(row_words, words, x) & mask;
     all_allowed &= word == mask;
-    to_.words_.push_back(word);
+    layout_.words_.push_back(word);
   }
-  if (!all_allowed) return narrow(before);
-  to_.words_.resize(before);
+  if (!all_allowed) return to_int32(start);
+  layout_.words_.resize(start);
   return -1;
 }
 
 void TileLayout::Builder::add_tile(Index h, Index columns, Index width, Index rows) {
-  to_.tiles_.push_back(
-      {narrow(columns), narrow(width), narrow(h), narrow(rows), narrow(to_.rows_.size()), 0});
+  layout_.tiles_.push_back({to_int32(columns), to_int32(width), to_int32(h), to_int32(rows),
+                            to_int32(layout_.rows_.size()), 0});
 }
 
 // Adds a row; the last one of a tile is followed by its copies.
 void TileLayout::Builder::add_row(const Row& row) {
-  const Tile& t = to_.tiles_.back();
-  to_.several_visits_ |= row.visits != kOnlyVisit;
-  to_.rows_.push_back(row);
-  if (narrow(to_.rows_.size()) == t.row + t.rows) {
-    to_.rows_.resize(to_size(t.row + height_), {row.query, 0, 0, -1, 0});
+  const Tile& t = layout_.tiles_.back();
+  layout_.has_several_visits_ |= row.visits != kOnlyVisit;
+  layout_.rows_.push_back(row);
+  if (to_int32(layout_.rows_.size()) == t.row + t.rows) {
+    layout_.rows_.resize(to_size(t.row + height_), {row.query, 0, 0, -1, 0});
   }
 }
 
@@ -243,20 +243,21 @@ void TileLayout::Builder::add_row(const Row& row) {
 // the start of each tile's cells.
 void TileLayout::Builder::end_list() {
   List list{height_, 0, 0};
-  if (!to_.lists_.empty()) list.first = to_.lists_.back().first + to_.lists_.back().count;
-  list.count = narrow(to_.tiles_.size()) - list.first;
+  if (!layout_.lists_.empty())
+    list.first = layout_.lists_.back().first + layout_.lists_.back().count;
+  list.count = to_int32(layout_.tiles_.size()) - list.first;
   if (list.count == 0) return;
-  const auto begin = to_.tiles_.begin() + list.first;
-  std::stable_sort(begin, to_.tiles_.end(), [](const Tile& x, const Tile& y) {
+  const auto begin = layout_.tiles_.begin() + list.first;
+  std::stable_sort(begin, layout_.tiles_.end(), [](const Tile& x, const Tile& y) {
     return std::bit_width(static_cast<std::uint32_t>(x.width)) >
            std::bit_width(static_cast<std::uint32_t>(y.width));
   });
   std::int64_t cells = 0;
-  for (auto t = begin; t != to_.tiles_.end(); ++t) {
+  for (auto t = begin; t != layout_.tiles_.end(); ++t) {
     t->base = cells;
-    cells += to_.cells(*t, list);
+    cells += layout_.cells(*t, list);
   }
-  to_.lists_.push_back(list);
+  layout_.lists_.push_back(list);
 }
 
 TileLayout::TileLayout(const Pattern& pattern) : heads_(pattern.heads()) {
@@ -290,8 +291,8 @@ Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t max_cells,
     ++start.tile;
   }
   if (chunk.tiles == list.count) {
-    const std::int64_t room = max_cells / std::max<std::int64_t>(chunk.cells, 1);
-    chunk.copies = std::clamp<Index>(room, 1, std::min(copies - start.copy, kMaxGroups));
+    const std::int64_t max_copies = max_cells / std::max<std::int64_t>(chunk.cells, 1);
+    chunk.copies = std::clamp<Index>(max_copies, 1, std::min(copies - start.copy, kMaxGroups));
   }
   if (start.tile == list.count) {
     start.tile = 0;

@@ -2,9 +2,9 @@
 // their keys, as found by the pattern's arrangement (core/part/arrangement.h). A dispatch computes
 // a chunk of tiles.
 //
-// A tile has up to eight query rows, or one row whose keys no other row shares, and the list of
-// their keys; a cell is one of its pairs, allowed or not. Memory and time grow with the number of
-// allowed pairs, never with L².
+// A tile consists of up to eight query rows, or one row whose keys no other row shares, and the
+// list of their keys; a cell is one of its pairs, allowed or not. Memory and time grow with the
+// number of allowed pairs, never with L².
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class TileLayout {
 
   struct Tile {
     std::int32_t columns, width;  // start of its keys in columns(), and their number
-    std::int32_t head;            // of the pattern
+    std::int32_t head;            // head of the pattern
     std::int32_t rows, row;       // number of rows, and start in rows()
     std::int64_t base;            // number of cells in earlier tiles
     std::int64_t stride() const { return (width + tile - 1) / tile * tile; }  // cells of a row
@@ -28,7 +28,7 @@ class TileLayout {
   struct Row {
     std::int32_t query;
     std::int32_t begin, end;  // range that contains the allowed cells
-    std::int32_t words;       // start of their bits in words(); -1: all in the range are allowed
+    std::int32_t words;       // start of its bits in words(); -1: all of the range are allowed
     std::int32_t visits;      // Arrangement::first_visit | last_visit, for queries in several lists
   };
   // Tiles without common queries; the lists of a query are processed in this order.
@@ -39,15 +39,15 @@ class TileLayout {
 
   TileLayout(const Pattern& pattern);  // throws Stopped
 
-  Index heads() const { return heads_; }  // of the pattern
+  Index heads() const { return heads_; }  // heads of the pattern
   const std::vector<List>& lists() const { return lists_; }
   const std::vector<Tile>& tiles() const { return tiles_; }
   // The rows of each tile are padded with copies of the last one, without cells, to the list's
   // height.
   const std::vector<Row>& rows() const { return rows_; }
   const std::vector<std::int32_t>& columns() const { return columns_; }  // begins with 0, 1, ..
-  const std::vector<std::uint32_t>& words() const { return words_; }     // starts at a row's cell 0
-  bool has_several_visits() const { return several_visits_; }
+  const std::vector<std::uint32_t>& words() const { return words_; }  // bits of rows from cell 0 on
+  bool has_several_visits() const { return has_several_visits_; }
 
   bool allows(const Row& row, Index cell) const;
   std::int64_t cells(const Tile& t, const List& list) const { return list.height * t.stride(); }
@@ -62,17 +62,17 @@ class TileLayout {
   std::vector<Row> rows_;
   std::vector<std::int32_t> columns_;
   std::vector<std::uint32_t> words_;
-  bool several_visits_ = false;
+  bool has_several_visits_ = false;
 };
 
 // A layout is computed in copies: for each of B h heads if they share the pattern, else for each
-// sequence of the batch. A chunk is a list for some copies, or part of a list for one copy.
+// sequence of the batch. A chunk is a list for several copies, or part of a list for one copy.
 struct Chunk {
   std::size_t list = 0;
-  Index copy = 0, copies = 0;
-  Index tile = 0, tiles = 0;
-  std::int64_t cells = 0;  // per copy
-  Index widest = 0;        // stride of a tile
+  Index copy = 0, copies = 0;  // first copy, and number of copies
+  Index tile = 0, tiles = 0;   // first tile of the list, and number of tiles
+  std::int64_t cells = 0;      // per copy
+  Index widest = 0;            // maximum stride of its tiles
 };
 struct ChunkStart {
   std::size_t list = 0;

@@ -41,11 +41,11 @@ Settings apply_options(Settings settings, const WindowOptions& options) {
   return settings;
 }
 
-// True if the view of `now` reads a finding of the run that the view of `requested` does not read.
-bool reads_more_findings(const Session& now, const Session& requested) {
-  return std::ranges::any_of(view(now.view.id).findings, [&](const ViewFinding& read) {
-    return finding(read.id).with_run && !view(requested.view.id).reads(read.id) &&
-           read.id != Findings::reference.id;  // available to every view
+// True if the view of `current` reads a finding of the run that the view of `requested` does not.
+bool reads_more_findings(const Session& current, const Session& requested) {
+  return std::ranges::any_of(view(current.view.id).findings, [&](const ViewFinding& needed) {
+    return finding(needed.id).with_run && !view(requested.view.id).reads(needed.id) &&
+           needed.id != Findings::reference.id;  // available to every view
   });
 }
 
@@ -109,24 +109,24 @@ ImFontAtlas& App::loaded_fonts() {
 }
 
 void App::start_session(const WindowOptions& options) {
-  bool new_session = false;
+  bool is_new_session = false;
   if (const auto file = autosave_.abandoned_file()) state_.files.abandoned = *file;
   if (!samples().empty()) use_sample(state_.session.edit().run, samples().front());
-  const std::filesystem::path last = folder_ / "last-session.json";
+  const std::filesystem::path last_session = folder_ / "last-session.json";
   std::error_code ignored;
   if (options.session) {
     state_.session = load_session(*options.session);
     state_.files.session = *options.session;
     state_.settings.add_recent(
         std::filesystem::absolute(*options.session).lexically_normal().string());
-  } else if (std::filesystem::exists(last, ignored)) {
+  } else if (std::filesystem::exists(last_session, ignored)) {
     try {
-      state_.session = load_session(last);
+      state_.session = load_session(last_session);
     } catch (const std::exception&) {
       state_.notify("The last session could not be read; this is a new session.");
     }
   } else {
-    new_session = !options.has_content();
+    is_new_session = !options.has_content();
   }
   if (options.model) {
     state_.edit() = with_model(*state_.session, *options.model).viewed;
@@ -149,7 +149,7 @@ void App::start_session(const WindowOptions& options) {
   if (options.apply_view) options.apply_view(state_.session.edit().view);
   state_.selection.has_checked_view = false;
   if (starts_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
-  if (new_session) state_.files.new_session = state_.session.snapshot();
+  if (is_new_session) state_.files.new_session = state_.session.snapshot();
   state_.history = History(state_.session.snapshot());
   state_.text.edit.assign(state_.session->run.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
@@ -164,25 +164,25 @@ double App::next_timer() const {
     next = next < 0 ? seconds : std::min(next, seconds);
   };
   if (runner_->busy()) wait_at_most(std::max(kBusyTick, kLongRunSeconds - runner_->busy_seconds()));
-  if (state_.view.play.on) wait_at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
+  if (state_.view.play.is_on) wait_at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
   if (has_task_status(state_)) wait_at_most(kBusyTick);
   if (speaker_ != nullptr)
     wait_at_most(speaker_drawn_at_ + 1 - (state_.seconds - state_.lesson.clock_start));
   if (ui_.hint_timer.wait > 0) wait_at_most(frame_start_ + ui_.hint_timer.wait - glfwGetTime());
   if (const auto due = autosave_.due()) wait_at_most(*due - glfwGetTime());
-  for (const Notice& n : state_.notices) {
-    if (!n.error) wait_at_most(n.until - glfwGetTime());
+  for (const Notice& notice : state_.notices) {
+    if (!notice.error) wait_at_most(notice.until - glfwGetTime());
   }
   return next;
 }
 
 void App::wait() {
-  const bool speaker_pending = speaker_ != nullptr && speaker_->pending();
-  if (frames_left_ > 0 || input_.pending() || fade_.on() || speaker_pending) {
+  const bool has_speaker_input = speaker_ != nullptr && speaker_->pending();
+  if (frames_left_ > 0 || input_.pending() || fade_.is_active() || has_speaker_input) {
     glfwPollEvents();
     return;
   }
-  if (report_due_) write_report();
+  if (is_report_due_) write_report();
   const double timer = next_timer();
   if (timer < 0) {
     glfwWaitEvents();
@@ -195,8 +195,8 @@ bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
   if (outcome.preview_of_tokens > 0 || outcome.preview_of_layers > 0) {
-    // Pins and settings stay until the complete trace.
-    if (state_.run.generating) return false;
+    // Pins and settings adapt only to the complete trace.
+    if (state_.run.is_generating) return false;
     const ViewSettings& view = outcome.session->view;
     const bool is_visible = view.id == "grid" || view.layer < outcome.trace->config->layers;
     if (outcome.preview_of_layers > 0 && !is_visible) return false;
@@ -207,7 +207,7 @@ bool App::take_outcome() {
     state_.run.preview_of_tokens = outcome.preview_of_tokens;
     state_.run.preview_of_layers = outcome.preview_of_layers;
     state_.run.error.clear();
-    report_due_ = true;
+    is_report_due_ = true;
     return true;
   }
   const bool opens_new_session =
@@ -216,11 +216,11 @@ bool App::take_outcome() {
       same_run(*outcome.session, *state_.session);
   state_.files.new_session.reset();
   if (outcome.trace != nullptr) {
-    const std::shared_ptr<const Trace> before =
+    const std::shared_ptr<const Trace> previous_trace =
         !state_.run.is_preview() ? state_.run.trace : std::exchange(trace_before_preview_, nullptr);
-    if (state_.text.changed && before != nullptr) {
-      state_.clear_stale_pins(*before, *outcome.trace);
-      state_.text.changed = !same_run(*outcome.session, *state_.session);
+    if (state_.text.is_edited && previous_trace != nullptr) {
+      state_.clear_stale_pins(*previous_trace, *outcome.trace);
+      state_.text.is_edited = !same_run(*outcome.session, *state_.session);
     }
     state_.run.trace = outcome.trace;
     state_.run.findings = outcome.findings;
@@ -229,13 +229,13 @@ bool App::take_outcome() {
     state_.run.error.clear();
     state_.clamp_view();
     replace_empty_view(state_);
-    if (state_.run.generating) generate_token(state_);
+    if (state_.run.is_generating) generate_token(state_);
     if (opens_new_session) open_on_salient_pair(state_);
   } else {
     state_.run.error = error_text(outcome.error);
-    state_.run.generating = false;
+    state_.run.is_generating = false;
   }
-  report_due_ = true;
+  is_report_due_ = true;
   return true;
 }
 
@@ -258,20 +258,20 @@ void App::run_once() {
   const bool was_busy = state_.run.busy_seconds > 0;
   state_.run.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
   state_.run.progress = runner_->progress();
-  const bool busy_changed = was_busy != (state_.run.busy_seconds > 0);
-  const bool hint_due =
+  const bool has_busy_changed = was_busy != (state_.run.busy_seconds > 0);
+  const bool is_hint_due =
       ui_.hint_timer.wait > 0 && state_.seconds >= frame_start_ + ui_.hint_timer.wait;
-  if (hint_due) frames_left_ = kSettleFrames;  // ImGui hides a new tooltip in its first frame
-  const bool notice_expired = std::ranges::any_of(
+  if (is_hint_due) frames_left_ = kSettleFrames;  // ImGui hides a new tooltip in its first frame
+  const bool has_expired_notice = std::ranges::any_of(
       state_.notices, [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
   if (update_tasks(state_)) frames_left_ = kSettleFrames;
   panels_.steps->update(state_.step_pictures);
-  if (take_outcome() || input_.pending() || notice_expired) frames_left_ = kSettleFrames;
-  if (fade_.on()) frames_left_ = std::max(frames_left_, 1);
+  if (take_outcome() || input_.pending() || has_expired_notice) frames_left_ = kSettleFrames;
+  if (fade_.is_active()) frames_left_ = std::max(frames_left_, 1);
   if (panels_.picture.is_stale()) frames_left_ = std::max(frames_left_, 1);
   if (state_.run.busy_seconds > kLongRunSeconds) frames_left_ = std::max(frames_left_, 1);
-  if (state_.view.play.on || has_task_status(state_)) frames_left_ = std::max(frames_left_, 1);
-  report_due_ |= busy_changed;
+  if (state_.view.play.is_on || has_task_status(state_)) frames_left_ = std::max(frames_left_, 1);
+  is_report_due_ |= has_busy_changed;
   const bool draws = frames_left_ > 0;
   if (draws) {
     --frames_left_;
@@ -282,7 +282,7 @@ void App::run_once() {
   update_speaker();
   draw_speaker(draws);
   if (!state_.files.restored.empty()) autosave_.replace(std::exchange(state_.files.restored, {}));
-  const std::string problem = autosave_.save_if_due(state_.own_session(), state_.seconds);
+  const std::string problem = autosave_.save_if_due(state_.user_session(), state_.seconds);
   if (!problem.empty()) {
     state_.report_error(problem);
     frames_left_ = kSettleFrames;
@@ -292,11 +292,11 @@ void App::run_once() {
 void App::update_fade() {
   PreviousPicture& previous = panels_.picture.previous;
   const PixelBox& box = panels_.picture.box;
-  const bool allowed = may_fade(state_) && box.width > 0;
-  if (fade_.start_if_navigated(navigation_state(state_), state_.seconds, allowed)) {
+  const bool is_allowed = may_fade(state_) && box.width > 0;
+  if (fade_.start_if_navigated(navigation_state(state_), state_.seconds, is_allowed)) {
     const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
-    const auto to_pixels = [](int length, float by) {
-      return static_cast<int>(static_cast<float>(length) * by);
+    const auto to_pixels = [](int length, float factor) {
+      return static_cast<int>(static_cast<float>(length) * factor);
     };
     previous.box = box;
     previous.texture =
@@ -305,22 +305,22 @@ void App::update_fade() {
   }
   if (previous.opacity > 0 && window_box_ != platform_.window_box()) fade_.end();
   window_box_ = platform_.window_box();
-  const bool current = state_.run.trace != nullptr && state_.is_current();
-  previous.opacity = static_cast<float>(fade_.opacity(state_.seconds, current));
+  const bool is_current = state_.run.trace != nullptr && state_.is_current();
+  previous.opacity = static_cast<float>(fade_.opacity(state_.seconds, is_current));
 }
 
 void App::update_scale() {
   const double window_scale =
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
-  const double scale = state_.presentation.on ? presentation_scale(platform_.window_box().height,
-                                                                   state_.presentation.zoom)
-                                              : window_scale;
+  const double scale = state_.presentation.is_on ? presentation_scale(platform_.window_box().height,
+                                                                      state_.presentation.zoom)
+                                                 : window_scale;
   const Look& look = state_.settings.dark ? Look::dark_look() : Look::light();
   const bool is_first_frame = ui_.look == nullptr;
   const bool fonts_changed = scale != ui_.fonts.scale() || ui_.fonts.lacks_glyphs() ||
-                             state_.presentation.on != ui_.fonts.has_lecture();
+                             state_.presentation.is_on != ui_.fonts.has_lecture();
   if (fonts_changed) {
-    ui_.fonts.load(atlas_, scale, state_.presentation.on);
+    ui_.fonts.load(atlas_, scale, state_.presentation.is_on);
 #if IMGUI_VERSION_NUM < 19200  // later versions update the texture themselves
     if (!is_first_frame) {     // the first frame creates the first texture
       ImGui_ImplOpenGL3_DestroyFontsTexture();
@@ -348,7 +348,7 @@ void App::frame() {
   if (const std::string problem = painter_.end_frame(); !problem.empty())
     state_.report_error(problem);
   ++frames_;
-  report_due_ = true;
+  is_report_due_ = true;
 }
 
 void App::lay_out_frame() {
@@ -362,7 +362,7 @@ void App::lay_out_frame() {
   ImGui::NewFrame();
   ui_.report.begin_frame();
   ui_.space_markers = state_.session->view.space_markers;
-  state_.text.drawn = false;
+  state_.text.was_drawn = false;
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
   if (state_.session->view.id != last_view_) state_.clamp_view();  // the view has just opened
   last_view_ = state_.session->view.id;
@@ -371,10 +371,10 @@ void App::lay_out_frame() {
   ImGui::PushFont(ui_.fonts.body);
   draw_main_window(ui_, state_, panels_, painter_);
   ImGui::PopFont();
-  state_.text.focused &= state_.text.drawn;
-  const bool typing = ImGui::GetIO().WantTextInput || state_.text.focused;
+  state_.text.is_focused &= state_.text.was_drawn;
+  const bool is_typing = ImGui::GetIO().WantTextInput || state_.text.is_focused;
   // An open dialog receives all keys.
-  if (!state_.dialogs.open()) run_shortcuts(state_, ui_.strokes, typing);
+  if (!state_.dialogs.open()) run_shortcuts(state_, ui_.strokes, is_typing);
   // Cancels before drawing, which can be slow while the run occupies all processors.
   if (std::exchange(state_.requests.cancel_run, false)) cancel_run();
   ImGui::Render();
@@ -396,7 +396,7 @@ void App::try_to_show_frame() {
 }
 
 void App::save_and_throw(const std::string& reason) {
-  const std::string problem = autosave_.save_now(*state_.own_session());
+  const std::string problem = autosave_.save_now(*state_.user_session());
   throw WorkError(
       reason + "; the window has to close. " +
       (problem.empty() ? "The session is saved: the next start offers to restore it" : problem));
@@ -405,10 +405,10 @@ void App::save_and_throw(const std::string& reason) {
 void App::show_frame() {
   ImDrawData& data = *ImGui::GetDrawData();
   const ImVec4& background = ui_.look->panel;
-  const bool checks_pixels = ui_.report.on() && frames_left_ == 0;
-  const Image expected = checks_pixels ? screen_.drawn_from_scratch(data, background) : Image();
+  const bool checks_pixels = ui_.report.is_on() && frames_left_ == 0;
+  const Image expected = checks_pixels ? screen_.draw_from_scratch(data, background) : Image();
   screen_.show(data, background);
-  if (ui_.report.on()) {
+  if (ui_.report.is_on()) {
     Image picture = screen_.picture();
     if (checks_pixels) stale_pixels_ += count_differing_pixels(picture, expected);
     ui_.report.screenshot(std::move(picture));
@@ -418,7 +418,7 @@ void App::show_frame() {
 
 void App::cancel_run() {
   runner_->cancel();
-  state_.run.generating = false;
+  state_.run.is_generating = false;
   panels_.picture.maps()->cancel();
   state_.notify(state_.run.busy_seconds > 0
                     ? "The run was cancelled; change something to run again."
@@ -433,8 +433,8 @@ void App::after_frame() {
   update_presentation();
   if (requests.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   adapt_parameters_to_text(state_);
-  const bool in_stroke = state_.view.held_handle >= 0 && !state_.view.stroke.empty();
-  if (!in_stroke) state_.history.record(state_.session.snapshot(), state_.seconds);
+  const bool is_in_stroke = state_.view.held_handle >= 0 && !state_.view.stroke.empty();
+  if (!is_in_stroke) state_.history.record(state_.session.snapshot(), state_.seconds);
   if (const double memory = state_.settings.memory; memory != applied_memory_) {
     applied_memory_ = memory;
     set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : default_memory_);
@@ -451,10 +451,11 @@ void App::after_frame() {
 
 bool App::needs_run() {
   if (requested_session_ == nullptr) return true;
-  const SharedSession& now = state_.session.snapshot();
-  if (std::exchange(compared_session_, now) == now) return false;
+  const SharedSession& current = state_.session.snapshot();
+  if (std::exchange(compared_session_, current) == current) return false;
   // A view that reads a finding missing from the last request needs another run, too.
-  return !same_run(*requested_session_, *now) || reads_more_findings(*now, *requested_session_);
+  return !same_run(*requested_session_, *current) ||
+         reads_more_findings(*current, *requested_session_);
 }
 
 void App::request_run() {
@@ -476,7 +477,7 @@ void App::close() {
     platform_.store_window_box(state_.settings);
     std::filesystem::create_directories(folder_);
     if (!(state_.settings == saved_)) save_settings(folder_ / "window.json", state_.settings);
-    save_session(folder_ / "last-session.json", *state_.own_session());
+    save_session(folder_ / "last-session.json", *state_.user_session());
     autosave_.finish();
   } catch (const std::exception& e) {
     // The window no longer exists; the autosave remains and is offered at the next start.

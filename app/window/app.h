@@ -52,14 +52,14 @@ class App {
   void try_to_show_frame();  // reports OpenGL errors; throws WorkError if they persist
   void save_and_throw(const std::string& reason);  // after a fatal error; throws WorkError
   void cancel_run();
-  void after_frame();  // pending requests, history, run requests
+  void after_frame();  // handles pending requests, history and run requests
   // True if the session has changed and needs another run.
   bool needs_run();
   void request_run();
   // For measure(): finish_run() draws until the requested run is shown; frame_times() calls
-  // `change` before each timed frame.
+  // `change` before each timed frame and, on request, prints the maximum time, too.
   void finish_run();
-  std::string frame_times(const std::function<void(int)>& change, bool largest = false);
+  std::string frame_times(const std::function<void(int)>& change, bool with_maximum = false);
   void measure_session();
   double next_timer() const;  // seconds until the next deadline; negative: none
   void write_report();
@@ -69,7 +69,7 @@ class App {
   std::filesystem::path folder_;  // settings and autosaves
   State state_;
   std::shared_ptr<const Trace> trace_before_preview_;  // pins refer to it during a preview
-  Settings saved_;                                     // as on disk
+  Settings saved_;                                     // settings on disk
   Autosave autosave_;
   ImFontAtlas atlas_;
   Ui ui_;
@@ -80,19 +80,19 @@ class App {
   Painter painter_;
   Screen screen_;
   Fade fade_;
-  ScreenBox window_box_;  // in the last frame
+  ScreenBox window_box_;  // box of the window in the last frame
   std::unique_ptr<SpeakerWindow> speaker_;
   double speaker_drawn_at_ = 0;  // seconds of the speaker's clock
-  std::string last_view_;        // in the last frame
+  std::string last_view_;        // id of the view in the last frame
   Panels panels_;
-  Stop backend_stop_;  // of work outside runs: measuring the speed of the backends
+  Stop backend_stop_;  // cancels the calibration of the backends
   std::unique_ptr<Runner> runner_;
   SharedSession requested_session_;                     // last request to the runner; null: none
   SharedSession compared_session_;                      // last session compared with that request
   double applied_memory_ = 0;                           // Settings::memory as last applied
   const std::size_t default_memory_ = memory_budget();  // from the command line or the machine
-  std::uint64_t publications_ = 0;                      // of the model store, at the last request
-  bool presenting_ = false;                             // in the last frame
+  std::uint64_t publications_ = 0;                      // of the model store at the last request
+  bool is_presenting_ = false;                          // state in the last frame
   bool presentation_filled_screen_ = false;             // entering it made the window full screen
   bool presentation_opened_notes_ = false;
   // ImGui answers an event one frame later, and its layout needs one more frame to settle.
@@ -101,8 +101,8 @@ class App {
   std::uint64_t frames_ = 0;
   double frame_start_ = 0;  // of the last frame, seconds of the window's clock
   int failed_frames_ = 0;   // consecutive frames that OpenGL failed to draw
-  int stale_pixels_ = 0;    // left wrong by partial redraws; counted for tests
-  bool report_due_ = true;
+  int stale_pixels_ = 0;    // pixels that partial redraws left wrong; for tests
+  bool is_report_due_ = true;
 };
 
 }  // namespace attnscope::window

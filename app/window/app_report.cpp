@@ -9,8 +9,8 @@
 namespace attnscope::window {
 
 void App::write_report() {
-  report_due_ = false;
-  if (!ui_.report.on()) return;
+  is_report_due_ = false;
+  if (!ui_.report.is_on()) return;
   Json facts = {{"frames", frames_},
                 {"stale_pixels", stale_pixels_},
                 {"window", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
@@ -39,11 +39,11 @@ void App::write_report() {
       if (panels_.steps->texture(i) != 0) ++pictures;
     }
     facts["lesson_pictures"] = pictures;
-    facts["lesson_more_below"] = state_.lesson.scroll.more_below;
+    facts["lesson_more_below"] = state_.lesson.scroll.has_more_below;
   }
   facts["tour_stop"] = state_.tour_stop;
-  facts["presenting"] = state_.presentation.on;
-  facts["black"] = state_.presentation.black;
+  facts["presenting"] = state_.presentation.is_on;
+  facts["black"] = state_.presentation.is_black;
   facts["speaker"] = speaker_ != nullptr;
   facts["scale"] = ui_.scale;
   if (const auto heads = state_.run.background_findings.get(Findings::heads)) {
@@ -73,7 +73,7 @@ void App::write_report() {
                                       : 0;
   }
   facts["notices"] = Json::array();
-  for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);
+  for (const Notice& notice : state_.notices) facts["notices"].push_back(notice.text);
   ui_.report.write(std::move(facts));
 }
 

@@ -11,10 +11,10 @@ namespace attnscope::window {
 void App::update_speaker() {
   LessonState& lesson = state_.lesson;
   if (speaker_ != nullptr && speaker_->is_closed()) lesson.notes = false;
-  const bool wanted = lesson.notes && lesson.lesson != nullptr;
-  if (wanted == (speaker_ != nullptr)) return;
+  const bool is_wanted = lesson.notes && lesson.lesson != nullptr;
+  if (is_wanted == (speaker_ != nullptr)) return;
   frames_left_ = kSettleFrames;  // the tick of its menu item changes
-  if (!wanted) {
+  if (!is_wanted) {
     speaker_.reset();
     return;
   }
@@ -30,33 +30,33 @@ void App::update_speaker() {
 void App::draw_speaker(bool redraws) {
   if (speaker_ == nullptr) return;
   const double elapsed = std::floor(state_.seconds - state_.lesson.clock_start);
-  const bool pending = speaker_->pending();
-  if (!redraws && !pending && elapsed == speaker_drawn_at_) return;
+  const bool has_input = speaker_->pending();
+  if (!redraws && !has_input && elapsed == speaker_drawn_at_) return;
   speaker_drawn_at_ = elapsed;
   try {
     speaker_->draw_frame(state_, *panels_.steps);
-  } catch (const WorkError& e) {  // the lecture continues without it
+  } catch (const WorkError& e) {  // the lecture continues without the window
     state_.lesson.notes = false;
     speaker_.reset();
     frames_left_ = kSettleFrames;
     state_.report_error(std::string(e.what()) + "; the speaker's window is closed");
     return;
   }
-  if (pending) frames_left_ = kSettleFrames;  // input there changes this window
+  if (has_input) frames_left_ = kSettleFrames;  // input there changes this window
 }
 
 // A presentation fills a monitor; leaving it restores a window that was not full screen before.
 void App::update_presentation() {
-  if (std::exchange(presenting_, state_.presentation.on) == state_.presentation.on) return;
-  if (presenting_) {
-    const bool lecture = state_.lesson.lesson != nullptr;
+  if (std::exchange(is_presenting_, state_.presentation.is_on) == state_.presentation.is_on) return;
+  if (is_presenting_) {
+    const bool is_lecture = state_.lesson.lesson != nullptr;
     const std::vector<ScreenBox> monitors = platform_.monitors();
     state_.presentation.monitors = monitors.size();
     presentation_filled_screen_ = !platform_.is_full_screen();
     if (presentation_filled_screen_)
-      platform_.fill_monitor(presentation_monitor(platform_.window_box(), monitors, lecture));
+      platform_.fill_monitor(presentation_monitor(platform_.window_box(), monitors, is_lecture));
     // Like presentation programs: notes open if the speaker has a monitor.
-    presentation_opened_notes_ = lecture && monitors.size() > 1 && !state_.lesson.notes;
+    presentation_opened_notes_ = is_lecture && monitors.size() > 1 && !state_.lesson.notes;
     state_.lesson.notes |= presentation_opened_notes_;
   } else {
     if (presentation_filled_screen_ && platform_.is_full_screen()) platform_.toggle_full_screen();

@@ -13,13 +13,13 @@ using Kind = DocumentationBlock::Kind;
 
 constexpr std::size_t kMaxColumns = 16;
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
+std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -34,7 +34,7 @@ struct Link {
   std::string_view label, target;
   std::size_t size = 0;
 };
-std::optional<Link> link_at(std::string_view text) {
+std::optional<Link> parse_link(std::string_view text) {
   if (!text.starts_with('[')) return std::nullopt;
   const std::size_t middle = text.find("](");
   if (middle == std::string_view::npos) return std::nullopt;
@@ -47,53 +47,53 @@ std::optional<Link> link_at(std::string_view text) {
 std::string strip_markup(std::string_view text) {
   std::string out;
   bool in_code = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    const std::string_view rest = text.substr(at);
+  for (std::size_t offset = 0; offset < text.size(); ++offset) {
+    const char c = text[offset];
+    const std::string_view rest = text.substr(offset);
     if (c == '`') {
       in_code = !in_code;
     } else if (c == '\\' && rest.size() > 1 && (rest[1] == '|' || rest[1] == '*')) {
       out += rest[1];
-      ++at;
+      ++offset;
     } else if (in_code) {
       out += c;
     } else if (rest.starts_with("**")) {
-      ++at;
+      ++offset;
     } else if (c == '*' && !(rest.starts_with("* ") && out.ends_with(' '))) {
       // Emphasis; a separate "*" is a multiplication sign.
     } else if (rest.starts_with("<br>")) {
       out += '\n';
-      at += 3;
+      offset += 3;
     } else if (c == '<' && rest.size() > 1 &&
                (rest[1] == '/' || rest[1] == 'i' || rest[1] == '!')) {
-      at += std::min(rest.find('>'), rest.size() - 1);
-    } else if (const auto picture = c == '!' ? link_at(rest.substr(1)) : std::nullopt) {
-      at += picture->size;
-    } else if (const auto link = link_at(rest)) {
+      offset += std::min(rest.find('>'), rest.size() - 1);
+    } else if (const auto picture = c == '!' ? parse_link(rest.substr(1)) : std::nullopt) {
+      offset += picture->size;
+    } else if (const auto link = parse_link(rest)) {
       out += strip_markup(link->label);
-      at += link->size - 1;
+      offset += link->size - 1;
     } else {
       out += c;
     }
   }
-  return std::string(trimmed(out));
+  return std::string(trim(out));
 }
 
-std::vector<std::string> cells_of(std::string_view row) {
+std::vector<std::string> split_cells(std::string_view row) {
   std::vector<std::string> cells;
-  row = trimmed(row);
+  row = trim(row);
   if (row.starts_with('|')) row.remove_prefix(1);
   std::size_t begin = 0;
-  for (std::size_t at = 0; at < row.size(); ++at) {
-    if (row[at] != '|' || (at > 0 && row[at - 1] == '\\')) continue;
-    cells.push_back(strip_markup(row.substr(begin, at - begin)));
-    begin = at + 1;
+  for (std::size_t offset = 0; offset < row.size(); ++offset) {
+    if (row[offset] != '|' || (offset > 0 && row[offset - 1] == '\\')) continue;
+    cells.push_back(strip_markup(row.substr(begin, offset - begin)));
+    begin = offset + 1;
   }
   if (begin < row.size()) cells.push_back(strip_markup(row.substr(begin)));
   return cells;
 }
 
-bool is_rule(std::string_view row) {  // "| --- | --- |"
+bool is_separator_row(std::string_view row) {  // "| --- | --- |"
   return row.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
@@ -104,9 +104,9 @@ void drop_empty_columns(std::vector<std::vector<std::string>>& rows) {
   columns = std::min(columns, kMaxColumns);
   for (auto& row : rows) row.resize(columns);
   for (std::size_t c = columns; c-- > 0;) {
-    const bool empty = std::all_of(rows.begin() + (rows.size() > 1 ? 1 : 0), rows.end(),
-                                   [&](const auto& row) { return row[c].empty(); });
-    if (!empty) continue;
+    const bool is_empty = std::all_of(rows.begin() + (rows.size() > 1 ? 1 : 0), rows.end(),
+                                      [&](const auto& row) { return row[c].empty(); });
+    if (!is_empty) continue;
     for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
   }
 }
@@ -114,14 +114,14 @@ void drop_empty_columns(std::vector<std::vector<std::string>>& rows) {
 class Parser {
  public:
   std::vector<DocumentationBlock> parse(std::string_view markdown) {
-    for (const std::string_view line : lines_of(markdown)) parse_line(line);
+    for (const std::string_view line : split_lines(markdown)) parse_line(line);
     close();
     return std::move(blocks_);
   }
 
  private:
   void parse_line(std::string_view line) {
-    const std::string_view text = trimmed(line);
+    const std::string_view text = trim(line);
     if (text.starts_with("```")) {
       close();
       in_fence_ = !in_fence_;
@@ -131,8 +131,8 @@ class Parser {
       append_line(line);
     } else if (text.empty() || text.starts_with("<!--")) {
       close();
-    } else if (line.starts_with("    ") && open_ != Kind::Item && open_ != Kind::Paragraph) {
-      if (open_ != Kind::Code) open(Kind::Code);
+    } else if (line.starts_with("    ") && kind_ != Kind::Item && kind_ != Kind::Paragraph) {
+      if (kind_ != Kind::Code) open(Kind::Code);
       append_line(line.substr(4));
     } else if (text.starts_with('#')) {
       const bool is_title = text.starts_with("# ");
@@ -140,13 +140,13 @@ class Parser {
       text_ = text.substr(std::min(text.find_first_not_of('#'), text.size()));
       close();
     } else if (text.starts_with('|')) {
-      if (open_ != Kind::Table) open(Kind::Table);
-      if (!is_rule(text)) rows_.push_back(cells_of(text));
+      if (kind_ != Kind::Table) open(Kind::Table);
+      if (!is_separator_row(text)) rows_.push_back(split_cells(text));
     } else if (starts_item(text)) {
       open(Kind::Item);
       text_ = text.substr(text.find(' ') + 1);
     } else {
-      if (open_ != Kind::Item && open_ != Kind::Paragraph) open(Kind::Paragraph);
+      if (kind_ != Kind::Item && kind_ != Kind::Paragraph) open(Kind::Paragraph);
       text_ += (text_.empty() ? "" : " ") + std::string(text);
     }
   }
@@ -163,26 +163,26 @@ class Parser {
 
   void open(Kind kind) {
     close();
-    open_ = kind;
+    kind_ = kind;
   }
 
   void close() {
-    if (!open_) return;
-    if (*open_ == Kind::Table) {
+    if (!kind_) return;
+    if (*kind_ == Kind::Table) {
       drop_empty_columns(rows_);
-      const bool empty = rows_.empty() || rows_[0].empty();
-      if (!empty) blocks_.push_back({Kind::Table, {}, std::move(rows_)});
+      const bool is_empty = rows_.empty() || rows_[0].empty();
+      if (!is_empty) blocks_.push_back({Kind::Table, {}, std::move(rows_)});
     } else {
-      std::string content = *open_ == Kind::Code ? text_ : strip_markup(text_);
-      if (!content.empty()) blocks_.push_back({*open_, std::move(content), {}});
+      std::string content = *kind_ == Kind::Code ? text_ : strip_markup(text_);
+      if (!content.empty()) blocks_.push_back({*kind_, std::move(content), {}});
     }
-    open_.reset();
+    kind_.reset();
     text_.clear();
     rows_.clear();
   }
 
   std::vector<DocumentationBlock> blocks_;
-  std::optional<Kind> open_;
+  std::optional<Kind> kind_;
   bool in_fence_ = false;
   std::string text_;
   std::vector<std::vector<std::string>> rows_;
@@ -194,10 +194,10 @@ std::vector<DocumentationPage> documentation_pages(const std::filesystem::path& 
   const std::string index = read_file(folder / "index.md");
   std::vector<DocumentationPage> pages;
   std::string group;
-  for (const std::string_view line : lines_of(index)) {
-    if (line.starts_with("## ")) group = std::string(trimmed(line.substr(3)));
+  for (const std::string_view line : split_lines(index)) {
+    if (line.starts_with("## ")) group = std::string(trim(line.substr(3)));
     if (!line.starts_with("* ")) continue;
-    const auto link = link_at(line.substr(2));
+    const auto link = parse_link(line.substr(2));
     if (!link || !link->target.ends_with(".md")) continue;
     if (link->target.find('/') != std::string_view::npos) continue;  // pages are next to the index
     pages.push_back({std::string(link->target), std::string(link->label), group});

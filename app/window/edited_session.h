@@ -26,7 +26,7 @@ class EditedSession {
 
   const Session& operator*() const { return value_; }
   const Session* operator->() const { return &value_; }
-  // The session, for changes until end_edits().
+  // Returns the session for changes until end_edits().
   Session& edit() {
     is_edited_ = true;
     return value_;
@@ -53,7 +53,7 @@ class EditedSession {
 
  private:
   Session value_;
-  bool is_edited_ = false;  // since end_edits(): only then is the value compared
+  bool is_edited_ = false;  // since end_edits(); an unedited value is not compared
   mutable SharedSession published_;
 };
 

@@ -18,7 +18,7 @@ std::string advice(const MemoryRemedy& remedy) {
                                  : "Up to " + limit + " sequences at a time would fit";
 }
 
-std::string text_of(const MemoryNeed& need) {
+std::string describe_need(const MemoryNeed& need) {
   const MemoryUser& user = need.largest.user;
   std::string name = user.name;
   if (user.parameter != nullptr) {
@@ -33,7 +33,7 @@ std::string text_of(const MemoryNeed& need) {
 
 std::string error_text(const std::exception& error) {
   const auto* memory = dynamic_cast<const MemoryNeedError*>(&error);
-  if (memory != nullptr) return text_of(memory->need);
+  if (memory != nullptr) return describe_need(memory->need);
   const auto* hint = dynamic_cast<const MemoryHint*>(&error);
   return hint != nullptr ? hint->text({.budget = kMemoryMenu}) : error.what();
 }

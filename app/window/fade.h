@@ -25,16 +25,16 @@ class Fade {
   static constexpr double kMaxHoldSeconds = 0.3;
 
   // Call once per frame, before drawing. True if a fade starts: copy the current screen then.
-  bool start_if_navigated(const NavigationState& now, double seconds, bool allowed);
-  // Opacity of the previous picture in this frame, 1..0. `current`: the run of the shown session
-  // is complete.
-  double opacity(double seconds, bool current);
-  bool on() const { return on_; }
-  void end() { on_ = false; }
+  bool start_if_navigated(const NavigationState& current, double seconds, bool is_allowed);
+  // Opacity of the previous picture in this frame, from 1 to 0. `is_complete`: the run of the shown
+  // session is complete.
+  double opacity(double seconds, bool is_complete);
+  bool is_active() const { return is_active_; }
+  void end() { is_active_ = false; }
 
  private:
-  NavigationState last_;
-  bool has_state_ = false, on_ = false, waits_for_run_ = false;
+  NavigationState last_state_;
+  bool has_state_ = false, is_active_ = false, waits_for_run_ = false;
   double navigated_at_ = 0, started_at_ = 0;  // seconds
 };
 

@@ -13,9 +13,10 @@
 
 namespace attnscope::window {
 
-// A file read into memory; applying `change` is fast.
-using Change = std::function<RunView(RunView now)>;  // throws InputError if incompatible with `now`
-struct ReadFile {
+// Applies a file's content to a run; fast. Throws InputError if they are incompatible.
+using Change = std::function<RunView(RunView current)>;
+
+struct ReadFile {  // a file read into memory
   Change change{};
   std::shared_ptr<const Session> session{};  // if not null, replaces the whole session
 };
@@ -29,7 +30,7 @@ struct OpeningFile {
 struct FileState {
   std::filesystem::path session;     // target of Ctrl+S; empty: Ctrl+S asks for a file
   std::filesystem::path abandoned;   // autosave of a crashed process
-  std::filesystem::path restored;    // restored autosave; deleted once saved again
+  std::filesystem::path restored;    // restored autosave; deleted once the session is saved again
   std::vector<OpeningFile> opening;  // the last one is applied, earlier ones are cancelled
   std::unique_ptr<BackgroundTask<std::string>> fetching;  // path of the fetched model; null: none
   std::string fetched_name;

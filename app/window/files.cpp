@@ -30,7 +30,7 @@ std::string extension(const std::filesystem::path& path) {
   return text;
 }
 
-// A session or an image with an embedded one: replaces all settings.
+// True for a session and for an image with an embedded session, which replace all settings.
 bool is_session(const std::filesystem::path& path) {
   if (extension(path) != ".png") return extension(path) == ".json";
   try {
@@ -44,8 +44,8 @@ bool is_session(const std::filesystem::path& path) {
 void edit_session(State& state, const Change& change) {
   const bool for_b = state.edits_b();
   Session next = *state.session;
-  RunView& edited = for_b ? *next.b : next;
-  edited = change(edited);
+  RunView& side = for_b ? *next.b : next;
+  side = change(side);
   set_session(state, share(std::move(next)));
   state.editing_b = for_b;
 }
@@ -93,7 +93,7 @@ RunView with_tensors(const std::filesystem::path& path, RunView next) {
   return next;
 }
 
-// Throws if the tensors cannot be shown.
+// Checks that the tensors can be shown; throws InputError otherwise.
 Change read_tensors(const std::filesystem::path& path) {
   static_cast<void>(read_imported_tensors({path.string(), "", ""}));
   return [path](RunView now) { return with_tensors(path, std::move(now)); };
@@ -110,7 +110,7 @@ RunView with_store(const std::filesystem::path& path, RunView next) {
   return next;
 }
 
-// Pixels or a trajectory, for models with such inputs.
+// True for pixels or a trajectory, inputs of some models.
 bool is_input(const std::filesystem::path& path) {
   if (extension(path) != ".safetensors") return false;
   try {
@@ -121,8 +121,7 @@ bool is_input(const std::filesystem::path& path) {
   }
 }
 
-// Uses the current model if it accepts the file, else a bundled one. The text is kept for returning
-// to a text model.
+// Uses the current model if it accepts the file, else a bundled one. Keeps the text for later.
 RunView with_input(const std::filesystem::path& path, RunView next) {
   const std::string model = model_that_reads(path, next.run.model);
   if (!model.empty()) {
@@ -137,8 +136,8 @@ RunView with_input(const std::filesystem::path& path, RunView next) {
   return next;
 }
 
-// An image: input of a model that accepts it (the current one, or a bundled one of its exact size),
-// else shown in the view Image.
+// Makes an image the input of a model that accepts it (the current one, or a bundled one of its
+// exact size); otherwise shows it in the view Image.
 RunView with_picture(const std::filesystem::path& path, RunView next) {
   if (model_that_reads(path, next.run.model).empty()) {
     static_cast<void>(read_imported_tensors({path.string(), "", ""}));  // checks the image
@@ -164,7 +163,7 @@ bool is_lesson(const std::filesystem::path& path) {
 void set_session(State& state, SharedSession session) {
   state.history.end_step();
   state.session = std::move(session);
-  state.run.generating = false;  // the continuation belongs to the previous text
+  state.run.is_generating = false;  // the continuation belongs to the previous text
   state.editing_b = false;
   state.history.record(state.session.snapshot(), state.seconds);
   state.history.end_step();
@@ -189,11 +188,11 @@ ReadFile read_file_to_open(const std::filesystem::path& path) {
   return {read_text(absolute_path)};
 }
 
-Session with_opened_file(const std::filesystem::path& path, Session now) {
+Session with_opened_file(const std::filesystem::path& path, Session current) {
   const ReadFile file = read_file_to_open(path);
   if (file.session != nullptr) return *file.session;
-  static_cast<RunView&>(now) = file.change(now);
-  return now;
+  static_cast<RunView&>(current) = file.change(current);
+  return current;
 }
 
 namespace {
@@ -227,10 +226,10 @@ bool report_errors(State& state, const std::function<void()>& work) {
 }
 
 bool is_large(const std::filesystem::path& path) {
-  std::error_code failed;
-  if (std::filesystem::is_directory(path, failed)) return false;
-  const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
-  return !failed && bytes >= kLargeFile;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return false;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  return !error && bytes >= kLargeFile;
 }
 
 }  // namespace
@@ -263,9 +262,9 @@ bool apply_opened_files(State& state) {
     changed = true;
     if (file.task->is_cancelled()) continue;
     report_errors(state, [&] {
-      const std::optional<ReadFile> read = file.task->result();
-      if (!read) throw InputError(file.task->problem());
-      apply_file(state, file.path, *read);
+      const std::optional<ReadFile> content = file.task->result();
+      if (!content) throw InputError(file.task->problem());
+      apply_file(state, file.path, *content);
     });
   }
   std::erase_if(state.files.opening,
@@ -303,14 +302,14 @@ bool open_mask(State& state, const std::filesystem::path& path) {
 bool open_edges(State& state, const std::filesystem::path& path) {
   return report_errors(state, [&] {
     const EdgeList list = read_edges(path);
-    select_variant(state, graph_choice(list.edges, list.one_way), false);
+    select_variant(state, graph_choice(list.edges, list.is_directed), false);
     state.session.edit().view.id = "graph";
   });
 }
 
 bool open_store(State& state, const std::filesystem::path& path) {
   return report_errors(state, [&] {
-    edit_session(state, [&](RunView now) { return with_store(path, std::move(now)); });
+    edit_session(state, [&](RunView current) { return with_store(path, std::move(current)); });
   });
 }
 

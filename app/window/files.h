@@ -15,10 +15,10 @@ bool is_lesson(const std::filesystem::path& path);
 // Reads a file for open_path(). Throws InputError if the file cannot be opened. Thread-safe.
 ReadFile read_file_to_open(const std::filesystem::path& path);
 
-// The session after opening a file, by kind: a model folder, a session, an image with an
-// embedded session, any other image (for models of images), tensors, a datastore, else a text.
-// Throws InputError if it is none of these.
-Session with_opened_file(const std::filesystem::path& path, Session now);
+// Returns `current` changed by the file, according to its kind: a model folder, a session, an image
+// with an embedded session, any other image (for models of images), tensors, a datastore, else a
+// text. Throws InputError if it is none of these.
+Session with_opened_file(const std::filesystem::path& path, Session current);
 // Opens a file in the window; starts a lesson. Returns false after an error. Large files are read
 // in the background: the call returns true, and opening_tasks() (jobs/task_kinds.h) applies them.
 bool open_path(State& state, const std::filesystem::path& path);

@@ -17,38 +17,38 @@
 namespace attnscope::window {
 namespace {
 
-constexpr int kFrames = 120;          // for each figure
-constexpr Index kLength = 256;        // tokens of the text
-constexpr Index kLargeMap = 4096;     // rows and columns
-constexpr double kMaxWait = 60;       // seconds for a run
-constexpr std::size_t kBytes = 4096;  // of text: more than kLength tokens
+constexpr int kFrames = 120;              // frames per measurement
+constexpr Index kLength = 256;            // tokens of the text
+constexpr Index kLargeMap = 4096;         // rows and columns
+constexpr double kMaxWait = 60;           // seconds for a run
+constexpr std::size_t kTextBytes = 4096;  // length of the text, more than kLength tokens
 
 // Median and 99th percentile, optionally the maximum.
-std::string summary(std::vector<double> milliseconds, bool largest = false) {
+std::string summary(std::vector<double> milliseconds, bool with_maximum = false) {
   std::sort(milliseconds.begin(), milliseconds.end());
-  const auto percentile = [&](double share) {
+  const auto percentile = [&](double fraction) {
     const auto last = static_cast<double>(milliseconds.size() - 1);
-    return milliseconds[static_cast<std::size_t>(std::lround(share * last))];
+    return milliseconds[static_cast<std::size_t>(std::lround(fraction * last))];
   };
   char line[64];
   std::snprintf(line, sizeof line, "%7.1f %7.1f", percentile(0.5), percentile(0.99));
-  if (!largest) return line;
+  if (!with_maximum) return line;
   std::snprintf(line, sizeof line, "%7.1f %7.1f %7.1f", percentile(0.5), percentile(0.99),
                 milliseconds.back());
   return line;
 }
 
-void move_pointer(GLFWwindow* window, int n) {
+void move_pointer(GLFWwindow* window, int frame) {
   int width = 0, height = 0;
   glfwGetWindowSize(window, &width, &height);
-  const double share = static_cast<double>(n) / kFrames;
-  glfwSetCursorPos(window, (0.35 + 0.3 * share) * width, (0.4 + 0.3 * share) * height);
+  const double fraction = static_cast<double>(frame) / kFrames;
+  glfwSetCursorPos(window, (0.35 + 0.3 * fraction) * width, (0.4 + 0.3 * fraction) * height);
 }
 
 // Circles over a map of `cells` rows and columns while zooming in and out.
-void pan_and_zoom(ViewSettings& view, Index cells, int n) {
+void pan_and_zoom(ViewSettings& view, Index cells, int frame) {
   const auto total = static_cast<double>(cells);
-  const double angle = 2 * M_PI * n / kFrames;
+  const double angle = 2 * M_PI * frame / kFrames;
   view.height = view.width = total * (0.55 - 0.4 * std::cos(angle));
   view.row = view.column = (total - view.height) * (0.5 + 0.4 * std::sin(angle));
 }
@@ -78,8 +78,8 @@ void write_large_map(const std::filesystem::path& path) {
   for (Index i = 0; i < kLargeMap; ++i) {
     float sum = 0;
     for (Index j = 0; j <= i; ++j) {
-      const float near = std::exp(static_cast<float>(j - i) / kReach);
-      sum += weights(i, j) = near + (j % kColumnStep == 0 ? kColumn : 0);
+      const float decay = std::exp(static_cast<float>(j - i) / kReach);
+      sum += weights(i, j) = decay + (j % kColumnStep == 0 ? kColumn : 0);
     }
     for (Index j = 0; j <= i; ++j) weights(i, j) /= sum;
   }
@@ -101,7 +101,7 @@ void App::finish_run() {
   }
 }
 
-std::string App::frame_times(const std::function<void(int)>& change, bool largest) {
+std::string App::frame_times(const std::function<void(int)>& change, bool with_maximum) {
   std::vector<double> milliseconds;
   for (int n = 0; n < kFrames; ++n) {
     change(n);
@@ -114,7 +114,7 @@ std::string App::frame_times(const std::function<void(int)>& change, bool larges
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
     milliseconds.push_back(time.count());
   }
-  return summary(std::move(milliseconds), largest);
+  return summary(std::move(milliseconds), with_maximum);
 }
 
 void App::measure_session() {
@@ -124,9 +124,9 @@ void App::measure_session() {
   std::printf("%.0fx%.0f, %s, %s, %zu tokens, %zu heads\n", static_cast<double>(size.x),
               static_cast<double>(size.y), state_.gpu.c_str(), state_.session->view.id.c_str(),
               trace.tokens.size(), trace.heads(trace.part({})).size());
-  const std::clock_t before = std::clock();  // of all threads
+  const std::clock_t start = std::clock();  // processor time of all threads
   const std::string times = frame_times([&](int n) { move_pointer(platform_.window(), n); }, true);
-  const double processor = 1000.0 * static_cast<double>(std::clock() - before) /
+  const double processor = 1000.0 * static_cast<double>(std::clock() - start) /
                            static_cast<double>(CLOCKS_PER_SEC) / kFrames;
   std::printf(
       "pointer moves, milliseconds per frame, median, 99th percentile and maximum: %s; processor "
@@ -141,7 +141,7 @@ void App::measure(bool session_only) {
   if (session_only) return measure_session();
   std::string text;
   const auto story = std::ranges::find(samples(), true, &Sample::is_long);
-  while (text.size() < kBytes) text += story == samples().end() ? "words " : story->text + " ";
+  while (text.size() < kTextBytes) text += story == samples().end() ? "words " : story->text + " ";
   const auto move = [&](int n) { move_pointer(platform_.window(), n); };
   const auto pan = [&](Index cells) {
     return [&, cells](int n) { pan_and_zoom(state_.session.edit().view, cells, n); };

@@ -1,5 +1,4 @@
-// 64-bit fingerprints, unique for practical purposes. For comparisons within one run of the program
-// only.
+// 64-bit fingerprints, unique for practical purposes; comparable within one process only.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +19,9 @@ class Hash {
   Hash& add(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
     const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
-    for (std::size_t at = 0; at < sizeof(T); at += sizeof(std::uint64_t)) {
+    for (std::size_t offset = 0; offset < sizeof(T); offset += sizeof(std::uint64_t)) {
       std::uint64_t word = 0;
-      std::memcpy(&word, bytes + at, std::min(sizeof word, sizeof(T) - at));
+      std::memcpy(&word, bytes + offset, std::min(sizeof word, sizeof(T) - offset));
       value_ = (value_ ^ word) * 0x9E3779B97F4A7C15U;
       value_ ^= value_ >> 29;
     }

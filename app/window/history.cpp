@@ -14,32 +14,32 @@ namespace {
 constexpr double kMergeSeconds = 1;
 constexpr std::size_t kMaxSteps = 500;
 
-// Tools are a property of the pointer, not of the session: copies them from `other`.
-void copy_tools(ViewSettings& view, const ViewSettings& other) {
+// Copies the tools of `source`: they are a property of the pointer, not of the session.
+void copy_tools(ViewSettings& view, const ViewSettings& source) {
   constexpr std::array kTools{"tool", "paint", "symmetric"};
   for (const View& v : views()) {
-    if (!view.options.contains(v.id) && !other.options.contains(v.id)) continue;
+    if (!view.options.contains(v.id) && !source.options.contains(v.id)) continue;
     Values values = view_values(view, v.id);
-    const Values others = view_values(other, v.id);
+    const Values tools = view_values(source, v.id);
     for (const char* tool : kTools) {
-      if (values.has(tool) && others.has(tool)) values.set(tool, others.all().at(tool));
+      if (values.has(tool) && tools.has(tool)) values.set(tool, tools.all().at(tool));
     }
     set_view_values(view, v.id, values);
   }
 }
 
-void copy_view(ViewSettings& view, const ViewSettings& other) {
-  copy_tools(view, other);
-  view.row = other.row;
-  view.column = other.column;
-  view.height = other.height;
-  view.width = other.width;
+void copy_view(ViewSettings& view, const ViewSettings& source) {
+  copy_tools(view, source);
+  view.row = source.row;
+  view.column = source.column;
+  view.height = source.height;
+  view.width = source.width;
 }
 
-// Returns `session` with the pan, zoom and tools of `other`.
-Session with_view_of(Session session, const Session& other) {
-  copy_view(session.view, other.view);
-  if (session.b && other.b) copy_view(session.b->view, other.b->view);
+// Returns `session` with the pan, zoom and tools of `source`.
+Session with_view_settings(Session session, const Session& source) {
+  copy_view(session.view, source.view);
+  if (session.b && source.b) copy_view(session.b->view, source.b->view);
   return session;
 }
 
@@ -51,74 +51,75 @@ Json::Object leaves(const Session& session) {
 }
 
 // True for settings changed by clicks or keys: the layer, head or pair of a view.
-bool is_stepped(const std::string& place) {
+bool is_stepped(const std::string& pointer) {
   const std::string view = "/view/";
-  const auto at = place.rfind(view);
-  return at != std::string::npos && place.find('/', at + view.size()) == std::string::npos;
+  const auto start = pointer.rfind(view);
+  return start != std::string::npos && pointer.find('/', start + view.size()) == std::string::npos;
 }
 
 // JSON pointer of an edit that later edits can extend to one step: a slider's number or a field's
 // text. Empty for clicks.
-std::string mergeable_place(const Session& before, const Session& now) {
-  const std::set<std::string> places = changed_pointers(before, now);
-  if (places.size() != 1) return {};
-  const std::string& place = *places.begin();
-  if (place == "/text") return place;
-  if (is_stepped(place)) return {};
-  for (const Session* session : {&before, &now}) {
+std::string mergeable_pointer(const Session& previous, const Session& current) {
+  const std::set<std::string> pointers = changed_pointers(previous, current);
+  if (pointers.size() != 1) return {};
+  const std::string& pointer = *pointers.begin();
+  if (pointer == "/text") return pointer;
+  if (is_stepped(pointer)) return {};
+  for (const Session* session : {&previous, &current}) {
     const Json::Object values = leaves(*session);
-    if (values.contains(place) && !values.at(place).is_number()) return {};
+    if (values.contains(pointer) && !values.at(pointer).is_number()) return {};
   }
-  return place;
+  return pointer;
 }
 
 }  // namespace
 
 std::set<std::string> changed_pointers(const Session& a, const Session& b) {
-  const Json::Object before = leaves(a), after = leaves(with_view_of(b, a));
-  std::set<std::string> places;
-  const auto compare = [&places](const Json::Object& x, const Json::Object& y) {
-    for (const auto& [place, value] : x) {
-      if (!y.contains(place) || y.at(place) != value) places.insert(place);
+  const Json::Object leaves_a = leaves(a), leaves_b = leaves(with_view_settings(b, a));
+  std::set<std::string> pointers;
+  const auto compare = [&pointers](const Json::Object& x, const Json::Object& y) {
+    for (const auto& [pointer, value] : x) {
+      if (!y.contains(pointer) || y.at(pointer) != value) pointers.insert(pointer);
     }
   };
-  compare(before, after);
-  compare(after, before);
-  return places;
+  compare(leaves_a, leaves_b);
+  compare(leaves_b, leaves_a);
+  return pointers;
 }
 
-void History::record(const SharedSession& now, double seconds) {
-  if (same_session(now, now_)) return;
-  if (with_view_of(*now, *now_) != *now_) {
-    const std::string place = mergeable_place(*now_, *now);
-    const bool merges = !place.empty() && place == place_ && seconds - seconds_ < kMergeSeconds;
-    if (!merges) past_.push_back(now_);
+void History::record(const SharedSession& session, double seconds) {
+  if (same_session(session, current_)) return;
+  if (with_view_settings(*session, *current_) != *current_) {
+    const std::string pointer = mergeable_pointer(*current_, *session);
+    const bool merges =
+        !pointer.empty() && pointer == pointer_ && seconds - seconds_ < kMergeSeconds;
+    if (!merges) past_.push_back(current_);
     if (past_.size() > kMaxSteps) past_.erase(past_.begin());
     future_.clear();
-    place_ = place;
+    pointer_ = pointer;
     seconds_ = seconds;
   }
-  now_ = now;
+  current_ = session;
 }
 
 const SharedSession& History::undo() {
   if (can_undo()) {
-    future_.push_back(now_);
-    now_ = past_.back();
+    future_.push_back(current_);
+    current_ = past_.back();
     past_.pop_back();
     end_step();
   }
-  return now_;
+  return current_;
 }
 
 const SharedSession& History::redo() {
   if (can_redo()) {
-    past_.push_back(now_);
-    now_ = future_.back();
+    past_.push_back(current_);
+    current_ = future_.back();
     future_.pop_back();
     end_step();
   }
-  return now_;
+  return current_;
 }
 
 }  // namespace attnscope::window

@@ -16,25 +16,25 @@ std::set<std::string> changed_pointers(const Session& a, const Session& b);
 
 class History {
  public:
-  explicit History(SharedSession start) : now_(std::move(start)) {}
+  explicit History(SharedSession start) : current_(std::move(start)) {}
 
   // Records an edit. Consecutive edits of one text or number, less than a second apart (typing,
   // moving a slider), form a single step.
-  void record(const SharedSession& now, double seconds);
+  void record(const SharedSession& session, double seconds);
   // Adds automatic changes to the newest step.
-  void amend(SharedSession now) { now_ = std::move(now); }
-  const SharedSession& now() const { return now_; }  // last recorded session
+  void amend(SharedSession session) { current_ = std::move(session); }
+  const SharedSession& current() const { return current_; }  // last recorded session
   bool can_undo() const { return !past_.empty(); }
   bool can_redo() const { return !future_.empty(); }
   const SharedSession& undo();  // the session before the last step
   const SharedSession& redo();
-  void end_step() { place_.clear(); }  // the next edit starts a new step
+  void end_step() { pointer_.clear(); }  // the next edit starts a new step
 
  private:
-  SharedSession now_;
+  SharedSession current_;
   std::vector<SharedSession> past_, future_;
-  std::string place_;   // JSON pointer of edits that extend the newest step; empty: none
-  double seconds_ = 0;  // when it was last extended
+  std::string pointer_;  // JSON pointer of edits that extend the newest step; empty: none
+  double seconds_ = 0;   // time of its last extension
 };
 
 }  // namespace attnscope::window

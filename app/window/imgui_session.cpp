@@ -30,8 +30,8 @@ ImGuiSession::~ImGuiSession() {
 }
 
 bool is_dimming() {
-  const float share = ImGui::GetCurrentContext()->DimBgRatio;
-  return share > 0 && share < 1;
+  const float ratio = ImGui::GetCurrentContext()->DimBgRatio;
+  return ratio > 0 && ratio < 1;
 }
 
 }  // namespace attnscope::window

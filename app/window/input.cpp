@@ -73,8 +73,8 @@ class InputQueue::Frame {
             [&](const Character&) { return !has_command_; },
             // A drag ends at its last position: the last move needs a frame before the release.
             [&](const Button& e) {
-              const bool release = e.action == GLFW_RELEASE;
-              return !buttons_.contains(e.button) && !(release && has_move_);
+              const bool is_release = e.action == GLFW_RELEASE;
+              return !buttons_.contains(e.button) && !(is_release && has_move_);
             },
             [&](const PointerMove&) { return buttons_.empty(); },
             [](const auto&) { return true; },
@@ -84,8 +84,8 @@ class InputQueue::Frame {
   void record(const Event& event) {
     std::visit(Overloaded{
                    [&](const Key& e) {
-                     const bool prints = e.key < GLFW_KEY_ESCAPE && e.modifiers <= GLFW_MOD_SHIFT;
-                     if (prints) return;  // its character follows
+                     const bool is_typed = e.key < GLFW_KEY_ESCAPE && e.modifiers <= GLFW_MOD_SHIFT;
+                     if (is_typed) return;  // its character follows
                      keys_.insert(e.key);
                      if (e.action != GLFW_RELEASE && !is_modifier(e.key)) has_command_ = true;
                    },
@@ -130,10 +130,10 @@ void InputQueue::install() {
   glfwSetScrollCallback(window_, [](GLFWwindow* w, double x, double y) {
     queue_of(w)->push(Scroll{x, y});
   });
-  glfwSetWindowFocusCallback(window_,
-                             [](GLFWwindow* w, int on) { queue_of(w)->push(FocusChange{on}); });
-  glfwSetCursorEnterCallback(window_,
-                             [](GLFWwindow* w, int on) { queue_of(w)->push(PointerEnter{on}); });
+  glfwSetWindowFocusCallback(
+      window_, [](GLFWwindow* w, int has_focus) { queue_of(w)->push(FocusChange{has_focus}); });
+  glfwSetCursorEnterCallback(
+      window_, [](GLFWwindow* w, int is_inside) { queue_of(w)->push(PointerEnter{is_inside}); });
   glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { queue_of(w)->redraw(); });
   glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { queue_of(w)->redraw(); });
   glfwSetWindowCloseCallback(window_, [](GLFWwindow* w) { queue_of(w)->redraw(); });
@@ -174,7 +174,7 @@ void InputQueue::set_state() const {
   const bool super = is_held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
 #if IMGUI_VERSION_NUM < 18700
   io.MousePos = ImVec2(static_cast<float>(x_), static_cast<float>(y_));
-  for (int button = 0; button < 3; ++button) io.MouseDown[button] = down_[button];
+  for (int button = 0; button < 3; ++button) io.MouseDown[button] = buttons_down_[button];
   io.KeyCtrl = control;
   io.KeyShift = shift;
   io.KeyAlt = alt;
@@ -207,7 +207,7 @@ std::vector<KeyStroke> InputQueue::feed() {
                    },
                    [&](const Character& e) { ImGui_ImplGlfw_CharCallback(window_, e.value); },
                    [&](const Button& e) {
-                     if (e.button < 3) down_[e.button] = e.action == GLFW_PRESS;
+                     if (e.button < 3) buttons_down_[e.button] = e.action == GLFW_PRESS;
                      ImGui_ImplGlfw_MouseButtonCallback(window_, e.button, e.action, e.modifiers);
                    },
                    [&](const PointerMove& e) {
@@ -219,12 +219,12 @@ std::vector<KeyStroke> InputQueue::feed() {
                    },
                    [&](const Scroll& e) { ImGui_ImplGlfw_ScrollCallback(window_, e.x, e.y); },
                    [&](const FocusChange& e) {
-                     if (!e.on) modifiers_.clear();  // another window receives their release
-                     ImGui_ImplGlfw_WindowFocusCallback(window_, e.on);
+                     if (!e.has_focus) modifiers_.clear();  // another window receives their release
+                     ImGui_ImplGlfw_WindowFocusCallback(window_, e.has_focus);
                    },
                    [&](const PointerEnter& e) {
-                     ImGui_ImplGlfw_CursorEnterCallback(window_, e.on);
-                     if (!e.on) x_ = y_ = -FLT_MAX;
+                     ImGui_ImplGlfw_CursorEnterCallback(window_, e.is_inside);
+                     if (!e.is_inside) x_ = y_ = -FLT_MAX;
                    },
                },
                event);
@@ -234,12 +234,12 @@ std::vector<KeyStroke> InputQueue::feed() {
 }
 
 void InputQueue::drop(std::vector<std::string> files) {
-  dropped_.insert(dropped_.end(), files.begin(), files.end());
+  dropped_files_.insert(dropped_files_.end(), files.begin(), files.end());
   redraw();
 }
 
 std::vector<std::string> InputQueue::take_dropped_files() {
-  return std::exchange(dropped_, {});
+  return std::exchange(dropped_files_, {});
 }
 
 }  // namespace attnscope::window

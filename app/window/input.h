@@ -55,10 +55,10 @@ class InputQueue {
     double x, y;
   };
   struct FocusChange {
-    int on;
+    int has_focus;
   };
   struct PointerEnter {
-    int on;
+    int is_inside;
   };
   using Event =
       std::variant<Key, Character, Button, PointerMove, Scroll, FocusChange, PointerEnter>;
@@ -75,11 +75,11 @@ class InputQueue {
 
   GLFWwindow* window_;
   std::deque<Event> events_;
-  std::vector<std::string> dropped_;
+  std::vector<std::string> dropped_files_;
   bool redraw_ = true;
-  double x_ = -1, y_ = -1;                // pointer position as seen by the frames
-  bool down_[3] = {false, false, false};  // mouse buttons as seen by the frames
-  std::set<int> modifiers_;               // pressed modifier keys as seen by the frames
+  double x_ = -1, y_ = -1;                        // pointer position as seen by the frames
+  bool buttons_down_[3] = {false, false, false};  // mouse buttons as seen by the frames
+  std::set<int> modifiers_;                       // pressed modifier keys as seen by the frames
 };
 
 }  // namespace attnscope::window

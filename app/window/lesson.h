@@ -13,8 +13,8 @@ struct State;
 
 // Scroll state of the step's text where it is drawn.
 struct LessonScroll {
-  bool more_below = false;  // part of the text is out of sight
-  bool turn_page = false;   // request: scroll to the next part
+  bool has_more_below = false;  // part of the text is out of sight
+  bool turn_page = false;       // request: scroll to the next part
 };
 
 // Lesson part of the window's state.
@@ -23,25 +23,24 @@ struct LessonState {
   std::size_t step = 0;
   bool notes = false;          // the speaker's notes have their own window
   double clock_start = 0;      // zero of the speaker's clock, seconds of the window's clock
-  bool has_presented = false;  // a presentation has been entered since the start
+  bool has_presented = false;  // a presentation has been entered since the lesson's start
   LessonScroll scroll;
-  std::shared_ptr<const Session> saved_session;  // the user's own, restored at the end
+  std::shared_ptr<const Session> saved_session;  // the user's own session, restored at the end
   std::vector<Lesson> lessons;                   // bundled lessons, read on first use
-  std::string problem;                           // reason why they cannot be read
+  std::string problem;                           // reason why `lessons` cannot be read
   std::vector<std::shared_ptr<const Lesson>> previous_lessons;  // oldest first
 };
 
 // Reads the bundled lessons once; sets `problem` on failure.
-void read_lessons(LessonState& now);
+void read_lessons(LessonState& lesson_state);
 
 void start_lesson(State& state, const Lesson& lesson);
 void show_step(State& state, std::size_t step);  // clamped to the last step
 void leave_lesson(State& state);
 
 // The bundled lesson after the running one; null: none.
-const Lesson* lesson_after_current(const LessonState& now);
-// While presenting, first scrolls through the text; after the last step continues with the next
-// lesson.
+const Lesson* lesson_after_current(const LessonState& lesson_state);
+// While presenting, first scrolls through the text. The last step leads to the next lesson.
 void next_step(State& state);
 bool has_next_step(const State& state);
 // From the first step, returns to the previous lesson.
@@ -50,13 +49,13 @@ bool has_previous_step(const State& state);
 
 // Presentation mode: large type, full screen, no panels.
 struct PresentationState {
-  bool on = false;
-  bool black = false;        // black screen
-  std::size_t monitors = 1;  // when the presentation was entered
+  bool is_on = false;
+  bool is_black = false;     // black screen
+  std::size_t monitors = 1;  // number of monitors when the presentation started
   double zoom = 1;           // user's factor on the type size
 };
 
-// Enters or leaves presentation mode. The first time restarts the speaker's clock.
+// Enters or leaves presentation mode. The first entry in a lesson restarts the speaker's clock.
 void set_presenting(State& state, bool on);
 // Ends a black screen first, if there is one.
 void leave_presentation(State& state);

@@ -1,5 +1,4 @@
-// Colours and spacing of the window, light and dark. One accent colour; all other colours are muted
-// so that pictures stand out.
+// Colours and spacing of the window, light and dark; muted except for one accent colour.
 #pragma once
 
 #include <imgui.h>

@@ -14,12 +14,12 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kStatusHeight = 30;  // units
-// Units. In narrow windows the side panels shrink first, then the right one is hidden.
+// Widths in units. In narrow windows the side panels shrink first, then the right one is hidden.
 constexpr double kMinPictureWidth = 540, kMinSideWidth = 200;
 
-constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                                    ImGuiWindowFlags_NoSavedSettings |
-                                    ImGuiWindowFlags_NoBringToFrontOnFocus;
+constexpr ImGuiWindowFlags kFixedWindow = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                          ImGuiWindowFlags_NoSavedSettings |
+                                          ImGuiWindowFlags_NoBringToFrontOnFocus;
 
 void begin_panel(Ui& ui, const char* id, float width, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(14), ui.px(12)});
@@ -28,40 +28,40 @@ void begin_panel(Ui& ui, const char* id, float width, float height) {
 }
 
 void draw_left_panel(Ui& ui, State& state, Panels& panels, float width, float height) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   begin_panel(ui, "left", width, height);
   draw_edited_switch(ui, state);
   draw_text_panel(ui, state);
   draw_tokens(ui, state);
   draw_intervention_panel(ui, state);
   const float below = ImGui::GetCursorScreenPos().y;
-  panels.places.text = {at.x, at.y, at.x + width, below};
-  panels.places.choices = {at.x, below, at.x + width, at.y + height};
+  panels.places.text = {origin.x, origin.y, origin.x + width, below};
+  panels.places.choices = {origin.x, below, origin.x + width, origin.y + height};
   draw_model_panel(ui, state, panels.model);
   ImGui::EndChild();
 }
 
 void draw_centre(Ui& ui, State& state, Panels& panels, Painter& painter, float width,
                  float height) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  panels.places.picture = {origin.x, origin.y, origin.x + width, origin.y + height};
   const LessonPlace lesson = lesson_place(ui, state, panels.lesson, width, height);
   // The picture ends at the lesson.
-  const ImVec2 end(at.x + width - (lesson.beside ? lesson.width : 0),
-                   at.y + height - (lesson.beside ? 0 : lesson.height));
+  const ImVec2 end(origin.x + width - (lesson.is_beside ? lesson.width : 0),
+                   origin.y + height - (lesson.is_beside ? 0 : lesson.height));
   ImGui::BeginGroup();
-  painter.fill(*ImGui::GetWindowDrawList(), at, end, packed(ui.look->page));
-  begin_panel(ui, "middle", end.x - at.x, end.y - at.y);
-  if (!state.presentation.on) draw_autosave_offer(ui, state);
+  painter.fill(*ImGui::GetWindowDrawList(), origin, end, packed(ui.look->page));
+  begin_panel(ui, "middle", end.x - origin.x, end.y - origin.y);
+  if (!state.presentation.is_on) draw_autosave_offer(ui, state);
   draw_view_panel(ui, state, panels.picture, painter);
   ImGui::EndChild();
   mark(ui, "middle");
   if (lesson.height > 0) {
-    const ImVec2 corner = lesson.beside ? ImVec2(end.x, at.y) : ImVec2(at.x, end.y);
+    const ImVec2 corner = lesson.is_beside ? ImVec2(end.x, origin.y) : ImVec2(origin.x, end.y);
     ImGui::SetCursorScreenPos(corner);
     draw_lesson_band(ui, state, panels.lesson, *panels.steps, lesson);
     const ImVec2 line =
-        lesson.beside ? ImVec2(end.x + ui.px(1), end.y) : ImVec2(end.x, end.y + ui.px(1));
+        lesson.is_beside ? ImVec2(end.x + ui.px(1), end.y) : ImVec2(end.x, end.y + ui.px(1));
     ImGui::GetWindowDrawList()->AddRectFilled(corner, line, packed(ui.look->line));
   }
   ImGui::EndGroup();
@@ -78,10 +78,11 @@ void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float 
   const float bar = ui.px(5), min_picture = ui.px(kMinPictureWidth),
               min_side = ui.px(kMinSideWidth);
   const bool has_right = total_width >= min_picture + 2 * (min_side + bar);
-  const float wanted = ui.px(s.left_width) + (has_right ? ui.px(s.right_width) : 0);
-  const float room = total_width - min_picture - (has_right ? 2 : 1) * bar;
+  const float preferred_width = ui.px(s.left_width) + (has_right ? ui.px(s.right_width) : 0);
+  const float free_width = total_width - min_picture - (has_right ? 2 : 1) * bar;
   const auto panel_width = [&](double width) {
-    return std::max(std::min(ui.px(width), min_side), ui.px(width) * std::min(1.0F, room / wanted));
+    return std::max(std::min(ui.px(width), min_side),
+                    ui.px(width) * std::min(1.0F, free_width / preferred_width));
   };
   const float left = panel_width(s.left_width), right = has_right ? panel_width(s.right_width) : 0;
   draw_left_panel(ui, state, panels, left, height);
@@ -89,9 +90,9 @@ void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float 
   draw_splitter(ui, "splitter.left", s.left_width, 1, height);
   ImGui::SameLine(0, 0);
   if (!has_right) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    panels.places.menu = {at.x - left - bar, at.y - ImGui::GetFrameHeight(),
-                          at.x - left - bar + total_width, at.y};
+    const ImVec2 origin = ImGui::GetCursorScreenPos();
+    panels.places.menu = {origin.x - left - bar, origin.y - ImGui::GetFrameHeight(),
+                          origin.x - left - bar + total_width, origin.y};
     draw_centre(ui, state, panels, painter, total_width - left - bar, height);
     panels.places.explanation = panels.places.picture;
     return;
@@ -100,21 +101,21 @@ void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float 
   ImGui::SameLine(0, 0);
   draw_splitter(ui, "splitter.right", s.right_width, -1, height);
   ImGui::SameLine(0, 0);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  panels.places.explanation = {at.x, at.y, at.x + right, at.y + height};
-  panels.places.menu = {at.x + right - total_width, at.y - ImGui::GetFrameHeight(), at.x + right,
-                        at.y};
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  panels.places.explanation = {origin.x, origin.y, origin.x + right, origin.y + height};
+  panels.places.menu = {origin.x + right - total_width, origin.y - ImGui::GetFrameHeight(),
+                        origin.x + right, origin.y};
   begin_panel(ui, "right", right, height);
   draw_explain_panel(ui, state, panels.weights);
   ImGui::EndChild();
 }
 
 void draw_status_bar(Ui& ui, State& state) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + ui.px(1)},
+  ImGui::GetWindowDrawList()->AddRectFilled(origin, {origin.x + width, origin.y + ui.px(1)},
                                             packed(ui.look->line));
-  ImGui::SetCursorScreenPos({at.x + ui.px(14), at.y + ui.px(8)});
+  ImGui::SetCursorScreenPos({origin.x + ui.px(14), origin.y + ui.px(8)});
   draw_status_line(ui, state);
 }
 
@@ -135,7 +136,7 @@ void draw_presentation_status(Ui& ui, const RunState& run) {
   std::snprintf(seconds.data(), seconds.size(), "Running, %.1f s", run.busy_seconds);
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const std::string label =
-      elided(on_screen(is_running ? seconds.data() : run.error), 0.9F * screen.Size.x);
+      elide(on_screen(is_running ? seconds.data() : run.error), 0.9F * screen.Size.x);
   const ImVec2 extent = ImGui::CalcTextSize(label.c_str()), padding(ui.px(10), ui.px(6));
   const float margin = ui.px(12);
   const ImVec2 min_corner(margin, screen.Size.y - margin - extent.y - 2 * padding.y);
@@ -149,7 +150,7 @@ void draw_presentation_status(Ui& ui, const RunState& run) {
 }
 
 void draw_presentation_overlays(Ui& ui, State& state) {
-  if (state.presentation.black) {
+  if (state.presentation.is_black) {
     const ImGuiViewport& screen = *ImGui::GetMainViewport();
     ImGui::GetForegroundDrawList()->AddRectFilled(
         screen.Pos, {screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y}, IM_COL32_BLACK);
@@ -174,13 +175,13 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
   // The frame is already cleared in this colour.
-  ImGui::Begin("##main", nullptr, kFixed | ImGuiWindowFlags_NoBackground);
+  ImGui::Begin("##main", nullptr, kFixedWindow | ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(3);
-  const float status_height = state.presentation.on ? 0 : ui.px(kStatusHeight);
+  const float status_height = state.presentation.is_on ? 0 : ui.px(kStatusHeight);
   const float height = std::max(ImGui::GetContentRegionAvail().y - status_height, ui.px(60));
   const ImVec2 top = ImGui::GetCursorScreenPos();
   draw_columns(ui, state, panels, painter, height);
-  if (!state.presentation.on) {
+  if (!state.presentation.is_on) {
     ImGui::SetCursorScreenPos({top.x, top.y + height});
     draw_status_bar(ui, state);
   }
@@ -197,7 +198,7 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   draw_cost_dialog(ui, state, painter);
   draw_calibration_dialog(ui, state, panels.calibration, painter);
   draw_tour(ui, state, panels.places);
-  if (state.presentation.on) draw_presentation_overlays(ui, state);
+  if (state.presentation.is_on) draw_presentation_overlays(ui, state);
 }
 
 }  // namespace attnscope::window

@@ -24,7 +24,7 @@ struct Panels {
   LessonChecks lesson;
   PanelBoxes places;
   ParameterWidgets calibration;
-  std::string view;  // shown in the last frame
+  std::string view;  // id of the view in the last frame
   std::unique_ptr<StepTextures> steps = std::make_unique<StepTextures>();
 };
 

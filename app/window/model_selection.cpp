@@ -10,14 +10,14 @@ namespace {
 bool has_model_changes(const State& state) {
   if (!state.selection.model_changes || state.selection.model_changes->is_for_b != state.edits_b())
     return false;
-  const RunView &now = state.edited(), &selected = state.selection.model_changes->after;
-  return now.run.model == selected.run.model && now.run.text == selected.run.text &&
-         now.run.ids == selected.run.ids && now.run.target == selected.run.target &&
-         now.run.input == selected.run.input && now.run.tensors == selected.run.tensors;
+  const RunView &edited = state.edited(), &selected = state.selection.model_changes->selected;
+  return edited.run.model == selected.run.model && edited.run.text == selected.run.text &&
+         edited.run.ids == selected.run.ids && edited.run.target == selected.run.target &&
+         edited.run.input == selected.run.input && edited.run.tensors == selected.run.tensors;
 }
 
 // Card of the edited model; empty if it cannot be read.
-ModelCard card_of(const RunView& run_view) {
+ModelCard read_card(const RunView& run_view) {
   try {
     return model_card(run_view.run.model);
   } catch (const InputError&) {
@@ -29,7 +29,7 @@ ModelCard card_of(const RunView& run_view) {
 
 void remember_input(State& state) {
   const RunView& run_view = state.edited();
-  const ModelCard card = card_of(run_view);
+  const ModelCard card = read_card(run_view);
   if (card.task.empty() || !run_view.run.has_input() || !run_view.run.tensors.file.empty()) return;
   state.selection.previous_inputs.insert_or_assign(reading_task(card), run_view);
 }
@@ -38,7 +38,7 @@ void choose_model(State& state, const std::string& model) {
   RunView& run_view = state.edit();
   if (model == run_view.run.model) return;
   remember_input(state);
-  ImpliedChanges implied{.before = run_view};
+  ImpliedChanges implied{.previous = run_view};
   implied.is_for_b = state.edits_b();
   RunView start = run_view;
   if (implied.is_for_b) start.view.id = "compare";  // B is shown in the view Compare
@@ -46,9 +46,9 @@ void choose_model(State& state, const std::string& model) {
   if (implied.is_for_b) opened.viewed.view.id = run_view.view.id;
   state.history.end_step();
   run_view = std::move(opened.viewed);
-  implied.after = run_view;
+  implied.selected = run_view;
   implied.text = join_words(opened.implied);
-  state.run.generating = false;
+  state.run.is_generating = false;
   state.selection.model_changes = std::move(implied);
   state.selection.has_checked_view = state.edits_b();
 }
@@ -59,19 +59,19 @@ void choose_sample(State& state, const Sample& sample) {
   use_sample(run_view.run, sample);
   run_view.view.pinned_query = run_view.view.pinned_key = -1;
   run_view.view.row = run_view.view.column = run_view.view.height = run_view.view.width = 0;
-  state.text.changed = true;
+  state.text.is_edited = true;
 }
 
 void return_to_text(State& state) {
   RunView& run_view = state.edit();
-  if (reading_task(card_of(run_view)) == "text") {
+  if (reading_task(read_card(run_view)) == "text") {
     state.history.end_step();
     run_view.run.input.clear();
     return;
   }
-  const auto before = state.selection.previous_inputs.find("text");
-  choose_model(state, before != state.selection.previous_inputs.end() ? before->second.run.model
-                                                                      : "default");
+  const auto text = state.selection.previous_inputs.find("text");
+  choose_model(state,
+               text != state.selection.previous_inputs.end() ? text->second.run.model : "default");
 }
 
 std::string implied_model_changes(const State& state) {
@@ -81,7 +81,7 @@ std::string implied_model_changes(const State& state) {
 void undo_model_selection(State& state) {
   if (!has_model_changes(state)) return;
   state.history.end_step();
-  state.edit() = state.selection.model_changes->before;
+  state.edit() = state.selection.model_changes->previous;
   state.selection.model_changes.reset();
 }
 
@@ -89,11 +89,11 @@ void replace_empty_view(State& state) {
   if (state.selection.has_checked_view || state.run.trace == nullptr) return;
   if (!state.is_current()) return;
   state.selection.has_checked_view = true;
-  const View& shown = view(state.session->view.id);
-  if (shown.objection(*state.run.trace).empty()) return;
-  const std::string recommended = recommended_view(card_of(*state.session));
+  const View& shown_view = view(state.session->view.id);
+  if (shown_view.objection(*state.run.trace).empty()) return;
+  const std::string recommended = recommended_view(read_card(*state.session));
   const View& next = view(recommended.empty() ? "map" : recommended);
-  if (next.id == shown.id || (!next.objection(*state.run.trace).empty())) return;
+  if (next.id == shown_view.id || (!next.objection(*state.run.trace).empty())) return;
   state.session.edit().view.id = next.id;
   state.history.amend(state.session.snapshot());
   if (!has_model_changes(state)) return;

@@ -1,5 +1,4 @@
-// Selecting a model together with a compatible input and view (core/view/opening.h), and undoing
-// it. No drawing here.
+// Selection of a model with a compatible input and view (core/view/opening.h). No drawing here.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace attnscope::window {
 
-// Applies to the side, A or B, that the left panels edit.
+// Selects a model for the run, A or B, that the left panels edit.
 void choose_model(State& state, const std::string& model);
 // Stores the current input for the next selection of a model with this kind of input.
 void remember_input(State& state);

@@ -34,7 +34,8 @@ class WindowContext : public GlContext {
   GLFWwindow* window_;
 };
 
-GLFWwindow* create(int major, int minor, int width, int height, bool visible, GLFWwindow* share) {
+GLFWwindow* create_window(int major, int minor, int width, int height, bool visible,
+                          GLFWwindow* shared) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, major);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
@@ -46,7 +47,7 @@ GLFWwindow* create(int major, int minor, int width, int height, bool visible, GL
   // A click on the speaker's window must not minimise the presentation.
   glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "attnscope");
-  return glfwCreateWindow(width, height, "attnscope", nullptr, share);
+  return glfwCreateWindow(width, height, "attnscope", nullptr, shared);
 }
 
 // Initial size: the last one or the default, at most the monitor's.
@@ -68,14 +69,15 @@ Platform::Platform(const Settings& settings) {
   if (!glfwInit()) throw NoDisplay("cannot open a window: " + last_error());
   int width = 0, height = 0;
   choose_size(settings, width, height);
-  window_ = create(4, 3, width, height, true, nullptr);
+  window_ = create_window(4, 3, width, height, true, nullptr);
   if (window_ != nullptr) {
     // Windows can only be created on the main thread, so the hidden one is created in advance.
-    compute_ = create(4, 3, 16, 16, false, window_);
-    if (compute_ == nullptr) compute_error_ = "GPU: no second context (" + last_error() + ")";
+    compute_window_ = create_window(4, 3, 16, 16, false, window_);
+    if (compute_window_ == nullptr)
+      compute_error_ = "GPU: no second context (" + last_error() + ")";
   } else {
     compute_error_ = "GPU: the driver has no OpenGL 4.3";
-    window_ = create(3, 3, width, height, true, nullptr);
+    window_ = create_window(3, 3, width, height, true, nullptr);
   }
   if (window_ == nullptr) {
     glfwTerminate();
@@ -89,14 +91,14 @@ Platform::Platform(const Settings& settings) {
 }
 
 Platform::~Platform() {
-  if (compute_ != nullptr) glfwDestroyWindow(compute_);
+  if (compute_window_ != nullptr) glfwDestroyWindow(compute_window_);
   glfwDestroyWindow(window_);
   glfwTerminate();
 }
 
 std::unique_ptr<GlContext> Platform::compute_context() const {
-  if (compute_ == nullptr) throw WorkError(compute_error_);
-  return std::make_unique<WindowContext>(compute_);
+  if (compute_window_ == nullptr) throw WorkError(compute_error_);
+  return std::make_unique<WindowContext>(compute_window_);
 }
 
 std::string Platform::describe() const {
@@ -151,10 +153,10 @@ std::vector<ScreenBox> Platform::monitors() const {
   return boxes;
 }
 
-GLFWwindow* Platform::open_second(const char* title, const ScreenBox& box) const {
+GLFWwindow* Platform::open_second_window(const char* title, const ScreenBox& box) const {
   glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_FALSE);  // the presentation keeps the keyboard focus
-  const bool has_gl43 = compute_ != nullptr;
-  GLFWwindow* second = create(has_gl43 ? 4 : 3, 3, box.width, box.height, false, window_);
+  const bool has_gl43 = compute_window_ != nullptr;
+  GLFWwindow* second = create_window(has_gl43 ? 4 : 3, 3, box.width, box.height, false, window_);
   glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_TRUE);
   if (second == nullptr) throw WorkError("cannot open a second window: " + last_error());
   glfwSetWindowTitle(second, title);

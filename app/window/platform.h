@@ -24,28 +24,28 @@ class Platform {
   Platform& operator=(const Platform&) = delete;
 
   GLFWwindow* window() const { return window_; }
-  // A context that shares textures with the window's. Throws WorkError without OpenGL 4.3. Usable
-  // on any thread; must be destroyed before the platform.
+  // Returns a context that shares textures with that of the window. Throws WorkError without OpenGL
+  // 4.3. Usable on any thread; must be destroyed before the platform.
   std::unique_ptr<GlContext> compute_context() const;
-  bool can_compute() const { return compute_ != nullptr; }
+  bool can_compute() const { return compute_window_ != nullptr; }
   std::string describe() const;  // renderer name: "llvmpipe (LLVM 15.0.6, 256 bits)"
 
   double monitor_scale() const;  // pixels per unit that the monitor requests
   bool is_full_screen() const;
   void toggle_full_screen();  // on the monitor that shows most of the window
   void fill_monitor(std::optional<std::size_t> monitor);  // full screen; nullopt: no effect
-  ScreenBox window_box() const;                           // of the window
-  std::vector<ScreenBox> monitors() const;                // work area of each
+  ScreenBox window_box() const;                           // position and size
+  std::vector<ScreenBox> monitors() const;                // work areas
   // A window that shares the first one's OpenGL objects; the caller destroys it before the
   // platform. Throws WorkError on failure.
-  GLFWwindow* open_second(const char* title, const ScreenBox& box) const;
+  GLFWwindow* open_second_window(const char* title, const ScreenBox& box) const;
   void store_window_box(Settings& settings) const;  // stores the window's position and size
 
  private:
   GLFWwindow* window_ = nullptr;
-  GLFWwindow* compute_ = nullptr;
+  GLFWwindow* compute_window_ = nullptr;
   std::string compute_error_;  // reason why there is no compute context
-  ScreenBox windowed_;         // before full screen
+  ScreenBox windowed_;         // box of the window before full screen
 };
 
 }  // namespace attnscope::window

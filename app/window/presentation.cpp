@@ -29,8 +29,8 @@ double shorter_side(const Box& plot) {
 }  // namespace
 
 ViewLayout lay_out_for_presentation(const View& view, ViewInput input) {
-  constexpr double kMinPlotShare = 0.5, kMinGrowth = 1.15;
-  const double min_side = kMinPlotShare * std::min(input.canvas.width, input.canvas.height);
+  constexpr double kMinPlotFraction = 0.5, kMinGrowth = 1.15;
+  const double min_side = kMinPlotFraction * std::min(input.canvas.width, input.canvas.height);
   std::optional<ViewLayout> first;
   ViewLayout layout;
   for (const double size : kFontSizes) {
@@ -56,13 +56,13 @@ std::optional<std::size_t> monitor_of(const ScreenBox& window,
     return static_cast<double>(std::max(0, std::min(a + a_length, b + b_length) - std::max(a, b)));
   };
   std::optional<std::size_t> best;
-  double max_shared = -1;
+  double max_shared_area = -1;
   for (std::size_t i = 0; i < monitors.size(); ++i) {
-    const ScreenBox& m = monitors[i];
-    const double shared = overlap(window.x, window.width, m.x, m.width) *
-                          overlap(window.y, window.height, m.y, m.height);
-    if (shared > max_shared) {
-      max_shared = shared;
+    const ScreenBox& monitor = monitors[i];
+    const double shared_area = overlap(window.x, window.width, monitor.x, monitor.width) *
+                               overlap(window.y, window.height, monitor.y, monitor.height);
+    if (shared_area > max_shared_area) {
+      max_shared_area = shared_area;
       best = i;
     }
   }
@@ -71,20 +71,20 @@ std::optional<std::size_t> monitor_of(const ScreenBox& window,
 
 std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
                                                 const std::vector<ScreenBox>& monitors,
-                                                bool lecture) {
+                                                bool is_lecture) {
   const std::optional<std::size_t> current = monitor_of(window, monitors);
-  return lecture && current == 0U && monitors.size() > 1 ? 1 : current;
+  return is_lecture && current == 0U && monitors.size() > 1 ? 1 : current;
 }
 
 SpeakerPlace speaker_place(const ScreenBox& presentation, const std::vector<ScreenBox>& monitors) {
-  constexpr double kShare = 0.5;  // of a monitor shared with the presentation
+  constexpr double kSideFraction = 0.5;  // of the sides of a monitor shared with the presentation
   const std::optional<std::size_t> occupied = monitor_of(presentation, monitors);
   for (std::size_t i = 0; i < monitors.size(); ++i) {
     if (i != occupied) return {monitors[i], true};
   }
   const ScreenBox area = occupied ? monitors[*occupied] : presentation;
-  const int width = static_cast<int>(area.width * kShare);
-  const int height = static_cast<int>(area.height * kShare);
+  const int width = static_cast<int>(area.width * kSideFraction);
+  const int height = static_cast<int>(area.height * kSideFraction);
   return {{area.x + area.width - width, area.y + area.height - height, width, height}, false};
 }
 

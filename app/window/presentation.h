@@ -19,7 +19,7 @@ inline constexpr double kPresentationLines = 28;
 // if it enlarges the plot clearly. If no size fits, uses an even smaller one.
 ViewLayout lay_out_for_presentation(const View& view, ViewInput input);
 
-// In screen coordinates.
+// Box in screen coordinates.
 struct ScreenBox {
   int x = 0, y = 0, width = 0, height = 0;
   bool operator==(const ScreenBox&) const = default;
@@ -29,11 +29,11 @@ struct ScreenBox {
 std::optional<std::size_t> monitor_of(const ScreenBox& window,
                                       const std::vector<ScreenBox>& monitors);
 
-// The monitor that the presentation fills: the window's, but for a lecture not the primary monitor
-// (the first) if there is another, as in presentation programs.
+// The monitor that the presentation fills: that of the window. A lecture on the primary (first)
+// monitor moves to the second one, if any, as in presentation programs.
 std::optional<std::size_t> presentation_monitor(const ScreenBox& window,
                                                 const std::vector<ScreenBox>& monitors,
-                                                bool lecture);
+                                                bool is_lecture);
 
 // Place of the speaker's window: another monitor than the presentation's, else the lower right
 // corner of the only monitor.

@@ -37,15 +37,15 @@ void show_next(State& state) {
 // Shows the next pair of the run, after a search if there was none.
 void show_or_search(State& state, bool opens_session) {
   SalientPairSearch& search = state.run.salient_pairs;
-  const bool same_run = search.trace.lock() == state.run.trace;
-  if (same_run && search.task != nullptr) return;
-  if (same_run) {
+  const bool is_same_run = search.trace.lock() == state.run.trace;
+  if (is_same_run && search.task != nullptr) return;
+  if (is_same_run) {
     search.opens_session = opens_session;
     show_next(state);
     return;
   }
   start_salient_pair_search(state, opens_session);
-  if (search.task->wait(kImmediateSeconds)) take_salient_pairs(state);
+  if (search.task->wait(kImmediateSeconds)) apply_salient_pairs(state);
 }
 
 }  // namespace
@@ -69,16 +69,16 @@ std::string salient_pair_refusal(const State& state) {
 
 const SalientPair* shown_salient_pair(const State& state) {
   const SalientPairSearch& search = state.run.salient_pairs;
-  const ViewSettings& now = state.session->view;
+  const ViewSettings& view = state.session->view;
   if (!search.last_shown || state.run.trace == nullptr || search.trace.lock() != state.run.trace)
     return nullptr;
   const SalientPair& pair = *search.last_shown;
-  ViewSettings pointed = now;
-  point_at(pair, state.run.trace->parts, pointed);
-  const bool is_shown = pointed.layer == now.layer && pointed.head == now.head &&
-                        pointed.part == now.part && pointed.pinned_query == now.pinned_query &&
-                        pointed.pinned_key == now.pinned_key;
-  return is_shown && shows_pairs(now.id) ? &pair : nullptr;
+  ViewSettings next = view;
+  point_at(pair, state.run.trace->parts, next);
+  const bool is_shown = next.layer == view.layer && next.head == view.head &&
+                        next.part == view.part && next.pinned_query == view.pinned_query &&
+                        next.pinned_key == view.pinned_key;
+  return is_shown && shows_pairs(view.id) ? &pair : nullptr;
 }
 
 void show_strong_pair(State& state) {
@@ -89,19 +89,19 @@ void open_on_salient_pair(State& state) {
   if (salient_pair_refusal(state).empty()) show_or_search(state, true);
 }
 
-bool take_salient_pairs(State& state) {
+bool apply_salient_pairs(State& state) {
   SalientPairSearch& search = state.run.salient_pairs;
   if (search.task == nullptr) return false;
-  const bool other_run = search.trace.lock() != state.run.trace;
-  if (other_run) search.task->cancel();
+  const bool is_other_run = search.trace.lock() != state.run.trace;
+  if (is_other_run) search.task->cancel();
   if (!search.task->is_finished()) return false;
   const auto task = std::exchange(search.task, nullptr);
   const std::optional<std::vector<SalientPair>> pairs = task->result();
-  if (other_run || !pairs) {
+  if (is_other_run || !pairs) {
     search.trace.reset();
     // The search was cancelled, or failed because the trace does not keep its weights.
-    const bool failed = !other_run && !search.opens_session && !task->problem().empty();
-    if (failed) state.report_error(task->problem());
+    const bool has_failed = !is_other_run && !search.opens_session && !task->problem().empty();
+    if (has_failed) state.report_error(task->problem());
     return true;
   }
   search.pairs = *pairs;
@@ -112,7 +112,7 @@ bool take_salient_pairs(State& state) {
 
 TaskKind salient_pair_tasks() {
   return {
-      .update = take_salient_pairs,
+      .update = apply_salient_pairs,
       .tasks = [](State& state) { return std::vector<Task*>{state.run.salient_pairs.task.get()}; },
       .status = [](const State& state) -> std::optional<TaskStatus> {
         const SalientPairSearch& search = state.run.salient_pairs;

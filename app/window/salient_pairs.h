@@ -9,7 +9,7 @@
 
 namespace attnscope::window {
 
-// Reason why a search is impossible; empty: it is possible.
+// Reason why a search is impossible; empty if it is possible.
 std::string salient_pair_refusal(const State& state);
 
 // Cycles through the run's pairs. A view that does not show pairs is replaced by Map.
@@ -23,7 +23,7 @@ void open_on_salient_pair(State& state);
 
 // Searches the shown run in the background, replacing a running search.
 void start_salient_pair_search(State& state, bool opens_session);
-// Takes the results of the search. True if something changed.
-bool take_salient_pairs(State& state);
+// Applies the results of a finished search. Returns true if something changed.
+bool apply_salient_pairs(State& state);
 
 }  // namespace attnscope::window

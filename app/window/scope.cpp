@@ -14,7 +14,7 @@ struct Member {
 constexpr Member kVariant{&RunSpec::variant, &GroupChoice::variant};
 constexpr Member kEncoding{&RunSpec::encoding, &GroupChoice::encoding};
 
-GroupChoice heads_of(const RunView& run_view, ChoiceScope scope) {
+GroupChoice group_of_scope(const RunView& run_view, ChoiceScope scope) {
   GroupChoice group;
   group.layers = {run_view.view.layer};
   if (scope == ChoiceScope::Head) group.heads = {run_view.view.head};
@@ -28,9 +28,9 @@ auto find_group(Groups& groups, const GroupChoice& heads) {
   });
 }
 
-std::optional<Choice> scoped(const RunView& run_view, ChoiceScope scope, Member member) {
+std::optional<Choice> scoped_choice(const RunView& run_view, ChoiceScope scope, Member member) {
   if (scope == ChoiceScope::All) return run_view.run.*member.in_run;
-  const auto found = find_group(run_view.run.groups, heads_of(run_view, scope));
+  const auto found = find_group(run_view.run.groups, group_of_scope(run_view, scope));
   return found != run_view.run.groups.end() ? (*found).*member.in_group : std::nullopt;
 }
 
@@ -39,11 +39,11 @@ void choose(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice, 
     run_view.run.*member.in_run = std::move(choice);
     return;
   }
-  const GroupChoice heads = heads_of(run_view, scope);
+  const GroupChoice heads = group_of_scope(run_view, scope);
   auto found = find_group(run_view.run.groups, heads);
   if (found == run_view.run.groups.end()) {
     if (!choice) return;
-    // Before the groups of single heads, which take precedence.
+    // Layer groups precede the groups of single heads, which override them.
     const auto place = scope == ChoiceScope::Head
                            ? run_view.run.groups.end()
                            : std::find_if(run_view.run.groups.begin(), run_view.run.groups.end(),
@@ -68,7 +68,7 @@ const Choice* effective_choice(const RunView& run_view, Member member) {
   return run_view.run.*member.in_run ? &*(run_view.run.*member.in_run) : nullptr;
 }
 
-std::string numbered(const char* singular, const char* plural, const std::vector<Index>& numbers) {
+std::string enumerate(const char* singular, const char* plural, const std::vector<Index>& numbers) {
   std::string text = numbers.size() == 1 ? singular : plural;
   for (std::size_t n = 0; n < numbers.size(); ++n) {
     text += (n == 0 ? " " : ", ") + std::to_string(numbers[n]);
@@ -79,10 +79,10 @@ std::string numbered(const char* singular, const char* plural, const std::vector
 }  // namespace
 
 std::optional<Choice> scoped_variant(const RunView& run_view, ChoiceScope scope) {
-  return scoped(run_view, scope, kVariant);
+  return scoped_choice(run_view, scope, kVariant);
 }
 std::optional<Choice> scoped_encoding(const RunView& run_view, ChoiceScope scope) {
-  return scoped(run_view, scope, kEncoding);
+  return scoped_choice(run_view, scope, kEncoding);
 }
 
 void choose_variant(RunView& run_view, ChoiceScope scope, std::optional<Choice> choice) {
@@ -115,8 +115,8 @@ std::vector<std::string> describe_groups(const RunView& run_view) {
   std::vector<std::string> lines;
   for (const GroupChoice& group : run_view.run.groups) {
     std::string line =
-        group.layers.empty() ? "All layers" : numbered("Layer", "Layers", group.layers);
-    if (!group.heads.empty()) line += ", " + numbered("head", "heads", group.heads);
+        group.layers.empty() ? "All layers" : enumerate("Layer", "Layers", group.layers);
+    if (!group.heads.empty()) line += ", " + enumerate("head", "heads", group.heads);
     line += ": ";
     if (group.variant) line += variant(group.variant->id).label;
     if (group.variant && group.encoding) line += ", ";

@@ -25,20 +25,20 @@ void clear(const PixelBox& box, int height, const ImVec4& colour) {
 
 Screen::~Screen() {
   glDeleteFramebuffers(1, &framebuffer_);
-  glDeleteRenderbuffers(1, &colours_);
-  glDeleteTextures(1, &copy_);
+  glDeleteRenderbuffers(1, &colour_buffer_);
+  glDeleteTextures(1, &copied_texture_);
 }
 
 void Screen::resize(int width, int height) {
   if (framebuffer_ == 0) {
     glGenFramebuffers(1, &framebuffer_);
-    glGenRenderbuffers(1, &colours_);
+    glGenRenderbuffers(1, &colour_buffer_);
   }
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
   if (width == width_ && height == height_) return;
-  glBindRenderbuffer(GL_RENDERBUFFER, colours_);
+  glBindRenderbuffer(GL_RENDERBUFFER, colour_buffer_);
   glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
-  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colours_);
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colour_buffer_);
   if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
     throw WorkError("GPU: no framebuffer of " + std::to_string(width) + " x " +
                     std::to_string(height) + " pixels");
@@ -74,8 +74,8 @@ Image Screen::picture() const {
 }
 
 unsigned int Screen::copy_region(const PixelBox& box) {
-  if (copy_ == 0) glGenTextures(1, &copy_);
-  glBindTexture(GL_TEXTURE_2D, copy_);
+  if (copied_texture_ == 0) glGenTextures(1, &copied_texture_);
+  glBindTexture(GL_TEXTURE_2D, copied_texture_);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
@@ -86,10 +86,10 @@ unsigned int Screen::copy_region(const PixelBox& box) {
   glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
   glBindTexture(GL_TEXTURE_2D, 0);
   check_gl("copying the window's picture");
-  return copy_;
+  return copied_texture_;
 }
 
-Image Screen::drawn_from_scratch(ImDrawData& data, const ImVec4& background) {
+Image Screen::draw_from_scratch(ImDrawData& data, const ImVec4& background) {
   const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
   const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
   glBindFramebuffer(GL_FRAMEBUFFER, 0);  // the back buffer, which show() overwrites
@@ -103,8 +103,8 @@ int count_differing_pixels(const Image& a, const Image& b) {
   const std::size_t pixels = std::min(a.rgba.size(), b.rgba.size()) / 4;
   const auto width = static_cast<std::size_t>(a.width);
   const auto differs = [&](std::size_t pixel) {
-    const std::size_t at = 4 * pixel;
-    return pixel < pixels && !std::equal(&a.rgba[at], &a.rgba[at] + 3, &b.rgba[at],
+    const std::size_t offset = 4 * pixel;
+    return pixel < pixels && !std::equal(&a.rgba[offset], &a.rgba[offset] + 3, &b.rgba[offset],
                                          [](int x, int y) { return std::abs(x - y) <= kRounding; });
   };
   int count = 0;

@@ -24,19 +24,19 @@ class Screen {
   // Redraws the next frame in full. Call after changing a texture under the same name.
   void invalidate() { damage_.invalidate(); }
 
-  Image picture() const;  // last shown
+  Image picture() const;  // last shown frame
   // Copies a region of the last shown frame to a reused texture, which that frame must not have
-  // drawn. Rows from the bottom, as in OpenGL.
+  // drawn. Its rows start at the bottom, as in OpenGL.
   unsigned int copy_region(const PixelBox& box);
 
   // Draws `data` from scratch. Call before show(); for tests.
-  Image drawn_from_scratch(ImDrawData& data, const ImVec4& background);
+  Image draw_from_scratch(ImDrawData& data, const ImVec4& background);
 
  private:
   void resize(int width, int height);
 
   Damage damage_;
-  unsigned int framebuffer_ = 0, colours_ = 0, copy_ = 0;  // OpenGL names
+  unsigned int framebuffer_ = 0, colour_buffer_ = 0, copied_texture_ = 0;  // OpenGL names
   int width_ = 0, height_ = 0;
   ImU32 background_ = 0;
 };

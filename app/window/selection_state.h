@@ -12,7 +12,7 @@ namespace attnscope::window {
 // Implied changes of the last selection of a variant, encoding or direction (variant_selection.h),
 // or of a model (model_selection.h).
 struct ImpliedChanges {
-  RunView before, after{};
+  RunView previous, selected{};
   std::string text{};                    // "no positions, bidirectional"
   std::string reason{};                  // reason for the changes; may be empty
   Index tokens = 0;                      // number of tokens of the whole text
@@ -22,8 +22,8 @@ struct ImpliedChanges {
 
 struct SelectionState {
   ChoiceScope scope = ChoiceScope::All;   // heads that a selected variant or encoding applies to
-  std::optional<ImpliedChanges> implied;  // of the last variant, encoding or direction
-  std::optional<ImpliedChanges> model_changes;  // of the last model
+  std::optional<ImpliedChanges> implied;  // changes of the last variant, encoding or direction
+  std::optional<ImpliedChanges> model_changes;  // changes of the last model
   InputHistory previous_inputs;                 // last input of each kind of model
   // The view is known to have content with the selected model, or was replaced.
   bool has_checked_view = true;

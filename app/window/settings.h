@@ -1,5 +1,5 @@
-// Settings remembered between starts, stored as JSON in the user's configuration folder. Nothing in
-// there is essential, so a broken file is ignored with a notice.
+// Settings remembered between starts, stored as JSON in the user's configuration folder. No setting
+// is essential, so a broken file is ignored with a notice.
 #pragma once
 
 #include <filesystem>
@@ -39,9 +39,9 @@ std::filesystem::path configuration_folder();
 
 struct LoadedSettings {
   Settings settings;
-  std::string notice;  // reason why the stored settings were not used; empty: they were
+  std::string notice;  // reason why the stored settings were not used; empty if they were
 };
-// Never throws: returns the defaults without a file, with a notice if it is broken.
+// Returns the defaults without a file, and with a notice for a broken one. Never throws.
 LoadedSettings load_settings(const std::filesystem::path& file);
 // Creates the folder. Throws WorkError if the file cannot be written.
 void save_settings(const std::filesystem::path& file, const Settings& settings);

@@ -13,7 +13,7 @@ void ShutdownWatchdog::begin(std::string unfinished_file) {
   thread_ = std::thread([this, unfinished_file = std::move(unfinished_file)] {
     std::unique_lock lock(mutex_);
     const std::chrono::duration<double> time_limit(kMaxShutdownSeconds);
-    if (changed_.wait_for(lock, time_limit, [this] { return finished_; })) return;
+    if (finish_condition_.wait_for(lock, time_limit, [this] { return is_finished_; })) return;
     remove_unfinished_files();
     if (!unfinished_file.empty()) {
       std::fprintf(stderr, "attnscope: %s: not written: the window was closed\n",
@@ -28,9 +28,9 @@ ShutdownWatchdog::~ShutdownWatchdog() {
   if (!thread_.joinable()) return;
   {
     const std::scoped_lock lock(mutex_);
-    finished_ = true;
+    is_finished_ = true;
   }
-  changed_.notify_all();
+  finish_condition_.notify_all();
   thread_.join();
 }
 

@@ -26,8 +26,8 @@ class ShutdownWatchdog {
 
  private:
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool finished_ = false;
+  std::condition_variable finish_condition_;
+  bool is_finished_ = false;
   std::thread thread_;
 };
 

@@ -50,9 +50,9 @@ void SpeakerWindow::Closer::operator()(GLFWwindow* window) const {
 SpeakerWindow::SpeakerWindow(const Platform& platform, const std::filesystem::path& report)
     : platform_(platform) {
   const SpeakerPlace place = speaker_place(platform.window_box(), platform.monitors());
-  own_monitor_ = place.has_own_monitor;
-  window_.reset(platform.open_second("Speaker's notes – attnscope", place.box));
-  if (own_monitor_) glfwMaximizeWindow(window_.get());
+  has_own_monitor_ = place.has_own_monitor;
+  window_.reset(platform.open_second_window("Speaker's notes – attnscope", place.box));
+  if (has_own_monitor_) glfwMaximizeWindow(window_.get());
   if (!report.empty()) ui_.report = Report(report.string() + ".speaker");
   const CurrentContextScope scope(window_.get(), nullptr);
   glfwSwapInterval(0);  // the first window already waits for its screen
@@ -107,7 +107,7 @@ void SpeakerWindow::draw_frame(State& state, const StepTextures& pictures) {
   ImGui::NewFrame();
   ui_.report.begin_frame();
   ImGui::PushFont(ui_.fonts.body);
-  draw_speaker_panel(ui_, state, pictures, own_monitor_);
+  draw_speaker_panel(ui_, state, pictures, has_own_monitor_);
   ImGui::PopFont();
   if (!state.dialogs.open()) run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
   ImGui::Render();
@@ -124,7 +124,7 @@ void SpeakerWindow::show(const State& state) {
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   check_gl("drawing the speaker's window");
-  if (ui_.report.on()) {
+  if (ui_.report.is_on()) {
     ui_.report.screenshot(read_framebuffer(width, height));
     write_report(state);
   }
@@ -138,10 +138,10 @@ void SpeakerWindow::write_report(const State& state) {
   Json facts = {{"place", {x, y}},
                 {"window", {size.x, size.y}},
                 {"scale", ui_.scale},
-                {"black", state.presentation.black},
+                {"black", state.presentation.is_black},
                 {"elapsed", std::floor(state.seconds - state.lesson.clock_start)}};
-  const LessonState& now = state.lesson;
-  if (now.lesson != nullptr) facts["says"] = now.lesson->steps[now.step].notes;
+  const LessonState& lessons = state.lesson;
+  if (lessons.lesson != nullptr) facts["says"] = lessons.lesson->steps[lessons.step].notes;
   ui_.report.write(std::move(facts));
 }
 

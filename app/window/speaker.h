@@ -25,8 +25,7 @@ class SpeakerWindow {
   // True if it has unprocessed input or has not settled.
   bool pending() const { return input_->pending() || frames_left_ > 0; }
   bool is_closed() const;  // by its close button
-  // Draws a frame and handles its input, including shortcuts. Restores the first window and its
-  // ImGui context as current.
+  // Draws a frame and handles its input. Restores the current window and ImGui context.
   void draw_frame(State& state, const StepTextures& pictures);
 
  private:
@@ -38,7 +37,7 @@ class SpeakerWindow {
   void write_report(const State& state);
 
   const Platform& platform_;
-  bool own_monitor_ = false;
+  bool has_own_monitor_ = false;
   std::unique_ptr<GLFWwindow, Closer> window_;
   ImFontAtlas atlas_;
   Ui ui_;

@@ -35,14 +35,14 @@ void State::report_error(std::string text) {
 
 const State::CachedShown& State::cached_shown() const {
   CachedShown& cached = cached_shown_;
-  const SharedSession& now = session.snapshot();
-  if (cached.ran == run.session && cached.now == now) return cached;
-  cached = {run.session, now, same_run(*run.session, *now), nullptr};
+  const SharedSession& edited = session.snapshot();
+  if (cached.run_session == run.session && cached.edited_session == edited) return cached;
+  cached = {run.session, edited, same_run(*run.session, *edited), nullptr};
   Session shown = *run.session;
-  shown.view = now->view;
-  shown.run.interventions = now->run.interventions;
-  if (shown.b && now->b) shown.b->view = now->b->view;
-  cached.shown = shown == *now ? now : share(std::move(shown));
+  shown.view = edited->view;
+  shown.run.interventions = edited->run.interventions;
+  if (shown.b && edited->b) shown.b->view = edited->b->view;
+  cached.shown_session = shown == *edited ? edited : share(std::move(shown));
   return cached;
 }
 
@@ -51,7 +51,7 @@ bool State::is_current() const {
 }
 
 SharedSession State::shown_session() const {
-  return cached_shown().shown;
+  return cached_shown().shown_session;
 }
 
 bool State::shows_b() const {
@@ -106,23 +106,23 @@ State::PointedHead State::pointed_at(const Hit& hit) const {
   pointed.trace = hit.of_reference ? run.reference() : run.trace;
   if (pointed.trace == nullptr) return pointed;
   const bool for_b = hit.of_reference && session->b;
-  const ViewSettings& seen = for_b ? session->b->view : session->view;
-  const PartChoice part = controls().part ? seen.part : PartChoice();
-  pointed.at = {hit.layer, hit.head, pointed.trace->part(part)};
-  pointed.tap = pointed.trace->find(pointed.at, &pointed.head);
+  const ViewSettings& view_settings = for_b ? session->b->view : session->view;
+  const PartChoice part = controls().part ? view_settings.part : PartChoice();
+  pointed.ref = {hit.layer, hit.head, pointed.trace->part(part)};
+  pointed.tap = pointed.trace->find(pointed.ref, &pointed.head);
   return pointed;
 }
 
 State::PointedTokens State::pointed_tokens() const {
-  const PointedHead at = pointed();
-  if (at.trace == nullptr) return {};
+  const PointedHead head = pointed();
+  if (head.trace == nullptr) return {};
   const Hit& hit = *view.hit;
   if (!controls().part) return {"", "", hit.query, hit.key};  // rows are tokens
-  if (at.tap == nullptr) return {};
-  PointedTokens tokens{at.tap->query_rows.stream, at.tap->key_rows.stream};
+  if (head.tap == nullptr) return {};
+  PointedTokens tokens{head.tap->query_rows.stream, head.tap->key_rows.stream};
   Index query = hit.query, key = hit.key;
   if (hit.words != nullptr) {  // all tokens of the word
-    const WordPairs& pairs = hit.words->of(*at.tap);
+    const WordPairs& pairs = hit.words->of(*head.tap);
     if (const Index word = pairs.queries.of(query); word >= 0) {
       query = pairs.queries.begin(word);
       tokens.queries = pairs.queries.size(word);
@@ -132,16 +132,16 @@ State::PointedTokens State::pointed_tokens() const {
       tokens.keys = pairs.keys.size(word);
     }
   }
-  if (query >= 0 && query < at.tap->queries()) {
-    tokens.query = at.trace->token_index(at.tap->query_rows, at.tap->queries(), query);
+  if (query >= 0 && query < head.tap->queries()) {
+    tokens.query = head.trace->token_index(head.tap->query_rows, head.tap->queries(), query);
   }
-  if (key >= 0 && key < at.tap->keys()) tokens.key = key_token(*at.trace, *at.tap, key);
+  if (key >= 0 && key < head.tap->keys()) tokens.key = key_token(*head.trace, *head.tap, key);
   return tokens;
 }
 
 bool State::shows_configurable_part() const {
-  const TracePart shown = part();
-  return shown.stack == Stack::Decoder && shown.kind == AttentionKind::Self;
+  const TracePart shown_part = part();
+  return shown_part.stack == Stack::Decoder && shown_part.kind == AttentionKind::Self;
 }
 
 TracePart State::part() const {
@@ -167,17 +167,17 @@ void clamp_to_range(std::optional<Index>& number, const std::vector<Index>& sort
 // Falls back to the default part if the model lacks the stack or kind; another text can have fewer
 // steps and segments.
 void clamp_part(PartChoice& part, const Trace& trace) {
-  if (!no_part(trace, part)) return;
+  if (!find_missing_part(trace, part)) return;
   if (!trace.has(trace.part({part.stack, part.kind}))) part.stack = {}, part.kind = {};
   const TracePart first = trace.part({part.stack, part.kind});
-  const PartAlternatives offer = trace.alternatives(first);
+  const PartAlternatives available = trace.alternatives(first);
   if (trace.parts.step) {
-    clamp_to_range(part.step, offer.steps);
+    clamp_to_range(part.step, available.steps);
   } else {
     part.step = {};
   }
   if (trace.parts.segment) {
-    clamp_to_range(part.segment, offer.segments);
+    clamp_to_range(part.segment, available.segments);
   } else {
     part.segment = {};
   }
@@ -198,12 +198,12 @@ void clamp_to_trace(ViewSettings& view, const Trace* trace) {
 }  // namespace
 
 bool State::is_overlong() const {
-  const Trace* ran = edited_trace();
-  if (ran == nullptr || ran->text_tokens().empty()) return false;
-  const std::vector<TraceToken>& tokens = ran->text_tokens();
+  const Trace* trace = edited_trace();
+  if (trace == nullptr || trace->text_tokens().empty()) return false;
+  const std::vector<TraceToken>& tokens = trace->text_tokens();
   const RunSpec& spec = edits_b() && run.session->b ? run.session->b->run : run.session->run;
-  const bool reads_at_once = ran->config->segment == 0;
-  if (reads_at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
+  const bool reads_at_once = trace->config->segment == 0;
+  if (reads_at_once && static_cast<Index>(tokens.size()) > trace->config->context) return true;
   if (static_cast<Index>(tokens.size()) == spec.max_tokens) return false;  // as requested
   if (!spec.ids.empty()) return tokens.size() < spec.ids.size();
   const auto first = std::ranges::find(tokens, false, &TraceToken::special);
@@ -227,38 +227,38 @@ bool is_linked(const State& state) {
 
 }  // namespace
 
-void State::clear_stale_pins(const Trace& before, const Trace& now) {
+void State::clear_stale_pins(const Trace& previous, const Trace& current) {
   ViewSettings& view = session.edit().view;
-  const auto is_another = [&](Index pinned) {
+  const auto is_stale = [&](Index pinned) {
     if (pinned < 0) return false;
-    const auto at = static_cast<std::size_t>(pinned);
+    const auto i = static_cast<std::size_t>(pinned);
     // Indices beyond the tokens are other rows and columns.
-    if (at >= before.tokens.size()) return at < now.tokens.size();
-    return at >= now.tokens.size() || before.tokens[at].id != now.tokens[at].id ||
-           before.tokens[at].label != now.tokens[at].label;
+    if (i >= previous.tokens.size()) return i < current.tokens.size();
+    return i >= current.tokens.size() || previous.tokens[i].id != current.tokens[i].id ||
+           previous.tokens[i].label != current.tokens[i].label;
   };
-  if (is_another(view.pinned_query) || is_another(view.pinned_key)) {
+  if (is_stale(view.pinned_query) || is_stale(view.pinned_key)) {
     view.pinned_query = view.pinned_key = -1;
   }
 }
 
 void State::select_part(const PartChoice& part) {
-  const bool linked = is_linked(*this);
+  const bool updates_b = is_linked(*this);
   ViewSettings& view = edit().view;
   // Rows and columns of another part differ.
   view.row = view.column = view.height = view.width = 0;
   view.pinned_query = view.pinned_key = -1;
   view.part = part;
-  if (linked) session.edit().b->view.part = part;
+  if (updates_b) session.edit().b->view.part = part;
   clamp_view();
 }
 
 void State::select_head(Index layer, Index head) {
-  const bool linked = is_linked(*this);
+  const bool updates_b = is_linked(*this);
   ViewSettings& view = edit().view;
   view.layer = layer;
   view.head = head;
-  if (linked) {
+  if (updates_b) {
     session.edit().b->view.layer = layer;
     session.edit().b->view.head = head;
   }
@@ -268,7 +268,7 @@ void State::select_head(Index layer, Index head) {
 void State::clamp_view() {
   // The trace of another run does not describe the next one.
   if (!is_current()) return;
-  const bool was_recorded = same_session(session.snapshot(), history.now());
+  const bool was_recorded = same_session(session.snapshot(), history.current());
   clamp_to_trace(session.edit().view, run.trace.get());
   if (session->b) clamp_to_trace(session.edit().b->view, run.reference().get());
   if (was_recorded) history.amend(session.snapshot());

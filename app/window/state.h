@@ -53,7 +53,7 @@ struct State {
   StepPictures step_pictures;
   PresentationState presentation;
   Dialogs dialogs;
-  int tour_stop = -1;  // of the introductory tour; -1: inactive
+  int tour_stop = -1;  // stop of the introductory tour; -1: inactive
   TextPanel text;
   ViewPanel view;
 
@@ -69,7 +69,7 @@ struct State {
   // The session of the newest run with the current view; source of pictures and exports.
   SharedSession shown_session() const;
   // The session saved on exit: the user's own, not that of a lesson.
-  SharedSession own_session() const {
+  SharedSession user_session() const {
     return lesson.lesson != nullptr ? lesson.saved_session : session.snapshot();
   }
   // True if B is shown instead of A: Shift is held, and the view shows a single run. Views of both
@@ -83,7 +83,7 @@ struct State {
   SharedSession pictured_session() const;
   // Controls with an effect in the view; layer and head also if they are the scope of selections.
   ViewControls controls() const;
-  bool panels_shown() const { return settings.panels && !presentation.on; }
+  bool panels_shown() const { return settings.panels && !presentation.is_on; }
   void notify(std::string text);        // the notice disappears by itself
   void report_error(std::string text);  // the notice stays until closed
   // The left panels edit B instead of A.
@@ -91,17 +91,16 @@ struct State {
   const RunView& edited() const { return edits_b() ? *session->b : *session; }
   RunView& edit() { return edits_b() ? *session.edit().b : session.edit(); }
   const Trace* edited_trace() const { return edits_b() ? run.reference().get() : run.trace.get(); }
-  // True if the text of the edited side's last run exceeds the model's context. Ignores later
-  // edits.
+  // True if the text of the edited side's last run exceeds the model's context.
   bool is_overlong() const;
   // Shows this layer and head in the edited side. The other side follows if both showed the same.
   void select_head(Index layer, Index head);
-  // As above for a part: stack, kind, step and segment.
+  // As select_head() for a part: stack, kind, step and segment.
   void select_part(const PartChoice& part);
   // Head under the pointer, with its run.
   struct PointedHead {
     std::shared_ptr<const Trace> trace;  // null: none
-    HeadRef at;
+    HeadRef ref;
     const AttentionTap* tap = nullptr;  // null: no head
     Index head = 0;                     // within its group
   };
@@ -117,11 +116,11 @@ struct State {
   PointedTokens pointed_tokens() const;
   // The attention of the view's layer and head; null without a trace.
   const AttentionTap* tap(Index* head_in_group = nullptr) const;
-  // Clears pins on rows and columns whose tokens differ in the new trace.
-  void clear_stale_pins(const Trace& before, const Trace& now);
+  // Clears pins on rows and columns whose tokens differ between the traces.
+  void clear_stale_pins(const Trace& previous, const Trace& current);
 
-  Index layers() const;  // of the part that the edited side's view shows
-  Index heads() const;   // of its view's layer
+  Index layers() const;  // number of layers of the part that the edited side shows
+  Index heads() const;   // number of heads of the layer that it shows
   // The part that the edited side's view shows; the default part without a trace.
   TracePart part() const;
   // True for decoder self-attention, to which variants and encodings apply.
@@ -137,9 +136,9 @@ struct State {
   };
   mutable std::optional<CachedControls> cached_controls_;  // cache of controls()
   struct CachedShown {
-    SharedSession ran, now;
+    SharedSession run_session, edited_session;
     bool is_current = false;
-    SharedSession shown;
+    SharedSession shown_session;
   };
   const CachedShown& cached_shown() const;
   mutable CachedShown cached_shown_;

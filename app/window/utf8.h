@@ -11,9 +11,9 @@ struct CodePoint {
   std::size_t bytes = 0;  // length, at least 1
 };
 
-CodePoint code_point_at(std::string_view text, std::size_t at);  // requires at < text.size()
-std::size_t next_character(std::string_view text, std::size_t at);
-std::size_t previous_character(std::string_view text, std::size_t at);
+CodePoint code_point_at(std::string_view text, std::size_t offset);  // offset < text.size()
+std::size_t next_character(std::string_view text, std::size_t offset);
+std::size_t previous_character(std::string_view text, std::size_t offset);
 std::string to_utf8(char32_t character);
 
 }  // namespace attnscope::window

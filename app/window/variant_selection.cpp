@@ -36,12 +36,12 @@ void copy_choices(RunView& to, const RunView& from) {
 
 bool has_implied_changes(const State& state) {
   return state.selection.implied && state.selection.implied->is_for_b == state.edits_b() &&
-         same_choices(state.edited(), state.selection.implied->after);
+         same_choices(state.edited(), state.selection.implied->selected);
 }
 
 RunView without_implied_changes(const State& state) {
   RunView run_view = state.edited();
-  if (has_implied_changes(state)) copy_choices(run_view, state.selection.implied->before);
+  if (has_implied_changes(state)) copy_choices(run_view, state.selection.implied->previous);
   return run_view;
 }
 
@@ -53,7 +53,7 @@ Index token_count(const State& state) {
   return trace != nullptr ? static_cast<Index>(trace->tokens.size()) : 0;
 }
 
-const ModelConfig* config_of(const State& state) {
+const ModelConfig* model_config(const State& state) {
   const Trace* trace = state.edited_trace();
   return trace != nullptr && state.edited().run.tensors.file.empty() ? trace->trained.get()
                                                                      : nullptr;
@@ -69,22 +69,22 @@ HeadScope head_scope(const State& state) {
           }};
 }
 
-CompatibleChoice compatible_variant(const State& state, const RunView& now, const Choice& choice,
+CompatibleChoice compatible_variant(const State& state, const RunView& start, const Choice& choice,
                                     bool resets_parameters) {
-  const ModelConfig& config = *config_of(state);
+  const ModelConfig& config = *model_config(state);
   const Index tokens = token_count(state);
   return resets_parameters
-             ? select_variant(now, head_scope(state), variant(choice.id), config, tokens)
-             : select_variant(now, head_scope(state), choice, config, tokens);
+             ? select_variant(start, head_scope(state), variant(choice.id), config, tokens)
+             : select_variant(start, head_scope(state), choice, config, tokens);
 }
 
-CompatibleChoice compatible_encoding(const State& state, const RunView& now, const Choice& choice,
+CompatibleChoice compatible_encoding(const State& state, const RunView& start, const Choice& choice,
                                      bool resets_parameters) {
-  const ModelConfig& config = *config_of(state);
+  const ModelConfig& config = *model_config(state);
   const Index tokens = token_count(state);
   return resets_parameters
-             ? select_encoding(now, head_scope(state), encoding(choice.id), config, tokens)
-             : select_encoding(now, head_scope(state), choice, config, tokens);
+             ? select_encoding(start, head_scope(state), encoding(choice.id), config, tokens)
+             : select_encoding(start, head_scope(state), choice, config, tokens);
 }
 
 // keeps_implied: keeps earlier implied changes. tokens: number of tokens of the whole text.
@@ -99,11 +99,11 @@ void apply_selection(State& state, const CompatibleChoice& compatible, bool keep
     state.selection.implied.reset();
   } else {
     ImpliedChanges implied =
-        had_changes ? *state.selection.implied : ImpliedChanges{.before = state.edited()};
+        had_changes ? *state.selection.implied : ImpliedChanges{.previous = state.edited()};
     implied.tokens = tokens;
     implied.scope = state.selection.scope;
     implied.is_for_b = state.edits_b();
-    implied.after = compatible.viewed;
+    implied.selected = compatible.viewed;
     if (!keeps_implied || !had_changes) implied.text.clear();
     if (!keeps_implied || !had_changes || !compatible.reason.empty())
       implied.reason = compatible.reason;
@@ -134,32 +134,33 @@ void apply_alone(State& state, const std::optional<Choice>& choice,
 }  // namespace
 
 void select_variant(State& state, std::optional<Choice> choice, bool resets_parameters) {
-  if (!choice || config_of(state) == nullptr) {
+  if (!choice || model_config(state) == nullptr) {
     if (choice && resets_parameters)
       choice->values = illustrative_values_for_tensors(state, variant(choice->id));
     return apply_alone(state, choice, choose_variant);
   }
-  const RunView now = resets_parameters ? without_implied_changes(state) : state.edited();
-  apply_selection(state, compatible_variant(state, now, *choice, resets_parameters),
+  const RunView start = resets_parameters ? without_implied_changes(state) : state.edited();
+  apply_selection(state, compatible_variant(state, start, *choice, resets_parameters),
                   !resets_parameters, token_count(state));
   // A new variant starts with its default picture.
   auto& options = state.edit().view.options;
-  if (const auto chosen = options.find("mechanism"); resets_parameters && chosen != options.end()) {
-    chosen->second.erase("picture");
+  if (const auto it = options.find("mechanism"); resets_parameters && it != options.end()) {
+    it->second.erase("picture");
   }
 }
 
 void select_encoding(State& state, std::optional<Choice> choice, bool resets_parameters) {
-  if (!choice || config_of(state) == nullptr) return apply_alone(state, choice, choose_encoding);
+  if (!choice || model_config(state) == nullptr) return apply_alone(state, choice, choose_encoding);
   apply_selection(state, compatible_encoding(state, state.edited(), *choice, resets_parameters),
                   !resets_parameters, token_count(state));
 }
 
 void select_direction(State& state, std::optional<bool> causal) {
-  if (causal && config_of(state) != nullptr) {
+  if (causal && model_config(state) != nullptr) {
     const Index tokens = token_count(state);
-    return apply_selection(
-        state, select_direction(state.edited(), *causal, *config_of(state), tokens), false, tokens);
+    return apply_selection(state,
+                           select_direction(state.edited(), *causal, *model_config(state), tokens),
+                           false, tokens);
   }
   RunView next = state.edited();
   next.run.causal = causal;
@@ -167,8 +168,8 @@ void select_direction(State& state, std::optional<bool> causal) {
 }
 
 std::string variant_refusal(const State& state, const Choice& choice, bool resets_parameters) {
-  const RunView now = resets_parameters ? without_implied_changes(state) : state.edited();
-  return compatible_variant(state, now, choice, resets_parameters).refusal;
+  const RunView start = resets_parameters ? without_implied_changes(state) : state.edited();
+  return compatible_variant(state, start, choice, resets_parameters).refusal;
 }
 
 std::string encoding_refusal(const State& state, const Choice& choice, bool resets_parameters) {
@@ -176,29 +177,30 @@ std::string encoding_refusal(const State& state, const Choice& choice, bool rese
 }
 
 std::string direction_refusal(const State& state, bool causal) {
-  return select_direction(state.edited(), causal, *config_of(state), token_count(state)).refusal;
+  return select_direction(state.edited(), causal, *model_config(state), token_count(state)).refusal;
 }
 
 bool can_check_compatibility(const State& state) {
-  return config_of(state) != nullptr;
+  return model_config(state) != nullptr;
 }
 
 void adapt_parameters_to_text(State& state) {
   if (!has_implied_changes(state) || state.selection.scope != state.selection.implied->scope ||
-      config_of(state) == nullptr)
+      model_config(state) == nullptr)
     return;
   const RunView& edited = state.edited();
-  if (edited.run.text == state.selection.implied->after.run.text || !edited.run.ids.empty()) return;
+  if (edited.run.text == state.selection.implied->selected.run.text || !edited.run.ids.empty())
+    return;
   const std::optional<Choice> choice = scoped_variant(edited, state.selection.scope);
   const std::shared_ptr<const Tokenizer> tokenizer = state.edited_trace()->tokenizer;
   if (!choice || !variant(choice->id).defaults.length || tokenizer == nullptr) return;
   const auto count = static_cast<Index>(tokenizer->encode(edited.run.text).size());
-  const Index tokens = std::min(count, config_of(state)->context);
+  const Index tokens = std::min(count, model_config(state)->context);
   if (tokens == 0) return;
-  RunView now = edited;
-  copy_choices(now, state.selection.implied->before);
+  RunView start = edited;
+  copy_choices(start, state.selection.implied->previous);
   const CompatibleChoice compatible =
-      select_variant(now, head_scope(state), variant(choice->id), *config_of(state), tokens);
+      select_variant(start, head_scope(state), variant(choice->id), *model_config(state), tokens);
   apply_selection(state, compatible, false, tokens);
 }
 
@@ -212,7 +214,7 @@ std::string implied_changes_reason(const State& state) {
 
 void undo_implied_changes(State& state) {
   if (!has_implied_changes(state)) return;
-  copy_choices(state.edit(), state.selection.implied->before);
+  copy_choices(state.edit(), state.selection.implied->previous);
   state.selection.implied.reset();
 }
 

@@ -1,5 +1,4 @@
-// The window: text, model, variant, encoding and parameters on the left, pictures in the middle,
-// explanations on the right.
+// The window: settings on the left, the picture in the middle, explanations on the right.
 #pragma once
 
 #include <filesystem>
@@ -18,12 +17,12 @@ struct WindowOptions {
   std::string tokens, key_tokens;             // token files if `open` contains tensors
   std::optional<std::string> text, model;     // override the session's
   std::optional<std::filesystem::path> input;     // an image, pixels or a trajectory
-  std::optional<std::string> target;              // for models with source and target
+  std::optional<std::string> target;              // target of models with source and target
   std::function<void(ViewSettings&)> apply_view;  // applies options of the view
-  int width = 0, height = 0;                      // of the window; 0: as last time
+  int width = 0, height = 0;                      // size of the window; 0: the last size
   double scale = 0;                               // 0: from the settings or the monitor
   std::optional<bool> dark;
-  std::string lesson;            // to start with: an id or a file; empty: none
+  std::string lesson;            // lesson to start: an id or a file; empty: none
   bool present = false;          // start in presentation mode
   std::optional<bool> tour;      // start the tour; default: at the first start
   bool measure = false;          // print frame times and exit
@@ -44,8 +43,7 @@ struct NoDisplay : WorkError {
   using WorkError::WorkError;
 };
 
-// Opens the window and returns when it is closed. Throws NoDisplay, or InputError if the session
-// cannot be read.
+// Runs the window until it is closed. Throws NoDisplay, or InputError for an unreadable session.
 void run_window(const WindowOptions& options);
 
 }  // namespace attnscope::window

@@ -7,11 +7,11 @@ namespace attnscope {
 namespace {
 
 // Total size of arrays, counting shared storage once.
-class Bytes {
+class ByteCounter {
  public:
   template <class T>
   void add(const Array<T>& array) {
-    if (!array.defined() || !seen_.insert(array.data()).second) return;
+    if (!array.defined() || !counted_.insert(array.data()).second) return;
     sum_ += static_cast<std::size_t>(array.size()) * sizeof(T);
   }
   void add(const Var& var) {
@@ -21,7 +21,7 @@ class Bytes {
     add(result.output);
     for (const Tensor* t : {&result.attention, &result.scores, &result.log_sum_exp}) add(*t);
     add(result.mask);
-    if (result.device && seen_.insert(result.device.get()).second) {
+    if (result.device && counted_.insert(result.device.get()).second) {
       sum_ += static_cast<std::size_t>(element_count(result.device->shape())) * sizeof(float);
     }
     if (result.part) {
@@ -33,7 +33,7 @@ class Bytes {
   std::size_t sum() const { return sum_; }
 
  private:
-  std::set<const void*> seen_;
+  std::set<const void*> counted_;
   std::size_t sum_ = 0;
 };
 
@@ -43,16 +43,16 @@ struct Pairs {
   bool causal = true;
 };
 
-Pairs pairs_of(const OperationResult& result, Index head) {
+Pairs count_pairs(const OperationResult& result, Index head) {
   const Pattern& pattern = *result.pattern;
   const Index queries = pattern.queries(), keys = pattern.keys(), columns_before = keys - queries;
   Pairs pairs;
   pairs.causal = columns_before >= 0 && queries > 1;
   if (result.mask.defined()) {
-    const std::uint8_t* allowed = result.mask.data() + head * queries * keys;
+    const std::uint8_t* mask = result.mask.data() + head * queries * keys;
     for (Index i = 0; i < queries; ++i) {
       for (Index c = 0; c < keys; ++c) {
-        if (allowed[i * keys + c] == 0) continue;
+        if (mask[i * keys + c] == 0) continue;
         ++pairs.count;
         if (c > i + columns_before) pairs.causal = false;
       }
@@ -80,7 +80,7 @@ bool combines_tokens(const OperationResult& result) {
 
 HeadCost head_cost(const AttentionTap& tap, Index head) {
   const OperationResult& result = tap.result;
-  const Pairs pairs = pairs_of(result, head);
+  const Pairs pairs = count_pairs(result, head);
   const bool is_combined = combines_tokens(result) && tap.input.k.defined();
   const Index queries = tap.queries(), keys = is_combined ? tap.input.k.dim(1) : tap.keys();
   HeadCost cost;
@@ -121,7 +121,7 @@ double count_row_elements(const AttentionTap& tap) {
 
 RunCost run_cost(const Trace& trace) {
   RunCost cost;
-  Bytes bytes;
+  ByteCounter bytes;
   for (const AttentionTap& tap : trace.attention) {
     bytes.add(tap.result);
     bytes.add(tap.input.q);
@@ -131,9 +131,9 @@ RunCost run_cost(const Trace& trace) {
     const Index heads = static_cast<Index>(tap.heads.size());
     cost.pairs += tap.result.pattern->pair_count(heads);
     for (Index head = 0; head < heads; ++head) {
-      const HeadCost one_head = head_cost(tap, head);
-      cost.products += one_head.products;
-      cost.full += one_head.full;
+      const HeadCost head_total = head_cost(tap, head);
+      cost.products += head_total.products;
+      cost.full += head_total.full;
     }
     cost.attention_bytes += sizeof(float) * count_row_elements(tap);
   }

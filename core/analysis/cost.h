@@ -17,7 +17,7 @@ HeadCost head_cost(const AttentionTap& tap, Index head);  // head: within the gr
 struct RunCost {
   Index pairs = 0;                // allowed query-key pairs, over all layers and heads
   double products = 0, full = 0;  // see HeadCost
-  std::size_t bytes = 0;  // of everything the run stores: activations, q, k, attention, logits
+  std::size_t bytes = 0;          // stored by the run: activations, q, k, attention, logits
   // Bytes that attention itself needs, over all layers and heads: queries, keys, values, outputs,
   // and one number per product. The rest of `bytes` is stored for inspection only.
   double attention_bytes = 0;

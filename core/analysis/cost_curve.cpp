@@ -34,7 +34,7 @@ Values values_at(const CostVariant& entry, Index length) {
       values.set(parameter.key, size->second);
     } else if (parameter.illustrative_default && !parameter.required &&
                entry.uses_published_sizes) {
-      // Both sets of a factorised pattern.
+      // For example both index sets of a factorised pattern.
       values.set(parameter.key, parameter.illustrative_default(length));
     } else if (parameter.required && !values.has(parameter.key)) {
       values.set(parameter.key, parameter.initial);
@@ -63,7 +63,7 @@ Tensor random_numbers(const Shape& shape, std::uint64_t seed) {
 }
 
 // Inputs of one operation, or the reason why it cannot run.
-struct Prepared {
+struct RunInput {
   OperationInput input;
   std::size_t bytes = 0;
   std::string refusal;
@@ -73,13 +73,13 @@ std::size_t bytes_of(const Shape& shape) {
   return static_cast<std::size_t>(element_count(shape)) * sizeof(float);
 }
 
-std::string too_large(std::size_t bytes) {
+std::string size_refusal(std::size_t bytes) {
   constexpr double kGiB = 1024.0 * 1024 * 1024;
   return "would need " + brief(static_cast<double>(bytes) / kGiB, 2) + " GiB of inputs";
 }
 
-Prepared prepare(const CostRequest& request, const Variant& v, const Values& values, Index length) {
-  Prepared p;
+RunInput prepare(const CostRequest& request, const Variant& v, const Values& values, Index length) {
+  RunInput p;
   const Dimensions d = dimensions_at(request, length);
   const bool causal = request.causal && v.causality.refusal.empty();
   p.refusal = refusal({v.id, values}, default_encoding(), causal, d, length, length);
@@ -97,7 +97,7 @@ Prepared prepare(const CostRequest& request, const Variant& v, const Values& val
     p.bytes += bytes_of(weight.shape(d, values));
   }
   if (p.bytes > request.max_bytes) {
-    p.refusal = too_large(p.bytes);
+    p.refusal = size_refusal(p.bytes);
     return p;
   }
   in.q = random_numbers(rows, 1);
@@ -119,7 +119,7 @@ Prepared prepare(const CostRequest& request, const Variant& v, const Values& val
 
 // A result with the pattern only, if that determines the cost; else nullopt.
 std::optional<OperationResult> pattern_result(const CostRequest& request, const Variant& v,
-                                              const Prepared& p, Index length) {
+                                              const RunInput& p, Index length) {
   if (!is_pattern_only(v, p.input.variant.values) || v.cost.head) return std::nullopt;
   OperationResult result;
   result.pattern = std::make_shared<const Pattern>(
@@ -132,7 +132,7 @@ std::optional<OperationResult> pattern_result(const CostRequest& request, const 
   return result;
 }
 
-void count_cost(const CostRequest& request, const Prepared& p, const OperationResult& result,
+void count_cost(const CostRequest& request, const RunInput& p, const OperationResult& result,
                 CostPoint& point) {
   AttentionTap tap;
   tap.variant = p.input.variant;
@@ -180,13 +180,13 @@ std::size_t bytes_of(const Pattern& pattern) {
 }
 
 // Computes the operation once to count, then repeatedly to measure.
-void measure(const CostRequest& request, const Prepared& p, CostPoint& point, double& first_run) {
+void measure(const CostRequest& request, const RunInput& p, CostPoint& point, double& first_run) {
   reset_peak_storage();
-  const std::size_t live = storage_statistics().live_bytes;
+  const std::size_t initial_bytes = storage_statistics().live_bytes;
   const Clock::time_point start = Clock::now();
   OperationResult result = evaluate(p.input, cpu_backend(), {});
   first_run = seconds_since(start);
-  const std::size_t peak = storage_statistics().peak_bytes - live;
+  const std::size_t peak = storage_statistics().peak_bytes - initial_bytes;
   count_cost(request, p, result, point);
   if (!request.measured) return;
   point.peak_bytes = static_cast<double>(peak + p.bytes + bytes_of(*result.pattern));
@@ -219,8 +219,8 @@ class TimePredictor {
   std::vector<std::pair<double, double>> times_;
 };
 
-CostPoint point_at(const CostRequest& request, const CostVariant& entry, Index length,
-                   TimePredictor& predictor) {
+CostPoint cost_point(const CostRequest& request, const CostVariant& entry, Index length,
+                     TimePredictor& predictor) {
   const Variant& v = variant(entry.choice.id);
   CostPoint point;
   point.length = length;
@@ -233,7 +233,7 @@ CostPoint point_at(const CostRequest& request, const CostVariant& entry, Index l
     point.missing = "would take about " + brief(seconds, 2) + " s";
     return point;
   }
-  const Prepared p = prepare(request, v, point.values, point.tokens);
+  const RunInput p = prepare(request, v, point.values, point.tokens);
   if (!p.refusal.empty()) {
     point.missing = p.refusal;
     return point;
@@ -262,7 +262,7 @@ double measured_seconds_per_operation(const CostRequest& request) {
   double best = std::numeric_limits<double>::infinity();
   for (int n = 0; n < kRepeats; ++n) {
     TimePredictor predictor;
-    const CostPoint point = point_at(reference, {default_variant()}, kReferenceLength, predictor);
+    const CostPoint point = cost_point(reference, {default_variant()}, kReferenceLength, predictor);
     best = std::min(best, point.seconds / point.operations);
   }
   return best;
@@ -369,7 +369,7 @@ CostCurves cost_curves(const CostRequest& request, const CostProgress& progress)
       for (std::size_t n = 0; n < curves.series.size(); ++n) {
         check_stop();
         CostSeries& series = curves.series[n];
-        series.points.push_back(point_at(request, series.variant, length, predictors[n]));
+        series.points.push_back(cost_point(request, series.variant, length, predictors[n]));
         update_seconds_per_operation(series.variant, series.points.back(),
                                      curves.seconds_per_operation);
         completed_work += static_cast<double>(length);

@@ -20,21 +20,21 @@ struct CostVariant {
 
 struct CostRequest {
   std::vector<CostVariant> variants;
-  std::vector<Index> lengths;  // in tokens, ascending
+  std::vector<Index> lengths;  // numbers of tokens, ascending
   Index heads = 4, head_size = 64;
   bool causal = false;     // for variants that support it; some are always causal
   bool measured = true;    // also measures time and memory
-  double max_seconds = 5;  // per operation: longer lengths are skipped
-  std::size_t max_bytes = std::size_t{2} << 30;  // of inputs per operation: likewise
+  double max_seconds = 5;  // of one operation; longer lengths are skipped
+  std::size_t max_bytes = std::size_t{2} << 30;  // inputs; longer lengths are skipped
 };
 
 struct CostPoint {
-  Index length = 0;  // as requested
+  Index length = 0;  // requested length
   Index tokens = 0;  // length used: rounded for variants that need whole blocks
   Values values{};   // parameters at this length
-  // Over all heads. Operations: multiply-adds of scores and weighted sums, or the substitute that
-  // head_cost() counts. Bytes: queries, keys, values, output, and one number per score or its
-  // substitute.
+  // Totals of all heads. Operations: multiply-adds of scores and weighted sums, or of what
+  // head_cost() counts instead. Bytes: queries, keys, values, output, and one number per score or
+  // its substitute.
   double operations = std::numeric_limits<double>::quiet_NaN();
   double bytes = std::numeric_limits<double>::quiet_NaN();
   // Measured, or NaN: the median of warm runs, and the peak allocation.
@@ -63,11 +63,11 @@ struct CostCurves {
 double seconds_by_formula(const CostCurves& curves, const CostPoint& point);
 
 // Called after each point, with the results so far and the completed fraction in [0, 1].
-using CostProgress = std::function<void(const CostCurves&, double share)>;
+using CostProgress = std::function<void(const CostCurves&, double fraction)>;
 
-// Measures all variants at a length before the next one. Returns the results so far if cancelled.
-// Throws InputError if a variant cannot be measured alone or its parameters are invalid at all
-// lengths.
+// Measures all variants at one length before the next length. Returns the results so far if
+// cancelled. Throws InputError if a variant cannot be measured alone or its parameters are invalid
+// at all lengths.
 CostCurves cost_curves(const CostRequest& request, const CostProgress& progress);
 
 // Reason why a variant has no cost curve: "custom: its pairs are drawn by hand"; else empty.
@@ -75,14 +75,14 @@ std::string cost_refusal(const Variant& variant);
 // Default selection: one variant per growth rate.
 std::vector<CostVariant> default_cost_variants();
 
-// `first`, doubled until `last`, which is included.
+// Lengths first, 2 first, 4 first, ... below `last`, followed by `last`.
 std::vector<Index> doubling_lengths(Index first, Index last);
 
 // CSV "variant,parameters,length,tokens,operations,bytes,seconds,seconds_by_formula,peak_bytes,
 // growth,note": one line per point; unknown numbers are empty.
 std::string to_csv(const CostCurves& curves);
 
-// "window = 64, dilation = 1": parameters of a point; empty if it has none.
+// "window = 64, dilation = 1": parameters of a point; empty for a variant without parameters.
 std::string parameters_text(const Variant& variant, const Values& values);
 
 }  // namespace attnscope

@@ -23,7 +23,7 @@ std::string unit_text(double number, const auto& units) {
   return brief(number / unit->size, 3) + unit->name;
 }
 
-// True if measured values, or values by formula, are drawn.
+// Kinds of values that the plot contains.
 bool draws_measured(const CostPlotOptions& options) {
   return options.measured && options.quantity != CostQuantity::Operations;
 }
@@ -36,7 +36,7 @@ bool draws_guides(const CostPlotOptions& options) {
   return options.guides && (options.quantity != CostQuantity::Bytes || draws_formula(options));
 }
 
-Colour colour_of(std::size_t series, const Theme& theme) {
+Colour series_colour(std::size_t series, const Theme& theme) {
   const ColourMap& map = colour_map(kCategories);
   Colour colour = map.colours[series % map.colours.size()];
   if (!theme.is_dark()) return colour;
@@ -45,8 +45,8 @@ Colour colour_of(std::size_t series, const Theme& theme) {
   return {lighter(colour.r), lighter(colour.g), lighter(colour.b), colour.a};
 }
 
-std::vector<Point> points_of(const CostCurves& curves, const CostSeries& series,
-                             CostQuantity quantity, bool measured) {
+std::vector<Point> series_points(const CostCurves& curves, const CostSeries& series,
+                                 CostQuantity quantity, bool measured) {
   std::vector<Point> points;
   for (const CostPoint& point : series.points) {
     const double number = cost_number(curves, point, quantity, measured);
@@ -59,19 +59,19 @@ std::vector<Point> points_of(const CostCurves& curves, const CostSeries& series,
 
 // Growth curve from the shortest length to the longest, through the last point; a straight line in
 // log-log axes up to logarithmic factors.
-std::vector<Point> guide_of(const Growth& growth, const std::vector<Point>& points, double min_x,
-                            double max_x) {
+std::vector<Point> growth_guide(const Growth& growth, const std::vector<Point>& points,
+                                double min_x, double max_x) {
   constexpr int kSteps = 24;
   std::vector<Point> guide;
-  const Point end = points.back();
+  const Point last_point = points.back();
   for (int n = 0; n <= kSteps; ++n) {
     const double x = min_x * std::pow(max_x / min_x, static_cast<double>(n) / kSteps);
-    guide.push_back({x, end.y * growth.at(x) / growth.at(end.x)});
+    guide.push_back({x, last_point.y * growth.at(x) / growth.at(last_point.x)});
   }
   return guide;
 }
 
-std::string title_of(CostQuantity quantity) {
+std::string plot_title(CostQuantity quantity) {
   switch (quantity) {
     case CostQuantity::Time:
       return "Attention time by sequence length";
@@ -83,13 +83,13 @@ std::string title_of(CostQuantity quantity) {
   return "";
 }
 
-std::string axis_of(CostQuantity quantity) {
+std::string y_axis_label(CostQuantity quantity) {
   if (quantity == CostQuantity::Time) return "time";
   return quantity == CostQuantity::Bytes ? "bytes" : "multiply-adds";
 }
 
 // Explanation of the plot, in sentences.
-std::string note_of(const CostCurves& curves, const CostPlotOptions& options) {
+std::string describe_plot(const CostCurves& curves, const CostPlotOptions& options) {
   const CostRequest& request = curves.request;
   const std::string heads = request.heads == 1 ? " head of size " : " heads of size ";
   std::string text = std::to_string(request.heads) + heads + std::to_string(request.head_size) +
@@ -112,23 +112,24 @@ std::string note_of(const CostCurves& curves, const CostPlotOptions& options) {
     }
   }
   if (draws_guides(options)) text += " Dotted: published growth, through the longest length.";
-  std::string cut;
+  std::string skips;
   for (const CostSeries& series : curves.series) {
     for (const CostPoint& point : series.points) {
       if (point.missing.empty()) continue;
-      cut += (cut.empty() ? " Skipped: " : "; ") + series.label + " from " + grouped(point.length) +
-             " (" + point.missing + ")";
+      skips += (skips.empty() ? " Skipped: " : "; ") + series.label + " from " +
+               grouped(point.length) + " (" + point.missing + ")";
       break;
     }
   }
-  return text + cut + (cut.empty() ? "" : ".") + (curves.stopped ? " Stopped before the end." : "");
+  return text + skips + (skips.empty() ? "" : ".") +
+         (curves.stopped ? " Stopped before the end." : "");
 }
 
 // "Local window", with its parameters if the variant occurs more than once.
-std::string label_of(const CostCurves& curves, std::size_t n) {
+std::string curve_label(const CostCurves& curves, std::size_t n) {
   const CostSeries& series = curves.series[n];
-  const auto occurrences = std::ranges::count_if(curves.series, [&](const CostSeries& other) {
-    return other.variant.choice.id == series.variant.choice.id;
+  const auto occurrences = std::ranges::count_if(curves.series, [&](const CostSeries& candidate) {
+    return candidate.variant.choice.id == series.variant.choice.id;
   });
   const Variant& v = variant(series.variant.choice.id);
   std::string label = series.label;
@@ -180,20 +181,20 @@ std::string cost_text(CostQuantity quantity, double number) {
 DisplayList cost_plot(const CostCurves& curves, const CostPlotOptions& options, const Theme& theme,
                       const TextMeasure& measure) {
   LineChart chart;
-  chart.title = title_of(options.quantity);
+  chart.title = plot_title(options.quantity);
   chart.x_label = "sequence length (tokens)";
-  chart.y_label = axis_of(options.quantity);
+  chart.y_label = y_axis_label(options.quantity);
   chart.width = options.width;
   chart.height = options.height;
   chart.labels_at_ends = true;
-  chart.note = note_of(curves, options);
+  chart.note = describe_plot(curves, options);
   chart.x = {.logarithmic = true, .base = 2, .text = [](double tick) {
                return grouped(std::llround(tick));
              }};
-  const bool bytes = options.quantity == CostQuantity::Bytes;
+  const bool is_bytes = options.quantity == CostQuantity::Bytes;
   chart.y = {
       .logarithmic = true,
-      .base = bytes ? 2.0 : 10.0,
+      .base = is_bytes ? 2.0 : 10.0,
       .text = [quantity = options.quantity](double tick) { return cost_text(quantity, tick); }};
   // The axis covers all requested lengths, even while they are being measured.
   double min_length = 0, max_length = 0;
@@ -205,24 +206,24 @@ DisplayList cost_plot(const CostCurves& curves, const CostPlotOptions& options, 
   chart.x.most = max_length;
   for (std::size_t n = 0; n < curves.series.size(); ++n) {
     const CostSeries& series = curves.series[n];
-    const Colour colour = colour_of(n, theme);
+    const Colour colour = series_colour(n, theme);
     const bool measured = draws_measured(options), formula = draws_formula(options);
     const std::vector<Point> by_formula =
-        formula ? points_of(curves, series, options.quantity, false) : std::vector<Point>();
+        formula ? series_points(curves, series, options.quantity, false) : std::vector<Point>();
     const std::vector<Point> main_points =
-        measured ? points_of(curves, series, options.quantity, true) : by_formula;
+        measured ? series_points(curves, series, options.quantity, true) : by_formula;
     if (main_points.empty()) continue;
     if (draws_guides(options) && max_length > min_length) {
       Colour guide_colour = colour;
       guide_colour.a = 150;
       const Growth& growth = variant(series.variant.choice.id).cost.growth;
-      chart.curves.push_back(
-          {.label = "",
-           .points = guide_of(growth, bytes ? by_formula : main_points, min_length, max_length),
-           .colour = guide_colour,
-           .thickness = 1.2,
-           .stroke = LineStroke::Dotted,
-           .guides = true});
+      chart.curves.push_back({.label = "",
+                              .points = growth_guide(growth, is_bytes ? by_formula : main_points,
+                                                     min_length, max_length),
+                              .colour = guide_colour,
+                              .thickness = 1.2,
+                              .stroke = LineStroke::Dotted,
+                              .guides = true});
     }
     if (measured && formula) {
       chart.curves.push_back({.label = "",
@@ -231,7 +232,7 @@ DisplayList cost_plot(const CostCurves& curves, const CostPlotOptions& options, 
                               .thickness = 1.5,
                               .stroke = LineStroke::Dashed});
     }
-    chart.curves.push_back({.label = label_of(curves, n),
+    chart.curves.push_back({.label = curve_label(curves, n),
                             .points = main_points,
                             .colour = colour,
                             .thickness = 2.2,

@@ -1,5 +1,4 @@
-// Plot of cost against sequence length. Both axes are logarithmic, so that a power law is a
-// straight line.
+// Plot of cost against sequence length. Both axes are logarithmic: a power law is a straight line.
 #pragma once
 
 #include <string>
@@ -23,7 +22,7 @@ struct CostPlotOptions {
   double width = 900, height = 560;
 };
 
-// One value of a point; NaN if there is none.
+// Value of a quantity at a point; NaN if unknown.
 double cost_number(const CostCurves& curves, const CostPoint& point, CostQuantity quantity,
                    bool measured);
 

@@ -20,7 +20,7 @@ constexpr Index kSeeds = 9;
 struct EstimateSettings {
   std::string label;
   std::vector<std::pair<std::string, Value>> values;
-  bool drawn = true;
+  bool is_random = true;
 };
 
 // A family of estimates and the parameter that sets its size.
@@ -29,7 +29,7 @@ struct Family {
   std::vector<EstimateSettings> settings;
 };
 
-Family family_of(const std::string& variant) {
+Family estimate_family(const std::string& variant) {
   const auto performer = [](const char* label, const char* kind, bool orthogonal) {
     return EstimateSettings{label, {{"kind", std::string(kind)}, {"orthogonal", orthogonal}}};
   };
@@ -73,7 +73,7 @@ class EstimatedWeights {
   Tensor run_with(const std::string& key, Index size, const EstimateSettings& setting, Index seed) {
     Values& values = input_.variant.values;
     values.set(key, size);
-    if (setting.drawn) values.set("seed", seed);
+    if (setting.is_random) values.set("seed", seed);
     for (const auto& [name, value] : setting.values) values.set(name, value);
     const OperationResult result =
         evaluate(input_, cpu_backend(), {.output = true, .attention = true});
@@ -97,7 +97,7 @@ double relative_error(const Tensor& exact, const Tensor& estimate) {
   return std::sqrt(error / norm);
 }
 
-ErrorSpread spread_of(std::vector<double> errors) {
+ErrorSpread error_spread(std::vector<double> errors) {
   std::erase_if(errors, [](double error) { return std::isnan(error); });
   if (errors.empty()) {
     constexpr double missing = std::numeric_limits<double>::quiet_NaN();
@@ -111,13 +111,13 @@ ErrorSpread spread_of(std::vector<double> errors) {
 ErrorCurve best_curve(const ErrorStudy& study) {
   ErrorCurve curve{"best of rank k", false, false, {}};
   for (const Index size : study.sizes) {
-    const double error = std::sqrt(std::max(0.0, 1 - study.kept(size)));
+    const double error = std::sqrt(std::max(0.0, 1 - study.explained_by(size)));
     curve.errors.push_back({error, error, error});
   }
   return curve;
 }
 
-bool is_own(const EstimateSettings& setting, const Values& values) {
+bool matches(const EstimateSettings& setting, const Values& values) {
   return std::ranges::all_of(setting.values, [&](const auto& entry) {
     const auto it = values.all().find(entry.first);
     return it != values.all().end() && it->second == entry.second;
@@ -127,7 +127,7 @@ bool is_own(const EstimateSettings& setting, const Values& values) {
 }  // namespace
 
 std::string error_study_refusal(const AttentionTap& tap) {
-  if (family_of(tap.variant.id).settings.empty()) {
+  if (estimate_family(tap.variant.id).settings.empty()) {
     return "This method does not approximate a softmax by features or rows.";
   }
   if (!tap.input.q.defined() || !tap.input.k.defined() || tap.input.q.dim(1) != tap.queries()) {
@@ -140,10 +140,10 @@ std::string error_study_refusal(const AttentionTap& tap) {
   return {};
 }
 
-double ErrorStudy::kept(Index rank) const {
+double ErrorStudy::explained_by(Index rank) const {
   double leading = 0, total = 0;
-  for (std::size_t i = 0; i < singular.size(); ++i) {
-    const double square = singular[i] * singular[i];
+  for (std::size_t i = 0; i < singular_values.size(); ++i) {
+    const double square = singular_values[i] * singular_values[i];
     total += square;
     if (static_cast<Index>(i) < rank) leading += square;
   }
@@ -151,33 +151,33 @@ double ErrorStudy::kept(Index rank) const {
 }
 
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
-                       const std::function<void(std::size_t done, std::size_t all)>& progress) {
+                       const std::function<void(std::size_t done, std::size_t total)>& progress) {
   if (!error_study_refusal(tap).empty()) throw std::logic_error("this head has no error study");
-  const Family family = family_of(tap.variant.id);
+  const Family family = estimate_family(tap.variant.id);
   const bool by_rows = family.parameter == "k";
   const Tensor exact = softmax_weights(tap, head, model);
   ErrorStudy study;
   study.size = family.size;
-  study.own_size = tap.variant.values.integer(family.parameter);
+  study.used_size = tap.variant.values.integer(family.parameter);
   study.seeds = kSeeds;
   const Index max = by_rows ? exact.dim(1) : kMaxFeatures;
   for (Index size = by_rows ? 1 : kMinFeatures; size <= max; size *= 2) study.sizes.push_back(size);
   check_stop();
-  study.singular = singular_values(matrix_of(exact));
+  study.singular_values = singular_values(matrix_of(exact));
   EstimatedWeights estimates(tap, head);
-  const std::size_t all = family.settings.size() * study.sizes.size();
+  const std::size_t total_runs = family.settings.size() * study.sizes.size();
   std::size_t done = 0;
   for (const EstimateSettings& setting : family.settings) {
-    ErrorCurve curve{setting.label, is_own(setting, tap.variant.values), setting.drawn, {}};
+    ErrorCurve curve{setting.label, matches(setting, tap.variant.values), setting.is_random, {}};
     for (const Index size : study.sizes) {
       std::vector<double> errors;
-      for (Index seed = 0; seed < (setting.drawn ? kSeeds : 1); ++seed) {
+      for (Index seed = 0; seed < (setting.is_random ? kSeeds : 1); ++seed) {
         check_stop();
         errors.push_back(
             relative_error(exact, estimates.run_with(family.parameter, size, setting, seed)));
       }
-      curve.errors.push_back(spread_of(std::move(errors)));
-      progress(++done, all);
+      curve.errors.push_back(error_spread(std::move(errors)));
+      progress(++done, total_runs);
     }
     study.curves.push_back(std::move(curve));
   }

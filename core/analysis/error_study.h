@@ -18,29 +18,29 @@ std::string error_study_refusal(const AttentionTap& tap);
 // Range of the errors over all seeds. An error is |A − Ã| / |A| in the Frobenius norm: 0 if the
 // weights Ã equal the softmax weights A, 1 if they are no better than zero weights.
 struct ErrorSpread {
-  double least = 0, median = 0, most = 0;
+  double min = 0, median = 0, max = 0;
 };
 
 struct ErrorCurve {
   std::string label;                // "positive, orthogonal"
   bool is_own = false;              // uses the head's own settings
-  bool drawn = true;                // random, so that seeds differ
-  std::vector<ErrorSpread> errors;  // per size
+  bool is_random = true;            // the error depends on a seed
+  std::vector<ErrorSpread> errors;  // one per size
 };
 
 struct ErrorStudy {
   std::string size;          // "features m"
   std::vector<Index> sizes;  // ascending
-  Index own_size = 0;        // the head's own
+  Index used_size = 0;       // size in the head's settings
   Index seeds = 0;
   std::vector<ErrorCurve> curves;
-  std::vector<double> singular;  // singular values of the softmax weights, descending
+  std::vector<double> singular_values;  // of the softmax weights, descending
   // Fraction of the sum of squared singular values in the first `rank`.
-  double kept(Index rank) const;
+  double explained_by(Index rank) const;
 };
 
 // Throws std::logic_error if refused. `head`: within the tap's group; `model`: the width d.
 ErrorStudy error_study(const AttentionTap& tap, Index head, Index model,
-                       const std::function<void(std::size_t done, std::size_t all)>& progress);
+                       const std::function<void(std::size_t done, std::size_t total)>& progress);
 
 }  // namespace attnscope

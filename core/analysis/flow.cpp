@@ -103,26 +103,26 @@ IntTensor reachability(const std::vector<std::vector<const Pattern*>>& layers) {
   if (layers.empty() || layers.front().empty()) throw InputError("reachability: no layers");
   const Index size = layers.front().front()->queries();
   IntTensor first_reached = IntTensor::full({size, size}, -1);
-  BitRows reached(size);
+  BitRows reachable(size);
   for (Index i = 0; i < size; ++i) {
     first_reached(i, i) = 0;
-    reached.set(i, i);
+    reachable.set(i, i);
   }
   std::int32_t depth = 0;
   for (const auto& layer : layers) {
     ++depth;
-    BitRows extended = reached;
+    BitRows extended = reachable;
     for (const Pattern* pattern : layer) {
       if (pattern->queries() != size || pattern->keys() != size) {
         throw InputError("reachability: expected patterns of size " + std::to_string(size));
       }
-      add_layer(*pattern, reached, extended);
+      add_layer(*pattern, reachable, extended);
     }
-    reached = std::move(extended);
+    reachable = std::move(extended);
     parallel_for(size, 8, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
         for (Index j = 0; j < size; ++j) {
-          if (first_reached(i, j) < 0 && reached.has(i, j)) first_reached(i, j) = depth;
+          if (first_reached(i, j) < 0 && reachable.has(i, j)) first_reached(i, j) = depth;
         }
       }
     });

@@ -165,7 +165,7 @@ double GateSet::row_mean(Index row) const {
   return mean_of(first, first + mean.dim(1));
 }
 
-double GateSet::all_mean() const {
+double GateSet::overall_mean() const {
   return mean_of(mean.data(), mean.data() + mean.size());
 }
 

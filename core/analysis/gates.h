@@ -1,4 +1,4 @@
-// Gates of a run: share of new information that each token admits.
+// Gates of a run: the fraction of new information that each token accepts.
 #pragma once
 
 #include <string>
@@ -26,12 +26,12 @@ struct GateSet {
   bool untrained = false;  // its weights are 0, so that all gates are 0.5
 
   double row_mean(Index row) const;  // over tokens that have a gate; NaN if none has
-  double all_mean() const;           // the same over all rows
+  double overall_mean() const;       // the same over all rows
 };
 
 // All gates of the run on the stack's tokens: of experts (Shazeer et al., 2017), GTrXL's z of each
 // residual connection (Parisotto et al., 2019), memorizing's g (Wu et al., 2022), SPALM's g
-// (Yogatama et al., 2021). Empty if there are none.
+// (Yogatama et al., 2021). Empty if the run has no gates.
 std::vector<GateSet> gates_of(const Trace& trace, Stack stack);
 bool has_gates(const Trace& trace);
 // True if the gate of retrieval (SPALM) exists and is 0.5 everywhere.

@@ -23,7 +23,7 @@ double HaltingRecord::mean_steps() const {
          static_cast<double>(length());
 }
 
-bool HaltingRecord::stopped(Index token) const {
+bool HaltingRecord::halted_by_itself(Index token) const {
   double sum = 0;
   for (Index t = 0; t < steps[static_cast<std::size_t>(token)]; ++t) {
     sum += static_cast<double>(probability(token, t));

@@ -20,8 +20,8 @@ struct HaltingRecord {
   double ponder(Index token) const;
   double ponder() const;
   double mean_steps() const;
-  // True if the token halted by itself rather than at the maximum number of steps.
-  bool stopped(Index token) const;
+  // True if the token halted by itself, not because of the maximum number of steps.
+  bool halted_by_itself(Index token) const;
 };
 
 bool has_steps(const Trace& trace);            // true if the same layers are applied repeatedly

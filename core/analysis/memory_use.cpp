@@ -10,8 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Value of a parameter that sizes a memory; the segment length if unset, 0 if there is no such
-// parameter.
+// Value of a parameter that sizes a memory; unset: the segment length, no such parameter: 0.
 Index memory_size(const Choice& choice, const char* key, Index segment) {
   const std::vector<Parameter>& parameters = variant(choice.id).parameters;
   if (std::ranges::find(parameters, key, &Parameter::key) == parameters.end()) return 0;
@@ -55,7 +54,7 @@ bool remembers(const Trace& trace) {
          });
 }
 
-double fraction_of_length(const TapHead& head, KeyKind kind) {
+double kind_weight(const TapHead& head, KeyKind kind) {
   const Tensor weights = head.tap->attention(head.head);  // [L_q, L_k]
   double sum = 0;
   for (const SlotRun& run : slot_runs(*head.tap)) {
@@ -96,16 +95,16 @@ SlotWeights slot_weights(const std::vector<TapHead>& heads) {
 
 namespace {
 
-// Range minimum queries over an array (sparse table): rows of a pattern are runs of hundreds of
-// columns, and there are as many rows.
+// Range minimum queries over an array (sparse table): a pattern has hundreds of rows, with runs of
+// hundreds of columns.
 class RangeMin {
  public:
   explicit RangeMin(std::vector<Index> numbers) : levels_{std::move(numbers)} {
     for (std::size_t width = 1; 2 * width <= levels_[0].size(); width *= 2) {
-      const std::vector<Index>& below = levels_.back();  // minimum of `width` neighbours
+      const std::vector<Index>& level_below = levels_.back();  // minimum of `width` neighbours
       std::vector<Index> level;
       for (std::size_t n = 0; n + 2 * width <= levels_[0].size(); ++n) {
-        level.push_back(std::min(below[n], below[n + width]));
+        level.push_back(std::min(level_below[n], level_below[n + width]));
       }
       levels_.push_back(std::move(level));
     }
@@ -129,7 +128,8 @@ class RangeMin {
   std::vector<std::vector<Index>> levels_;  // minimum of the next 1, 2, 4, .. entries
 };
 
-// Updates the oldest token that each query of the tap can reach, given those of the layer below.
+// Updates the oldest token that each query of the tap can reach, given the oldest tokens of the
+// layer below.
 void extend_reach(const Trace& trace, const AttentionTap& tap, const std::vector<Index>& below,
                   std::vector<Index>& reach) {
   const auto oldest_of = [&](const RowSource& source) {

@@ -1,5 +1,4 @@
-// Use of memory by a model that reads in segments: kinds of columns, their weight, the receptive
-// field and the cost.
+// Memory of a model that reads in segments: kinds of columns, weights, receptive field and cost.
 //
 // Positions are indices into Trace::tokens. Dai et al., 2019, section 3.2; Rae et al., 2019,
 // figure 4 (weight by slot) and section 3.1 (range and cost).
@@ -11,15 +10,15 @@
 
 namespace attnscope {
 
-// Adjacent columns of one kind, oldest first; those of kind Token are the segment's own.
+// Adjacent columns of one kind. Columns of kind Token belong to the segment itself.
 struct SlotRun {
   KeyKind kind = KeyKind::Token;
   Index first = 0, count = 0;
 };
-std::vector<SlotRun> slot_runs(const AttentionTap& tap);  // without empty runs
+std::vector<SlotRun> slot_runs(const AttentionTap& tap);  // oldest first, without empty runs
 Index slot_count(const AttentionTap& tap, KeyKind kind);
 
-// Text rows in a column; `first` is -1 if unknown.
+// Text rows that a column stores; `first` is -1 if unknown.
 RowSource column_source(const Trace& trace, const AttentionTap& tap, Index column);
 
 bool reads_in_segments(const Trace& trace);
@@ -31,9 +30,9 @@ struct TapHead {
   Index head = 0;
 };
 
-// Weight on all columns of this kind, averaged over queries. If rows sum to 1, the shares of all
-// kinds sum to 1.
-double fraction_of_length(const TapHead& head, KeyKind kind);
+// Weight on all columns of this kind, averaged over queries. If rows sum to 1, so do the weights of
+// all kinds.
+double kind_weight(const TapHead& head, KeyKind kind);
 
 // Mean and (population) standard deviation of the weight of each column over the queries of all
 // these heads. Forbidden pairs count as 0. All heads have the same queries and columns. [L_k] each

@@ -14,11 +14,10 @@ namespace attnscope {
 Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids);
 
 // Next-token logits of a run: of the mixture if contexts were retrieved, else the model's own.
-// Undefined if it predicts no tokens.  [L, vocabulary]
+// Undefined if the model predicts no tokens.  [L, vocabulary]
 const Tensor& predictions(const Trace& trace);
 
-// Means over the predicted tokens of a run. Meaningful for causal models only: any other model has
-// seen its targets.
+// Means over the predicted tokens of a run. Only meaningful if the model is causal.
 struct Prediction {
   Index tokens = 0;  // predicted tokens: L - 1
   double bits_per_token = 0;

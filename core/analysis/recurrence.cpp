@@ -60,7 +60,7 @@ RecurrentStep recurrent_step(const Recurrence& recurrence, Index t) {
   const Index features = recurrence.k.dim(1), size = recurrence.v.dim(1);
   RecurrentStep step;
   step.counts.assign(static_cast<std::size_t>(t) + 1, 1);
-  RowMatrix before = RowMatrix::Zero(features, size), added = before;
+  RowMatrix decayed_state = RowMatrix::Zero(features, size), update = decayed_state;
   Eigen::VectorXd z = Eigen::VectorXd::Zero(features);
   double decay = 1;  // fraction of token j's contribution that remains at token t
   for (Index j = t; j >= 0; --j) {
@@ -69,17 +69,17 @@ RecurrentStep recurrent_step(const Recurrence& recurrence, Index t) {
     if (!recurrence.gates.empty()) decay *= recurrence.gates[index];
     step.counts[index] = factor;
     const Eigen::VectorXd key = factor * row_of(recurrence.k, j);
-    (j == t ? added : before).noalias() += key * row_of(recurrence.v, j).transpose();
+    (j == t ? update : decayed_state).noalias() += key * row_of(recurrence.v, j).transpose();
     z += key;
   }
-  const RowMatrix after = before + added;
+  const RowMatrix state = decayed_state + update;
   const Eigen::VectorXd query = row_of(recurrence.q, t);
   const double sum = query.dot(z);
-  step.before = tensor_of(before);
-  step.added = tensor_of(added);
-  step.after = tensor_of(after);
+  step.before = tensor_of(decayed_state);
+  step.added = tensor_of(update);
+  step.after = tensor_of(state);
   step.z = tensor_of(z.transpose()).reshaped({features});
-  step.output = tensor_of(query.transpose() * after / sum).reshaped({size});
+  step.output = tensor_of(query.transpose() * state / sum).reshaped({size});
   for (Index j = 0; j <= t; ++j) {
     step.weights.push_back(step.counts[static_cast<std::size_t>(j)] *
                            query.dot(row_of(recurrence.k, j)) / sum);

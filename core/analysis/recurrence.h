@@ -20,7 +20,7 @@ struct Recurrence {
   std::vector<double> gates;  // [L]; empty: no forgetting
   Index length() const { return k.dim(0); }
 };
-// Throws std::logic_error if the head has none. `head`: within the tap's group.
+// Throws std::logic_error if the head has no recurrent form. `head`: within the tap's group.
 Recurrence recurrence_of(const AttentionTap& tap, Index head);
 
 // State update and output at token t.

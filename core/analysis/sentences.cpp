@@ -9,11 +9,11 @@ namespace {
 
 // Sentence of row `row` of `count` queries or token keys; -1: none, or an ignored special token.
 int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index row,
-                bool without_special) {
+                bool skips_special) {
   const Index token_index = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);
   if (token_index < 0) return -1;
   const TraceToken& token = trace.tokens_of(rows)[static_cast<std::size_t>(token_index)];
-  return without_special && token.special ? -1 : token.sentence;
+  return skips_special && token.special ? -1 : token.sentence;
 }
 
 // States after the last layer.  [L, d]; undefined if missing or if they omit tokens
@@ -35,8 +35,8 @@ bool has_two_sentences(const Trace& trace) {
   return std::ranges::any_of(trace.tokens, [](const TraceToken& t) { return t.sentence > 0; });
 }
 
-std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& ref,
-                                        bool without_special) {
+std::optional<BlockWeights> block_weights(const Trace& trace, const HeadRef& ref,
+                                          bool skips_special) {
   Index head = 0;
   const AttentionTap* tap = trace.find(ref, &head);
   if (!has_two_sentences(trace) || tap == nullptr || !tap->result.attention.defined()) return {};
@@ -47,23 +47,23 @@ std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& ref,
     for (const auto& [kind, n] : tap->result.columns) count += kind == KeyKind::Token ? n : 0;
     return count;
   }();
-  BlockShares shares{};
+  BlockWeights blocks{};
   double rows[2] = {0, 0};
   for (Index i = 0; i < tap->queries(); ++i) {
-    const int from = sentence_of(trace, tap->query_rows, tap->queries(), i, without_special);
+    const int from = sentence_of(trace, tap->query_rows, tap->queries(), i, skips_special);
     if (from < 0 || from > 1) continue;
     ++rows[from];
     for (Index c = first_token; c < tap->keys(); ++c) {
       const int to = sentence_of(trace, tap->key_rows, tap->keys() - first_token, c - first_token,
-                                 without_special);
-      if (to >= 0 && to <= 1) shares.of[from][to] += static_cast<double>(weights(i, c));
+                                 skips_special);
+      if (to >= 0 && to <= 1) blocks.weights[from][to] += static_cast<double>(weights(i, c));
     }
   }
   if (!(rows[0] > 0) || !(rows[1] > 0)) return {};
   for (int from = 0; from < 2; ++from) {
-    for (double& share : shares.of[from]) share /= rows[from];
+    for (double& weight : blocks.weights[from]) weight /= rows[from];
   }
-  return shares;
+  return blocks;
 }
 
 std::vector<double> sentence_vector(const Trace& trace, SentenceVector pooling, int sentence) {

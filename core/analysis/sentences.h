@@ -12,14 +12,14 @@ namespace attnscope {
 // True if the run has two sentences (TraceToken::sentence).
 bool has_two_sentences(const Trace& trace);
 
-// Shares of attention within and between two sentences. Rows sum to 1 if those of the map do.
-struct BlockShares {
-  double of[2][2];  // [from][to]
+// Weights between two sentences: sums over keys, means over queries. Rows sum to 1 as in the map.
+struct BlockWeights {
+  double weights[2][2];  // [from][to]
 };
-// Empty without two sentences or if the map was not stored. without_special: ignores queries and
+// Empty without two sentences or if the map was not stored. skips_special: ignores queries and
 // keys that the tokenizer inserted ("[SEP]").
-std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& ref,
-                                        bool without_special = false);
+std::optional<BlockWeights> block_weights(const Trace& trace, const HeadRef& ref,
+                                          bool skips_special = false);
 
 // Pooling of token states into a sentence vector: Mean over all tokens, inserted ones included
 // (Reimers and Gurevych, 2019), or the First token ("[CLS]" in encoders).

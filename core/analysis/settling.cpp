@@ -90,10 +90,10 @@ Plane::Plane(const Tensor& rows) {
   second_ = direction(1);
   const double sum = eigen.values.sum();
   const double first_two = eigen.values.tail(std::min<Index>(2, size)).sum();
-  share_ = sum > 0 ? std::clamp(first_two / sum, 0.0, 1.0) : 1;
+  explained_ = sum > 0 ? std::clamp(first_two / sum, 0.0, 1.0) : 1;
 }
 
-std::vector<std::pair<double, double>> Plane::places(const Tensor& rows) const {
+std::vector<std::pair<double, double>> Plane::project(const Tensor& rows) const {
   std::vector<std::pair<double, double>> result;
   for (Index row = 0; row < rows.dim(0); ++row) {
     double x = 0, y = 0;

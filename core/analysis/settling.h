@@ -1,5 +1,4 @@
-// Hopfield retrieval: iterates a query over keys as stored patterns (Ramsauer et al., 2020,
-// equations 2 and 3):
+// Hopfield retrieval: iterates a query over stored patterns (Ramsauer et al., 2020, eq. 2 and 3):
 //   ξ_0 = q,   ξ_{t+1} = Σ_j softmax_j(β ξ_t·k_j) k_j
 //   E(ξ) = −log Σ_j exp(β k_j·ξ) / β + |ξ|² / 2, up to a constant
 // over the allowed keys of the query. E never increases.
@@ -12,32 +11,32 @@
 
 namespace attnscope {
 
-// Reports why a head has no such iteration; empty if it has one.
+// Reports why a head has no Hopfield iteration; empty if it has one.
 std::string settling_refusal(const AttentionTap& tap);
 
 struct Settling {
   std::vector<Index> keys;     // allowed keys of the query, n of them
   Tensor patterns;             // [n, d_k]
   Tensor states;               // ξ_0 ... ξ_s after each step  [s + 1, d_k]
-  Tensor weights;              // of each step  [s, L_k]; 0 for other keys
-  std::vector<double> energy;  // of each state; empty unless β > 0
+  Tensor weights;              // attention of each step  [s, L_k]; 0 for other keys
+  std::vector<double> energy;  // E of each state; empty unless β > 0
   Index nearest = -1;          // key with the largest weight in the last step
   double beta = 0;
   Index steps() const { return weights.dim(0); }
 };
-// Throws std::logic_error if the head has none. `head`: within the tap's group.
+// Throws std::logic_error if the head has no iteration. `head`: within the tap's group.
 Settling settling_of(const AttentionTap& tap, Index head, Index query);
 
 // Projection onto the first two principal components.
 class Plane {
  public:
-  explicit Plane(const Tensor& rows);                                       // [n, d], n >= 1
-  std::vector<std::pair<double, double>> places(const Tensor& rows) const;  // of [m, d]
-  double share() const { return share_; }  // explained fraction of the variance, in [0, 1]
+  explicit Plane(const Tensor& rows);                                        // [n, d], n >= 1
+  std::vector<std::pair<double, double>> project(const Tensor& rows) const;  // [m, d]
+  double explained_fraction() const { return explained_; }  // of the variance, in [0, 1]
 
  private:
   std::vector<double> mean_, first_, second_;
-  double share_ = 0;
+  double explained_ = 0;
 };
 
 }  // namespace attnscope

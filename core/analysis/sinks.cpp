@@ -4,7 +4,7 @@
 
 namespace attnscope {
 
-double sink_share(const AttentionTap& tap, Index head, Index query) {
+double sink_weight(const AttentionTap& tap, Index head, Index query) {
   const Part* part = tap.result.part.get();
   const Tensor& sums = tap.result.log_sum_exp;  // [h, L_q]
   if (part == nullptr || !part->sinks.defined() || !sums.defined()) return 0;
@@ -12,13 +12,13 @@ double sink_share(const AttentionTap& tap, Index head, Index query) {
                   static_cast<double>(sums(head, query)));
 }
 
-double sink_share(const AttentionTap& tap) {
+double sink_weight(const AttentionTap& tap) {
   const Part* part = tap.result.part.get();
   if (part == nullptr || !part->sinks.defined()) return 0;
   double sum = 0;
   const auto heads = static_cast<Index>(tap.heads.size());
   for (Index head = 0; head < heads; ++head) {
-    for (Index query = 0; query < tap.queries(); ++query) sum += sink_share(tap, head, query);
+    for (Index query = 0; query < tap.queries(); ++query) sum += sink_weight(tap, head, query);
   }
   return sum / static_cast<double>(heads * tap.queries());
 }

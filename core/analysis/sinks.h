@@ -5,9 +5,9 @@
 
 namespace attnscope {
 
-// Share of a row's weight on the head's sink; 0 without sinks.
-double sink_share(const AttentionTap& tap, Index head, Index query);
+// Fraction of a row's weight on the head's sink; 0 without sinks.
+double sink_weight(const AttentionTap& tap, Index head, Index query);
 // Mean over all rows and heads; 0 without sinks.
-double sink_share(const AttentionTap& tap);
+double sink_weight(const AttentionTap& tap);
 
 }  // namespace attnscope

@@ -12,7 +12,7 @@ Tensor softmax_weights(const AttentionTap& tap, Index head, Index model) {
   }
   Part part = encoded_part(encoding_use(tap, model), tap.input.q, tap.input.k, {}, {});
   if (tap.keys() == part.keys()) part.pattern = tap.result.pattern;
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.output = false;
   wanted.attention = true;
   const Tensor weights = cpu_backend().run(single_head(part, head), wanted).attention;

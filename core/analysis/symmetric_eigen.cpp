@@ -6,10 +6,10 @@
 
 namespace attnscope {
 
-SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric, bool with_vectors) {
+SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric, bool computes_vectors) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
-      symmetric, with_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-  return {solver.eigenvalues(), with_vectors ? solver.eigenvectors() : Eigen::MatrixXd()};
+      symmetric, computes_vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+  return {solver.eigenvalues(), computes_vectors ? solver.eigenvectors() : Eigen::MatrixXd()};
 }
 
 std::vector<double> singular_values(const RowMatrix& matrix) {

@@ -7,11 +7,11 @@ namespace attnscope {
 
 struct SymmetricEigen {
   Eigen::VectorXd values;   // ascending
-  Eigen::MatrixXd vectors;  // a column each, of length 1; empty unless requested
+  Eigen::MatrixXd vectors;  // unit vectors in columns; empty unless requested
 };
 
 // Decomposes `symmetric` [n, n], of which only the lower triangle is read.
-SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric, bool with_vectors);
+SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric, bool computes_vectors);
 
 // Singular values of `matrix` [n, m], descending: the roots of the eigenvalues of its smaller Gram
 // matrix. Those below 1e-8 of the largest are rounding errors.

@@ -71,8 +71,8 @@ std::string text_of(const TraceToken& token, Marks marks) {
       return " " + token.bytes.substr(std::string(mark).size());
     }
   }
-  const bool continued = marks == Marks::Continued && token.bytes.starts_with(kContinued);
-  return continued ? token.bytes.substr(std::string(kContinued).size()) : token.bytes;
+  const bool is_continued = marks == Marks::Continued && token.bytes.starts_with(kContinued);
+  return is_continued ? token.bytes.substr(std::string(kContinued).size()) : token.bytes;
 }
 
 bool has_texts(const std::vector<TraceToken>& tokens) {
@@ -239,15 +239,15 @@ ByteTensor merged(const ByteTensor& mask, const WordPairs& pairs) {
 
 // Queries with at least one allowed key, [heads, L_q]; empty: all.
 std::vector<bool> rows_with_keys(const Pattern& pattern, Index heads) {
-  std::vector<bool> sees;
+  std::vector<bool> active;
   bool all_active = true;
   for (Index head = 0; head < heads; ++head) {
     for (Index i = 0; i < pattern.queries(); ++i) {
-      sees.push_back(!pattern.row(pattern.heads() == 1 ? 0 : head, i).empty());
-      all_active &= sees.back();
+      active.push_back(!pattern.row(pattern.heads() == 1 ? 0 : head, i).empty());
+      all_active &= active.back();
     }
   }
-  return all_active ? std::vector<bool>() : sees;
+  return all_active ? std::vector<bool>() : active;
 }
 
 // Merges the rows of one word. rows: [count, L_k]; is_counted(r): row r counts in the mean.
@@ -265,18 +265,21 @@ void add_word(const float* rows, Index count, const WordGroups& keys,
       sums[static_cast<std::size_t>(w)] += sum;
     }
   }
-  const double share = counted_rows > 0 ? 1 / static_cast<double>(counted_rows) : 0;
+  const double row_weight = counted_rows > 0 ? 1 / static_cast<double>(counted_rows) : 0;
   for (Index w = 0; w < keys.count(); ++w) {
-    to[w] = static_cast<float>(sums[static_cast<std::size_t>(w)] * share);
+    to[w] = static_cast<float>(sums[static_cast<std::size_t>(w)] * row_weight);
   }
 }
 
 // Tiles of a map that is not stored, merged on request.
 class WordTiles : public AttentionTiles {
  public:
-  WordTiles(std::shared_ptr<const AttentionTiles> tiles, WordPairs pairs, std::vector<bool> sees,
+  WordTiles(std::shared_ptr<const AttentionTiles> tiles, WordPairs pairs, std::vector<bool> active,
             Index heads)
-      : tiles_(std::move(tiles)), pairs_(std::move(pairs)), sees_(std::move(sees)), heads_(heads) {}
+      : tiles_(std::move(tiles)),
+        pairs_(std::move(pairs)),
+        active_(std::move(active)),
+        heads_(heads) {}
 
   std::string note() const override { return tiles_->note(); }
 
@@ -324,14 +327,14 @@ class WordTiles : public AttentionTiles {
         const Index begin = pairs_.queries.begin(w);
         add_word(
             rows.data() + (begin - top) * width, pairs_.queries.size(w), keys,
-            [&](Index r) { return sees(request.head, begin + r); }, sums, word.data());
+            [&](Index r) { return is_active(request.head, begin + r); }, sums, word.data());
         add_cells(request, word, word_count, cells);
       }
     }
   }
 
-  bool sees(Index head, Index row) const {
-    return sees_.empty() || sees_[static_cast<std::size_t>(head * pairs_.queries.rows + row)];
+  bool is_active(Index head, Index row) const {
+    return active_.empty() || active_[static_cast<std::size_t>(head * pairs_.queries.rows + row)];
   }
 
   // Adds one of `words` rows to a row of cells.
@@ -352,7 +355,7 @@ class WordTiles : public AttentionTiles {
 
   const std::shared_ptr<const AttentionTiles> tiles_;
   const WordPairs pairs_;
-  const std::vector<bool> sees_;  // [heads, L_q]; empty: all
+  const std::vector<bool> active_;  // [heads, L_q]; empty: all
   const Index heads_;
 };
 
@@ -468,17 +471,17 @@ class Merger {
     const auto heads = static_cast<Index>(tap.heads.size());
     OperationResult result;
     const OperationResult& original = tap.result;
-    const std::vector<bool> sees = rows_with_keys(*original.pattern, heads);
+    const std::vector<bool> active = rows_with_keys(*original.pattern, heads);
     if (original.attention.defined()) {
-      result.attention = merged(original.attention, pairs, sees);
+      result.attention = merged(original.attention, pairs, active);
     } else if (original.device) {
-      result.attention = merged(original.device->download(), pairs, sees);
+      result.attention = merged(original.device->download(), pairs, active);
     } else if (original.tiles) {
-      result.tiles = std::make_shared<WordTiles>(original.tiles, pairs, sees, heads);
+      result.tiles = std::make_shared<WordTiles>(original.tiles, pairs, active, heads);
     }
     if (original.mask.defined()) result.mask = merged(original.mask, pairs);
     result.pattern = std::make_shared<const Pattern>(merged(*original.pattern, pairs));
-    // A copy, because source_of() distinguishes runs by its address.
+    // A copy, because source_of() distinguishes runs by the address of the Part.
     if (original.part) result.part = std::make_shared<const Part>(*original.part);
     result.columns = original.columns;
     result.remarks = original.remarks;

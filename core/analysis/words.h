@@ -45,9 +45,9 @@ struct WordTrace {
   // by the first rule that allows one. `part` still refers to tokens. counts[kWordStarts] marks
   // merged runs. Other per-token data is removed.
   Trace trace;
-  std::vector<WordPairs> pairs;  // per tap
+  std::vector<WordPairs> pairs;  // one per tap
 
-  const WordPairs& of(const AttentionTap& tap) const;  // of a tap of this run or the unmerged one
+  const WordPairs& of(const AttentionTap& tap) const;  // tap: of this or the unmerged run
 };
 inline constexpr const char* kWordStarts = "words.first";          // [words + 1]: first tokens
 inline constexpr const char* kRemovedTokens = "special.left_out";  // [1]: number of removed tokens

@@ -7,7 +7,8 @@
 
 namespace attnscope {
 
-Var attention(const Part& part, Backend& backend, const Wanted& wanted, AttentionMaps* report) {
+Var attention(const Part& part, Backend& backend, const ResultRequest& wanted,
+              AttentionMaps* report) {
   std::vector<Var> inputs = ingredients(part);
   const bool differentiable = std::any_of(inputs.begin(), inputs.end(),
                                           [](const Var& var) { return var.requires_gradient(); });
@@ -20,7 +21,7 @@ Var attention(const Part& part, Backend& backend, const Wanted& wanted, Attentio
 
   check(part);
   const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients);
-  Wanted forward_wanted = wanted;
+  ResultRequest forward_wanted = wanted;
   forward_wanted.output = forward_wanted.log_sum_exp = true;
   // The backward pass needs only the output and the log-sum-exp, which any backend computes.
   PartResult result = &backend == &cpu_backend() ? cpu::forward(*prepared, forward_wanted)

@@ -10,6 +10,7 @@ namespace attnscope {
 // ingredient and normaliser, and recomputes probabilities so that memory stays linear in L.
 // `report` (may be null) receives the results that `wanted` requests, without gradients. Both
 // passes may throw Stopped.
-Var attention(const Part& part, Backend& backend, const Wanted& wanted, AttentionMaps* report);
+Var attention(const Part& part, Backend& backend, const ResultRequest& wanted,
+              AttentionMaps* report);
 
 }  // namespace attnscope

@@ -11,15 +11,15 @@
 
 namespace attnscope {
 
-// Requested results. Probabilities and scores use L_q x L_k memory; the log-sum-exp of the rows
-// uses L_q, and any tile can be derived from it later.
-struct Wanted {
+// Requested results. Maps of probabilities or scores need L_q x L_k memory. The log-sum-exp of the
+// rows needs only L_q; AttentionTiles can compute any part of a map from it later.
+struct ResultRequest {
   bool output = true;
-  bool attention = false;         // on the host
-  bool device_attention = false;  // stays on the GPU that computed it
+  bool attention = false;         // probabilities in host memory
+  bool device_attention = false;  // probabilities in the memory of the GPU that computes them
   bool scores = false;
   bool log_sum_exp = false;
-  bool tiles = false;            // AttentionTiles, which compute any rectangle later
+  bool tiles = false;            // AttentionTiles
   Progress* progress = nullptr;  // may be null
 };
 
@@ -28,7 +28,7 @@ struct AttentionMaps {
   Tensor attention{};                             // [B h, L_q, L_k], exactly 0 where not allowed
   Tensor scores{};                                // [B h, L_q, L_k], 0 where not allowed
   Tensor log_sum_exp{};                           // [B h, L_q]; -infinity for empty rows
-  std::shared_ptr<const DeviceTensor> device{};   // attention on the GPU
+  std::shared_ptr<const DeviceTensor> device{};   // probabilities in GPU memory
   std::shared_ptr<const AttentionTiles> tiles{};  // null for operations of several parts
 };
 
@@ -41,9 +41,9 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string name() const = 0;  // "CPU (2 threads, AVX-512)", "llvmpipe (LLVM 15)"
   // Reason why the backend cannot compute the part; empty if it can.
-  virtual std::string refusal(const Part& part, const Wanted& wanted) const = 0;
+  virtual std::string refusal(const Part& part, const ResultRequest& wanted) const = 0;
   // Throws Stopped within 50 ms of a request, WorkError if the device fails.
-  virtual PartResult run(const Part& part, const Wanted& wanted) = 0;
+  virtual PartResult run(const Part& part, const ResultRequest& wanted) = 0;
 };
 
 Backend& cpu_backend();

@@ -12,11 +12,11 @@ class CpuBackend : public Backend {
            cpu::row_kernels().name + ")";
   }
 
-  std::string refusal(const Part&, const Wanted&) const override { return {}; }
+  std::string refusal(const Part&, const ResultRequest&) const override { return {}; }
 
-  PartResult run(const Part& part, const Wanted& wanted) override {
+  PartResult run(const Part& part, const ResultRequest& wanted) override {
     check(part);
-    Wanted forward_wanted = wanted;
+    ResultRequest forward_wanted = wanted;
     forward_wanted.log_sum_exp |= wanted.tiles;
     const bool needs_maps = wanted.attention || wanted.scores;
     const cpu::Purpose purpose = needs_maps ? cpu::Purpose::Maps : cpu::Purpose::Pass;

@@ -21,11 +21,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Index kSide = MapPyramid::tile_side;
-constexpr Index kTopSide = 1024;  // cells of the coarsest level along the longer axis, at most
+constexpr Index kTopSide = 1024;  // maximum number of cells along an axis of the coarsest level
 constexpr std::chrono::milliseconds kMinWakeInterval{30};
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// Map and position of a tile. Maps are compared by owner, which stays unique after they are freed.
+// Map and position of a tile. Maps are compared by ownership, which stays unique after their end.
 struct Key {
   std::weak_ptr<const AttentionTiles> tiles;
   Index head = 0;
@@ -48,13 +48,13 @@ struct Key {
 struct CachedTile {
   Tensor cells;
   bool exact = false;
-  std::uint64_t last_use = 0;  // value of the clock
+  std::uint64_t last_use = 0;  // value of State::clock
 };
 
 struct Job {
   Key key;
   std::shared_ptr<const AttentionTiles> tiles;
-  Index rows = 0, columns = 0;  // of the map
+  Index rows = 0, columns = 0;  // size of the map
   bool sampled = false;
 
   TileRequest tile_request() const {
@@ -107,7 +107,7 @@ std::vector<Job> visible_jobs(const MapPlace& place, int level, bool sampled) {
   return jobs;
 }
 
-// Whole cells that cover the visible rectangle.
+// Cells, all unknown, that cover the visible rectangle.
 MapCells empty_cells(const MapPlace& place) {
   const Index step = place.step();
   const Span rows = blocks(place.row, place.height, step);
@@ -120,19 +120,19 @@ MapCells empty_cells(const MapPlace& place) {
   return cells;
 }
 
-// Fills the visible part of tile `target` from the cells of `tile`, which has position `key`: the
-// same tile (up = 0), or a tile `up` levels coarser, each cell of which fills 2^up x 2^up cells.
-void paste(const Tensor& tile, const Key& key, int up, const Key& target, MapCells& to) {
-  const Index first_row = to.row / to.step, first_column = to.column / to.step;
+// Writes the visible part of tile `target` to `result`. `tile` is this tile (up = 0) or a tile `up`
+// levels coarser, each cell of which fills 2^up x 2^up cells; `key` is its position.
+void paste(const Tensor& tile, const Key& key, int up, const Key& target, MapCells& result) {
+  const Index first_row = result.row / result.step, first_column = result.column / result.step;
   const auto visible = [](Index tile_number, Index first, Index count) {
     const Index begin = tile_number * kSide;
     return Span{std::max(begin, first), std::min(begin + kSide, first + count)};
   };
-  const Span rows = visible(target.row, first_row, to.cells.dim(0));
-  const Span columns = visible(target.column, first_column, to.cells.dim(1));
+  const Span rows = visible(target.row, first_row, result.cells.dim(0));
+  const Span columns = visible(target.column, first_column, result.cells.dim(1));
   for (Index r = rows.first; r < rows.last; ++r) {
     for (Index c = columns.first; c < columns.last; ++c) {
-      to.cells(r - first_row, c - first_column) =
+      result.cells(r - first_row, c - first_column) =
           tile((r >> up) - key.row * kSide, (c >> up) - key.column * kSide);
     }
   }
@@ -170,8 +170,8 @@ struct MapPyramid::State {
   std::condition_variable changed;
   std::map<Key, CachedTile> tiles;
   Index cached_numbers = 0;
-  std::uint64_t clock = 0;    // counts looks
-  std::uint64_t version = 1;  // of the cache
+  std::uint64_t clock = 0;    // counts uses of tiles
+  std::uint64_t version = 1;  // counts changes of the cache
 
   struct PlaceView {  // result of look()
     MapPlace place;
@@ -181,7 +181,7 @@ struct MapPyramid::State {
   std::vector<PlaceView> previous, current;  // views of the previous and the current frame
   std::vector<Job> jobs;                     // in reverse order: the next one is last
   std::optional<Job> running_job;
-  Stop stop;  // of running_job
+  Stop stop;  // stops running_job
   std::exception_ptr error;
   bool is_ending = false;
   std::thread worker;
@@ -230,11 +230,11 @@ MapCells MapPyramid::State::assemble(const MapPlace& place) {
   return result;
 }
 
-// Queues sampled tiles first, then exact ones, then the surrounding levels.
+// Queues missing tiles: samples of the visible level, its exact tiles, then coarser levels.
 void MapPyramid::State::plan() {
   std::vector<Job> queue;
-  const auto add = [&](const std::vector<Job>& more) {
-    std::copy_if(more.begin(), more.end(), std::back_inserter(queue),
+  const auto add = [&](const std::vector<Job>& candidates) {
+    std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(queue),
                  [&](const Job& job) { return is_missing(job); });
   };
   for (const PlaceView& view : current) {
@@ -280,11 +280,11 @@ Tensor MapPyramid::State::pool_children(const Job& job) {
   const TileRequest request = job.tile_request();
   Tensor cells = Tensor::zeros({request.cell_rows(), request.cell_columns()});
   const Index step = request.step / 2;
-  for (Index half = 0; half < 4; ++half) {
+  for (Index quadrant = 0; quadrant < 4; ++quadrant) {
     Job child = job;
     child.key.level -= 1;
-    child.key.row = 2 * job.key.row + half / 2;
-    child.key.column = 2 * job.key.column + half % 2;
+    child.key.row = 2 * job.key.row + quadrant / 2;
+    child.key.column = 2 * job.key.column + quadrant % 2;
     const TileRequest child_request = child.tile_request();
     if (child_request.height <= 0 || child_request.width <= 0) continue;
     const auto found = tiles.find(child.key);
@@ -292,13 +292,13 @@ Tensor MapPyramid::State::pool_children(const Job& job) {
     const Tensor& fine = found->second.cells;
     for (Index r = 0; r < fine.dim(0); ++r) {
       for (Index c = 0; c < fine.dim(1); ++c) {
-        float& cell = cells(half / 2 * kSide / 2 + r / 2, half % 2 * kSide / 2 + c / 2);
+        float& cell = cells(quadrant / 2 * kSide / 2 + r / 2, quadrant % 2 * kSide / 2 + c / 2);
         const float number = fine(r, c);
         if (job.key.pooling == Pooling::Max) {
-          const bool stronger = std::abs(number) > std::abs(cell) ||
-                                (std::abs(number) == std::abs(cell) && number > cell);
-          if (stronger) cell = number;
-        } else {  // weighted by pairs: cells at the border have fewer
+          const bool is_stronger = std::abs(number) > std::abs(cell) ||
+                                   (std::abs(number) == std::abs(cell) && number > cell);
+          if (is_stronger) cell = number;
+        } else {  // weighted by pairs, since border cells have fewer
           const Index pairs = std::min(step, child_request.height - r * step) *
                               std::min(step, child_request.width - c * step);
           cell += number * static_cast<float>(pairs);
@@ -349,23 +349,23 @@ void MapPyramid::State::work() {
 // Computes a tile without holding the lock; undefined if stopped or failed.
 Tensor MapPyramid::State::compute(const Job& job, std::unique_lock<std::mutex>& lock) {
   Tensor cells;
-  std::exception_ptr problem;
-  const Stop own_stop;
-  stop = own_stop;
+  std::exception_ptr failure;
+  const Stop job_stop;
+  stop = job_stop;
   running_job = job;
   lock.unlock();
   try {
-    const StopScope scope(own_stop);
+    const StopScope scope(job_stop);
     cells = job.tiles->tile(job.tile_request());
   } catch (const Stopped&) {
     // The view moved.
   } catch (const std::exception&) {
-    problem = std::current_exception();
+    failure = std::current_exception();
   }
   lock.lock();
   running_job.reset();
-  if (problem) {
-    error = problem;
+  if (failure) {
+    error = failure;
     jobs.clear();
   }
   return cells;
@@ -395,9 +395,9 @@ void MapPyramid::begin() {
 MapCells MapPyramid::look(const MapPlace& place) {
   const std::scoped_lock lock(state_->mutex);
   for (const auto* views : {&state_->current, &state_->previous}) {
-    for (const State::PlaceView& old : *views) {
-      if (old.place == place && old.version == state_->version) {
-        MapCells cells = old.cells;
+    for (const State::PlaceView& view : *views) {
+      if (view.place == place && view.version == state_->version) {
+        MapCells cells = view.cells;
         state_->current.push_back({place, cells, state_->version});
         return cells;
       }

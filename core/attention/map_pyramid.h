@@ -1,8 +1,8 @@
 // Attention maps at every resolution, computed in the background and cached.
 //
 // A map is a pyramid: on level l a cell pools 2^l x 2^l pairs, and cells come in tiles of
-// tile_side x tile_side. A visible tile is first shown as a sample (one row per cell) or enlarged
-// from a coarser level, then exactly. Coarser levels around it follow, so that zooming out is fast.
+// tile_side x tile_side. A visible tile is first shown as a sample (one row of pairs per cell) or
+// as an enlarged coarser tile, then exactly. Coarser levels follow, so that zooming out is fast.
 #pragma once
 
 #include <exception>
@@ -31,10 +31,10 @@ struct MapPlace {
 int map_level(double height, double width, double pixels_down, double pixels_across);
 
 struct MapCells {
-  Tensor cells;               // whole cells, NaN if unknown
-  Index row = 0, column = 0;  // of the first cell, in pairs: multiples of `step`
+  Tensor cells;               // all cells that overlap the visible rectangle; NaN if unknown
+  Index row = 0, column = 0;  // first pair of the first cell, multiples of `step`
   Index step = 1;
-  double exact = 0;  // share of the visible tiles that are exact
+  double exact = 0;  // fraction of the visible tiles that are exact
 };
 
 // Exact cells, computed on the calling thread. Throws Stopped, WorkError.
@@ -45,29 +45,29 @@ class MapPyramid {
   static constexpr Index tile_side = 256;
   static constexpr Index max_cached = Index{1} << 26;  // numbers: 256 MiB
 
-  // The worker calls `wake` when look() would show more: at most every 30 ms, and at the end.
+  // The worker calls `wake` for new results of look(): at most every 30 ms, and at the end.
   explicit MapPyramid(std::function<void()> wake);
   ~MapPyramid();  // cancels and joins
   MapPyramid(const MapPyramid&) = delete;
   MapPyramid& operator=(const MapPyramid&) = delete;
 
-  // A frame calls look() for one or more places between begin() and end(), which never block. After
+  // A frame calls begin(), look() for each visible place, and end(); none of them blocks. After
   // end() the worker computes the missing tiles of only these places, in order.
   void begin();
   MapCells look(const MapPlace& place);
   void end();
 
-  // Changes whenever look() would show more.
+  // Changes whenever look() would return new cells.
   std::uint64_t version() const;
 
   struct Progress {
-    Index exact = 0, visible = 0;  // number of exact and of all visible tiles
+    Index exact = 0, visible = 0;  // numbers of exact and of all visible tiles
     bool busy = false;             // computes tiles, possibly of levels that are not visible
     std::exception_ptr error;      // null unless the worker failed
     std::string note;              // see AttentionTiles::note
   };
   Progress progress() const;
-  void cancel();  // until look() requests another place
+  void cancel();  // stops the worker until the visible places change
 
  private:
   struct State;

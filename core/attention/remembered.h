@@ -22,13 +22,13 @@ struct RowSource {
 };
 
 struct Remembered {
-  Tensor rows;        // [B, m, d] layer inputs; the last one precedes the next segment
+  Tensor rows;        // [B, m, d] layer inputs; the last row precedes the next segment
   Tensor compressed;  // [B, c, d]
   std::vector<std::int32_t> compressed_positions;  // [B c]
   std::vector<RowSource> compressed_sources;       // [B c]
-  Tensor keys, values;                             // [B h_kv, m, d_k] as computed in their segments
-  std::vector<double> usage;  // [B m] attention to each of `rows`, summed over heads and queries
-  std::vector<Index> segment_counts;  // [m] number of segments that could attend to it
+  Tensor keys, values;                // [B h_kv, m, d_k] of rows that are not projected again
+  std::vector<double> usage;          // [B m] attention to each row, summed over heads and queries
+  std::vector<Index> segment_counts;  // [m] number of segments that could attend to each row
 
   Index row_count() const { return rows.defined() ? rows.dim(1) : 0; }
   Index compressed_count() const { return compressed.defined() ? compressed.dim(1) : 0; }
@@ -45,9 +45,9 @@ struct CompletedSegment {
   const NamedVars& weights;
   Index batch = 1, heads = 1, kv_heads = 1;
   Index first = 0;              // position of the segment's first row
-  Index segment_length = 0;     // S: the usual segment length, even if this one is shorter
+  Index segment_length = 0;     // S: the configured length, even if this segment is shorter
   Tensor x{};                   // [B, S, d] layer inputs
-  HeadTensors<Tensor> input{};  // before any encoding
+  HeadTensors<Tensor> input{};  // q, k and v before any encoding
   Tensor attention{};           // [B h, S, c + m + S], if VariantMemory::needs_attention
   Projection project{};         // with constant weights
   // Receives loss terms: "auto_encoding".

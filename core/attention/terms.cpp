@@ -9,23 +9,23 @@ namespace attnscope {
 namespace {
 
 // Copy of a part without score ingredients.
-Part without_scores(const Part& part) {
-  Part bare;
-  bare.batch = part.batch;
-  bare.heads = part.heads;
-  bare.pos_q = part.pos_q;
-  bare.pos_k = part.pos_k;
-  bare.pattern = part.pattern;
-  bare.normaliser = part.normaliser == Normaliser::SpanSoftmax ? part.normaliser : Normaliser::None;
-  bare.span = part.span;
-  bare.span_ramp = part.span_ramp;
-  bare.max_span = part.max_span;
-  return bare;
+Part copy_without_scores(const Part& part) {
+  Part copy;
+  copy.batch = part.batch;
+  copy.heads = part.heads;
+  copy.pos_q = part.pos_q;
+  copy.pos_k = part.pos_k;
+  copy.pattern = part.pattern;
+  copy.normaliser = part.normaliser == Normaliser::SpanSoftmax ? part.normaliser : Normaliser::None;
+  copy.span = part.span;
+  copy.span_ramp = part.span_ramp;
+  copy.max_span = part.max_span;
+  return copy;
 }
 
 // Adds the scores of `part` to a term.
 void add_term(std::map<Term, Tensor>& terms, Term term, const Part& part) {
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.output = false;
   wanted.scores = true;
   Tensor scores = cpu_backend().run(part, wanted).scores;
@@ -40,7 +40,7 @@ void add_term(std::map<Term, Tensor>& terms, Term term, const Part& part) {
 std::map<Term, Tensor> score_terms(const Part& part) {
   std::map<Term, Tensor> terms;
   const auto scoreless_part = [&] {
-    Part result = without_scores(part);
+    Part result = copy_without_scores(part);
     result.scale = part.scale;
     return result;
   };
@@ -92,9 +92,9 @@ std::map<Term, Tensor> score_terms(const Part& part) {
 
 std::vector<ExtraProduct> split_products(const Addends& queries, const Addends& keys) {
   return {{queries.content, keys.content, Term::Content},
-          {queries.content, keys.place, Term::ContentPosition},
-          {queries.place, keys.content, Term::PositionContent},
-          {queries.place, keys.place, Term::PositionPosition}};
+          {queries.content, keys.position, Term::ContentPosition},
+          {queries.position, keys.content, Term::PositionContent},
+          {queries.position, keys.position, Term::PositionPosition}};
 }
 
 }  // namespace attnscope

@@ -1,4 +1,4 @@
-// Score terms of a part: shares of content and position.
+// Score terms of a part: contributions of content and position.
 #pragma once
 
 #include <map>
@@ -13,9 +13,9 @@ std::map<Term, Tensor> score_terms(const Part& part);
 
 // Queries or keys as the sum of a content and a position part.
 struct Addends {
-  Var content, place;  // [B h, L, d_k] each
+  Var content, position;  // [B h, L, d_k] each
 };
-// The expanded product, for Part::split (input encodings).
+// Products of all pairs of addends, for Part::split (input encodings).
 std::vector<ExtraProduct> split_products(const Addends& queries, const Addends& keys);
 
 }  // namespace attnscope

@@ -13,10 +13,10 @@ namespace attnscope {
 // are not allowed count as 0.
 enum class Pooling { Max, Mean };
 
-// Rows [row, row + height) and columns [column, column + width) of one map, in cells of `step` x
-// `step` pairs (fewer in the last row and column of cells).
+// Rows [row, row + height) and columns [column, column + width) of one map, divided into cells of
+// `step` x `step` pairs (fewer in the last row and column of cells).
 struct TileRequest {
-  Index head = 0;  // of B h
+  Index head = 0;  // in [0, B h)
   Index row = 0, column = 0, height = 0, width = 0;
   Index step = 1;
   Pooling pooling = Pooling::Max;

@@ -144,34 +144,35 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
     return "k: expected as many keys as queries for " + v.id + ", " + std::to_string(queries) +
            ", found " + std::to_string(keys);
   }
-  const std::string combination = combination_refusal(v, e, variant_choice.values);
-  if (!combination.empty()) return combination;
+  const std::string conflict = combination_refusal(v, e, variant_choice.values);
+  if (!conflict.empty()) return conflict;
 
   const Situation situation{.dimensions = dimensions,
                             .queries = queries,
                             .keys = keys,
                             .causal = causal || v.causality.by_definition};
   const auto objection = [&situation](const Info& info, const Values& values, const char* path) {
-    const std::string text = info.objection ? info.objection(values, situation) : "";
-    const std::string subject = text.substr(0, text.find(':'));
+    const std::string message = info.objection ? info.objection(values, situation) : "";
+    const std::string subject = message.substr(0, message.find(':'));
     const bool is_parameter =
         std::any_of(info.parameters.begin(), info.parameters.end(),
                     [&](const Parameter& parameter) { return parameter.key == subject; });
-    return is_parameter ? path + text : text;  // otherwise the subject is a tensor
+    return is_parameter ? path + message : message;  // otherwise the subject is a tensor
   };
   const std::string problem = objection(v, variant_choice.values, "variant.");
   return problem.empty() ? objection(e, encoding_choice.values, "position.") : problem;
 }
 
-OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted) {
+OperationResult evaluate(const OperationInput& input, Backend& backend,
+                         const ResultRequest& wanted) {
   const Variant& v = variant(input.variant.id);
   const Encoding& e = encoding(input.encoding.id);
   const Dimensions dimensions = operation_dimensions(input);
   // Cached keys are not cross-attention: the queries are the last of the same sequence.
-  const bool cached = !input.positions.empty();
+  const bool has_cached_keys = !input.positions.empty();
   const Index keys = key_count(input);
   const std::string reason = refusal(input.variant, input.encoding, input.causal, dimensions,
-                                     cached ? keys : query_count(input), keys);
+                                     has_cached_keys ? keys : query_count(input), keys);
   if (!reason.empty()) throw InputError(reason);
   if ((input.score_cap > 0 || input.sinks.defined()) && !accepts_score_changes(v)) {
     throw InputError(

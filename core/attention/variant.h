@@ -70,7 +70,7 @@ struct PatternInput {
   const NamedVars& weights;
   Index heads = 1, queries = 0, keys = 0;
   Index first = 0;       // position of the first query; > 0 if earlier keys are cached
-  Index first_head = 0;  // of the group, within the layer
+  Index first_head = 0;  // first head of the group within the layer
   Index layer = 0;       // for interleaved patterns
   bool causal = false;
 };
@@ -78,7 +78,7 @@ struct PatternInput {
 // Tensors that an operation uses besides the named weights. All others may be undefined.
 struct Needs {
   bool queries = true, keys = true, values = true;
-  bool input = false;  // x itself
+  bool input = false;  // x, the input of the projections
 };
 
 // Input of a head's cost.
@@ -86,9 +86,9 @@ struct CostInput {
   const Values& values;
   const OperationResult& result;
   Index head = 0;                      // within the operation
-  Index queries = 0, keys = 0;         // L_q, tokens that keys are computed from
+  Index queries = 0, keys = 0;         // L_q, number of tokens from which keys are computed
   Index key_size = 0, value_size = 0;  // d_k, d_v
-  double pairs = 0;                    // allowed by the head's pattern
+  double pairs = 0;                    // number of pairs that the head's pattern allows
 };
 
 // Input of an operation's memory estimate.
@@ -147,7 +147,7 @@ struct VariantInputs {
 struct VariantEncodings {
   bool relative_only = false;        // keys have no absolute position
   Predicate accepts_pairs = always;  // supports pair encodings
-  // Reason if it does not, as a predicate of the variant: "never forms scores of pairs".
+  // Reason if it does not support them, as a predicate: "never forms scores of pairs".
   std::string pairs_refusal{};
   // Supports encodings that only rotate queries and keys, even without other pair encodings.
   bool accepts_rotary = false;
@@ -175,15 +175,15 @@ struct VariantCost {
   std::function<Index(const Values&, Index keys)> columns{};
 };
 
-// Memory of earlier segments; empty for most variants.
+// Memory of earlier segments. `remember` is empty for most variants.
 struct VariantMemory {
   std::function<void(const CompletedSegment&, Remembered&)> remember{};
-  Predicate needs_attention = never;  // of the segment
+  Predicate needs_attention = never;  // remember() reads CompletedSegment::attention
 };
 
 // Defaults of other settings. Each function may be empty.
 struct VariantDefaults {
-  // Bidirectional, because a causal mask hides the idea: global tokens that attend to later tokens.
+  // Bidirectional, as a causal mask hides the idea (global tokens that attend to later tokens).
   bool bidirectional = false;
   // Number of tokens of a good example, at most `length`: a multiple of a block or a row.
   std::function<Index(Index length)> length{};
@@ -198,7 +198,7 @@ struct Variant : Info {
   // S_i. Sufficient for a variant that is full attention over selected keys.
   std::function<Pattern(const PatternInput&)> pattern;
   // The whole operation, for all other variants.
-  std::function<OperationResult(const OperationInput&, Backend&, const Wanted&)> evaluate;
+  std::function<OperationResult(const OperationInput&, Backend&, const ResultRequest&)> evaluate;
   // If both are present: true if the parameter values require `evaluate`.
   Predicate requires_evaluate = always;
 
@@ -230,6 +230,7 @@ std::string refusal(const Choice& variant, const Choice& encoding, bool causal,
 // Runs the operation after checking refusal() (InputError). Falls back to the CPU if the backend
 // cannot run it; the result's note gives the reason. If an input requires gradients, the operation
 // is differentiable; its backward pass runs on the CPU.
-OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted);
+OperationResult evaluate(const OperationInput& input, Backend& backend,
+                         const ResultRequest& wanted);
 
 }  // namespace attnscope

@@ -12,11 +12,10 @@
 namespace attnscope {
 namespace {
 
-// to[i] = f(a[i * stride_a], b[i * stride_b]); strides are 0 or 1. Separate loops can be
-// vectorised.
+// to[i] = f(a[i * stride_a], b[i * stride_b]), strides 0 or 1. Separate loops can be vectorised.
 template <class F>
-void binary_row(const float* a, const float* b, float* to, const BroadcastAxis& axis, Index first,
-                Index last, const F& f) {
+void zip_row(const float* a, const float* b, float* to, const BroadcastAxis& axis, Index first,
+             Index last, const F& f) {
   if (axis.stride_a != 0 && axis.stride_b != 0) {
     for (Index i = first; i < last; ++i) to[i] = f(a[i], b[i]);
   } else if (axis.stride_a != 0) {
@@ -29,7 +28,7 @@ void binary_row(const float* a, const float* b, float* to, const BroadcastAxis& 
 }
 
 template <class F>
-Tensor binary(const char* name, const Tensor& a, const Tensor& b, const F& f) {
+Tensor zip(const char* name, const Tensor& a, const Tensor& b, const F& f) {
   Tensor result(broadcast_shape(name, a.shape(), b.shape()));
   if (result.empty()) return result;
   const auto axes = broadcast_axes(result.shape(), a.shape(), b.shape());
@@ -37,7 +36,7 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, const F& f) {
   const Index rows = result.size() / inner.size;
   if (rows == 1) {
     parallel_for(inner.size, kGrain, [&](Index first, Index last) {
-      binary_row(a.data(), b.data(), result.data(), inner, first, last, f);
+      zip_row(a.data(), b.data(), result.data(), inner, first, last, f);
     });
     return result;
   }
@@ -45,15 +44,15 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, const F& f) {
   parallel_for(rows, (kGrain + inner.size - 1) / inner.size, [&](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       const BroadcastRow offset = broadcast_row(axes, row);
-      binary_row(a.data() + offset.a, b.data() + offset.b, to + row * inner.size, inner, 0,
-                 inner.size, f);
+      zip_row(a.data() + offset.a, b.data() + offset.b, to + row * inner.size, inner, 0, inner.size,
+              f);
     }
   });
   return result;
 }
 
 template <class F>
-Tensor unary(const Tensor& x, const F& f) {
+Tensor map(const Tensor& x, const F& f) {
   Tensor result(x.shape());
   const float* from = x.data();
   float* to = result.data();
@@ -68,10 +67,10 @@ template <class F>
 void accumulate_unary(const Var& input, const Tensor& gradient, const Tensor& saved,
                       const F& derivative) {
   const float *g = gradient.data(), *s = saved.data();
-  accumulate_with(input, [&](Tensor& sum, bool fresh) {
+  accumulate_with(input, [&](Tensor& sum, bool overwrite) {
     float* to = sum.data();
     parallel_for(sum.size(), kGrain, [=](Index first, Index last) {
-      if (fresh) {
+      if (overwrite) {
         for (Index i = first; i < last; ++i) to[i] = g[i] * derivative(s[i]);
       } else {
         for (Index i = first; i < last; ++i) to[i] += g[i] * derivative(s[i]);
@@ -83,7 +82,7 @@ void accumulate_unary(const Var& input, const Tensor& gradient, const Tensor& sa
 // Records a unary operation whose derivative is a function of its input.
 template <class F, class D>
 Var record_by_input(const char* name, const Var& x, const F& f, const D& derivative) {
-  return record(name, unary(x.value(), f), {x},
+  return record(name, map(x.value(), f), {x},
                 [derivative](const Tensor& gradient, const std::vector<Var>& inputs) {
                   accumulate_unary(inputs[0], gradient, inputs[0].value(), derivative);
                 });
@@ -92,7 +91,7 @@ Var record_by_input(const char* name, const Var& x, const F& f, const D& derivat
 // Records a unary operation whose derivative is a function of its result.
 template <class F, class D>
 Var record_by_result(const char* name, const Var& x, const F& f, const D& derivative) {
-  const Tensor result = unary(x.value(), f);
+  const Tensor result = map(x.value(), f);
   return record(name, result, {x},
                 [derivative, result](const Tensor& gradient, const std::vector<Var>& inputs) {
                   accumulate_unary(inputs[0], gradient, result, derivative);
@@ -106,7 +105,7 @@ constexpr float kGeluCubic = 0.044715f;
 }  // namespace
 
 Var add(const Var& a, const Var& b) {
-  Tensor result = binary("add", a.value(), b.value(), [](float x, float y) { return x + y; });
+  Tensor result = zip("add", a.value(), b.value(), [](float x, float y) { return x + y; });
   return record("add", std::move(result), {a, b},
                 [](const Tensor& gradient, const std::vector<Var>& inputs) {
                   for (const Var& input : inputs) {
@@ -117,7 +116,7 @@ Var add(const Var& a, const Var& b) {
 }
 
 Var subtract(const Var& a, const Var& b) {
-  Tensor result = binary("subtract", a.value(), b.value(), [](float x, float y) { return x - y; });
+  Tensor result = zip("subtract", a.value(), b.value(), [](float x, float y) { return x - y; });
   return record("subtract", std::move(result), {a, b},
                 [](const Tensor& gradient, const std::vector<Var>& inputs) {
                   if (inputs[0].requires_gradient()) {
@@ -125,19 +124,19 @@ Var subtract(const Var& a, const Var& b) {
                   }
                   if (inputs[1].requires_gradient()) {
                     const Tensor sum = sum_to_shape(gradient, inputs[1].shape());
-                    accumulate(inputs[1], unary(sum, [](float g) { return -g; }));
+                    accumulate(inputs[1], map(sum, [](float g) { return -g; }));
                   }
                 });
 }
 
 Var multiply(const Var& a, const Var& b) {
   const auto product = [](float x, float y) { return x * y; };
-  return record("multiply", binary("multiply", a.value(), b.value(), product), {a, b},
+  return record("multiply", zip("multiply", a.value(), b.value(), product), {a, b},
                 [product](const Tensor& gradient, const std::vector<Var>& inputs) {
                   for (std::size_t i = 0; i < 2; ++i) {
                     if (!inputs[i].requires_gradient()) continue;
-                    const Tensor& other = inputs[1 - i].value();
-                    const Tensor terms = binary("multiply", gradient, other, product);
+                    const Tensor& other_operand = inputs[1 - i].value();
+                    const Tensor terms = zip("multiply", gradient, other_operand, product);
                     accumulate(inputs[i], sum_to_shape(terms, inputs[i].shape()));
                   }
                 });
@@ -145,16 +144,16 @@ Var multiply(const Var& a, const Var& b) {
 
 Var divide(const Var& a, const Var& b) {
   const auto quotient = [](float x, float y) { return x / y; };
-  const Tensor result = binary("divide", a.value(), b.value(), quotient);
+  const Tensor result = zip("divide", a.value(), b.value(), quotient);
   return record("divide", result, {a, b},
                 [quotient, result](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  const Tensor scaled = binary("divide", gradient, inputs[1].value(), quotient);
+                  const Tensor scaled = zip("divide", gradient, inputs[1].value(), quotient);
                   if (inputs[0].requires_gradient()) {
                     accumulate(inputs[0], sum_to_shape(scaled, inputs[0].shape()));
                   }
                   if (inputs[1].requires_gradient()) {  // -gradient a / b^2
                     const Tensor terms =
-                        binary("divide", scaled, result, [](float x, float y) { return -x * y; });
+                        zip("divide", scaled, result, [](float x, float y) { return -x * y; });
                     accumulate(inputs[1], sum_to_shape(terms, inputs[1].shape()));
                   }
                 });

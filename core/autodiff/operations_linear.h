@@ -8,7 +8,7 @@ namespace attnscope {
 // [..., m, k] x [k, n] -> [..., m, n], or batched: [B, m, k] x [B, k, n] -> [B, m, n].
 Var matmul(const Var& a, const Var& b);
 
-// matmul() with the second operand stored transposed: [n, k] or [B, n, k].
+// matmul() with b stored transposed: [n, k] or [B, n, k].
 Var matmul_transposed(const Var& a, const Var& b);
 
 }  // namespace attnscope

@@ -18,7 +18,7 @@ constexpr Index kLanes = 32;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 struct Rows {
-  Index count, size;  // of the last axis
+  Index count, size;  // number of rows, size of the last axis
 };
 Rows split_rows(const char* operation, const Shape& shape) {
   if (shape.empty()) throw InputError(std::string(operation) + " of a scalar");
@@ -69,9 +69,9 @@ struct RowStatistics {
 };
 
 // {mean, inverse} of one row.
-std::pair<float, float> row_statistics(const float* x, Index n, float epsilon, bool centred) {
+std::pair<float, float> row_statistics(const float* x, Index n, float epsilon, bool is_centred) {
   const float d = static_cast<float>(n);
-  const float mean = centred ? lane_sum(n, [=](Index i) { return x[i]; }) / d : 0.0f;
+  const float mean = is_centred ? lane_sum(n, [=](Index i) { return x[i]; }) / d : 0.0f;
   const float variance = lane_sum(n, [=](Index i) { return (x[i] - mean) * (x[i] - mean); }) / d;
   return {mean, 1.0f / std::sqrt(variance + epsilon)};
 }
@@ -79,28 +79,28 @@ std::pair<float, float> row_statistics(const float* x, Index n, float epsilon, b
 // Gradient of x for one row. With n = (x - mean) * inverse and u = gradient * gain:
 // inverse * (u - mean(u) - n * mean(u n)), without mean(u) for RMS norm.
 void norm_row_backward(const float* x, const float* gradient, const float* gain, float mean,
-                       float inverse, bool centred, float* to, Index n, bool fresh) {
+                       float inverse, bool is_centred, float* to, Index n, bool overwrite) {
   const float d = static_cast<float>(n);
   const float mean_u =
-      centred ? lane_sum(n, [=](Index i) { return gradient[i] * gain[i]; }) / d : 0.0f;
+      is_centred ? lane_sum(n, [=](Index i) { return gradient[i] * gain[i]; }) / d : 0.0f;
   const float mean_un =
       lane_sum(n, [=](Index i) { return gradient[i] * gain[i] * (x[i] - mean) * inverse; }) / d;
   const auto value = [=](Index i) {
     return inverse * (gradient[i] * gain[i] - mean_u - (x[i] - mean) * inverse * mean_un);
   };
-  if (fresh) {
+  if (overwrite) {
     for (Index i = 0; i < n; ++i) to[i] = value(i);
   } else {
     for (Index i = 0; i < n; ++i) to[i] += value(i);
   }
 }
 
-// Adds the column sums of gradient * n (n as above), or of the gradient if x is null, to input.
+// Adds column sums of gradient * n (n as above), or of gradient if x is null, to input's gradient.
 void accumulate_columns(const Var& input, const Tensor& gradient, const Rows& rows, const Tensor* x,
                         const RowStatistics& s) {
   constexpr Index kColumns = 64;
-  accumulate_with(input, [&](Tensor& sum, bool fresh) {
-    if (fresh) std::fill(sum.begin(), sum.end(), 0.0f);
+  accumulate_with(input, [&](Tensor& sum, bool overwrite) {
+    if (overwrite) std::fill(sum.begin(), sum.end(), 0.0f);
     float* to = sum.data();
     parallel_for(rows.size, kColumns, [&, to](Index first, Index last) {
       for (Index row = 0; row < rows.count; ++row) {
@@ -118,13 +118,13 @@ void accumulate_columns(const Var& input, const Tensor& gradient, const Rows& ro
 }
 
 Var record_norm(const char* name, const Var& x, const Var& gain, const Var& bias, double epsilon,
-                bool centred) {
+                bool is_centred) {
   const Rows rows = split_rows(name, x.shape());
   if (gain.shape() != Shape{rows.size} || (bias.defined() && bias.shape() != Shape{rows.size})) {
     throw InputError(std::string(name) + " of " + to_string(x.shape()) +
                      ": gain and bias need the shape " + to_string(Shape{rows.size}));
   }
-  RowStatistics s{centred ? Tensor({rows.count}) : Tensor(), Tensor({rows.count})};
+  RowStatistics s{is_centred ? Tensor({rows.count}) : Tensor(), Tensor({rows.count})};
   Tensor result(x.shape());
   const float *from = x.value().data(), *weight = gain.value().data();
   const float* shift = bias.defined() ? bias.value().data() : nullptr;
@@ -134,8 +134,8 @@ Var record_norm(const char* name, const Var& x, const Var& gain, const Var& bias
       const float* in = from + row * rows.size;
       float* out = to + row * rows.size;
       const auto [mean, inverse] =
-          row_statistics(in, rows.size, static_cast<float>(epsilon), centred);
-      if (centred) means[row] = mean;
+          row_statistics(in, rows.size, static_cast<float>(epsilon), is_centred);
+      if (is_centred) means[row] = mean;
       inverses[row] = inverse;
       for (Index i = 0; i < rows.size; ++i) out[i] = (in[i] - mean) * inverse * weight[i];
       if (shift == nullptr) continue;
@@ -145,16 +145,16 @@ Var record_norm(const char* name, const Var& x, const Var& gain, const Var& bias
   std::vector<Var> inputs{x, gain};
   if (bias.defined()) inputs.push_back(bias);
   return record(name, std::move(result), std::move(inputs),
-                [s, rows, centred](const Tensor& gradient, const std::vector<Var>& in) {
+                [s, rows, is_centred](const Tensor& gradient, const std::vector<Var>& in) {
                   const Tensor &value = in[0].value(), &weights = in[1].value();
-                  accumulate_with(in[0], [&](Tensor& sum, bool fresh) {
+                  accumulate_with(in[0], [&](Tensor& sum, bool overwrite) {
                     parallel_rows(rows, [&](Index first, Index last) {
                       for (Index row = first; row < last; ++row) {
                         const Index offset = row * rows.size;
                         norm_row_backward(value.data() + offset, gradient.data() + offset,
-                                          weights.data(), centred ? s.mean[row] : 0.0f,
-                                          s.inverse[row], centred, sum.data() + offset, rows.size,
-                                          fresh);
+                                          weights.data(), is_centred ? s.mean[row] : 0.0f,
+                                          s.inverse[row], is_centred, sum.data() + offset,
+                                          rows.size, overwrite);
                       }
                     });
                   });
@@ -169,12 +169,12 @@ double double_sum(const Tensor& x) {
   return total;
 }
 
-// Implements sum and mean; `share` is each number's weight in the result.
-Var scaled_sum(const char* name, const Var& x, double share) {
-  const double total = double_sum(x.value()) * share;
+// Implements sum and mean: the sum of all numbers times `factor`.
+Var scaled_sum(const char* name, const Var& x, double factor) {
+  const double total = double_sum(x.value()) * factor;
   return record(name, Tensor::full({}, static_cast<float>(total)), {x},
-                [share](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  const float g = gradient[0] * static_cast<float>(share);
+                [factor](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  const float g = gradient[0] * static_cast<float>(factor);
                   accumulate(inputs[0], Tensor::full(inputs[0].shape(), g));
                 });
 }
@@ -319,11 +319,11 @@ Var cross_entropy(const Var& logits, const IntTensor& targets) {
       losses.data()[row] = targets[row] < 0 ? 0.0f : sums.data()[row] - logit_row[targets[row]];
     }
   });
-  const double share = target_count == 0 ? 0 : 1 / static_cast<double>(target_count);
-  Tensor loss = Tensor::full({}, static_cast<float>(double_sum(losses) * share));
+  const double row_weight = target_count == 0 ? 0 : 1 / static_cast<double>(target_count);
+  Tensor loss = Tensor::full({}, static_cast<float>(double_sum(losses) * row_weight));
   return record("cross_entropy", std::move(loss), {logits},
                 [=](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  const float g = gradient[0] * static_cast<float>(share);
+                  const float g = gradient[0] * static_cast<float>(row_weight);
                   const float* x = inputs[0].value().data();
                   Tensor dx(inputs[0].shape());  // (softmax(x) - one-hot(target)) g
                   float* to = dx.data();

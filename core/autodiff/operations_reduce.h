@@ -5,11 +5,11 @@
 
 namespace attnscope {
 
-Var sum(const Var& x);                   // of all elements -> []
-Var mean(const Var& x);                  // of all elements -> []; x must not be empty
+Var sum(const Var& x);                   // sum of all elements -> []
+Var mean(const Var& x);                  // mean of all elements -> []; x must not be empty
 Var sum_axis(const Var& x, Index axis);  // [..., n, ...] -> [..., ...]
 
-// Over the last axis, numerically stable. softmax of a row of -infinity is zero.
+// Normalise rows of the last axis, numerically stable. softmax() of a row of -infinity is zero.
 Var softmax(const Var& x);
 Var log_softmax(const Var& x);
 
@@ -21,8 +21,8 @@ Var cross_entropy(const Var& logits, const IntTensor& targets);
 // row stays zero.
 Var unit_rows(const Var& x);
 
-// Over the last axis, of size d: (x - mean) / sqrt(variance + epsilon) * gain + bias (Ba et al.,
-// 2016), gain [d], and bias [d] or undefined.
+// Normalises rows along the last axis, of size d: (x - mean) / sqrt(variance + epsilon) * gain +
+// bias (Ba et al., 2016), gain [d], and bias [d] or undefined.
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon);
 // x / sqrt(mean(x^2) + epsilon) * gain (Zhang and Sennrich, 2019).
 Var rms_norm(const Var& x, const Var& gain, double epsilon);

@@ -53,7 +53,7 @@ Tensor permute_axes(const Tensor& x, const std::vector<Index>& axes) {
   const std::size_t rank = axes.size();
   std::vector<Index> strides(rank, 1);
   for (std::size_t i = rank - 1; i-- > 0;) strides[i] = strides[i + 1] * x.shape()[i + 1];
-  Shape shape(rank), steps(rank);  // of the result; stride in x of each result axis
+  Shape shape(rank), steps(rank);  // of the result: its shape, its strides in x
   for (std::size_t i = 0; i < rank; ++i) {
     shape[i] = x.shape()[static_cast<std::size_t>(axes[i])];
     steps[i] = strides[static_cast<std::size_t>(axes[i])];
@@ -106,7 +106,7 @@ void merge(const float* from, float* to, const HeadSizes& s) {
   });
 }
 
-// Adds rows of the gradient to the table rows that they came from.
+// Adds row i of the gradient to row ids[i] of the table.
 void scatter_add(const float* gradient, const IntTensor& ids, Index width, Tensor& table) {
   // Threads divide the columns, not the rows: an id may occur twice.
   parallel_for(width, std::max(Index{16}, kGrain / std::max(ids.size(), Index{1})),
@@ -130,7 +130,7 @@ void rotate_halves(const float* a, const float* b, const float* cosine, const fl
 
 struct Rotation {
   Tensor cosine, sine;  // [L, p]
-  bool interleaved;
+  bool is_interleaved;
 };
 // Rotates by the angles, or by their negatives if `sign` is -1.
 Tensor apply_rotation(const Tensor& x, const Rotation& r, float sign) {
@@ -139,13 +139,13 @@ Tensor apply_rotation(const Tensor& x, const Rotation& r, float sign) {
   const float* from = x.data();
   float* to = result.data();
   const float *cosine = r.cosine.data(), *sine = r.sine.data();
-  const bool interleaved = r.interleaved;
+  const bool is_interleaved = r.is_interleaved;
   parallel_for(d == 0 ? 0 : x.size() / d, row_grain(d), [=](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       const float *c = cosine + row % length * pairs, *s = sine + row % length * pairs;
       const float* in = from + row * d;
       float* out = to + row * d;
-      if (interleaved) {
+      if (is_interleaved) {
         for (Index t = 0; t < pairs; ++t) {
           const float a = in[2 * t], b = in[2 * t + 1], rotation_sine = sign * s[t];
           out[2 * t] = a * c[t] - b * rotation_sine;
@@ -257,8 +257,8 @@ Var slice(const Var& x, Index axis, Index first, Index count) {
   return record("slice", std::move(result), {x},
                 [a, first, count](const Tensor& gradient, const std::vector<Var>& inputs) {
                   const float* from = gradient.data();
-                  accumulate_with(inputs[0], [=](Tensor& sum, bool fresh) {
-                    if (fresh) std::fill(sum.begin(), sum.end(), 0.0f);
+                  accumulate_with(inputs[0], [=](Tensor& sum, bool overwrite) {
+                    if (overwrite) std::fill(sum.begin(), sum.end(), 0.0f);
                     float* to = sum.data() + first * a.inner;
                     const Index size = count * a.inner;
                     parallel_for(a.outer, row_grain(size), [=](Index begin, Index end) {
@@ -290,8 +290,8 @@ Var gather(const Var& table, const IntTensor& ids) {
   });
   return record("gather", std::move(result), {table},
                 [ids, width](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  accumulate_with(inputs[0], [&](Tensor& sum, bool fresh) {
-                    if (fresh) std::fill(sum.begin(), sum.end(), 0.0f);
+                  accumulate_with(inputs[0], [&](Tensor& sum, bool overwrite) {
+                    if (overwrite) std::fill(sum.begin(), sum.end(), 0.0f);
                     scatter_add(gradient.data(), ids, width, sum);
                   });
                 });
@@ -327,14 +327,14 @@ Var merge_heads(const Var& x, Index heads) {
                 });
 }
 
-Var rotate(const Var& x, const Tensor& cosine, const Tensor& sine, bool interleaved) {
+Var rotate(const Var& x, const Tensor& cosine, const Tensor& sine, bool is_interleaved) {
   if (x.rank() < 2 || cosine.rank() != 2 || cosine.shape() != sine.shape() ||
       cosine.dim(0) != x.dim(-2) || 2 * cosine.dim(1) > x.dim(-1)) {
     throw InputError("rotate of " + to_string(x.shape()) + " by angles of shapes " +
                      to_string(cosine.shape()) + " and " + to_string(sine.shape()) +
                      ": incompatible shapes");
   }
-  const Rotation rotation{cosine, sine, interleaved};
+  const Rotation rotation{cosine, sine, is_interleaved};
   return record("rotate", apply_rotation(x.value(), rotation, 1), {x},
                 [rotation](const Tensor& gradient, const std::vector<Var>& inputs) {
                   accumulate(inputs[0], apply_rotation(gradient, rotation, -1));

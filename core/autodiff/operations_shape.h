@@ -1,5 +1,4 @@
-// Operations that rearrange elements. Negative axes count from the end. InputError for invalid
-// shapes, axes or ranges.
+// Operations that rearrange elements. Negative axes count from the end. InputError if invalid.
 #pragma once
 
 #include <vector>
@@ -11,7 +10,7 @@ namespace attnscope {
 Var reshape(const Var& x, Shape shape);                         // shares storage
 Var permute(const Var& x, const std::vector<Index>& axes);      // result axis i is x's axis axes[i]
 Var transpose(const Var& x);                                    // swaps the last two axes
-Var concat(const std::vector<Var>& parts, Index axis);          // at least one
+Var concat(const std::vector<Var>& parts, Index axis);          // of one part or more
 Var slice(const Var& x, Index axis, Index first, Index count);  // shares storage if axis is 0
 
 // Table lookup: [n, d] and ids of any shape -> [ids..., d]. InputError for an id outside [0, n).
@@ -21,9 +20,9 @@ Var split_heads(const Var& x, Index heads);  // [B, L, h d_k] -> [B h, L, d_k], 
 Var merge_heads(const Var& x, Index heads);  // [B h, L, d_k] -> [B, L, h d_k]
 
 // Rotary position embedding (Su et al., 2021). x: [..., L, d_k]; cosine and sine: [L, p] of the
-// angles of p <= d_k / 2 pairs. Pair t has components (2 t, 2 t + 1) if `interleaved`, else
+// angles of p <= d_k / 2 pairs. Pair t has components (2 t, 2 t + 1) if `is_interleaved`, else
 // (t, t + p), and is rotated to (a cos - b sin, a sin + b cos). Components from 2 p on are
 // unchanged.
-Var rotate(const Var& x, const Tensor& cosine, const Tensor& sine, bool interleaved);
+Var rotate(const Var& x, const Tensor& cosine, const Tensor& sine, bool is_interleaved);
 
 }  // namespace attnscope

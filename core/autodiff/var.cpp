@@ -60,7 +60,7 @@ void add_to(Tensor& sum, const Tensor& addend) {
   });
 }
 
-Tensor sum_of(const Tensor& a, const Tensor& b) {
+Tensor add_tensors(const Tensor& a, const Tensor& b) {
   Tensor sum(a.shape());
   float* to = sum.data();
   const float *x = a.data(), *y = b.data();
@@ -139,20 +139,20 @@ void accumulate(const Var& input, const Tensor& gradient) {
   } else if (node.gradient.unique()) {
     add_to(node.gradient, gradient);
   } else {
-    node.gradient = sum_of(node.gradient, gradient);
+    node.gradient = add_tensors(node.gradient, gradient);
   }
 }
 
 void accumulate_with(const Var& input, const std::function<void(Tensor&, bool)>& add) {
   if (!input.requires_gradient()) return;
   Node& node = *input.node();
-  const bool fresh = !node.gradient.defined();
-  if (fresh) {
+  const bool overwrite = !node.gradient.defined();
+  if (overwrite) {
     node.gradient = Tensor(node.shape);
   } else if (!node.gradient.unique()) {
     node.gradient = node.gradient.copy();
   }
-  add(node.gradient, fresh);
+  add(node.gradient, overwrite);
 }
 
 void backward(const Var& loss) {

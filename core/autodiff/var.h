@@ -34,7 +34,7 @@ class Var {
   bool defined() const { return value_.defined(); }
 
   bool requires_gradient() const { return node_ != nullptr; }
-  Tensor gradient() const;  // of a parameter; undefined if backward() did not reach it
+  Tensor gradient() const;  // a parameter's gradient; undefined if backward() did not reach it
   void clear_gradient();
   const std::shared_ptr<Node>& node() const { return node_; }
 
@@ -48,9 +48,9 @@ class Var {
 // Adds to an input's gradient; no-op for constants. Stores the first `gradient` without a copy, so
 // the caller must not write to it afterwards. InputError for a wrong shape.
 void accumulate(const Var& input, const Tensor& gradient);
-// For operations that write into the gradient's memory: `add(gradient, fresh)` must overwrite all
-// of it if `fresh` (it is uninitialised then), and add to it otherwise.
-void accumulate_with(const Var& input, const std::function<void(Tensor&, bool fresh)>& add);
+// For operations that write into the gradient's memory: `add(gradient, overwrite)` must overwrite
+// all of it if `overwrite` (it is uninitialised then), and add to it otherwise.
+void accumulate_with(const Var& input, const std::function<void(Tensor&, bool overwrite)>& add);
 
 // Adds the gradients of a scalar to every parameter that it depends on. Frees the tape behind
 // `loss`; record the computation again for another backward pass.
@@ -59,8 +59,8 @@ void backward(const Var& loss);
 // Names of all differentiable operations, as passed to record().
 const std::vector<std::string_view>& operation_names();
 
-// For record(): true if a result of `inputs` must be on the tape. std::logic_error if
-// operation_names() lacks the name.
+// True if an operation on `inputs` must be recorded. std::logic_error if operation_names() lacks
+// its name.
 bool requires_tape(std::string_view operation, const std::vector<Var>& inputs);
 Var add_to_tape(Tensor value, std::vector<Var> inputs,
                 std::function<void(const Tensor&, const std::vector<Var>&)> backward);

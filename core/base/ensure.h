@@ -1,5 +1,4 @@
-// Assertion of internal invariants. Aborts on failure in builds with tests (ATTNSCOPE_CHECKS);
-// compiled out otherwise.
+// Assertion of internal invariants: aborts in builds with tests (ATTNSCOPE_CHECKS), else no-op.
 #pragma once
 
 #include <cstdlib>

@@ -38,9 +38,9 @@ class Descriptor {
   int fd_;
 };
 
-// Text for `error` (errno) on `path`. Names the offending parent folder if there is one, since the
+// Describes `error` (errno) on `path`. Names the offending parent folder if there is one, since the
 // system's message ("Not a directory") does not.
-std::string reason(const std::filesystem::path& path, int error) {
+std::string describe_error(const std::filesystem::path& path, int error) {
   std::filesystem::path folder;
   for (const std::filesystem::path& part : path.parent_path()) {
     folder /= part;
@@ -55,7 +55,7 @@ std::string reason(const std::filesystem::path& path, int error) {
 }
 
 [[noreturn]] void fail_writing(const std::filesystem::path& path, int error) {
-  throw WorkError(path.string() + ": cannot be written: " + reason(path, error));
+  throw WorkError(path.string() + ": cannot be written: " + describe_error(path, error));
 }
 
 // Returns 0 or errno.
@@ -93,7 +93,7 @@ std::string temporary_prefix(const std::filesystem::path& path) {
   return "." + path.filename().string().substr(0, kMaxName) + ".attnscope-";
 }
 
-std::filesystem::path folder_of(const std::filesystem::path& path) {
+std::filesystem::path parent_folder(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : ".";
 }
 
@@ -101,7 +101,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 void remove_leftovers(const std::filesystem::path& path) {
   const std::string prefix = temporary_prefix(path);
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder_of(path), error), end;
+  for (std::filesystem::directory_iterator entry(parent_folder(path), error), end;
        !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with(prefix)) continue;
@@ -120,13 +120,13 @@ class TemporaryFile {
   }
   ~TemporaryFile() {
     const std::scoped_lock lock(mutex());
-    if (!finished_) ::unlink(entry_->c_str());
+    if (!is_finished_) ::unlink(entry_->c_str());
     paths().erase(entry_);
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  void finish() { finished_ = true; }
+  void finish() { is_finished_ = true; }
 
   static void remove_all() {
     const std::scoped_lock lock(mutex());
@@ -145,14 +145,14 @@ class TemporaryFile {
   }
 
   std::list<std::string>::iterator entry_;
-  bool finished_ = false;
+  bool is_finished_ = false;
 };
 
 void replace_file(const std::filesystem::path& path, mode_t mode,
                   const std::vector<std::string_view>& pieces) {
   remove_leftovers(path);
   std::string temporary_path =
-      (folder_of(path) / (temporary_prefix(path) + std::to_string(::getpid()) + "-XXXXXX"))
+      (parent_folder(path) / (temporary_prefix(path) + std::to_string(::getpid()) + "-XXXXXX"))
           .string();
   Descriptor file(::mkostemp(temporary_path.data(), O_CLOEXEC));
   if (file.get() < 0) fail_writing(path, errno);
@@ -189,7 +189,7 @@ void make_folder(const std::filesystem::path& path) {
   struct stat status {};
   const bool is_file = ::stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
   throw WorkError(path.string() + ": cannot be created: " +
-                  (is_file ? "it is a file" : reason(path, error.value())));
+                  (is_file ? "it is a file" : describe_error(path, error.value())));
 }
 
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) {
@@ -197,7 +197,7 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) {
     if (errno == ENOENT) throw InputError(name + ": no such file");
-    throw InputError(name + ": cannot be read: " + reason(path, errno));
+    throw InputError(name + ": cannot be read: " + describe_error(path, errno));
   }
   struct stat status {};
   if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -235,7 +235,7 @@ void check_writable(const std::filesystem::path& path) {
   if (exists && !S_ISREG(status.st_mode)) return;
   std::error_code error;
   const std::filesystem::path target = exists ? std::filesystem::canonical(path, error) : path;
-  if (::access(folder_of(target).c_str(), W_OK | X_OK) != 0) fail_writing(path, errno);
+  if (::access(parent_folder(target).c_str(), W_OK | X_OK) != 0) fail_writing(path, errno);
 }
 
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces) {

@@ -24,8 +24,7 @@ std::string read_file(const std::filesystem::path& path,
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 // Writes the concatenation of `pieces`.
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
-// Removes the temporary files of writes in progress on other threads, for a process that exits
-// immediately.
+// Removes temporary files of writes in progress on other threads, before an immediate exit.
 void remove_unfinished_files() noexcept;
 // Throws write_file()'s error early if the file is known to be unwritable: call before long work.
 void check_writable(const std::filesystem::path& path);

@@ -16,9 +16,9 @@ const typename List::value_type& find_by_id(const List& list, std::string_view i
   for (const auto& entry : list) {
     if (entry.id == id) return entry;
   }
-  std::string known;
-  for (const auto& entry : list) known += (known.empty() ? "" : ", ") + entry.id;
-  throw InputError(std::string(path) + ": expected one of " + known + ", found \"" +
+  std::string known_ids;
+  for (const auto& entry : list) known_ids += (known_ids.empty() ? "" : ", ") + entry.id;
+  throw InputError(std::string(path) + ": expected one of " + known_ids + ", found \"" +
                    std::string(id.substr(0, 40)) + "\"");
 }
 

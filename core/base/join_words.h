@@ -12,7 +12,7 @@ std::string join_words(const Words& words, const char* separator = ", ") {
   return text;
 }
 
-// "a, b or c".
+// Joins strings as alternatives: "a, b or c".
 inline std::string alternatives(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t n = 0; n < names.size(); ++n) {

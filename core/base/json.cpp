@@ -98,8 +98,8 @@ std::string escape_key(std::string_view key) {
 std::string unescape_token(std::string_view token) {
   std::string key;
   for (std::size_t i = 0; i < token.size(); ++i) {
-    const bool escaped = token[i] == '~' && i + 1 < token.size();
-    key += !escaped ? token[i] : token[++i] == '1' ? '/' : '~';
+    const bool is_escaped = token[i] == '~' && i + 1 < token.size();
+    key += !is_escaped ? token[i] : token[++i] == '1' ? '/' : '~';
   }
   return key;
 }
@@ -118,9 +118,9 @@ void add_leaves(const Json& value, const std::string& pointer, Json::Object& lea
   }
 }
 
-std::string dump_as(const Json& value, int indent, bool ascii, Library::error_handler_t bad) {
+std::string dump_as(const Json& value, int indent, bool is_ascii, Library::error_handler_t policy) {
   try {
-    return to_library(value).dump(indent, ' ', ascii, bad);
+    return to_library(value).dump(indent, ' ', is_ascii, policy);
   } catch (const Library::exception&) {
     throw JsonError("a string is not valid UTF-8");
   }
@@ -135,10 +135,10 @@ Json::Json(Array list) : value_(std::make_unique<Array>(std::move(list))) {}
 Json::Json(Object members) : value_(std::make_unique<Object>(std::move(members))) {}
 
 Json::Json(std::initializer_list<Json> list) {
-  const bool all_pairs = std::ranges::all_of(list, [](const Json& member) {
+  const bool has_only_pairs = std::ranges::all_of(list, [](const Json& member) {
     return member.is_array() && member.size() == 2 && member[0].is_string();
   });
-  if (!all_pairs) {
+  if (!has_only_pairs) {
     value_ = std::make_unique<Array>(list);
     return;
   }
@@ -204,10 +204,10 @@ Json Json::parse_or_null(std::string_view text) {
   }
 }
 
-std::string Json::dump(int indent, BadUtf8 bad) const {
+std::string Json::dump(int indent, BadUtf8 on_bad_utf8) const {
   return dump_as(*this, indent, false,
-                 bad == BadUtf8::Reject ? Library::error_handler_t::strict
-                                        : Library::error_handler_t::replace);
+                 on_bad_utf8 == BadUtf8::Reject ? Library::error_handler_t::strict
+                                                : Library::error_handler_t::replace);
 }
 
 std::string Json::dump_ascii() const {
@@ -248,8 +248,8 @@ void Json::push_back(Json value) {
 }
 
 const Json::Object& Json::items() const {
-  static const Object none;
-  if (is_null()) return none;
+  static const Object no_members;
+  if (is_null()) return no_members;
   if (!is_object()) fail("an object");
   return **std::get_if<std::unique_ptr<Object>>(&value_);
 }
@@ -330,11 +330,11 @@ bool Json::equal(const Json& a, const Json& b) {
 std::partial_ordering Json::order(const Json& a, const Json& b) {
   if (!a.is_number() || !b.is_number()) return std::partial_ordering::unordered;
   if (a.is_number_float() || b.is_number_float()) return a.get<double>() <=> b.get<double>();
-  const auto negative = [](const Json& x) {
+  const auto is_negative = [](const Json& x) {
     return !x.is_number_unsigned() && x.get<std::int64_t>() < 0;
   };
-  if (negative(a) != negative(b)) return negative(b) <=> negative(a);
-  if (negative(a)) return a.get<std::int64_t>() <=> b.get<std::int64_t>();
+  if (is_negative(a) != is_negative(b)) return is_negative(b) <=> is_negative(a);
+  if (is_negative(a)) return a.get<std::int64_t>() <=> b.get<std::int64_t>();
   return a.get<std::uint64_t>() <=> b.get<std::uint64_t>();
 }
 

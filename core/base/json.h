@@ -61,7 +61,7 @@ class Json {
   Json& operator=(const Json& other);
   Json& operator=(Json&& other) noexcept;
   ~Json();
-  static Json array(std::initializer_list<Json> list = {});  // also if all members are pairs
+  static Json array(std::initializer_list<Json> list = {});  // even if all members are pairs
   static Json object();
 
   // JsonError with the byte of the first syntax error, or if nested deeper than kMaxDepth. If an
@@ -69,7 +69,7 @@ class Json {
   static Json parse(std::string_view text, std::string* repeated = nullptr);
   static Json parse_or_null(std::string_view text);  // null for invalid JSON
   // Text on one line (indent < 0), or a line per member with `indent` spaces per level.
-  std::string dump(int indent = -1, BadUtf8 bad = BadUtf8::Reject) const;
+  std::string dump(int indent = -1, BadUtf8 on_bad_utf8 = BadUtf8::Reject) const;
   std::string dump_ascii() const;  // on one line; non-ASCII escaped, invalid UTF-8 replaced
 
   bool is_null() const { return holds<std::monostate>(); }
@@ -88,7 +88,7 @@ class Json {
   T get() const;
   const std::string& text() const;
 
-  std::size_t size() const;  // of an array or object; 0 for null
+  std::size_t size() const;  // number of members; null: 0, other scalars: 1
   bool empty() const { return size() == 0; }
 
   // Arrays. Null acts as an empty array; JsonError for other types.

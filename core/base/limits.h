@@ -18,7 +18,7 @@ inline constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 
 // Tensors and images.
 inline constexpr std::uint64_t kMaxTensorHeader =
-    100'000'000;  // of a safetensors file, as in its reference library
+    100'000'000;  // JSON header of a safetensors file, as in its reference library
 inline constexpr std::uint64_t kMaxGgufElements =
     20'000'000;  // of all metadata arrays of a GGUF file: tokens, scores, types, merges
 inline constexpr std::size_t kMaxUnpacked = 4096 * kMegabyte;      // all arrays of an archive

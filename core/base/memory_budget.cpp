@@ -79,13 +79,13 @@ std::size_t memory_from_text(std::string_view text, std::string_view path) {
 }
 
 std::string memory_text(double bytes) {
-  const bool large = bytes >= 0.9995 * kGiga;
-  const double number = bytes / (large ? kGiga : kMega);
+  const bool is_in_gigabytes = bytes >= 0.9995 * kGiga;
+  const double number = bytes / (is_in_gigabytes ? kGiga : kMega);
   char text[64];
-  std::snprintf(text, sizeof text, large && number < 9.95 ? "%.1f" : "%.0f", number);
+  std::snprintf(text, sizeof text, is_in_gigabytes && number < 9.95 ? "%.1f" : "%.0f", number);
   std::string result = text;
   if (result.ends_with(".0")) result.resize(result.size() - 2);
-  return result + (large ? " GB" : " MB");
+  return result + (is_in_gigabytes ? " GB" : " MB");
 }
 
 }  // namespace attnscope

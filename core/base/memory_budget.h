@@ -9,13 +9,12 @@ namespace attnscope {
 
 inline constexpr std::size_t kMinMemoryBudget = std::size_t{256} << 20;
 
-// Limit on the total size of arrays (core/tensor/storage.h), in bytes. Initially
-// default_memory_budget().
+// Limit on the total bytes of arrays (core/tensor/storage.h); initially default_memory_budget().
 std::size_t memory_budget();
 void set_memory_budget(std::size_t bytes);
 
-// Three quarters of the machine's memory, its control group limit or its address space limit,
-// whichever is smallest.
+// Three quarters of the smallest of: the machine's memory, its control group limit, its address
+// space limit. At least kMinMemoryBudget.
 std::size_t default_memory_budget();
 
 // Parses "4G", "512M", "1.5GB" (units of 1024). InputError, beginning with `path`, for invalid text

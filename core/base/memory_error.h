@@ -13,7 +13,7 @@ struct MemoryControls {
   std::string budget{}, tokens{}, micro_batch{};
 };
 
-// Second base class of these errors, next to InputError or WorkError.
+// Additional base class of these errors, next to InputError or WorkError.
 struct MemoryHint {
   virtual ~MemoryHint() = default;
   virtual std::string text(const MemoryControls& controls) const = 0;

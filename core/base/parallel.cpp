@@ -38,22 +38,22 @@ void pause() {
 #endif
 }
 
-// Blocks until `number` differs from `old`.
-void wait_while(const std::atomic<int>& number, int old) {
+// Blocks until `number` differs from `old_number`.
+void wait_while(const std::atomic<int>& number, int old_number) {
   for (int spin = 0; spin < kSpins; ++spin) {
-    if (number.load(std::memory_order_acquire) != old) return;
+    if (number.load(std::memory_order_acquire) != old_number) return;
     pause();
   }
-  const auto end = std::chrono::steady_clock::now() + kYieldTime;
+  const auto deadline = std::chrono::steady_clock::now() + kYieldTime;
   do {
-    if (number.load(std::memory_order_acquire) != old) return;
+    if (number.load(std::memory_order_acquire) != old_number) return;
     std::this_thread::yield();
-  } while (std::chrono::steady_clock::now() < end);
-  number.wait(old, std::memory_order_acquire);
+  } while (std::chrono::steady_clock::now() < deadline);
+  number.wait(old_number, std::memory_order_acquire);
 }
 
-// One loop. Each thread runs its share of neighbouring ranges, about the same in successive loops
-// for cache locality, and then helps with the other shares.
+// One parallel loop. Each thread first runs its own share of neighbouring ranges and then helps
+// with other shares. A thread has about the same share in successive loops, for cache locality.
 class Loop {
  public:
   Loop(const std::function<void(Index, Index)>& body, Index count, Index step, Index ranges,
@@ -79,12 +79,12 @@ class Loop {
       for (;;) {
         const Index range = share.next.fetch_add(1, std::memory_order_relaxed);
         if (range >= share.end) break;
-        if (failed_.load(std::memory_order_relaxed)) break;
+        if (has_failed_.load(std::memory_order_relaxed)) break;
         if (stop_.requested()) break;
         try {
           body_(range * step_, std::min(count_, (range + 1) * step_));
         } catch (...) {  // std::bad_alloc, for example
-          if (!failed_.exchange(true)) failure_ = std::current_exception();
+          if (!has_failed_.exchange(true)) failure_ = std::current_exception();
         }
       }
     }
@@ -97,7 +97,7 @@ class Loop {
   }
 
  private:
-  struct alignas(64) Share {  // a cache line each
+  struct alignas(64) Share {  // one cache line per share
     std::atomic<Index> next{0};
     Index end = 0;
   };
@@ -105,7 +105,7 @@ class Loop {
   Index count_, step_;  // items; items per range
   const Stop stop_;
   std::vector<Share> shares_;
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> has_failed_{false};
   std::exception_ptr failure_;  // first exception of a body
 };
 
@@ -119,14 +119,14 @@ class Helpers {
   }
 
   // Returns false if another thread's loop is using the helpers.
-  bool run(Loop& loop, int helpers) {
+  bool run(Loop& loop, int helper_count) {
     const std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
-    add_helpers(helpers);
+    add_helpers(helper_count);
     {
       const std::scoped_lock lock(mutex_);
       loop_ = &loop;
-      loop_helpers_ = helpers;
+      loop_helpers_ = helper_count;
     }
     announce();
     loop.run_ranges(0);
@@ -146,7 +146,7 @@ class Helpers {
     try {
       helpers_.reserve(static_cast<std::size_t>(count));
       while (static_cast<int>(helpers_.size()) < count) {
-        helpers_.emplace_back([this, number = static_cast<int>(helpers_.size())] { help(number); });
+        helpers_.emplace_back([this, helper = static_cast<int>(helpers_.size())] { help(helper); });
       }
     } catch (const std::system_error&) {
     } catch (const std::bad_alloc&) {
@@ -158,20 +158,20 @@ class Helpers {
     round_.notify_all();
   }
 
-  void help(int number) {
+  void help(int helper) {
     for (int last_round = 0; !is_ending_.load();) {
       wait_while(round_, last_round);
       last_round = round_.load(std::memory_order_acquire);
       Loop* loop = nullptr;
       {
         const std::scoped_lock lock(mutex_);
-        if (loop_ != nullptr && number < loop_helpers_) {
+        if (loop_ != nullptr && helper < loop_helpers_) {
           loop = loop_;
           busy_helpers_.fetch_add(1);
         }
       }
       if (loop == nullptr) continue;
-      loop->run_ranges(number + 1);
+      loop->run_ranges(helper + 1);
       busy_helpers_.fetch_sub(1);
       busy_helpers_.notify_all();
     }
@@ -182,7 +182,7 @@ class Helpers {
   std::atomic<int> round_{0};         // incremented for every loop
   std::atomic<int> busy_helpers_{0};  // helpers working on the loop
   std::atomic<bool> is_ending_{false};
-  std::mutex mutex_;  // guards loop_ and wanted_
+  std::mutex mutex_;  // guards loop_ and loop_helpers_
   Loop* loop_ = nullptr;
   int loop_helpers_ = 0;
 };

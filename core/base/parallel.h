@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-int thread_count();            // threads per loop; initially all processors of the process
+int thread_count();            // threads per loop; initially usable_processors()
 void set_thread_count(int n);  // at least 1
 
 // Minimum elements per thread of an elementwise operation.

@@ -20,21 +20,21 @@ std::string number_text(double number) {
   return std::string(buffer, end.ptr);
 }
 
-// "", " greater than 0", " from 1 to 5". Mentions a default maximum only if `with_maximum`.
-std::string range_text(const Parameter& parameter, bool with_maximum = false) {
-  const bool integer = parameter.kind == Kind::Integer || parameter.kind == Kind::Integers ||
-                       parameter.kind == Kind::IntegerLists;
-  const bool bounded_above =
-      with_maximum ||
-      parameter.limits.max < (integer ? Parameter::kMaxInteger : Parameter::kMaxReal);
-  const bool bounded_below = parameter.limits.min > -Parameter::kMaxInteger;
-  if (!bounded_below)
-    return bounded_above ? " of at most " + number_text(parameter.limits.max) : "";
-  const std::string least = (parameter.limits.min_excluded ? " greater than " : " of at least ") +
-                            number_text(parameter.limits.min);
-  if (!bounded_above) return least;
+// "", " greater than 0", " from 1 to 5". Mentions a default maximum only if `mentions_maximum`.
+std::string range_text(const Parameter& parameter, bool mentions_maximum = false) {
+  const bool is_integer = parameter.kind == Kind::Integer || parameter.kind == Kind::Integers ||
+                          parameter.kind == Kind::IntegerLists;
+  const bool is_bounded_above =
+      mentions_maximum ||
+      parameter.limits.max < (is_integer ? Parameter::kMaxInteger : Parameter::kMaxReal);
+  const bool is_bounded_below = parameter.limits.min > -Parameter::kMaxInteger;
+  if (!is_bounded_below)
+    return is_bounded_above ? " of at most " + number_text(parameter.limits.max) : "";
+  const std::string minimum = (parameter.limits.min_excluded ? " greater than " : " of at least ") +
+                              number_text(parameter.limits.min);
+  if (!is_bounded_above) return minimum;
   if (parameter.limits.min_excluded)
-    return least + " and at most " + number_text(parameter.limits.max);
+    return minimum + " and at most " + number_text(parameter.limits.max);
   return " from " + number_text(parameter.limits.min) + " to " + number_text(parameter.limits.max);
 }
 
@@ -44,38 +44,38 @@ bool is_within(const Parameter& parameter, double number) {
                                         : number >= parameter.limits.min);
 }
 
-std::string expected_text(const Parameter& parameter, bool with_maximum) {
+std::string expected_text(const Parameter& parameter, bool mentions_maximum) {
   switch (parameter.kind) {
     case Kind::Integer:
-      return "an integer" + range_text(parameter, with_maximum);
+      return "an integer" + range_text(parameter, mentions_maximum);
     case Kind::Real:
-      return "a number" + range_text(parameter, with_maximum);
+      return "a number" + range_text(parameter, mentions_maximum);
     case Kind::Choice:
       return "one of " + join_words(choice_ids(parameter));
     case Kind::Flag:
       return "true or false";
     case Kind::Integers:
-      return "a list of integers" + range_text(parameter, with_maximum);
+      return "a list of integers" + range_text(parameter, mentions_maximum);
     case Kind::Reals:
-      return "a list of numbers" + range_text(parameter, with_maximum);
+      return "a list of numbers" + range_text(parameter, mentions_maximum);
     case Kind::IntegerLists:
-      return "a list of lists of integers" + range_text(parameter, with_maximum);
+      return "a list of lists of integers" + range_text(parameter, mentions_maximum);
   }
   throw std::logic_error("parameter kind");
 }
 
-bool exceeds(const Parameter& parameter, const Json& found) {
-  if (found.is_array()) {
-    return std::any_of(found.begin(), found.end(),
+bool exceeds(const Parameter& parameter, const Json& json) {
+  if (json.is_array()) {
+    return std::any_of(json.begin(), json.end(),
                        [&](const Json& member) { return exceeds(parameter, member); });
   }
-  return found.is_number() && found.get<double>() > parameter.limits.max;
+  return json.is_number() && json.get<double>() > parameter.limits.max;
 }
 
-[[noreturn]] void fail(const Parameter& parameter, std::string_view path, const Json& found,
+[[noreturn]] void fail(const Parameter& parameter, std::string_view path, const Json& json,
                        const std::string& found_text) {
   throw InputError(std::string(path) + "." + parameter.key + ": expected " +
-                   expected_text(parameter, exceeds(parameter, found)) + ", found " + found_text);
+                   expected_text(parameter, exceeds(parameter, json)) + ", found " + found_text);
 }
 
 // Converts a JSON number to an integer; accepts 3.0 as 3.
@@ -130,9 +130,9 @@ std::string shortened_key(const std::string& key) {
   return quoted.size() == key.size() + 2 ? key : quoted;
 }
 
-Value value_from_json(const Parameter& parameter, const Json& found, std::string_view path) {
-  const auto checked = [&](auto value, bool has_type) {
-    if (!has_type) fail(parameter, path, found, shortened(found));
+Value value_from_json(const Parameter& parameter, const Json& json, std::string_view path) {
+  const auto to_valid = [&](auto value, bool has_type) {
+    if (!has_type) fail(parameter, path, json, shortened(json));
     Value result = std::move(value);
     check_value(parameter, result, path);
     return result;
@@ -140,29 +140,29 @@ Value value_from_json(const Parameter& parameter, const Json& found, std::string
   switch (parameter.kind) {
     case Kind::Integer: {
       Index integer = 0;
-      const bool has_type = to_integer(found, integer);
-      return checked(integer, has_type);
+      const bool has_type = to_integer(json, integer);
+      return to_valid(integer, has_type);
     }
     case Kind::Real:
-      return checked(found.is_number() ? found.get<double>() : 0.0, found.is_number());
+      return to_valid(json.is_number() ? json.get<double>() : 0.0, json.is_number());
     case Kind::Flag:
-      return checked(found.is_boolean() && found.get<bool>(), found.is_boolean());
+      return to_valid(json.is_boolean() && json.get<bool>(), json.is_boolean());
     case Kind::Choice:
-      return checked(found.is_string() ? found.get<std::string>() : "", found.is_string());
+      return to_valid(json.is_string() ? json.get<std::string>() : "", json.is_string());
     case Kind::Integers: {
       std::vector<Index> integers;
-      const bool has_type = to_integers(found, integers);
-      return checked(std::move(integers), has_type);
+      const bool has_type = to_integers(json, integers);
+      return to_valid(std::move(integers), has_type);
     }
     case Kind::Reals: {
       std::vector<double> reals;
-      const bool has_type = to_reals(found, reals);
-      return checked(std::move(reals), has_type);
+      const bool has_type = to_reals(json, reals);
+      return to_valid(std::move(reals), has_type);
     }
     case Kind::IntegerLists: {
       std::vector<std::vector<Index>> lists;
-      const bool has_type = to_integer_lists(found, lists);
-      return checked(std::move(lists), has_type);
+      const bool has_type = to_integer_lists(json, lists);
+      return to_valid(std::move(lists), has_type);
     }
   }
   throw std::logic_error("parameter kind");
@@ -308,17 +308,17 @@ Values partial_values_from_json(const std::vector<Parameter>& parameters, const 
   if (!object.is_object()) {
     throw InputError(std::string(path) + ": expected an object, found " + shortened(object));
   }
-  std::vector<std::string> known = {"type"};
-  for (const Parameter& parameter : parameters) known.push_back(parameter.key);
+  std::vector<std::string> known_keys = {"type"};
+  for (const Parameter& parameter : parameters) known_keys.push_back(parameter.key);
   for (const auto& [key, member] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (std::find(known_keys.begin(), known_keys.end(), key) != known_keys.end()) continue;
     throw InputError(std::string(path) + "." + shortened_key(key) +
-                     ": unknown key, expected one of " + join_words(known));
+                     ": unknown key, expected one of " + join_words(known_keys));
   }
   Values values;
   for (const Parameter& parameter : parameters) {
-    if (const Json* found = object.find(parameter.key)) {
-      values.set(parameter.key, value_from_json(parameter, *found, path));
+    if (const Json* json = object.find(parameter.key)) {
+      values.set(parameter.key, value_from_json(parameter, *json, path));
     } else if (!parameter.optional && !parameter.required) {
       values.set(parameter.key, parameter.initial);
     }

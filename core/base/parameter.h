@@ -24,7 +24,7 @@ using Value =
                  std::vector<double>,               // ALiBi slopes
                  std::vector<std::vector<Index>>>;  // block lists, permutations: one list per row
 
-// Limits of numbers and of members of lists.
+// Limits of a number, or of each number in a list.
 struct ParameterLimits {
   double min = 0, max = 2147483647;  // products of two integers still fit an Index
   bool min_excluded = false;         // Real: the interval is open at `min`
@@ -116,12 +116,12 @@ class Values {
 // Default values; required parameters get `initial`.
 Values default_values(const std::vector<Parameter>& parameters);
 
-// Illustrative values for a text of `length` tokens (0: unknown): initial values of a selection
-// that the user makes by name.
+// Illustrative values for a text of `length` tokens (0: unknown), used when the user selects a
+// variant or encoding by name.
 Values illustrative_values(const std::vector<Parameter>& parameters, Index length);
 
 // Throws InputError such as "variant.windw: unknown key, expected one of type, window, dilation";
-// `path` ("variant") begins the messages. Skips the key "type" of `object`.
+// `path` ("variant") begins the messages. Ignores the key "type".
 Values values_from_json(const std::vector<Parameter>& parameters, const Json& object,
                         std::string_view path);
 // Like values_from_json(), but required values may be missing; fill_unset_values() fills them with

@@ -70,12 +70,12 @@ double cgroup_processors(std::string_view proc_self_cgroup, const fs::path& root
         "," + std::string(line.substr(colon + 1, end - colon - 1)) + ",";
     const bool is_version_2 = controllers == ",,";
     if (!is_version_2 && controllers.find(",cpu,") == std::string::npos) continue;
-    const fs::path top = is_version_2 ? root : root / "cpu";
+    const fs::path hierarchy_root = is_version_2 ? root : root / "cpu";
     fs::path group(std::string(line.substr(end + 1)));
     for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
-      apply_limit(group_quota(top / group));
+      apply_limit(group_quota(hierarchy_root / group));
     }
-    apply_limit(group_quota(top));  // in a container the group itself is the root
+    apply_limit(group_quota(hierarchy_root));  // in a container the group itself is the root
   }
   return smallest;
 }

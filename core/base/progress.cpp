@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 // Minimum progress for an estimate of the remaining time.
-constexpr double kMinShare = 0.01, kMinSeconds = 0.2;
+constexpr double kMinFraction = 0.01, kMinSeconds = 0.2;
 
 }  // namespace
 
@@ -19,18 +19,18 @@ void Progress::begin_stage(std::string name, double from, double to) {
   stage_ = std::move(name);
   from_ = from;
   to_ = to;
-  stage_share_ = 0;
+  fraction_ = 0;
 }
 
 Progress::Snapshot Progress::snapshot() const {
   const std::scoped_lock lock(mutex_);
-  const double stage_share = std::clamp(stage_share_.load(), 0.0, 1.0);
-  Snapshot now{stage_, from_ + (to_ - from_) * stage_share};
-  if (to_ <= 0) return now;
+  const double stage_fraction = std::clamp(fraction_.load(), 0.0, 1.0);
+  Snapshot result{stage_, from_ + (to_ - from_) * stage_fraction};
+  if (to_ <= 0) return result;
   const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  if (now.share < kMinShare || now.share >= 1 || seconds < kMinSeconds) return now;
-  now.seconds_left = seconds * (1 - now.share) / now.share;
-  return now;
+  if (result.share < kMinFraction || result.share >= 1 || seconds < kMinSeconds) return result;
+  result.seconds_left = seconds * (1 - result.share) / result.share;
+  return result;
 }
 
 std::string time_left_text(double seconds) {

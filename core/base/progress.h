@@ -13,15 +13,15 @@ class Progress {
   // Begins a stage, "layer 3 of 4", that covers the fractions [from, to] of the work. Both are 0
   // while the size of the work is unknown, such as during reading of a file.
   void begin_stage(std::string name, double from, double to);
-  // Sets the completed share of the stage, in [0, 1]. Cheap enough for kernel threads.
-  void set_stage_share(double share) { stage_share_.store(share, std::memory_order_relaxed); }
+  // Sets the completed fraction of the stage, in [0, 1]. Cheap enough for kernel threads.
+  void set_stage_fraction(double fraction) { fraction_.store(fraction, std::memory_order_relaxed); }
   // Number of tokens of the run's text.
   void set_tokens(long long count) { tokens_ = count; }
   long long tokens() const { return tokens_; }  // 0: unknown
 
   struct Snapshot {
     std::string stage{};
-    double share = 0;          // of the whole work, in [0, 1]
+    double share = 0;          // completed fraction of the whole work, in [0, 1]
     double seconds_left = -1;  // extrapolated; negative: unknown
   };
   Snapshot snapshot() const;
@@ -34,7 +34,7 @@ class Progress {
   double from_ = 0, to_ = 0;
   Clock::time_point start_{};  // start of the first stage with a known range
 
-  std::atomic<double> stage_share_{0};
+  std::atomic<double> fraction_{0};
   std::atomic<long long> tokens_{0};
 };
 

@@ -18,8 +18,8 @@ StopScope::~StopScope() {
 }
 
 const Stop& current_stop() {
-  static const Stop never;
-  return innermost != nullptr ? *innermost : never;
+  static const Stop unrequested;
+  return innermost != nullptr ? *innermost : unrequested;
 }
 
 bool is_stopping() {

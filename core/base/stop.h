@@ -36,8 +36,7 @@ class StopScope {
   const Stop* const outer_;
 };
 
-// Protects work that must not be left half done, such as saving, from the cancellation of outer
-// scopes.
+// Protects work that must not be interrupted, such as saving, from cancellation by outer scopes.
 class UninterruptedScope {
  private:
   const StopScope scope_{Stop()};

@@ -161,9 +161,9 @@ void JsonObject::ignore(std::string_view key) {
 void JsonObject::finish() const {
   for (const auto& [name, member] : object_.items()) {
     if (read_.contains(name)) continue;
-    std::string known;
-    for (const std::string& key : queried_) known += (known.empty() ? "" : ", ") + key;
-    throw InputError(path_ + ": " + shortened(name) + ": unknown key; expected one of " + known);
+    std::string keys;
+    for (const std::string& key : queried_) keys += (keys.empty() ? "" : ", ") + key;
+    throw InputError(path_ + ": " + shortened(name) + ": unknown key; expected one of " + keys);
   }
 }
 

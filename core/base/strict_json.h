@@ -41,7 +41,7 @@ class JsonObject {
   std::size_t choice(std::string_view key, const std::vector<std::string>& choices);
   std::size_t choice_or(std::string_view key, std::size_t fallback,
                         const std::vector<std::string>& choices);
-  const Json& any(std::string_view key);    // required
+  const Json& any(std::string_view key);    // required, of any type
   const Json& array(std::string_view key);  // required
 
   void ignore(std::string_view key);  // allows the key with any value

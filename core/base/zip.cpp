@@ -22,8 +22,8 @@ using Archive = std::unique_ptr<zip_t, Closer>;
 using Member = std::unique_ptr<zip_file_t, Closer>;
 
 Archive open_archive(const std::string& bytes, const std::string& name) {
-  const std::string problem = name + ": not a zip archive, or truncated or damaged";
-  if (bytes.empty()) throw InputError(problem);  // libzip would open an archive without members
+  const std::string message = name + ": not a zip archive, or truncated or damaged";
+  if (bytes.empty()) throw InputError(message);  // libzip would open an archive without members
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -33,7 +33,7 @@ Archive open_archive(const std::string& bytes, const std::string& name) {
     zip_source_free(source);
     const std::string reason = zip_error_strerror(&error);
     zip_error_fini(&error);
-    throw InputError(problem + ": " + reason);
+    throw InputError(message + ": " + reason);
   }
   return Archive(archive);
 }
@@ -44,18 +44,17 @@ void check_member(const zip_stat_t& stat, const std::string& label) {
       ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
   if ((stat.valid & kNeeded) != kNeeded) throw InputError(label + ": damaged: has no size");
   if (stat.encryption_method != ZIP_EM_NONE) throw InputError(label + ": encrypted");
-  const bool stored = stat.comp_method == ZIP_CM_STORE && stat.comp_size == stat.size;
-  const bool deflated =
+  const bool is_stored = stat.comp_method == ZIP_CM_STORE && stat.comp_size == stat.size;
+  const bool is_deflated =
       stat.comp_method == ZIP_CM_DEFLATE && stat.size / kMaxExpansion <= stat.comp_size;
-  if (!stored && !deflated) {
+  if (!is_stored && !is_deflated) {
     throw InputError(label + ": expected a stored or deflated member, found method " +
                      std::to_string(stat.comp_method) + " of " + std::to_string(stat.comp_size) +
                      " bytes for " + std::to_string(stat.size));
   }
 }
 
-// Unpacks a member, or returns nothing if `is_wanted` rejects it. libzip verifies size and checksum
-// at the end of the data.
+// Unpacks a member; nullopt if `is_wanted` rejects it. libzip verifies size and checksum.
 std::optional<std::string> unpack(zip_t* archive, const zip_stat_t& stat, const std::string& label,
                                   const MemberFilter& is_wanted) {
   constexpr std::size_t kFilterBytes = std::size_t{64} << 10;
@@ -78,8 +77,8 @@ std::optional<std::string> unpack(zip_t* archive, const zip_stat_t& stat, const 
   };
   const std::size_t limit = stat.size + 1;  // one more, to detect surplus data
   unpack_to(std::min(kFilterBytes, limit));
-  const std::string_view begin(bytes.data(), std::min<std::size_t>(unpacked, stat.size));
-  if (is_wanted && !is_wanted(stat.name, begin, stat.size)) return std::nullopt;
+  const std::string_view prefix(bytes.data(), std::min<std::size_t>(unpacked, stat.size));
+  if (is_wanted && !is_wanted(stat.name, prefix, stat.size)) return std::nullopt;
   unpack_to(limit);
   if (unpacked != stat.size) throw damaged("found " + std::to_string(unpacked) + " or more");
   bytes.resize(unpacked);

@@ -9,10 +9,10 @@
 
 namespace attnscope {
 
-// Selects members by name, first bytes (64 KiB, or all) and unpacked size. Rejected members are
-// skipped before memory is allocated for them. An empty function selects all.
+// Selects members by name, prefix (the first 64 KiB, or all bytes) and unpacked size. Rejected
+// members are skipped before memory is allocated for them. An empty function selects all.
 using MemberFilter =
-    std::function<bool(const std::string& member, std::string_view begin, std::size_t bytes)>;
+    std::function<bool(const std::string& member, std::string_view prefix, std::size_t size)>;
 
 // Unpacked members by name, as listed in the central directory. InputError, beginning with the
 // file's name, if the file is not an archive, is truncated or damaged (sizes, offsets and checksums

@@ -57,20 +57,20 @@ class InputTensors {
   bool has(const std::string& name) const { return file_.tensors.contains(name); }
 
   const StoredTensor& stored(const std::string& name, DType dtype) const {
-    const StoredTensor& found = stored(name);
-    if (found.dtype != dtype) fail_dtype(name, dtype, found.dtype);
-    return found;
+    const StoredTensor& array = stored(name);
+    if (array.dtype != dtype) fail_dtype(name, dtype, array.dtype);
+    return array;
   }
 
   Tensor floats(const std::string& name) const {
-    const StoredTensor& found = stored(name);
-    if (found.dtype != DType::F32 && found.dtype != DType::F64) {
-      fail_dtype(name, DType::F32, found.dtype);
+    const StoredTensor& array = stored(name);
+    if (array.dtype != DType::F32 && array.dtype != DType::F64) {
+      fail_dtype(name, DType::F32, array.dtype);
     }
-    Tensor tensor = found.floats();
+    Tensor tensor = array.floats();
     for (Index i = 0; i < tensor.size(); ++i) {
       if (std::isfinite(tensor[i])) continue;
-      const bool overflows = found.dtype == DType::F64 && std::isinf(tensor[i]);
+      const bool overflows = array.dtype == DType::F64 && std::isinf(tensor[i]);
       throw InputError(name + ": expected finite numbers" +
                        (overflows ? " within the range of float32" : "") + ", found " +
                        (overflows ? "a larger one" : std::to_string(tensor[i])) + " as number " +
@@ -79,20 +79,20 @@ class InputTensors {
     return tensor;
   }
 
-  // Tensor of a shape; kAny allows any size above 0.
+  // Tensor of the expected shape; kAny allows any size above 0.
   Tensor floats(const std::string& name, const Shape& shape) const {
     Tensor tensor = floats(name);
-    bool fits = tensor.rank() == static_cast<Index>(shape.size());
-    for (Index axis = 0; fits && axis < tensor.rank(); ++axis) {
+    bool is_match = tensor.rank() == static_cast<Index>(shape.size());
+    for (Index axis = 0; is_match && axis < tensor.rank(); ++axis) {
       const Index expected = shape[static_cast<std::size_t>(axis)];
-      fits = expected < 0 ? tensor.dim(axis) > 0 : tensor.dim(axis) == expected;
+      is_match = expected < 0 ? tensor.dim(axis) > 0 : tensor.dim(axis) == expected;
     }
-    if (fits) return tensor;
+    if (is_match) return tensor;
     throw InputError(name + ": expected shape " + to_text(shape) + ", found " +
                      to_string(tensor.shape()));
   }
 
-  // Masks and graphs as zeros and ones.
+  // Tensor of bytes (mask or graph) as floats 0 and 1.
   Tensor binary_floats(const std::string& name) const {
     const ByteTensor bytes = stored(name, DType::U8).byte_values();
     Tensor tensor(bytes.shape());
@@ -102,9 +102,9 @@ class InputTensors {
 
  private:
   const StoredTensor& stored(const std::string& name) const {
-    const auto found = file_.tensors.find(name);
-    if (found == file_.tensors.end()) throw InputError(name + ": missing");
-    return found->second;
+    const auto entry = file_.tensors.find(name);
+    if (entry == file_.tensors.end()) throw InputError(name + ": missing");
+    return entry->second;
   }
 
   [[noreturn]] static void fail_dtype(const std::string& name, DType expected, DType found) {
@@ -147,19 +147,19 @@ class OperationBuilder {
         encoding_(encoding(spec.encoding.id)),
         needs_(variant_.inputs.needs(spec.variant.values)) {}
 
-  OperationInput build(bool terms) {
+  OperationInput build(bool include_score_terms) {
     input_.variant = spec_.variant;
     input_.encoding = spec_.encoding;
     input_.causal = spec_.causal;
     input_.scale = spec_.scale;
     input_.layer = spec_.layer;
-    const bool from_input = is_input_form();
+    const bool has_input_form = is_input_form();
     if (tensors_.has("y") && !variant_.inputs.cross) {
       throw InputError("y: " + variant_.id + " supports self-attention only");
     }
     load_weights(tensors_, variant_, spec_.variant.values, input_.weights);
     load_weights(tensors_, encoding_, spec_.encoding.values, input_.weights);
-    from_input ? read_input(terms) : read_heads();
+    has_input_form ? read_input(include_score_terms) : read_heads();
     check();
     return std::move(input_);
   }
@@ -168,19 +168,20 @@ class OperationBuilder {
   // True if the file has x and projections instead of q, k, v.
   bool is_input_form() const {
     const auto find_first = [this](std::initializer_list<const char*> names) {
-      const auto found = std::find_if(names.begin(), names.end(),
-                                      [this](const char* name) { return tensors_.has(name); });
-      return std::string(found == names.end() ? "" : *found);
+      const auto name_found = std::find_if(names.begin(), names.end(),
+                                           [this](const char* name) { return tensors_.has(name); });
+      return std::string(name_found == names.end() ? "" : *name_found);
     };
-    const std::string head = find_first({"q", "k", "v"});
-    const std::string input = find_first({"x", "y", "wq", "wk", "wv"});
-    if (!head.empty() && !input.empty()) {
-      throw InputError(input + ": expected either q, k, v or x, wq, wk, wv, found it with " + head);
+    const std::string head_name = find_first({"q", "k", "v"});
+    const std::string input_name = find_first({"x", "y", "wq", "wk", "wv"});
+    if (!head_name.empty() && !input_name.empty()) {
+      throw InputError(input_name + ": expected either q, k, v or x, wq, wk, wv, found it with " +
+                       head_name);
     }
-    return !input.empty();
+    return !input_name.empty();
   }
 
-  // q, k, v: [h, L, ...]
+  // Reads q, k, v [h, L, ...].
   void read_heads() {
     if (needs_.input) throw InputError("x: missing, " + variant_.id + " uses the input itself");
     if (encoding_.embed) {
@@ -205,8 +206,8 @@ class OperationBuilder {
     }
   }
 
-  // x: [L, d], y: [L_k, d] and the projections.
-  void read_input(bool terms) {
+  // Reads x [L, d], y [L_k, d] and the projections.
+  void read_input(bool include_score_terms) {
     const Tensor x = tensors_.floats("x", {kAny, kAny});
     const Index d = x.dim(1);
     const bool projects = needs_.queries || needs_.keys || needs_.values;
@@ -241,7 +242,7 @@ class OperationBuilder {
       input_.v = project(source, wv);  // [h, L_k, d_v]
       project_memory(d, wk, wv);
     }
-    if (terms && encoding_.embed) {
+    if (include_score_terms && encoding_.embed) {
       split_terms(with_batch(x), with_batch(y), wq, needs_.keys ? wk : wq);
     }
   }
@@ -290,7 +291,7 @@ class OperationBuilder {
     input_.weights.erase("mem.x");
   }
 
-  // Expands ((x_i + p_i) wq) . ((y_j + p_j) wk).
+  // Computes the score terms of ((x_i + p_i) wq) . ((y_j + p_j) wk).
   void split_terms(const Var& x, const Var& y, const Tensor& wq, const Tensor& wk) {
     const Var positions_q = embed(Var(Tensor::zeros(x.shape())));
     const Var positions_k = embed(Var(Tensor::zeros(y.shape())));
@@ -298,7 +299,7 @@ class OperationBuilder {
                                   {project(y, wk), project(positions_k, wk)});
   }
 
-  // Checks names, values and shapes again, now against the exact sizes.
+  // Checks parameters and weights against the exact sizes.
   void check() {
     const Index queries = input_.q.defined()   ? input_.q.dim(1)
                           : input_.x.defined() ? input_.x.dim(1)
@@ -330,7 +331,7 @@ class OperationBuilder {
   OperationInput input_;
 };
 
-// Throws InputError if a number is not finite: the products of the input exceed float32.
+// Adds a tensor. Throws InputError if a number is not finite: products of the input exceed float32.
 void add_floats(SafetensorsFile& out, const std::string& name, const Tensor& tensor) {
   for (const float x : tensor) {
     if (std::isfinite(x)) continue;
@@ -374,7 +375,7 @@ void refuse_model_parameters(const Info& info, const Values& values, const std::
 }  // namespace
 
 AttendResult attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
-                    bool terms, Backend& backend) {
+                    bool include_score_terms, Backend& backend) {
   Spec spec = parse_spec(tensors, spec_json);
   refuse_model_parameters(variant(spec.variant.id), spec.variant.values, "variant.");
   refuse_model_parameters(encoding(spec.encoding.id), spec.encoding.values, "position.");
@@ -384,26 +385,26 @@ AttendResult attend(const SafetensorsFile& tensors, const std::optional<std::str
     v.defaults.from_weights(spec.variant.values,
                             [&inputs](const std::string& name) { return inputs.has(name); });
   }
-  if (terms && !v.scores.has_terms(spec.variant.values)) {
+  if (include_score_terms && !v.scores.has_terms(spec.variant.values)) {
     throw InputError("terms: " + v.id + " has no separate score terms");
   }
-  const OperationInput input = OperationBuilder(inputs, spec).build(terms);
-  const bool scores = v.scores.has_softmax(spec.variant.values);
+  const OperationInput input = OperationBuilder(inputs, spec).build(include_score_terms);
+  const bool has_scores = v.scores.has_softmax(spec.variant.values);
   check_memory(input, true);
   const OperationResult result =
-      evaluate(input, backend, {.output = true, .attention = true, .scores = scores});
+      evaluate(input, backend, {.output = true, .attention = true, .scores = has_scores});
 
   AttendResult attended{.out = {}, .note = result.note, .remarks = result.remarks};
   SafetensorsFile& out = attended.out;
   add_floats(out, "output", result.output.value());
   add_floats(out, "attention", result.attention);
-  if (scores) add_floats(out, "scores", result.scores);
+  if (has_scores) add_floats(out, "scores", result.scores);
   const ByteTensor mask =
       result.mask.defined() ? result.mask : result.pattern->mask(result.attention.dim(0));
   out.tensors.emplace("mask", stored(mask));
   for (const auto& [name, tensor] : result.extra) add_floats(out, name, tensor);
   for (const auto& [name, counts] : result.extra_counts) out.tensors.emplace(name, stored(counts));
-  if (terms) {
+  if (include_score_terms) {
     for (const auto& [term, tensor] : score_terms(*result.part)) {
       add_floats(out, "term." + std::string(to_string(term)), tensor);
     }

@@ -1,4 +1,4 @@
-// Attention operation of `attnscope attend` on the tensors of a file. spec.md, section 2.
+// Attention operation of `attnscope attend` on the tensors of a file (spec.md, section 2).
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace attnscope {
 
 struct AttendResult {
-  SafetensorsFile out;               // contents of OUT
+  SafetensorsFile out;               // contents of the output file
   std::string note;                  // reason for not using `backend`; empty if it was used
   std::vector<std::string> remarks;  // further remarks on `out`
 };
@@ -18,6 +18,6 @@ struct AttendResult {
 // The spec is `spec_json` or, if absent, the string "spec" in the metadata of `tensors`. Throws
 // InputError that names the tensor or key, the expectation and the value found.
 AttendResult attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
-                    bool terms, Backend& backend);
+                    bool include_score_terms, Backend& backend);
 
 }  // namespace attnscope

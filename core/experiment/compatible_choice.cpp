@@ -21,7 +21,7 @@ constexpr Index kSegments = 4;  // segments of a text for layers with memory
 // Change to another setting that a selection may need.
 struct Change {
   std::string description;
-  std::function<void(RunView&)> set;
+  std::function<void(RunView&)> apply;
 };
 
 std::string find_refusal(const RunSpec& spec, const ModelConfig& stored, Index tokens) {
@@ -43,11 +43,11 @@ std::string find_refusal(const RunSpec& spec, const ModelConfig& stored, Index t
   return "";
 }
 
-// Applies the changes whose bits are set in `set`, in order.
-RunView apply_changes(const RunView& selected, const std::vector<Change>& changes, unsigned set) {
+// Applies the changes whose bits are set in `bits`, in order.
+RunView apply_changes(const RunView& selected, const std::vector<Change>& changes, unsigned bits) {
   RunView next = selected;
   for (std::size_t n = 0; n < changes.size(); ++n) {
-    if ((set >> n & 1U) != 0) changes[n].set(next);
+    if ((bits >> n & 1U) != 0) changes[n].apply(next);
   }
   return next;
 }
@@ -55,44 +55,45 @@ RunView apply_changes(const RunView& selected, const std::vector<Change>& change
 // Applies the smallest set of changes that makes the selection valid.
 CompatibleChoice with_fewest_changes(const RunView& selected, const std::vector<Change>& changes,
                                      const ModelConfig& stored, Index tokens) {
-  const auto reason = [&](unsigned set) {
-    return find_refusal(apply_changes(selected, changes, set).run, stored, tokens);
+  const auto reason = [&](unsigned bits) {
+    return find_refusal(apply_changes(selected, changes, bits).run, stored, tokens);
   };
-  std::vector<unsigned> sets;
-  for (unsigned set = 0; set < 1U << changes.size(); ++set) sets.push_back(set);
-  std::ranges::stable_sort(sets, {}, [](unsigned set) { return std::popcount(set); });
-  const auto valid = std::ranges::find_if(sets, [&](unsigned set) { return reason(set).empty(); });
-  if (valid == sets.end()) return {selected, {}, reason(0)};
-  CompatibleChoice result{apply_changes(selected, changes, *valid), {}, ""};
+  std::vector<unsigned> subsets;
+  for (unsigned bits = 0; bits < 1U << changes.size(); ++bits) subsets.push_back(bits);
+  std::ranges::stable_sort(subsets, {}, [](unsigned bits) { return std::popcount(bits); });
+  const auto best =
+      std::ranges::find_if(subsets, [&](unsigned bits) { return reason(bits).empty(); });
+  if (best == subsets.end()) return {selected, {}, reason(0)};
+  CompatibleChoice result{apply_changes(selected, changes, *best), {}, ""};
   for (std::size_t n = 0; n < changes.size(); ++n) {
-    if ((*valid >> n & 1U) == 0) continue;
+    if ((*best >> n & 1U) == 0) continue;
     result.implied.push_back(changes[n].description);
-    const std::string cause = refusal_sentence(reason(*valid & ~(1U << n)));  // without change n
+    const std::string cause = refusal_sentence(reason(*best & ~(1U << n)));  // without change n
     result.reason += (result.reason.empty() ? "" : ". ") + cause;
   }
   return result;
 }
 
 Change no_positions(const HeadScope& heads) {
-  return {"no positions", [heads](RunView& e) { heads.encoding(e, default_encoding()); }};
+  return {"no positions", [heads](RunView& viewed) { heads.encoding(viewed, default_encoding()); }};
 }
 
 Change full_attention(const HeadScope& heads) {
-  return {"full attention", [heads](RunView& e) { heads.variant(e, default_variant()); }};
+  return {"full attention", [heads](RunView& viewed) { heads.variant(viewed, default_variant()); }};
 }
 
 Change direction(bool causal) {
   return {causal ? "causal direction" : "bidirectional",
-          [causal](RunView& e) { e.run.causal = causal; }};
+          [causal](RunView& viewed) { viewed.run.causal = causal; }};
 }
 
 bool is_causal(const RunSpec& spec, const ModelConfig& stored) {
   return spec.causal.value_or(stored.causal);
 }
 
-CompatibleChoice prepend_changes(std::vector<std::string> words, CompatibleChoice choice) {
-  words.insert(words.end(), choice.implied.begin(), choice.implied.end());
-  choice.implied = std::move(words);
+CompatibleChoice prepend_changes(std::vector<std::string> changes, CompatibleChoice choice) {
+  changes.insert(changes.end(), choice.implied.begin(), choice.implied.end());
+  choice.implied = std::move(changes);
   return choice;
 }
 
@@ -104,11 +105,11 @@ std::string refusal_sentence(const std::string& refusal) {
   };
   std::string text = refusal;
   bool names_choice = false;
-  for (std::size_t end; (end = text.find(": ")) != std::string::npos;) {
-    const std::string path = text.substr(0, end);
+  for (std::size_t colon; (colon = text.find(": ")) != std::string::npos;) {
+    const std::string path = text.substr(0, colon);
     if (!std::ranges::all_of(path, is_path_character)) break;
     names_choice |= path.starts_with("position") || path.starts_with("variant") || path == "causal";
-    text.erase(0, end + 2);
+    text.erase(0, colon + 2);
   }
   if (!names_choice) return refusal;
   text = text.substr(0, text.find("; expected"));
@@ -117,13 +118,13 @@ std::string refusal_sentence(const std::string& refusal) {
 }
 
 HeadScope for_all_heads() {
-  return {[](RunView& e, std::optional<Choice> choice) {
-            e.run.variant = std::move(choice);
-            for (GroupChoice& group : e.run.groups) group.variant.reset();
+  return {[](RunView& viewed, std::optional<Choice> choice) {
+            viewed.run.variant = std::move(choice);
+            for (GroupChoice& group : viewed.run.groups) group.variant.reset();
           },
-          [](RunView& e, std::optional<Choice> choice) {
-            e.run.encoding = std::move(choice);
-            for (GroupChoice& group : e.run.groups) group.encoding.reset();
+          [](RunView& viewed, std::optional<Choice> choice) {
+            viewed.run.encoding = std::move(choice);
+            for (GroupChoice& group : viewed.run.groups) group.encoding.reset();
           }};
 }
 
@@ -132,12 +133,12 @@ CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
   RunView next = current;
   std::vector<std::string> implied;
   Index length = tokens;
-  const Index usable =
+  const Index usable_length =
       selected.defaults.length && tokens > 0 ? selected.defaults.length(tokens) : tokens;
-  if (usable != tokens) {
-    next.run.max_tokens = length = usable;
-    implied.push_back("the first " + std::to_string(usable) + " of " + std::to_string(tokens) +
-                      " tokens");
+  if (usable_length != tokens) {
+    next.run.max_tokens = length = usable_length;
+    implied.push_back("the first " + std::to_string(usable_length) + " of " +
+                      std::to_string(tokens) + " tokens");
   }
   const Index segment = next.run.structure.segment.value_or(stored.segment);
   if (selected.memory.remember && segment == 0 && tokens > 1) {
@@ -150,7 +151,7 @@ CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
   }
   if (selected.defaults.bidirectional && is_causal(next.run, stored)) {
     RunView bidirectional = next;
-    direction(false).set(bidirectional);
+    direction(false).apply(bidirectional);
     if (find_refusal(bidirectional.run, stored, tokens).empty()) {
       next = bidirectional;
       implied.push_back(direction(false).description);
@@ -199,7 +200,6 @@ CompatibleChoice select_direction(const RunView& current, bool causal, const Mod
 
 namespace {
 
-// Visits all variants and encodings of a run.
 template <class Visit>
 void for_each_choice(RunSpec& spec, const Visit& visit) {
   const auto visit_pair = [&](std::optional<Choice>& chosen_variant,

@@ -16,7 +16,7 @@
 namespace attnscope {
 
 struct CompatibleChoice {
-  RunView viewed;
+  RunView viewed;                    // with the selection and its implied changes
   std::vector<std::string> implied;  // changes made to other settings: "no positions"
   std::string refusal;               // why there is no compatible choice; empty on success
   std::string reason{};              // why the implied changes were necessary; empty if none
@@ -26,7 +26,7 @@ struct CompatibleChoice {
 // pairs, so ALiBi has nothing to change". Other errors are returned unchanged.
 std::string refusal_sentence(const std::string& refusal);
 
-// Setters of the choices for a set of heads; an empty choice restores the default.
+// Setters of the variant and the encoding of some heads; an empty choice restores the default.
 struct HeadScope {
   std::function<void(RunView&, std::optional<Choice>)> variant, encoding;
 };
@@ -41,7 +41,7 @@ CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,
                                  const Encoding& selected, const ModelConfig& stored, Index tokens);
 CompatibleChoice select_direction(const RunView& current, bool causal, const ModelConfig& stored,
                                   Index tokens);
-// Select a choice with the parameters of `selected`.
+// Selects `selected` with its own parameters instead of illustrative ones.
 CompatibleChoice select_variant(const RunView& current, const HeadScope& heads,
                                 const Choice& selected, const ModelConfig& stored, Index tokens);
 CompatibleChoice select_encoding(const RunView& current, const HeadScope& heads,

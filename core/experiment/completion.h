@@ -11,7 +11,7 @@ namespace attnscope {
 
 struct Completion {
   Index width = 0, height = 0, levels = 0;
-  Index given = 0;                  // number of given pixels
+  Index given = 0;                  // number of leading pixels that were given
   std::vector<std::int32_t> ids;    // levels of all pixels, row by row
   std::vector<std::int32_t> whole;  // levels of the original image; empty if unknown
   Tensor probabilities;             // [height * width, levels], zero for given pixels

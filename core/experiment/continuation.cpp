@@ -11,12 +11,12 @@
 namespace attnscope {
 namespace {
 
-// leading: receives the number of special tokens before the text; null: not needed.
+// leading_specials: receives the number of special tokens before the text; null: not needed.
 std::vector<std::int32_t> text_ids(const Checkpoint& checkpoint, const RunSpec& spec,
-                                   Index* leading) {
+                                   Index* leading_specials) {
   const std::vector<TraceToken> tokens = tokenised_input(checkpoint, spec);
-  const auto text = std::ranges::find_if(tokens, [](const auto& t) { return !t.special; });
-  if (leading) *leading = text - tokens.begin();
+  const auto first_of_text = std::ranges::find_if(tokens, [](const auto& t) { return !t.special; });
+  if (leading_specials) *leading_specials = first_of_text - tokens.begin();
   std::vector<std::int32_t> ids;
   for (const TraceToken& token : tokens) ids.push_back(token.id);
   return ids;

@@ -16,8 +16,8 @@ struct Continuation {
   std::vector<std::int32_t> ends;    // end-of-sequence ids
 };
 
-// rows: leading rows of the run's image in the prompt; -1: half of them. Throws InputError for
-// masked and trajectory models, which generate no tokens.
+// rows: number of leading rows of the run's image in the prompt; -1: half of them. Throws
+// InputError for masked and trajectory models, which generate no tokens.
 Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& config,
                           const RunSpec& spec, Index rows);
 

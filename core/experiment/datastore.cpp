@@ -17,10 +17,10 @@ struct Window {
 std::vector<Window> windows(Index length, Index context) {
   std::vector<Window> result;
   const Index step = std::max<Index>(1, context / 2);
-  for (Index first = 0, covered = 0; covered < length; first += step) {
+  for (Index first = 0, covered_end = 0; covered_end < length; first += step) {
     const Index end = std::min(length, first + context);
-    result.push_back({first, end, covered});
-    covered = end;
+    result.push_back({first, end, covered_end});
+    covered_end = end;
   }
   return result;
 }

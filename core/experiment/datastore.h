@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-using StoreProgress = std::function<void(Index done, Index total)>;  // tokens
+using StoreProgress = std::function<void(Index done, Index total)>;  // in tokens
 
 // Creates a key for every token but the last of each text. Texts longer than the model's context
 // are read in windows that overlap by half, so that each key has at least half a context before it.

@@ -10,19 +10,19 @@
 namespace attnscope {
 namespace {
 
-// Choices of neighbouring heads. Points into a config and a RunSpec, which must outlive it, to
-// avoid a copy of long parameters (edge lists) per head.
+// Variant and encoding of `heads` neighbouring heads. Points into a config and a RunSpec, which
+// must outlive the object, to avoid a copy of long parameters (edge lists) per head.
 struct HeadChoice {
   const Choice* variant = nullptr;
   const Choice* encoding = nullptr;
   Index heads = 1;
-  bool is_same(const HeadChoice& other) const {
-    const auto same = [](const Choice* a, const Choice* b) { return a == b || *a == *b; };
-    return same(variant, other.variant) && same(encoding, other.encoding);
+  bool is_equal(const HeadChoice& other) const {
+    const auto are_equal = [](const Choice* a, const Choice* b) { return a == b || *a == *b; };
+    return are_equal(variant, other.variant) && are_equal(encoding, other.encoding);
   }
 };
 
-// [layers][heads]
+// Choices of all heads, [layers][heads].
 std::vector<std::vector<HeadChoice>> head_choices(const ModelConfig& config) {
   std::vector<std::vector<HeadChoice>> heads;
   for (const auto& layer : config.groups) {
@@ -35,10 +35,10 @@ std::vector<std::vector<HeadChoice>> head_choices(const ModelConfig& config) {
   return heads;
 }
 
-// Chosen numbers, or 0 to count - 1 if empty. Throws InputError for others.
-std::vector<Index> indices(const std::vector<Index>& chosen, Index count, const std::string& path) {
-  std::vector<Index> result = chosen;
-  if (chosen.empty()) {
+// `listed` indices or, if empty, 0 to count - 1. Throws InputError if one is out of range.
+std::vector<Index> indices(const std::vector<Index>& listed, Index count, const std::string& path) {
+  std::vector<Index> result = listed;
+  if (listed.empty()) {
     for (Index n = 0; n < count; ++n) result.push_back(n);
   }
   for (const Index n : result) {
@@ -49,13 +49,13 @@ std::vector<Index> indices(const std::vector<Index>& chosen, Index count, const 
   return result;
 }
 
-// Groups neighbouring heads with equal choices. A group contains either whole sets of heads that
-// share keys, or some heads of a single set.
+// Groups neighbouring heads with equal choices. A group contains either all heads of one or more
+// key-value heads, or some heads of a single key-value head.
 std::vector<HeadGroup> group_heads(const std::vector<HeadChoice>& heads, Index heads_per_kv) {
   std::vector<HeadChoice> kv_groups;  // groups within one key-value head
   std::vector<HeadChoice> groups;
   const auto append = [](std::vector<HeadChoice>& list, const HeadChoice& next) {
-    if (!list.empty() && list.back().is_same(next)) {
+    if (!list.empty() && list.back().is_equal(next)) {
       list.back().heads += next.heads;
     } else {
       list.push_back(next);
@@ -129,9 +129,9 @@ RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens
   for (const TraceToken& token : tokens) bytes.push_back(token.special ? "" : token.bytes);
   const TextStructure structure = text_structure(bytes);
   for (Choice* choice : text_choices) {
-    const Values before = choice->values;
+    const Values stored_values = choice->values;
     variant(choice->id).defaults.from_text(choice->values, structure);
-    if (segment > 0 && !(choice->values == before)) {
+    if (segment > 0 && !(choice->values == stored_values)) {
       throw InputError("variant " + choice->id +
                        ": uses brackets or sentences of the whole text; expected "
                        "segment length 0, found " +
@@ -156,11 +156,11 @@ std::string structure_refusal(const ModelConfig& stored, const RunSpec& spec) {
   return "";
 }
 
-TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool generated) {
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool is_generated) {
   TraceToken token;
   token.id = id;
   const Tokenizer* tokenizer =
-      generated ? checkpoint.output_tokenizer().get() : checkpoint.tokenizer.get();
+      is_generated ? checkpoint.output_tokenizer().get() : checkpoint.tokenizer.get();
   if (tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size()) {
     token.bytes = tokenizer->bytes(id);
     token.label = tokenizer->label(id);
@@ -173,16 +173,17 @@ TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool gener
 
 namespace {
 
-// Byte ranges of "[mask]" in a text, each with the preceding space, which belongs to the hidden
+// Byte ranges of "[mask]" in a text, each with the preceding space, which is part of the masked
 // word. Empty if the tokenizer itself recognises "[mask]".
 std::vector<std::pair<std::size_t, std::size_t>> mask_ranges(const std::string& text,
                                                              const Checkpoint& checkpoint) {
   const std::string mask = kMask;
   if (mask_id(checkpoint.model.config) < 0 || checkpoint.tokenizer->id_of(mask) >= 0) return {};
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
-  for (std::size_t at = text.find(mask); at != std::string::npos;
-       at = text.find(mask, at + mask.size())) {
-    ranges.emplace_back(at > 0 && text[at - 1] == ' ' ? at - 1 : at, at + mask.size());
+  for (std::size_t begin = text.find(mask); begin != std::string::npos;
+       begin = text.find(mask, begin + mask.size())) {
+    ranges.emplace_back(begin > 0 && text[begin - 1] == ' ' ? begin - 1 : begin,
+                        begin + mask.size());
   }
   return ranges;
 }

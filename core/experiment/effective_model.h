@@ -10,8 +10,7 @@
 namespace attnscope {
 
 // Head groups of the checkpoint with the choices of `spec`; neighbouring heads with equal choices
-// form a group. Throws InputError, e.g. "groups[1].heads: expected numbers from 0 to
-// 5, found 7".
+// form a group. Throws InputError, e.g. "groups[1].heads: expected numbers from 0 to 5, found 7".
 std::vector<std::vector<HeadGroup>> effective_groups(const ModelConfig& stored,
                                                      const RunSpec& spec);
 
@@ -25,16 +24,16 @@ Model effective_model(const Model& stored, const RunSpec& spec, Index tokens = 0
 RunSpec with_text_parameters(RunSpec spec, const std::vector<TraceToken>& tokens,
                              Index segment = 0);
 
-// Reason why a model with the sizes of the checkpoint cannot have the structure of `spec`; empty:
-// none.
+// Reason why a model with the sizes of the checkpoint cannot have the structure of `spec`; empty if
+// it can.
 std::string structure_refusal(const ModelConfig& stored, const RunSpec& spec);
 
-// The run's ids, or its tokenised text. Throws InputError if the result is empty or the
-// model has no tokenizer.
+// Tokens of the run: its ids or, without ids, its tokenised text. Throws InputError if the result
+// is empty or the model has no tokenizer.
 std::vector<TraceToken> tokenised_input(const Checkpoint& checkpoint, const RunSpec& spec);
 
-// Trace entry of a token. generated: use the tokenizer of generated tokens, if the model has
-// a separate one.
-TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool generated = false);
+// Trace entry of a token. is_generated: uses the tokenizer of generated tokens if the model has a
+// separate one.
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool is_generated = false);
 
 }  // namespace attnscope

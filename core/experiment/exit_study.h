@@ -16,8 +16,8 @@ struct ModelConfig;
 struct ExitStudy {
   Choice rule;                // exit rule of the model
   Tensor confidence;          // [N, L]; undefined if the rule decides once per token
-  Tensor distribution;        // [L, N] q; undefined if the rule has none
-  bool has_oracle = false;    // the rule was trained with an oracle
+  Tensor distribution;        // [L, N] exit probability of each layer; undefined if not computed
+  bool has_oracle = false;    // true if the rule was trained with an oracle
   std::vector<Index> oracle;  // [L] exit layer by the oracle; -1 without a next token in the text
   IntTensor guess;            // [N, L] most likely next token by each layer's own classifier
   Tensor probability;         // [N, L] probability of that guess
@@ -26,7 +26,7 @@ struct ExitStudy {
   // Exit layer of each token for a threshold and decay, from the recorded confidences. Actual exits
   // change the states of later tokens; ExitWork contains the actual layers.
   std::vector<Index> exit_layers_at(double threshold, double decay) const;
-  // Threshold T, or T_t with decay, of a token; for rules that decide after each layer.
+  // Threshold of a token: `threshold`, or T_t if it decays. For rules that decide after each layer.
   double threshold_of(Index token, double threshold, double decay) const;
   bool has_threshold() const { return confidence.defined(); }
 };
@@ -34,18 +34,18 @@ struct ExitStudy {
 // Decay of the rule's threshold; 0 if it is constant.
 double decay_of(const Choice& rule);
 
-// Measurements of two runs without a trace, one with and one without early exits.
+// Measured cost and predictions of two runs without a trace, with and without early exits.
 struct ExitWork {
   double threshold = 0, decay = 0;
   std::vector<Index> exit_layers;  // [L] actual exit layer of each token, from 0
-  std::vector<bool> agrees;        // [L] the guess equals that of the run with all layers
+  std::vector<bool> agrees;        // [L] true if the guess equals that of the run with all layers
   struct Cost {
     double milliseconds = 0;   // minimum over several alternating runs
-    double multiply_adds = 0;  // Work, core/model/model.h
+    double multiply_adds = 0;  // Work::multiply_adds (core/model/model.h)
     double bits = 0;           // mean bits per token of the text; NaN without a next token
   };
   Cost all, early;
-  double agreement() const;    // share of agreeing tokens
+  double agreement() const;    // fraction of agreeing tokens, in [0, 1]
   double mean_layers() const;  // mean number of layers per token
 };
 

@@ -75,9 +75,9 @@ class Findings {
   bool has(std::string_view id) const { return entries_.contains(id); }
   // Adds findings; replaces those with the same id.
   void add(const Findings& others);
-  Findings with(const Findings& others) const;
+  Findings with(const Findings& others) const;  // copy of this after add(others)
   void remove(std::string_view id);
-  // Only the finding with this id; empty if there is none.
+  // Copy with the finding of this id alone; empty if it is missing.
   Findings only(std::string_view id) const;
   bool operator==(const Findings&) const = default;  // the same objects
 
@@ -98,7 +98,7 @@ struct Traces {
 
   std::shared_ptr<const Trace> trace;
   Findings findings;
-  std::shared_ptr<const Trace> reference() const;  // null if there is none
+  std::shared_ptr<const Trace> reference() const;  // null without a reference run
 };
 // Findings with an already computed reference run.
 Findings reference_findings(std::shared_ptr<const Trace> reference);
@@ -111,8 +111,8 @@ struct FinishedRun {
   std::shared_ptr<const Trace> trace;
   const Checkpoint* checkpoint = nullptr;  // null if the attention was imported
   // Performs another run in the same way: cached, and timed if times are compared.
-  // `alone`: include the findings of that run, since the view may show it by itself.
-  std::function<Traces(const Session&, bool alone)> observe;
+  // with_findings: also computes the requested findings for that run.
+  std::function<Traces(const Session&, bool with_findings)> observe;
 };
 
 using FindingProgress = std::function<void(std::size_t done, std::size_t total)>;
@@ -120,10 +120,10 @@ using FindingProgress = std::function<void(std::size_t done, std::size_t total)>
 struct Finding {
   std::string id;       // "lens"; views refer to it
   std::string summary;  // one sentence
-  // True if the runs of a session have this finding.
+  // True if the finding can be computed for a session.
   std::function<bool(const Session&)> exists;
-  // True if the finding of one run, with the same settings, is valid for another.
-  std::function<bool(const RunSpec& before, const RunSpec& now)> is_reusable =
+  // True if a finding of run `previous` is valid for run `current`, given equal settings.
+  std::function<bool(const RunSpec& previous, const RunSpec& current)> is_reusable =
       std::equal_to<RunSpec>();
   // True if a window continues to compute the finding while it shows other views.
   bool outlives_view = false;
@@ -132,18 +132,18 @@ struct Finding {
   //
   // During the run: available together with the trace and cached with it.
   std::function<void(const FinishedRun&, Findings&)> with_run{};
-  // In the background: slow, and not awaited by the run. The window has a worker per finding;
+  // In the background: slow; the run does not wait for it. The window has a worker per finding;
   // commands compute it before drawing. The callee has exclusive use of `run`.
   std::function<void(const RunSpec&, const FindingSettings&, ExperimentRun& run,
                      const FindingProgress&, Findings&)>
       in_background{};
-  // Live: an object that computes the visible content on demand, for all traces of a window. File
-  // export works without it and computes its content directly. Its worker calls `wake` when new
-  // content is available.
+  // Live: an object that computes the visible content on demand, for all traces of a window, and
+  // calls `wake` from its worker when new content is available. File export computes its content
+  // directly, without the object.
   std::function<void(std::function<void()> wake, Findings&)> live{};
 };
 
-const std::vector<Finding>& findings();       // in order of computation
+const std::vector<Finding>& findings();       // listed in order of computation
 const Finding& finding(std::string_view id);  // InputError
 
 // Computes the requested background findings (Finding::in_background).

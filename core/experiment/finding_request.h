@@ -14,20 +14,20 @@ namespace attnscope {
 
 // Finding "heads".
 struct HeadTableSettings {
-  std::string file;    // of texts
+  std::string file;    // path of a file of texts
   bool words = false;  // merge word pieces into words
   bool operator==(const HeadTableSettings&) const = default;
 };
 
-// Finding "errors": the selected head.
+// Finding "errors": the head to study.
 struct ErrorStudySettings {
   Index layer = 0, head = 0;
   PartChoice part;
   bool operator==(const ErrorStudySettings&) const = default;
 };
 
-// Finding "replaced". Default position: the middle of the text; default token: the preceding one in
-// the vocabulary.
+// Finding "replaced": position of the token (default: near the middle) and id `by` that replaces it
+// (default: the preceding id of the vocabulary).
 struct ReplacementSettings {
   std::optional<Index> position{}, by{};
   bool operator==(const ReplacementSettings&) const = default;
@@ -41,8 +41,8 @@ struct TargetSettings {
 
 // Finding "completion".
 struct CompletionSettings {
-  Index rows = -1;     // given rows; -1: half
-  bool draws = false;  // sample with the seed; otherwise greedy
+  Index rows = -1;     // number of given rows; -1: half
+  bool draws = false;  // samples with `seed`; otherwise greedy
   std::uint64_t seed = 0;
   bool operator==(const CompletionSettings&) const = default;
 };
@@ -50,7 +50,7 @@ struct CompletionSettings {
 // Finding "exit_work".
 struct ExitSettings {
   double threshold = 0;
-  std::optional<double> decay{};  // nullopt: the model's
+  std::optional<double> decay{};  // nullopt: decay of the model's rule
   bool operator==(const ExitSettings&) const = default;
 };
 

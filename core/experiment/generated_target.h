@@ -11,14 +11,14 @@
 namespace attnscope {
 
 struct GeneratedTarget {
-  // Run over the start token and the target without its last id. Row n of the logits and of the
-  // attention predicts ids[n], also if ids[n] was given.
+  // Run over the start token and the target without its last id: row n of the logits and of the
+  // attention predicts ids[n], given or generated.
   std::shared_ptr<const Trace> trace;
-  std::vector<std::int32_t> ids;  // target without the start, with the end if reached
+  std::vector<std::int32_t> ids;  // target without the start id, with the end id if generated
   Index given = 0;                // number of leading ids that were given
-  bool ended = false;             // the model produced an end; otherwise the context is full
-  BeamSearch search;              // step n produced id given + n
-  std::string problem;            // reason for failure, other members are then empty
+  bool ended = false;   // true if the model generated an end id; otherwise the context is full
+  BeamSearch search;    // step n generated ids[given + n]
+  std::string problem;  // reason for failure, with all other members empty; else empty
 
   Index rows() const { return static_cast<Index>(ids.size()); }
 };
@@ -26,7 +26,7 @@ struct GeneratedTarget {
 // Labels of the target's ids. Byte tokens show their character and the number of the byte: "ü₁",
 // "ü₂". The end is "■".
 std::vector<std::string> generated_labels(const GeneratedTarget& target);
-// The whole target as text, without the end.
+// Text of the whole target, without the end id.
 std::string generated_text(const GeneratedTarget& target);
 // Text of a beam at one step, including the given ids.
 std::string beam_text(const GeneratedTarget& target, const Beam& beam);

@@ -19,27 +19,26 @@ using Sums = std::map<HeadRef, HeadStatisticsSum>;
 // Key column from which distances are counted; beyond all keys (no distances) if queries and keys
 // are tokens of two streams.
 Index distance_origin(const AttentionTap& tap) {
-  const bool one_stream = tap.query_rows.stream == tap.key_rows.stream;
-  const Index from = one_stream ? first_token_column(tap) : -1;
-  return from >= 0 ? from : tap.keys();
+  const bool is_single_stream = tap.query_rows.stream == tap.key_rows.stream;
+  const Index column = is_single_stream ? first_token_column(tap) : -1;
+  return column >= 0 ? column : tap.keys();
 }
 
-// Token ids of a tap's queries; empty if some are unknown.
+// Token ids of a tap's queries; empty if some are unknown or the keys are of another stream.
 std::vector<std::int32_t> known_ids(const Trace& trace, const AttentionTap& tap) {
-  // Keys of another stream cannot repeat the queries' tokens.
   if (tap.query_rows.stream != tap.key_rows.stream) return {};
   const std::vector<TraceToken>& tokens = trace.tokens_of(tap.query_rows);
   std::vector<std::int32_t> ids;
   for (Index i = 0; i < tap.queries(); ++i) {
-    const Index at = trace.token_index(tap.query_rows, tap.queries(), i);
-    if (at < 0 || tokens[static_cast<std::size_t>(at)].id < 0) return {};
-    ids.push_back(tokens[static_cast<std::size_t>(at)].id);
+    const Index index = trace.token_index(tap.query_rows, tap.queries(), i);
+    if (index < 0 || tokens[static_cast<std::size_t>(index)].id < 0) return {};
+    ids.push_back(tokens[static_cast<std::size_t>(index)].id);
   }
   return ids;
 }
 
-// Rows per segment, or one row per head: several texts differ in their number of segments.
-enum class Segments { Apart, Together };
+// A table row per segment, or a row for all segments of a head: texts differ in their number.
+enum class Segments { Separate, Merged };
 
 void add(const Trace& trace, Segments segments, Sums& sums,
          const std::optional<TracePart>& only = std::nullopt) {
@@ -47,7 +46,7 @@ void add(const Trace& trace, Segments segments, Sums& sums,
     if (only && part_of(tap.address) != *only) continue;
     const std::vector<std::int32_t> ids = known_ids(trace, tap);
     TracePart part = part_of(tap.address);
-    if (segments == Segments::Together) part.segment = 0;
+    if (segments == Segments::Merged) part.segment = 0;
     std::vector<HeadStatisticsSum*> head_sums;
     for (const Index head : tap.heads) head_sums.push_back(&sums[{tap.address.layer, head, part}]);
     const auto add_heads = [&](Index first, Index last) {
@@ -55,7 +54,7 @@ void add(const Trace& trace, Segments segments, Sums& sums,
         head_sums[static_cast<std::size_t>(n)]->add(tap.attention(n), ids, distance_origin(tap));
       }
     };
-    // The first head is measured alone, so that lazy computation uses all cores.
+    // Attention computed on demand uses all cores for one head: its heads are measured in sequence.
     const auto count = static_cast<Index>(tap.heads.size());
     const Index grain = tap.result.attention.defined()
                             ? 1 + kGrain / std::max<Index>(1, tap.queries() * tap.keys())
@@ -66,7 +65,7 @@ void add(const Trace& trace, Segments segments, Sums& sums,
 
 HeadTable to_table(const Sums& sums) {
   HeadTable table;
-  for (const auto& [at, sum] : sums) table.rows.push_back({at, sum.means()});
+  for (const auto& [head, sum] : sums) table.rows.push_back({head, sum.means()});
   std::ranges::stable_sort(table.rows, {}, [](const HeadTable::Row& row) { return row.at.part; });
   return table;
 }
@@ -78,19 +77,19 @@ bool is_space(char c) {
 // Paragraphs between blank lines, each with its byte offset.
 std::vector<std::pair<std::size_t, std::string_view>> paragraphs(std::string_view text) {
   std::vector<std::pair<std::size_t, std::string_view>> result;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size()) {  // to the end of a line that is followed by a blank one
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size()) {  // finds the end of a line that is followed by a blank one
       end = std::min(text.find('\n', end), text.size());
       std::size_t next = end + 1;
       while (next < text.size() && text[next] != '\n' && is_space(text[next])) ++next;
       if (next >= text.size() || text[next] == '\n') break;
       ++end;
     }
-    const std::string_view piece = text.substr(at, end - at);
-    if (!std::all_of(piece.begin(), piece.end(), is_space)) result.emplace_back(at, piece);
-    at = end;
-    while (at < text.size() && is_space(text[at])) ++at;
+    const std::string_view piece = text.substr(begin, end - begin);
+    if (!std::all_of(piece.begin(), piece.end(), is_space)) result.emplace_back(begin, piece);
+    begin = end;
+    while (begin < text.size() && is_space(text[begin])) ++begin;
   }
   return result;
 }
@@ -126,17 +125,17 @@ const std::vector<HeadMeasure>& head_measures() {
 
 const HeadStatistics* HeadTable::find(const HeadRef& at) const {
   HeadRef row_ref = at;
-  if (segments_together) row_ref.part.segment = 0;
+  if (has_merged_segments) row_ref.part.segment = 0;
   const auto row = std::ranges::find(rows, row_ref, &Row::at);
   return row != rows.end() ? &row->statistics : nullptr;
 }
 
 Index first_token_column(const AttentionTap& tap) {
   if (tap.result.columns.empty()) return 0;
-  Index before = 0;
+  Index column = 0;
   for (const auto& [kind, count] : tap.result.columns) {
-    if (kind == KeyKind::Token && count > 0) return before;
-    before += count;
+    if (kind == KeyKind::Token && count > 0) return column;
+    column += count;
   }
   return -1;
 }
@@ -147,7 +146,7 @@ HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Inde
 
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
   Sums sums;
-  add(trace, Segments::Apart, sums, only);
+  add(trace, Segments::Separate, sums, only);
   HeadTable table = to_table(sums);
   table.parts = trace.parts;
   table.words = has_merged_words(trace);
@@ -164,27 +163,27 @@ HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_word
   Index count = 0, tokens = 0;
   AddressParts parts;
   std::size_t max_bytes = kFirstBytes;
-  bool has_merged_word = false;  // of several tokens
+  bool has_merged_word = false;  // true if a word has several tokens
   RunSpec text_spec = spec;
   text_spec.ids.clear();
   text_spec.tensors = {};
   text_spec.overlong = Overlong::First;
   for (const auto& [begin, paragraph] : paragraphs(texts)) {
-    for (std::size_t at = 0; at < paragraph.size();) {
+    for (std::size_t offset = 0; offset < paragraph.size();) {
       check_stop();
-      const std::string_view excerpt = prefix(paragraph.substr(at), max_bytes);
+      const std::string_view excerpt = prefix(paragraph.substr(offset), max_bytes);
       text_spec.text = excerpt;
       const auto trace = run.run(text_spec);
       max_bytes = kMaxBytesPerToken * static_cast<std::size_t>(trace->config->context);
       const std::size_t used_bytes = trace->text_tokens().back().end;
-      at += used_bytes > 0 ? used_bytes : excerpt.size();
-      if (progress) progress(begin + at, texts.size());
+      offset += used_bytes > 0 ? used_bytes : excerpt.size();
+      if (progress) progress(begin + offset, texts.size());
       if (trace->tokens.size() < 2) continue;
       std::shared_ptr<const WordTrace> words;
       if (in_words) words = attnscope::merge_words(*trace);
       const Trace& measured = words != nullptr ? words->trace : *trace;
       has_merged_word |= measured.tokens.size() < trace->tokens.size();
-      add(measured, Segments::Together, sums);
+      add(measured, Segments::Merged, sums);
       parts = trace->parts;
       ++count;
       tokens += static_cast<Index>(measured.tokens.size());
@@ -198,7 +197,7 @@ HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_word
   HeadTable table = to_table(sums);
   table.parts = parts;
   table.parts.segment = false;
-  table.segments_together = true;
+  table.has_merged_segments = true;
   table.words = in_words;
   table.texts = count;
   table.tokens = tokens;

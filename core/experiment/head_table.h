@@ -15,11 +15,10 @@ namespace attnscope {
 
 class ExperimentRun;
 
-// A head statistic with its names.
 struct HeadMeasure {
   std::string id;     // "previous_token": name on the command line and in CSV files
   std::string label;  // "share on the previous token"
-  std::string help;   // one sentence
+  std::string help;   // description in one sentence
   double HeadStatistics::*value;
   // Names for statistics between words (core/analysis/words.h).
   std::string word_id;              // "previous_word"
@@ -34,35 +33,34 @@ struct HeadTable {
     HeadRef at;
     HeadStatistics statistics{};
   };
-  std::vector<Row> rows;           // by layer and head
-  AddressParts parts{};            // further address components that distinguish the rows
-  bool segments_together = false;  // rows are means over all segments; HeadRef has segment 0
-  bool words = false;              // statistics between words; `tokens` counts words
-  Index texts = 0, tokens = 0;     // number of measured texts and tokens
-  const HeadStatistics* find(const HeadRef& at) const;  // null if there is none
+  std::vector<Row> rows;             // sorted by part, layer and head
+  AddressParts parts{};              // address components besides layer and head that vary
+  bool has_merged_segments = false;  // rows are means over all segments; HeadRef has segment 0
+  bool words = false;                // statistics between words; `tokens` counts words
+  Index texts = 0, tokens = 0;       // number of measured texts and tokens
+  const HeadStatistics* find(const HeadRef& at) const;  // null if the table lacks this head
 };
 
-// Statistics of one head of a run.
 HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group);
 
-// Statistics of a run or one part of it; also for runs with merged words (core/analysis/words.h).
-// Same-token and induction scores are undefined for unknown tokens (id -1).
+// Statistics of a run, or of its part `only`; also with merged words (core/analysis/words.h).
+// Same-token and induction scores are undefined if a token is unknown (id -1).
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 
 // Statistics over a file of texts, separated by blank lines. Texts longer than the model's context
-// are split. Each text is run with the settings of `spec`; `words`: measured between words. Texts
-// of a single token are skipped. `progress` receives bytes. Throws InputError if no text is left,
-// or if there are no words to merge.
+// are split. Each text is run with the settings of `spec`. in_words: measures between words. Texts
+// of a single token are skipped. `progress` receives bytes. Throws InputError if all texts are
+// skipped, or if there are no words to merge.
 using TextProgress = std::function<void(std::size_t done, std::size_t total)>;
-HeadTable head_table(const RunSpec& spec, const std::string& texts, bool words, ExperimentRun& run,
-                     const TextProgress& progress);
+HeadTable head_table(const RunSpec& spec, const std::string& texts, bool in_words,
+                     ExperimentRun& run, const TextProgress& progress);
 
 // CSV: "layer,head,entropy,distance,...", one line per head; undefined values are empty. Columns
 // for stack, kind, step and segment precede these if the model has several. Statistics between
 // words have the columns HeadMeasure::word_id.
 std::string to_csv(const HeadTable& table);
 
-// Key column of the first token of the text; earlier columns are memory. -1 if there is none.
+// Key column of the first token of the text; earlier columns are memory. -1 if all keys are memory.
 Index first_token_column(const AttentionTap& tap);
 
 }  // namespace attnscope

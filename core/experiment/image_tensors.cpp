@@ -12,8 +12,8 @@ namespace {
 
 constexpr Index kMaxRadius = 2;  // in pixels
 constexpr Index kSurroundings = (2 * kMaxRadius + 1) * (2 * kMaxRadius + 1);
-constexpr Index kNumbers = 3 * kSurroundings;  // values of the largest neighbourhood
-constexpr Index kWidth = kNumbers + 1;         // d_k
+constexpr Index kMaxValues = 3 * kSurroundings;  // values of the largest neighbourhood
+constexpr Index kWidth = kMaxValues + 1;         // d_k
 
 // Writes the colours around a pixel, minus medium grey so that squares stay small; edge pixels are
 // repeated outside the image. Returns the number of values.
@@ -61,7 +61,7 @@ ImportedTensors similarity_tensors(const Tensor& colours) {
   // Scores are q . k / sqrt(d) = (p_i . p_j - |p_j|^2 / 2) / (n sigma^2).
   const double scale =
       std::sqrt(static_cast<double>(kWidth)) / (kSimilaritySigma * kSimilaritySigma);
-  std::vector<double> p(static_cast<std::size_t>(kNumbers));
+  std::vector<double> p(static_cast<std::size_t>(kMaxValues));
   for (Index head = 0; head < kImageHeads; ++head) {
     for (Index i = 0; i < length; ++i) {
       for (Index c = 0; c < 3; ++c) v(head, i, c) = colours[3 * i + c];
@@ -69,13 +69,13 @@ ImportedTensors similarity_tensors(const Tensor& colours) {
       const Index count = read_surroundings(colours, i / width, i % width, head, p.data());
       double square = 0;
       for (Index n = 0; n < count; ++n) {
-        const double number = p[static_cast<std::size_t>(n)];
-        q(head, i, n) = static_cast<float>(number * scale / static_cast<double>(count));
-        k(head, i, n) = static_cast<float>(number);
-        square += number * number;
+        const double value = p[static_cast<std::size_t>(n)];
+        q(head, i, n) = static_cast<float>(value * scale / static_cast<double>(count));
+        k(head, i, n) = static_cast<float>(value);
+        square += value * value;
       }
-      q(head, i, kNumbers) = static_cast<float>(scale / static_cast<double>(count));
-      k(head, i, kNumbers) = static_cast<float>(-square / 2);
+      q(head, i, kMaxValues) = static_cast<float>(scale / static_cast<double>(count));
+      k(head, i, kMaxValues) = static_cast<float>(-square / 2);
     }
   }
   ImportedTensors tensors;

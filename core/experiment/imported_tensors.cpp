@@ -83,10 +83,10 @@ FileContents read_safetensors_file(const fs::path& path) {
   SafetensorsFile file = read_safetensors(path);
   FileContents contents{path.string(), std::move(file.tensors), {}, {}};
   for (const char* key : {"tokens", "key_tokens"}) {
-    const auto found = file.metadata.find(key);
-    if (found == file.metadata.end()) continue;
+    const auto entry = file.metadata.find(key);
+    if (entry == file.metadata.end()) continue;
     const std::string label = contents.file + ": metadata \"" + key + "\"";
-    contents.texts.emplace(key, read_json_texts(parse_json(found->second, label), label));
+    contents.texts.emplace(key, read_json_texts(parse_json(entry->second, label), label));
   }
   return contents;
 }
@@ -110,7 +110,7 @@ bool is_floating(const StoredTensor& array) {
          array.dtype == DType::F64;
 }
 
-// "attention [12, 8, 8], ids [8]".
+// Names, shapes and types: "attention [12, 8, 8] of F32, ids [8] of I32".
 std::string list_arrays(const FileContents& contents) {
   constexpr std::size_t kMaxNamed = 6;
   std::string text;
@@ -123,11 +123,12 @@ std::string list_arrays(const FileContents& contents) {
   return text.empty() ? "no arrays" : text;
 }
 
-std::string indices(const Tensor& numbers, Index at) {
+// Axis indices of the number at `offset`: "[0, 3, 1]".
+std::string index_text(const Tensor& numbers, Index offset) {
   std::vector<Index> index(static_cast<std::size_t>(numbers.rank()));
   for (Index axis = numbers.rank(); axis-- > 0;) {
-    index[static_cast<std::size_t>(axis)] = at % numbers.dim(axis);
-    at /= numbers.dim(axis);
+    index[static_cast<std::size_t>(axis)] = offset % numbers.dim(axis);
+    offset /= numbers.dim(axis);
   }
   return to_string(index);
 }
@@ -145,7 +146,8 @@ Tensor finite_floats(const StoredTensor& array, const std::string& label) {
   for (Index i = 0; i < numbers.size(); ++i) {
     if (std::isfinite(numbers[i])) continue;
     throw InputError(label + ": expected finite numbers, found " +
-                     (std::isnan(numbers[i]) ? "NaN" : "infinity") + " at " + indices(numbers, i));
+                     (std::isnan(numbers[i]) ? "NaN" : "infinity") + " at " +
+                     index_text(numbers, i));
   }
   return numbers;
 }
@@ -174,12 +176,13 @@ void append_layers(const StoredTensor& array, const std::string& label,
   }
 }
 
+// Null if the array is missing; throws InputError if it is unreadable.
 const StoredTensor* find(const FileContents& contents, const std::string& name) {
   if (const auto reason = contents.unreadable.find(name); reason != contents.unreadable.end()) {
     throw InputError(reason->second);
   }
-  const auto found = contents.arrays.find(name);
-  return found != contents.arrays.end() ? &found->second : nullptr;
+  const auto entry = contents.arrays.find(name);
+  return entry != contents.arrays.end() ? &entry->second : nullptr;
 }
 
 // Layer number in an array name "prefix17suffix"; nullopt for other names.
@@ -198,7 +201,7 @@ std::optional<Index> number_between(std::string_view name, std::string_view pref
   return number;
 }
 
-// Arrays by layer number; empty if they are not named by layer.
+// Names of arrays by layer number; empty if no names contain layer numbers.
 std::map<Index, std::string> numbered_layers(const FileContents& contents) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"attention.", ""}, {"attentions.", ""}, {"layers.", ".attention"}, {"arr_", ""}};
@@ -207,10 +210,10 @@ std::map<Index, std::string> numbered_layers(const FileContents& contents) {
     for (const auto& [name, array] : contents.arrays) {
       const auto number = number_between(name, prefix, suffix);
       if (!number) continue;
-      const auto [at, is_new] = layers.emplace(*number, name);
+      const auto [entry, is_new] = layers.emplace(*number, name);
       if (!is_new)
         throw InputError(contents.file + ": " + name + ": expected one array per layer, found " +
-                         at->second + " as well");
+                         entry->second + " as well");
     }
     Index expected = 0;
     for (const auto& [number, name] : layers) {
@@ -324,9 +327,9 @@ std::vector<std::string> split_tokens(const std::string& bytes) {
   return lines;
 }
 
-// Tokens from the file `path` or, if empty, from `key` of the tensors' file; may be empty.
+// Tokens from the file `path` or, if empty, from the list `key` of `contents`; may be empty.
 std::vector<std::string> read_tokens(const std::string& path, const FileContents& contents,
-                                     const std::string& key, Index expected) {
+                                     const std::string& key, Index expected_count) {
   std::vector<std::string> tokens;
   std::string label = contents.file + ": " + key;
   if (!path.empty()) {
@@ -334,16 +337,16 @@ std::vector<std::string> read_tokens(const std::string& path, const FileContents
     label = path;
     tokens = lower_extension(path) == ".json" ? read_json_texts(parse_json(bytes, path), path)
                                               : split_tokens(bytes);
-  } else if (const auto found = contents.texts.find(key); found != contents.texts.end()) {
-    tokens = found->second;
+  } else if (const auto list = contents.texts.find(key); list != contents.texts.end()) {
+    tokens = list->second;
   } else {
     if (const auto reason = contents.unreadable.find(key); reason != contents.unreadable.end()) {
       throw InputError(reason->second);
     }
     return {};
   }
-  if (static_cast<Index>(tokens.size()) == expected) return tokens;
-  throw InputError(label + ": expected " + std::to_string(expected) + " tokens, found " +
+  if (static_cast<Index>(tokens.size()) == expected_count) return tokens;
+  throw InputError(label + ": expected " + std::to_string(expected_count) + " tokens, found " +
                    std::to_string(tokens.size()));
 }
 

@@ -25,11 +25,11 @@ bool is_tensor_file(const std::filesystem::path& path);
 // Contents of a file before computation on a backend: imported attention, or the unrotated vectors
 // of queries and keys. Errors name the tensor, the expectation and the value found.
 struct ImportedTensors {
-  std::vector<Tensor> attention;  // per layer [h, L_q, L_k]; empty if q and k are given
+  std::vector<Tensor> attention;  // per layer [h, L_q, L_k]; empty if the file has q and k
   std::vector<Tensor> q, k, v;    // per layer [h, L, d]; v may be empty
   std::map<std::string, Tensor> weights;
-  std::vector<std::string> tokens, key_tokens;  // empty if not given
-  std::shared_ptr<const PixelGrid> pixels{};    // of an image
+  std::vector<std::string> tokens, key_tokens;  // empty without a list
+  std::shared_ptr<const PixelGrid> pixels{};    // pixels of an image; null for tensors
   Index queries() const;
   Index keys() const;
 };

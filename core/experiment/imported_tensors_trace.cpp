@@ -1,4 +1,4 @@
-// Trace of imported tensors: tokens, patterns and notes that a model would provide are derived.
+// Trace of imported tensors. Derives the tokens, patterns and notes that a model would provide.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -17,11 +17,11 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxKeptAttention = Index{1} << 27;  // computed weights: 512 MiB
-constexpr double kRowSlack = 0.02;                   // rounding error of row sums in half precision
+constexpr Index kMaxStoredWeights = Index{1} << 27;  // 512 MiB
+constexpr double kRowSumTolerance = 0.02;            // rounding error of row sums in half precision
 
 // Byte of a SentencePiece token such as "<0xE4>"; -1 for other tokens.
-int named_byte(const std::string& token) {
+int parse_byte_token(const std::string& token) {
   constexpr std::size_t kLength = 6;
   if (token.size() != kLength || !token.starts_with("<0x") || token.back() != '>') return -1;
   int byte = 0;
@@ -44,14 +44,14 @@ std::vector<std::string> decode(std::vector<std::string> tokens) {
     }
     return tokens;
   }
-  const bool spaces = contains(tokens, "▁");
+  const bool has_spaces = contains(tokens, "▁");
   for (std::string& token : tokens) {
-    if (const int byte = named_byte(token); byte >= 0) {
+    if (const int byte = parse_byte_token(token); byte >= 0) {
       token = std::string(1, static_cast<char>(byte));
-    } else if (spaces) {
+    } else if (has_spaces) {
       constexpr std::string_view kSpace = "▁";
-      for (std::size_t at = 0; (at = token.find(kSpace, at)) != std::string::npos; ++at) {
-        token.replace(at, kSpace.size(), " ");
+      for (std::size_t n = 0; (n = token.find(kSpace, n)) != std::string::npos; ++n) {
+        token.replace(n, kSpace.size(), " ");
       }
     }
   }
@@ -80,7 +80,7 @@ std::vector<TraceToken> trace_tokens(const std::vector<std::string>& notation, I
 
 // Pattern of imported attention: the causal mask if all non-zero weights are within it, otherwise
 // the pairs with non-zero weight.
-Pattern pattern_of(const Tensor& attention) {
+Pattern derive_pattern(const Tensor& attention) {
   const Index heads = attention.dim(0), queries = attention.dim(1), keys = attention.dim(2);
   bool is_non_causal = false, lacks_causal = false, has_zero = false;
   const Index offset = keys - queries;  // key of the first query
@@ -88,9 +88,9 @@ Pattern pattern_of(const Tensor& attention) {
     const Index i = row % queries;
     const float* weights = attention.data() + row * keys;
     for (Index j = 0; j < keys; ++j) {
-      const bool later = j > i + offset;
-      is_non_causal |= later && weights[j] != 0;
-      lacks_causal |= !later && weights[j] == 0;
+      const bool is_later = j > i + offset;
+      is_non_causal |= is_later && weights[j] != 0;
+      lacks_causal |= !is_later && weights[j] == 0;
       has_zero |= weights[j] == 0;
     }
   }
@@ -111,18 +111,18 @@ Pattern pattern_of(const Tensor& attention) {
 }
 
 void note_rows(const std::vector<Tensor>& layers, std::vector<std::string>& notes) {
-  bool has_negative = false, bad_sums = false;
+  bool has_negative = false, has_bad_sums = false;
   for (const Tensor& layer : layers) {
     const Index keys = layer.dim(2);
     for (Index row = 0; row < layer.size() / keys; ++row) {
       const float* weights = layer.data() + row * keys;
       const double sum = std::accumulate(weights, weights + keys, 0.0);
       has_negative |= std::any_of(weights, weights + keys, [](float w) { return w < 0; });
-      bad_sums |= sum != 0 && !(std::abs(sum - 1) <= kRowSlack);
+      has_bad_sums |= sum != 0 && !(std::abs(sum - 1) <= kRowSumTolerance);
     }
   }
   if (has_negative) notes.push_back("some weights are negative");
-  if (bad_sums) notes.push_back("rows do not sum to 1; they are shown without normalisation");
+  if (has_bad_sums) notes.push_back("rows do not sum to 1; they are shown without normalisation");
 }
 
 AttentionTap make_tap(Index layer, Index heads) {
@@ -135,12 +135,12 @@ AttentionTap make_tap(Index layer, Index heads) {
   return tap;
 }
 
-void add_imported(const ImportedTensors& tensors, Trace& trace) {
+void add_imported_attention(const ImportedTensors& tensors, Trace& trace) {
   trace.is_imported = true;
   for (const Tensor& attention : tensors.attention) {
     AttentionTap tap = make_tap(static_cast<Index>(trace.attention.size()), attention.dim(0));
     tap.result.attention = attention;
-    tap.result.pattern = std::make_shared<const Pattern>(pattern_of(attention));
+    tap.result.pattern = std::make_shared<const Pattern>(derive_pattern(attention));
     trace.attention.push_back(std::move(tap));
   }
   note_rows(tensors.attention, trace.notes);
@@ -154,7 +154,7 @@ void check_values(const ImportedTensors& tensors, const OperationInput& input) {
   throw InputError("v: missing, " + v.id + " needs values as well as queries and keys");
 }
 
-// An image has no weights file: weights that a variant or encoding needs are illustrative.
+// Adds illustrative weights of the variant and the encoding: an image has no file of weights.
 void add_missing_weights(OperationInput& input, Trace& trace) {
   const Variant& v = variant(input.variant.id);
   if (v.inputs.needs(input.variant.values).input) {
@@ -184,8 +184,8 @@ void add_missing_weights(OperationInput& input, Trace& trace) {
   add(encoding(input.encoding.id), input.encoding.values);
 }
 
-void add_computed(const ImportedTensors& tensors, const RunSpec& spec, Backend& backend,
-                  Trace& trace) {
+void add_computed_attention(const ImportedTensors& tensors, const RunSpec& spec, Backend& backend,
+                            Trace& trace) {
   Index cells = 0;
   for (const Tensor& q : tensors.q) cells += q.dim(0) * tensors.queries() * tensors.keys();
   for (std::size_t layer = 0; layer < tensors.q.size(); ++layer) {
@@ -202,9 +202,9 @@ void add_computed(const ImportedTensors& tensors, const RunSpec& spec, Backend& 
     input.layer = static_cast<Index>(layer);
     check_values(tensors, input);
     if (tensors.pixels) add_missing_weights(input, trace);
-    Wanted wanted;
+    ResultRequest wanted;
     wanted.output = !tensors.v.empty();
-    wanted.attention = cells <= kMaxKeptAttention;
+    wanted.attention = cells <= kMaxStoredWeights;
     wanted.log_sum_exp = true;
     check_memory(input, wanted.attention);
     AttentionTap tap = make_tap(static_cast<Index>(layer), input.heads);
@@ -219,7 +219,7 @@ void add_computed(const ImportedTensors& tensors, const RunSpec& spec, Backend& 
   trace.backend = backend.name();
 }
 
-// Sizes that panels display.
+// Configuration with the sizes that panels display.
 ModelConfig make_config(const ImportedTensors& tensors, bool causal) {
   ModelConfig config;
   const std::vector<Tensor>& layers = tensors.attention.empty() ? tensors.q : tensors.attention;
@@ -261,9 +261,9 @@ Trace trace_of_tensors(const RunSpec& spec, Backend& backend) {
                      std::to_string(spec.groups.size()));
   }
   if (tensors.attention.empty()) {
-    add_computed(tensors, with_text_parameters(spec, trace.tokens), backend, trace);
+    add_computed_attention(tensors, with_text_parameters(spec, trace.tokens), backend, trace);
   } else {
-    add_imported(tensors, trace);
+    add_imported_attention(tensors, trace);
   }
   if (tensors.pixels) {
     trace.pixels = tensors.pixels;

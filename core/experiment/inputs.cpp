@@ -24,9 +24,9 @@ std::vector<std::int32_t> token_ids(const std::vector<TraceToken>& tokens) {
 }
 
 std::vector<TraceToken> to_trace_tokens(const std::vector<std::int32_t>& ids,
-                                        const Checkpoint& checkpoint, bool generated = false) {
+                                        const Checkpoint& checkpoint, bool is_generated = false) {
   std::vector<TraceToken> tokens;
-  for (const std::int32_t id : ids) tokens.push_back(trace_token(id, checkpoint, generated));
+  for (const std::int32_t id : ids) tokens.push_back(trace_token(id, checkpoint, is_generated));
   return tokens;
 }
 
@@ -35,21 +35,22 @@ std::vector<TraceToken> to_trace_tokens(const std::vector<std::int32_t>& ids,
 }
 
 ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkpoint,
-                             const RunSpec& spec, std::vector<TraceToken> tokens, bool losses) {
+                             const RunSpec& spec, std::vector<TraceToken> tokens,
+                             bool needs_losses) {
   const std::vector<std::int32_t> target = target_so_far(config, checkpoint, spec);
   if (*std::ranges::min_element(target) < 0) {
     throw InputError("target ids: expected token ids of at least 0, found a negative one");
   }
   ModelInput input;
   input.batch = next_token_batch(batch_row(target));
-  if (!losses) input.batch.targets = IntTensor();
+  if (!needs_losses) input.batch.targets = IntTensor();
   input.batch.source = batch_row(token_ids(tokens));
   input.tokens = to_trace_tokens(target, checkpoint, true);
   input.streams.push_back({kSourceStream, std::move(tokens)});
   return input;
 }
 
-// Return, state and action of each step.
+// Tokens for the return, the state and the action of each step.
 std::vector<TraceToken> step_tokens(const TrajectoryInput& input) {
   std::vector<TraceToken> tokens;
   const auto add = [&](const char* kind, Index t, std::int32_t id) {
@@ -66,7 +67,7 @@ std::vector<TraceToken> step_tokens(const TrajectoryInput& input) {
   return tokens;
 }
 
-ModelInput trajectory_input(const ModelConfig& config, const RunSpec& spec, bool losses) {
+ModelInput trajectory_input(const ModelConfig& config, const RunSpec& spec, bool needs_losses) {
   if (spec.input.empty()) {
     throw InputError("input: expected a file with returns, states and actions for " +
                      config.architecture.id + ", found none");
@@ -81,7 +82,7 @@ ModelInput trajectory_input(const ModelConfig& config, const RunSpec& spec, bool
   input.batch.returns = steps.returns.reshaped({1, count});
   input.batch.states = steps.states.reshaped({1, count, steps.states.dim(1)});
   input.batch.actions = steps.actions.reshaped({1, count});
-  if (losses) input.batch.targets = input.batch.actions;
+  if (needs_losses) input.batch.targets = input.batch.actions;
   input.tokens = step_tokens(steps);
   return input;
 }
@@ -111,7 +112,6 @@ bool reads_sentences(const ModelConfig& config) {
          architecture(config.architecture.id).reads == Reads::Tokens;
 }
 
-// Target of each position of a masked model.
 IntTensor masked_targets(const ModelConfig& config, const RunSpec& spec, Index length) {
   const std::vector<std::int32_t>& targets = spec.target_ids;
   if (static_cast<Index>(targets.size()) != length) {
@@ -127,7 +127,7 @@ IntTensor masked_targets(const ModelConfig& config, const RunSpec& spec, Index l
   return batch_row(targets);
 }
 
-// Colours of the image that a vision model reads.  [height, width, 3]
+// Colours of the image that a vision model reads, [height, width, 3].
 Tensor read_image(const ModelConfig& config, const RunSpec& spec) {
   const Values& image = config.input.values;
   if (!is_image_file(spec.input)) {
@@ -156,7 +156,7 @@ std::vector<TraceToken> patch_tokens(const ModelConfig& config, const RunSpec& s
   return tokens;
 }
 
-// Grid of the patches: their pixels, and the mean colour of each.
+// Grid of the patches, with their pixels and mean colours.
 std::shared_ptr<const PixelGrid> patch_grid(const ModelConfig& config, const Tensor& colours) {
   const InputKind& kind = input_kind(config.input.id);
   const Values& image = config.input.values;
@@ -181,7 +181,7 @@ std::shared_ptr<const PixelGrid> patch_grid(const ModelConfig& config, const Ten
   return grid;
 }
 
-constexpr Index kMaxExtendedTokens = 65536;  // limit for texts beyond the context
+constexpr Index kMaxExtendedTokens = 65536;  // limit of Overlong::All and of segments
 
 // Cuts the tokens to the model's context, with a note.
 void truncate(std::vector<TraceToken>& tokens, Index context, Overlong policy,
@@ -226,8 +226,8 @@ std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoi
                     std::to_string(max_tokens) + " are used");
     tokens.resize(static_cast<std::size_t>(max_tokens));
   }
-  const bool in_segments = config.segment > 0;
-  truncate(tokens, in_segments ? kMaxExtendedTokens : config.context, spec.overlong, notes);
+  const bool has_segments = config.segment > 0;
+  truncate(tokens, has_segments ? kMaxExtendedTokens : config.context, spec.overlong, notes);
   return tokens;
 }
 
@@ -294,7 +294,7 @@ std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
   grid->width = kind.columns(image);
   grid->height = kind.max_ids(image) / std::max<Index>(1, grid->width);
   grid->key_shift = 1;
-  grid->colours = Tensor::full({grid->height, grid->width, 3}, 0.5f);  // grey until read
+  grid->colours = Tensor::full({grid->height, grid->width, 3}, 0.5f);  // grey: not read yet
   const auto brightest = static_cast<float>(kind.levels(image) - 1);
   for (std::size_t n = 1; n < tokens.size() && grid->contains(static_cast<Index>(n) - 1); ++n) {
     const float grey = static_cast<float>(tokens[n].id) / brightest;
@@ -304,15 +304,15 @@ std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
 }
 
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
-                       std::vector<TraceToken> tokens, bool losses) {
+                       std::vector<TraceToken> tokens, bool needs_losses) {
   const Reads reads = architecture(config.architecture.id).reads;
   if (reads == Reads::SourceAndTarget) {
-    return source_and_target(config, checkpoint, spec, std::move(tokens), losses);
+    return source_and_target(config, checkpoint, spec, std::move(tokens), needs_losses);
   }
   const bool has_target = !spec.target_ids.empty() || !spec.target.empty();
   if (reads == Reads::Trajectories) {
     if (has_target) refuse_target("since those of a trajectory are its actions");
-    return trajectory_input(config, spec, losses);
+    return trajectory_input(config, spec, needs_losses);
   }
   const bool is_masked = is_masked_model(config);
   if (has_target && !is_masked)
@@ -332,10 +332,10 @@ ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, 
   if (!kind.is_text) {  // labels the input pixels instead of the predicted ones
     input.tokens = to_trace_tokens({input.batch.ids.begin(), input.batch.ids.end()}, checkpoint);
   }
-  if (is_masked && (losses || has_target)) {
+  if (is_masked && (needs_losses || has_target)) {
     input.batch.targets = masked_targets(config, spec, input.batch.ids.dim(1));
   }
-  if (!losses) input.batch.targets = IntTensor();
+  if (!needs_losses) input.batch.targets = IntTensor();
   return input;
 }
 

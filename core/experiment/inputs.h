@@ -12,38 +12,36 @@ namespace attnscope {
 // Input of a model, with the tokens by which views label it.
 struct ModelInput {
   Batch batch;                                // one sequence; with targets if losses are needed
-  std::vector<TraceToken> tokens;             // of the (decoder) stack
-  std::vector<Stream> streams{};              // of the encoder, if any
-  std::shared_ptr<const PixelGrid> pixels{};  // of an image that is read in patches; else null
+  std::vector<TraceToken> tokens;             // tokens of the decoder, or of the only stack
+  std::vector<Stream> streams{};              // tokens of the encoder; empty without one
+  std::shared_ptr<const PixelGrid> pixels{};  // image read in patches; else null
 };
 
-// config: the model with the choices of `spec`. tokens: result of tokens_to_read(). Throws
-// InputError if `spec` lacks the input that the model needs.
+// config: the model with the choices of `spec`. tokens: result of tokens_to_read(). needs_losses:
+// adds targets. Throws InputError if `spec` lacks the input that the model needs.
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint, const RunSpec& spec,
-                       std::vector<TraceToken> tokens, bool losses);
+                       std::vector<TraceToken> tokens, bool needs_losses);
 
-// Tokens of the run, cut to the model's context; empty for trajectories. Truncation is
-// reported in `notes`.
+// Tokens of the run, cut to the model's context (with a note in `notes`); empty for trajectories.
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
                                        const RunSpec& spec, std::vector<std::string>& notes);
 
-// Valid indices of interventions. tokens: number of input tokens.
+// Sizes that limit the indices of interventions. tokens: number of input tokens.
 ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
                          const RunSpec& spec, Index tokens);
 
-// True if the model reads tokens rather than a file.
+// True if the model reads tokens, false if it reads trajectories.
 bool reads_tokens(const ModelConfig& config);
 
-// Image that a pixel model reads; null for other models.
-// tokens: input of the model, with the start token first.
+// Image that a pixel model reads, from its input `tokens` (start token first); else null.
 std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
                                            const std::vector<TraceToken>& tokens);
 
-// Target so far of an encoder-decoder: the target ids, or its start token and text (maybe empty).
+// Target prefix of an encoder-decoder: spec.target_ids or else the start token and spec.target.
 std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpoint& checkpoint,
                                         const RunSpec& spec);
-// Ids for an image model from a file: .safetensors with pixels of its size, or an image that is
-// resized.
+// Pixel ids for an image model, from a .safetensors file with pixels of the model's size or from an
+// image, which is resized.
 std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file);
 
 }  // namespace attnscope

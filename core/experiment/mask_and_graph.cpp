@@ -10,13 +10,13 @@ Choice mask_choice(const MaskRows& rows) {
   return choice;
 }
 
-Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool one_way,
-                    const std::optional<Choice>& before) {
-  const bool is_graph = before && before->id == kGraph;
-  Choice choice = is_graph ? *before : default_choice(variant(kGraph));
+Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool is_directed,
+                    const std::optional<Choice>& previous) {
+  const bool is_graph = previous && previous->id == kGraph;
+  Choice choice = is_graph ? *previous : default_choice(variant(kGraph));
   choice.values.set("from", std::string("edges"));
   choice.values.set("edges", edges);
-  choice.values.set("one_way", one_way);
+  choice.values.set("one_way", is_directed);
   return choice;
 }
 

@@ -13,16 +13,16 @@ namespace attnscope {
 inline constexpr const char* kCustomMask = "custom";
 inline constexpr const char* kGraph = "graph";
 
-// `custom` with these rows.
+// Choice of `custom` with these rows.
 Choice mask_choice(const MaskRows& rows);
 
-// `graph` with these edges (pairs of tokens); copies other parameters from `before` if its variant
-// is `graph`.
-Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool one_way,
-                    const std::optional<Choice>& before = std::nullopt);
+// Choice of `graph` with these edges (pairs of tokens). Copies other parameters from `previous` if
+// its variant is `graph`.
+Choice graph_choice(const std::vector<std::vector<Index>>& edges, bool is_directed,
+                    const std::optional<Choice>& previous = std::nullopt);
 
-// Variant choice of the view's layer and head: of the last group with this head, or else of the
-// whole run.
+// Variant choice for the view's layer and head: that of the last group that sets a variant for this
+// head, otherwise that of the whole run.
 std::optional<Choice>& governing_variant(RunView& viewed);
 
 }  // namespace attnscope

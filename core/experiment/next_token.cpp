@@ -13,8 +13,8 @@ bool generates_target(const Trace& trace) {
 }
 
 // Appends to the ids if there are any, otherwise to the text.
-bool append(std::vector<std::int32_t>& ids, std::string& text, std::int32_t id,
-            const std::string& bytes) {
+bool append_id(std::vector<std::int32_t>& ids, std::string& text, std::int32_t id,
+               const std::string& bytes) {
   if (!ids.empty()) {
     ids.push_back(id);
     return true;
@@ -34,9 +34,9 @@ Tensor logits_at(const Trace& trace, Index position) {
   return logits.slice(position, 1).reshaped({logits.dim(1)});
 }
 
-std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& drawing) {
-  return sample_at(probabilities(logits_at(trace, position), drawing.sampling), position,
-                   drawing.seed);
+std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& seeded) {
+  return sample_at(probabilities(logits_at(trace, position), seeded.sampling), position,
+                   seeded.seed);
 }
 
 bool shows_end(const Trace& trace, const RunSpec& spec) {
@@ -52,8 +52,8 @@ bool append_token(RunSpec& spec, const Trace& trace, std::int32_t id) {
   const bool in_vocabulary = tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size();
   if (in_vocabulary && tokenizer->is_special(id)) return false;
   const std::string bytes = in_vocabulary ? tokenizer->bytes(id) : "";
-  if (generates_target(trace)) return append(spec.target_ids, spec.target, id, bytes);
-  if (!append(spec.ids, spec.text, id, bytes)) return false;
+  if (generates_target(trace)) return append_id(spec.target_ids, spec.target, id, bytes);
+  if (!append_id(spec.ids, spec.text, id, bytes)) return false;
   const bool is_full = static_cast<Index>(trace.tokens.size()) >= trace.config->context;
   if (is_full && spec.overlong == Overlong::First) spec.overlong = Overlong::Last;
   return true;

@@ -9,15 +9,15 @@
 
 namespace attnscope {
 
-// Logits after a position, or log-probabilities of the mixture with retrieval. [vocabulary]
-// Throws InputError if the trace has none.
+// Logits after a position or, with retrieval, log-probabilities of the mixture, [vocabulary].
+// Throws InputError if the trace has no logits there.
 Tensor logits_at(const Trace& trace, Index position);
 
 // Samples the token after `position`; deterministic in logits, sampling parameters and position.
 // Throws InputError without logits.
-std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& drawing);
+std::int32_t sample_next_token(const Trace& trace, Index position, const SeededSampling& seeded);
 
-// True if the trace includes the end of the run's text, which may be longer than the context.
+// True if the trace includes the end of the run's text, false if the text was cut to the context.
 // Targets of encoder-decoders are never cut.
 bool shows_end(const Trace& trace, const RunSpec& spec);
 

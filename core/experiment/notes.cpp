@@ -44,7 +44,7 @@ std::string to_phrase(std::string phrase) {
   return phrase;
 }
 
-// Descriptions of the untrained weights, "the span of each head (span.z)"; one for all layers.
+// Descriptions of the untrained weights, "the span of each head (span.z)", merged over layers.
 std::set<std::string> untrained_weights(const Model& model) {
   const std::set<std::string> untrained(model.untrained.begin(), model.untrained.end());
   std::map<std::string, std::set<std::string>> names_by_help;
@@ -149,7 +149,7 @@ std::string note_on_retrieval(const RetrievalChoice& choice, const Store& store)
 
 namespace {
 
-bool remembers(const Variant& variant) {
+bool keeps_state(const Variant& variant) {
   return std::ranges::any_of(variant.weights,
                              [](const WeightInfo& weight) { return weight.file.state; });
 }
@@ -163,54 +163,55 @@ bool has_memory(const OperationResult& result) {
 }  // namespace
 
 std::string note_on_bytes(const Trace& trace) {
-  constexpr double kMinByteShare = 0.4;             // of all tokens
+  constexpr double kMinByteFraction = 0.4;          // fraction of tokens that are single bytes
   constexpr Index kMinBytes = 8;                    // ignores short foreign names
   constexpr std::int32_t kMinVocabulary = 2 * 256;  // smaller: mostly bytes in any language
   if (!trace.tokenizer || trace.tokenizer->vocabulary_size() < kMinVocabulary) return "";
   const std::vector<TraceToken>& tokens = trace.text_tokens();
   Index bytes = 0;
   for (const TraceToken& token : tokens) {
-    const bool ascii = token.bytes.size() == 1 && static_cast<unsigned char>(token.bytes[0]) < 0x80;
-    if (token.bytes.size() == 1 && !ascii) ++bytes;
+    const bool is_ascii =
+        token.bytes.size() == 1 && static_cast<unsigned char>(token.bytes[0]) < 0x80;
+    if (token.bytes.size() == 1 && !is_ascii) ++bytes;
   }
   const auto count = static_cast<double>(tokens.size());
-  if (bytes < kMinBytes || static_cast<double>(bytes) < kMinByteShare * count) return "";
+  if (bytes < kMinBytes || static_cast<double>(bytes) < kMinByteFraction * count) return "";
   return "most of this text is split into single bytes: this model's vocabulary and training "
          "data are of another language (the bundled models read English only)";
 }
 
 std::vector<std::string> notes_on_attention(const Trace& trace) {
-  std::set<std::string> notes, without_memory, with_memory;
+  std::set<std::string> notes, empty_labels, filled_labels;
   for (const AttentionTap& tap : trace.attention) {
     if (trace.is_imported) continue;
     const Variant& v = variant(tap.variant.id);
-    if (remembers(v)) (has_memory(tap.result) ? with_memory : without_memory).insert(v.label);
+    if (keeps_state(v)) (has_memory(tap.result) ? filled_labels : empty_labels).insert(v.label);
     if (!tap.result.leaks_future.empty()) {
       notes.insert(v.label + " leaks future tokens: " + tap.result.leaks_future);
     }
     for (const std::string& remark : tap.result.remarks) notes.insert(v.label + ": " + remark);
   }
   double sinks = 0;
-  Index with_sinks = 0;
+  Index sink_tap_count = 0;
   for (const AttentionTap& tap : trace.attention) {
     if (!tap.result.part || !tap.result.part->sinks.defined()) continue;
-    sinks += sink_share(tap);
-    ++with_sinks;
+    sinks += sink_weight(tap);
+    ++sink_tap_count;
   }
-  if (with_sinks > 0) {
-    const long share = std::lround(100 * sinks / static_cast<double>(with_sinks));
-    notes.insert("heads have attention sinks: on average " + std::to_string(share) +
+  if (sink_tap_count > 0) {
+    const long sink_percent = std::lround(100 * sinks / static_cast<double>(sink_tap_count));
+    notes.insert("heads have attention sinks: on average " + std::to_string(sink_percent) +
                  "% of a row's weight goes to no token, so that rows sum to less than 1");
   }
-  for (const std::string& label : without_memory) {
-    if (!with_memory.contains(label)) notes.insert(label + ": the memory is empty");
+  for (const std::string& label : empty_labels) {
+    if (!filled_labels.contains(label)) notes.insert(label + ": the memory is empty");
   }
   return {notes.begin(), notes.end()};
 }
 
 std::vector<std::string> notes_on_patterns(const Trace& trace) {
-  std::set<std::string> without_effect;
-  Index empty_rows = 0, rows = 0;  // in all heads and layers
+  std::set<std::string> ineffective_labels;
+  Index empty_rows = 0, rows = 0;  // counts over all heads and layers
   for (const AttentionTap& tap : trace.attention) {
     if (!tap.result.pattern) continue;
     const Pattern& pattern = *tap.result.pattern;
@@ -222,21 +223,21 @@ std::vector<std::string> notes_on_patterns(const Trace& trace) {
       }
     }
     const Index length = pattern.queries(), pairs = pattern.pair_count(heads);
-    const bool square = length == pattern.keys() && length > 1;
+    const bool is_square = length == pattern.keys() && length > 1;
     const bool is_full = pairs == heads * length * length;
     const bool is_causal = pairs == heads * length * (length + 1) / 2 && !pattern.allowed(0, 0, 1);
     // In the first segment, a full pattern is expected: there is no memory yet.
     const bool has_memory_later = trace.parts.segment && variant(tap.variant.id).memory.remember;
-    const bool has_own_rules = pattern.rules() != Pattern::all(1, 1).rules() &&
-                               pattern.rules() != Pattern::causal(1, 1).rules();
-    if (square && (is_full || is_causal) && !trace.is_imported && !has_memory_later &&
-        has_own_rules) {
-      without_effect.insert(variant(tap.variant.id).label);
+    const bool has_special_rules = pattern.rules() != Pattern::all(1, 1).rules() &&
+                                   pattern.rules() != Pattern::causal(1, 1).rules();
+    if (is_square && (is_full || is_causal) && !trace.is_imported && !has_memory_later &&
+        has_special_rules) {
+      ineffective_labels.insert(variant(tap.variant.id).label);
     }
   }
   std::vector<std::string> notes;
-  if (!without_effect.empty()) {
-    notes.push_back(join_words(without_effect, kSeparator) +
+  if (!ineffective_labels.empty()) {
+    notes.push_back(join_words(ineffective_labels, kSeparator) +
                     ": masks no pair at this length, as with " +
                     variant(default_variant().id).label);
   }

@@ -10,9 +10,9 @@ namespace attnscope {
 
 struct ReplacedToken {
   std::string problem{};                       // reason for a missing run; empty on success
-  Index position = 0;                          // of the replaced token in the input
-  std::int32_t before = 0, after = 0;          // ids at this position
-  std::shared_ptr<const Trace> without, with;  // on the same device
+  Index position = 0;                          // position of the replaced token in the input
+  std::int32_t before = 0, after = 0;          // original and new id of this token
+  std::shared_ptr<const Trace> without, with;  // runs before and after the replacement
 };
 
 }  // namespace attnscope

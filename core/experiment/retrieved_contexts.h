@@ -23,8 +23,8 @@ struct ContextWords {
   std::vector<std::int32_t> before;  // last ids of the context, ending with the key's token
   std::int32_t value = 0;            // token after the key
   std::vector<std::int32_t> after;   // tokens after the value
-  Index text = 0, position = 0;      // of the key's token
+  Index text = 0, position = 0;      // text index and position of the key's token
 };
-ContextWords context_words(const Store& store, Index row, Index before, Index after);
+ContextWords context_words(const Store& store, Index row, Index max_before, Index max_after);
 
 }  // namespace attnscope

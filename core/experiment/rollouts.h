@@ -11,14 +11,14 @@
 namespace attnscope {
 
 struct Rollout {
-  Index start = 0, target_steps = 0;  // cell, and target number of steps
+  Index start = 0, target_steps = 0;  // start cell, target number of steps
   std::vector<Index> cells;           // [steps + 1] visited cells, the start first
   std::vector<Index> actions;         // [steps]
   Tensor probabilities;               // [steps, actions] probability of each action
-  // Attention in the last step over all tokens: return, state and action of each step, without the
-  // last action.  [layers][heads, L, L]
+  // Attention in the last step over the returns, states and actions of all steps, without the last
+  // action, [layers][heads, L, L].
   std::vector<Tensor> attention;
-  bool reached = false;
+  bool reached = false;  // true if the rollout ended at the goal
 
   Index steps() const { return static_cast<Index>(actions.size()); }
   // Achieved return. A rollout that misses the goal counts as reaching it one step after its last,
@@ -31,19 +31,18 @@ struct Rollout {
 
 struct Rollouts {
   Index max_steps = 0;
-  std::vector<Rollout> all;  // by start, then by target steps: 1, 2, .. max_steps
+  std::vector<Rollout> all;  // sorted by start, then by target steps 1 to max_steps
   std::string problem;       // reason for missing rollouts; empty on success
 
-  // Null if there is none.
   const Rollout* find(Index start, Index target_steps) const;
   // Mean achieved return over all starts, for `target_steps`.
   double mean_achieved(Index target_steps) const;
-  // Share of successful rollouts among the starts from which the target is feasible.
+  // Number of successful rollouts, `reached`, and of feasible starts, `of`.
   struct Share {
     Index reached = 0, of = 0;
   };
-  Share within_target(Index target_steps) const;  // goal reached within the target steps
-  Share shortest() const;                         // shortest path, requested and achieved
+  Share within_target(Index target_steps) const;  // success: goal reached within the target steps
+  Share shortest() const;                         // success: shortest path, requested and achieved
 };
 
 }  // namespace attnscope

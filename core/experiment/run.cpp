@@ -73,7 +73,7 @@ struct ExperimentRun::State {
     Sources sources;
     std::shared_ptr<const Trace> trace;
     Findings findings;
-    bool timed = false;  // its time is the median of repeated runs
+    bool is_timed = false;  // its time is the median of repeated runs
   };
 
   BackendProvider backends;
@@ -82,19 +82,19 @@ struct ExperimentRun::State {
   std::shared_ptr<Progress> progress{};
   std::shared_ptr<LayerWatch> watch{};
 
-  // Starts a progress stage of unknown duration at `share` of the whole.
-  void begin_stage(const std::string& name, double share) const {
-    if (progress != nullptr) progress->begin_stage(name, share, share);
+  // Starts a progress stage of unknown duration at `fraction` of the run.
+  void begin_stage(const std::string& name, double fraction) const {
+    if (progress != nullptr) progress->begin_stage(name, fraction, fraction);
   }
 
-  Sources memory_sources(const RunSpec& spec) const {
+  Sources current_sources(const RunSpec& spec) const {
     Sources sources;
     if (spec.tensors.file.empty()) {
       sources.model = models->current(spec.model);
       if (spec.retrieval) sources.contexts = models->contexts(spec.retrieval->store);
     } else {
-      std::error_code missing;
-      sources.tensors = fs::last_write_time(spec.tensors.file, missing);
+      std::error_code error;
+      sources.tensors = fs::last_write_time(spec.tensors.file, error);
     }
     return sources;
   }
@@ -122,12 +122,12 @@ void ExperimentRun::watch(std::shared_ptr<LayerWatch> watch) {
   state_->watch = std::move(watch);
 }
 
-bool shows_layers(const ModelConfig& config, Index from) {
+bool shows_layers(const ModelConfig& config, Index min_parameters) {
   const Architecture& a = architecture(config.architecture.id);
-  const bool stacks = a.is_single_stack || (a.has_encoder && a.has_self_attention);
-  const bool runs_once = stacks && config.segment == 0 && !config.exits && config.own_layers == 0 &&
-                         config.residual_connection.id == "residual";
-  return runs_once && parameter_count(config) >= from;
+  const bool has_layer_stack = a.is_single_stack || (a.has_encoder && a.has_self_attention);
+  const bool runs_once = has_layer_stack && config.segment == 0 && !config.exits &&
+                         config.own_layers == 0 && config.residual_connection.id == "residual";
+  return runs_once && parameter_count(config) >= min_parameters;
 }
 
 std::string first_layers_label(Index layers, Index total) {
@@ -139,32 +139,33 @@ namespace {
 
 // Trace of the first layers of a run in progress.
 std::shared_ptr<const Trace> first_layers(const Trace& trace, const Model& model, Index layers) {
-  auto part = std::make_shared<Trace>(trace);
+  auto partial = std::make_shared<Trace>(trace);
   auto config = std::make_shared<ModelConfig>(*trace.config);
   config->layers = layers;
   config->groups.resize(static_cast<std::size_t>(layers));
   config->model_options.output_head = config->tied_output = false;
   config->head = {};
-  part->config = std::move(config);
-  part->untrained = model.untrained;
-  part->notes.push_back(first_layers_label(layers, trace.config->layers) +
-                        ": the remaining layers are not computed yet");
-  return part;
+  partial->config = std::move(config);
+  partial->untrained = model.untrained;
+  partial->notes.push_back(first_layers_label(layers, trace.config->layers) +
+                           ": the remaining layers are not computed yet");
+  return partial;
 }
 
 // Reports completed layers at intervals; encoder layers together with the first decoder layers.
 std::function<void(Stack, Index)> layer_reporter(const ExperimentRun::LayerWatch& watch,
                                                  Trace& trace, const Model& model) {
   using Clock = std::chrono::steady_clock;
-  const auto span = [](double seconds) {
+  const auto to_duration = [](double seconds) {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   };
   const Clock::time_point start = Clock::now();
-  return [&, span, start, due = start + span(watch.after)](Stack stack, Index layers) mutable {
-    const Clock::time_point now = Clock::now();
-    if (stack == Stack::Encoder || layers == trace.config->layers || now < due) return;
-    due = now + span(watch.between);
-    trace.milliseconds = std::chrono::duration<double, std::milli>(now - start).count();
+  return [&, to_duration, start, due = start + to_duration(watch.delay)](Stack stack,
+                                                                         Index layers) mutable {
+    const Clock::time_point time = Clock::now();
+    if (stack == Stack::Encoder || layers == trace.config->layers || time < due) return;
+    due = time + to_duration(watch.interval);
+    trace.milliseconds = std::chrono::duration<double, std::milli>(time - start).count();
     watch.on_layers(first_layers(trace, model, layers), trace.config->layers);
   };
 }
@@ -198,12 +199,11 @@ void record_losses(const Model& model, const Output& output, bool gradients, Tra
   }
 }
 
-// Runs the model and fills in the taps.
-void run_forward(const Model& chosen, const ModelInput& input, RunLength length,
+void run_forward(const Model& effective, const ModelInput& input, RunLength length,
                  const Retrieval* retrieval, Backend& backend, const RunSpec& spec,
                  ExperimentRun::Training training, Progress* progress,
                  const ExperimentRun::LayerWatch* watch, Trace& trace) {
-  const Model model = training.gradients ? with_parameters(chosen) : chosen;
+  const Model model = training.gradients ? with_parameters(effective) : effective;
   ForwardOptions options;
   options.backend = &backend;
   options.trace = &trace;
@@ -212,7 +212,8 @@ void run_forward(const Model& chosen, const ModelInput& input, RunLength length,
   options.exit = spec.exit;
   options.retrieval = retrieval;
   options.progress = progress;
-  if (watch != nullptr && watch->on) options.layer_recorded = layer_reporter(*watch, trace, model);
+  if (watch != nullptr && watch->is_active)
+    options.layer_recorded = layer_reporter(*watch, trace, model);
   trace.backend = backend.name();
   const auto start = std::chrono::steady_clock::now();
   const Output output = attnscope::run(model, input.batch, options);
@@ -226,7 +227,7 @@ void run_forward(const Model& chosen, const ModelInput& input, RunLength length,
   }
 }
 
-// Notes operations that fell back to the CPU; an error if the GPU was requested explicitly.
+// Notes operations that fell back to the CPU. Throws InputError if the user requested the GPU.
 void note_fallbacks(BackendChoice choice, Trace& trace) {
   std::set<std::string> reasons;
   for (const AttentionTap& tap : trace.attention) {
@@ -246,7 +247,6 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec) {
 
 namespace {
 
-// Trace of imported tensors.
 std::shared_ptr<const Trace> run_tensors(const RunSpec& spec, Backend& backend,
                                          std::vector<std::string> notes) {
   auto trace = std::make_shared<Trace>(trace_of_tensors(spec, backend));
@@ -257,7 +257,7 @@ std::shared_ptr<const Trace> run_tensors(const RunSpec& spec, Backend& backend,
   return trace;
 }
 
-// Model and input of a run. Notes and names go into the trace.
+// Model and input of a run. prepare() adds notes and names to the trace.
 struct PreparedRun {
   Model model;
   ModelInput input;
@@ -276,15 +276,15 @@ PreparedRun prepare(const RunSpec& spec, const std::shared_ptr<const Checkpoint>
   std::vector<TraceToken> tokens = tokens_to_read(*trace.config, *checkpoint, spec, trace.notes);
   const auto length = static_cast<Index>(tokens.size());
   const RunSpec text_spec = with_text_parameters(spec, tokens, trace.config->segment);
-  ModelConfig chosen = *trace.config;
-  chosen.groups = effective_groups(chosen, text_spec);
-  chosen.causal = spec.causal.value_or(chosen.causal);
-  check(chosen, "model");
+  ModelConfig run_config = *trace.config;
+  run_config.groups = effective_groups(run_config, text_spec);
+  run_config.causal = spec.causal.value_or(run_config.causal);
+  check(run_config, "model");
   RunLength lengths{length};
-  if (architecture(chosen.architecture.id).reads == Reads::SourceAndTarget) {
-    lengths.target = static_cast<Index>(target_so_far(chosen, *checkpoint, spec).size());
+  if (architecture(run_config.architecture.id).reads == Reads::SourceAndTarget) {
+    lengths.target = static_cast<Index>(target_so_far(run_config, *checkpoint, spec).size());
   }
-  check_memory(checkpoint->model, chosen, lengths, training.gradients);
+  check_memory(checkpoint->model, run_config, lengths, training.gradients);
   PreparedRun result{.model = effective_model(checkpoint->model, text_spec, length),
                      .input = {},
                      .length = lengths,
@@ -309,7 +309,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
     return run_tensors(spec, backend, trace->notes);
   }
   state_->begin_stage("reading the model", 0);
-  const State::Sources sources = state_->memory_sources(spec);
+  const State::Sources sources = state_->current_sources(spec);
   const std::shared_ptr<const Checkpoint>& checkpoint = sources.model.checkpoint;
   check_stop();
   state_->begin_stage("tokenising the text", 0);
@@ -320,7 +320,8 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
   trace->pixels = prepared_run.input.pixels ? prepared_run.input.pixels
                                             : pixels_of(model.config, trace->tokens);
   check_stop();
-  if (state_->watch != nullptr) state_->watch->on = shows_layers(model.config, state_->watch->from);
+  if (state_->watch != nullptr)
+    state_->watch->is_active = shows_layers(model.config, state_->watch->min_parameters);
   if (state_->progress != nullptr) {
     state_->progress->set_tokens(static_cast<long long>(trace->text_tokens().size()));
   }
@@ -342,7 +343,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const RunSpec& spec, Training tr
 }
 
 ExperimentRun::InferenceOnly ExperimentRun::run_inference_only(const RunSpec& spec) {
-  const State::Sources sources = state_->memory_sources(spec);
+  const State::Sources sources = state_->current_sources(spec);
   Trace unused_trace;  // receives notes only
   const PreparedRun prepared_run =
       prepare(spec, sources.model.checkpoint, sources.contexts, {}, unused_trace);
@@ -364,7 +365,7 @@ std::shared_ptr<const Checkpoint> ExperimentRun::checkpoint(const RunSpec& spec)
 }
 
 std::shared_ptr<const Store> ExperimentRun::contexts(const RunSpec& spec) const {
-  return state_->memory_sources(spec).contexts;
+  return state_->current_sources(spec).contexts;
 }
 
 Index warm_runs_after(double milliseconds) {
@@ -396,17 +397,17 @@ std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const RunSpec& spe
   return timed;
 }
 
-// Findings of the earlier run `session_before` that are still valid, and the others in `requests`.
+// Findings of the earlier run of `old_session` that are still valid, and further requested ones.
 Findings valid_findings(const FinishedRun& run, const std::vector<FindingRequest>& requests,
-                        const Findings& before, const Session& session_before) {
+                        const Findings& old_findings, const Session& old_session) {
   Findings result;
   for (const Finding& finding : findings()) {
     if (!finding.with_run) continue;
-    const bool requested =
+    const bool is_requested =
         std::ranges::find(requests, finding.id, &FindingRequest::id) != requests.end();
-    if (before.has(finding.id) && finding.is_reusable(session_before.run, run.session.run)) {
-      result.add(before.only(finding.id));
-    } else if (requested && finding.exists(run.session)) {
+    if (old_findings.has(finding.id) && finding.is_reusable(old_session.run, run.session.run)) {
+      result.add(old_findings.only(finding.id));
+    } else if (is_requested && finding.exists(run.session)) {
       finding.with_run(run, result);
     }
   }
@@ -419,28 +420,29 @@ Traces ExperimentRun::observe(const Session& session, const std::vector<FindingR
   std::vector<State::CachedRun> next_cache;  // runs of this request
   const auto cached_or_new_run = [&](const Session& single) {
     // Times of imported attention are unknown.
-    const bool timed = session.b && single.run.tensors.file.empty();
-    State::Sources sources = state_->memory_sources(single.run);
+    const bool is_timed = session.b && single.run.tensors.file.empty();
+    State::Sources sources = state_->current_sources(single.run);
     const auto cached = std::ranges::find_if(state_->cache, [&](const State::CachedRun& entry) {
-      return entry.session.run == single.run && entry.sources == sources && (entry.timed || !timed);
+      return entry.session.run == single.run && entry.sources == sources &&
+             (entry.is_timed || !is_timed);
     });
     if (cached != state_->cache.end()) return *cached;
-    const auto trace = timed ? run_for_time(*this, single.run) : run(single.run);
-    return State::CachedRun{single, std::move(sources), trace, {}, timed};
+    const auto trace = is_timed ? run_for_time(*this, single.run) : run(single.run);
+    return State::CachedRun{single, std::move(sources), trace, {}, is_timed};
   };
   using Requests = std::vector<FindingRequest>;
   const std::function<Traces(const Session&, const Requests&)> observe_run =
       [&](const Session& observed, const Requests& run_requests) {
         State::CachedRun entry = cached_or_new_run(observed);
-        const auto observe_other = [&](const Session& other, bool alone) {
-          Requests other_requests = alone ? run_requests : Requests();
-          std::erase_if(other_requests, [](const FindingRequest& request) {
-            return request.id == Findings::reference.id;  // already the reference of this run
+        const auto observe_reference = [&](const Session& reference, bool with_findings) {
+          Requests reference_requests = with_findings ? run_requests : Requests();
+          std::erase_if(reference_requests, [](const FindingRequest& request) {
+            return request.id == Findings::reference.id;  // it has no reference itself
           });
-          return observe_run(other, other_requests);
+          return observe_run(reference, reference_requests);
         };
         const FinishedRun run{observed, entry.trace, entry.sources.model.checkpoint.get(),
-                              observe_other};
+                              observe_reference};
         if (!run_requests.empty()) state_->begin_stage("computing findings", 1);
         entry.findings = valid_findings(run, run_requests, entry.findings, entry.session);
         Traces traces(entry.trace);

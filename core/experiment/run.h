@@ -1,4 +1,4 @@
-// Runs: from a RunSpec or a session to traces.
+// Computes the traces of a RunSpec or a session.
 #pragma once
 
 #include <atomic>
@@ -17,17 +17,17 @@ namespace attnscope {
 // Result of requesting a backend. The provider is called on the worker thread, where it may make a
 // GL context current.
 struct BackendOffer {
-  Backend* backend = nullptr;  // null if unavailable
-  std::string note;            // reason, or a remark for the user ("GPU: no EGL")
+  Backend* backend = nullptr;  // null: unavailable
+  std::string note;            // reason if unavailable, else a remark for the user or empty
 };
 using BackendProvider = std::function<BackendOffer(BackendChoice)>;
 BackendProvider cpu_only();
 
-// From this number of parameters on, a run shows its layers as they are computed instead of a
-// preview of fewer tokens, which would take nearly as long, since it also reads all weights.
-inline constexpr Index kShowLayersFrom = 250'000'000;
+// Number of parameters from which on a run shows its layers as they are computed, instead of a
+// preview of fewer tokens: that would need nearly the same time, since it reads all weights, too.
+inline constexpr Index kMinShownParameters = 250'000'000;
 // Seconds before a run shows intermediate results, and between two updates of layers.
-inline constexpr double kPreviewAfter = 0.4, kBetweenLayers = 0.2;
+inline constexpr double kPreviewDelay = 0.4, kLayerInterval = 0.2;
 
 // Runs models on the calling thread. Caches the last traces, so that a change to one of two
 // compared runs does not repeat the other; models come from the store.
@@ -40,15 +40,15 @@ class ExperimentRun {
   void report_to(std::shared_ptr<Progress> progress);
   // Receiver of the layers of large models during a run.
   struct LayerWatch {
-    // Receives the trace of the layers computed so far, as of a smaller model without output head,
-    // and the total number of layers.
+    // Receives the trace of the layers computed so far, as that of a model with fewer layers and no
+    // output head, and the total number of layers.
     std::function<void(std::shared_ptr<const Trace>, Index layers)> on_layers;
-    Index from = kShowLayersFrom;                            // minimum number of parameters
-    double after = kPreviewAfter, between = kBetweenLayers;  // seconds
+    Index min_parameters = kMinShownParameters;
+    double delay = kPreviewDelay, interval = kLayerInterval;  // seconds
     // True if the run reports layers; set before Progress has the number of tokens.
-    std::atomic<bool> on{false};
+    std::atomic<bool> is_active{false};
   };
-  void watch(std::shared_ptr<LayerWatch> watch);  // null: none
+  void watch(std::shared_ptr<LayerWatch> watch);  // null: no watch
   std::shared_ptr<const Trace> run(const RunSpec& spec);
   // Adds the model's losses to the trace (taps "loss.total", ...), and their gradients
   // ("gradient.WEIGHT") for every trained weight.
@@ -64,7 +64,7 @@ class ExperimentRun {
     Work work;
   };
   InferenceOnly run_inference_only(const RunSpec& spec);
-  // The run's checkpoint, and its datastore for retrieval (null if none).
+  // The run's checkpoint, and its datastore (null without retrieval).
   std::shared_ptr<const Checkpoint> checkpoint(const RunSpec& spec) const;
   std::shared_ptr<const Store> contexts(const RunSpec& spec) const;
   // Runs the session's model and computes the requested findings that belong to the run.
@@ -76,7 +76,7 @@ class ExperimentRun {
 };
 
 // True if layers are shown as they are computed: in large models that run each layer once.
-bool shows_layers(const ModelConfig& config, Index from = kShowLayersFrom);
+bool shows_layers(const ModelConfig& config, Index min_parameters = kMinShownParameters);
 // "layers 1 to 3 of 22"
 std::string first_layers_label(Index layers, Index total);
 // Number of warm runs whose median time is reported after a first run of this duration; 0: the

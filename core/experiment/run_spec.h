@@ -14,26 +14,26 @@
 
 namespace attnscope {
 
-// Part of a text used if it exceeds the model's context. All: includes positions that the model
-// never saw in training, if its encoding supports them (up to 65,536 tokens).
+// Tokens that are used of a text longer than the model's context. All: up to 65,536 tokens, at
+// positions that the model never saw in training; the encoding must support them.
 enum class Overlong { First, Last, All };
 
 // Choices for some heads of some layers, which override those for all heads.
 struct GroupChoice {
   std::vector<Index> layers;  // empty: all
   std::vector<Index> heads;   // numbers within the layer; empty: all
-  // At least one of the two is set; an empty one changes nothing.
+  // At least one of the two is set; the other may be empty, which changes nothing.
   std::optional<Choice> variant;
   std::optional<Choice> encoding;
   bool operator==(const GroupChoice&) const = default;
 };
 
-// Attention, or queries and keys, computed by another program, or an image whose pixels attend to
-// each other; see imported_tensors.h.
+// Files with attention, or with queries and keys, computed by another program, or an image whose
+// pixels attend to each other; see imported_tensors.h.
 struct TensorFiles {
   std::string file;                // .npy, .npz, .safetensors or an image; empty: none
   std::string tokens, key_tokens;  // files with token lists; empty: as in `file`
-  Index width = 0, height = 0;  // of an image: size in pixels after resizing; 0: see image_grid()
+  Index width = 0, height = 0;     // pixels of an image after resizing; 0: see image_grid()
   bool operator==(const TensorFiles&) const = default;
 };
 
@@ -50,12 +50,12 @@ struct RunSpec {
   std::string target;  // the target as a text
   std::string input;   // file with an image or trajectory that replaces the text: input_file.h
   std::string model = "default";  // a bundled name or a folder
-  Structure structure;            // overrides the checkpoint's architecture, residuals and exits
+  Structure structure;            // overrides architecture, residuals, exits and segments
   // Override the checkpoint in all layers and heads; empty: as in the checkpoint.
   std::optional<Choice> variant;
   std::optional<Choice> encoding;
   std::optional<bool> causal;
-  std::vector<GroupChoice> groups;  // override the above; later groups override earlier ones
+  std::vector<GroupChoice> groups;  // override these choices; later groups override earlier ones
   BackendChoice backend = BackendChoice::Auto;
   Overlong overlong = Overlong::First;
   Index max_tokens = 0;                      // number of leading tokens to use; 0: all

@@ -14,25 +14,25 @@ namespace attnscope {
 using Clock = std::chrono::steady_clock;
 
 Index preview_tokens(Index tokens) {
-  constexpr Index kShare = 8, kMin = 16, kMax = 512;
-  const Index first = std::min(tokens / kShare, kMax);
-  return first >= kMin ? first : 0;
+  constexpr Index kRatio = 8, kMinTokens = 16, kMaxTokens = 512;
+  const Index count = std::min(tokens / kRatio, kMaxTokens);
+  return count >= kMinTokens ? count : 0;
 }
 
 std::optional<Session> preview_session(const Session& session, Index tokens) {
-  const Index first = preview_tokens(tokens);
+  const Index count = preview_tokens(tokens);
   const RunSpec& run = session.run;
   const ViewSettings& view = session.view;
   const bool is_text = run.tensors.file.empty() && run.input.empty();
   const bool shows_all = view.row == 0 && view.column == 0 && view.height == 0 && view.width == 0;
-  const bool contains_pin = view.pinned_query < first && view.pinned_key < first;
-  const bool from_start = run.overlong != Overlong::Last && !view.part.segment;
-  if (first == 0 || !is_text || !shows_all || !contains_pin || !from_start || session.b ||
+  const bool contains_pin = view.pinned_query < count && view.pinned_key < count;
+  const bool reads_start = run.overlong != Overlong::Last && !view.part.segment;
+  if (count == 0 || !is_text || !shows_all || !contains_pin || !reads_start || session.b ||
       !run.interventions.empty() || !run.target_ids.empty()) {
     return std::nullopt;
   }
   Session preview = session;
-  preview.run.max_tokens = first;
+  preview.run.max_tokens = count;
   preview.run.backend = BackendChoice::Auto;
   return preview;
 }
@@ -45,13 +45,12 @@ struct Runner::State {
     std::shared_ptr<const Session> session;
     std::vector<FindingRequest> findings;
   };
-  // Request in progress.
   struct Running {
     Request request;
     Stop stop;
     std::shared_ptr<Progress> progress = std::make_shared<Progress>();
     Clock::time_point started = Clock::now();
-    std::shared_ptr<ExperimentRun::LayerWatch> layers =
+    std::shared_ptr<ExperimentRun::LayerWatch> layer_watch =
         std::make_shared<ExperimentRun::LayerWatch>();
     bool has_preview = false;
   };
@@ -63,11 +62,11 @@ struct Runner::State {
   std::condition_variable changed;
   std::optional<Request> pending;  // newest request only
   std::optional<Running> running;
-  std::optional<Outcome> finished;  // not yet polled
+  std::optional<Outcome> finished;  // outcome that was not polled yet
   bool is_ending = false;
   std::thread worker, previewer;
 
-  void work() {
+  void run_requests() {
     ExperimentRun run(backends);
     for (;;) {
       Running current;
@@ -78,15 +77,15 @@ struct Runner::State {
         current.request = std::move(*pending);
         pending.reset();
         current.started = Clock::now();
-        current.layers->on_layers = [this, session = current.request.session](
-                                        std::shared_ptr<const Trace> trace, Index layers) {
+        current.layer_watch->on_layers = [this, session = current.request.session](
+                                             std::shared_ptr<const Trace> trace, Index layers) {
           show_layers(session, std::move(trace), layers);
         };
         running = current;
       }
       changed.notify_all();
       run.report_to(current.progress);
-      run.watch(current.layers);
+      run.watch(current.layer_watch);
       std::optional<Outcome> outcome = execute(run, current.request, current.stop);
       {
         const std::scoped_lock lock(mutex);
@@ -94,7 +93,7 @@ struct Runner::State {
         // Results of cancelled or superseded requests are discarded.
         if (current.stop.requested()) outcome.reset();
         if (outcome) finished = std::move(outcome);
-        current.stop.request();  // cancels the preview of this run
+        current.stop.request();  // cancels its preview
       }
       changed.notify_all();
       wake();
@@ -115,8 +114,7 @@ struct Runner::State {
     wake();
   }
 
-  // Thread that computes previews of long runs.
-  void preview() {
+  void compute_previews() {
     ExperimentRun run(cpu_only());  // the GL context belongs to the worker
     std::unique_lock lock(mutex);
     while (!is_ending) {
@@ -126,7 +124,7 @@ struct Runner::State {
       }
       const Clock::time_point due =
           running->started +
-          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPreviewAfter));
+          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kPreviewDelay));
       const bool is_tokenised = running->progress->tokens() > 0;
       if (Clock::now() < due || !is_tokenised) {
         constexpr auto kPollInterval = std::chrono::milliseconds(100);  // while the model is read
@@ -134,7 +132,7 @@ struct Runner::State {
         continue;
       }
       running->has_preview = true;
-      if (running->layers->on) continue;
+      if (running->layer_watch->is_active) continue;
       const Running current = *running;
       lock.unlock();
       std::optional<Outcome> outcome = compute_preview(run, current);
@@ -147,13 +145,13 @@ struct Runner::State {
     }
   }
 
-  // Outcome of the preview of a run; nullopt if there is none.
+  // Outcome of the preview of a run; nullopt if it has no preview.
   static std::optional<Outcome> compute_preview(ExperimentRun& run, const Running& current) {
     const auto tokens = static_cast<Index>(current.progress->tokens());
-    const std::optional<Session> first = preview_session(*current.request.session, tokens);
-    if (!first) return std::nullopt;
+    const std::optional<Session> preview = preview_session(*current.request.session, tokens);
+    if (!preview) return std::nullopt;
     std::optional<Outcome> outcome = execute(
-        run, {std::make_shared<const Session>(*first), current.request.findings}, current.stop);
+        run, {std::make_shared<const Session>(*preview), current.request.findings}, current.stop);
     if (!outcome || outcome->trace == nullptr) return std::nullopt;
     outcome->preview_of_tokens = tokens;
     return outcome;
@@ -180,9 +178,9 @@ struct Runner::State {
 
 Runner::Runner(BackendProvider backends, std::function<void()> wake)
     : state_(std::make_unique<State>(std::move(backends), std::move(wake))) {
-  state_->worker = std::thread([state = state_.get()] { state->work(); });
+  state_->worker = std::thread([state = state_.get()] { state->run_requests(); });
   try {
-    state_->previewer = std::thread([state = state_.get()] { state->preview(); });
+    state_->previewer = std::thread([state = state_.get()] { state->compute_previews(); });
   } catch (const std::system_error&) {  // out of threads: runs have no previews
   }
 }

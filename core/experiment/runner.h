@@ -12,8 +12,8 @@
 
 namespace attnscope {
 
-// Number of leading tokens in the preview of a run longer than kPreviewAfter; 0: no preview, since
-// the run is short. The first rows of a causal model do not depend on later tokens.
+// Number of leading tokens in the preview of a run of `tokens` tokens; 0: no preview, since the
+// text is short. The first rows of a causal model do not depend on later tokens.
 Index preview_tokens(Index tokens);
 // Session of the preview; nullopt if its picture would not be a part of the complete picture.
 std::optional<Session> preview_session(const Session& session, Index tokens);
@@ -21,9 +21,9 @@ std::optional<Session> preview_session(const Session& session, Index tokens);
 class Runner {
  public:
   struct Outcome {
-    std::shared_ptr<const Session> session;  // of a preview, with fewer tokens than requested
-    Index preview_of_tokens = 0;         // preview of the first tokens: total number; otherwise 0
-    Index preview_of_layers = 0;         // trace of the first layers: total number; otherwise 0
+    std::shared_ptr<const Session> session;  // for a preview, with fewer tokens than requested
+    Index preview_of_tokens = 0;  // total number if this previews leading tokens; otherwise 0
+    Index preview_of_layers = 0;  // total number if this has the first layers only; otherwise 0
     std::shared_ptr<const Trace> trace;  // null on failure, see `error`
     Findings findings;                   // see Traces
     std::exception_ptr error;
@@ -37,8 +37,8 @@ class Runner {
   void request(std::shared_ptr<const Session> session, std::vector<FindingRequest> findings = {});
   void cancel();
   bool busy() const;
-  double busy_seconds() const;          // since the running request started; 0: none
-  Progress::Snapshot progress() const;  // of that request
+  double busy_seconds() const;          // since the running request started; 0 if idle
+  Progress::Snapshot progress() const;  // progress of the running request
   bool poll(Outcome& outcome);          // returns each newest result once; never blocks
 
  private:

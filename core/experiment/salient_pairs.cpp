@@ -42,26 +42,26 @@ bool is_pronoun(const TraceToken& word) {
   return kPronouns.contains(name);
 }
 
-// Factor ln(1 + surprisal) of each word; empty without predictions.  [words]
+// Factors ln(1 + surprisal), [words]; empty without predictions.
 std::vector<double> surprisals(const Trace& trace, const WordTrace& words) {
   const Tensor& bits = trace.token_bits;
   if (!bits.defined() || bits.dim(0) != static_cast<Index>(trace.tokens.size())) return {};
   const IntTensor& starts = words.trace.counts.at(kWordStarts);
   std::vector<double> factors;
-  for (Index w = 0; w + 1 < starts.size(); ++w) {
+  for (Index word = 0; word + 1 < starts.size(); ++word) {
     double sum = 0;
-    for (Index at = starts[w]; at < starts[w + 1]; ++at) {
-      if (std::isfinite(bits[at])) sum += static_cast<double>(bits[at]);
+    for (Index token = starts[word]; token < starts[word + 1]; ++token) {
+      if (std::isfinite(bits[token])) sum += static_cast<double>(bits[token]);
     }
     factors.push_back(std::log1p(sum));
   }
   return factors;
 }
 
-// Searches a run with merged words.
-class Search {
+// Search for salient pairs in a run with merged words.
+class PairSearch {
  public:
-  Search(const Trace& trace, const WordTrace& words)
+  PairSearch(const Trace& trace, const WordTrace& words)
       : words_(words), trace_(words.trace), surprisals_(surprisals(trace, words)) {}
 
   void add_pairs(const AttentionTap& tap) {
@@ -70,10 +70,10 @@ class Search {
     const WordPairs& word_ranges = words_.of(tap);
     for (std::size_t n = 0; n < tap.heads.size(); ++n) {
       check_stop();
-      const HeadRef at{tap.address.layer, tap.heads[n], part_of(tap.address)};
+      const HeadRef head{tap.address.layer, tap.heads[n], part_of(tap.address)};
       std::vector<SalientPair> best = find_best(tap, static_cast<Index>(n));
       for (SalientPair& pair : best) {
-        pair.at = at;
+        pair.at = head;
         pair.query = word_ranges.queries.begin(pair.query);
         pair.key = word_ranges.keys.begin(pair.key);
         pairs_.push_back(std::move(pair));
@@ -84,14 +84,14 @@ class Search {
   const std::vector<SalientPair>& pairs() const { return pairs_; }
 
  private:
-  const TraceToken& word(Index at) const { return (*tokens_)[static_cast<std::size_t>(at)]; }
+  const TraceToken& word(Index index) const { return (*tokens_)[static_cast<std::size_t>(index)]; }
 
   std::vector<SalientPair> find_best(const AttentionTap& tap, Index head) const {
     const Tensor weights = tap.attention(head);  // [words, keys]
     std::vector<Index> key_words;                // word of each column; -1 if outside the text
     for (Index c = 0; c < weights.dim(1); ++c) {
-      const Index at = key_token(trace_, tap, c);
-      key_words.push_back(at > kFirstWord && has_content(word(at)) ? at : -1);
+      const Index index = key_token(trace_, tap, c);
+      key_words.push_back(index > kFirstWord && has_content(word(index)) ? index : -1);
     }
     const std::vector<ColumnSum> columns = column_sums(tap, weights);
     std::vector<SalientPair> best;
@@ -102,16 +102,16 @@ class Search {
         const Index key = key_words[static_cast<std::size_t>(c)];
         const auto weight = static_cast<double>(weights(row, c));
         if (key < 0 || key == query || !(weight > 0)) continue;
-        const Index words = query - key;
+        const Index gap = query - key;
         const ColumnSum& column = columns[static_cast<std::size_t>(c)];
         const double excess = weight - column.mean() / 2;
-        const double base_score = excess * std::log1p(static_cast<double>(std::abs(words))) *
+        const double base_score = excess * std::log1p(static_cast<double>(std::abs(gap))) *
                                   surprisal_of(query) * surprisal_of(key);
         const double score_limit = best.size() == kMaxPerHead ? best.back().score : 0;
         if (!(kKindFactor * base_score > score_limit)) continue;  // skips the slower classification
         const double score = base_score * kind_factor(query, key);
         if (!(score > score_limit)) continue;
-        insert({{}, row, c, words, weight, column.mean_without(weight), score}, query, key, best);
+        insert({{}, row, c, gap, weight, column.mean_without(weight), score}, query, key, best);
       }
     }
     return best;
@@ -146,9 +146,9 @@ class Search {
     pair.kind = kind(query, key);
     pair.query_word = name_of(word(query));
     pair.key_word = name_of(word(key));
-    const auto after = std::ranges::upper_bound(best, pair.score, std::greater(),
-                                                [](const SalientPair& p) { return p.score; });
-    best.insert(after, std::move(pair));
+    const auto position = std::ranges::upper_bound(best, pair.score, std::greater(),
+                                                   [](const SalientPair& p) { return p.score; });
+    best.insert(position, std::move(pair));
     if (best.size() > kMaxPerHead) best.pop_back();
   }
 
@@ -184,19 +184,19 @@ bool is_within_text(const AttentionTap& tap) {
 
 // Selects pairs by score; each halves the scores of remaining pairs with its head, query or key.
 std::vector<SalientPair> select_diverse(std::vector<SalientPair> pairs, std::size_t count) {
-  std::vector<SalientPair> chosen;
-  while (!pairs.empty() && chosen.size() < count) {
+  std::vector<SalientPair> result;
+  while (!pairs.empty() && result.size() < count) {
     const auto next = std::ranges::max_element(pairs, {}, &SalientPair::score);
-    chosen.push_back(*next);
+    result.push_back(*next);
     pairs.erase(next);
     for (SalientPair& pair : pairs) {
-      for (const bool alike : {pair.at == chosen.back().at, pair.query == chosen.back().query,
-                               pair.key == chosen.back().key}) {
-        if (alike) pair.score /= 2;
+      for (const bool is_same : {pair.at == result.back().at, pair.query == result.back().query,
+                                 pair.key == result.back().key}) {
+        if (is_same) pair.score /= 2;
       }
     }
   }
-  return chosen;
+  return result;
 }
 
 }  // namespace
@@ -231,14 +231,14 @@ std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_
   const std::string refusal = salient_pairs_refusal(trace);
   if (!refusal.empty()) throw InputError(refusal);
   const std::shared_ptr<const WordTrace> words = merge_words(trace);
-  Search search(trace, *words);
+  PairSearch search(trace, *words);
   const std::vector<AttentionTap>& taps = words->trace.attention;
   if (progress != nullptr) progress->begin_stage("searching for pairs of words", 0, 1);
-  double finished = 0;
+  double progress_fraction = 0;
   for (const AttentionTap& tap : taps) {
     if (is_within_text(tap)) search.add_pairs(tap);
-    finished += 1 / static_cast<double>(taps.size());
-    if (progress != nullptr) progress->set_stage_share(finished);
+    progress_fraction += 1 / static_cast<double>(taps.size());
+    if (progress != nullptr) progress->set_stage_fraction(progress_fraction);
   }
   return select_diverse(search.pairs(), max_pairs);
 }
@@ -257,20 +257,20 @@ void point_at(const SalientPair& pair, const AddressParts& parts, ViewSettings& 
 }
 
 std::string sentence(const SalientPair& pair) {
-  const Index words = std::abs(pair.words);
-  std::string share = ": " + percent(pair.weight);
+  const Index count = std::abs(pair.words);
+  std::string weight_text = ": " + percent(pair.weight);
   if (!std::isnan(pair.other_weight)) {
-    share += " (other words: " + percent(pair.other_weight) + " on average)";
+    weight_text += " (other words: " + percent(pair.other_weight) + " on average)";
   }
   const std::string direction = pair.words > 0 ? " back" : " ahead";
-  const std::string distance = grouped(words) + (words == 1 ? " word" : " words") + direction;
+  const std::string distance = grouped(count) + (count == 1 ? " word" : " words") + direction;
   const std::string query = "“" + pair.query_word + "” attends " + distance;
-  if (pair.kind == PairKind::SameWord) return query + " to the same word" + share;
+  if (pair.kind == PairKind::SameWord) return query + " to the same word" + weight_text;
   const std::string key = " to “" + pair.key_word + "”";
   if (pair.kind == PairKind::Induction) {
-    return query + key + ", which followed the last “" + pair.query_word + "”" + share;
+    return query + key + ", which followed the last “" + pair.query_word + "”" + weight_text;
   }
-  return query + key + share;
+  return query + key + weight_text;
 }
 
 }  // namespace attnscope

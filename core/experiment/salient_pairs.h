@@ -21,17 +21,17 @@ enum class PairKind {
 std::string name_of(PairKind kind);  // "goes_on", "same_word", "pronoun", "looks_far"
 
 struct SalientPair {
-  HeadRef at;
+  HeadRef at;                // head that attends
   Index query = 0, key = 0;  // row and column of the head's map: first tokens of the words
   Index words = 0;           // distance: 1 is the previous word, -1 the next
-  double weight = 0;         // between the words, see core/analysis/words.h
-  double other_weight = 0;   // mean over other queries that may see the key; NaN if there are none
-  double score = 0;          // salience, see find_salient_pairs()
+  double weight = 0;         // attention between the words, see core/analysis/words.h
+  double other_weight = 0;   // mean over other queries that may see the key; NaN without others
+  double score = 0;          // see find_salient_pairs()
   PairKind kind = PairKind::Distant;
   std::string query_word{}, key_word{};  // "she", "girl"
 };
 
-// Maximum length of a run that is searched.
+// Maximum number of tokens of a run that is searched.
 inline constexpr Index kMaxSalientTokens = 1024;
 
 // Reason why a run has no salient pairs, in one sentence; empty if it may have some.
@@ -39,13 +39,13 @@ std::string salient_pairs_refusal(const Trace& trace);
 
 // Finds at most `max_pairs` pairs, the most salient first. The score of a pair (query q, key k) is
 //   (a_qk - mean_i a_ik / 2) ln(1 + |words|) ln(1 + bits_q) ln(1 + bits_k) factor,
-// with the mean over the queries that may see the key, since some keys attract all queries; bits_w
-// is the surprisal -log2 p of word w, small for predictable words ("of", "the"); without
-// predictions, the logarithms of bits are omitted; factor is 2 for induction and pronouns,
-// otherwise 1. The score is halved for each selected pair of the same head, of the same query, and
-// of the same key, for diversity. Only self-attention within the text with positive weights counts.
-// Excluded are pairs of a word with itself, punctuation, and the first word, which often is an
-// attention sink. Throws InputError with salient_pairs_refusal().
+// where the mean over the queries that may see the key accounts for keys that attract all queries;
+// bits_w is the surprisal -log2 p of word w, small for predictable words ("of", "the"); factor is 2
+// for induction and pronouns, otherwise 1. Runs without predictions omit the logarithms of bits.
+// For diversity, each selected pair halves the scores of pairs with the same head, query or key,
+// once for each. Considers positive weights of self-attention within the text. Excludes pairs of a
+// word with itself, punctuation, and the first word, which often is an attention sink. Throws
+// InputError with salient_pairs_refusal().
 std::vector<SalientPair> find_salient_pairs(const Trace& trace, std::size_t max_pairs,
                                             Progress* progress = nullptr);
 

@@ -85,11 +85,11 @@ std::vector<const Sample*> samples_for(const ModelCard& card) {
 }
 
 const Sample* current_sample(const RunSpec& spec) {
-  const auto found = std::ranges::find_if(samples(), [&](const Sample& sample) {
+  const auto match = std::ranges::find_if(samples(), [&](const Sample& sample) {
     return sample.text == spec.text && sample.input == spec.input;
   });
-  const bool is_other_input = found == samples().end() || !spec.ids.empty();
-  return is_other_input ? nullptr : &*found;
+  const bool is_other_input = match == samples().end() || !spec.ids.empty();
+  return is_other_input ? nullptr : &*match;
 }
 
 bool prefers_other_sample(const ModelCard& card, const Sample& current) {

@@ -19,8 +19,8 @@ struct Sample {
   std::string task;      // training task of the models that read it
   std::string text;      // empty if `input` is set
   std::string input;     // path of a file: RunSpec::input
-  bool is_long = false;  // longer than a segment and than short spans
-  Index segment = 1;     // segment to show; the first one has no memory yet
+  bool is_long = false;  // true if longer than a segment and most attention spans
+  Index segment = 1;     // segment to show; segment 0 has no memory yet
 };
 
 // In file order; empty if the folder is missing. Throws InputError if the list is invalid.
@@ -30,7 +30,7 @@ const std::vector<Sample>& samples();
 std::string reading_task(const ModelCard& card);
 // Samples for a model, the most suitable first.
 std::vector<const Sample*> samples_for(const ModelCard& card);
-// Sample used as the run's input; null if it is another input.
+// Sample that is the run's input; null if the input is no sample.
 const Sample* current_sample(const RunSpec& spec);
 // True if `current`, a sample for another model, is unsuitable for this one, such as a text of one
 // segment for a model with memory.
@@ -40,7 +40,7 @@ bool fits_task(std::string_view task, const std::string& text);
 
 // Replaces the run's text, ids, target and file by the sample.
 void use_sample(RunSpec& spec, const Sample& sample);
-// Replaces them by those of another run.
+// Replaces the run's text, ids, target, files and tensors by those of `other`.
 void copy_input(RunSpec& spec, const RunSpec& other);
 
 }  // namespace attnscope

@@ -11,13 +11,13 @@ namespace {
 
 // ".0.1" for layer 0, head group 1, after further address components: ".encoder", ".cross",
 // ".segment.2", ".step.1".
-std::string name_suffix(const Address& at, const AddressParts& parts) {
+std::string name_suffix(const Address& address, const AddressParts& parts) {
   std::string suffix;
-  if (parts.stack && at.stack == Stack::Encoder) suffix += ".encoder";
-  if (at.kind == AttentionKind::Cross) suffix += ".cross";
-  if (parts.segment) suffix += ".segment." + std::to_string(at.segment);
-  if (parts.step) suffix += ".step." + std::to_string(at.step);
-  return suffix + "." + std::to_string(at.layer) + "." + std::to_string(at.group);
+  if (parts.stack && address.stack == Stack::Encoder) suffix += ".encoder";
+  if (address.kind == AttentionKind::Cross) suffix += ".cross";
+  if (parts.segment) suffix += ".segment." + std::to_string(address.segment);
+  if (parts.step) suffix += ".step." + std::to_string(address.step);
+  return suffix + "." + std::to_string(address.layer) + "." + std::to_string(address.group);
 }
 
 void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile& file) {
@@ -45,7 +45,7 @@ void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile
 }  // namespace
 
 std::string omitted_attention_note(const Trace& trace) {
-  // 4 GiB, and within the memory limit while heads are concatenated.
+  // At most 4 GiB, and within the memory budget while heads are concatenated.
   const Index max_numbers =
       std::min(Index{1} << 30, static_cast<Index>(memory_budget() / (4 * sizeof(float))));
   Index numbers = 0;
@@ -64,12 +64,12 @@ SafetensorsFile trace_file(const Trace& trace) {
   file.tensors.emplace("ids", stored(ids));
   const std::string omission_note = omitted_attention_note(trace);
   if (omission_note.empty()) {
-    for (const NamedTensor& tensor : joined_attention(trace)) {
+    for (const NamedTensor& tensor : join_attention(trace)) {
       file.tensors.emplace(tensor.name, stored(tensor.values));
     }
   }
   for (const AttentionTap& tap : trace.attention) add_tap(tap, trace.parts, file);
-  for (const NamedTensor& tensor : joined_located(trace)) {
+  for (const NamedTensor& tensor : join_located(trace)) {
     file.tensors.emplace(tensor.name, stored(tensor.values));
   }
   if (trace.logits.defined()) file.tensors.emplace("logits", stored(trace.logits));

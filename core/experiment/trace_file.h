@@ -16,13 +16,13 @@ namespace attnscope {
 //   q_plain.N.G, k_plain.N.G   before rotation
 //   output.N.G            [h, L, d_v] per head, before the output projection
 //   extra.N.G.NAME        variant-specific tensors
-//                         with ".encoder", ".cross", ".segment.S", ".step.T" before N if applicable
+//                         (".encoder", ".cross", ".segment.S", ".step.T" precede N.G if applicable)
 //   and the other taps of the trace by name ("embed", "layers.0.residual", ...).
 // Metadata: model, backend, notes (JSON list of texts), tokens (JSON list of labels).
 // Computes attention that the trace did not keep. Attention too large for a file is omitted with a
 // note.
 SafetensorsFile trace_file(const Trace& trace);
-// The note on omitted attention; empty if the file contains it.
+// The note on omitted attention; empty if the file contains attention.
 std::string omitted_attention_note(const Trace& trace);
 
 }  // namespace attnscope

@@ -20,7 +20,7 @@ struct ViewSettings {
   std::string colour_map = "viridis";
   ColourEnd colour_end = ColourEnd::Percentile;
   bool words = false;          // merge word pieces into words (views with ViewCells::merge_words)
-  bool hides_special = false;  // omit special tokens ("[CLS]") in the same views
+  bool hides_special = false;  // omit special tokens ("[CLS]") in these views
   bool space_markers = false;  // show "␣" at the ends of tokens that begin or end with a space
   // Visible part of a map, in cells; zero width: the whole map.
   double row = 0, column = 0, height = 0, width = 0;

@@ -17,7 +17,7 @@ namespace {
 using SurfacePtr = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
 
 // Cairo's pixel format: 0xAARRGGBB in native byte order, premultiplied.
-SurfacePtr surface_of(const Image& image) {
+SurfacePtr create_surface(const Image& image) {
   SurfacePtr surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, image.width, image.height),
                      cairo_surface_destroy);
   if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {
@@ -48,7 +48,7 @@ class Painter {
 
   void operator()(const FilledBox& item) {
     set_colour(item.colour);
-    const Box box = snapped(item.box);
+    const Box box = snap_box(item.box);
     const double r = std::min({item.radius, box.width / 2, box.height / 2});
     if (r > 0) {
       constexpr double kQuarter = std::numbers::pi / 2;
@@ -76,15 +76,15 @@ class Painter {
   void operator()(const Line& item) {
     if (item.points.empty()) return;
     const double thickness = set_stroke(item.colour, item.thickness);
-    const bool segment = item.points.size() == 2;
-    const bool vertical = segment && item.points[0].x == item.points[1].x;
-    const bool horizontal = segment && item.points[0].y == item.points[1].y;
-    const bool straight = vertical || horizontal;
+    const bool is_segment = item.points.size() == 2;
+    const bool is_vertical = is_segment && item.points[0].x == item.points[1].x;
+    const bool is_horizontal = is_segment && item.points[0].y == item.points[1].y;
+    const bool is_straight = is_vertical || is_horizontal;
     cairo_set_line_join(cairo_, CAIRO_LINE_JOIN_ROUND);
-    cairo_set_line_cap(cairo_, straight ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_cap(cairo_, is_straight ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
     for (const Point& p : item.points) {
-      cairo_line_to(cairo_, vertical ? on_pixel(p.x, thickness) : p.x,
-                    horizontal ? on_pixel(p.y, thickness) : p.y);
+      cairo_line_to(cairo_, is_vertical ? on_pixel(p.x, thickness) : p.x,
+                    is_horizontal ? on_pixel(p.y, thickness) : p.y);
     }
     cairo_stroke(cairo_);
   }
@@ -102,17 +102,17 @@ class Painter {
   }
 
   void operator()(const ColourImage& item) {
-    const Box box = snapped(item.box);
+    const Box box = snap_box(item.box);
     if (item.colours.empty() || !(box.width > 0) || !(box.height > 0)) return;
     const double drawn_width = box.width * (scale_ > 0 ? scale_ : kVectorPixels);
-    const bool shrunk = static_cast<double>(item.colours.dim(1)) > drawn_width;
-    stretch(image_of(item.colours), box, shrunk ? CAIRO_FILTER_GOOD : CAIRO_FILTER_NEAREST);
+    const bool is_reduced = static_cast<double>(item.colours.dim(1)) > drawn_width;
+    stretch(image_of(item.colours), box, is_reduced ? CAIRO_FILTER_GOOD : CAIRO_FILTER_NEAREST);
   }
 
   void operator()(const Clip& item) {
     if (item.box) {
       cairo_save(cairo_);
-      const Box box = snapped(*item.box);
+      const Box box = snap_box(*item.box);
       cairo_rectangle(cairo_, box.x, box.y, box.width, box.height);
       cairo_clip(cairo_);
       ++open_clips_;
@@ -134,7 +134,7 @@ class Painter {
 
  private:
   void stretch(const Image& image, const Box& box, cairo_filter_t filter) {
-    const SurfacePtr surface = surface_of(image);
+    const SurfacePtr surface = create_surface(image);
     cairo_save(cairo_);
     cairo_rectangle(cairo_, box.x, box.y, box.width, box.height);
     cairo_clip(cairo_);
@@ -142,7 +142,7 @@ class Painter {
     cairo_scale(cairo_, box.width / image.width, box.height / image.height);
     cairo_set_source_surface(cairo_, surface.get(), 0, 0);
     cairo_pattern_set_filter(cairo_get_source(cairo_), filter);
-    if (scale_ > 0 && filter != CAIRO_FILTER_NEAREST) {  // edges do not fade
+    if (scale_ > 0 && filter != CAIRO_FILTER_NEAREST) {  // keeps the edges opaque
       cairo_pattern_set_extend(cairo_get_source(cairo_), CAIRO_EXTEND_PAD);
     }
     cairo_paint(cairo_);
@@ -161,13 +161,13 @@ class Painter {
   }
 
   // Nearest coordinate at which a stroke of this thickness covers whole pixels.
-  double on_pixel(double at, double thickness) const {
-    if (scale_ <= 0) return at;
+  double on_pixel(double coordinate, double thickness) const {
+    if (scale_ <= 0) return coordinate;
     const double half = std::fmod(std::round(thickness * scale_), 2) / 2;
-    return (std::round(at * scale_ - half) + half) / scale_;
+    return (std::round(coordinate * scale_ - half) + half) / scale_;
   }
 
-  Box snapped(const Box& box) const {
+  Box snap_box(const Box& box) const {
     if (scale_ <= 0) return box;
     const double x = on_pixel(box.x, 0), y = on_pixel(box.y, 0);
     return {x, y, on_pixel(box.right(), 0) - x, on_pixel(box.bottom(), 0) - y};

@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-// `scale`: device pixels per unit; 0: a vector surface with the list's units.
+// `scale`: device pixels per unit; 0 for a vector surface, which has the units of the list.
 void paint(cairo_t* cairo, const DisplayList& list, double scale);
 
 }  // namespace attnscope

@@ -132,8 +132,8 @@ constexpr std::string_view kBerlin =
 
 std::array<Colour, kSize> from_hex(std::string_view table) {
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  const auto byte = [&](std::size_t at) {
-    return static_cast<std::uint8_t>(16 * digit(table[at]) + digit(table[at + 1]));
+  const auto byte = [&](std::size_t first) {
+    return static_cast<std::uint8_t>(16 * digit(table[first]) + digit(table[first + 1]));
   };
   std::array<Colour, kSize> colours;
   for (std::size_t i = 0; i < kSize; ++i) {
@@ -164,17 +164,17 @@ Colour from_lch(double lightness, double chroma, double hue) {
 }
 
 // Blue and orange with a grey middle, for dark backgrounds. The middle contrasts with the
-// background and colours rise steeply from it, so that 10% of the range is distinguishable from
-// zero on a projector.
+// background, and lightness and chroma rise steeply from it, so that 10% of the range is
+// distinguishable from zero on a projector.
 std::array<Colour, kSize> dusk() {
   constexpr double kMiddle = 36, kEnds = 82;   // lightness
-  constexpr double kRise = 164, kFall = -128;  // of chroma: at most 52, and 36 at the ends
+  constexpr double kRise = 164, kFall = -128;  // chroma: at most 52, and 36 at the ends
   constexpr double kBlue = 262, kOrange = 62;  // hues
   std::array<Colour, kSize> colours;
   for (std::size_t i = 0; i < kSize; ++i) {
-    const double t = 2.0 * static_cast<double>(i) / (kSize - 1) - 1, share = std::abs(t);
-    colours[i] = from_lch(kMiddle + (kEnds - kMiddle) * share, (kRise + kFall * share) * share,
-                          t < 0 ? kBlue : kOrange);
+    const double t = 2.0 * static_cast<double>(i) / (kSize - 1) - 1, distance = std::abs(t);
+    colours[i] = from_lch(kMiddle + (kEnds - kMiddle) * distance,
+                          (kRise + kFall * distance) * distance, t < 0 ? kBlue : kOrange);
   }
   return colours;
 }

@@ -22,7 +22,7 @@ struct ColourMap {
   Kind kind = Kind::Sequential;
   std::array<Colour, 256> colours;
 
-  // Nearest of the 256 colours, without interpolation. t is clamped to [0, 1]; NaN: grey.
+  // Nearest of the 256 colours, without interpolation. Clamps t to [0, 1]; grey for NaN.
   Colour at(double t) const;
   bool diverging() const { return kind == Kind::Diverging; }
 };
@@ -33,7 +33,7 @@ inline constexpr const char* kCategories = "categories";
 const std::vector<ColourMap>& colour_maps();       // user-selectable; "viridis" first
 const ColourMap& colour_map(std::string_view id);  // also kCategories; throws InputError
 
-// Id of the diverging map whose middle contrasts with this background, but less than its ends.
+// Id of the diverging map whose middle contrasts with the background, but less than its ends do.
 const char* diverging_colours(const Theme& theme);
 
 }  // namespace attnscope

@@ -37,7 +37,7 @@ enum class Align { Start, Middle, End };
 struct FilledBox {
   Box box;
   Colour colour;
-  double radius = 0;  // of the corners
+  double radius = 0;  // corner radius
 };
 struct OutlinedBox {  // the stroke is centred on the box's edges; painters snap it to whole pixels
   Box box;
@@ -63,31 +63,31 @@ struct Text {        // one line
   double angle = 0;  // degrees, counter-clockwise about the anchor
   bool bold = false;
 };
-// A matrix as coloured cells: on screen a float texture with a colour-map shader, in files
-// heat_map.h. A pixel shows the cell under its centre. If an axis has more visible cells than
-// pixels and `max_pooled` is set, it shows the largest of all cells that it overlaps (by magnitude
-// in a diverging colour map), so that thin diagonals survive.
+// A matrix as coloured cells, drawn by a colour-map shader on screen and by heat_map.h in files. A
+// pixel shows the cell under its centre. If `max_pooled` is set and an axis has more visible cells
+// than pixels, a pixel shows the largest of all cells that it overlaps (by magnitude in a diverging
+// colour map), so that thin diagonals survive.
 struct HeatMap {
   Box box;        // area of the visible cells
   Tensor values;  // [rows, columns]
-  // Replaces `values` if the numbers are on a device: plane `plane` of it.
+  // If not null, plane `plane` of this tensor replaces `values`.
   std::shared_ptr<const DeviceTensor> device;
   Index plane = 0;
-  // Visible range in cells; may begin and end within a cell. Outside the matrix: `missing`.
+  // Visible range in cells; may begin and end within a cell, and exceed the matrix.
   double row = 0, column = 0, height = 0, width = 0;
   double least = 0, most = 1;          // colour range; values outside are clamped
   std::string colour_map = "viridis";  // see colour_map.h
-  Colour missing{0, 0, 0, 0};          // colour of NaN cells; transparent by default
-  bool max_pooled = true;              // if there are more cells than pixels
+  Colour missing{0, 0, 0, 0};          // colour of NaN cells and outside the matrix
+  bool max_pooled = true;              // see above
   bool hollow = false;                 // draws missing cells only: numbers are transparent
 };
-// An image in its own colours, stretched over the box. When enlarged, a pixel shows the image pixel
-// under its centre; when reduced, approximately the mean of those that it covers.
+// An image, stretched over the box. When enlarged, a pixel shows the image pixel under its centre;
+// when reduced, approximately the mean of the image pixels that it covers.
 struct ColourImage {
   Box box;
   Tensor colours;  // [rows, columns, 3 or 4] from 0 to 1; the fourth channel is opacity
 };
-// Pushes a clipping rectangle for the items that follow, or (no box) pops it.
+// Pushes a clipping rectangle for the following items; without a box, pops the last one.
 struct Clip {
   std::optional<Box> box;
 };
@@ -109,7 +109,7 @@ class TextMeasure {
 
 struct Theme {
   Colour background, text, faint_text, line, accent;
-  bool is_dark() const { return background.r < 128; }  // backgrounds are greys, or nearly
+  bool is_dark() const { return background.r < 128; }  // backgrounds are nearly grey
   static const Theme& light();
   static const Theme& dark();
 };

@@ -14,17 +14,17 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMaxColours = 255;  // one of 256 means "as in the previous frame"
-constexpr int kChannels = 4;              // of an Image
+constexpr std::size_t kMaxColours = 255;  // the 256th index means "as in the previous frame"
+constexpr int kChannels = 4;              // channels of an Image
 
 using Rgb = std::array<std::uint8_t, 3>;
 
-std::uint32_t packed(const std::uint8_t* pixel) {
+std::uint32_t pack_rgb(const std::uint8_t* pixel) {
   return static_cast<std::uint32_t>(pixel[0]) << 16 | static_cast<std::uint32_t>(pixel[1]) << 8 |
          static_cast<std::uint32_t>(pixel[2]);
 }
 
-Rgb unpacked(std::uint32_t key) {
+Rgb unpack_rgb(std::uint32_t key) {
   return {static_cast<std::uint8_t>(key >> 16), static_cast<std::uint8_t>(key >> 8 & 0xff),
           static_cast<std::uint8_t>(key & 0xff)};
 }
@@ -34,7 +34,7 @@ struct ColourCount {
   double count;
 };
 
-// Colours [first, last), whose widest channel has this extent.
+// Colours [first, last). `channel`: channel of the largest extent.
 struct CutBox {
   std::size_t first, last;
   int channel = 0;
@@ -48,13 +48,13 @@ CutBox measure_box(const std::vector<ColourCount>& colours, std::size_t first, s
   for (std::size_t i = first; i < last; ++i) pixels += colours[i].count;
   for (int channel = 0; channel < 3; ++channel) {
     const auto c = static_cast<std::size_t>(channel);
-    int least = 255, most = 0;
+    int minimum = 255, maximum = 0;
     for (std::size_t i = first; i < last; ++i) {
-      least = std::min<int>(least, colours[i].colour[c]);
-      most = std::max<int>(most, colours[i].colour[c]);
+      minimum = std::min<int>(minimum, colours[i].colour[c]);
+      maximum = std::max<int>(maximum, colours[i].colour[c]);
     }
-    if (most - least > extent) {
-      extent = most - least;
+    if (maximum - minimum > extent) {
+      extent = maximum - minimum;
       box.channel = channel;
     }
   }
@@ -69,18 +69,18 @@ std::pair<CutBox, CutBox> cut(std::vector<ColourCount>& colours, const CutBox& b
   std::sort(first, last, [channel](const ColourCount& a, const ColourCount& b) {
     return a.colour[channel] < b.colour[channel];
   });
-  double pixels = 0, half = 0;
-  for (auto at = first; at != last; ++at) pixels += at->count;
+  double pixels = 0, lower_pixels = 0;
+  for (auto colour = first; colour != last; ++colour) pixels += colour->count;
   std::size_t middle = box.first + 1;
   for (std::size_t i = box.first; i + 1 < box.last; ++i) {
-    half += colours[i].count;
+    lower_pixels += colours[i].count;
     middle = i + 1;
-    if (half >= pixels / 2) break;
+    if (lower_pixels >= pixels / 2) break;
   }
   return {measure_box(colours, box.first, middle), measure_box(colours, middle, box.last)};
 }
 
-Rgb mean_of(const std::vector<ColourCount>& colours, const CutBox& box) {
+Rgb mean_colour(const std::vector<ColourCount>& colours, const CutBox& box) {
   std::array<double, 3> sum{};
   double pixels = 0;
   for (std::size_t i = box.first; i < box.last; ++i) {
@@ -104,25 +104,25 @@ using MapPtr = std::unique_ptr<ColorMapObject, decltype(&GifFreeMapObject)>;
 
 }  // namespace
 
-Palette palette_of(const std::vector<Image>& pictures) {
-  std::set<std::uint32_t> exact;
+Palette compute_palette(const std::vector<Image>& pictures) {
+  std::set<std::uint32_t> exact_colours;
   std::vector<double> counts(1 << 15, 0.0);
   std::vector<std::array<double, 3>> sums(1 << 15);
   for (const Image& picture : pictures) {
-    std::uint32_t last = 0xffffffff;
-    for (std::size_t at = 0; at + kChannels <= picture.rgba.size(); at += kChannels) {
-      const std::uint8_t* pixel = picture.rgba.data() + at;
-      const std::uint32_t key = packed(pixel);
-      if (exact.size() <= kMaxColours && key != last) exact.insert(key);
-      last = key;
+    std::uint32_t last_key = 0xffffffff;
+    for (std::size_t offset = 0; offset + kChannels <= picture.rgba.size(); offset += kChannels) {
+      const std::uint8_t* pixel = picture.rgba.data() + offset;
+      const std::uint32_t key = pack_rgb(pixel);
+      if (exact_colours.size() <= kMaxColours && key != last_key) exact_colours.insert(key);
+      last_key = key;
       const std::size_t bin = (key >> 19 & 31) << 10 | (key >> 11 & 31) << 5 | (key >> 3 & 31);
       counts[bin] += 1;
       for (std::size_t c = 0; c < 3; ++c) sums[bin][c] += pixel[c];
     }
   }
   Palette palette;
-  if (exact.size() <= kMaxColours) {
-    for (const std::uint32_t key : exact) palette.colours.push_back(unpacked(key));
+  if (exact_colours.size() <= kMaxColours) {
+    for (const std::uint32_t key : exact_colours) palette.colours.push_back(unpack_rgb(key));
     return palette;
   }
   std::vector<ColourCount> colours;
@@ -144,18 +144,18 @@ Palette palette_of(const std::vector<Image>& pictures) {
     *widest = low;
     boxes.push_back(high);
   }
-  for (const CutBox& box : boxes) palette.colours.push_back(mean_of(colours, box));
+  for (const CutBox& box : boxes) palette.colours.push_back(mean_colour(colours, box));
   return palette;
 }
 
 struct GifEncoder::State {
   std::string bytes;
   GifFileType* gif = nullptr;
-  int width = 0, height = 0, hundredths = 0;
-  GifByteType unchanged = 0;  // palette index that means "as in the previous frame"
+  int width = 0, height = 0, delay_hundredths = 0;
+  GifByteType unchanged_index = 0;  // index that means "as in the previous frame"
   std::vector<Rgb> colours;
   std::map<std::uint32_t, GifByteType> nearest;  // palette index of packed colours
-  std::vector<GifByteType> previous;             // frame
+  std::vector<GifByteType> previous;             // palette indices of the previous frame
 
   void check(int status) const {
     if (status == GIF_ERROR) {
@@ -164,21 +164,21 @@ struct GifEncoder::State {
     }
   }
 
-  GifByteType index_of(const std::uint8_t* pixel) {
-    const auto [at, is_new] = nearest.try_emplace(packed(pixel), GifByteType{0});
-    if (!is_new) return at->second;
-    int best = std::numeric_limits<int>::max();
+  GifByteType palette_index(const std::uint8_t* pixel) {
+    const auto [entry, is_new] = nearest.try_emplace(pack_rgb(pixel), GifByteType{0});
+    if (!is_new) return entry->second;
+    int min_distance = std::numeric_limits<int>::max();
     for (std::size_t i = 0; i < colours.size(); ++i) {
       int distance = 0;
       for (std::size_t c = 0; c < 3; ++c) {
         const int d = int{pixel[c]} - int{colours[i][c]};
         distance += d * d;
       }
-      if (distance >= best) continue;
-      best = distance;
-      at->second = static_cast<GifByteType>(i);
+      if (distance >= min_distance) continue;
+      min_distance = distance;
+      entry->second = static_cast<GifByteType>(i);
     }
-    return at->second;
+    return entry->second;
   }
 };
 
@@ -196,10 +196,10 @@ GifEncoder::GifEncoder(int width, int height, const Palette& palette, double sec
   }
   state.width = width;
   state.height = height;
-  state.hundredths =
+  state.delay_hundredths =
       static_cast<int>(std::lround(std::clamp(seconds_per_frame * kHundredths, 1.0, kMaxDelay)));
   state.colours = palette.colours;
-  state.unchanged = static_cast<GifByteType>(palette.colours.size());
+  state.unchanged_index = static_cast<GifByteType>(palette.colours.size());
   std::vector<GifColorType> colours(kTableSize, GifColorType{0, 0, 0});
   for (std::size_t i = 0; i < state.colours.size(); ++i) {
     colours[i] = {state.colours[i][0], state.colours[i][1], state.colours[i][2]};
@@ -231,16 +231,16 @@ void GifEncoder::add(const Image& frame) {
   }
   const auto count = static_cast<std::size_t>(state.width) * static_cast<std::size_t>(state.height);
   std::vector<GifByteType> indices(count);
-  std::uint32_t last = 0xffffffff;
+  std::uint32_t last_key = 0xffffffff;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint8_t* pixel = frame.rgba.data() + i * kChannels;
-    const std::uint32_t key = packed(pixel);
-    indices[i] = key == last ? indices[i - 1] : state.index_of(pixel);
-    last = key;
+    const std::uint32_t key = pack_rgb(pixel);
+    indices[i] = key == last_key ? indices[i - 1] : state.palette_index(pixel);
+    last_key = key;
   }
   GraphicsControlBlock control{
-      DISPOSE_DO_NOT, false, state.hundredths,
-      state.previous.empty() ? NO_TRANSPARENT_COLOR : int{state.unchanged}};
+      DISPOSE_DO_NOT, false, state.delay_hundredths,
+      state.previous.empty() ? NO_TRANSPARENT_COLOR : int{state.unchanged_index}};
   GifByteType block[4];
   EGifGCBToExtension(&control, block);
   state.check(EGifPutExtension(state.gif, GRAPHICS_EXT_FUNC_CODE, sizeof block, block));
@@ -249,7 +249,7 @@ void GifEncoder::add(const Image& frame) {
   for (std::size_t y = 0; y < count; y += line.size()) {
     for (std::size_t x = 0; x < line.size(); ++x) {
       const bool is_unchanged = !state.previous.empty() && state.previous[y + x] == indices[y + x];
-      line[x] = is_unchanged ? state.unchanged : indices[y + x];
+      line[x] = is_unchanged ? state.unchanged_index : indices[y + x];
     }
     state.check(EGifPutLine(state.gif, line.data(), state.width));
   }

@@ -15,7 +15,7 @@ namespace attnscope {
 struct Palette {
   std::vector<std::array<std::uint8_t, 3>> colours;
 };
-Palette palette_of(const std::vector<Image>& pictures);
+Palette compute_palette(const std::vector<Image>& pictures);
 
 // Encodes one frame at a time, so that only one image is in memory. All frames have the same size;
 // transparent pixels become opaque. The animation loops forever.

@@ -16,13 +16,13 @@ struct CellRange {
 };
 
 // Cells shown by each of `pixels` pixels that span [start, start + extent) of an axis with `count`
-// cells: the one under the pixel's centre, or all that it overlaps if pooled. May be empty. Ranges
-// are monotone.  [pixels]
+// cells: the cell under the pixel's centre or, if pooled, all cells that it overlaps. Ranges may be
+// empty, and are monotone.  [pixels]
 std::vector<CellRange> cells_of_pixels(double start, double extent, int pixels, Index count,
                                        bool pooled);
 
-// Value of each pixel if the visible range fills width x height pixels, by the rule of HeatMap. NaN
-// without a cell or if all cells are NaN.  [height, width]
+// Value of each pixel, as described at HeatMap, if the visible range fills width x height pixels.
+// NaN for pixels without a cell or with NaN cells only.  [height, width]
 Tensor heat_map_pixels(const HeatMap& map, int width, int height);
 
 // heat_map_pixels() as colours.

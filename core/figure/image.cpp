@@ -12,9 +12,9 @@ Image image_of(const Tensor& colours) {
   const float* from = colours.data();
   for (std::uint8_t* to = image.rgba.data(); to != image.rgba.data() + 4 * pixels; to += 4) {
     for (Index c = 0; c < channels; ++c) {
-      const float share = *from++;
+      const float level = *from++;
       to[c] = static_cast<std::uint8_t>(
-          std::lround(255 * (share > 0 ? std::min(share, 1.0F) : 0.0F)));  // NaN: 0
+          std::lround(255 * (level > 0 ? std::min(level, 1.0F) : 0.0F)));  // NaN: 0
     }
   }
   return image;
@@ -23,8 +23,8 @@ Image image_of(const Tensor& colours) {
 Image resized(const Image& image, int width, int height) {
   const auto bytes = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 4;
   Image result{width, height, std::vector<std::uint8_t>(bytes)};
-  const auto nearest = [](int at, int count, int size) {
-    return static_cast<std::size_t>((2 * std::int64_t{at} + 1) * size / (2 * std::int64_t{count}));
+  const auto nearest = [](int i, int count, int size) {
+    return static_cast<std::size_t>((2 * std::int64_t{i} + 1) * size / (2 * std::int64_t{count}));
   };
   std::uint8_t* to = result.rgba.data();
   for (int y = 0; y < height; ++y) {

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLeft = 66, kRight = 24, kTop = 48, kBottom = 58;  // around the plot
+constexpr double kLeft = 66, kRight = 24, kTop = 48, kBottom = 58;  // margins around the plot
 constexpr double kTitleSize = 16, kLabelSize = 13, kTickSize = 12, kNoteSize = 12;
 constexpr double kTickDistance = 56;  // approximate distance between ticks
 constexpr double kTick = 5, kGap = 7;
@@ -19,8 +19,8 @@ constexpr double kDot = 6;
 constexpr double kSample = 22, kLegendPad = 9;
 constexpr double kLeader = 14;  // length of the line from a curve's end to its label
 
-// True if a point can be placed on both axes.
-bool has_place(const LineChart& chart, Point p) {
+// True if a point has a position on both axes.
+bool is_placeable(const LineChart& chart, Point p) {
   return std::isfinite(p.x) && std::isfinite(p.y) && (p.x > 0 || !chart.x.logarithmic) &&
          (p.y > 0 || !chart.y.logarithmic);
 }
@@ -29,63 +29,63 @@ bool has_place(const LineChart& chart, Point p) {
 class Scale {
  public:
   Scale() = default;
-  // Range of all curves' points; [0, 1] without points.
+  // Range of the points of all curves but guides; [0, 1] without points.
   Scale(const LineChart& chart, double Point::*coordinate, double headroom,
         const LineChartAxis& axis)
       : axis_(&axis) {
-    double least = INFINITY, most = -INFINITY;
+    double minimum = INFINITY, maximum = -INFINITY;
     for (const Curve& curve : chart.curves) {
       for (const Point& p : curve.points) {
-        if (curve.guides || !has_place(chart, p)) continue;
-        least = std::min(least, transformed(p.*coordinate));
-        most = std::max(most, transformed(p.*coordinate));
+        if (curve.guides || !is_placeable(chart, p)) continue;
+        minimum = std::min(minimum, transform(p.*coordinate));
+        maximum = std::max(maximum, transform(p.*coordinate));
       }
     }
     if (axis.least < axis.most) {
-      least = std::min(least, transformed(axis.least));
-      most = std::max(most, transformed(axis.most));
+      minimum = std::min(minimum, transform(axis.least));
+      maximum = std::max(maximum, transform(axis.most));
     }
-    if (!(least <= most)) return;
-    const double extent = most - least;
+    if (!(minimum <= maximum)) return;
+    const double extent = maximum - minimum;
     // A single value is centred with some margin.
-    const double more = extent > 0 ? headroom * extent : std::max(1.0, std::abs(most)) / 10;
-    least_ = least - more;
-    most_ = most + more;
+    const double margin = extent > 0 ? headroom * extent : std::max(1.0, std::abs(maximum)) / 10;
+    min_ = minimum - margin;
+    max_ = maximum + margin;
   }
 
-  double share(double value) const { return (transformed(value) - least_) / (most_ - least_); }
+  double fraction(double value) const { return (transform(value) - min_) / (max_ - min_); }
 
   struct Ticks {
     std::vector<double> values;
     double step;
   };
   Ticks ticks(int count) const {
-    if (logarithmic()) return {powers(count), 0};
-    Ticks ticks{round_ticks(least_, most_, std::max(2, count)), most_ - least_};
+    if (is_logarithmic()) return {powers(count), 0};
+    Ticks ticks{round_ticks(min_, max_, std::max(2, count)), max_ - min_};
     if (ticks.values.size() > 1) ticks.step = ticks.values[1] - ticks.values[0];
     return ticks;
   }
-  std::string text(double tick, double step) const {
+  std::string tick_label(double tick, double step) const {
     if (axis_ != nullptr && axis_->text) return axis_->text(tick);
-    return logarithmic() ? brief(tick, 3) : tick_text(tick, step);
+    return is_logarithmic() ? brief(tick, 3) : tick_text(tick, step);
   }
 
  private:
-  bool logarithmic() const { return axis_ != nullptr && axis_->logarithmic; }
-  double transformed(double value) const { return logarithmic() ? std::log(value) : value; }
+  bool is_logarithmic() const { return axis_ != nullptr && axis_->logarithmic; }
+  double transform(double value) const { return is_logarithmic() ? std::log(value) : value; }
 
   // Powers of the base, every n-th if there are many; with factors 2 and 5 between powers of ten if
   // there are few.
   std::vector<double> powers(int count) const {
     constexpr double kSlack = 1e-9;
     const double unit = std::log(axis_->base);
-    const auto first = static_cast<int>(std::ceil(least_ / unit - kSlack));
-    const auto last = static_cast<int>(std::floor(most_ / unit + kSlack));
+    const auto first = static_cast<int>(std::ceil(min_ / unit - kSlack));
+    const auto last = static_cast<int>(std::floor(max_ / unit + kSlack));
     const int step = std::max(1, (last - first) / std::max(1, count) + 1);
     std::vector<double> ticks;
     const auto add = [&](double value) {
       const double position = std::log(value);
-      if (position >= least_ - kSlack && position <= most_ + kSlack) ticks.push_back(value);
+      if (position >= min_ - kSlack && position <= max_ + kSlack) ticks.push_back(value);
     };
     const bool has_factors = axis_->base == 10 && 3 * (last - first + 1) <= count;
     for (int n = first - 1; n <= last; ++n) {
@@ -99,12 +99,12 @@ class Scale {
   }
 
   const LineChartAxis* axis_ = nullptr;
-  double least_ = 0, most_ = 1;
+  double min_ = 0, max_ = 1;
 };
 
-// Reduces a curve in pixels to at most four points per pixel column (first, lowest, highest, last):
-// a curve of millions of points is drawn fast and looks the same.
-std::vector<Point> thinned(const std::vector<Point>& points) {
+// Reduces a curve in pixels to at most four points per pixel column (first, lowest, highest, last),
+// so that a curve of millions of points is drawn fast and looks the same.
+std::vector<Point> thin_out(const std::vector<Point>& points) {
   std::vector<Point> result;
   for (std::size_t i = 0; i < points.size();) {
     const double column = std::floor(points[i].x);
@@ -123,23 +123,23 @@ std::vector<Point> thinned(const std::vector<Point>& points) {
   return result;
 }
 
-// Splits a polyline into dashes of `on` pixels separated by gaps of `off` pixels.
-std::vector<std::vector<Point>> dashes(const std::vector<Point>& points, double on, double off) {
+// Splits a polyline into dashes and gaps of these lengths in pixels. Returns the dashes.
+std::vector<std::vector<Point>> dashes(const std::vector<Point>& points, double dash, double gap) {
   std::vector<std::vector<Point>> pieces;
-  double remaining = on;
+  double remaining = dash;
   bool is_dash = true;
   if (!points.empty()) pieces.push_back({points.front()});
   for (std::size_t i = 1; i < points.size(); ++i) {
-    Point at = points[i - 1];
-    double length = std::hypot(points[i].x - at.x, points[i].y - at.y);
+    Point position = points[i - 1];
+    double length = std::hypot(points[i].x - position.x, points[i].y - position.y);
     while (length > remaining) {
-      at = {at.x + (points[i].x - at.x) * remaining / length,
-            at.y + (points[i].y - at.y) * remaining / length};
+      position = {position.x + (points[i].x - position.x) * remaining / length,
+                  position.y + (points[i].y - position.y) * remaining / length};
       length -= remaining;
-      if (is_dash) pieces.back().push_back(at);
+      if (is_dash) pieces.back().push_back(position);
       is_dash = !is_dash;
-      remaining = is_dash ? on : off;
-      if (is_dash) pieces.push_back({at});
+      remaining = is_dash ? dash : gap;
+      if (is_dash) pieces.push_back({position});
     }
     remaining -= length;
     if (is_dash) pieces.back().push_back(points[i]);
@@ -148,19 +148,19 @@ std::vector<std::vector<Point>> dashes(const std::vector<Point>& points, double 
 }
 
 // Wraps text into lines of at most this width.
-std::vector<std::string> wrapped(const std::string& text, const TextMeasure& measure, double size,
-                                 double width) {
+std::vector<std::string> wrap_text(const std::string& text, const TextMeasure& measure, double size,
+                                   double width) {
   std::vector<std::string> lines;
   std::string line;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
-    const std::string longer = line.empty() ? word : line + " " + word;
-    if (!line.empty() && measure.width(longer, size) > width) {
+    const std::string extended_line = line.empty() ? word : line + " " + word;
+    if (!line.empty() && measure.width(extended_line, size) > width) {
       lines.push_back(line);
       line = word;
     } else {
-      line = longer;
+      line = extended_line;
     }
     begin = end + 1;
   }
@@ -174,7 +174,7 @@ class Drawing {
       : chart_(chart),
         theme_(theme),
         measure_(measure),
-        note_(wrapped(chart.note, measure, kNoteSize, chart.width - 2 * kRight)),
+        note_(wrap_text(chart.note, measure, kNoteSize, chart.width - 2 * kRight)),
         plot_{kLeft, kTop, chart.width - kLeft - right_margin(chart),
               chart.height - kTop - kBottom},
         x_(chart, &Point::x, 0, chart.x),
@@ -192,10 +192,10 @@ class Drawing {
     draw_x_axis();
     draw_y_axis();
     add(OutlinedBox{plot_, theme_.line, 1});
-    const Box with_dots{plot_.x - kDot, plot_.y - kDot, plot_.width + 2 * kDot,
-                        plot_.height + 2 * kDot};
+    const Box dot_area{plot_.x - kDot, plot_.y - kDot, plot_.width + 2 * kDot,
+                       plot_.height + 2 * kDot};
     for (const Curve& curve : chart_.curves) {
-      add(Clip{curve.guides ? plot_ : with_dots});
+      add(Clip{curve.guides ? plot_ : dot_area});
       draw_curve(curve);
       add(Clip{});
     }
@@ -210,17 +210,17 @@ class Drawing {
   }
 
  private:
-  double x_of(double value) const { return plot_.x + x_.share(value) * plot_.width; }
-  double y_of(double value) const { return plot_.bottom() - y_.share(value) * plot_.height; }
+  double x_of(double value) const { return plot_.x + x_.fraction(value) * plot_.width; }
+  double y_of(double value) const { return plot_.bottom() - y_.fraction(value) * plot_.height; }
 
   template <class Primitive>
-  void add(Primitive primitive) {  // built in place: moving an Item confuses gcc 12's warnings
+  void add(Primitive primitive) {  // in place, since moving an Item causes false warnings of gcc 12
     list_.items.emplace_back(std::in_place_type<Primitive>, std::move(primitive));
   }
 
-  void text(Point at, const std::string& words, double size, Align align, double angle = 0,
+  void text(Point anchor, const std::string& content, double size, Align align, double angle = 0,
             bool bold = false) {
-    add(Text{at, words, theme_.text, size, align, angle, bold});
+    add(Text{anchor, content, theme_.text, size, align, angle, bold});
   }
 
   // Draws the title above the middle of the plot, or as near to it as the width of the title
@@ -278,7 +278,7 @@ class Drawing {
   void draw_labels_at_ends() {
     struct Label {
       const Curve* curve;
-      double x, end, at;
+      double x, end_y, label_y;
     };
     std::vector<Label> labels;
     for (const Curve& curve : chart_.curves) {
@@ -287,31 +287,31 @@ class Drawing {
       if (curve.label.empty() || last == curve.points.rend()) continue;
       labels.push_back({&curve, x_of(last->x), y_of(last->y), y_of(last->y)});
     }
-    std::ranges::stable_sort(labels, {}, &Label::end);
-    const double line = kLineHeight * kLabelSize;
-    double least = plot_.y + line / 2;
-    for (Label& label : labels) {  // top to bottom, then back up from the bottom
-      label.at = std::max(label.at, least);
-      least = label.at + line;
+    std::ranges::stable_sort(labels, {}, &Label::end_y);
+    const double line_height = kLineHeight * kLabelSize;
+    double min_y = plot_.y + line_height / 2;
+    for (Label& label : labels) {  // from the top down, then from the bottom up
+      label.label_y = std::max(label.label_y, min_y);
+      min_y = label.label_y + line_height;
     }
-    double most = plot_.bottom() - line / 2;
+    double max_y = plot_.bottom() - line_height / 2;
     for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
-      label->at = std::min(label->at, most);
-      most = label->at - line;
+      label->label_y = std::min(label->label_y, max_y);
+      max_y = label->label_y - line_height;
     }
     const double x = plot_.right() + kGap;
     for (const Label& label : labels) {
       if (label.x < plot_.right() - kGap) {  // leader from a curve that ends early
         Colour faint = label.curve->colour;
         faint.a = 70;
-        add(Line{{{label.x, label.end}, {x, label.end}}, faint, 1});
+        add(Line{{{label.x, label.end_y}, {x, label.end_y}}, faint, 1});
       }
-      add(Line{{{x, label.end}, {x + kLeader, label.at}}, label.curve->colour, 1});
-      text({x + kLeader + kGap, label.at}, label.curve->label, kLabelSize, Align::Start);
+      add(Line{{{x, label.end_y}, {x + kLeader, label.label_y}}, label.curve->colour, 1});
+      text({x + kLeader + kGap, label.label_y}, label.curve->label, kLabelSize, Align::Start);
     }
   }
 
-  bool is_drawn(Point p) const { return has_place(chart_, p); }
+  bool is_drawn(Point p) const { return is_placeable(chart_, p); }
 
   void draw_x_axis() {
     const auto count = static_cast<int>(plot_.width / (1.6 * kTickDistance));
@@ -320,7 +320,7 @@ class Drawing {
       const double x = x_of(tick);
       draw_grid_line({x, plot_.y}, {x, plot_.bottom()});
       add(Line{{{x, plot_.bottom()}, {x, plot_.bottom() + kTick}}, theme_.line, 1});
-      text({x, plot_.bottom() + kTick + kGap + kTickSize / 2}, x_.text(tick, step), kTickSize,
+      text({x, plot_.bottom() + kTick + kGap + kTickSize / 2}, x_.tick_label(tick, step), kTickSize,
            Align::Middle);
     }
     text({plot_.x + plot_.width / 2, chart_.height - note_height() - kLabelSize}, chart_.x_label,
@@ -329,12 +329,12 @@ class Drawing {
 
   Scale::Ticks y_ticks() const { return y_.ticks(static_cast<int>(plot_.height / kTickDistance)); }
 
-  // Left edge of the plot: leaves space for the axis label next to the widest tick label.
+  // Left edge of the plot, with space for the axis label and the widest tick label.
   double plot_left() const {
     const auto [ticks, step] = y_ticks();
     double widest = 0;
     for (const double tick : ticks) {
-      widest = std::max(widest, measure_.width(y_.text(tick, step), kTickSize));
+      widest = std::max(widest, measure_.width(y_.tick_label(tick, step), kTickSize));
     }
     return std::max(kLeft, 2 * kLabelSize + kGap + widest + kGap + kTick);
   }
@@ -345,7 +345,7 @@ class Drawing {
       const double y = y_of(tick);
       draw_grid_line({plot_.x, y}, {plot_.right(), y});
       add(Line{{{plot_.x - kTick, y}, {plot_.x, y}}, theme_.line, 1});
-      text({plot_.x - kTick - kGap, y}, y_.text(tick, step), kTickSize, Align::End);
+      text({plot_.x - kTick - kGap, y}, y_.tick_label(tick, step), kTickSize, Align::End);
     }
     text({kLabelSize + 2, plot_.y + plot_.height / 2}, chart_.y_label, kLabelSize, Align::Middle,
          90);
@@ -360,7 +360,7 @@ class Drawing {
     for (const Point& p : curve.points) {
       if (is_drawn(p)) points.push_back({x_of(p.x), y_of(p.y)});
     }
-    points = thinned(points);
+    points = thin_out(points);
     if (curve.dots || points.size() == 1) {
       for (const Point& p : points) draw_dot(p, curve.colour);
     }
@@ -369,8 +369,8 @@ class Drawing {
       add(Line{std::move(points), curve.colour, curve.thickness});
       return;
     }
-    const bool dashed = curve.stroke == LineStroke::Dashed;
-    for (std::vector<Point>& piece : dashes(points, dashed ? 8 : 1.5, dashed ? 5 : 3.5)) {
+    const bool is_dashed = curve.stroke == LineStroke::Dashed;
+    for (std::vector<Point>& piece : dashes(points, is_dashed ? 8 : 1.5, is_dashed ? 5 : 3.5)) {
       if (piece.size() > 1) add(Line{std::move(piece), curve.colour, curve.thickness});
     }
   }

@@ -16,16 +16,16 @@ struct Curve {
   std::vector<Point> points;  // in data units, x ascending; non-finite points are skipped
   Colour colour;
   double thickness = 1;
-  bool dots = false;  // at every point
+  bool dots = false;  // draws a dot at every point
   LineStroke stroke = LineStroke::Solid;
-  bool guides = false;  // a guide for the eye: does not extend the axes
+  bool guides = false;  // a guide for the eye, which does not extend the axes
 };
 
 struct LineChartAxis {
   bool logarithmic = false;                   // for positive values; others are skipped
   double base = 10;                           // base of the ticks of a logarithmic axis
   std::function<std::string(double)> text{};  // tick label; empty: the number
-  double least = 0, most = 0;                 // range to include; equal: only that of the curves
+  double least = 0, most = 0;  // range to include in addition to the curves; none if equal
 };
 
 struct LineChart {

@@ -56,8 +56,8 @@ double layout_width(PangoLayout* layout) {
   return static_cast<double>(logical.width) / PANGO_SCALE;
 }
 
-// Caches text widths: figures and frames of an animation need the same widths many times, and Pango
-// takes tens of microseconds for each.
+// Caches text widths, because frames of an animation need the same widths many times and each costs
+// tens of microseconds.
 class PangoMeasure : public TextMeasure {
  public:
   double width(const std::string& text, double size, bool bold) const override {
@@ -97,11 +97,11 @@ void draw_text(cairo_t* cairo, const Text& text) {
   cairo_translate(cairo, text.at.x, text.at.y);
   cairo_rotate(cairo, -text.angle * std::numbers::pi / 180);
   cairo_move_to(cairo, left, kBaselineShift * text.size - baseline);
-  const auto part = [](std::uint8_t v) { return v / 255.0; };
-  cairo_set_source_rgba(cairo, part(text.colour.r), part(text.colour.g), part(text.colour.b),
-                        part(text.colour.a));
+  const auto channel = [](std::uint8_t v) { return v / 255.0; };
+  cairo_set_source_rgba(cairo, channel(text.colour.r), channel(text.colour.g),
+                        channel(text.colour.b), channel(text.colour.a));
   pango_cairo_show_layout(cairo, layout.get());
-  cairo_new_path(cairo);  // the current point would begin the next item's path
+  cairo_new_path(cairo);  // otherwise the next path would begin at the current point
   cairo_restore(cairo);
 }
 

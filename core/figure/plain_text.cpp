@@ -20,7 +20,7 @@ std::string number(double value, Format... format) {
   return {buffer.data(), end};
 }
 
-std::string without_trailing_zeros(std::string text) {
+std::string remove_trailing_zeros(std::string text) {
   if (text.find('.') == std::string::npos) return text;
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
@@ -37,11 +37,11 @@ std::string plain_text(std::string_view text) {
     const utf8proc_ssize_t length =
         utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                          static_cast<utf8proc_ssize_t>(text.size()), &code);
-    const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 ||
-                         code == 0x2029 || code == 0xfffe || code == 0xffff;
-    const auto taken = static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1));
-    result += length <= 0 || control ? kReplacement : text.substr(0, taken);
-    text.remove_prefix(taken);
+    const bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 ||
+                            code == 0x2029 || code == 0xfffe || code == 0xffff;
+    const auto byte_count = static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1));
+    result += length <= 0 || is_control ? kReplacement : text.substr(0, byte_count);
+    text.remove_prefix(byte_count);
   }
   return result;
 }
@@ -76,18 +76,18 @@ std::string fixed(double value, int decimals) {
 }
 
 std::string brief(double value, int digits) {
-  constexpr double kLeastPlain = 1e-3, kMostPlain = 1e6;
+  constexpr double kMinPlain = 1e-3, kMaxPlain = 1e6;
   if (value == 0) return "0";
-  // Rounded first: 0.00099999 is 0.001.
+  // Rounds before choosing the format: 0.00099999 is 0.001.
   std::string text = number(value, std::chars_format::scientific, digits - 1);
-  const auto e = text.find('e');
-  if (e == std::string::npos) return text;  // not finite
-  const int exponent = std::stoi(text.substr(e + 1));
-  const double size = std::pow(10.0, exponent);
-  if (size >= kLeastPlain && (size < kMostPlain || exponent < digits)) {
+  const auto e_position = text.find('e');
+  if (e_position == std::string::npos) return text;  // not finite
+  const int exponent = std::stoi(text.substr(e_position + 1));
+  const double magnitude = std::pow(10.0, exponent);
+  if (magnitude >= kMinPlain && (magnitude < kMaxPlain || exponent < digits)) {
     return decimal(value, std::max(0, digits - 1 - exponent));
   }
-  return without_trailing_zeros(text.substr(0, e)) + "e" + std::to_string(exponent);
+  return remove_trailing_zeros(text.substr(0, e_position)) + "e" + std::to_string(exponent);
 }
 
 std::string general(double value, int digits) {
@@ -95,17 +95,17 @@ std::string general(double value, int digits) {
 }
 
 std::string decimal(double value, int places) {
-  return without_trailing_zeros(fixed(value, places));
+  return remove_trailing_zeros(fixed(value, places));
 }
 
-std::string percent(double share, int digits) {
-  constexpr double kRounding = 5e-6;  // of sums of weights
-  constexpr int kMostDigits = 4;
-  if (std::abs(share - 1) < kRounding) return "100%";
-  if (std::abs(share) > 0 && std::abs(share) < 1e-4) return share < 0 ? ">-0.01%" : "<0.01%";
-  std::string text = brief(100 * share, digits);
-  while (text == "100" && share < 1 && digits < kMostDigits) text = brief(100 * share, ++digits);
-  return text == "100" && share < 1 ? ">99.99%" : text + "%";
+std::string percent(double ratio, int digits) {
+  constexpr double kRounding = 5e-6;  // rounding errors of sums of weights
+  constexpr int kMaxDigits = 4;
+  if (std::abs(ratio - 1) < kRounding) return "100%";
+  if (std::abs(ratio) > 0 && std::abs(ratio) < 1e-4) return ratio < 0 ? ">-0.01%" : "<0.01%";
+  std::string text = brief(100 * ratio, digits);
+  while (text == "100" && ratio < 1 && digits < kMaxDigits) text = brief(100 * ratio, ++digits);
+  return text == "100" && ratio < 1 ? ">99.99%" : text + "%";
 }
 
 std::string grouped(long long value) {
@@ -113,8 +113,8 @@ std::string grouped(long long value) {
   const std::string digits = std::to_string(value);
   std::string text;
   for (std::size_t i = 0; i < digits.size(); ++i) {
-    const std::size_t left = digits.size() - i;
-    if (i > 0 && digits[i - 1] != '-' && left % kGroup == 0) text += ',';
+    const std::size_t remaining = digits.size() - i;
+    if (i > 0 && digits[i - 1] != '-' && remaining % kGroup == 0) text += ',';
     text += digits[i];
   }
   return text;

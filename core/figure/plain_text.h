@@ -10,21 +10,21 @@ namespace attnscope {
 // file (a model's name).
 std::string plain_text(std::string_view text);
 
-// plain_text() for XML and HTML, with special characters as entities.
+// plain_text() with special characters as entities, for XML and HTML.
 std::string markup(std::string_view text);
 
 // "-0.25" for (-0.25, 2); never "-0.00".
 std::string fixed(double value, int decimals);
-// Format of measured values: `digits` significant digits without trailing zeros; with an exponent
-// if below 0.001, or if at least a million and longer than `digits`: "0.25", "1.56e-4", "128.5".
+// Format of measured values: `digits` significant digits without trailing zeros, "0.25", "128.5".
+// Has an exponent below 0.001, and from a million on if longer than `digits`: "1.56e-4".
 std::string brief(double value, int digits = 4);
 // Format of numbers in data files: "%.*g", as "1.5e+08".
 std::string general(double value, int digits);
 // At most `places` decimal places: "12", "12.4", "20.95".
 std::string decimal(double value, int places = 2);
-// Share as a percentage with `digits` significant digits: "42%" for 0.42, "6.5%", "99.8%". Only 0
-// and 1 are "0%" and "100%": shares near them are "<0.01%" and ">99.99%".
-std::string percent(double share, int digits = 2);
+// Ratio as a percentage with `digits` significant digits: "42%" for 0.42, "6.5%", "99.8%". Only
+// 0 and 1 are "0%" and "100%"; ratios near them are "<0.01%" and ">99.99%".
+std::string percent(double ratio, int digits = 2);
 // "1,234,567".
 std::string grouped(long long value);
 

@@ -27,26 +27,26 @@ struct PngState {
   png_structp png = nullptr;
   png_infop info = nullptr;
   std::string error;
-  std::string_view unread;  // part of the file
+  std::string_view unread;  // rest of the file
   std::string written;
-  png_alloc_size_t memory = 0;  // allocated so far
+  png_alloc_size_t memory = 0;  // bytes allocated by libpng
 };
 
-PngState& state_of(png_structp png) {
+PngState& get_state(png_structp png) {
   return *static_cast<PngState*>(png_get_error_ptr(png));
 }
 
 [[noreturn]] void fail(png_structp png, png_const_charp reason) {
-  state_of(png).error = reason;
+  get_state(png).error = reason;
   png_longjmp(png, 1);
 }
 
 // Reports malformed text as an error; libpng itself only warns and continues.
 void warn(png_structp png, png_const_charp reason) {
-  const std::string_view words = reason;
+  const std::string_view message = reason;
   for (const std::string_view chunk : {"tEXt"sv, "zTXt"sv, "iTXt"sv}) {
-    if (words.starts_with(chunk))
-      state_of(png).error = "malformed text chunk: " + std::string(words);
+    if (message.starts_with(chunk))
+      get_state(png).error = "malformed text chunk: " + std::string(message);
   }
 }
 
@@ -74,16 +74,16 @@ void write(png_structp png, png_bytep bytes, std::size_t count) {
 }
 
 void check_keyword(const std::string& keyword) {
-  const bool printable =
+  const bool is_printable =
       std::all_of(keyword.begin(), keyword.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (keyword.empty() || keyword.size() > kMaxKeyword || !printable) {
+  if (keyword.empty() || keyword.size() > kMaxKeyword || !is_printable) {
     throw InputError("picture metadata: expected a keyword of 1 to 79 ASCII characters, found \"" +
                      keyword + "\"");
   }
 }
 
-// The texts point into `metadata` and `keywords`; libpng requires non-const strings.
-std::vector<png_text> texts_of(PictureMetadata& metadata, std::vector<std::string>& keywords) {
+// Text chunks that point into `metadata` and `keywords`, as libpng requires non-const strings.
+std::vector<png_text> make_texts(PictureMetadata& metadata, std::vector<std::string>& keywords) {
   std::vector<png_text> texts;
   keywords.reserve(metadata.size());
   for (auto& [keyword, value] : metadata) {
@@ -100,7 +100,7 @@ std::vector<png_text> texts_of(PictureMetadata& metadata, std::vector<std::strin
   return texts;
 }
 
-bool write_all(PngState& state, const Image& image, bool opaque, double dots_per_inch,
+bool write_all(PngState& state, const Image& image, bool is_opaque, double dots_per_inch,
                std::vector<png_text>& texts) {
   if (setjmp(png_jmpbuf(state.png)) != 0) return false;
   png_set_write_fn(state.png, &state, write, nullptr);
@@ -110,7 +110,7 @@ bool write_all(PngState& state, const Image& image, bool opaque, double dots_per
   png_set_compression_buffer_size(state.png, std::size_t{1} << 20);  // usually a single IDAT chunk
   png_set_IHDR(state.png, state.info, static_cast<png_uint_32>(image.width),
                static_cast<png_uint_32>(image.height), 8,
-               opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE,
+               is_opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (dots_per_inch > 0) {
     constexpr double kMetresPerInch = 0.0254;
@@ -119,7 +119,7 @@ bool write_all(PngState& state, const Image& image, bool opaque, double dots_per
   }
   png_set_text(state.png, state.info, texts.data(), static_cast<int>(texts.size()));
   png_write_info(state.png, state.info);
-  if (opaque) png_set_filler(state.png, 0, PNG_FILLER_AFTER);  // drops the fourth byte
+  if (is_opaque) png_set_filler(state.png, 0, PNG_FILLER_AFTER);  // drops the fourth byte
   for (int y = 0; y < image.height; ++y) {
     png_write_row(state.png, image.rgba.data() + static_cast<std::ptrdiff_t>(y) * image.width * 4);
   }
@@ -135,9 +135,9 @@ bool read_all(PngState& state) {
   png_set_chunk_malloc_max(state.png, limits::kMaxPngText);
   png_set_crc_action(state.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_read_info(state.png, state.info);
-  constexpr auto most = static_cast<png_uint_32>(limits::kMaxImageSide);
-  if (png_get_image_width(state.png, state.info) > most ||
-      png_get_image_height(state.png, state.info) > most) {  // rows are allocated next
+  constexpr auto max_side = static_cast<png_uint_32>(limits::kMaxImageSide);
+  if (png_get_image_width(state.png, state.info) > max_side ||
+      png_get_image_height(state.png, state.info) > max_side) {  // rows are allocated next
     png_error(state.png, "image too large");
   }
   png_start_read_image(state.png);
@@ -164,9 +164,9 @@ std::string utf8_from_latin1(std::string_view bytes) {
 std::string encode_png(const Image& image, const PictureMetadata& metadata, double dots_per_inch) {
   bool opaque = true;
   for (std::size_t i = 3; i < image.rgba.size() && opaque; i += 4) opaque = image.rgba[i] == 255;
-  PictureMetadata copy = metadata;
+  PictureMetadata metadata_copy = metadata;
   std::vector<std::string> keywords;
-  std::vector<png_text> texts = texts_of(copy, keywords);
+  std::vector<png_text> texts = make_texts(metadata_copy, keywords);
   PngState state;
   state.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &state, fail, warn);
   if (state.png != nullptr) state.info = png_create_info_struct(state.png);
@@ -189,20 +189,20 @@ PictureMetadata read_png_metadata(const std::filesystem::path& path) {
   state.png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state, fail, warn, &state, allocate,
                                        release);
   if (state.png != nullptr) state.info = png_create_info_struct(state.png);
-  const bool ok = state.info != nullptr && read_all(state);
+  const bool succeeded = state.info != nullptr && read_all(state);
   PictureMetadata metadata;
   png_textp texts = nullptr;
-  const int count = ok ? png_get_text(state.png, state.info, &texts, nullptr) : 0;
+  const int count = succeeded ? png_get_text(state.png, state.info, &texts, nullptr) : 0;
   for (int i = 0; i < count; ++i) {
     const png_text& text = texts[i];
-    const bool utf8 = text.compression >= PNG_ITXT_COMPRESSION_NONE;
-    const std::string_view value(text.text, utf8 ? text.itxt_length : text.text_length);
-    metadata[utf8_from_latin1(text.key)] = utf8 ? std::string(value) : utf8_from_latin1(value);
+    const bool is_utf8 = text.compression >= PNG_ITXT_COMPRESSION_NONE;
+    const std::string_view value(text.text, is_utf8 ? text.itxt_length : text.text_length);
+    metadata[utf8_from_latin1(text.key)] = is_utf8 ? std::string(value) : utf8_from_latin1(value);
   }
   png_destroy_read_struct(&state.png, &state.info, nullptr);
-  if (!ok || !state.error.empty()) {
-    const std::string at = std::to_string(file.size() - state.unread.size());
-    throw InputError(name + ": truncated or damaged before byte " + at + ": " + state.error);
+  if (!succeeded || !state.error.empty()) {
+    const std::string position = std::to_string(file.size() - state.unread.size());
+    throw InputError(name + ": truncated or damaged before byte " + position + ": " + state.error);
   }
   return metadata;
 }

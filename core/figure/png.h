@@ -10,14 +10,14 @@
 
 namespace attnscope {
 
-// Text chunks of an image, by keyword (1 to 79 printable ASCII characters), in UTF-8. "Title" is
-// the title, kExperimentKeyword the JSON of the session that produced it.
+// Text chunks of an image in UTF-8, by keyword (1 to 79 printable ASCII characters). "Title" is the
+// title, kExperimentKeyword the JSON of the session that produced the image.
 using PictureMetadata = std::map<std::string, std::string>;
 inline constexpr char kExperimentKeyword[] = "Experiment";
 
 // Encodes for speed rather than size: zlib level 1 without filters, four times as fast as libpng's
-// defaults on a grid of maps; RGB if every pixel is opaque. `dots_per_inch`: print size; 0:
-// omitted.
+// defaults on a grid of maps. The file is RGB if every pixel is opaque. `dots_per_inch`: resolution
+// in print; 0 if unspecified.
 std::string encode_png(const Image& image, const PictureMetadata& metadata,
                        double dots_per_inch = 0);
 

@@ -38,7 +38,7 @@ void check_size(const DisplayList& list, double scale) {
                    brief(width, 6) + " x " + brief(height, 6));
 }
 
-// Number of whole pixels that cover this length; rounding errors do not add a pixel.
+// Number of whole pixels that cover this length. Ignores rounding errors.
 int pixels_of(double length, double scale) {
   constexpr double kRounding = 1e-6;
   return static_cast<int>(std::ceil(length * scale - kRounding));

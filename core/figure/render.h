@@ -24,19 +24,19 @@ std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata)
 
 struct PictureFormat {
   const char* ending;  // ".png"
-  bool has_pixels;     // raster format with a scale; else vector format
-  // `scale`: pixels per unit, if has_pixels.
+  bool has_pixels;     // true for raster formats, which have a scale
+  // `scale`: pixels per unit; ignored unless has_pixels.
   std::string (*encode)(const DisplayList& list, double scale, const PictureMetadata& metadata);
 };
 std::span<const PictureFormat> picture_formats();
 // Format for the file name's extension; null if unknown.
 const PictureFormat* picture_format(const std::filesystem::path& path);
 
-// Throws InputError if write_picture() does not know the format: call it before long work.
+// Throws InputError if write_picture() does not support the format. For checks before long work.
 void check_picture_name(const std::filesystem::path& path);
 
-// Writes in the format of the file name's extension; throws InputError if it is unknown. Writes to
-// a temporary file, then renames it. All formats contain the metadata.
+// Writes the format of the file name's extension; throws InputError if the extension is unknown.
+// Writes to a temporary file, then renames it. All formats contain the metadata.
 void write_picture(const std::filesystem::path& path, const DisplayList& list, double scale,
                    const PictureMetadata& metadata);
 

@@ -120,8 +120,8 @@ class SvgWriter {
     // Some SVG viewers ignore image-rendering and would blur the cells.
     const int width = static_cast<int>(std::ceil(item.box.width * kVectorPixels));
     const int height = static_cast<int>(std::ceil(item.box.height * kVectorPixels));
-    const bool enlarged = width > image.width && height > image.height;
-    stretch(enlarged ? resized(image, width, height) : image, item.box);
+    const bool is_enlarged = width > image.width && height > image.height;
+    stretch(is_enlarged ? resized(image, width, height) : image, item.box);
   }
 
   void operator()(const Clip& item) {

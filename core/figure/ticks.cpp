@@ -19,12 +19,12 @@ double round_step(double range, int count) {
 
 }  // namespace
 
-std::vector<double> round_ticks(double least, double most, int count) {
+std::vector<double> round_ticks(double minimum, double maximum, int count) {
   std::vector<double> ticks;
-  if (!(least < most) || !std::isfinite(most - least)) return ticks;
-  const double step = round_step(most - least, count);
-  const double slack = 1e-9 * (most - least);
-  for (double n = std::ceil((least - slack) / step); n * step <= most + slack; ++n) {
+  if (!(minimum < maximum) || !std::isfinite(maximum - minimum)) return ticks;
+  const double step = round_step(maximum - minimum, count);
+  const double slack = 1e-9 * (maximum - minimum);
+  for (double n = std::ceil((minimum - slack) / step); n * step <= maximum + slack; ++n) {
     ticks.push_back(n == 0 ? 0.0 : n * step);
   }
   return ticks;

@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// Round numbers in [least, most], about `count` of them, ascending; none unless least < most.
-std::vector<double> round_ticks(double least, double most, int count);
+// About `count` round numbers in [minimum, maximum], ascending; none unless minimum < maximum.
+std::vector<double> round_ticks(double minimum, double maximum, int count);
 
 // Tick label with enough decimals to distinguish ticks that are `step` apart.
 std::string tick_text(double value, double step);

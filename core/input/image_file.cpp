@@ -15,7 +15,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxGrid = 4096;  // of the result, per side
+constexpr Index kMaxGrid = 4096;  // pixels per side of the result
 constexpr Index kMaxLevels = 65536;
 constexpr int kWhite = 255;
 
@@ -60,11 +60,11 @@ Image read_header(const std::string& bytes, const std::string& name) {
     throw InputError(name + ": expected an image (PNG, JPEG, BMP, GIF, TGA, PSD, PNM): " +
                      stbi_failure_reason());
   }
-  const bool too_large = image.width < 1 || image.height < 1 ||
-                         image.width > limits::kMaxImageSide ||
-                         image.height > limits::kMaxImageSide ||
-                         Index{image.width} * image.height > limits::kMaxImagePixels;
-  if (too_large) {
+  const bool is_too_large = image.width < 1 || image.height < 1 ||
+                            image.width > limits::kMaxImageSide ||
+                            image.height > limits::kMaxImageSide ||
+                            Index{image.width} * image.height > limits::kMaxImagePixels;
+  if (is_too_large) {
     throw InputError(name + ": expected at most " + std::to_string(limits::kMaxImageSide) +
                      " pixels a side and " + std::to_string(limits::kMaxImagePixels) +
                      " in all, found " + std::to_string(image.width) + " x " +
@@ -79,7 +79,7 @@ Image read_header(const std::string& bytes, const std::string& name) {
   return image;
 }
 
-// Decodes an image on white. channels: 1 for grey, 3 for colours.
+// Decodes an image on a white background. channels: 1 for grey, 3 for colours.
 Image decode(const std::string& bytes, const std::string& name, int channels) {
   Image image = read_header(bytes, name);
   image.channels = channels;

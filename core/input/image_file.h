@@ -1,5 +1,4 @@
-// Image files as input of image models: PNG, JPEG, BMP, GIF (first frame), TGA, PSD and PNM,
-// through stb_image.
+// Image files as model input: PNG, JPEG, BMP, GIF (first frame), TGA, PSD and PNM, by stb_image.
 #pragma once
 
 #include <filesystem>
@@ -16,14 +15,14 @@ namespace attnscope {
 IntTensor image_pixels(const std::filesystem::path& path, Index width, Index height,
                        Index levels);  // [height, width]
 
-// The same from the bytes of a file; `name` begins the messages.
+// Like image_pixels() for the bytes of a file; `name` begins the messages.
 IntTensor parse_image(const std::string& bytes, const std::string& name, Index width, Index height,
                       Index levels);
 
 // True if the file name has the extension of a supported image format.
 bool is_image_file(const std::filesystem::path& path);
 
-// Stored [width, height] of an image. InputErrors as above.
+// Stored [width, height] of an image. Throws InputError like image_pixels().
 std::pair<Index, Index> image_size(const std::filesystem::path& path);
 
 // Reads the colours of an image, resized to width x height by averaging, on a white background,

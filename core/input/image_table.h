@@ -10,7 +10,7 @@
 
 namespace attnscope {
 
-// True if the file name is that of such a table: .csv, .csv.gz.
+// True if the file name ends in .csv or .csv.gz.
 bool is_image_table(const std::filesystem::path& path);
 
 // Reads the pixels of each image: `pixels` integers from 0 to levels - 1. Throws InputError

@@ -25,9 +25,9 @@ std::string lower_extension(const std::filesystem::path& path) {
   return text;
 }
 
-std::string size_error(Index found) {
+std::string size_error(Index size) {
   return "expected at most " + std::to_string(kMaxMaskTokens) + " tokens per side, found " +
-         std::to_string(found);
+         std::to_string(size);
 }
 
 // Nonzero entries of a square matrix.
@@ -98,14 +98,14 @@ ByteTensor parse_mask(const std::string& text, const std::string& name) {
     std::string row;
     for (const char c : line) {
       if (c == ' ' || c == '\t' || c == '\r' || c == ',') continue;
-      const bool allowed = c == '1' || c == '#' || c == 'x' || c == 'X';
-      if (!allowed && c != '0' && c != '.' && c != '-') {
+      const bool is_allowed = c == '1' || c == '#' || c == 'x' || c == 'X';
+      if (!is_allowed && c != '0' && c != '.' && c != '-') {
         throw InputError(line_name(name, number) +
                          "expected 1, # or x for allowed and 0, . or - for forbidden pairs, "
                          "found " +
                          shortened(Json(std::string(1, c))));
       }
-      row += allowed ? '1' : '0';
+      row += is_allowed ? '1' : '0';
     }
     if (row.empty()) continue;
     if (!rows.empty() && row.size() != rows.front().size()) {
@@ -150,7 +150,7 @@ MaskRows read_mask(const std::filesystem::path& path) {
 
 namespace {
 
-// Consumes a number at the beginning; -1 if there is none.
+// Consumes a number at the beginning; -1 if the text begins with none.
 Index consume_number(std::string_view& text) {
   Index number = -1;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -159,17 +159,17 @@ Index consume_number(std::string_view& text) {
   return number;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// Consumes the separator of two numbers. True for an arrow, nothing if it is invalid.
+// Consumes the separator of two numbers. Returns true for an arrow, nullopt if invalid.
 std::optional<bool> consume_link(std::string_view& text) {
   const auto end = text.find_first_of("0123456789");
   if (end == std::string_view::npos) return std::nullopt;
-  const std::string_view link = trimmed(text.substr(0, end));
+  const std::string_view link = trim(text.substr(0, end));
   const bool is_space = end > 0 && link.empty();
   const bool is_negative = link == "-" && end > 1 && text[end - 1] == '-';
   text.remove_prefix(end);
@@ -197,28 +197,28 @@ EdgeList parse_edges(const std::string& text, const std::string& name) {
   std::set<std::pair<Index, Index>> edges;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    std::string_view rest = trimmed(std::string_view(line).substr(0, line.find('#')));
+    std::string_view rest = trim(std::string_view(line).substr(0, line.find('#')));
     if (rest.empty()) continue;
     const Index from = consume_number(rest);
-    const std::optional<bool> arrow = from < 0 ? std::nullopt : consume_link(rest);
-    const Index to = arrow ? consume_number(rest) : -1;
-    if (to < 0 || !trimmed(rest).empty()) {
+    const std::optional<bool> is_arrow = from < 0 ? std::nullopt : consume_link(rest);
+    const Index to = is_arrow ? consume_number(rest) : -1;
+    if (to < 0 || !trim(rest).empty()) {
       throw InputError(line_name(name, number) + "expected two tokens from 0 to " +
                        std::to_string(kMaxMaskTokens - 1) + " such as 0 1 or 0 -> 1, found " +
                        shortened(Json(line)));
     }
     const bool is_first = edges.empty();
-    if (!is_first && *arrow != (arrows > 0)) {
+    if (!is_first && *is_arrow != (arrows > 0)) {
       throw InputError(line_name(name, number) +
                        "expected arrows on all edges or on none, found both");
     }
-    arrows += *arrow ? 1 : 0;
+    arrows += *is_arrow ? 1 : 0;
     edges.emplace(from, to);
     if (edges.size() > kMaxEdges) break;  // reported below
   }
   EdgeList list;
   for (const auto& [from, to] : edges) list.edges.push_back({from, to});
-  list.one_way = arrows > 0;
+  list.is_directed = arrows > 0;
   return check_edges(std::move(list), name);
 }
 
@@ -229,10 +229,11 @@ EdgeList read_edges(const std::filesystem::path& path) {
     const ByteTensor matrix = read_matrix(path);
     const Index size = matrix.dim(0);
     for (Index i = 0; i < size; ++i) {
-      for (Index j = 0; j < size; ++j) list.one_way |= (matrix(i, j) != 0) != (matrix(j, i) != 0);
+      for (Index j = 0; j < size; ++j)
+        list.is_directed |= (matrix(i, j) != 0) != (matrix(j, i) != 0);
     }
     for (Index i = 0; i < size; ++i) {
-      for (Index j = list.one_way ? 0 : i + 1; j < size; ++j) {
+      for (Index j = list.is_directed ? 0 : i + 1; j < size; ++j) {
         if (i != j && matrix(i, j) != 0) list.edges.push_back({i, j});
       }
       if (list.edges.size() > kMaxEdges) break;  // reported below

@@ -24,12 +24,12 @@ MaskRows read_mask(const std::filesystem::path& path);
 
 struct EdgeList {
   std::vector<std::vector<Index>> edges;  // pairs of tokens, from 0
-  bool one_way = false;                   // directed: only the first token sees the second
+  bool is_directed = false;               // only the first token sees the second
 };
 
 // Reads edges: .npy with a matrix [L, L], directed unless symmetric; .json with a list of pairs;
 // otherwise text with one edge per line, "0 1", "0, 1", "0 - 1" or, directed, "0 -> 1"; # starts a
-// comment. InputErrors as above.
+// comment. Throws InputError like read_mask().
 EdgeList read_edges(const std::filesystem::path& path);
 EdgeList parse_edges(const std::string& text, const std::string& name);
 

@@ -30,19 +30,19 @@ Claim claim_from_json(const Json& value, const Session& step, std::string_view p
   Claim claim;
   claim.text = object.text("text");
   claim.measure = measure_ids()[object.choice("measure", measure_ids())];
-  const Measure& chosen = measure(claim.measure);
+  const Measure& selected = measure(claim.measure);
   claim.layer = object.integer_or("layer", step.view.layer, 0, kMaxIndex);
   claim.head = object.integer_or("head", step.view.head, 0, kMaxIndex);
-  if (chosen.requires_query) claim.query = object.integer("query", 0, kMaxIndex);
-  if (chosen.requires_key) claim.key = object.integer("key", 0, kMaxIndex);
+  if (selected.requires_query) claim.query = object.integer("query", 0, kMaxIndex);
+  if (selected.requires_key) claim.key = object.integer("key", 0, kMaxIndex);
   claim.other = object.flag_or("other", false);
   claim.view = step.view;
   const double max = std::numeric_limits<double>::max();
   if (object.has("least")) claim.least = object.number("least", -max, max);
   if (object.has("most")) claim.most = object.number("most", -max, max);
   if (!claim.least && !claim.most) object.fail("least", "\"least\" or \"most\"");
-  if ((chosen.compares || claim.other) && !reference_of(step)) {
-    object.fail("measure", "a session with \"compare\" for " + chosen.id);
+  if ((selected.compares || claim.other) && !reference_of(step)) {
+    object.fail("measure", "a session with \"compare\" for " + selected.id);
   }
   object.finish();
   return claim;
@@ -54,11 +54,11 @@ ClaimCheck check(const Claim& claim, const Traces& traces) {
   }
   Traces swapped(traces.reference(), traces.trace);
   swapped.findings.add(findings_of_reference(traces.findings));
-  ClaimCheck checked;
-  checked.value = measure(claim.measure).value(claim.other ? swapped : traces, claim);
-  checked.holds = !std::isnan(checked.value) && (!claim.least || checked.value >= *claim.least) &&
-                  (!claim.most || checked.value <= *claim.most);
-  return checked;
+  ClaimCheck result;
+  result.value = measure(claim.measure).value(claim.other ? swapped : traces, claim);
+  result.holds = !std::isnan(result.value) && (!claim.least || result.value >= *claim.least) &&
+                 (!claim.most || result.value <= *claim.most);
+  return result;
 }
 
 namespace {
@@ -75,16 +75,16 @@ std::string number_text(double value) {
 
 }  // namespace
 
-std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
+std::string measured_text(const Claim& claim, const ClaimCheck& result) {
   constexpr double kSmallLimit = 1e-3;
-  const std::string value = number_text(checked.value);
+  const std::string value = number_text(result.value);
   const auto equals = [&](const std::optional<double>& limit) {
     return limit && number_text(*limit) == value;
   };
   const bool equals_both = equals(claim.least) && equals(claim.most);
-  const bool at_limit = checked.value == claim.least || checked.value == claim.most;
-  if (checked.holds && (equals_both || at_limit)) return value;
-  if (checked.holds && !claim.least && *claim.most > 0 && *claim.most < kSmallLimit) {
+  const bool is_at_limit = result.value == claim.least || result.value == claim.most;
+  if (result.holds && (equals_both || is_at_limit)) return value;
+  if (result.holds && !claim.least && *claim.most > 0 && *claim.most < kSmallLimit) {
     return "below " + number_text(*claim.most);
   }
   std::string limits;

@@ -27,7 +27,7 @@ struct Claim {
   Index layer = 0, head = 0;
   Index query = -1, key = -1;  // -1: unused by the measure
   bool other = false;          // measures run B
-  ViewSettings view{};         // of the lesson step
+  ViewSettings view{};         // settings of the lesson step
   std::optional<double> least, most;
 };
 
@@ -50,8 +50,8 @@ struct ClaimCheck {
 // Throws InputError if the traces lack the layer, head, query or key.
 ClaimCheck check(const Claim& claim, const Traces& traces);
 
-// "0.93 (at least 0.9)"; "5" if the value equals its limit; "below 0.00001" if only a small upper
-// limit is set.
-std::string measured_text(const Claim& claim, const ClaimCheck& checked);
+// Formats the measured value with its limits: "0.93 (at least 0.9)"; "5" if it equals a limit;
+// "below 1e-5" if the only limit is a small maximum.
+std::string measured_text(const Claim& claim, const ClaimCheck& result);
 
 }  // namespace attnscope

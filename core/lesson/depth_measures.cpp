@@ -18,7 +18,7 @@ const ExitWork& exit_work(const Traces& traces) {
   return *work;  // owned by the traces
 }
 
-// Share of tokens whose most likely exit by q is the oracle's.
+// Fraction of tokens whose most likely exit by q is the oracle's.
 double oracle_agreement(const Traces& traces, const Claim&) {
   const std::shared_ptr<const ExitStudy> study = traces.findings.get(Findings::exits);
   if (!study || study->oracle.empty() || !study->distribution.defined()) {
@@ -40,9 +40,9 @@ double oracle_agreement(const Traces& traces, const Claim&) {
 std::vector<double> head_spans(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   std::vector<double> spans;
-  for (const HeadRef& at : trace.heads(part_of(trace, claim))) {
+  for (const HeadRef& ref : trace.heads(part_of(trace, claim))) {
     Index head = 0;
-    const AttentionTap* tap = trace.find(at, &head);
+    const AttentionTap* tap = trace.find(ref, &head);
     if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
     spans.push_back(head_span(*tap->result.part, head).mean());
   }
@@ -56,24 +56,24 @@ double mean_of(const std::vector<double>& numbers) {
   return sum / static_cast<double>(numbers.size());
 }
 
-// Pairs within the spans of all heads, as a share of all causal pairs.
+// Pairs within the spans of all heads, as a fraction of all causal pairs.
 double span_pairs(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
-  double within = 0, total = 0;
-  for (const HeadRef& at : trace.heads(part_of(trace, claim))) {
+  double pairs_within = 0, total = 0;
+  for (const HeadRef& ref : trace.heads(part_of(trace, claim))) {
     Index head = 0;
-    const AttentionTap* tap = trace.find(at, &head);
+    const AttentionTap* tap = trace.find(ref, &head);
     if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
     const HeadSpan span = head_span(*tap->result.part, head);
     for (Index i = 0; i < tap->queries(); ++i) {
       // The mask is positive at distances below z + R.
-      const double reach = std::min(std::ceil(span.at(i) + span.ramp), span.most + 1);
-      within += std::min(reach, static_cast<double>(i + 1));
+      const double reach = std::min(std::ceil(span.at(i) + span.ramp), span.max_span + 1);
+      pairs_within += std::min(reach, static_cast<double>(i + 1));
       total += static_cast<double>(i + 1);
     }
   }
   if (total == 0) throw InputError("the claim requires heads with spans, found none");
-  return within / total;
+  return pairs_within / total;
 }
 
 // Range of z over the text for one head; 0 if the span is the same for all tokens.
@@ -84,8 +84,8 @@ double span_range(const Traces& traces, const Claim& claim) {
     throw InputError("the claim requires a head with a span");
   }
   const HeadSpan span = head_span(*tap.result.part, head);
-  const auto [least, most] = std::minmax_element(span.z.begin(), span.z.end());
-  return static_cast<double>(*most) - static_cast<double>(*least);
+  const auto [min, max] = std::minmax_element(span.z.begin(), span.z.end());
+  return static_cast<double>(*max) - static_cast<double>(*min);
 }
 
 // Bits per token that retrieval saves compared with the model alone.
@@ -105,11 +105,11 @@ double retrieval_gain(const Traces& traces, const Claim&) {
   return sum / std::log(2.0) / static_cast<double>(std::max<Index>(length - 1, 1));
 }
 
-// Share of a token's attention on retrieved tokens.
-double fetched_share(const Traces& traces, const Claim& claim) {
+// Fraction of a token's attention on retrieved tokens.
+double retrieved_fraction(const Traces& traces, const Claim& claim) {
   const RetrievedKeys found = retrieved_keys(*traces.trace, claim.layer, claim.head, claim.query);
   if (found.tap == nullptr) throw InputError("the claim requires retrieved tokens, found none");
-  return found.share;
+  return found.memory_fraction;
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ std::vector<Measure> depth_measures() {
       {"retrieval_gain", "bits per token that retrieval saves compared with the model alone", false,
        false, false, retrieval_gain},
       {"fetched_share", "share of the query's attention on retrieved tokens", true, false, false,
-       fetched_share},
+       retrieved_fraction},
   };
 }
 

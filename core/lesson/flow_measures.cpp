@@ -14,8 +14,8 @@ double product(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-// Projection of `part` on `whole`, as a share of it; shares of all parts of a sum add up to 1.
-double projected_share(const Tensor& part, const Tensor& whole) {
+// Length of `part` along `whole`, as a fraction of `whole`. The fractions of a sum add up to 1.
+double projected_fraction(const Tensor& part, const Tensor& whole) {
   return product(part, whole) / product(whole, whole);
 }
 
@@ -34,18 +34,18 @@ FlowSum value_sum(const Trace& trace, const Claim& claim) {
   return sum;
 }
 
-double value_share(const Traces& traces, const Claim& claim) {
+double value_fraction(const Traces& traces, const Claim& claim) {
   const FlowSum sum = value_sum(*traces.trace, claim);
   check_index(claim.key, sum.weights.size(), "key");
   for (std::size_t n = 0; n < sum.keys.size(); ++n) {
     if (sum.keys[n].column != claim.key) continue;
     const Tensor value = sum.weighted.slice(static_cast<Index>(n), 1).reshaped({sum.output.size()});
-    return projected_share(value, sum.output);
+    return projected_fraction(value, sum.output);
   }
   return 0;  // no weight
 }
 
-double head_share(const Traces& traces, const Claim& claim) {
+double head_fraction(const Traces& traces, const Claim& claim) {
   const AttentionTap& tap = tap_of(*traces.trace, claim);
   check_index(claim.query, tap.queries(), "query");
   const FlowHeads heads = flow_heads(*traces.trace, {}, tap, claim.query);
@@ -54,7 +54,7 @@ double head_share(const Traces& traces, const Claim& claim) {
   }
   check_index(claim.head, heads.adds.dim(0), "head");
   const Tensor update = heads.adds.slice(claim.head, 1).reshaped({heads.joined.size()});
-  return projected_share(update, heads.joined);
+  return projected_fraction(update, heads.joined);
 }
 
 double attention_update(const Traces& traces, const Claim& claim) {
@@ -66,8 +66,8 @@ double attention_update(const Traces& traces, const Claim& claim) {
   if (!layer || layer->terms.empty()) {
     throw InputError("the claim requires a residual stream, which this model does not have");
   }
-  const Tensor &added = layer->terms.front().values, &before = layer->before.values;
-  return std::sqrt(product(added, added) / product(before, before));
+  const Tensor &added = layer->terms.front().values, &input = layer->input.values;
+  return std::sqrt(product(added, added) / product(input, input));
 }
 
 }  // namespace
@@ -78,10 +78,10 @@ std::vector<Measure> flow_measures() {
        "share of the head's output for the query that comes from the key's value; the shares of "
        "all "
        "keys add up to 1",
-       true, true, false, value_share},
+       true, true, false, value_fraction},
       {"head_share",
        "share of the attention block's update of the query's token that comes from the head", true,
-       false, false, head_share},
+       false, false, head_fraction},
       {"attention_update",
        "norm of the attention block's update of the query's token, relative to its vector before "
        "the layer",

@@ -24,9 +24,9 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   step.title = object.text("title");
   step.text = object.text("text");
   step.notes = object.text_or("notes", "");
-  Json patched = session;
-  if (object.has("session")) patched.merge_patch(object.any("session"));
-  step.session = session_from_json(patched, object.path_of("session"));
+  Json step_session = session;
+  if (object.has("session")) step_session.merge_patch(object.any("session"));
+  step.session = session_from_json(step_session, object.path_of("session"));
   if (object.has("claims")) {
     const Json& claims = object.array("claims");
     for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -105,13 +105,13 @@ Lesson find_lesson(const std::string& id_or_file) {
     throw InputError(id_or_file + ": expected a lesson file, found " +
                      (fs::exists(path, ignored) ? "something else" : "no such file"));
   }
-  std::string known;
+  std::string known_ids;
   for (Lesson& lesson : bundled_lessons()) {
     if (lesson.id == id_or_file) return std::move(lesson);
-    known += (known.empty() ? "" : ", ") + lesson.id;
+    known_ids += (known_ids.empty() ? "" : ", ") + lesson.id;
   }
-  throw InputError("lesson: expected a lesson file or one of " + known + ", found \"" + id_or_file +
-                   "\"");
+  throw InputError("lesson: expected a lesson file or one of " + known_ids + ", found \"" +
+                   id_or_file + "\"");
 }
 
 }  // namespace attnscope

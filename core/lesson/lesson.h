@@ -4,7 +4,7 @@
 //    "steps": [{"title": .., "text": .., "notes": .., "session": {..}, "claims": [..]}, ..]}
 //
 // The lesson's "session" has the format of a session file; a step's "session" is a JSON merge patch
-// (RFC 7396) to it. Relative file names start at the lesson's folder. "notes": speaker notes.
+// (RFC 7396) to it. Relative file names refer to the lesson's folder. "notes": speaker notes.
 #pragma once
 
 #include <filesystem>

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-constexpr const char* kOtherTokens =
+constexpr const char* kDifferentTokens =
     "the claim compares two orders of the same tokens: expected equal tokens, each once";
 
 double weight(const Tensor& weights, const Claim& claim) {
@@ -69,19 +69,19 @@ double earlier_difference(const Traces& traces, const Claim& claim) {
   });
 }
 
-// Position in `other` of each token of `trace`. Both must have the same tokens, each once.
-std::vector<Index> positions_in(const Trace& other, const Trace& trace) {
+// Position in `target` of each token of `trace`. Both must have the same tokens, each once.
+std::vector<Index> positions_in(const Trace& target, const Trace& trace) {
   std::map<std::int32_t, Index> position_of;
-  for (const TraceToken& token : other.tokens) {
+  for (const TraceToken& token : target.tokens) {
     position_of.emplace(token.id, static_cast<Index>(position_of.size()));
   }
-  if (position_of.size() != other.tokens.size() || position_of.size() != trace.tokens.size()) {
-    throw InputError(kOtherTokens);
+  if (position_of.size() != target.tokens.size() || position_of.size() != trace.tokens.size()) {
+    throw InputError(kDifferentTokens);
   }
   std::vector<Index> positions;
   for (const TraceToken& token : trace.tokens) {
     const auto found = position_of.find(token.id);
-    if (found == position_of.end()) throw InputError(kOtherTokens);
+    if (found == position_of.end()) throw InputError(kDifferentTokens);
     positions.push_back(found->second);
     position_of.erase(found);  // a repeated token is not found again
   }
@@ -95,7 +95,7 @@ double difference_by_token(const Traces& traces, const Claim& claim) {
   // Some keys are not tokens, e.g. memory slots.
   const auto length = static_cast<Index>(positions.size());
   const Shape by_token = {length, length};
-  if (a.shape() != by_token || b.shape() != by_token) throw InputError(kOtherTokens);
+  if (a.shape() != by_token || b.shape() != by_token) throw InputError(kDifferentTokens);
   return largest(by_token, [&](Index i, Index c) {
     const Index row = positions[static_cast<std::size_t>(i)];
     const Index column = positions[static_cast<std::size_t>(c)];
@@ -149,18 +149,18 @@ double largest_induction(const Traces& traces, const Claim& claim) {
 double maps_apart(const Traces& traces, const Claim& claim) {
   std::vector<Tensor> maps;
   Claim head_claim = claim;
-  for (const HeadRef& at : traces.trace->heads(part_of(*traces.trace, claim))) {
-    head_claim.layer = at.layer;
-    head_claim.head = at.head;
+  for (const HeadRef& ref : traces.trace->heads(part_of(*traces.trace, claim))) {
+    head_claim.layer = ref.layer;
+    head_claim.head = ref.head;
     maps.push_back(weights_of(*traces.trace, head_claim));
   }
-  double least = std::numeric_limits<double>::infinity();
+  double smallest = std::numeric_limits<double>::infinity();
   for (std::size_t a = 0; a < maps.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      least = std::min(least, largest_difference(maps[a], maps[b]));
+      smallest = std::min(smallest, largest_difference(maps[a], maps[b]));
     }
   }
-  return least;
+  return smallest;
 }
 
 }  // namespace

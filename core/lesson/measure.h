@@ -21,7 +21,7 @@ Tensor weights_of(const Trace& trace, const Claim& claim);
 // Throws InputError unless 0 <= index < count.
 void check_index(Index index, Index count, const char* what);
 
-// Largest value over all pairs, or NaN if some value is NaN, so that no claim holds.
+// Largest value over all pairs; NaN if any value is NaN, so that no claim holds.
 template <class Value>
 double largest(const Shape& shape, const Value& value_at) {
   double maximum = -std::numeric_limits<double>::infinity();

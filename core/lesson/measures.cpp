@@ -13,8 +13,8 @@ const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_i
   const AttentionTap* tap =
       trace.find({claim.layer, claim.head, part_of(trace, claim)}, head_in_group);
   if (tap != nullptr) return *tap;
-  const HeadRef at{claim.layer, claim.head, part_of(trace, claim)};
-  throw InputError("the claim is about " + describe_head(trace.parts, at) +
+  const HeadRef ref{claim.layer, claim.head, part_of(trace, claim)};
+  throw InputError("the claim is about " + describe_head(trace.parts, ref) +
                    ", which the run does not have");
 }
 

@@ -11,10 +11,10 @@ namespace attnscope {
 namespace {
 
 // Mean over queries of the head's weight on columns of one kind.
-double kind_share(const Traces& traces, const Claim& claim, KeyKind kind) {
+double head_weight(const Traces& traces, const Claim& claim, KeyKind kind) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
-  return fraction_of_length({&tap, head}, kind);
+  return kind_weight({&tap, head}, kind);
 }
 
 double receptive_distance(const Traces& traces, const Claim& claim) {
@@ -26,7 +26,7 @@ double receptive_distance(const Traces& traces, const Claim& claim) {
   return static_cast<double>(last - oldest.at(static_cast<std::size_t>(tap.address.layer)));
 }
 
-// Query-key products, as a share of those of full attention to the whole text.
+// Query-key products, as a fraction of those of full attention to the whole text.
 double segment_cost(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const AttentionTap& tap = tap_of(trace, claim);
@@ -77,9 +77,9 @@ std::function<double(const Traces&, const Claim&)> gate_measure(const std::strin
   return [id](const Traces& traces, const Claim& claim) { return gate_mean(traces, claim, id); };
 }
 
-std::function<double(const Traces&, const Claim&)> share_measure(KeyKind kind) {
+std::function<double(const Traces&, const Claim&)> kind_weight_measure(KeyKind kind) {
   return
-      [kind](const Traces& traces, const Claim& claim) { return kind_share(traces, claim, kind); };
+      [kind](const Traces& traces, const Claim& claim) { return head_weight(traces, claim, kind); };
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ std::function<double(const Traces&, const Claim&)> share_measure(KeyKind kind) {
 std::vector<Measure> memory_measures() {
   return {
       {"compressed_share", "mean over the queries of a head's weight on compressed slots", false,
-       false, false, share_measure(KeyKind::Compressed)},
+       false, false, kind_weight_measure(KeyKind::Compressed)},
       {"heard_back",
        "receptive field: distance from the segment's last token to the oldest token that reaches "
        "it "

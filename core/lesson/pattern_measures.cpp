@@ -70,14 +70,14 @@ double pair_span_mask(const Traces& traces, const Claim& claim) {
   check_index(claim.key, tap.keys(), "key");
   const Values settings = view_values(claim.view, "span");
   const Part* part = tap.result.part.get();
-  const bool learned = part != nullptr && part->normaliser == Normaliser::SpanSoftmax;
-  if (!learned && !(settings.has("z") && settings.has("ramp"))) {
+  const bool is_learned = part != nullptr && part->normaliser == Normaliser::SpanSoftmax;
+  if (!is_learned && !(settings.has("z") && settings.has("ramp"))) {
     throw InputError("the claim requires a span, found none");
   }
   const double z = settings.has("z") ? settings.real("z") : head_span(*part, head).at(claim.query);
   const double ramp = settings.has("ramp") ? settings.real("ramp") : part->span_ramp;
   const double distance = static_cast<double>(claim.query - claim.key);
-  return learned && distance > part->max_span ? 0 : span_mask(z, ramp, distance);
+  return is_learned && distance > part->max_span ? 0 : span_mask(z, ramp, distance);
 }
 
 }  // namespace

@@ -18,21 +18,21 @@ namespace {
 // Additive position vectors of the head's tokens.  [L, d]
 Tensor position_vectors(const Trace& trace, const Claim& claim) {
   const Choice choice = encoding_of(tap_of(trace, claim));
-  const Encoding& chosen = encoding(choice.id);
-  const bool learned = !std::ranges::all_of(
-      chosen.weights, [](const WeightInfo& weight) { return weight.file.optional; });
-  if (!chosen.embed || learned) {
+  const Encoding& info = encoding(choice.id);
+  const bool is_learned = !std::ranges::all_of(
+      info.weights, [](const WeightInfo& weight) { return weight.file.optional; });
+  if (!info.embed || is_learned) {
     throw InputError("the claim requires fixed additive position vectors, which " + choice.id +
                      " does not have");
   }
   const Index length = static_cast<Index>(trace.tokens.size());
   std::vector<std::int32_t> positions;
   for (Index i = 0; i < length; ++i) positions.push_back(static_cast<std::int32_t>(i));
-  const NamedVars none;
+  const NamedVars no_weights;
   const EncodingContext context{
-      .values = choice.values, .weights = none, .dimensions = {}, .scale = {}};
+      .values = choice.values, .weights = no_weights, .dimensions = {}, .scale = {}};
   const Var zeros{Tensor::zeros({1, length, trace.config->width})};
-  return chosen.embed(zeros, positions, context).value().reshaped({length, trace.config->width});
+  return info.embed(zeros, positions, context).value().reshaped({length, trace.config->width});
 }
 
 double similarity(const Tensor& vectors, Index i, Index j) {
@@ -91,7 +91,7 @@ double factor(const Traces& traces, const Claim& claim) {
   return *value;
 }
 
-// Share of the position terms in the absolute terms of the query's scores.
+// Fraction of the position terms in the absolute terms of the query's scores.
 double position_share(const Traces& traces, const Claim& claim) {
   Index head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
@@ -116,10 +116,10 @@ double position_share(const Traces& traces, const Claim& claim) {
 
 double bias_bend(const Traces& traces, const Claim& claim) {
   const Index last = tap_of(*traces.trace, claim).queries() - 1;
-  const auto at = [&](Index distance) { return bias(*traces.trace, claim, last, last - distance); };
+  const auto b = [&](Index distance) { return bias(*traces.trace, claim, last, last - distance); };
   double bend = 0;
   for (Index distance = 1; distance < last; ++distance) {
-    bend = std::max(bend, std::abs(at(distance - 1) - 2 * at(distance) + at(distance + 1)));
+    bend = std::max(bend, std::abs(b(distance - 1) - 2 * b(distance) + b(distance + 1)));
   }
   return bend;
 }
@@ -147,14 +147,14 @@ double content(const AttentionTap& tap, Index head, Index query, Index key) {
 }
 
 double content_difference(const Traces& traces, const Claim& claim) {
-  Index head = 0, other_head = 0;
+  Index head = 0, reference_head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
-  const AttentionTap& other = tap_of(*traces.reference(), claim, &other_head);
-  if (tap.queries() != other.queries() || tap.keys() != other.keys()) {
+  const AttentionTap& reference_tap = tap_of(*traces.reference(), claim, &reference_head);
+  if (tap.queries() != reference_tap.queries() || tap.keys() != reference_tap.keys()) {
     throw InputError("the claim compares maps of different sizes");
   }
   return largest({tap.queries(), tap.keys()}, [&](Index i, Index c) {
-    return std::abs(content(tap, head, i, c) - content(other, other_head, i, c));
+    return std::abs(content(tap, head, i, c) - content(reference_tap, reference_head, i, c));
   });
 }
 
@@ -162,9 +162,9 @@ double content_difference(const Traces& traces, const Claim& claim) {
 double rotation(const Trace& trace, const Claim& claim,
                 const std::function<double(const std::vector<RotaryPair>&)>& select) {
   const Choice& choice = tap_of(trace, claim).encoding;
-  const Encoding& chosen = encoding(choice.id);
-  if (!chosen.planes) throw InputError("the claim requires a rotary encoding");
-  return select(chosen.planes(choice.values, trace.config->head_size));
+  const Encoding& info = encoding(choice.id);
+  if (!info.planes) throw InputError("the claim requires a rotary encoding");
+  return select(info.planes(choice.values, trace.config->head_size));
 }
 
 }  // namespace

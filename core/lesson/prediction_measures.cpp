@@ -23,8 +23,8 @@ double next_rank(const Traces& traces, const Claim& claim) {
   return static_cast<double>(rank);
 }
 
-// Share of the tokens from the query on that were the most likely prediction.
-double predicted_share(const Traces& traces, const Claim& claim) {
+// Fraction of the tokens from the query on that were the most likely prediction.
+double predicted_fraction(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
   const Index length = static_cast<Index>(trace.tokens.size());
   check_index(claim.query - 1, length - 1, "token before");
@@ -59,26 +59,26 @@ IntTensor lens_predictions(const Traces& traces) {
 
 // First layer from which on the prediction at the query stays the same.
 double settling_layer(const Traces& traces, const Claim& claim) {
-  const IntTensor guess = lens_predictions(traces);
-  check_index(claim.query, guess.dim(1), "query");
-  Index layer = guess.dim(0) - 1;
-  while (layer > 0 && guess(layer - 1, claim.query) == guess(layer, claim.query)) --layer;
+  const IntTensor ids = lens_predictions(traces);
+  check_index(claim.query, ids.dim(1), "query");
+  Index layer = ids.dim(0) - 1;
+  while (layer > 0 && ids(layer - 1, claim.query) == ids(layer, claim.query)) --layer;
   return static_cast<double>(layer);
 }
 
-// Share of positions with the last layer's prediction from the claim's layer on.
-double settled_share(const Traces& traces, const Claim& claim) {
-  const IntTensor guess = lens_predictions(traces);
-  check_index(claim.layer, guess.dim(0), "layer");
+// Fraction of positions with the last layer's prediction from the claim's layer on.
+double settled_fraction(const Traces& traces, const Claim& claim) {
+  const IntTensor ids = lens_predictions(traces);
+  check_index(claim.layer, ids.dim(0), "layer");
   Index count = 0;
-  for (Index i = 0; i < guess.dim(1); ++i) {
-    bool same = true;
-    for (Index layer = claim.layer; layer < guess.dim(0); ++layer) {
-      same &= guess(layer, i) == guess(guess.dim(0) - 1, i);
+  for (Index i = 0; i < ids.dim(1); ++i) {
+    bool is_settled = true;
+    for (Index layer = claim.layer; layer < ids.dim(0); ++layer) {
+      is_settled &= ids(layer, i) == ids(ids.dim(0) - 1, i);
     }
-    count += same ? 1 : 0;
+    count += is_settled ? 1 : 0;
   }
-  return static_cast<double>(count) / static_cast<double>(guess.dim(1));
+  return static_cast<double>(count) / static_cast<double>(ids.dim(1));
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::vector<Measure> prediction_measures() {
       {"next_rank", "rank of the key's token in the prediction at the query; 1 is the most likely",
        true, true, false, next_rank},
       {"foreseen", "share of tokens from the query on that were the most likely prediction", true,
-       false, false, predicted_share},
+       false, false, predicted_fraction},
       {"bits", "bits per token from the query on: mean of -log2 of the probability", true, false,
        false,
        [](const Traces& traces, const Claim& claim) { return bits_of(*traces.trace, claim); }},
@@ -97,7 +97,7 @@ std::vector<Measure> prediction_measures() {
          return bits_of(*traces.trace, claim) - bits_of(*traces.reference(), claim);
        }},
       {"settled", "share of tokens with the last layer's prediction from this layer on", false,
-       false, false, settled_share},
+       false, false, settled_fraction},
       {"settles_at", "layer from which on the prediction at the query stays the same", true, false,
        false, settling_layer},
   };

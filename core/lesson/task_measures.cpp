@@ -23,7 +23,7 @@ const T& require_finding(const std::shared_ptr<const T>& found, const char* what
   return *found;
 }
 
-const GeneratedTarget& written_target(const Traces& traces) {
+const GeneratedTarget& generated_target(const Traces& traces) {
   return require_finding(traces.findings.get(Findings::written), "a generated target");
 }
 
@@ -38,24 +38,24 @@ ViewSettings view_of(const Claim& claim) {
   return view;
 }
 
-double crossing_share(const Traces& traces, const Claim& claim) {
-  const GeneratedTarget& written = written_target(traces);
-  return crossing(alignment_weights(written, view_of(claim)), letter_count(written));
+double crossing_fraction(const Traces& traces, const Claim& claim) {
+  const GeneratedTarget& generated = generated_target(traces);
+  return crossing(alignment_weights(generated, view_of(claim)), letter_count(generated));
 }
 
 double number_is_correct(const Traces& traces, const Claim&) {
-  const GeneratedTarget& written = written_target(traces);
+  const GeneratedTarget& generated = generated_target(traces);
   std::string digits;
-  for (const TraceToken& token : written.trace->streams.front().tokens) digits += token.bytes;
-  const bool number = !digits.empty() && digits.size() <= kMaxNumberDigits &&
-                      digits.find_first_not_of("0123456789") == std::string::npos;
-  if (!number) throw InputError("the claim requires a number as the source");
-  return generated_text(written) == german_number(std::stol(digits)) ? 1 : 0;
+  for (const TraceToken& token : generated.trace->streams.front().tokens) digits += token.bytes;
+  const bool is_number = !digits.empty() && digits.size() <= kMaxNumberDigits &&
+                         digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number) throw InputError("the claim requires a number as the source");
+  return generated_text(generated) == german_number(std::stol(digits)) ? 1 : 0;
 }
 
-double solved_share(const Traces& traces, const Claim&) {
-  const Rollouts::Share share = rollouts_of(traces).shortest();
-  return static_cast<double>(share.reached) / static_cast<double>(share.of);
+double solved_fraction(const Traces& traces, const Claim&) {
+  const Rollouts::Share solved = rollouts_of(traces).shortest();
+  return static_cast<double>(solved.reached) / static_cast<double>(solved.of);
 }
 
 // Pearson correlation of requested and mean achieved returns.
@@ -87,11 +87,11 @@ std::vector<Measure> task_measures() {
       {"crossing",
        "for pairs of letters that attend to different source tokens, share of pairs in which the "
        "later letter attends further left",
-       false, false, false, crossing_share},
+       false, false, false, crossing_fraction},
       {"number_right", "1 if the generated target is the source number in German words", false,
        false, false, number_is_correct},
       {"starts_solved", "share of cells from which the model takes the shortest path on request",
-       false, false, false, solved_share},
+       false, false, false, solved_fraction},
       {"achieved_follows_asked",
        "correlation of the mean achieved return with the requested return", false, false, false,
        return_correlation},

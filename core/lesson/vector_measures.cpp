@@ -11,9 +11,9 @@ namespace {
 
 double pair_score_of(const AttentionTap& tap, Index head, Index query, Index key) {
   const Part* part = tap.result.part.get();
-  const bool softmax = part != nullptr && (part->normaliser == Normaliser::Softmax ||
-                                           part->normaliser == Normaliser::SpanSoftmax);
-  const auto pair = softmax ? pair_score(*part, head, query, key) : std::nullopt;
+  const bool has_softmax = part != nullptr && (part->normaliser == Normaliser::Softmax ||
+                                               part->normaliser == Normaliser::SpanSoftmax);
+  const auto pair = has_softmax ? pair_score(*part, head, query, key) : std::nullopt;
   if (!pair) throw InputError("the claim requires pair scores, which the head does not have");
   return pair->score;
 }
@@ -64,9 +64,9 @@ const Part& part_of_tap(const AttentionTap& tap) {
 // Keys that the head uses, possibly shared with others.  [L_k, d_k]
 Tensor keys_of(const Part& part, Index head) {
   if (!part.k.defined()) throw InputError("the claim requires keys, which the head does not have");
-  const Tensor& all = part.k.value();  // [h_kv, L_k, d_k]
-  const Index own = head / (part.heads / all.dim(0));
-  return all.slice(own, 1).reshaped({all.dim(1), all.dim(2)});
+  const Tensor& all_keys = part.k.value();  // [h_kv, L_k, d_k]
+  const Index kv_head = head / (part.heads / all_keys.dim(0));
+  return all_keys.slice(kv_head, 1).reshaped({all_keys.dim(1), all_keys.dim(2)});
 }
 
 double keys_apart(const Traces& traces, const Claim& claim) {
@@ -74,10 +74,10 @@ double keys_apart(const Traces& traces, const Claim& claim) {
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   const Part& part = part_of_tap(tap);
   check_index(head + 1, part.heads, "the next head");
-  const Tensor own = keys_of(part, head);
-  const Tensor next = keys_of(part, head + 1);
-  return largest(own.shape(), [&](Index c, Index n) {
-    return std::abs(static_cast<double>(own(c, n)) - static_cast<double>(next(c, n)));
+  const Tensor keys = keys_of(part, head);
+  const Tensor next_keys = keys_of(part, head + 1);
+  return largest(keys.shape(), [&](Index c, Index n) {
+    return std::abs(static_cast<double>(keys(c, n)) - static_cast<double>(next_keys(c, n)));
   });
 }
 
@@ -87,12 +87,12 @@ double cached_numbers(const Traces& traces, const Claim& claim) {
   const TracePart part = part_of(trace, claim);
   double count = 0;
   const AttentionTap* last = nullptr;
-  for (const HeadRef& at : trace.heads(part)) {
-    const AttentionTap* tap = trace.find(at);
+  for (const HeadRef& ref : trace.heads(part)) {
+    const AttentionTap* tap = trace.find(ref);
     if (tap == last) continue;  // same head group
     last = tap;
-    const Part& kept = part_of_tap(*tap);
-    for (const Var& rows : {kept.k, kept.v}) {
+    const Part& tap_part = part_of_tap(*tap);
+    for (const Var& rows : {tap_part.k, tap_part.v}) {
       if (!rows.defined()) throw InputError("the claim requires keys and values, found none");
       count += static_cast<double>(rows.dim(0) * rows.dim(2));
     }

@@ -28,9 +28,9 @@ struct RunLength {
   Index tokens = 0, target = 0;
 };
 
-// Layers with equal cost and equal records; the basis of memory estimates before a run.
+// Layers of equal cost, for memory estimates before a run.
 struct LayerRuns {
-  double times = 0;           // how often the whole stack runs
+  double times = 0;           // number of runs of the whole stack
   Index rows = 0, keys = 0;   // L_q, L_k
   bool is_encoder = false;    // uses the encoder's head groups, else the decoder's
   bool has_attention = true;  // false: recurrent
@@ -41,10 +41,10 @@ struct Architecture : Info {
   bool has_encoder = false;  // "encoder_variant", "encoder_position" in its JSON
   bool has_exits = false;    // supports early exits
   bool has_segments = false;
-  bool has_self_attention = true;  // in its decoder
+  bool has_self_attention = true;  // the decoder has self-attention
   bool is_single_stack = false;    // one stack that runs once (see run_layers)
   bool can_cache = false;          // supports caching keys and values, if its attention does
-  // Reason why a model cannot have this architecture ("architecture: ..."); empty: none.
+  // Reason why a model cannot have this architecture ("architecture: ..."); empty if it can.
   std::function<std::string(const ModelConfig&)> refusal;
   // Adjusts other settings of a model that is switched to this architecture; empty: no changes.
   std::function<void(ModelConfig&)> adapt;
@@ -52,7 +52,7 @@ struct Architecture : Info {
   std::function<Output(Pass&, const Batch&)> run;
   // Layers that run for a given length. Empty: all layers once, on all tokens.
   std::function<std::vector<LayerRuns>(const ModelConfig&, RunLength)> layer_runs;
-  // Parts of an address that distinguish its taps.
+  // Address components that distinguish its taps.
   std::function<AddressParts(const ModelConfig&)> parts;
 };
 

@@ -18,16 +18,15 @@ struct Batch {
   // Trajectory: returns to go [B, T], states [B, T, s], actions [B, T] (-1: not taken yet).
   Tensor returns, states;
   IntTensor actions;
-  double progress = 1;  // share of training completed, in [0, 1]; some losses depend on it
+  double progress = 1;  // completed fraction of the training, in [0, 1]; some losses depend on it
 
   Index size() const;    // B
-  Index length() const;  // positions that predict a token
+  Index length() const;  // number of positions that predict a token
 };
 
 // Next-token batch: targets are the ids shifted by one position; the last position has none.
 Batch next_token_batch(IntTensor ids);
 
-// One loss of a model.
 struct Loss {
   std::string name;  // "language_model"
   Var value;         // []
@@ -37,9 +36,9 @@ Loss weighted_loss(std::string name, const Var& value, double weight = 1);
 
 struct Output {
   Var logits;                // [B, L, vocabulary]; undefined without an output head
-  std::vector<Loss> losses;  // if the batch has targets
+  std::vector<Loss> losses;  // empty if the batch has no targets
   IntTensor exits;  // [B, L] exit layer of each token, from 1; undefined without early exits
-  Tensor log_probabilities;  // [n, vocabulary] with retrieved tokens; undefined without retrieval
+  Tensor log_probabilities;  // [n, vocabulary] of the mixture; undefined without retrieval
 
   // Sum of the weighted losses, []; undefined without losses.
   Var total_loss() const;

@@ -42,24 +42,24 @@ class Search {
   // Returns the most likely extensions of `beams` by one id; at least one beam has not ended.
   std::vector<Beam> extend(const std::vector<Beam>& beams) const {
     const Index vocabulary = model_.config.vocabulary;
-    std::vector<std::size_t> open;
+    std::vector<std::size_t> active;
     std::vector<Extension> extensions;
     for (std::size_t n = 0; n < beams.size(); ++n) {
       if (beams[n].ended) {
         extensions.push_back({n, -1, beams[n].log_probability});
       } else {
-        open.push_back(n);
+        active.push_back(n);
       }
     }
     // Batch size limited so that the logits of all positions use at most 256 MiB.
-    const auto length = static_cast<Index>(prompt_.size() + beams[open.front()].ids.size());
+    const auto length = static_cast<Index>(prompt_.size() + beams[active.front()].ids.size());
     const auto batch_size = static_cast<std::size_t>(
         std::max<Index>(1, (Index{1} << 26) / std::max<Index>(1, length * vocabulary)));
-    for (std::size_t first = 0; first < open.size(); first += batch_size) {
-      const std::size_t last = std::min(first + batch_size, open.size());
+    for (std::size_t first = 0; first < active.size(); first += batch_size) {
+      const std::size_t last = std::min(first + batch_size, active.size());
       add_extensions(beams,
-                     {open.begin() + static_cast<std::ptrdiff_t>(first),
-                      open.begin() + static_cast<std::ptrdiff_t>(last)},
+                     {active.begin() + static_cast<std::ptrdiff_t>(first),
+                      active.begin() + static_cast<std::ptrdiff_t>(last)},
                      extensions);
       extensions = keep_best(std::move(extensions));
     }
@@ -95,47 +95,48 @@ class Search {
     return result;
   }
 
-  // Adds the extensions of beams `open` (indices) by every id of non-zero probability.
-  void add_extensions(const std::vector<Beam>& beams, const std::vector<std::size_t>& open,
+  // Adds the extensions of beams `active` (indices) by every id of non-zero probability.
+  void add_extensions(const std::vector<Beam>& beams, const std::vector<std::size_t>& active,
                       std::vector<Extension>& extensions) const {
     const Index vocabulary = model_.config.vocabulary;
-    const Tensor logits = next_logits(beams, open);
-    for (std::size_t row = 0; row < open.size(); ++row) {
-      const std::vector<double> next =
+    const Tensor logits = next_logits(beams, active);
+    for (std::size_t row = 0; row < active.size(); ++row) {
+      const std::vector<double> log_p =
           log_probabilities(logits.data() + static_cast<Index>(row) * vocabulary, vocabulary);
       for (Index id = 0; id < vocabulary; ++id) {
-        const double p = next[static_cast<std::size_t>(id)];
+        const double p = log_p[static_cast<std::size_t>(id)];
         if (!std::isfinite(p)) continue;  // probability 0
         extensions.push_back(
-            {open[row], static_cast<std::int32_t>(id), beams[open[row]].log_probability + p});
+            {active[row], static_cast<std::int32_t>(id), beams[active[row]].log_probability + p});
       }
     }
   }
 
-  // Next-token logits of beams `open` (indices), which have equal length.  [open, vocabulary]
-  Tensor next_logits(const std::vector<Beam>& beams, const std::vector<std::size_t>& open) const {
-    const auto count = static_cast<Index>(open.size());
-    const auto length = static_cast<Index>(prompt_.size() + beams[open.front()].ids.size());
+  // Next-token logits of beams `active` (indices), which have equal length.  [active, vocabulary]
+  Tensor next_logits(const std::vector<Beam>& beams, const std::vector<std::size_t>& active) const {
+    const auto count = static_cast<Index>(active.size());
+    const auto length = static_cast<Index>(prompt_.size() + beams[active.front()].ids.size());
     Batch batch;
     batch.ids = IntTensor({count, length});
-    const auto sources = static_cast<Index>(options_.source.size());
-    if (sources > 0) batch.source = IntTensor({count, sources});
+    const auto source_length = static_cast<Index>(options_.source.size());
+    if (source_length > 0) batch.source = IntTensor({count, source_length});
     for (Index row = 0; row < count; ++row) {
-      const Beam& beam = beams[open[static_cast<std::size_t>(row)]];
+      const Beam& beam = beams[active[static_cast<std::size_t>(row)]];
       std::ranges::copy(beam.ids, std::ranges::copy(prompt_, batch.ids.data() + row * length).out);
-      if (sources > 0) std::ranges::copy(options_.source, batch.source.data() + row * sources);
+      if (source_length > 0)
+        std::ranges::copy(options_.source, batch.source.data() + row * source_length);
     }
     ForwardOptions options;
     options.backend = options_.backend;
     options.exit = options_.exit;
     const Tensor logits = run(model_, batch, options).logits.value();  // [open, L, vocabulary]
     const Index vocabulary = model_.config.vocabulary;
-    Tensor last({count, vocabulary});
+    Tensor last_rows({count, vocabulary});
     for (Index row = 0; row < count; ++row) {
       std::copy_n(logits.data() + (row * length + length - 1) * vocabulary, vocabulary,
-                  last.data() + row * vocabulary);
+                  last_rows.data() + row * vocabulary);
     }
-    return last;
+    return last_rows;
   }
 
   const Model& model_;

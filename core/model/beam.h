@@ -14,18 +14,18 @@
 namespace attnscope {
 
 struct BeamOptions {
-  Index width = 1;                      // continuations kept at each step
+  Index width = 1;                      // number of continuations kept at each step
   Index max_tokens = 1;                 // maximum number of generated ids
-  std::vector<std::int32_t> end_ids{};  // a continuation ends with the first of them
+  std::vector<std::int32_t> end_ids{};  // the first of these ids ends a continuation
   std::vector<std::int32_t> source{};   // source of an encoder-decoder
   std::optional<double> exit{};         // early-exit confidence threshold (exits.h)
   Backend* backend = nullptr;           // null: the CPU
 };
 
 struct Beam {
-  std::vector<std::int32_t> ids{};  // generated ids, including the end id if it ended
+  std::vector<std::int32_t> ids{};  // generated ids, including the end id
   double log_probability = 0;       // natural logarithm, summed over all ids
-  bool ended = false;
+  bool ended = false;               // true if the last id is an end id
 };
 
 struct BeamSearch {

@@ -24,19 +24,19 @@ std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config) {
 
 Index table_width(const ModelConfig& config) {
   const EmbeddingConfig& embedding = config.embedding;
-  const bool narrow = embedding.width > 0 && embedding.adaptive.cutoffs.empty();
-  return narrow ? embedding.width : config.width;
+  const bool is_narrower = embedding.width > 0 && embedding.adaptive.cutoffs.empty();
+  return is_narrower ? embedding.width : config.width;
 }
 
 bool has_attention_norm(const ModelConfig& config, Index layer) {
-  return norm_before(config) && !(config.embedding.first_norm && layer == 0);
+  return has_input_norm(config) && !(config.embedding.first_norm && layer == 0);
 }
 
 Index weights_of_layer(const ModelConfig& config, Index layer) {
   if (config.own_layers == 0) return layer;
-  const Index set = layer * config.own_layers / config.layers;
+  const Index weight_set = layer * config.own_layers / config.layers;
   // First layer of the set.
-  return (set * config.layers + config.own_layers - 1) / config.own_layers;
+  return (weight_set * config.layers + config.own_layers - 1) / config.own_layers;
 }
 
 Choice default_architecture() {
@@ -84,15 +84,15 @@ Dimensions group_dimensions(const ModelConfig& config, const HeadRange& range) {
 const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups) {
   if (groups.empty()) return nullptr;
   const Choice* common = &groups.at(0).at(0).encoding;
-  bool any = false, all = true;
+  bool has_input_encoding = false, is_common = true;
   for (const auto& layer : groups) {
     for (const HeadGroup& group : layer) {
-      if (encoding(group.encoding.id).embed) any = true;
-      if (group.encoding != *common) all = false;
+      if (encoding(group.encoding.id).embed) has_input_encoding = true;
+      if (group.encoding != *common) is_common = false;
     }
   }
-  if (!any) return nullptr;
-  if (!all) {
+  if (!has_input_encoding) return nullptr;
+  if (!is_common) {
     throw InputError("position: an input encoding (" + common->id +
                      ") affects all heads of all layers; expected the same one in all groups");
   }
@@ -115,16 +115,16 @@ std::int32_t mask_id(const ModelConfig& config) {
              : -1;
 }
 
-bool in_every_layer(const Choice& encoding) {
+bool is_added_per_layer(const Choice& encoding) {
   return encoding.values.has("every_layer") && encoding.values.flag("every_layer");
 }
 
-bool adds_to_values(const Choice& encoding) {
+bool is_added_to_values(const Choice& encoding) {
   return !encoding.values.has("values") || encoding.values.flag("values");
 }
 
-bool added_to_input(const Choice& encoding) {
-  return !in_every_layer(encoding) && adds_to_values(encoding);
+bool is_added_to_input(const Choice& encoding) {
+  return !is_added_per_layer(encoding) && is_added_to_values(encoding);
 }
 
 bool is_uniform(const ModelConfig& config) {

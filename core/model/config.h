@@ -70,8 +70,8 @@ struct EmbeddingConfig {
 struct HeadConfig {
   // norm(activation(x w + b)) before the product with the token table (BERT).
   bool transform = false;
-  Activation activation = Activation::Gelu;  // of the transform
-  bool bias = false;                         // added to the logits
+  Activation activation = Activation::Gelu;  // activation of the transform
+  bool bias = false;                         // the logits have a bias
   bool operator==(const HeadConfig&) const = default;
 };
 
@@ -88,7 +88,7 @@ struct ModelConfig {
   Index hidden = 0;     // width of the feed-forward; 0: attention only
   Norm norm = Norm::RmsNorm;
   double norm_epsilon = 1e-5;
-  bool pre_norm = true;  // else post-norm: norms follow the residual sum, no final norm
+  bool pre_norm = true;  // false: norms after each residual sum, no final norm
   Activation activation = Activation::Silu;
   bool gated = true;  // activation(x w_gate) * (x w_in), as in SwiGLU
   bool attention_biases = false, feed_forward_biases = false;
@@ -99,11 +99,11 @@ struct ModelConfig {
   Index own_layers = 0;
   bool tied_output = true;  // logits = x embed.weight^T
   bool causal = true;
-  double dropout = 0;                          // of embeddings and block outputs, in training
+  double dropout = 0;  // probability, for embeddings and block outputs in training
   std::vector<std::vector<HeadGroup>> groups;  // [layers][groups of the layer]
   Choice architecture = default_architecture();
-  // Variant and encoding of the encoder, one group per layer. Empty: as `groups` if these are
-  // uniform, else full attention without positions.
+  // Variant and encoding of the encoder, one group per layer. Empty: those of `groups` if uniform,
+  // else full attention without positions.
   std::optional<Choice> encoder_variant, encoder_encoding;
   Choice residual_connection = default_residual_connection();
   std::optional<Choice> exits;
@@ -136,7 +136,6 @@ struct HeadRange {
   Index first = 0, count = 0;               // query heads
   Index first_key_head = 0, key_heads = 0;  // key-value heads that they use
 };
-// Ranges of all groups of a layer.
 std::vector<HeadRange> head_ranges(const ModelConfig& config,
                                    const std::vector<HeadGroup>& groups_of_layer);
 std::vector<HeadRange> head_ranges(const ModelConfig& config, Index layer);
@@ -148,14 +147,14 @@ bool is_uniform(const ModelConfig& config);
 // Head groups of the encoder's layers; empty without an encoder.
 std::vector<std::vector<HeadGroup>> encoder_groups(const ModelConfig& config);
 
-// Input encoding that all groups name, or null. Throws InputError if only some groups name it.
+// Input encoding that all groups share, or null. Throws InputError if only some groups have it.
 const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups);
 const Choice* input_encoding(const ModelConfig& config);
 
 // Placement of an input encoding.
-bool in_every_layer(const Choice& encoding);  // added in every layer instead of once
-bool adds_to_values(const Choice& encoding);  // added to values, too, not only queries and keys
-bool added_to_input(const Choice& encoding);  // added once, to the embedding
+bool is_added_per_layer(const Choice& encoding);  // added in every layer instead of once
+bool is_added_to_values(const Choice& encoding);  // added to values, too, not only queries and keys
+bool is_added_to_input(const Choice& encoding);   // added once, to the embedding
 
 // True if some heads attend to later tokens: neither the model nor their variant is causal.
 // Next-token losses are then meaningless.

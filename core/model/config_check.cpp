@@ -1,4 +1,3 @@
-// Validation of configurations.
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
@@ -11,24 +10,23 @@ namespace attnscope {
 namespace {
 
 // Rejects variant parameters that need segments in a model without segments.
-void check_segments(const ModelConfig& config, const HeadGroup& group, const std::string& at) {
+void check_segments(const ModelConfig& config, const HeadGroup& group, const std::string& prefix) {
   const Variant& v = variant(group.variant.id);
   if (config.segment > 0) return;
   for (const Parameter& parameter : v.parameters) {
     if (!parameter.scope.segments || !group.variant.values.has(parameter.key)) continue;
-    throw InputError(at + "variant." + parameter.key +
+    throw InputError(prefix + "variant." + parameter.key +
                      ": expected a model with segments (\"segment\"), found one without");
   }
 }
 
-// Checks the groups of one layer of a stack.
 void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups, Index layer,
-                 bool causal, const std::string& at) {
+                 bool causal, const std::string& prefix) {
   const Index heads_per_kv = config.heads / config.kv_heads;
   Index heads = 0;
   for (const HeadGroup& group : groups) heads += group.heads;
   if (heads != config.heads) {
-    throw InputError(at + "groups: layer " + std::to_string(layer) + " has " +
+    throw InputError(prefix + "groups: layer " + std::to_string(layer) + " has " +
                      std::to_string(heads) + " heads, expected " + std::to_string(config.heads));
   }
   const std::vector<HeadRange> ranges = head_ranges(config, groups);
@@ -36,7 +34,7 @@ void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups
     const HeadRange& range = ranges[g];
     if (range.key_heads > 1 &&
         (range.first % heads_per_kv != 0 || range.count % heads_per_kv != 0)) {
-      throw InputError(at + "groups: layer " + std::to_string(layer) + " has a group of " +
+      throw InputError(prefix + "groups: layer " + std::to_string(layer) + " has a group of " +
                        std::to_string(range.count) + " heads, but " + std::to_string(heads_per_kv) +
                        " share one key-value head");
     }
@@ -48,32 +46,32 @@ void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups
     }
     const std::string reason =
         refusal(groups[g].variant, groups[g].encoding, causal, dimensions, 0, 0);
-    if (!reason.empty()) throw InputError(at + reason);
-    check_segments(config, groups[g], at);
+    if (!reason.empty()) throw InputError(prefix + reason);
+    check_segments(config, groups[g], prefix);
   }
 }
 
-void check_encoder(const ModelConfig& config, const std::string& at) {
+void check_encoder(const ModelConfig& config, const std::string& prefix) {
   Index layer = 0;
   for (const auto& groups : encoder_groups(config)) {
     for (const HeadGroup& group : groups) {
       if (!variant(group.variant.id).causality.by_definition) continue;
       throw InputError(
-          at + "architecture.encoder_variant: " + group.variant.id +
+          prefix + "architecture.encoder_variant: " + group.variant.id +
           " is causal by definition; expected a bidirectional variant for the encoder");
     }
-    check_layer(config, groups, layer++, false, at + "architecture.encoder: ");
+    check_layer(config, groups, layer++, false, prefix + "architecture.encoder: ");
   }
 }
 
 // Rejects absolute encodings with memory: remembered rows have distances only.
-void check_memory_positions(const ModelConfig& config, const std::string& at) {
+void check_memory_positions(const ModelConfig& config, const std::string& prefix) {
   if (config.segment == 0) return;
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
       if (!variant(group.variant.id).memory.remember || !encoding(group.encoding.id).absolute)
         continue;
-      throw InputError(at + "position: " + group.encoding.id +
+      throw InputError(prefix + "position: " + group.encoding.id +
                        " encodes absolute positions, but the memory of " + group.variant.id +
                        " has distances only; expected a relative encoding");
     }
@@ -81,60 +79,61 @@ void check_memory_positions(const ModelConfig& config, const std::string& at) {
 }
 
 void check_choice(const Info& info, const Choice& choice, const char* name,
-                  const std::string& reason, const std::string& at) {
-  check_values(info, choice.values, at + name);
-  if (!reason.empty()) throw InputError(at + reason);
+                  const std::string& reason, const std::string& prefix) {
+  check_values(info, choice.values, prefix + name);
+  if (!reason.empty()) throw InputError(prefix + reason);
 }
 
-void check_choices(const ModelConfig& config, const std::string& at) {
+void check_choices(const ModelConfig& config, const std::string& prefix) {
   const Architecture& architecture = attnscope::architecture(config.architecture.id);
   check_choice(architecture, config.architecture, "architecture",
-               architecture.refusal ? architecture.refusal(config) : "", at);
+               architecture.refusal ? architecture.refusal(config) : "", prefix);
   const ResidualConnection& residual_connection =
       attnscope::residual_connection(config.residual_connection.id);
   check_choice(residual_connection, config.residual_connection, "join",
-               residual_connection.refusal ? residual_connection.refusal(config) : "", at);
+               residual_connection.refusal ? residual_connection.refusal(config) : "", prefix);
   const InputKind& input = input_kind(config.input.id);
-  check_choice(input, config.input, "input", input.refusal ? input.refusal(config) : "", at);
+  check_choice(input, config.input, "input", input.refusal ? input.refusal(config) : "", prefix);
   if (config.exits) {
-    check_choice(exit_rule(config.exits->id), *config.exits, "exits", exits_refusal(config), at);
+    check_choice(exit_rule(config.exits->id), *config.exits, "exits", exits_refusal(config),
+                 prefix);
   }
   if (config.segment > 0 && !architecture.has_segments) {
-    throw InputError(at + "segment: " + architecture.id +
+    throw InputError(prefix + "segment: " + architecture.id +
                      " does not support segments; expected no segment");
   }
   const std::string auxiliary = auxiliary_refusal(config);
-  if (!auxiliary.empty()) throw InputError(at + auxiliary);
+  if (!auxiliary.empty()) throw InputError(prefix + auxiliary);
 }
 
-void check_adaptive(const ModelConfig& config, const std::string& at) {
+void check_adaptive(const ModelConfig& config, const std::string& prefix) {
   const AdaptiveVocabulary& adaptive = config.embedding.adaptive;
   if (adaptive == AdaptiveVocabulary{}) return;
   if (adaptive.cutoffs.empty()) {
-    throw InputError(at + "embedding.narrowing: expected embedding.cutoffs, found none");
+    throw InputError(prefix + "embedding.narrowing: expected embedding.cutoffs, found none");
   }
   for (const VocabularyCluster& cluster : vocabulary_clusters(config)) {
     if (cluster.count < 1) {
-      throw InputError(at + "embedding.cutoffs: expected rising ids between 0 and " +
+      throw InputError(prefix + "embedding.cutoffs: expected rising ids between 0 and " +
                        std::to_string(config.vocabulary));
     }
     if (cluster.width < 1) {
-      throw InputError(at + "embedding.narrowing: the last cluster would have width 0; " +
+      throw InputError(prefix + "embedding.narrowing: the last cluster would have width 0; " +
                        "expected a smaller number, found " + std::to_string(adaptive.narrowing));
     }
   }
-  const bool supported = config.architecture.id == default_architecture().id &&
-                         input_kind(config.input.id).is_text && !config.exits &&
-                         config.auxiliary == Auxiliary{} && !config.head.transform &&
-                         !residual_connection(config.residual_connection.id).run_layers;
-  if (supported) return;
-  throw InputError(at +
+  const bool is_supported = config.architecture.id == default_architecture().id &&
+                            input_kind(config.input.id).is_text && !config.exits &&
+                            config.auxiliary == Auxiliary{} && !config.head.transform &&
+                            !residual_connection(config.residual_connection.id).run_layers;
+  if (is_supported) return;
+  throw InputError(prefix +
                    "embedding.cutoffs: expected a text decoder without exits, auxiliary "
                    "losses, head.transform and reversible layers");
 }
 
 // Checks options of the embedding, the output head and shared layer weights.
-void check_embedding_and_head(const ModelConfig& config, const std::string& at) {
+void check_embedding_and_head(const ModelConfig& config, const std::string& prefix) {
   const std::string& type = config.architecture.id;
   const Reads reads = architecture(type).reads;
   const bool is_single_stack = type == default_architecture().id;
@@ -144,7 +143,7 @@ void check_embedding_and_head(const ModelConfig& config, const std::string& at) 
   const bool is_text_or_patches = is_text || input_kind(config.input.id).uses_patches;
   const EmbeddingConfig& embedding = config.embedding;
   const auto refuse = [&](const std::string& key, const std::string& reason) {
-    throw InputError(at + key + ": " + reason);
+    throw InputError(prefix + key + ": " + reason);
   };
   if (embedding.types > 0 && (!is_single_stack || !is_text)) {
     refuse("embedding.types", "expected a text decoder (or encoder), found " + type);
@@ -158,7 +157,7 @@ void check_embedding_and_head(const ModelConfig& config, const std::string& at) 
            "expected decoder or encoder_decoder, of text or image patches, or trajectory, found " +
                type);
   }
-  if (embedding.first_norm && (!is_single_stack || !embedding.norm || !norm_before(config) ||
+  if (embedding.first_norm && (!is_single_stack || !embedding.norm || !has_input_norm(config) ||
                                config.model_options.shared_norm ||
                                config.residual_connection != default_residual_connection())) {
     refuse("embedding.first_norm",
@@ -169,7 +168,7 @@ void check_embedding_and_head(const ModelConfig& config, const std::string& at) 
       refuse("embedding.width", "expected a text decoder (or encoder), found " + type);
     }
     const Choice* choice = input_encoding(config);
-    if (choice && !added_to_input(*choice)) {
+    if (choice && !is_added_to_input(*choice)) {
       refuse("embedding.width",
              "positions added in layers have the model's width; expected input encodings that are "
              "added once, or none");
@@ -205,26 +204,28 @@ void check_embedding_and_head(const ModelConfig& config, const std::string& at) 
 }  // namespace
 
 void check(const ModelConfig& config, std::string_view path) {
-  const std::string at = std::string(path) + ": ";
+  const std::string prefix = std::string(path) + ": ";
   if (config.heads % config.kv_heads != 0) {
-    throw InputError(at + "heads: expected a multiple of kv_heads " +
+    throw InputError(prefix + "heads: expected a multiple of kv_heads " +
                      std::to_string(config.kv_heads) + ", found " + std::to_string(config.heads));
   }
   if (static_cast<Index>(config.groups.size()) != config.layers) {
-    throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
-                     " layers, found " + std::to_string(config.groups.size()));
+    throw InputError(prefix + "groups: expected a list for each of " +
+                     std::to_string(config.layers) + " layers, found " +
+                     std::to_string(config.groups.size()));
   }
   const std::string reason = model_options_refusal(config);
-  if (!reason.empty()) throw InputError(at + reason);
-  check_choices(config, at);
+  if (!reason.empty()) throw InputError(prefix + reason);
+  check_choices(config, prefix);
   input_encoding(config);
-  check_embedding_and_head(config, at);
-  check_adaptive(config, at);
+  check_embedding_and_head(config, prefix);
+  check_adaptive(config, prefix);
   for (Index layer = 0; layer < config.layers; ++layer) {
-    check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal, at);
+    check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal,
+                prefix);
   }
-  check_encoder(config, at);
-  check_memory_positions(config, at);
+  check_encoder(config, prefix);
+  check_memory_positions(config, prefix);
 }
 
 }  // namespace attnscope

@@ -27,18 +27,18 @@ Choice read_variant(JsonObject& object, const ModelConfig& config) {
   const Json& json = object.any("variant");
   const InputKind& input = input_kind(config.input.id);
   if (!input.pattern_size) return variant_from_json(json, path);
-  Json completed = json;
+  Json full_json = json;
   for (const Parameter& parameter : variant(type_of(json, path)).parameters) {
     if (parameter.scope.image.empty()) continue;
     const Index size = input.pattern_size(config.input.values, parameter.scope.image);
-    if (!completed.contains(parameter.key)) completed[parameter.key] = size;
-    const bool matches = completed[parameter.key] == size;
+    if (!full_json.contains(parameter.key)) full_json[parameter.key] = size;
+    const bool matches = full_json[parameter.key] == size;
     if (parameter.key == parameter.scope.image && !matches) {
       throw InputError(path + "." + parameter.key + ": expected the image's " +
-                       std::to_string(size) + ", found " + shortened(completed[parameter.key]));
+                       std::to_string(size) + ", found " + shortened(full_json[parameter.key]));
     }
   }
-  return variant_from_json(completed, path);
+  return variant_from_json(full_json, path);
 }
 
 std::vector<HeadGroup> layer_groups_from_json(const Json& list, const std::string& path,
@@ -81,12 +81,12 @@ void read_architecture(JsonObject& object, ModelConfig& config) {
   const std::string path = object.path_of("architecture");
   Json value = object.any("architecture");
   const Architecture& architecture = attnscope::architecture(type_of(value, path));
-  const auto take = [&](const char* key) {
+  const auto extract = [&](const char* key) {
     Json member = value.contains(key) && architecture.has_encoder ? value[key] : Json();
     if (architecture.has_encoder) value.erase(key);
     return member;
   };
-  const Json encoder_variant = take("encoder_variant"), position = take("encoder_position");
+  const Json encoder_variant = extract("encoder_variant"), position = extract("encoder_position");
   if (!encoder_variant.is_null()) {
     config.encoder_variant = variant_from_json(encoder_variant, path + ".encoder_variant");
   }

@@ -1,4 +1,3 @@
-// Models with another context length than in training.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -13,14 +12,14 @@ Model with_context(const Model& model, Index context) {
   Model result = model;
   result.config.context = context;
   check(result.config, "model");
-  std::uint64_t number = 0;
+  std::uint64_t weight_number = 0;
   WeightBudget weight_budget;
   for (const WeightSpec& spec : weight_specs(result.config)) {
-    ++number;
+    ++weight_number;
     const auto stored = result.weights.find(spec.name);
     if (stored == result.weights.end() || stored->second.shape() == spec.shape) continue;
-    const bool trained = std::ranges::find(model.untrained, spec.name) == model.untrained.end();
-    if (trained || !spec.initial) {
+    const bool is_trained = std::ranges::find(model.untrained, spec.name) == model.untrained.end();
+    if (is_trained || !spec.initial) {
       throw InputError("overlong: the " + spec.owner + " of this model has " + spec.name + " of " +
                        to_string(stored->second.shape()) + " for " +
                        std::to_string(model.config.context) + " positions, found " +
@@ -28,7 +27,7 @@ Model with_context(const Model& model, Index context) {
                        " tokens; use the first or last tokens, or another encoding");
     }
     weight_budget.reserve(spec.owner, spec.name, spec.shape);
-    stored->second = Var(spec.initial(derived_seed(0, number)));
+    stored->second = Var(spec.initial(derived_seed(0, weight_number)));
   }
   return result;
 }

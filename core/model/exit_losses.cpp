@@ -13,65 +13,65 @@
 
 namespace attnscope {
 
-// Mean over the losses of all layers, or loss of the randomly drawn exit layers.
+// Mean loss of all layers or, with mixed training, loss of the randomly drawn exit layers.
 Var ExitRun::language_model_loss(const IntTensor& targets) const {
-  const IntTensor flat = targets.reshaped({rows_});
+  const IntTensor ids = targets.reshaped({rows_});
   Var sum;
-  if (!mixed_) {
+  if (!is_mixed_) {
     for (Index n = 1; n <= layers_; ++n) {
-      const Var loss = cross_entropy(out(n, states_[static_cast<std::size_t>(n)]), flat);
+      const Var loss = cross_entropy(predict(n, states_[static_cast<std::size_t>(n)]), ids);
       sum = sum.defined() ? add(sum, loss) : loss;
     }
     return scale(sum, 1.0f / static_cast<float>(layers_));
   }
-  const Index target_count = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
+  const Index target_count = std::ranges::count_if(ids, [](std::int32_t t) { return t >= 0; });
   for (Index n = 1; n <= layers_; ++n) {
-    IntTensor layer_targets = flat.copy();
+    IntTensor layer_targets = ids.copy();
     Index count = 0;
     for (Index row = 0; row < rows_; ++row) {
       if (exit_layers_[static_cast<std::size_t>(row)] != n) layer_targets[row] = -1;
       if (layer_targets[row] >= 0) ++count;
     }
     if (count == 0) continue;
-    const Var part =
-        scale(cross_entropy(out(n, states_[static_cast<std::size_t>(n)]), layer_targets),
+    const Var layer_loss =
+        scale(cross_entropy(predict(n, states_[static_cast<std::size_t>(n)]), layer_targets),
               static_cast<float>(count) / static_cast<float>(target_count));
-    sum = sum.defined() ? add(sum, part) : part;
+    sum = sum.defined() ? add(sum, layer_loss) : layer_loss;
   }
   return sum.defined() ? sum : Var(Tensor::zeros({}));
 }
 
 Var ExitRun::distribution_loss(const IntTensor& targets) const {
   OracleInput input{.targets = targets.reshaped({rows_}), .length = length_};
-  input.by_sequence = rule_.distribution_at == 0;
-  input.correctness = values_.choice("oracle") == "correctness";
+  input.is_per_sequence = rule_.distribution_at == 0;
+  input.scores_correctness = values_.choice("oracle") == "correctness";
   input.lambda = values_.real("lambda");
   input.sigma = values_.real("sigma");
   for (Index n = 1; n <= layers_; ++n) {
     const Var x(states_[static_cast<std::size_t>(n)].value());
-    input.add_layer(out(n, x).value());
+    input.add_layer(predict(n, x).value());
   }
-  const IntTensor best = oracle_layers(input);  // [rows], -1 without a target
+  const IntTensor oracle = oracle_layers(input);  // [rows], -1 without a target
   if (!rule_.makes_distribution) {
-    if (distribution_.dim(0) == rows_) return cross_entropy(distribution_, best);
+    if (distribution_.dim(0) == rows_) return cross_entropy(distribution_, oracle);
     // One q for all tokens of a sequence.
-    IntTensor sequence_of({rows_});
+    IntTensor sequence_index({rows_});
     for (Index row = 0; row < rows_; ++row) {
-      sequence_of[row] = static_cast<std::int32_t>(row / length_);
+      sequence_index[row] = static_cast<std::int32_t>(row / length_);
     }
-    return cross_entropy(gather(distribution_, sequence_of), best);
+    return cross_entropy(gather(distribution_, sequence_index), oracle);
   }
   // -log q(n) = -log X^n - sum over earlier m of log(1 - X^m), by softplus of the logits.
   Var sum;
-  const Index target_count = std::ranges::count_if(best, [](std::int32_t n) { return n >= 0; });
+  const Index target_count = std::ranges::count_if(oracle, [](std::int32_t n) { return n >= 0; });
   for (Index n = 1; n < layers_; ++n) {
     const Var x(states_[static_cast<std::size_t>(n)].value());
     const Var logit = exit_probability_logits(pass_, n, x);  // [rows]
     Tensor exits = Tensor::zeros({rows_}), continues = Tensor::zeros({rows_});
     for (Index row = 0; row < rows_; ++row) {
-      if (best[row] < 0) continue;
-      if (best[row] == n - 1) exits[row] = 1;
-      if (best[row] > n - 1) continues[row] = 1;
+      if (oracle[row] < 0) continue;
+      if (oracle[row] == n - 1) exits[row] = 1;
+      if (oracle[row] > n - 1) continues[row] = 1;
     }
     const Var cost =
         add(multiply(softplus(scale(logit, -1)), exits), multiply(softplus(logit), continues));
@@ -83,12 +83,12 @@ Var ExitRun::distribution_loss(const IntTensor& targets) const {
 // Loss of predicting agreement with the last layer; layer n < N has weight n / (sum of n).
 Var ExitRun::imitation_loss(const IntTensor& targets) const {
   const auto predictions = [&](Index n) {
-    const Tensor logits = out(n, Var(states_[static_cast<std::size_t>(n)].value())).value();
+    const Tensor logits = predict(n, Var(states_[static_cast<std::size_t>(n)].value())).value();
     return row_argmax(logits);
   };
-  const std::vector<std::int32_t> last = predictions(layers_);
-  const IntTensor flat = targets.reshaped({rows_});
-  const Index target_count = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
+  const std::vector<std::int32_t> last_predictions = predictions(layers_);
+  const IntTensor ids = targets.reshaped({rows_});
+  const Index target_count = std::ranges::count_if(ids, [](std::int32_t t) { return t >= 0; });
   Var sum;
   for (Index n = 1; n < layers_; ++n) {
     const std::vector<std::int32_t> prediction = predictions(n);
@@ -96,9 +96,9 @@ Var ExitRun::imitation_loss(const IntTensor& targets) const {
     const Var logit = classifier_logits(pass_, x);  // [rows]
     Tensor agrees = Tensor::zeros({rows_}), differs = Tensor::zeros({rows_});
     for (Index row = 0; row < rows_; ++row) {
-      if (flat[row] < 0) continue;
-      const auto at = static_cast<std::size_t>(row);
-      (prediction[at] == last[at] ? agrees : differs)[row] = 1;
+      if (ids[row] < 0) continue;
+      const auto index = static_cast<std::size_t>(row);
+      (prediction[index] == last_predictions[index] ? agrees : differs)[row] = 1;
     }
     const Var cost = attnscope::sum(
         add(multiply(softplus(scale(logit, -1)), agrees), multiply(softplus(logit), differs)));

@@ -14,13 +14,13 @@ namespace {
 
 // Sum of the scores of a row's sequence, weighted by distance to the row or equally.
 double smoothed_score(const OracleInput& input, const std::vector<double>& scores, Index row) {
-  if (!input.by_sequence && input.sigma == 0) return scores[static_cast<std::size_t>(row)];
+  if (!input.is_per_sequence && input.sigma == 0) return scores[static_cast<std::size_t>(row)];
   const Index first = row / input.length * input.length;
   double sum = 0;
-  for (Index other = first; other < first + input.length; ++other) {
-    const auto distance = static_cast<double>(row - other);
-    const double weight = input.by_sequence ? 1 : std::exp(-distance * distance / input.sigma);
-    sum += weight * scores[static_cast<std::size_t>(other)];
+  for (Index neighbour = first; neighbour < first + input.length; ++neighbour) {
+    const auto distance = static_cast<double>(row - neighbour);
+    const double weight = input.is_per_sequence ? 1 : std::exp(-distance * distance / input.sigma);
+    sum += weight * scores[static_cast<std::size_t>(neighbour)];
   }
   return sum;
 }
@@ -33,14 +33,14 @@ Var flatten(const Var& product) {
 
 void OracleInput::add_layer(const Tensor& logits) {
   const std::vector<std::int32_t> guesses = row_argmax(logits);
-  const Tensor likelihoods = correctness ? Tensor() : log_softmax(Var(logits)).value();
+  const Tensor likelihoods = scores_correctness ? Tensor() : log_softmax(Var(logits)).value();
   std::vector<double> layer_scores(static_cast<std::size_t>(targets.size()), 0.0);
   for (Index row = 0; row < targets.size(); ++row) {
     const std::int32_t target = targets[row];
     if (target < 0) continue;
-    const auto at = static_cast<std::size_t>(row);
-    layer_scores[at] = correctness ? (guesses[at] == target ? 1.0 : 0.0)
-                                   : static_cast<double>(likelihoods(row, target));
+    const auto index = static_cast<std::size_t>(row);
+    layer_scores[index] = scores_correctness ? (guesses[index] == target ? 1.0 : 0.0)
+                                             : static_cast<double>(likelihoods(row, target));
   }
   scores.push_back(std::move(layer_scores));
 }
@@ -67,8 +67,8 @@ std::vector<std::int32_t> row_argmax(const Tensor& logits) {
   const Index size = logits.dim(1);
   std::vector<std::int32_t> result;
   for (Index row = 0; row < logits.dim(0); ++row) {
-    const float* from = logits.data() + row * size;
-    result.push_back(static_cast<std::int32_t>(std::max_element(from, from + size) - from));
+    const float* begin = logits.data() + row * size;
+    result.push_back(static_cast<std::int32_t>(std::max_element(begin, begin + size) - begin));
   }
   return result;
 }

@@ -11,25 +11,24 @@ namespace attnscope {
 class Pass;
 
 struct OracleInput {
-  IntTensor targets;         // [rows], -1: none
-  Index length = 0;          // rows per sequence
-  bool by_sequence = false;  // one layer for all tokens of a sequence
-  bool correctness = false;  // score: 1 if the model predicts the target, else 0; or log-likelihood
-  double lambda = 0;         // cost of a layer
-  double sigma = 0;          // kernel width (squared distance) of score smoothing; 0: none
-  std::vector<std::vector<double>> scores{};  // per layer, [N][rows]; 0 without a target
+  IntTensor targets;                // [rows], -1: none
+  Index length = 0;                 // rows per sequence
+  bool is_per_sequence = false;     // one layer for all tokens of a sequence
+  bool scores_correctness = false;  // score: 1 if correct, else 0; false: log-likelihood
+  double lambda = 0;                // cost of a layer
+  double sigma = 0;  // width of the smoothing kernel, as squared distance; 0: no smoothing
+  std::vector<std::vector<double>> scores{};  // [N][rows]; 0 without a target
 
   // Adds the scores of the next layer, one per row of its logits [rows, vocabulary].
   void add_layer(const Tensor& logits);
 };
 
-// Layer, from 0: arg max over n of score^n - lambda n; -1 without a target.  [rows]
+// Exit layers from 0, [rows]: arg max over n of score^n - lambda n; -1 without a target.
 IntTensor oracle_layers(const OracleInput& input);
 
-// Index of the largest entry of each row.
 std::vector<std::int32_t> row_argmax(const Tensor& logits);
 
-// Logits of the geometric rule's exit probability at layer n, from 1.  [rows, d] -> [rows]
+// Logits of the geometric rule's exit probability at layer n (from 1).  [rows, d] -> [rows]
 Var exit_probability_logits(Pass& pass, Index n, const Var& x);
 // Logits of the classifier's confidence.  [rows, d] -> [rows]
 Var classifier_logits(Pass& pass, const Var& x);

@@ -60,7 +60,7 @@ ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
       rows_(x.dim(0)),
       length_(x.dim(0) / pass.batch()),
       exits_early_(pass.options().exit.has_value()),
-      mixed_(pass.options().training && values_.choice("training") == "mixed"),
+      is_mixed_(pass.options().training && values_.choice("training") == "mixed"),
       states_{x},
       encoded_(encoded),
       exit_layers_(static_cast<std::size_t>(x.dim(0)), 0) {
@@ -69,7 +69,7 @@ ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
     distribution_ = rule_.distribution(pass, mean_rows(Var(source.value()), pass.batch()));
     if (exits_early_) exit_by_distribution();
   }
-  if (mixed_) {  // draws the layer that predicts each token
+  if (is_mixed_) {  // draws the layer that predicts each token
     Random random(derived_seed(pass.options().dropout_seed, 0x65786974));
     for (Index& layer : exit_layers_) {
       layer = 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(layers_)));
@@ -78,8 +78,8 @@ ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
 }
 
 void ExitRun::attach_to(LayerStack& stack) {
-  stack.after_layer = [this](Index n, const Var& before, const Var& after) {
-    return after_layer(n, before, after);
+  stack.after_layer = [this](Index n, const Var& old_state, const Var& new_state) {
+    return after_layer(n, old_state, new_state);
   };
   // A trace shows the attention of all rows; without one, exited tokens are not computed.
   skips_exited_ = exits_early_ && !pass_.recorder().on() && pass_.batch() == 1;
@@ -88,16 +88,16 @@ void ExitRun::attach_to(LayerStack& stack) {
 
 std::optional<std::vector<std::int32_t>> ExitRun::active_rows() const {
   std::vector<std::int32_t> active;
-  const auto next = static_cast<Index>(states_.size());
+  const auto next_layer = static_cast<Index>(states_.size());
   for (Index row = 0; row < rows_; ++row) {
     const Index exit = exit_layers_[static_cast<std::size_t>(row)];
-    if (exit == 0 || exit >= next) active.push_back(static_cast<std::int32_t>(row));
+    if (exit == 0 || exit >= next_layer) active.push_back(static_cast<std::int32_t>(row));
   }
   if (static_cast<Index>(active.size()) == rows_) return std::nullopt;
   return active;
 }
 
-Var ExitRun::out(Index n, const Var& x) const {
+Var ExitRun::predict(Index n, const Var& x) const {
   if (n == layers_ || values_.choice("classifier") != "own")
     return pass_.logits(pass_.final_norm(x, ""));
   const std::string prefix = "exits." + std::to_string(n) + ".";
@@ -126,27 +126,27 @@ void ExitRun::exit_by_distribution() {
 }
 
 // Computes the rule's confidence for active rows and lets confident ones exit.
-void ExitRun::update_confidence(Index n, const Var& before, const Var& after) {
+void ExitRun::update_confidence(Index n, const Var& old_state, const Var& new_state) {
   Tensor confidence = Tensor::zeros({rows_});
-  std::vector<std::int32_t> open;
+  std::vector<std::int32_t> rows;
   for (Index row = 0; row < rows_; ++row) {
     const Index exit = exit_layers_[static_cast<std::size_t>(row)];
-    if (mixed_ || exit == 0 || exit >= n) open.push_back(static_cast<std::int32_t>(row));
+    if (is_mixed_ || exit == 0 || exit >= n) rows.push_back(static_cast<std::int32_t>(row));
   }
-  if (!open.empty()) {
-    const Var x = select_rows(Var(after.value()), open);
-    const std::function<Var()> logits = [&] { return out(n, x); };
+  if (!rows.empty()) {
+    const Var x = select_rows(Var(new_state.value()), rows);
+    const std::function<Var()> logits = [&] { return predict(n, x); };
     const Tensor open_confidence =
         rule_.sure_at_end && n == layers_
-            ? Tensor::full({static_cast<Index>(open.size())}, 1)
-            : rule_.confidence({pass_, n, select_rows(Var(before.value()), open), x, logits})
+            ? Tensor::full({static_cast<Index>(rows.size())}, 1)
+            : rule_.confidence({pass_, n, select_rows(Var(old_state.value()), rows), x, logits})
                   .value();
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      confidence[open[i]] = open_confidence[static_cast<Index>(i)];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      confidence[rows[i]] = open_confidence[static_cast<Index>(i)];
     }
   }
   if (exits_early_) {
-    for (const std::int32_t row : open) {
+    for (const std::int32_t row : rows) {
       Index& exit = exit_layers_[static_cast<std::size_t>(row)];
       const bool is_confident = static_cast<double>(confidence[row]) >= threshold(row);
       if (exit == 0 && (is_confident || n == layers_)) exit = n;
@@ -155,9 +155,9 @@ void ExitRun::update_confidence(Index n, const Var& before, const Var& after) {
   confidences_.push_back(std::move(confidence));
 }
 
-Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
-  Var state = after;
-  if (exits_early_ || mixed_) {
+Var ExitRun::after_layer(Index n, const Var& old_state, const Var& new_state) {
+  Var state = new_state;
+  if (exits_early_ || is_mixed_) {
     Tensor continues = Tensor::full({rows_}, 1);
     bool all_active = true;
     for (Index row = 0; row < rows_; ++row) {
@@ -166,7 +166,7 @@ Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
       continues[row] = 0;
       all_active = false;
     }
-    if (!all_active && !skips_exited_) state = choose_rows(continues, after, before);
+    if (!all_active && !skips_exited_) state = choose_rows(continues, new_state, old_state);
   }
   states_.push_back(state);
   if (rule_.distribution_at == n) {
@@ -174,19 +174,19 @@ Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
     if (exits_early_) exit_by_distribution();
   }
   // Training needs no confidences: distribution_loss() and imitation_loss() use states_.
-  const bool records = pass_.recorder().on();
+  const bool is_recording = pass_.recorder().on();
   if (rule_.confidence && exits_early_ && n == layers_ &&
-      !records) {  // all remaining tokens exit here
+      !is_recording) {  // all remaining tokens exit here
     std::ranges::replace(exit_layers_, Index{0}, layers_);
-  } else if (rule_.confidence && (exits_early_ || records)) {
-    update_confidence(n, before, state);
+  } else if (rule_.confidence && (exits_early_ || is_recording)) {
+    update_confidence(n, old_state, state);
   }
   return state;
 }
 
-Var ExitRun::logits(const Var& last) {
-  if (!exits_early_) return out(layers_, last);
-  if (values_.choice("classifier") != "own") return out(layers_, last);
+Var ExitRun::logits(const Var& final_state) {
+  if (!exits_early_) return predict(layers_, final_state);
+  if (values_.choice("classifier") != "own") return predict(layers_, final_state);
   Tensor result({rows_, config_.vocabulary});
   for (Index n = 1; n <= layers_; ++n) {
     std::vector<std::int32_t> rows;
@@ -195,10 +195,10 @@ Var ExitRun::logits(const Var& last) {
         rows.push_back(static_cast<std::int32_t>(row));
     }
     if (rows.empty()) continue;
-    const Tensor part = out(n, select_rows(last, rows)).value();
+    const Tensor layer_logits = predict(n, select_rows(final_state, rows)).value();
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::copy_n(part.data() + static_cast<Index>(i) * config_.vocabulary, config_.vocabulary,
-                  result.data() + rows[i] * config_.vocabulary);
+      std::copy_n(layer_logits.data() + static_cast<Index>(i) * config_.vocabulary,
+                  config_.vocabulary, result.data() + rows[i] * config_.vocabulary);
     }
   }
   return result;
@@ -238,8 +238,8 @@ void ExitRun::record() {
     const Tensor q = softmax(Var(distribution_.value())).value();  // [B or rows, N]
     Tensor distribution({rows_, layers_});
     for (Index row = 0; row < rows_; ++row) {
-      const Index from = q.dim(0) == rows_ ? row : row / length_;
-      std::copy_n(q.data() + from * layers_, layers_, distribution.data() + row * layers_);
+      const Index source_row = q.dim(0) == rows_ ? row : row / length_;
+      std::copy_n(q.data() + source_row * layers_, layers_, distribution.data() + row * layers_);
     }
     recorder.values("exit.distribution", distribution);
   }

@@ -17,20 +17,20 @@ namespace attnscope {
 class Pass;
 class WeightList;
 
-// Input of a rule after layer n, from 1; rows are tokens.
+// Input of a rule after a layer; rows are tokens.
 struct ExitView {
   Pass& pass;
-  Index layer = 0;                     // n
-  Var before, after;                   // x^(n-1), x^n: [rows, d]
-  const std::function<Var()>& logits;  // out_n(x^n), [rows, vocabulary]
+  Index layer = 0;                     // n, from 1
+  Var previous_state, state;           // x^(n-1), x^n: [rows, d]
+  const std::function<Var()>& logits;  // prediction from x^n, [rows, vocabulary]
 };
 
 // Exit rule: either a distribution over exit layers or a confidence after each layer.
 struct ExitRule : Info {
   // Layer after which the exit layers of all tokens are known; -1: decided layer by layer.
   Index distribution_at = -1;
-  // Logits of q over the layers. distribution_at 0: [B, N] from the mean over positions [B, d] of
-  // the encoder's output or, without an encoder, of x^0; 1: [rows, N] from x^1 [rows, d].
+  // Logits of the distribution q over layers. distribution_at 0: [B, N] from the mean [B, d] of the
+  // encoder's output or, without an encoder, of x^0; 1: [rows, N] from x^1 [rows, d].
   std::function<Var(Pass& pass, const Var& x)> distribution;
   // Confidence after layer n, at most 1: [rows]. Empty if `distribution` is set.
   std::function<Var(const ExitView&)> confidence;
@@ -50,22 +50,21 @@ ExitRule response_exits();
 ExitRule saturation_exits();
 ExitRule classifier_exits();
 
-// Reason why a model cannot have its exits ("exits: ..."); empty: none.
+// Reason why a model cannot have its exits ("exits: ..."); empty if it can.
 std::string exits_refusal(const ModelConfig& config);
-// Adds the weights of one classifier (norm and projection) per layer if the exits have such.
+// Adds norm and projection of a classifier per layer if layers have classifiers of their own.
 void add_exit_classifiers(WeightList& list);
 
-// Parameters shared by rules: classifier, training, exit_weight; oracle, lambda, sigma; decay.
-std::vector<Parameter> exit_parameters();
-std::vector<Parameter> oracle_parameters();
+std::vector<Parameter> exit_parameters();    // classifier, training, exit_weight
+std::vector<Parameter> oracle_parameters();  // oracle, lambda, sigma
 Parameter decay_parameter();
 // Weights exit.w and exit.b with these shapes.
 std::vector<WeightInfo> exit_weights(Shape (*w_shape)(const Dimensions&),
                                      Shape (*b_shape)(const Dimensions&));
 // Base of rules that are trained on the oracle, without label, summary and weights.
 ExitRule oracle_exits();
-// Makes a rule choose the layer once, by logits x W + b after layer `at` (distribution_at).
-void choose_layer_once(ExitRule& rule, Index at);
+// Makes a rule choose the exit layer once, by logits x W + b after layer `layer` (distribution_at).
+void choose_layer_once(ExitRule& rule, Index layer);
 
 // Early exits during one pass through a stack.
 class ExitRun {
@@ -75,20 +74,19 @@ class ExitRun {
   // Observes the layers of a stack and restores the states of tokens that have exited.
   void attach_to(LayerStack& stack);
   // Logits of the last layer or, with a threshold, of each token's exit layer.  [n, vocabulary]
-  Var logits(const Var& last);
-  // Output with these logits, the exit layers, and the exit losses instead of the plain loss.
+  Var logits(const Var& final_state);
+  // Output with these logits, the exit layers, and the losses of the exits.
   Output output(const Var& logits, const Batch& batch) const;
   void record();
 
  private:
-  Var after_layer(Index n, const Var& before, const Var& after);
+  Var after_layer(Index n, const Var& old_state, const Var& new_state);
   std::optional<std::vector<std::int32_t>> active_rows() const;
-  Var out(Index n, const Var& x) const;
-  void update_confidence(Index n, const Var& before, const Var& after);
+  Var predict(Index n, const Var& x) const;
+  void update_confidence(Index n, const Var& old_state, const Var& new_state);
   void exit_by_distribution();
   double threshold(Index row) const;
   Tensor distribution_of_confidences() const;
-  IntTensor oracle(const IntTensor& targets) const;
   Var distribution_loss(const IntTensor& targets) const;
   Var imitation_loss(const IntTensor& targets) const;
   Var language_model_loss(const IntTensor& targets) const;
@@ -100,11 +98,11 @@ class ExitRun {
   const ExitRule& rule_;
   const Values& values_;
   Index layers_, rows_, length_;
-  bool exits_early_;                 // the options have a threshold
-  bool skips_exited_ = false;        // no computation for tokens that have exited
-  bool mixed_;                       // exit layers are drawn at random (training)
+  bool exits_early_;                 // true if the options have a threshold
+  bool skips_exited_ = false;        // true if states of exited tokens are not computed
+  bool is_mixed_;                    // true if exit layers are drawn at random (training)
   std::vector<Var> states_;          // x^0 .. x^N
-  std::vector<Tensor> confidences_;  // of layer n at [n - 1], [rows], 0 if not computed
+  std::vector<Tensor> confidences_;  // [n - 1]: confidence after layer n, [rows]; 0 if not computed
   Var distribution_;                 // logits of q, [B or rows, N]
   Var encoded_;
   std::vector<Index> exit_layers_;  // exit layer of each row, 0: still active

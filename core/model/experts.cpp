@@ -30,12 +30,12 @@ std::vector<std::vector<Index>> select_experts(const Tensor& logits, Index per_r
 }
 
 // Weight of each expert for each row, 0 for those not chosen.  [n, experts]
-Var expert_gates(const Var& logits, const std::vector<std::vector<Index>>& chosen,
+Var expert_gates(const Var& logits, const std::vector<std::vector<Index>>& choice,
                  bool renormalised) {
   const float excluded = renormalised ? -std::numeric_limits<float>::infinity() : 0;
   Tensor mask = Tensor::full(logits.shape(), excluded);
   for (Index row = 0; row < logits.dim(0); ++row) {
-    for (const Index e : chosen[static_cast<std::size_t>(row)]) mask(row, e) = renormalised ? 0 : 1;
+    for (const Index e : choice[static_cast<std::size_t>(row)]) mask(row, e) = renormalised ? 0 : 1;
   }
   return renormalised ? softmax(add(logits, mask)) : multiply(softmax(logits), mask);
 }
@@ -44,13 +44,13 @@ Var expert_gates(const Var& logits, const std::vector<std::vector<Index>>& chose
 
 Var Pass::mix_experts(const Site& site, const Var& x) {
   const Experts& experts = config().model_options.experts;
-  const std::string at = site.prefix + "ffn.";
-  const Var logits = linear(x, at + "router", at + "router_bias");  // [n, experts]
-  const auto chosen = select_experts(logits.value(), experts.chosen);
-  const Var gates = expert_gates(logits, chosen, experts.renormalised);  // [n, experts]
+  const std::string prefix = site.prefix + "ffn.";
+  const Var logits = linear(x, prefix + "router", prefix + "router_bias");  // [n, experts]
+  const auto selected = select_experts(logits.value(), experts.chosen);
+  const Var gates = expert_gates(logits, selected, experts.renormalised);  // [n, experts]
   if (recorder_.on()) recorder_.located_rows("gate.experts", site.address, gates.value());
-  // Each expert processes the rows that chose it. output_rows[slot][row]: index of the row's
-  // output for its chosen expert number `slot`, in the concatenation of all outputs.
+  // Each expert processes the rows that chose it. output_rows[slot][row]: index, in the
+  // concatenated outputs, of the row's output from its chosen expert number `slot`.
   std::vector<Var> outputs;  // [rows of the expert, d] each
   const Index rows = x.dim(0);
   std::vector<IntTensor> output_rows;
@@ -60,17 +60,17 @@ Var Pass::mix_experts(const Site& site, const Var& x) {
     check_stop();
     std::vector<std::int32_t> expert_rows;
     for (Index row = 0; row < rows; ++row) {
-      const std::vector<Index>& row_experts = chosen[static_cast<std::size_t>(row)];
-      const auto found = std::ranges::find(row_experts, e);
-      if (found == row_experts.end()) continue;
-      output_rows[static_cast<std::size_t>(found - row_experts.begin())][row] =
+      const std::vector<Index>& row_experts = selected[static_cast<std::size_t>(row)];
+      const auto slot_entry = std::ranges::find(row_experts, e);
+      if (slot_entry == row_experts.end()) continue;
+      output_rows[static_cast<std::size_t>(slot_entry - row_experts.begin())][row] =
           static_cast<std::int32_t>(output_count + static_cast<Index>(expert_rows.size()));
       expert_rows.push_back(static_cast<std::int32_t>(row));
     }
     if (expert_rows.empty()) continue;
     output_count += static_cast<Index>(expert_rows.size());
-    const Var out =
-        apply_feed_forward(select_rows(x, expert_rows), at + "experts." + std::to_string(e) + ".");
+    const Var out = apply_feed_forward(select_rows(x, expert_rows),
+                                       prefix + "experts." + std::to_string(e) + ".");
     outputs.push_back(multiply(out, select_rows(slice(gates, 1, e, 1), expert_rows)));  // [rows, d]
   }
   const Var concatenated = outputs.size() == 1 ? outputs[0] : concat(outputs, 0);  // [n chosen, d]

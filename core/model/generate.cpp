@@ -8,8 +8,8 @@ namespace attnscope {
 namespace {
 
 // Tokens that remain when the context is full: the first `protected_count` and the last ones.
-std::vector<std::int32_t> kept_tokens(const std::vector<std::int32_t>& all, Index context,
-                                      Index protected_count) {
+std::vector<std::int32_t> remaining_tokens(const std::vector<std::int32_t>& all, Index context,
+                                           Index protected_count) {
   const Index count = static_cast<Index>(all.size());
   const Index kept_count = std::max<Index>(1, context - context / 2);
   const Index prefix = std::clamp<Index>(protected_count, 0, kept_count - 1);
@@ -23,26 +23,26 @@ std::vector<std::int32_t> kept_tokens(const std::vector<std::int32_t>& all, Inde
 Generator::Generator(const Model& model, GeneratorOptions options)
     : model_(model),
       options_(std::move(options)),
-      recomputes_(cache_refusal(model.config, options_.exit.has_value())) {}
+      recompute_reason_(cache_refusal(model.config, options_.exit.has_value())) {}
 
 Tensor Generator::step(const std::vector<std::int32_t>& ids, Trace* trace) {
   if (ids.empty()) throw InputError("ids: expected at least one token, found none");
   std::vector<std::int32_t> all = tokens_;
   all.insert(all.end(), ids.begin(), ids.end());
-  const bool in_segments = model_.config.segment > 0;
+  const bool has_segments = model_.config.segment > 0;
   const Index count = static_cast<Index>(all.size()), context = model_.config.context;
-  const bool exceeds_context = count > context && !in_segments;
-  if (exceeds_context) all = kept_tokens(all, context, options_.kept);
+  const bool exceeds_context = count > context && !has_segments;
+  if (exceeds_context) all = remaining_tokens(all, context, options_.kept);
   const Index dropped = count - static_cast<Index>(all.size());
-  const bool caches = recomputes_.empty();
+  const bool is_cached = recompute_reason_.empty();
   State cache, memory = memory_;
   if (!exceeds_context) cache = cache_;
-  const bool is_incremental = caches && cache.length > 0;
+  const bool is_incremental = is_cached && cache.length > 0;
   cache.steps = steps_;
   const Step result =
-      in_segments ? read_segments(all, memory, trace)
-                  : run(is_incremental ? ids : all, caches ? &cache : nullptr, nullptr, trace);
-  if (trace && !caches) {
+      has_segments ? read_segments(all, memory, trace)
+                   : run(is_incremental ? ids : all, is_cached ? &cache : nullptr, nullptr, trace);
+  if (trace && !is_cached) {
     for (AttentionTap& tap : trace->attention) tap.address.step = steps_;
   }
   cache_ = std::move(cache);
@@ -54,7 +54,7 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, Trace* trace) {
   return result.logits;
 }
 
-// memory: of completed segments; segments that become complete are added.
+// Processes the segments of `all` after those in `memory`, to which it adds completed segments.
 Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, State& memory,
                                          Trace* trace) const {
   const Index segment = model_.config.segment, length = static_cast<Index>(all.size());
@@ -62,11 +62,11 @@ Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, S
   while (memory.length < length) {
     const Index count = std::min(segment, length - memory.length);
     const auto first = all.begin() + memory.length;
-    const bool last = memory.length + count == length;
-    State after = memory;
-    result = run({first, first + count}, nullptr, &after, last ? trace : nullptr);
+    const bool is_last = memory.length + count == length;
+    State next_memory = memory;
+    result = run({first, first + count}, nullptr, &next_memory, is_last ? trace : nullptr);
     if (count < segment) break;  // incomplete: processed again with the next tokens
-    memory = std::move(after);
+    memory = std::move(next_memory);
   }
   return result;
 }
@@ -81,12 +81,12 @@ Generator::Step Generator::run(const std::vector<std::int32_t>& ids, State* cach
   options.exit = options_.exit;
   options.retrieval = options_.retrieval;
   options.last_logits = !options_.retrieval;  // retrieval needs all rows
-  const auto row = [](const std::vector<std::int32_t>& list) {
+  const auto to_row = [](const std::vector<std::int32_t>& list) {
     return IntTensor::from({1, static_cast<Index>(list.size())}, list);
   };
   Batch batch;
-  batch.ids = row(ids);
-  if (!options_.source.empty()) batch.source = row(options_.source);
+  batch.ids = to_row(ids);
+  if (!options_.source.empty()) batch.source = to_row(options_.source);
   const Output output = attnscope::run(model_, batch, options);
   const Index vocabulary = model_.config.vocabulary;
   const Tensor logits =

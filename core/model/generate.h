@@ -33,11 +33,11 @@ class Generator {
   // or an error the generator is unchanged. Throws InputError as forward() does.
   Tensor step(const std::vector<std::int32_t>& ids, Trace* trace = nullptr);
 
-  // Tokens that the next one depends on: limited by the context, except with segments.
+  // Tokens on which the next prediction depends: at most the context, except with segments.
   const std::vector<std::int32_t>& tokens() const { return tokens_; }
-  Index forgotten() const { return forgotten_; }  // tokens dropped from the beginning
+  Index forgotten() const { return forgotten_; }  // number of tokens dropped so far
   // Reason why every step recomputes the whole sequence; empty: keys and values are cached.
-  const std::string& recompute_reason() const { return recomputes_; }
+  const std::string& recompute_reason() const { return recompute_reason_; }
   // Exit layer of the last token, from 1; 0 without a threshold.
   Index exit_layer() const { return exit_layer_; }
 
@@ -51,9 +51,9 @@ class Generator {
 
   const Model& model_;
   GeneratorOptions options_;
-  std::string recomputes_;
+  std::string recompute_reason_;
   State cache_;
-  State memory_;  // of the completed segments
+  State memory_;  // memory of the completed segments
   std::vector<std::int32_t> tokens_;
   Index forgotten_ = 0, steps_ = 0, exit_layer_ = 0;
 };

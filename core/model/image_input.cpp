@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// The start id, then all pixels but the last; each position predicts the next pixel.
+// Batch of the start id and all pixels but the last; each position predicts the next pixel.
 Batch pixel_batch(const std::vector<std::int32_t>& ids, const ModelConfig& config) {
   const Values& image = config.input.values;
   const auto levels = static_cast<std::int32_t>(image.integer("levels"));
@@ -70,21 +70,21 @@ Parameter size_parameter(const char* key, const char* label, const char* help, I
 }  // namespace
 
 InputKind image_input() {
-  InputKind k;
-  k.id = "image";
-  k.label = "Image";
-  k.group = "Inputs";
-  k.equation = "x₀ = E[previous pixel] + R[row] + C[column]";
-  k.summary =
+  InputKind kind;
+  kind.id = "image";
+  kind.label = "Image";
+  kind.group = "Inputs";
+  kind.equation = "x₀ = E[previous pixel] + R[row] + C[column]";
+  kind.summary =
       "The pixels of an image, row by row. Each is predicted from the preceding ones; the position "
       "of the next pixel is added to the vector of the previous one.";
-  k.source = "Parmar et al., 2018, Image transformer, arXiv:1802.05751";
-  k.parameters = {size_parameter("width", "Width", "Pixels per row.", 8),
-                  size_parameter("height", "Height", "Rows.", 8),
-                  size_parameter("levels", "Levels", "Number of grey levels.", 16)};
-  k.weights = {position_table("embed.row", "Vector of each row.", "height"),
-               position_table("embed.column", "Vector of each column.", "width")};
-  k.refusal = [](const ModelConfig& config) -> std::string {
+  kind.source = "Parmar et al., 2018, Image transformer, arXiv:1802.05751";
+  kind.parameters = {size_parameter("width", "Width", "Pixels per row.", 8),
+                     size_parameter("height", "Height", "Rows.", 8),
+                     size_parameter("levels", "Levels", "Number of grey levels.", 16)};
+  kind.weights = {position_table("embed.row", "Vector of each row.", "height"),
+                  position_table("embed.column", "Vector of each column.", "width")};
+  kind.refusal = [](const ModelConfig& config) -> std::string {
     if (config.architecture != default_architecture() || !config.causal) {
       return "input: expected a causal decoder for image, which is predicted pixel by pixel";
     }
@@ -95,23 +95,25 @@ InputKind image_input() {
     }
     return "";
   };
-  k.batch = pixel_batch;
-  k.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig& config) {
+  kind.batch = pixel_batch;
+  kind.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig& config) {
     std::vector<std::int32_t> input_ids{
         static_cast<std::int32_t>(config.input.values.integer("levels"))};
     input_ids.insert(input_ids.end(), ids.begin(), ids.end());
     return input_ids;
   };
-  k.max_ids = [](const Values& image) { return image.integer("width") * image.integer("height"); };
-  k.levels = [](const Values& image) { return image.integer("levels"); };
-  k.columns = [](const Values& image) { return image.integer("width"); };
-  k.embed = add_pixel_positions;
-  k.pattern_size = [](const Values& image, std::string_view parameter) -> Index {
+  kind.max_ids = [](const Values& image) {
+    return image.integer("width") * image.integer("height");
+  };
+  kind.levels = [](const Values& image) { return image.integer("levels"); };
+  kind.columns = [](const Values& image) { return image.integer("width"); };
+  kind.embed = add_pixel_positions;
+  kind.pattern_size = [](const Values& image, std::string_view parameter) -> Index {
     if (parameter == "height") return image.integer("height");
     const bool is_width = parameter == "width" || parameter == "stride" || parameter == "block";
     return is_width ? image.integer("width") : -1;
   };
-  return k;
+  return kind;
 }
 
 }  // namespace attnscope

@@ -14,21 +14,21 @@ const InputKind& input_kind(std::string_view id) {
 }
 
 InputKind text_input() {
-  InputKind k;
-  k.id = "text";
-  k.label = "Text";
-  k.group = "Inputs";
-  k.equation = "x₀ = E[id]";
-  k.summary = "Text tokens, each with a learned vector.";
-  k.is_text = true;
-  k.batch = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
+  InputKind kind;
+  kind.id = "text";
+  kind.label = "Text";
+  kind.group = "Inputs";
+  kind.equation = "x₀ = E[id]";
+  kind.summary = "Text tokens, each with a learned vector.";
+  kind.is_text = true;
+  kind.batch = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
     return next_token_batch(IntTensor::from({1, static_cast<Index>(ids.size())}, ids));
   };
-  k.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
+  kind.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
     return ids;
   };
-  k.max_ids = k.levels = k.columns = [](const Values&) { return Index{0}; };
-  return k;
+  kind.max_ids = kind.levels = kind.columns = [](const Values&) { return Index{0}; };
+  return kind;
 }
 
 }  // namespace attnscope

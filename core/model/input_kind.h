@@ -17,11 +17,11 @@ class Pass;
 struct InputKind : Info {
   bool is_text = false;
   bool uses_patches = false;  // reads a whole image as patches and predicts no pixels
-  // With patches: their pixels, [1, n, e], from colours [height, width, 3] in [0, 1].
+  // If uses_patches: pixels of the patches, [1, n, e], from colours [height, width, 3] in [0, 1].
   std::function<Tensor(const Tensor& colours, const Values& input)> patch_pixels;
-  // With patches: ids of the extra tokens, then of the patches.
+  // If uses_patches: ids of the extra tokens, then of the patches.
   std::function<std::vector<std::int32_t>(const Values& input)> patch_ids;
-  // Reason why a model cannot have this input ("input: ..."); empty: none.
+  // Reason why a model cannot have this input ("input: ..."); empty if it can.
   std::function<std::string(const ModelConfig&)> refusal;
   // Input and targets of one sequence of ids.  [1, L]
   std::function<Batch(const std::vector<std::int32_t>& ids, const ModelConfig&)> batch;
@@ -32,8 +32,8 @@ struct InputKind : Info {
   std::function<Index(const Values&input)> max_ids, levels;
   // Row length for displaying the ids of an input; 0: a single row.
   std::function<Index(const Values& input)> columns;
-  // Adds to token vectors x [n, d]; the first token of each sequence has position `first`.
-  // Empty: adds nothing.
+  // Adds learned vectors to token vectors x [n, d]; the first token of each sequence has position
+  // `first`. Empty: adds nothing.
   std::function<Var(Pass&, const Var& x, Index first)> embed;
   // Value of a variant's pattern parameter if the image size determines it, else -1.
   std::function<Index(const Values& input, std::string_view variant_parameter)> pattern_size;

@@ -16,9 +16,9 @@ void InterventionBackend::check_tokens(const Pattern& pattern) const {
                    " other columns");
 }
 
-PartResult InterventionBackend::run(const Part& part, const Wanted& wanted) {
+PartResult InterventionBackend::run(const Part& part, const ResultRequest& wanted) {
   check_tokens(*part.pattern);
-  used_ = true;
+  is_used_ = true;
   Part changed = part;
   changed.pattern = std::make_shared<const Pattern>(change_(*part.pattern));
   note_ = inner_.refusal(changed, wanted);
@@ -33,7 +33,7 @@ PartResult InterventionBackend::run(const Part& part, const Wanted& wanted) {
 }
 
 void InterventionBackend::finish(OperationResult& result) const {
-  if (!used_ || !result.pattern) {
+  if (!is_used_ || !result.pattern) {
     throw InputError("intervene: expected a variant that attends to pairs of tokens, found " +
                      variant_);
   }

@@ -14,12 +14,12 @@ namespace attnscope {
 class InterventionBackend : public Backend {
  public:
   using Change = std::function<Pattern(const Pattern&)>;
-  // variant: its name, for messages; length: number of tokens.
+  // variant: label of the variant, for messages; length: number of tokens.
   InterventionBackend(Backend& inner, Change change, std::string variant, Index length);
 
   std::string name() const override { return inner_.name(); }
-  std::string refusal(const Part&, const Wanted&) const override { return {}; }
-  PartResult run(const Part& part, const Wanted& wanted) override;
+  std::string refusal(const Part&, const ResultRequest&) const override { return {}; }
+  PartResult run(const Part& part, const ResultRequest& wanted) override;
 
   // Applies the changes to the result of an operation that was evaluated with this backend.
   void finish(OperationResult& result) const;
@@ -31,8 +31,8 @@ class InterventionBackend : public Backend {
   Change change_;
   std::string variant_;
   Index length_;
-  std::string note_;   // reason why a part ran on the CPU
-  bool used_ = false;  // has run at least one part
+  std::string note_;      // reason why a part ran on the CPU
+  bool is_used_ = false;  // true if it has run a part
 };
 
 }  // namespace attnscope

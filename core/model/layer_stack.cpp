@@ -7,15 +7,15 @@
 namespace attnscope {
 
 LayerStack layer_stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
-                       const Address& at, bool causal,
-                       const std::function<Index(Index layer)>& own_weights) {
+                       const Address& address, bool causal,
+                       const std::function<Index(Index layer)>& weights_of) {
   LayerStack result;
   for (std::size_t n = 0; n < groups.size(); ++n) {
-    Site site{stack + layer_prefix(static_cast<Index>(n)), at, &groups[n], causal};
+    Site site{stack + layer_prefix(static_cast<Index>(n)), address, &groups[n], causal};
     site.address.layer = static_cast<Index>(n);
-    if (own_weights) {
+    if (weights_of) {
       site.private_prefix = site.prefix;
-      site.prefix = stack + layer_prefix(own_weights(static_cast<Index>(n)));
+      site.prefix = stack + layer_prefix(weights_of(static_cast<Index>(n)));
     }
     result.sites.push_back(std::move(site));
   }
@@ -31,8 +31,8 @@ Var run_layers(Pass& pass, const LayerStack& stack, const Var& x) {
   for (const Site& site : stack.sites) {
     ++n;
     const Pass::ActiveRows rows = stack.active_rows ? stack.active_rows(n) : std::nullopt;
-    const Var after = pass.block(site, state, stack.source, rows);  // [n, d]
-    state = stack.after_layer ? stack.after_layer(n, state, after) : after;
+    const Var new_state = pass.block(site, state, stack.source, rows);  // [n, d]
+    state = stack.after_layer ? stack.after_layer(n, state, new_state) : new_state;
     pass.tap(tap_prefix(site) + "residual", state, site.address.segment);
     if (pass.options().layer_recorded) pass.options().layer_recorded(site.address.stack, n);
   }

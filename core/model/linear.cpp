@@ -12,23 +12,23 @@
 namespace attnscope {
 namespace {
 
-// Multiplications between two checks of `stop`: a few milliseconds on one core. Blocks of fewer
-// than kMinRows rows would spend more time on reading w than on arithmetic.
+// Multiplications between two calls of check_stop(): a few milliseconds on one core. Blocks of
+// fewer than kMinRows rows would spend more time on reading w than on arithmetic.
 constexpr Index kMultiplicationsPerBlock = 600'000'000;
 constexpr Index kMinRows = 16;
 
-// product(x), computed in blocks of rows unless `in_one_block` (for gradients). out: columns.
+// product(x), computed in blocks of rows unless `in_one_block` (for gradients).
 template <class Product>
-Var multiply_in_blocks(const Var& x, Index out, bool in_one_block, const Product& product) {
+Var multiply_in_blocks(const Var& x, Index columns, bool in_one_block, const Product& product) {
   check_stop();
   const Index rows = x.dim(0);
   const Index block =
-      std::max(kMinRows, kMultiplicationsPerBlock / std::max<Index>(1, x.dim(1) * out));
+      std::max(kMinRows, kMultiplicationsPerBlock / std::max<Index>(1, x.dim(1) * columns));
   if (rows <= block || in_one_block) return product(x);
-  Tensor result({rows, out});
+  Tensor result({rows, columns});
   for (Index first = 0; first < rows; first += block) {
     const Tensor part = product(x.value().slice(first, std::min(block, rows - first))).value();
-    std::copy_n(part.data(), part.size(), result.data() + first * out);
+    std::copy_n(part.data(), part.size(), result.data() + first * columns);
     check_stop();
   }
   return result;
@@ -74,11 +74,11 @@ Var linear_transposed(const Var& x, const Var& w) {
 }
 
 Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias) {
-  const auto found = model.weights.find(bias);
-  const Var offset = found == model.weights.end() ? Var() : found->second;
-  const auto narrow = model.narrow.find(matrix);
-  return narrow == model.narrow.end() ? linear(x, weight(model, matrix), offset)
-                                      : linear(x, narrow->second, offset);
+  const auto bias_entry = model.weights.find(bias);
+  const Var offset = bias_entry == model.weights.end() ? Var() : bias_entry->second;
+  const auto entry = model.narrow.find(matrix);
+  return entry == model.narrow.end() ? linear(x, weight(model, matrix), offset)
+                                     : linear(x, entry->second, offset);
 }
 
 Var apply_activation(Activation activation, const Var& x) {
@@ -108,7 +108,7 @@ Var embed_by_cluster(const Model& model, const IntTensor& ids) {
   const auto clusters = vocabulary_clusters(model.config);
   Var result;  // [n, d]
   for (std::size_t c = 0; c < clusters.size(); ++c) {
-    const std::string at = "embed.cluster." + std::to_string(c) + ".";
+    const std::string prefix = "embed.cluster." + std::to_string(c) + ".";
     IntTensor local_ids({ids.size()});
     Tensor in_cluster({ids.size()});
     for (Index n = 0; n < ids.size(); ++n) {
@@ -117,18 +117,18 @@ Var embed_by_cluster(const Model& model, const IntTensor& ids) {
       local_ids[n] = is_member ? static_cast<std::int32_t>(local) : 0;
       in_cluster[n] = is_member ? 1 : 0;
     }
-    const auto narrow = model.narrow.find(at + "table");
+    const auto entry = model.narrow.find(prefix + "table");
     Var rows;  // [n, e]
-    if (narrow == model.narrow.end()) {
-      rows = gather(weight(model, at + "table"), local_ids);
+    if (entry == model.narrow.end()) {
+      rows = gather(weight(model, prefix + "table"), local_ids);
     } else {
       Tensor vectors({ids.size(), clusters[c].width});
       for (Index n = 0; n < ids.size(); ++n) {
-        narrow->second.row(local_ids[n], vectors.data() + n * clusters[c].width);
+        entry->second.row(local_ids[n], vectors.data() + n * clusters[c].width);
       }
       rows = vectors;
     }
-    rows = linear(model, rows, at + "project", "");
+    rows = linear(model, rows, prefix + "project", "");
     result = c == 0 ? rows : choose_rows(in_cluster, rows, result);
   }
   return reshape(result, {ids.dim(0), ids.dim(1), model.config.width});
@@ -141,26 +141,27 @@ Var adaptive_logits(const Model& model, const Var& x) {
   const std::string table_prefix = model.config.tied_output ? "embed.cluster." : "output.cluster.";
   const bool has_bias = model.config.head.bias;
   std::vector<Var> parts;
-  Var choice;  // log p of the clusters after the first, [n, clusters - 1]
+  Var cluster_log_p;  // log p of the clusters after the first, [n, clusters - 1]
   for (std::size_t c = 0; c < clusters.size(); ++c) {
     const std::string number = std::to_string(c);
     const std::string table = table_prefix + number + ".table";
     const Var y = linear(model, x, "output.cluster." + number + ".project", "");  // [n, e]
-    const auto narrow = model.narrow.find(table);
-    Var logits = narrow == model.narrow.end() ? linear_transposed(y, weight(model, table))
-                                              : linear(y, narrow->second.transpose(), Var());
+    const auto entry = model.narrow.find(table);
+    Var logits = entry == model.narrow.end() ? linear_transposed(y, weight(model, table))
+                                             : linear(y, entry->second.transpose(), Var());
     if (has_bias) {
       logits =
           add(logits, slice(weight(model, "output.bias"), 0, clusters[c].first, clusters[c].count));
     }
     if (c == 0) {
-      const auto others = static_cast<Index>(clusters.size()) - 1;
+      const auto other_cluster_count = static_cast<Index>(clusters.size()) - 1;
       const Var cluster_logits = linear(model, y, "output.choice.w", "output.choice.b");
-      const Var head = log_softmax(concat({logits, cluster_logits}, 1));
-      parts.push_back(slice(head, 1, 0, clusters[0].count));
-      choice = slice(head, 1, clusters[0].count, others);
+      const Var first_log_p = log_softmax(concat({logits, cluster_logits}, 1));
+      parts.push_back(slice(first_log_p, 1, 0, clusters[0].count));
+      cluster_log_p = slice(first_log_p, 1, clusters[0].count, other_cluster_count);
     } else {
-      parts.push_back(add(log_softmax(logits), slice(choice, 1, static_cast<Index>(c) - 1, 1)));
+      parts.push_back(
+          add(log_softmax(logits), slice(cluster_log_p, 1, static_cast<Index>(c) - 1, 1)));
     }
   }
   return concat(parts, 1);
@@ -170,9 +171,9 @@ Var adaptive_logits(const Model& model, const Var& x) {
 
 Var embed_tokens(const Model& model, const IntTensor& ids) {
   if (!model.config.embedding.adaptive.cutoffs.empty()) return embed_by_cluster(model, ids);
-  const auto narrow = model.narrow.find("embed.weight");
-  if (narrow == model.narrow.end()) return gather(weight(model, "embed.weight"), ids);
-  const NarrowMatrix& table = narrow->second;
+  const auto entry = model.narrow.find("embed.weight");
+  if (entry == model.narrow.end()) return gather(weight(model, "embed.weight"), ids);
+  const NarrowMatrix& table = entry->second;
   Tensor rows({ids.dim(0), ids.dim(1), table.columns});  // [B, L, d]
   for (Index n = 0; n < ids.size(); ++n) table.row(ids[n], rows.data() + n * table.columns);
   return rows;
@@ -190,31 +191,31 @@ namespace {
 
 // Transform before the product with the token table.  [n, d] -> [n, e]
 Var apply_transform(const Model& model, const Var& x) {
-  const std::string at = "output.transform.";
+  const std::string prefix = "output.transform.";
   const Var y =
-      apply_activation(model.config.head.activation, linear(model, x, at + "w", at + "b"));
-  return apply_norm(model, y, at + "norm");
+      apply_activation(model.config.head.activation, linear(model, x, prefix + "w", prefix + "b"));
+  return apply_norm(model, y, prefix + "norm");
 }
 
-Var plain_logits(const Model& model, const Var& x) {
+Var unscaled_logits(const Model& model, const Var& x) {
   if (!model.config.embedding.adaptive.cutoffs.empty()) return adaptive_logits(model, x);
-  const bool bias = model.config.head.bias;
+  const bool has_bias = model.config.head.bias;
   const Var state = model.config.head.transform ? apply_transform(model, x) : x;
   if (!model.config.tied_output) {
-    return linear(model, state, "output.weight", bias ? "output.bias" : "");
+    return linear(model, state, "output.weight", has_bias ? "output.bias" : "");
   }
-  const auto narrow = model.narrow.find("embed.weight");
-  const Var logits = narrow == model.narrow.end()
+  const auto entry = model.narrow.find("embed.weight");
+  const Var logits = entry == model.narrow.end()
                          ? linear_transposed(state, weight(model, "embed.weight"))
-                         : linear(state, narrow->second.transpose(), Var());
-  return bias ? add(logits, weight(model, "output.bias")) : logits;
+                         : linear(state, entry->second.transpose(), Var());
+  return has_bias ? add(logits, weight(model, "output.bias")) : logits;
 }
 
 }  // namespace
 
 Var output_logits(const Model& model, const Var& x) {
   const ModelOptions& options = model.config.model_options;
-  Var logits = plain_logits(model, x);
+  Var logits = unscaled_logits(model, x);
   if (options.logit_scale != 1) logits = scale(logits, static_cast<float>(options.logit_scale));
   if (options.logit_cap == 0) return logits;
   const auto cap = static_cast<float>(options.logit_cap);

@@ -14,7 +14,7 @@ Var linear(const Var& x, const NarrowMatrix& w, const Var& bias);
 // x w^T with w [out, in].
 Var linear_transposed(const Var& x, const Var& w);
 
-// Uses the model's weights of these names; the bias may be missing.
+// x w + bias with the weights of these names; without bias if the model has none of this name.
 Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias);
 Var apply_activation(Activation activation, const Var& x);
 Var embed_tokens(const Model& model, const IntTensor& ids);  // [B, L] -> [B, L, e]

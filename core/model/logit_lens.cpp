@@ -16,13 +16,13 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kRowsAtATime = 64;
+constexpr Index kRowsPerBatch = 64;
 
 const Tensor& tap(const Trace& trace, const std::string& name) {
-  const auto found = trace.taps.find(name);
-  if (found == trace.taps.end())
+  const auto entry = trace.taps.find(name);
+  if (entry == trace.taps.end())
     throw WorkError("logit lens: this run recorded no \"" + name + "\"");
-  return found->second;
+  return entry->second;
 }
 
 // Applies the final norm and output projection of the model or, if it has one, of the exit
@@ -30,13 +30,13 @@ const Tensor& tap(const Trace& trace, const std::string& name) {
 Var layer_prediction(const Model& model, Index layer, const Tensor& x) {
   const ModelConfig& config = model.config;
   const bool has_classifier = config.exits && config.exits->values.choice("classifier") == "own";
-  const std::string exit = "exits." + std::to_string(layer + 1) + ".";
+  const std::string prefix = "exits." + std::to_string(layer + 1) + ".";
   Var state = x;
   if (config.pre_norm) {
-    const std::string norm = has_classifier ? exit + "norm" : "final_norm";
-    state = apply_norm(model, state, norm);
+    const std::string norm_name = has_classifier ? prefix + "norm" : "final_norm";
+    state = apply_norm(model, state, norm_name);
   }
-  return has_classifier ? linear(model, state, exit + "weight", "") : output_logits(model, state);
+  return has_classifier ? linear(model, state, prefix + "weight", "") : output_logits(model, state);
 }
 
 double cosine(const float* a, const float* b, Index count) {
@@ -50,10 +50,9 @@ double cosine(const float* a, const float* b, Index count) {
   return aa > 0 && bb > 0 ? product / std::sqrt(aa * bb) : 0;
 }
 
-// Fills entry `at` of `lens` from a row of logits; final_guess_probability: id that the last layer
-// predicts.
-void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_guess_probability,
-                  LogitLens& lens, Index at) {
+// Fills entry `index` of `lens` from a row of logits. final_guess: id that the last layer predicts.
+void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_guess, LogitLens& lens,
+                  Index index) {
   const float* best = std::max_element(logits, logits + vocabulary);
   double sum = 0;
   float second = -INFINITY;
@@ -64,10 +63,10 @@ void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_gues
   const auto probability = [&](float logit) {
     return static_cast<float>(static_cast<double>(vector_math::exp(logit - *best)) / sum);
   };
-  lens.guess[at] = static_cast<std::int32_t>(best - logits);
-  lens.probability[at] = probability(*best);
-  lens.margin[at] = probability(*best) - (vocabulary > 1 ? probability(second) : 0.0f);
-  lens.final_guess_probability[at] = probability(logits[final_guess_probability]);
+  lens.guess[index] = static_cast<std::int32_t>(best - logits);
+  lens.probability[index] = probability(*best);
+  lens.margin[index] = probability(*best) - (vocabulary > 1 ? probability(second) : 0.0f);
+  lens.final_guess_probability[index] = probability(logits[final_guess]);
 }
 
 // Tap with the state after a layer; in a recurrence over depth, after a layer of a step.
@@ -83,23 +82,23 @@ std::vector<LayerState> layer_states(const Model& model, const Trace& trace) {
     }
     return states;
   }
-  for (const HeadRef& at : trace.layer_sequence(trace.part({}))) {
-    Site site{layer_prefix(at.layer), {}};
-    site.address.step = at.part.step;
-    states.push_back({tap_prefix(site) + "residual", at.part.step});
+  for (const HeadRef& head : trace.layer_sequence(trace.part({}))) {
+    Site site{layer_prefix(head.layer), {}};
+    site.address.step = head.part.step;
+    states.push_back({tap_prefix(site) + "residual", head.part.step});
   }
   return states;
 }
 
 // Restores the previous states of halted positions.
-Tensor restore_halted(const Tensor& after, const Tensor& before, Index step, const Trace& trace) {
+Tensor restore_halted(const Tensor& next, const Tensor& previous, Index step, const Trace& trace) {
   const auto steps = trace.counts.find("halting.steps");
-  if (steps == trace.counts.end()) return after;
-  Tensor state = after.copy();  // [L, d]
+  if (steps == trace.counts.end()) return next;
+  Tensor state = next.copy();  // [L, d]
   const Index width = state.dim(1);
   for (Index i = 0; i < state.dim(0); ++i) {
     if (step <= steps->second[i]) continue;
-    std::copy_n(before.data() + i * width, width, state.data() + i * width);
+    std::copy_n(previous.data() + i * width, width, state.data() + i * width);
   }
   return state;
 }
@@ -112,20 +111,22 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
   const Index width = state_width(model.config), vocabulary = trace.logits.dim(1);
   LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
                  Tensor({layers, length}), Tensor({layers, length})};
-  std::vector<std::int32_t> final_guess_probability;
+  std::vector<std::int32_t> final_guesses;
   for (Index i = 0; i < length; ++i) {
     const float* row = trace.logits.data() + i * vocabulary;
-    final_guess_probability.push_back(
+    final_guesses.push_back(
         static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
   }
-  Tensor before = tap(trace, "embed");
-  if (before.dim(1) < width) before = concat({Var(before), Var(before)}, 1).value();  // two streams
+  Tensor previous = tap(trace, "embed");
+  if (previous.dim(1) < width)
+    previous = concat({Var(previous), Var(previous)}, 1).value();  // two streams
   for (Index layer = 0; layer < layers; ++layer) {
-    const LayerState& at = states[static_cast<std::size_t>(layer)];
-    const Tensor state = restore_halted(tap(trace, at.tap), before, at.step, trace);  // [L, d]
-    for (Index first = 0; first < length; first += kRowsAtATime) {
+    const LayerState& layer_state = states[static_cast<std::size_t>(layer)];
+    const Tensor state =
+        restore_halted(tap(trace, layer_state.tap), previous, layer_state.step, trace);  // [L, d]
+    for (Index first = 0; first < length; first += kRowsPerBatch) {
       check_stop();
-      const Index count = std::min(kRowsAtATime, length - first);
+      const Index count = std::min(kRowsPerBatch, length - first);
       // The last layer's logits are those of the run.
       const Tensor logits = layer + 1 == layers
                                 ? trace.logits.slice(first, count)
@@ -133,13 +134,12 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
       for (Index r = 0; r < count; ++r) {
         const Index i = first + r;
         evaluate_row(logits.data() + r * vocabulary, vocabulary,
-                     final_guess_probability[static_cast<std::size_t>(i)], lens,
-                     layer * length + i);
-        lens.saturation(layer, i) =
-            static_cast<float>(cosine(state.data() + i * width, before.data() + i * width, width));
+                     final_guesses[static_cast<std::size_t>(i)], lens, layer * length + i);
+        lens.saturation(layer, i) = static_cast<float>(
+            cosine(state.data() + i * width, previous.data() + i * width, width));
       }
     }
-    before = state;
+    previous = state;
   }
   return lens;
 }

@@ -12,12 +12,12 @@
 
 namespace attnscope {
 
-// One number per layer and position: [layers, L]. In a recurrence over depth, layers
-// are counted on through all steps.
+// One number per layer and position: [layers, L]. In a recurrence over depth, layers are numbered
+// through all steps.
 struct LogitLens {
-  IntTensor guess;                 // most likely next token
-  Tensor probability;              // of the guess
-  Tensor margin;                   // to the second most likely token (softmax response in CALM)
+  IntTensor guess;     // most likely next token
+  Tensor probability;  // probability of the guess
+  Tensor margin;       // probability minus the second highest one (softmax response in CALM)
   Tensor final_guess_probability;  // probability of the last layer's guess
   Tensor saturation;               // cosine of the layer's output and input state
 };
@@ -36,8 +36,8 @@ enum class Confidence { Margin, Probability, Saturation };
 std::vector<Index> exit_layers(const LogitLens& lens, Confidence measure, double threshold);
 
 struct ExitSummary {
-  double saved = 0;      // share of layers that are skipped, 0..1
-  double agreement = 0;  // share of positions with the last layer's guess
+  double saved = 0;      // fraction of layers that are skipped
+  double agreement = 0;  // fraction of positions whose guess equals the last layer's
 };
 ExitSummary exit_summary(const LogitLens& lens, const std::vector<Index>& exits);
 

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kAuxiliaryWeight = 0.5;  // of auxiliary losses (Al-Rfou et al.)
+constexpr double kAuxiliaryWeight = 0.5;  // weight of auxiliary losses (Al-Rfou et al.)
 
 std::string future_name(Index m) {
   return "future." + std::to_string(m) + ".weight";
@@ -20,11 +20,11 @@ std::string future_name(Index m) {
 // Targets m positions later.
 IntTensor later_targets(const IntTensor& targets, Index m) {
   const Index length = targets.dim(1);
-  IntTensor later(targets.shape());
+  IntTensor shifted(targets.shape());
   for (Index n = 0; n < targets.size(); ++n) {
-    later[n] = n % length + m < length ? targets[n + m] : -1;
+    shifted[n] = n % length + m < length ? targets[n + m] : -1;
   }
-  return later;
+  return shifted;
 }
 
 }  // namespace
@@ -73,18 +73,18 @@ void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batc
     Var sum(Tensor::zeros({}));
     for (Index n = 1; n < layers; ++n) {
       // Layer n stops predicting after n / 2N of the training; inference uses all layers.
-      const double end = static_cast<double>(n) / static_cast<double>(2 * layers);
-      if (pass.options().training && batch.progress >= end) continue;
+      const double end_of_training = static_cast<double>(n) / static_cast<double>(2 * layers);
+      if (pass.options().training && batch.progress >= end_of_training) continue;
       const Var x = pass.final_norm(states[static_cast<std::size_t>(n - 1)], "");
       sum = add(sum, language_model_loss(pass.logits(x), batch.targets));
     }
     output.losses.push_back(weighted_loss("layers", sum, kAuxiliaryWeight));
   }
   if (config.auxiliary.future == 0) return;
-  const Var last = pass.final_norm(states.back(), "");
+  const Var final_state = pass.final_norm(states.back(), "");
   Var sum(Tensor::zeros({}));
   for (Index m = 1; m <= config.auxiliary.future; ++m) {
-    const Var logits = pass.linear(last, future_name(m), "");
+    const Var logits = pass.linear(final_state, future_name(m), "");
     sum = add(sum, language_model_loss(logits, later_targets(batch.targets, m)));
   }
   output.losses.push_back(weighted_loss("future", sum, kAuxiliaryWeight));

@@ -19,7 +19,7 @@ Var language_model_loss(const Var& logits, const IntTensor& targets);
 // Output with logits for all rows and, if there are targets, their loss.
 Output language_model_output(const Pass& pass, const Var& logits, const Batch& batch);
 
-// Reason why a model cannot have its auxiliary losses ("auxiliary: ..."); empty: none.
+// Reason why a model cannot have its auxiliary losses ("auxiliary: ..."); empty if it can.
 std::string auxiliary_refusal(const ModelConfig& config);
 void add_auxiliary_weights(WeightList& list);
 // states: x^1 .. x^N [n, d]; batch.targets: [B, L].

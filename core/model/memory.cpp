@@ -12,10 +12,10 @@ void record_memory(Pass& pass, const State& state) {
   const auto unbatched = [](const Tensor& rows) {  // batch size 1
     return rows.reshaped({rows.dim(1), rows.dim(2)});
   };
-  for (const auto& [at, remembered] : state.groups) {
-    const std::size_t groups = pass.config().groups[static_cast<std::size_t>(at.layer)].size();
-    const std::string suffix = ".layer=" + std::to_string(at.layer) +
-                               (groups > 1 ? ".group=" + std::to_string(at.group) : "");
+  for (const auto& [address, remembered] : state.groups) {
+    const std::size_t groups = pass.config().groups[static_cast<std::size_t>(address.layer)].size();
+    const std::string suffix = ".layer=" + std::to_string(address.layer) +
+                               (groups > 1 ? ".group=" + std::to_string(address.group) : "");
     if (remembered.row_count() > 0) recorder.values("memory" + suffix, unbatched(remembered.rows));
     if (remembered.compressed_count() > 0) {
       recorder.values("compressed" + suffix, unbatched(remembered.compressed));

@@ -46,9 +46,9 @@ OperationBytes operation_bytes(const ModelConfig& config, const HeadGroup& group
                          .causal = config.causal && !runs.is_encoder,
                          .maps = maps});
   };
-  const bool in_segments = config.segment > 0 && config.segment < runs.rows;
+  const bool has_segments = config.segment > 0 && config.segment < runs.rows;
   const double fixed = bytes(0, 0);
-  const double total = bytes(in_segments ? config.segment : runs.rows, runs.keys);
+  const double total = bytes(has_segments ? config.segment : runs.rows, runs.keys);
   return {total - fixed, fixed};
 }
 
@@ -63,7 +63,7 @@ double keys_per_row(const ModelConfig& config, const LayerRuns& runs) {
   return keys / real(runs.rows);
 }
 
-// Largest integer parameter: it determines the size.
+// Largest integer parameter, which determines the size; null without one.
 const Parameter* largest_integer(const Variant& v, const Values& values) {
   const Parameter* largest = nullptr;
   for (const Parameter& parameter : v.parameters) {
@@ -83,19 +83,19 @@ MemoryUser memory_user(const HeadGroup& group) {
   return {v.label, parameter, group.variant.values.integer(parameter->key)};
 }
 
-// Size of weights that are missing in the checkpoint.
+// Bytes of weights that are missing in the checkpoint.
 double created_weight_bytes(const Model& stored, const ModelConfig& config) {
   double numbers = 0;
   for (const WeightSpec& spec : weight_specs(config)) {
-    if (spec.optional) continue;  // variants count their own replacements
-    const auto found = stored.weights.find(spec.name);
-    const bool is_stored = found != stored.weights.end() && found->second.shape() == spec.shape;
+    if (spec.optional) continue;  // included in the cost of its variant
+    const auto entry = stored.weights.find(spec.name);
+    const bool is_stored = entry != stored.weights.end() && entry->second.shape() == spec.shape;
     if (!is_stored && !stored.narrow.contains(spec.name)) numbers += product(spec.shape);
   }
   return kFloatSize * numbers;
 }
 
-// All layers, once, on all tokens, unless the architecture defines otherwise.
+// Layer runs that the architecture defines; by default, all layers run once on all tokens.
 std::vector<LayerRuns> layer_runs(const ModelConfig& config, RunLength length) {
   const Architecture& a = architecture(config.architecture.id);
   if (a.layer_runs) return a.layer_runs(config, length);
@@ -146,7 +146,7 @@ double layer_count(const ModelConfig& config, const LayerRuns& runs) {
   return runs.times * real(static_cast<Index>(head_groups(config, runs).size()));
 }
 
-// Gradients of all weights, and activations for backpropagation.
+// Bytes of the gradients of all weights and of the activations for backpropagation.
 double gradient_bytes(const Model& stored, const ModelConfig& config, RunLength length) {
   double numbers = 0;
   for (const auto& [name, weight] : stored.weights) numbers += real(weight.value().size());
@@ -197,16 +197,16 @@ std::vector<MemoryItem> memory_need(const Model& stored, const ModelConfig& conf
                                     const RunMemoryRequest& request) {
   ModelConfig extended = config;
   extended.context = std::max(config.context, request.length.tokens);
-  double recorded = 0, most_rows = 0;
+  double recorded = 0, max_rows = 0;
   for (const LayerRuns& runs : layer_runs(config, request.length)) {
     recorded += layer_count(config, runs) * real(runs.rows) * recorded_numbers(config, runs);
-    most_rows = std::max(most_rows, real(std::max(runs.rows, runs.keys)));
+    max_rows = std::max(max_rows, real(std::max(runs.rows, runs.keys)));
   }
-  const double work = 8 * real(config.width) + 3 * real(config.hidden);
+  const double workspace = 8 * real(config.width) + 3 * real(config.hidden);
   std::vector<MemoryItem> items;
   items.push_back({{"newly created weights"}, created_weight_bytes(stored, extended)});
   items.push_back({{"recorded activations"}, kFloatSize * recorded});
-  items.push_back({{"workspace of one layer"}, kFloatSize * most_rows * work});
+  items.push_back({{"workspace of one layer"}, kFloatSize * max_rows * workspace});
   items.push_back({{"logits"}, logits_bytes(config, request.length, request.gradients)});
   if (request.maps) items.push_back({{"attention maps"}, map_bytes(config, request.length)});
   if (request.gradients)
@@ -234,7 +234,7 @@ std::vector<MemoryItem> training_memory_need(const ModelConfig& config,
   items.push_back({{"activations for backpropagation"}, kFloatSize * sequences * layers});
   items.push_back({{"logits"}, sequences * logits_bytes(config, request.length, true)});
   for (const auto& [user, bytes] : variant_bytes(config, request.length, false)) {
-    // Half as much again for the backward pass.
+    // The backward pass needs half as much again.
     items.push_back({user, sequences * 1.5 * bytes.growing + bytes.fixed});
   }
   return largest_first(std::move(items));
@@ -253,7 +253,6 @@ bool keeps_attention(const ModelConfig& config, RunLength length) {
 
 namespace {
 
-// Memory check of a run whose configuration and length may still change.
 struct MemoryCheck {
   const Model& stored;
   RunLength length;
@@ -269,14 +268,14 @@ struct MemoryCheck {
   }
 };
 
-// Largest number in [lower, upper] that satisfies `good`, or lower - 1. If a number satisfies
-// `good`, so must all smaller ones.
-template <class Good>
-Index largest_satisfying(Index lower, Index upper, const Good& good) {
+// Largest number in [lower, upper] that satisfies `predicate`, or lower - 1. If a number satisfies
+// `predicate`, so must all smaller ones.
+template <class Predicate>
+Index largest_satisfying(Index lower, Index upper, const Predicate& predicate) {
   Index low = lower - 1, high = upper;
   while (low < high) {
     const Index middle = low + (high - low + 1) / 2;
-    if (good(middle)) {
+    if (predicate(middle)) {
       low = middle;
     } else {
       high = middle - 1;

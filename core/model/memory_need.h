@@ -10,7 +10,6 @@
 
 namespace attnscope {
 
-// Consumer of memory.
 struct MemoryUser {
   std::string name;                      // "Performer", "recorded activations"
   const Parameter* parameter = nullptr;  // variant parameter that determines the size; or null
@@ -24,15 +23,15 @@ struct MemoryItem {
   double bytes = 0;
 };
 
-// Change that makes a run or plan fit into the budget.
+// Change that makes a run or training step fit into the budget.
 struct MemoryRemedy {
   enum class Of { Parameter, Tokens, Sequences, Other } of = Of::Other;
   Index most = 0;                        // largest parameter value or count that fits
-  const Parameter* parameter = nullptr;  // Of::Parameter
-  std::string other{};                   // Of::Other: "a smaller model or a larger budget"
+  const Parameter* parameter = nullptr;  // set for Of::Parameter
+  std::string other{};                   // text for Of::Other: "a smaller model or a larger budget"
 };
 
-// Estimated memory of a run or plan that exceeds the budget.
+// Estimated memory of a run or training step that exceeds the budget.
 struct MemoryNeed {
   double bytes = 0, budget = 0;
   std::string length;  // "200 tokens"
@@ -46,11 +45,10 @@ struct MemoryNeedError : InputError, MemoryHint {
   MemoryNeed need;
 };
 
-// Run whose memory is estimated.
 struct RunMemoryRequest {
   RunLength length;
-  bool maps = false;       // keeps the attention maps of all heads
-  bool gradients = false;  // of all weights
+  bool maps = false;       // includes the attention maps of all heads
+  bool gradients = false;  // includes gradients of all weights
 };
 
 // Peak memory of a run of `config` beyond the stored weights: newly created weights, recorded
@@ -64,12 +62,11 @@ double total_bytes(const std::vector<MemoryItem>& items);
 // maps if keeps_attention() is true.
 void check_memory(const Model& stored, const ModelConfig& config, RunLength length,
                   bool gradients = false);
-// Throws MemoryNeedError if one operation, without its input, exceeds the budget. maps: with maps.
+// Throws MemoryNeedError if an operation, without its input, exceeds the budget. maps: counts maps.
 void check_memory(const OperationInput& input, bool maps);
 
-// Training step whose memory is estimated.
 struct TrainingMemoryRequest {
-  RunLength length;       // of a sequence
+  RunLength length;       // length of a sequence
   Index micro_batch = 1;  // sequences processed together, out of `batch`
   Index batch = 1;
 };

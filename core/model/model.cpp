@@ -20,11 +20,11 @@ Model make_model(const ModelConfig& config, std::uint64_t seed) {
   }
   Model model;
   model.config = config;
-  std::uint64_t number = 0;
+  std::uint64_t weight_number = 0;
   for (const WeightSpec& spec : weight_specs(config)) {
-    ++number;
+    ++weight_number;
     if (spec.initial) {
-      model.weights.emplace(spec.name, Var(spec.initial(derived_seed(seed, number))));
+      model.weights.emplace(spec.name, Var(spec.initial(derived_seed(seed, weight_number))));
     }
   }
   return model;
@@ -62,13 +62,13 @@ std::vector<std::string> future_leak_notes(const Model& model) {
   const auto& layers = model.config.groups;
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     for (std::size_t group = 0; group < layers[layer].size(); ++group) {
-      const Choice& chosen = layers[layer][group].variant;
-      const Variant& v = variant(chosen.id);
+      const Choice& choice = layers[layer][group].variant;
+      const Variant& v = variant(choice.id);
       if (!v.causality.leaks_future || !(model.config.causal || v.causality.by_definition))
         continue;
       const std::string prefix = group_prefix(static_cast<Index>(layer), static_cast<Index>(group));
       const std::string reason =
-          v.causality.leaks_future(chosen.values, weights_below(model.weights, prefix));
+          v.causality.leaks_future(choice.values, weights_below(model.weights, prefix));
       if (!reason.empty()) notes.insert(v.label + " leaks future tokens: " + reason);
     }
   }

@@ -38,14 +38,14 @@ Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>&
 // State kept between passes: keys and values of processed tokens (generation), or the memory of
 // earlier segments.
 struct State {
-  std::map<Address, Remembered> groups;  // by stack, layer and head group
+  std::map<Address, Remembered> groups;  // memory by stack, layer and head group
   Tensor encoded;                        // [B L_source, d] output of the encoder
-  Index length = 0;                      // tokens
-  Index steps = 0;                       // passes
+  Index length = 0;                      // number of processed tokens
+  Index steps = 0;                       // number of passes
 };
 
 // Reason why keys and values cannot be cached because earlier rows change as the text grows
-// ("Sinkhorn: ..."); empty: none. exits_early: with an early-exit threshold.
+// ("Sinkhorn: ..."); empty: none. exits_early: the pass has an early-exit threshold.
 std::string cache_refusal(const ModelConfig& config, bool exits_early = false);
 
 // "Routing leaks future tokens: ..." for each variant of a causal model whose rows, with the
@@ -87,7 +87,7 @@ struct ForwardOptions {
   Progress* progress = nullptr;  // receives the current layer
   // Called after each recorded layer of a stack, with the number of recorded layers.
   std::function<void(Stack stack, Index layers)> layer_recorded{};
-  // Receives new values, by name, of weights that are trained without gradients (centroids).
+  // Receives new values of weights that are updated without gradients (centroids), by name.
   std::map<std::string, Tensor>* adapted = nullptr;
 };
 

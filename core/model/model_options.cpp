@@ -15,17 +15,17 @@ const std::vector<std::string> kQueryKeyNorms = {"none", "head",
                                                  "projection"};  // order of QueryKeyNorm
 
 void read_experts(JsonObject& object, Experts& experts) {
-  JsonObject inner(object.any("experts"), object.path_of("experts"));
-  experts.count = inner.integer("count", 1, kMaxExperts);
-  experts.chosen = inner.integer_or("chosen", experts.chosen, 1, kMaxExperts);
-  experts.renormalised = inner.flag_or("renormalised", experts.renormalised);
-  experts.router_bias = inner.flag_or("router_bias", experts.router_bias);
-  inner.finish();
+  JsonObject members(object.any("experts"), object.path_of("experts"));
+  experts.count = members.integer("count", 1, kMaxExperts);
+  experts.chosen = members.integer_or("chosen", experts.chosen, 1, kMaxExperts);
+  experts.renormalised = members.flag_or("renormalised", experts.renormalised);
+  experts.router_bias = members.flag_or("router_bias", experts.router_bias);
+  members.finish();
 }
 
 }  // namespace
 
-bool norm_before(const ModelConfig& config) {
+bool has_input_norm(const ModelConfig& config) {
   return config.pre_norm && config.model_options.output_norm != OutputNorm::Instead;
 }
 
@@ -109,7 +109,7 @@ std::string block_refusal(const ModelConfig& config) {
   if (options.shared_norm && !options.parallel) {
     return "shared_norm: expected parallel true (two branches that share a norm), found false";
   }
-  if (options.shared_norm && !norm_before(config)) {
+  if (options.shared_norm && !has_input_norm(config)) {
     return "shared_norm: expected a norm before the block, found none there";
   }
   if (!options.parallel) return "";
@@ -175,7 +175,7 @@ std::string model_options_refusal(const ModelConfig& config) {
   if (config.model_options == ModelOptions{}) return "";
   const Architecture& architecture = attnscope::architecture(config.architecture.id);
   if (!architecture.has_self_attention) {
-    ModelOptions common;  // options that models without blocks have, too
+    ModelOptions common;  // options of models without blocks
     common.embedding_scale = config.model_options.embedding_scale;
     common.logit_scale = config.model_options.logit_scale;
     common.logit_cap = config.model_options.logit_cap;

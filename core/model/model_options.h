@@ -34,7 +34,7 @@ enum class QueryKeyNorm {
 struct Experts {
   Index count = 0;  // 0: a single feed-forward
   Index chosen = 2;
-  bool renormalised = true;  // softmax over the chosen experts only, else over all
+  bool renormalised = true;  // true: softmax over the chosen experts; false: over all
   bool router_bias = false;
   bool operator==(const Experts&) const = default;
 };
@@ -42,7 +42,7 @@ struct Experts {
 // In the order of a forward pass. The defaults have no effect.
 struct ModelOptions {
   double embedding_scale = 1;  // factor of token vectors: sqrt(d) in Gemma
-  bool norm_biases = true;     // of layer norms
+  bool norm_biases = true;     // layer norms have biases
   OutputNorm output_norm = OutputNorm::None;
   // x + Attn(x) + FF(x), both from the layer's input: GPT-J, GPT-NeoX
   bool parallel = false;
@@ -59,14 +59,14 @@ struct ModelOptions {
   // Gated feed-forwards: gate_limit bounds the gate's input from above and the absolute value of
   // the other factor (0: no limit); gate_offset is added to that factor (gpt-oss: 7 and 1).
   double gate_limit = 0, gate_offset = 0;
-  double logit_scale = 1, logit_cap = 0;  // of the output logits; capped like scores
-  bool output_head = true;                // else attention and states only, no logits
+  double logit_scale = 1, logit_cap = 0;  // scale and cap (as score_cap) of the output logits
+  bool output_head = true;                // false: attention and states only, no logits
   bool operator==(const ModelOptions&) const = default;
 };
 
 // True if a norm comes before each block.
-bool norm_before(const ModelConfig& config);
-bool has_output_bias(const ModelConfig& config);  // of the attention's output projection
+bool has_input_norm(const ModelConfig& config);
+bool has_output_bias(const ModelConfig& config);  // attention output projection has a bias
 
 void read_model_options(JsonObject& object, ModelOptions& model_options);
 void add_model_options(const ModelOptions& model_options, Json& object);  // non-default values only

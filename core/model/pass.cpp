@@ -21,15 +21,15 @@ Pass::Pass(const Model& model, const ForwardOptions& options, Index batch)
     : model_(model),
       options_(options),
       backend_(options.backend ? *options.backend : cpu_backend()),
-      changes_(options.interventions ? *options.interventions : no_changes_),
+      interventions_(options.interventions ? *options.interventions : no_interventions_),
       memory_(options.memory),
       batch_(batch),
       recorder_(options.trace) {}
 
 const Var& Pass::weight(const std::string& name) const {
-  const auto found = model_.weights.find(name);
-  if (found == model_.weights.end()) throw InputError(name + ": missing");
-  return found->second;
+  const auto entry = model_.weights.find(name);
+  if (entry == model_.weights.end()) throw InputError(name + ": missing");
+  return entry->second;
 }
 
 NamedVars Pass::weights_below(const std::string& prefix) const {
@@ -78,7 +78,7 @@ Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
   if (factor != 1) rows = scale(rows, factor);
   const auto groups = stack.empty() ? config().groups : encoder_groups(config());
   const Choice* input = input_encoding(groups);
-  const bool adds_positions = input && added_to_input(*input);
+  const bool adds_positions = input && is_added_to_input(*input);
   return finish_embedding(
       adds_positions ? with_positions(rows, *input, stack + "embed.", first) : rows, stack, first);
 }
@@ -99,24 +99,24 @@ Var Pass::finish_embedding(const Var& x, const std::string& stack, Index first) 
   return rows;  // [n, d]
 }
 
-Var Pass::with_positions(const Var& x, const Choice& chosen, const std::string& weights,
+Var Pass::with_positions(const Var& x, const Choice& choice, const std::string& prefix,
                          Index first) const {
-  const NamedVars below = weights_below(weights);
+  const NamedVars weights = weights_below(prefix);
   const EncodingContext context{
-      chosen.values, below, group_dimensions(config(), {0, config().heads, 0, config().kv_heads}),
+      choice.values, weights, group_dimensions(config(), {0, config().heads, 0, config().kv_heads}),
       config().causal, std::nullopt};
   const Index length = x.dim(0) / batch_;
   const Var result =
-      encoding(chosen.id).embed(sequences(x), positions(length, first), context);  // [B, L, d]
+      encoding(choice.id).embed(sequences(x), positions(length, first), context);  // [B, L, d]
   return reshape(result, x.shape());
 }
 
 const Choice* Pass::positions_in_layer(const Site& site) const {
-  const Choice& chosen = site.groups->front().encoding;
-  const bool is_input_encoding = static_cast<bool>(encoding(chosen.id).embed);
-  if (!is_input_encoding || added_to_input(chosen)) return nullptr;
-  const bool first = site.address.layer == 0 && site.address.step <= 1;
-  return in_every_layer(chosen) || first ? &chosen : nullptr;
+  const Choice& choice = site.groups->front().encoding;
+  const bool is_input_encoding = static_cast<bool>(encoding(choice.id).embed);
+  if (!is_input_encoding || is_added_to_input(choice)) return nullptr;
+  const bool is_first_layer = site.address.layer == 0 && site.address.step <= 1;
+  return is_added_per_layer(choice) || is_first_layer ? &choice : nullptr;
 }
 
 Var Pass::add_layer_positions(const Site& site, const Var& x) const {
@@ -134,30 +134,30 @@ bool Pass::layers_add_losses() const {
 }
 
 bool Pass::is_off(Index layer) const {
-  return attnscope::is_off(changes_, layer);
+  return attnscope::is_off(interventions_, layer);
 }
 
-Var Pass::apply_residual(const Site& site, const char* place, const Var& x, const Var& y) {
+Var Pass::apply_residual(const Site& site, const char* block, const Var& x, const Var& y) {
   const ResidualConnection& residual_connection =
       attnscope::residual_connection(config().residual_connection.id);
   const ResidualOutput result = residual_connection.apply(
       x, y,
       residual_connection.weights.empty() ? NamedVars{}
-                                          : weights_below(site.prefix + place + "_join."));
+                                          : weights_below(site.prefix + block + "_join."));
   if (!result.z.defined()) return result.x;
-  const std::string name = std::string(place) == "attn"    ? "gate.attention"
-                           : std::string(place) == "cross" ? "gate.cross"
+  const std::string name = std::string(block) == "attn"    ? "gate.attention"
+                           : std::string(block) == "cross" ? "gate.cross"
                                                            : "gate.feed_forward";
   if (recorder_.on()) recorder_.located_rows(name, site.address, result.z.value());
   return result.x;
 }
 
-// Pre-norm: J(x, f(norm(x))); post-norm: norm(x + f(x)).
-Var Pass::sublayer(const Site& site, const char* norm_name, const char* place, const char* tap_name,
+// Residual connection around function(x); post-norm models then apply the norm.
+Var Pass::sublayer(const Site& site, const char* norm_name, const char* block, const char* tap_name,
                    const Var& x, const std::function<Var(const Var&)>& function) {
   const Var output = dropout(function(x));  // [n, d]
   tap(tap_prefix(site) + tap_name, output, site.address.segment);
-  const Var sum = apply_residual(site, place, x, output);
+  const Var sum = apply_residual(site, block, x, output);
   return config().pre_norm ? sum : norm(sum, site.prefix + norm_name);
 }
 
@@ -166,10 +166,10 @@ Var Pass::self_attention(const Site& site, const Var& x) {
 }
 
 // Applies the output norm and the residual scale to the output y of a block.
-Var Pass::block_output(const Site& site, const char* place, const Var& y) const {
+Var Pass::block_output(const Site& site, const char* block, const Var& y) const {
   const ModelOptions& options = config().model_options;
   const Var normed =
-      options.output_norm == OutputNorm::None ? y : norm(y, site.prefix + place + "_output_norm");
+      options.output_norm == OutputNorm::None ? y : norm(y, site.prefix + block + "_output_norm");
   return options.residual_scale == 1 ? normed
                                      : scale(normed, static_cast<float>(options.residual_scale));
 }
@@ -177,16 +177,16 @@ Var Pass::block_output(const Site& site, const char* place, const Var& y) const 
 Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
   Site cross = site;
   cross.address.kind = AttentionKind::Cross;
-  const std::vector<HeadGroup> plain{{config().heads, default_variant(), default_encoding()}};
-  cross.groups = &plain;
+  const std::vector<HeadGroup> groups{{config().heads, default_variant(), default_encoding()}};
+  cross.groups = &groups;
   cross.causal = false;
-  const Var q = norm_before(config()) ? norm(x, site.prefix + "cross_norm") : x;
+  const Var q = has_input_norm(config()) ? norm(x, site.prefix + "cross_norm") : x;
   return block_output(cross, "cross", attend(cross, {q, source, source, Var()}));
 }
 
 Var Pass::feed_forward(const Site& site, const Var& x) {
   const char* name = config().model_options.shared_norm ? "attn_norm" : "ffn_norm";
-  const Var in = norm_before(config()) ? norm(x, site.prefix + name) : x;
+  const Var in = has_input_norm(config()) ? norm(x, site.prefix + name) : x;
   if (site.address.stack == Stack::Decoder) feed_forward_input_ = in;
   const Var out = config().model_options.experts.count > 0
                       ? mix_experts(site, in)
@@ -194,11 +194,11 @@ Var Pass::feed_forward(const Site& site, const Var& x) {
   return block_output(site, "ffn", out);  // [n, d]
 }
 
-Var Pass::apply_feed_forward(const Var& x, const std::string& at) const {
+Var Pass::apply_feed_forward(const Var& x, const std::string& prefix) const {
   const ModelOptions& options = config().model_options;
-  Var hidden = linear(x, at + "w_in", at + "b_in");  // [n, hidden]
+  Var hidden = linear(x, prefix + "w_in", prefix + "b_in");  // [n, hidden]
   if (config().gated) {
-    Var gate = linear(x, at + "w_gate", at + "b_gate");  // [n, hidden]
+    Var gate = linear(x, prefix + "w_gate", prefix + "b_gate");  // [n, hidden]
     if (options.gate_limit > 0) {
       const auto limit = static_cast<float>(options.gate_limit);
       gate = clamp(gate, -std::numeric_limits<float>::infinity(), limit);
@@ -211,14 +211,14 @@ Var Pass::apply_feed_forward(const Var& x, const std::string& at) const {
   } else {
     hidden = apply_activation(hidden);
   }
-  return linear(hidden, at + "w_out", at + "b_out");  // [n, d]
+  return linear(hidden, prefix + "w_out", prefix + "b_out");  // [n, d]
 }
 
 Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows) {
   active_rows_ = rows.value_or(std::vector<std::int32_t>{});
   const bool is_disabled = is_off(site.address.layer) && site.address.stack == Stack::Decoder;
   const Choice* choice = positions_in_layer(site);
-  const bool adds_to_all = choice && adds_to_values(*choice);
+  const bool adds_to_all = choice && is_added_to_values(*choice);
   const Var input = adds_to_all ? this->add_layer_positions(site, x) : x;
   if (rows && rows->empty()) {  // all tokens have exited, but later ones attend to this layer
     if (options_.cache) cache_keys(site, input);
@@ -273,8 +273,8 @@ void Pass::tap(const std::string& name, const Var& x, Index segment) {
   if (recorder_.on()) recorder_.rows(name, x.value(), segment);
 }
 
-void Pass::begin_stage(std::string words, double from, double to) {
-  stage_ = {std::move(words), from, to};
+void Pass::begin_stage(std::string name, double begin, double end) {
+  stage_ = {std::move(name), begin, end};
 }
 
 void Pass::add_loss(const std::string& name, const Var& value, double weight) {

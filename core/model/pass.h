@@ -27,7 +27,7 @@ class Pass {
   Recorder& recorder() { return recorder_; }
   bool is_off(Index layer) const;  // disabled by an intervention
 
-  // Weights by name; weights_below() removes the prefix from the names.
+  // Weights by name. weights_below(): those with a prefix, by name without it.
   bool has(const std::string& name) const { return model_.weights.contains(name); }
   const Var& weight(const std::string& name) const;
   NamedVars weights_below(const std::string& prefix) const;
@@ -41,15 +41,15 @@ class Pass {
   // [n, d] -> [B, L, d]
   Var sequences(const Var& x) const;
 
-  Var token_vectors(const IntTensor& ids) const;  // without positions, [ids.., d]
+  Var token_vectors(const IntTensor& ids) const;  // vectors without positions, [ids.., d]
   // Token vectors plus positions, if an input encoding is added once; `first` is the position of
   // the first token. stack: "" or "encoder.".  [B, L] -> [n, d]
   Var embed(const IntTensor& ids, const std::string& stack, Index first = 0);
   // Embedding steps after positions: input kind, token types, norm, projection.
   // [n, e] -> [n, d]
   Var finish_embedding(const Var& x, const std::string& stack, Index first);
-  // Adds positions to existing vectors x [n, d].
-  Var with_positions(const Var& x, const Choice& encoding, const std::string& weights,
+  // Adds positions to vectors x [n, d]. prefix: of the names of the encoding's weights.
+  Var with_positions(const Var& x, const Choice& encoding, const std::string& prefix,
                      Index first) const;
   // x plus the positions that layer `site` adds.
   Var add_layer_positions(const Site& site, const Var& x) const;
@@ -69,7 +69,7 @@ class Pass {
   Var feed_forward(const Site& site, const Var& x);
 
   // Attention with one head and without projections; input: q, k, v.  [B, L_q, d]
-  Var plain_attention(const Address& at, OperationInput input);
+  Var plain_attention(const Address& address, OperationInput input);
 
   // Final norm of a stack, if it has one.
   Var final_norm(const Var& x, const std::string& stack);
@@ -82,15 +82,15 @@ class Pass {
   const Tensor& patches() const { return patches_; }
 
   void tap(const std::string& name, const Var& x, Index segment = 0);
-  // Names the current stage ("segment 3 of 40, ") and its share of the run's progress, from `from`
-  // to `to` in [0, 1]. Initially the whole run.
-  void begin_stage(std::string words, double from, double to);
+  // Begins a stage ("segment 3 of 40, ") that covers the run's progress from `begin` to `end`, in
+  // [0, 1]. Initially, one stage covers the whole run.
+  void begin_stage(std::string name, double begin, double end);
   // Adds value and weight * value to the loss of this name.
   void add_loss(const std::string& name, const Var& value, double weight);
   std::vector<Loss> take_losses() { return std::move(losses_); }
   // True if layers of this model add losses, which need the tape of the layers.
   bool layers_add_losses() const;
-  void forget_losses() { losses_.clear(); }
+  void discard_losses() { losses_.clear(); }
   // Copies last_feed_forward_input() from a pass over the same batch with other weights.
   void copy_ffn_input(const Pass& other) { feed_forward_input_ = other.feed_forward_input_; }
 
@@ -108,7 +108,7 @@ class Pass {
   void set_memory(State* memory) { memory_ = memory; }
   // Position of the first row, after a cache or earlier segments.
   Index first_position(const Site& site) const;
-  // Number of dropouts so far; a recomputed layer must draw the same numbers.
+  // Number of dropout masks drawn so far; a recomputed layer must draw the same masks.
   std::uint64_t dropouts() const { return dropouts_; }
   void set_dropouts(std::uint64_t count) { dropouts_ = count; }
 
@@ -116,7 +116,7 @@ class Pass {
   // Input of an attention, each [n, d].
   struct Rows {
     Var q, k, v;        // after the norm; q and k may include positions
-    Var layer_input;    // kept in memory
+    Var layer_input;    // stored in the memory
     Index skipped = 0;  // rows of the sequence before the first row of q
   };
   Var attend_rows(const Site& site, const Var& x, const std::vector<std::int32_t>& rows);
@@ -126,16 +126,16 @@ class Pass {
   std::string positions_prefix(const Site& site) const;
   Rows attention_rows(const Site& site, const Var& x) const;
   // Contribution of position vectors to q and k, [B, L, h d_k]; undefined if unknown.
-  struct Shares {
+  struct Terms {
     Var q, k;
   };
-  Shares position_shares(const Site& site, const Rows& rows, const std::string& prefix);
+  Terms position_terms(const Site& site, const Rows& rows, const std::string& prefix);
   Var attend(const Site& site, const Rows& rows);
   void report_layer(const Site& site, Index group, Index groups) const;
   Var group_attention(const Site& site, Index group, const HeadRange& range, OperationInput input,
                       const Var& layer_input);
   OperationResult evaluate_operation(const Site& site, const OperationInput& input,
-                                     const Wanted& wanted);
+                                     const ResultRequest& wanted);
   // Keys and values of rows [B, n, d] of the layer's input, for the heads of `range`. constant:
   // without gradients of the weights.
   std::pair<Var, Var> project_rows(const Site& site, const HeadRange& range, const Var& rows,
@@ -148,29 +148,29 @@ class Pass {
   void add_cached(const Site& site, Index group, OperationInput& input);
   std::pair<StreamRows, StreamRows> stream_rows(const Site& site) const;
   std::function<Tensor(const Tensor&)> output_projection(const Site& site) const;
-  void record_attention(const Site& site, Index group, const HeadGroup& chosen,
+  void record_attention(const Site& site, Index group, const HeadGroup& head_group,
                         OperationInput input, OperationResult result,
                         std::vector<RowSource> remembered = {});
-  void add_quantities(const HeadGroup& group, const OperationResult& result);
-  Wanted wanted(const HeadGroup& group) const;
+  void add_span_loss(const HeadGroup& group, const OperationResult& result);
+  ResultRequest wanted(const HeadGroup& group) const;
   Var zero_disabled_heads(const Var& x, const Site& site, Index first_head, Index heads) const;
   Var select_heads(const Var& projection, Index first, Index count) const;
   Var cross_attention(const Site& site, const Var& x, const Var& source);
   Var apply_activation(const Var& x) const;
-  Var block_output(const Site& site, const char* place, const Var& y) const;
-  Var apply_feed_forward(const Var& x, const std::string& at) const;
+  Var block_output(const Site& site, const char* block, const Var& y) const;
+  Var apply_feed_forward(const Var& x, const std::string& prefix) const;
   Var mix_experts(const Site& site, const Var& x);
   Var parallel_branches(const Site& site, const Var& x, const Var& attended);
-  Var sublayer(const Site& site, const char* norm_name, const char* place, const char* tap_name,
+  Var sublayer(const Site& site, const char* norm_name, const char* block, const char* tap_name,
                const Var& x, const std::function<Var(const Var&)>& function);
-  Var apply_residual(const Site& site, const char* place, const Var& x, const Var& y);
+  Var apply_residual(const Site& site, const char* block, const Var& x, const Var& y);
   std::vector<std::int32_t> positions(Index length, Index first) const;
 
   const Model& model_;
   const ForwardOptions& options_;
   Backend& backend_;
-  const Interventions no_changes_;
-  const Interventions& changes_;
+  const Interventions no_interventions_;
+  const Interventions& interventions_;
   State* memory_;
   Index batch_;
   Recorder recorder_;
@@ -179,13 +179,13 @@ class Pass {
   Readout readout_;
   std::uint64_t dropouts_ = 0;
   struct Stage {
-    std::string words{};
-    double from = 0, to = 1;
+    std::string name{};
+    double begin = 0, end = 1;
   };
   Stage stage_{};
   IntTensor types_;
   Tensor patches_;
-  std::vector<std::int32_t> active_rows_;  // of the running block; empty: all
+  std::vector<std::int32_t> active_rows_;  // active rows of the running block; empty: all
   // Input encoding of a stack, identical for all of its layers.
   struct AddedPositions {
     Index first = -1;  // position of the first row

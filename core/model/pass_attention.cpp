@@ -45,7 +45,7 @@ bool supports_interventions(const Site& site) {
 }  // namespace
 
 std::string Pass::positions_prefix(const Site& site) const {
-  if (in_every_layer(site.groups->front().encoding)) return site.own_prefix() + "embed.";
+  if (is_added_per_layer(site.groups->front().encoding)) return site.own_prefix() + "embed.";
   return site.address.stack == Stack::Encoder ? "encoder.embed." : "embed.";
 }
 
@@ -56,17 +56,17 @@ Index Pass::first_position(const Site& site) const {
 }
 
 Remembered& Pass::stored_rows(State& state, const Site& site, Index group) const {
-  Address at = site.address;
-  at.group = group;
-  at.segment = at.step = 0;
-  return state.groups[at];
+  Address address = site.address;
+  address.group = group;
+  address.segment = address.step = 0;
+  return state.groups[address];
 }
 
 Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
   const Var normed =
       has_attention_norm(config(), site.address.layer) ? norm(x, site.prefix + "attn_norm") : x;
   const Choice* choice = positions_in_layer(site);
-  if (!choice || adds_to_values(*choice)) return {normed, normed, normed, x};
+  if (!choice || is_added_to_values(*choice)) return {normed, normed, normed, x};
   const Var positioned = this->add_layer_positions(site, normed);  // [n, d]
   return {positioned, positioned, normed, x};
 }
@@ -78,14 +78,15 @@ Var Pass::select_heads(const Var& projection, Index first, Index count) const {
                      count);
 }
 
-// Only for traces, and only if positions are added once and then scaled by norms alone.
-Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std::string& prefix) {
+// Undefined without a trace, or unless positions are added once and then scaled by norms alone.
+Pass::Terms Pass::position_terms(const Site& site, const Rows& rows, const std::string& prefix) {
   if (!recorder_.on() || options_.cache || site.address.kind == AttentionKind::Cross) return {};
-  const Choice& chosen = site.groups->front().encoding;
+  const Choice& choice = site.groups->front().encoding;
   const EmbeddingConfig& embedding = config().embedding;
   if (embedding.norm || embedding.width > 0) return {};
-  const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.address.step <= 1;
-  if (!once || (!config().pre_norm && site.address.layer > 0)) return {};
+  const bool is_added_once =
+      encoding(choice.id).embed && is_added_to_input(choice) && site.address.step <= 1;
+  if (!is_added_once || (!config().pre_norm && site.address.layer > 0)) return {};
   const ModelOptions& options = config().model_options;
   if (options.output_norm == OutputNorm::Instead || options.query_key_norm != QueryKeyNorm::None ||
       config().embedding != EmbeddingConfig{}) {
@@ -95,16 +96,16 @@ Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std
   AddedPositions& cached = added_positions_[positions_prefix(site)];
   if (cached.first != first || cached.rows.shape() != rows.layer_input.shape()) {
     const Var zeros{Tensor::zeros(rows.layer_input.shape())};
-    cached = {first, with_positions(zeros, chosen, positions_prefix(site), first).value()};
+    cached = {first, with_positions(zeros, choice, positions_prefix(site), first).value()};
   }
-  Tensor share = cached.rows;
+  Tensor contribution = cached.rows;
   if (config().pre_norm) {
-    share = norm_contribution(share, rows.layer_input.value(),
-                              weight(site.prefix + "attn_norm.weight").value(), config().norm,
-                              config().norm_epsilon);
+    contribution = norm_contribution(contribution, rows.layer_input.value(),
+                                     weight(site.prefix + "attn_norm.weight").value(),
+                                     config().norm, config().norm_epsilon);
   }
   const auto projection = [&](const char* letter) {
-    return sequences(linear(Var(share), prefix + "w" + letter, ""));
+    return sequences(linear(Var(contribution), prefix + "w" + letter, ""));
   };
   return {projection("q"), projection("k")};
 }
@@ -169,9 +170,9 @@ void Pass::report_layer(const Site& site, Index group, Index groups) const {
     const double fraction = static_cast<double>(finished) / static_cast<double>(groups);
     const double layer = static_cast<double>(site.address.layer) +
                          (has_halves ? (is_second_half ? 0.5 : 0) + fraction / 2 : fraction);
-    return stage_.from + (stage_.to - stage_.from) * layer / static_cast<double>(layers);
+    return stage_.begin + (stage_.end - stage_.begin) * layer / static_cast<double>(layers);
   };
-  options_.progress->begin_stage(stage_.words + "layer " + std::to_string(site.address.layer + 1) +
+  options_.progress->begin_stage(stage_.name + "layer " + std::to_string(site.address.layer + 1) +
                                      " of " + std::to_string(layers),
                                  progress_at(group), progress_at(group + 1));
 }
@@ -182,7 +183,7 @@ Var Pass::attend(const Site& site, const Rows& rows) {
   const Var k = projection(rows.k, prefix, "k");  // [B, L_k, h_kv d_k]
   const Var v = projection(rows.v, prefix, "v");  // [B, L_k, h_kv d_k]
   const Index queries = rows.q.dim(0) / batch_;
-  const Shares shares = position_shares(site, rows, prefix);
+  const Terms terms = position_terms(site, rows, prefix);
   std::vector<Var> outputs;  // [B, L_q, heads of the group * d_k] each
   const std::vector<HeadRange> ranges = head_ranges(config(), *site.groups);
   for (const HeadRange& range : ranges) {
@@ -204,14 +205,14 @@ Var Pass::attend(const Site& site, const Rows& rows) {
     input.q = select_heads(q, range.first, range.count);               // [B h, L_q, d_k]
     input.k = select_heads(k, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
     input.v = select_heads(v, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
-    if (shares.q.defined()) {
-      const auto parts = [&](const Var& whole, const Var& share, Index first, Index count) {
+    if (terms.q.defined()) {
+      const auto to_addends = [&](const Var& whole, const Var& term, Index first, Index count) {
         return Addends{
-            repeat_heads(select_heads(subtract(whole, share), first, count), range.count, count),
-            repeat_heads(select_heads(share, first, count), range.count, count)};
+            repeat_heads(select_heads(subtract(whole, term), first, count), range.count, count),
+            repeat_heads(select_heads(term, first, count), range.count, count)};
       };
-      input.split = split_products(parts(q, shares.q, range.first, range.count),
-                                   parts(k, shares.k, range.first_key_head, range.key_heads));
+      input.split = split_products(to_addends(q, terms.q, range.first, range.count),
+                                   to_addends(k, terms.k, range.first_key_head, range.key_heads));
     }
     outputs.push_back(group_attention(site, group, range, std::move(input), rows.layer_input));
   }
@@ -222,10 +223,10 @@ Var Pass::attend(const Site& site, const Rows& rows) {
 
 Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
                           OperationInput input, const Var& layer_input) {
-  const HeadGroup& chosen = (*site.groups)[static_cast<std::size_t>(group)];
-  input.variant = chosen.variant;
+  const HeadGroup& head_group = (*site.groups)[static_cast<std::size_t>(group)];
+  input.variant = head_group.variant;
   // Input encodings are already included in q, k and v.
-  if (!encoding(chosen.encoding.id).embed) input.encoding = chosen.encoding;
+  if (!encoding(head_group.encoding.id).embed) input.encoding = head_group.encoding;
   input.causal = site.causal;
   input.layer = site.address.layer;
   add_score_options(site, range, input);
@@ -237,33 +238,35 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
     if (memory_ && site.address.stack == Stack::Decoder) {
       recall_memory(group_site, range, input);
       const Encoding& position = encoding(input.encoding.id);
-      const bool places = position.absolute || position.rotate;
-      if (places && !variant(chosen.variant.id).memory.remember) input.origin = memory_->length;
+      const bool uses_positions = position.absolute || position.rotate;
+      if (uses_positions && !variant(head_group.variant.id).memory.remember)
+        input.origin = memory_->length;
     }
   }
-  const Variant& v = variant(chosen.variant.id);
+  const Variant& v = variant(head_group.variant.id);
   if (options_.adapted && v.update_constants && site.address.kind == AttentionKind::Self) {
     for (const auto& [name, value] : v.update_constants(input)) {
       options_.adapted->insert_or_assign(weights_prefix(site, group) + name, value.value());
     }
   }
-  std::vector<RowSource> sources;  // before the segment itself is added to memory
+  std::vector<RowSource> sources;  // memory rows without the current segment
   if (memory_ && recorder_.on() && site.address.kind == AttentionKind::Self &&
-      site.address.stack == Stack::Decoder && variant(chosen.variant.id).memory.remember) {
+      site.address.stack == Stack::Decoder && variant(head_group.variant.id).memory.remember) {
     sources = memory_sources(stored_rows(*memory_, group_site, group), memory_->length);
   }
-  OperationResult result = evaluate_operation(site, input, wanted(chosen));
+  OperationResult result = evaluate_operation(site, input, wanted(head_group));
   if (options_.work && result.pattern) {  // scores and weighted sums
-    count(batch_ * result.pattern->pair_count(chosen.heads) * 2 * config().head_size);
+    count(batch_ * result.pattern->pair_count(head_group.heads) * 2 * config().head_size);
   }
   if (memory_ && site.address.kind == AttentionKind::Self) {
     remember(group_site, range, input, result, layer_input);
   }
-  add_quantities(chosen, result);
-  const Var output = zero_disabled_heads(merge_heads(result.output, chosen.heads), site,
-                                         input.first_head, chosen.heads);
+  add_span_loss(head_group, result);
+  const Var output = zero_disabled_heads(merge_heads(result.output, head_group.heads), site,
+                                         input.first_head, head_group.heads);
   if (recorder_.on()) {
-    record_attention(site, group, chosen, std::move(input), std::move(result), std::move(sources));
+    record_attention(site, group, head_group, std::move(input), std::move(result),
+                     std::move(sources));
   }
   return output;
 }
@@ -278,13 +281,13 @@ void Pass::add_score_options(const Site& site, const HeadRange& range,
   }
 }
 
-Wanted Pass::wanted(const HeadGroup& group) const {
-  Wanted wanted;
+ResultRequest Pass::wanted(const HeadGroup& group) const {
+  ResultRequest wanted;
   wanted.progress = options_.progress;
   if (recorder_.on()) {
-    const bool with_host_results = &backend_ == &cpu_backend();
-    wanted.attention = options_.keep_attention && with_host_results;
-    wanted.device_attention = options_.keep_attention && !with_host_results;
+    const bool is_on_cpu = &backend_ == &cpu_backend();
+    wanted.attention = options_.keep_attention && is_on_cpu;
+    wanted.device_attention = options_.keep_attention && !is_on_cpu;
     wanted.log_sum_exp = true;
     wanted.tiles = !options_.keep_attention;
   }
@@ -298,15 +301,16 @@ Wanted Pass::wanted(const HeadGroup& group) const {
 
 // Evaluates an operation with the pattern that results from the interventions.
 OperationResult Pass::evaluate_operation(const Site& site, const OperationInput& input,
-                                         const Wanted& wanted) {
+                                         const ResultRequest& wanted) {
   const Index first_head = input.first_head, layer = site.address.layer;
-  if (!supports_interventions(site) || !changes_pattern(changes_, layer, first_head, input.heads)) {
+  if (!supports_interventions(site) ||
+      !changes_pattern(interventions_, layer, first_head, input.heads)) {
     return evaluate(input, backend_, wanted);
   }
   InterventionBackend intervention_backend(
       backend_,
       [&](const Pattern& pattern) {
-        return changed_pattern(pattern, changes_, layer, first_head, input.heads);
+        return changed_pattern(pattern, interventions_, layer, first_head, input.heads);
       },
       variant(input.variant.id).label, input.q.dim(1));
   OperationResult result = evaluate(input, intervention_backend, wanted);
@@ -321,7 +325,7 @@ Var Pass::zero_disabled_heads(const Var& x, const Site& site, Index first_head, 
   Tensor mask = Tensor::full({x.dim(2)}, 1);  // [h d_v]
   bool any_disabled = false;
   for (Index a = 0; a < heads; ++a) {
-    if (!attnscope::is_off(changes_, site.address.layer, first_head + a)) continue;
+    if (!attnscope::is_off(interventions_, site.address.layer, first_head + a)) continue;
     std::fill_n(mask.data() + a * size, size, 0.0f);
     any_disabled = true;
   }
@@ -357,13 +361,13 @@ std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range,
             ? rms_norm(x, gain, config().norm_epsilon)
             : layer_norm(x, gain, detach_if_any(name + ".bias"), config().norm_epsilon);
   }
-  const auto heads = [&](const char* letter) {
+  const auto project_heads = [&](const char* letter) {
     const std::string matrix = site.prefix + "attn.w" + letter,
                       bias = site.prefix + "attn.b" + letter;
-    const auto narrow = model_.narrow.find(matrix);
+    const auto entry = model_.narrow.find(matrix);
     const Var offset = has(bias) ? detach(weight(bias)) : Var();
-    Var projected = narrow != model_.narrow.end()
-                        ? attnscope::linear(x, narrow->second, offset)
+    Var projected = entry != model_.narrow.end()
+                        ? attnscope::linear(x, entry->second, offset)
                         : attnscope::linear(x, detach(weight(matrix)), offset);
     const std::string norm_name = site.prefix + "attn." + letter + "_norm";
     if (has(norm_name + ".weight")) {
@@ -373,7 +377,7 @@ std::pair<Var, Var> Pass::project_rows(const Site& site, const HeadRange& range,
     return select_heads(reshape(projected, {batch, count, projected.dim(1)}), range.first_key_head,
                         range.key_heads);  // [B h_kv, n, d_k]
   };
-  return {heads("k"), heads("v")};
+  return {project_heads("k"), project_heads("v")};
 }
 
 void Pass::recall_memory(const Site& site, const HeadRange& range, OperationInput& input) {
@@ -403,17 +407,17 @@ void Pass::remember(const Site& site, const HeadRange& range, const OperationInp
   v.memory.remember(segment, stored_rows(*memory_, site, site.address.group));
 }
 
-Var Pass::plain_attention(const Address& at, OperationInput input) {
+Var Pass::plain_attention(const Address& address, OperationInput input) {
   const HeadGroup group{1, input.variant, default_encoding()};
   const std::vector<HeadGroup> groups{group};
-  const Site site{"", at, &groups, false};
+  const Site site{"", address, &groups, false};
   OperationResult result = evaluate(input, backend_, wanted(group));
   const Var output = result.output;
   if (recorder_.on()) record_attention(site, 0, group, std::move(input), std::move(result));
   return output;
 }
 
-void Pass::add_quantities(const HeadGroup& group, const OperationResult& result) {
+void Pass::add_span_loss(const HeadGroup& group, const OperationResult& result) {
   const Values& values = group.variant.values;
   const auto spans = result.quantities.find("span.z");
   if (spans == result.quantities.end() || !values.has("span_penalty")) return;
@@ -421,7 +425,6 @@ void Pass::add_quantities(const HeadGroup& group, const OperationResult& result)
   if (penalty > 0) add_loss("span", mean(spans->second), penalty);
 }
 
-// Streams and rows of queries and keys.
 std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
   const StreamRows source{kSourceStream, 0};
   if (site.address.stack == Stack::Encoder) return {source, source};
@@ -436,9 +439,9 @@ std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
 std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) const {
   const std::string prefix = attention_prefix(site);
   const Var bias = has(prefix + "bo") ? Var(weight(prefix + "bo").value()) : Var();
-  const auto narrow = model_.narrow.find(prefix + "wo");
-  if (narrow != model_.narrow.end()) {
-    return [matrix = narrow->second, bias](const Tensor& rows) {
+  const auto entry = model_.narrow.find(prefix + "wo");
+  if (entry != model_.narrow.end()) {
+    return [matrix = entry->second, bias](const Tensor& rows) {
       return attnscope::linear(Var(rows), matrix, bias).value();
     };
   }
@@ -448,7 +451,7 @@ std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) c
   };
 }
 
-void Pass::record_attention(const Site& site, Index group, const HeadGroup& chosen,
+void Pass::record_attention(const Site& site, Index group, const HeadGroup& head_group,
                             OperationInput input, OperationResult result,
                             std::vector<RowSource> remembered) {
   AttentionTap tap;
@@ -457,14 +460,14 @@ void Pass::record_attention(const Site& site, Index group, const HeadGroup& chos
   tap.address.group = group;
   if (options_.cache) tap.address.step = options_.cache->steps;
   std::tie(tap.query_rows, tap.key_rows) = stream_rows(site);
-  tap.heads.resize(static_cast<std::size_t>(chosen.heads));
+  tap.heads.resize(static_cast<std::size_t>(head_group.heads));
   std::iota(tap.heads.begin(), tap.heads.end(), input.first_head);
-  tap.variant = chosen.variant;
-  tap.encoding = chosen.encoding;
+  tap.variant = head_group.variant;
+  tap.encoding = head_group.encoding;
   tap.input = values_of(input);
   tap.input.v = values_of_columns(input, result);
   tap.combine_heads = output_projection(site);
-  const Encoding& position = encoding(chosen.encoding.id);
+  const Encoding& position = encoding(head_group.encoding.id);
   const NamedVars weights =
       weights_below(position.embed ? positions_prefix(site) : weights_prefix(site, group));
   for (const WeightInfo& info : position.weights) {
@@ -472,7 +475,7 @@ void Pass::record_attention(const Site& site, Index group, const HeadGroup& chos
       tap.encoding_weights.emplace(info.name, *weight);
     }
   }
-  tap.causal = input.causal || variant(chosen.variant.id).causality.by_definition;
+  tap.causal = input.causal || variant(head_group.variant.id).causality.by_definition;
   const auto state = result.extra.find("state");
   if (state != result.extra.end()) recorder_.located_heads("state", tap.address, state->second);
   tap.result = std::move(result);

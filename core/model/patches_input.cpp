@@ -20,7 +20,7 @@ Index patch_count(const Values& image) {
 }
 
 // Ids below `extra` are tokens without a patch; `extra` itself represents any patch.
-std::vector<std::int32_t> ids_of_extra_and_patches(const Values& image) {
+std::vector<std::int32_t> extra_and_patch_ids(const Values& image) {
   const Index extra = image.integer("extra");
   std::vector<std::int32_t> ids(static_cast<std::size_t>(extra + patch_count(image)),
                                 static_cast<std::int32_t>(extra));
@@ -102,9 +102,9 @@ std::string patches_refusal(const ModelConfig& config) {
   for (const char* key : {"mean", "deviation"}) {
     const auto& numbers = image.get<std::vector<double>>(key);
     const bool is_divisor = std::string_view(key) == "deviation";
-    bool invalid = false;
-    for (const double number : numbers) invalid = invalid || (is_divisor && !(number > 0));
-    if (numbers.size() == kColours && !invalid) continue;
+    bool is_invalid = false;
+    for (const double number : numbers) is_invalid = is_invalid || (is_divisor && !(number > 0));
+    if (numbers.size() == kColours && !is_invalid) continue;
     return std::string("input.") + key + ": expected a number " + (is_divisor ? "above 0 " : "") +
            "for each of the " + std::to_string(kColours) + " colours, found " +
            to_text(Value(numbers));
@@ -131,18 +131,18 @@ std::string patches_refusal(const ModelConfig& config) {
 }  // namespace
 
 InputKind patches_input() {
-  InputKind k;
-  k.id = "patches";
-  k.label = "Image patches";
-  k.group = "Inputs";
-  k.equation = "x₀ = E[extra], P·pixels[patch] + b, …";
-  k.summary =
+  InputKind kind;
+  kind.id = "patches";
+  kind.label = "Image patches";
+  kind.group = "Inputs";
+  kind.equation = "x₀ = E[extra], P·pixels[patch] + b, …";
+  kind.summary =
       "An image is cut into square patches, and the colours of each, projected by one matrix, are "
       "a token. All are seen at once. Extra tokens, such as one whose state is used to classify "
       "the image, precede them.";
-  k.source = "Dosovitskiy et al., 2020, An image is worth 16x16 words, arXiv:2010.11929";
-  k.uses_patches = true;
-  k.parameters = {
+  kind.source = "Dosovitskiy et al., 2020, An image is worth 16x16 words, arXiv:2010.11929";
+  kind.uses_patches = true;
+  kind.parameters = {
       pixels_parameter("width", "Width", "Pixels of a row.", 224, 1),
       pixels_parameter("height", "Height", "Rows of pixels.", 224, 1),
       pixels_parameter("patch", "Patch size", "Side of a patch in pixels.", 16, 1),
@@ -150,29 +150,29 @@ InputKind patches_input() {
                        0),
       colours_parameter("mean", "Mean", "Subtracted from each colour (range 0 to 1).", 0),
       colours_parameter("deviation", "Deviation", "Divisor of each colour.", 1)};
-  k.weights = {{.name = "embed.patch",
-                .help = "Projection of the pixels of a patch, by colour, row and column.",
-                .shape = [](const Dimensions& n, const Values& values) -> Shape {
-                  const Index side = values.integer("patch");
-                  return {kColours * side * side, n.model};
-                },
-                .initial = initial_normal(0.02)}};
-  k.refusal = patches_refusal;
-  k.batch = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
+  kind.weights = {{.name = "embed.patch",
+                   .help = "Projection of the pixels of a patch, by colour, row and column.",
+                   .shape = [](const Dimensions& n, const Values& values) -> Shape {
+                     const Index side = values.integer("patch");
+                     return {kColours * side * side, n.model};
+                   },
+                   .initial = initial_normal(0.02)}};
+  kind.refusal = patches_refusal;
+  kind.batch = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
     Batch batch;
     batch.ids = IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
     return batch;
   };
-  k.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
+  kind.generation_prefix = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
     return ids;
   };
-  k.max_ids = patch_count;
-  k.levels = [](const Values&) { return Index{0}; };
-  k.columns = patches_per_row;
-  k.embed = add_patches;
-  k.patch_pixels = extract_patches;
-  k.patch_ids = ids_of_extra_and_patches;
-  return k;
+  kind.max_ids = patch_count;
+  kind.levels = [](const Values&) { return Index{0}; };
+  kind.columns = patches_per_row;
+  kind.embed = add_patches;
+  kind.patch_pixels = extract_patches;
+  kind.patch_ids = extra_and_patch_ids;
+  return kind;
 }
 
 }  // namespace attnscope

@@ -10,19 +10,19 @@ Tensor norm_contribution(const Tensor& position, const Tensor& x, const Tensor& 
   using Row = Eigen::Map<const Eigen::VectorXf>;
   const Index size = x.dim(1);
   const Eigen::VectorXd gains = Row(gain.data(), size).cast<double>();
-  Tensor share(x.shape());
+  Tensor contribution(x.shape());
   for (Index i = 0; i < x.dim(0); ++i) {
-    Eigen::VectorXd whole = Row(x.data() + i * size, size).cast<double>();
-    Eigen::VectorXd part = Row(position.data() + i * size, size).cast<double>();
+    Eigen::VectorXd row = Row(x.data() + i * size, size).cast<double>();
+    Eigen::VectorXd position_row = Row(position.data() + i * size, size).cast<double>();
     if (norm == Norm::LayerNorm) {
-      whole.array() -= whole.mean();
-      part.array() -= part.mean();
+      row.array() -= row.mean();
+      position_row.array() -= position_row.mean();
     }
-    const double length = std::sqrt(whole.squaredNorm() / static_cast<double>(size) + epsilon);
-    Eigen::Map<Eigen::VectorXf>(share.data() + i * size, size) =
-        (part.cwiseProduct(gains) / length).cast<float>();
+    const double divisor = std::sqrt(row.squaredNorm() / static_cast<double>(size) + epsilon);
+    Eigen::Map<Eigen::VectorXf>(contribution.data() + i * size, size) =
+        (position_row.cwiseProduct(gains) / divisor).cast<float>();
   }
-  return share;
+  return contribution;
 }
 
 }  // namespace attnscope

@@ -13,9 +13,9 @@ namespace {
 
 // Dependence of a weight's shape on the number of heads.
 struct HeadAxis {
-  Index axis = -1;    // -1: all heads share the weight
-  Index unit = 1;     // entries of the axis per head
-  bool keys = false;  // counts key-value heads
+  Index axis = -1;                // -1: all heads share the weight
+  Index unit = 1;                 // entries of the axis per head
+  bool counts_key_heads = false;  // counts key-value heads instead of query heads
 };
 
 HeadAxis head_axis(const WeightInfo& weight, const Values& values, Dimensions dimensions) {
@@ -24,10 +24,10 @@ HeadAxis head_axis(const WeightInfo& weight, const Values& values, Dimensions di
     dimensions.kv_heads = key_heads;
     return weight.shape(dimensions, values);
   };
-  const Shape one = shape(1, 1), more = shape(2, 1), more_keys = shape(1, 2);
-  for (std::size_t axis = 0; axis < one.size(); ++axis) {
-    if (more[axis] != one[axis]) return {static_cast<Index>(axis), one[axis], false};
-    if (more_keys[axis] != one[axis]) return {static_cast<Index>(axis), one[axis], true};
+  const Shape single = shape(1, 1), two_heads = shape(2, 1), two_key_heads = shape(1, 2);
+  for (std::size_t axis = 0; axis < single.size(); ++axis) {
+    if (two_heads[axis] != single[axis]) return {static_cast<Index>(axis), single[axis], false};
+    if (two_key_heads[axis] != single[axis]) return {static_cast<Index>(axis), single[axis], true};
   }
   return {};
 }
@@ -52,10 +52,10 @@ class Regrouping {
  private:
   using Kind = Choice HeadGroup::*;  // variant or encoding
 
-  // Source of a head's share of a weight.
+  // Source of a head's slice of a weight.
   struct Origin {
     const Var* weight = nullptr;  // null: initial values
-    Index at = 0;                 // index of the head in `weight`
+    Index head = 0;               // index of the head in `weight`
     bool untrained = true;
     bool operator==(const Origin&) const = default;
   };
@@ -67,27 +67,28 @@ class Regrouping {
   // Copies weights outside of head groups, and creates those of a new input encoding.
   void add_shared_weights() {
     to_.narrow = from_.narrow;
-    const Choice* before = input_encoding(from_.config);
-    const Choice* after = input_encoding(to_.config);
-    std::uint64_t number = 0;
+    const Choice* old_encoding = input_encoding(from_.config);
+    const Choice* new_encoding = input_encoding(to_.config);
+    std::uint64_t weight_number = 0;
     for (const WeightSpec& spec : weight_specs(to_.config)) {
-      ++number;
+      ++weight_number;
       const bool is_in_group =
           spec.name.starts_with("layers.") && spec.name.find(".groups.") != std::string::npos;
       if (is_in_group || to_.narrow.contains(spec.name)) continue;
       const auto stored = from_.weights.find(spec.name);
-      const bool is_of_encoding = after && after->id == spec.owner;
-      const bool is_kept = !is_of_encoding || (before && before->id == spec.owner);
-      if (is_kept && stored != from_.weights.end() && stored->second.shape() == spec.shape) {
+      const bool is_of_encoding = new_encoding && new_encoding->id == spec.owner;
+      const bool is_reusable = !is_of_encoding || (old_encoding && old_encoding->id == spec.owner);
+      if (is_reusable && stored != from_.weights.end() && stored->second.shape() == spec.shape) {
         to_.weights.emplace(*stored);
         if (is_untrained(spec.name)) to_.untrained.push_back(spec.name);
-      } else if (spec.initial && !(is_kept && stored == from_.weights.end() && spec.optional)) {
+      } else if (spec.initial && !(is_reusable && stored == from_.weights.end() && spec.optional)) {
         budget_.reserve(spec.owner, spec.name, spec.shape);
         const IllustrativeWeights* illustrative =
-            is_of_encoding ? find_illustrative(*after, spec.name) : nullptr;
+            is_of_encoding ? find_illustrative(*new_encoding, spec.name) : nullptr;
         to_.weights.emplace(
-            spec.name, Var(illustrative ? (*illustrative)(spec.shape, situation(), after->values)
-                                        : spec.initial(derived_seed(0, number))));
+            spec.name,
+            Var(illustrative ? (*illustrative)(spec.shape, situation(), new_encoding->values)
+                             : spec.initial(derived_seed(0, weight_number))));
         to_.untrained.push_back(spec.name);
       }
     }
@@ -102,7 +103,7 @@ class Regrouping {
     return nullptr;
   }
 
-  // Covers all heads of the model.
+  // Situation of all heads of the model.
   Situation situation() const {
     const ModelConfig& c = to_.config;
     return {group_dimensions(c, {0, c.heads, 0, c.kv_heads}), tokens_, tokens_, c.causal};
@@ -137,11 +138,11 @@ class Regrouping {
         })) {
       origins.assign(origins.size(), Origin{});
     }
-    const bool any_new =
+    const bool needs_initial =
         std::ranges::any_of(origins, [](const Origin& o) { return o.weight == nullptr; });
-    if (any_new && !weight.initial) return;
+    if (needs_initial && !weight.initial) return;
     Var initial;
-    if (any_new) initial = initial_layer_weight(info, weight, values, axis, shape, seed);
+    if (needs_initial) initial = initial_layer_weight(info, weight, values, axis, shape, seed);
     to_.weights.emplace(name, assemble(origins, initial, axis, range));
     if (std::ranges::any_of(origins, &Origin::untrained)) to_.untrained.push_back(name);
   }
@@ -154,13 +155,13 @@ class Regrouping {
     const std::vector<HeadRange> ranges = head_ranges(from_.config, layer);
     std::vector<Origin> origins;
     is_absent = true;
-    const Index first = axis.keys ? range.first_key_head : range.first;
-    const Index count = axis.keys ? range.key_heads : range.count;
+    const Index first = axis.counts_key_heads ? range.first_key_head : range.first;
+    const Index count = axis.counts_key_heads ? range.key_heads : range.count;
     for (Index head = first; head < first + count; ++head) {
       Origin origin;
       for (std::size_t g = 0; g < groups.size(); ++g) {
-        const Index begin = axis.keys ? ranges[g].first_key_head : ranges[g].first;
-        const Index size = axis.keys ? ranges[g].key_heads : ranges[g].count;
+        const Index begin = axis.counts_key_heads ? ranges[g].first_key_head : ranges[g].first;
+        const Index size = axis.counts_key_heads ? ranges[g].key_heads : ranges[g].count;
         if (head < begin || head >= begin + size) continue;
         const Choice& choice = groups[g].*kind;
         if (choice.id != info.id || !info.uses(weight, choice.values)) {
@@ -196,10 +197,10 @@ class Regrouping {
   static Var assemble(const std::vector<Origin>& origins, const Var& initial, const HeadAxis& axis,
                       const HeadRange& range) {
     if (axis.axis < 0) return origins[0].weight ? *origins[0].weight : initial;
-    const Index first = axis.keys ? range.first_key_head : range.first;
+    const Index first = axis.counts_key_heads ? range.first_key_head : range.first;
     const auto tensor = [&](std::size_t n) { return origins[n].weight; };
     const auto head_index = [&](std::size_t n) {
-      return tensor(n) ? origins[n].at : first + static_cast<Index>(n);
+      return tensor(n) ? origins[n].head : first + static_cast<Index>(n);
     };
     std::vector<Var> parts;
     for (std::size_t n = 0; n < origins.size();) {

@@ -20,7 +20,7 @@ struct ResidualOutput {
 };
 
 struct ResidualConnection : Info {
-  // Reason why a model cannot have this connection ("join: ..."); empty: none.
+  // Reason why a model cannot have this connection ("join: ..."); empty if it can.
   std::function<std::string(const ModelConfig&)> refusal;
   // Combines block input x and block output y, [n, d]; weights by the names of the Info.
   std::function<ResidualOutput(const Var& x, const Var& y, const NamedVars& weights)> apply;

@@ -28,8 +28,8 @@ struct Store {
   IntTensor places;  // [n, 2] text and position of the key
 };
 
-// Reads and writes safetensors with the tensors "keys" (F32 or F16), "values" and "places".
-// InputErrors begin with the file name.
+// Reads and writes safetensors with the tensors "keys" (F32, or F16 if `half`), "values" and
+// "places". InputErrors begin with the file name.
 Store load_store(const std::filesystem::path& path);
 SafetensorsFile store_file(const Store& store, bool half);
 // Path of the bundled store assets/stores/NAME.safetensors if it exists, otherwise `name` itself.
@@ -45,23 +45,22 @@ struct Neighbours {
 // Exact search. x: [rows, d]; k: at most the number of keys.
 Neighbours nearest_keys(const Store& store, const Tensor& x, Index k);
 
-// Input of a retrieval head.
 struct RetrievalInput {
   const Store& store;
   const Neighbours& neighbours;
   Var query;          // [n, d] query of the search
   Var state;          // [n, d] final state r
-  Var logits;         // [n, vocabulary] of the model
+  Var logits;         // [n, vocabulary] logits of the model
   IntTensor targets;  // [n], -1: none; undefined: no loss is computed
 };
 struct RetrievalOutput {
   Tensor log_probabilities;  // [n, vocabulary]
-  Var loss;                  // [] of the targets; undefined without targets
-  Tensor gate;               // [n], if the head has one
+  Var loss;                  // [] loss of the targets; undefined without targets
+  Tensor gate;  // [n] weight of the model's own state; undefined if the head has no gate
 };
 
 struct RetrievalHead : Info {
-  // Reason why a model cannot have this head ("retrieval: ..."); empty: none.
+  // Reason why a model cannot have this head ("retrieval: ..."); empty if it can.
   std::function<std::string(const ModelConfig&)> refusal;
   std::function<RetrievalOutput(Pass&, const Values&, const RetrievalInput&)> mix;
 };
@@ -82,7 +81,7 @@ struct RetrievalChoice {
 
 // Reason why a model supports neither datastores nor retrieval; empty: none.
 std::string retrieval_refusal(const ModelConfig& config);
-// Reason why a model cannot have this retrieval head; empty: none.
+// Reason why a model cannot have this retrieval head; empty if it can.
 std::string retrieval_refusal(const ModelConfig& config, const RetrievalHead& retrieval_head);
 
 class Retrieval {

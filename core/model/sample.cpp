@@ -36,10 +36,10 @@ void normalise(std::vector<double>& weights) {
   for (double& weight : weights) weight /= sum;
 }
 
-// Sets the weights of all tokens outside `kept` to 0 and normalises the others.
-void keep_only(const std::vector<std::int32_t>& kept, std::vector<double>& weights) {
+// Sets the weights of all tokens except `ids` to 0 and normalises the others.
+void keep_only(const std::vector<std::int32_t>& ids, std::vector<double>& weights) {
   std::vector<double> result(weights.size(), 0.0);
-  for (const std::int32_t id : kept) {
+  for (const std::int32_t id : ids) {
     const auto token = static_cast<std::size_t>(id);
     result[token] = weights[token];
   }

@@ -11,8 +11,8 @@ namespace attnscope {
 
 struct Sampling {
   double temperature = 1;  // divisor of the logits; 0: always the most likely token
-  Index top_k = 0;         // number of most likely tokens kept; 0: all
-  double top_p = 1;        // then keeps the fewest tokens that together reach this probability
+  Index top_k = 0;         // number of most likely tokens to keep; 0: all
+  double top_p = 1;        // keeps the fewest of these tokens that together reach this probability
   bool operator==(const Sampling&) const = default;
 };
 
@@ -25,10 +25,8 @@ void check(const Sampling& sampling);
 // likely. Throws WorkError for logits that are not numbers.
 std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling);
 
-// Draws a token by its probability.
 std::int32_t sample(const std::vector<double>& probabilities, Random& random);
 
-// Settings for sampling a continuation.
 struct SeededSampling {
   Sampling sampling;
   std::uint64_t seed = 0;

@@ -12,9 +12,9 @@ namespace attnscope {
 namespace {
 
 const StoredTensor& tensor(const SafetensorsFile& file, const std::string& path, const char* name) {
-  const auto found = file.tensors.find(name);
-  if (found == file.tensors.end()) throw InputError(path + ": " + name + ": missing");
-  return found->second;
+  const auto entry = file.tensors.find(name);
+  if (entry == file.tensors.end()) throw InputError(path + ": " + name + ": missing");
+  return entry->second;
 }
 
 double exact_distance(const float* a, const float* b, Index size) {
@@ -26,7 +26,7 @@ double exact_distance(const float* a, const float* b, Index size) {
   return sum;
 }
 
-float quick_distance(const float* a, const float* b, Index size) {
+float fast_distance(const float* a, const float* b, Index size) {
   float sum = 0;
   for (Index i = 0; i < size; ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
   return sum;
@@ -44,17 +44,17 @@ struct NearContext {
 // decide.
 std::vector<NearContext> nearest_contexts(const Store& store, const float* x, Index k) {
   const Index count = store.keys.dim(0), size = store.keys.dim(1);
-  std::vector<float> quick(static_cast<std::size_t>(count));
+  std::vector<float> distances(static_cast<std::size_t>(count));
   for (Index n = 0; n < count; ++n) {
-    quick[static_cast<std::size_t>(n)] = quick_distance(x, store.keys.data() + n * size, size);
+    distances[static_cast<std::size_t>(n)] = fast_distance(x, store.keys.data() + n * size, size);
   }
-  std::vector<float> order = quick;
+  std::vector<float> order = distances;
   std::nth_element(order.begin(), order.begin() + (k - 1), order.end());
   const float farthest = order[static_cast<std::size_t>(k - 1)];
   const float margin = farthest * 1e-5f * std::sqrt(static_cast<float>(size));
   std::vector<NearContext> candidates;
   for (Index n = 0; n < count; ++n) {
-    if (!(quick[static_cast<std::size_t>(n)] <= farthest + margin)) continue;
+    if (!(distances[static_cast<std::size_t>(n)] <= farthest + margin)) continue;
     candidates.push_back(
         {exact_distance(x, store.keys.data() + n * size, size), static_cast<std::int32_t>(n)});
   }
@@ -108,7 +108,7 @@ bool is_store(const std::filesystem::path& path) {
     const SafetensorsFile file = read_safetensors(path);
     return file.tensors.contains("keys") && file.tensors.contains("values") &&
            file.tensors.contains("places");
-  } catch (const InputError&) {  // the reader of its actual format reports the error
+  } catch (const InputError&) {  // the reader of its actual format reports it
     return false;
   }
 }

@@ -15,12 +15,12 @@ namespace {
 
 constexpr const char* kNone = "none";
 
-// Adds a weight of a fresh model; `number`: its index in the list.
-void add_fresh(const WeightSpec& spec, std::uint64_t number, WeightBudget& weight_budget,
-               Model& model) {
+// Adds a weight of a fresh model; `weight_number`: its place in the list, from 1.
+void add_initial_weight(const WeightSpec& spec, std::uint64_t weight_number,
+                        WeightBudget& weight_budget, Model& model) {
   if (!spec.initial || spec.optional) return;
   weight_budget.reserve(spec.owner, spec.name, spec.shape);
-  model.weights.emplace(spec.name, Var(spec.initial(derived_seed(0, number))));
+  model.weights.emplace(spec.name, Var(spec.initial(derived_seed(0, weight_number))));
   model.untrained.push_back(spec.name);
 }
 
@@ -51,20 +51,20 @@ Model with_structure(const Model& model, const Structure& structure) {
   result.config = apply_structure(model.config, structure);
   if (result.config == model.config) return model;
   check(result.config, "model");
-  std::uint64_t number = 0;
+  std::uint64_t weight_number = 0;
   WeightBudget weight_budget;
   for (const WeightSpec& spec : weight_specs(result.config)) {
-    ++number;
+    ++weight_number;
     const auto stored = model.weights.find(spec.name);
-    const auto narrow = model.narrow.find(spec.name);
+    const auto narrow_entry = model.narrow.find(spec.name);
     if (stored != model.weights.end() && stored->second.shape() == spec.shape) {
       result.weights.emplace(*stored);
       if (std::ranges::count(model.untrained, spec.name) > 0) result.untrained.push_back(spec.name);
-    } else if (narrow != model.narrow.end() &&
-               Shape{narrow->second.rows, narrow->second.columns} == spec.shape) {
-      result.narrow.emplace(*narrow);
+    } else if (narrow_entry != model.narrow.end() &&
+               Shape{narrow_entry->second.rows, narrow_entry->second.columns} == spec.shape) {
+      result.narrow.emplace(*narrow_entry);
     } else {
-      add_fresh(spec, number, weight_budget, result);
+      add_initial_weight(spec, weight_number, weight_budget, result);
     }
   }
   std::ranges::sort(result.untrained);
@@ -75,9 +75,9 @@ Structure structure_from_json(JsonObject& object) {
   Structure structure;
   structure.architecture = choice_member(architecture, object, "architecture");
   structure.residual_connection = choice_member(residual_connection, object, "join");
-  const bool none =
+  const bool has_no_exits =
       object.has("exits") && type_of(object.any("exits"), object.path_of("exits")) == kNone;
-  structure.exits = none ? no_exits() : choice_member(exit_rule, object, "exits");
+  structure.exits = has_no_exits ? no_exits() : choice_member(exit_rule, object, "exits");
   if (object.has("segment")) structure.segment = object.integer("segment", 0, kMaxModelTokens);
   return structure;
 }

@@ -13,12 +13,12 @@ namespace attnscope {
 class WeightBudget {
  public:
   void reserve(const std::string& owner, const std::string& name, const Shape& shape) {
-    constexpr Index kMax = Index{1} << 28;
+    constexpr Index kMaxNumbers = Index{1} << 28;
     used_ += element_count(shape);
-    if (used_ > kMax) {
+    if (used_ > kMaxNumbers) {
       throw InputError(owner + " needs " + to_string(shape) + " numbers for " + name +
-                       " and such weights at this context, more than " + std::to_string(kMax) +
-                       " in all");
+                       " and such weights at this context, more than " +
+                       std::to_string(kMaxNumbers) + " in all");
     }
   }
 

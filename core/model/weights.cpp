@@ -32,7 +32,6 @@ Tensor normal(const Shape& shape, double deviation, std::uint64_t seed) {
   return t;
 }
 
-// Dimensions for the Infos of the whole model.
 Dimensions model_dimensions(const ModelConfig& config) {
   Dimensions dimensions = group_dimensions(config, {0, config.heads, 0, config.kv_heads});
   dimensions.layers = config.layers;
@@ -87,7 +86,7 @@ void WeightList::add_info(const Info& info, const Values& values, const Dimensio
                     .optional = weight.file.optional,
                     .owner = info.id,
                     .constant = weight.training.constant,
-                    .most = weight.training.max ? weight.training.max(values) : 0,
+                    .upper_bound = weight.training.max ? weight.training.max(values) : 0,
                     .help = weight.help};
     if (weight.initial) {
       spec.initial = [initial = weight.initial, shape, dimensions, values](std::uint64_t seed) {
@@ -109,19 +108,19 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const std::string previous_help = help_;
   if (name == "cross") help_ = "Cross-attention.";
   const ModelOptions& options = config_.model_options;
-  const bool earlier = config_.embedding.first_norm && prefix == layer_prefix(0);
-  if (options.output_norm != OutputNorm::Instead && !earlier) norm(prefix + name + "_norm");
-  const std::string at = prefix + name + ".";
-  linear(at, "q", width, queries, config_.attention_biases);
-  linear(at, "k", width, keys, config_.attention_biases);
-  linear(at, "v", width, keys, config_.attention_biases);
+  const bool is_normed = config_.embedding.first_norm && prefix == layer_prefix(0);
+  if (options.output_norm != OutputNorm::Instead && !is_normed) norm(prefix + name + "_norm");
+  const std::string projection_prefix = prefix + name + ".";
+  linear(projection_prefix, "q", width, queries, config_.attention_biases);
+  linear(projection_prefix, "k", width, keys, config_.attention_biases);
+  linear(projection_prefix, "v", width, keys, config_.attention_biases);
   if (options.query_key_norm != QueryKeyNorm::None) {
-    const bool by_head = options.query_key_norm == QueryKeyNorm::Head;
-    norm(at + "q_norm", by_head ? config_.head_size : queries);
-    norm(at + "k_norm", by_head ? config_.head_size : keys);
+    const bool is_per_head = options.query_key_norm == QueryKeyNorm::Head;
+    norm(projection_prefix + "q_norm", is_per_head ? config_.head_size : queries);
+    norm(projection_prefix + "k_norm", is_per_head ? config_.head_size : keys);
   }
-  linear(at, "o", queries, width, has_output_bias(config_), true);
-  if (options.attention_sinks) constant(at + "sinks", {config_.heads}, 0);
+  linear(projection_prefix, "o", queries, width, has_output_bias(config_), true);
+  if (options.attention_sinks) constant(projection_prefix + "sinks", {config_.heads}, 0);
   if (options.output_norm != OutputNorm::None) norm(prefix + name + "_output_norm");
   help_ = previous_help;
 }
@@ -139,10 +138,10 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Dimensions dimensions = group_dimensions(config_, ranges[g]);
     const std::string group_name = prefix + "groups." + std::to_string(g) + ".";
-    const Choice& chosen = groups[g].encoding;
+    const Choice& encoding_choice = groups[g].encoding;
     add_info(variant(groups[g].variant.id), groups[g].variant.values, dimensions, group_name);
-    const Encoding& position = encoding(chosen.id);
-    if (!position.embed) add_info(position, chosen.values, dimensions, group_name);
+    const Encoding& position = encoding(encoding_choice.id);
+    if (!position.embed) add_info(position, encoding_choice.values, dimensions, group_name);
   }
   if (!owns_weights) return;
   add_residual_weights("attn_join.");
@@ -174,16 +173,14 @@ void WeightList::feed_forward(const std::string& prefix) {
   linear(prefix, "_out", config_.hidden, width, config_.feed_forward_biases, true);
 }
 
-// embed.cluster.N.table [n, e], .project [e, d], or output.cluster.N.project [d, e] and, if untied,
-// .table.
 void WeightList::clusters(const std::string& stack, bool tables) {
   const bool is_output = stack == "output.";
   const auto ranges = vocabulary_clusters(config_);
   for (std::size_t n = 0; n < ranges.size(); ++n) {
-    const std::string at = stack + "cluster." + std::to_string(n) + ".";
+    const std::string path = stack + "cluster." + std::to_string(n) + ".";
     const Index width = ranges[n].width;
-    if (tables) random(at + "table", {ranges[n].count, width}, kDeviation);
-    random(at + "project", is_output ? Shape{config_.width, width} : Shape{width, config_.width},
+    if (tables) random(path + "table", {ranges[n].count, width}, kDeviation);
+    random(path + "project", is_output ? Shape{config_.width, width} : Shape{width, config_.width},
            1 / std::sqrt(static_cast<double>(is_output ? config_.width : width)));
   }
 }
@@ -205,8 +202,8 @@ void WeightList::positions(const std::string& stack,
   if (!input) return;
   const Encoding& position = encoding(input->id);
   Dimensions dimensions = model_dimensions(config_);
-  if (added_to_input(*input)) dimensions.model = table_width(config_);
-  if (!in_every_layer(*input))
+  if (is_added_to_input(*input)) dimensions.model = table_width(config_);
+  if (!is_added_per_layer(*input))
     return add_info(position, input->values, dimensions, stack + "embed.");
   for (std::size_t layer = 0; layer < groups.size(); ++layer) {
     add_info(position, input->values, dimensions,
@@ -267,9 +264,9 @@ std::string group_prefix(Index layer, Index group) {
 
 NamedVars weights_below(const NamedVars& weights, const std::string& prefix) {
   NamedVars result;
-  for (auto at = weights.lower_bound(prefix); at != weights.end() && at->first.starts_with(prefix);
-       ++at) {
-    result.emplace(at->first.substr(prefix.size()), at->second);
+  for (auto entry = weights.lower_bound(prefix);
+       entry != weights.end() && entry->first.starts_with(prefix); ++entry) {
+    result.emplace(entry->first.substr(prefix.size()), entry->second);
   }
   return result;
 }
@@ -308,7 +305,7 @@ std::set<std::string> constant_weight_names(const ModelConfig& config) {
 std::map<std::string, double> weight_upper_bounds(const ModelConfig& config) {
   std::map<std::string, double> bounds;
   for (const WeightSpec& spec : weight_specs(config)) {
-    if (spec.most > 0) bounds.emplace(spec.name, spec.most);
+    if (spec.upper_bound > 0) bounds.emplace(spec.name, spec.upper_bound);
   }
   return bounds;
 }

@@ -54,8 +54,8 @@ struct WeightSpec {
   bool optional = false;
   std::string owner{};    // id of the variant, architecture, ... that requires it; empty: the block
   bool constant = false;  // not trained (WeightInfo)
-  double most = 0;        // upper bound and unit of updates; 0: none (WeightTraining::max)
-  std::string help{};     // text of its Info: "The span of each head."
+  double upper_bound = 0;  // bound and unit of updates (WeightTraining::max); 0: none
+  std::string help{};      // help text of its Info: "The span of each head."
 };
 
 std::vector<WeightSpec> weight_specs(const ModelConfig& config);
@@ -77,11 +77,10 @@ class WeightList {
   // whose output is added to the residual stream.
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
-  void norm(const std::string& name, Index width = 0);  // 0: the model width
+  void norm(const std::string& name, Index width = 0);  // width 0: the model width
   // Adds prefix + "w" + letter [in, out], and optionally a bias "b".
   void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
               bool residual = false);
-  // Adds the weights of an Info.
   void add_info(const Info& info, const Values& values, const Dimensions& dimensions,
                 const std::string& prefix);
   void add_model_info(const Info& info, const Values& values);
@@ -93,7 +92,7 @@ class WeightList {
   void attention(const std::string& prefix, const std::string& name);
   void feed_forward(const std::string& prefix);          // prefix: "layers.3.ffn."
   void embedding();                                      // token vectors
-  void clusters(const std::string& stack, bool tables);  // of an adaptive vocabulary
+  void clusters(const std::string& stack, bool tables);  // weights of an adaptive vocabulary
   // Adds the weights of a stack's input encoding. stack: "" or "encoder.".
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
   // Adds the weights of the embedding after positions: token types, norm, projection.

@@ -17,7 +17,7 @@ constexpr double column_cost = 8, block_cost = 400, lone_pair_cost = 6, lone_row
 constexpr double good_fill = 0.75;
 // Minimum size of a rectangle in rows, and of a run in columns.
 constexpr Index min_rows = 8, min_run = 8;
-// Rows in order have at most this many runs on average, since kernels scan them every time.
+// Maximum average number of runs of rows in order: kernels scan all runs in each pass.
 constexpr Index max_runs_in_order = 2;
 constexpr double min_fill_in_order = 0.6, min_fill_of_single_runs = 0.3;
 // Extents are rounded to whole SIMD vectors.
@@ -74,10 +74,10 @@ class HeadArranger {
   double compute_extents(const std::vector<Piece>& pieces, Index first, Index count);
   void commit(const std::vector<Piece>& pieces, const std::vector<Span>& spans,
               std::vector<Arrangement::Block>& layer);
-  Arrangement::Block block(const std::vector<Piece>& pieces, const Span& span);
+  Arrangement::Block make_block(const std::vector<Piece>& pieces, const Span& span);
   void mark_pairs(const std::vector<Piece>& pieces, const Span& span, Arrangement::Block& block);
   void collect_lone_rows();
-  void count_visits();
+  void mark_visits();
 
   const Pattern& pattern_;
   const Index head_index_;
@@ -85,8 +85,9 @@ class HeadArranger {
   // Union of the columns of some pieces.
   std::vector<std::int32_t> columns_;
   Index pairs_ = 0;
-  std::vector<std::int32_t> stamp_, place_;  // [L_k]: last union with a column; its column index
-  std::int32_t stamps_ = 0;                  // unions so far
+  std::vector<std::int32_t> last_union_;    // [L_k]: number of the last union with the column
+  std::vector<std::int32_t> column_index_;  // [L_k]: index of the column in columns_
+  std::int32_t union_count_ = 0;            // unions so far
   std::vector<Arrangement::Extent> extents_;
   std::vector<Piece> lone_pieces_;
   // Pieces by class: 2 * rule, plus 1 for runs of neighbours.
@@ -96,31 +97,31 @@ class HeadArranger {
 
 Arrangement::Head HeadArranger::arrange() {
   const Index queries = pattern_.queries();
-  Plan good, poor;  // row groups that form dense rectangles in their own order, and the others
+  Plan dense, sparse;  // row groups that form dense rectangles in their own order, and the others
   std::vector<Span> spans;
   for (Index row = 0; row < queries && !is_stopping(); row += Arrangement::block_rows) {
     const Index end = std::min(row + Arrangement::block_rows, queries);
     result_.in_order.push_back(is_in_order(row, end));
     if (result_.in_order.back()) continue;
-    stamp_.resize(to_size(pattern_.keys()));
-    place_.resize(to_size(pattern_.keys()));
+    last_union_.resize(to_size(pattern_.keys()));
+    column_index_.resize(to_size(pattern_.keys()));
     const std::vector<Piece> rows = whole_rows(row, end);
     Index pairs = 0;
     for (const Piece& piece : rows) pairs += piece.pairs();
     spans.clear();
     const double cost = plan_pieces(rows, 0, static_cast<Index>(rows.size()), spans);
-    const bool is_good = cost <= static_cast<double>(pairs) / good_fill + 2 * block_cost;
-    (is_good ? good : poor).add(rows, spans, cost);
+    const bool is_dense = cost <= static_cast<double>(pairs) / good_fill + 2 * block_cost;
+    (is_dense ? dense : sparse).add(rows, spans, cost);
   }
   std::vector<Arrangement::Block> layer;
-  commit(good.pieces, good.spans, layer);
-  divide(poor.pieces);
+  commit(dense.pieces, dense.spans, layer);
+  divide(sparse.pieces);
   double divided_cost = 0;
   std::map<int, std::vector<Span>> class_spans;
   for (const auto& [class_id, pieces] : classes_)
     divided_cost += plan_sorted(pieces, class_spans[class_id]);
-  if (poor.cost <= divided_cost) {
-    commit(poor.pieces, poor.spans, layer);
+  if (sparse.cost <= divided_cost) {
+    commit(sparse.pieces, sparse.spans, layer);
     result_.layers.push_back(std::move(layer));
   } else {
     for (const auto& [class_id, pieces] : classes_) {
@@ -131,18 +132,18 @@ Arrangement::Head HeadArranger::arrange() {
   }
   std::erase_if(result_.layers, [](const auto& blocks) { return blocks.empty(); });
   collect_lone_rows();
-  count_visits();
+  mark_visits();
   return std::move(result_);
 }
 
 bool HeadArranger::is_in_order(Index row, Index end) {
   Index runs = 0, pairs = 0;
-  bool all_single = true;
+  bool has_single_runs = true;
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals;
   for (Index i = row; i < end; ++i) {
     const Pattern::Row runs_of_row = pattern_.row(head_index_, i);
     const Index run_count = runs_of_row.end() - runs_of_row.begin();
-    all_single &= run_count <= 1;
+    has_single_runs &= run_count <= 1;
     runs += run_count;
     if (runs > max_runs_in_order * Arrangement::block_rows) return false;
     for (const Run& run : runs_of_row) {
@@ -151,7 +152,7 @@ bool HeadArranger::is_in_order(Index row, Index end) {
       pairs += run.count();
     }
   }
-  if (all_single) return single_runs_are_in_order(row, end);
+  if (has_single_runs) return single_runs_are_in_order(row, end);
   std::sort(intervals.begin(), intervals.end());
   std::int32_t covered_end = 0;
   Index width = 0;
@@ -180,7 +181,7 @@ bool HeadArranger::single_runs_are_in_order(Index row, Index end) const {
   return static_cast<double>(pairs) >= min_fill_of_single_runs * static_cast<double>(cells);
 }
 
-// Whole rows as pieces; records rows without keys.
+// Returns whole rows as pieces; records rows without keys in the result.
 std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) {
   std::vector<Piece> pieces;
   for (Index i = row; i < end; ++i) {
@@ -229,11 +230,10 @@ void HeadArranger::divide(const std::vector<Piece>& rows) {
   }
 }
 
-// Splits a sorted list into blocks, at changes of the first column or, where it changes slowly, by
-// size. Returns the cost.
+// Splits sorted pieces by first column or, where few pieces share one, by size. Returns the cost.
 double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans) {
   const auto count = static_cast<Index>(pieces.size());
-  const auto count_alike = [&](Index from) {
+  const auto count_same_column = [&](Index from) {
     Index n = 1;
     while (from + n < count &&
            pieces[to_size(from + n)].first_column == pieces[to_size(from)].first_column) {
@@ -243,7 +243,7 @@ double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<S
   };
   double cost = 0;
   for (Index from = 0; from < count && !is_stopping();) {
-    Index n = count_alike(from);
+    Index n = count_same_column(from);
     if (n >= min_rows) {
       const Index parts = (n + Arrangement::block_rows - 1) / Arrangement::block_rows;
       const Index end = from + n;
@@ -255,7 +255,7 @@ double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<S
       continue;
     }
     while (n < Arrangement::block_rows && from + n < count) {
-      const Index next = count_alike(from + n);
+      const Index next = count_same_column(from + n);
       if (next >= min_rows) break;
       n = std::min(n + next, Arrangement::block_rows);
     }
@@ -294,25 +294,24 @@ double HeadArranger::plan_pieces(const std::vector<Piece>& pieces, Index first, 
   return std::min(block_total, lone_total);
 }
 
-// Fills columns_ (sorted) and pairs_. Returns false, leaving columns_ unsorted, if few columns are
-// shared by two rows or more.
+// Fills columns_ (sorted) and pairs_. Returns false (columns_ unsorted) if rows share few columns.
 bool HeadArranger::unite_columns(const std::vector<Piece>& pieces, Index first, Index count) {
   columns_.clear();
   pairs_ = 0;
-  ++stamps_;
+  ++union_count_;
   for (Index n = first; n < first + count; ++n) {
     const Piece& piece = pieces[to_size(n)];
     const Piece* previous = n > first ? &pieces[to_size(n - 1)] : nullptr;
     for (const Run* run = piece.first; run != piece.last; ++run) {
       pairs_ += run->count();
       if (previous != nullptr && run - piece.first < previous->last - previous->first) {
-        const Run& twin = previous->first[run - piece.first];
-        if (twin.begin == run->begin && twin.end == run->end && twin.step == run->step) continue;
+        const Run& above = previous->first[run - piece.first];
+        if (above.begin == run->begin && above.end == run->end && above.step == run->step) continue;
       }
       for (std::int32_t c = run->begin; c < run->end; c += run->step) {
-        std::int32_t& stamp = stamp_[to_size(c)];
-        if (stamp == stamps_) continue;
-        stamp = stamps_;
+        std::int32_t& last_union = last_union_[to_size(c)];
+        if (last_union == union_count_) continue;
+        last_union = union_count_;
         columns_.push_back(c);
       }
     }
@@ -322,29 +321,29 @@ bool HeadArranger::unite_columns(const std::vector<Piece>& pieces, Index first, 
   return true;
 }
 
-// Fills extents_ and place_ for the united pieces. Returns their number of cells.
+// Fills extents_ and column_index_ for the united pieces. Returns their number of cells.
 double HeadArranger::compute_extents(const std::vector<Piece>& pieces, Index first, Index count) {
   const auto width = static_cast<std::int32_t>(columns_.size());
-  for (std::int32_t x = 0; x < width; ++x) place_[to_size(columns_[to_size(x)])] = x;
+  for (std::int32_t x = 0; x < width; ++x) column_index_[to_size(columns_[to_size(x)])] = x;
   extents_.clear();
-  double sum = 0;
+  double cell_count = 0;
   for (Index n = first; n < first + count; n += Arrangement::group_rows) {
     const Index end = std::min(n + Arrangement::group_rows, first + count);
     Arrangement::Extent extent{width, 0};
     for (Index r = n; r < end; ++r) {
       const Piece& piece = pieces[to_size(r)];
-      extent.begin = std::min(extent.begin, place_[to_size(piece.first->begin)]);
+      extent.begin = std::min(extent.begin, column_index_[to_size(piece.first->begin)]);
       for (const Run* run = piece.first; run != piece.last; ++run) {
         const std::int32_t last = run->begin + (run->end - 1 - run->begin) / run->step * run->step;
-        extent.end = std::max(extent.end, place_[to_size(last)] + 1);
+        extent.end = std::max(extent.end, column_index_[to_size(last)] + 1);
       }
     }
     extent.begin = extent.begin / extent_step * extent_step;
     extent.end = std::min((extent.end + extent_step - 1) / extent_step * extent_step, width);
-    sum += static_cast<double>((end - n) * (extent.end - extent.begin));
+    cell_count += static_cast<double>((end - n) * (extent.end - extent.begin));
     extents_.push_back(extent);
   }
-  return sum;
+  return cell_count;
 }
 
 void HeadArranger::commit(const std::vector<Piece>& pieces, const std::vector<Span>& spans,
@@ -352,7 +351,7 @@ void HeadArranger::commit(const std::vector<Piece>& pieces, const std::vector<Sp
   for (const Span& span : spans) {
     if (is_stopping()) return;
     if (span.is_block) {
-      layer.push_back(block(pieces, span));
+      layer.push_back(make_block(pieces, span));
     } else {
       lone_pieces_.insert(lone_pieces_.end(), pieces.begin() + span.first,
                           pieces.begin() + span.first + span.count);
@@ -360,7 +359,7 @@ void HeadArranger::commit(const std::vector<Piece>& pieces, const std::vector<Sp
   }
 }
 
-Arrangement::Block HeadArranger::block(const std::vector<Piece>& pieces, const Span& span) {
+Arrangement::Block HeadArranger::make_block(const std::vector<Piece>& pieces, const Span& span) {
   unite_columns(pieces, span.first, span.count);
   compute_extents(pieces, span.first, span.count);
   Arrangement::Block block;
@@ -387,7 +386,7 @@ void HeadArranger::mark_pairs(const std::vector<Piece>& pieces, const Span& span
   for (Index n = span.first; n < span.first + span.count; ++n, mask_row += words) {
     for (const Run* run = pieces[to_size(n)].first; run != pieces[to_size(n)].last; ++run) {
       for (std::int32_t c = run->begin; c < run->end; c += run->step) {
-        const auto x = static_cast<std::uint32_t>(place_[to_size(c)]);
+        const auto x = static_cast<std::uint32_t>(column_index_[to_size(c)]);
         mask_row[x / 64] |= std::uint64_t{1} << (x % 64);
       }
     }
@@ -413,7 +412,7 @@ void HeadArranger::collect_lone_rows() {
   }
 }
 
-void HeadArranger::count_visits() {
+void HeadArranger::mark_visits() {
   result_.visits.resize(result_.queries.size(), 0);
   std::vector<std::uint8_t*> latest(to_size(pattern_.queries()), nullptr);
   for (const auto& layer : result_.layers) {

@@ -3,13 +3,13 @@
 // Kernels compute rectangles of queries and keys, so that one panel of keys serves many rows. In
 // the pattern's own order, neighbouring rows may share few keys: rows of a strided pattern share
 // keys with every l-th row, rows of hashed or routed patterns with their bucket or cluster.
-// arrange() splits the keys of each row into pieces: by the rule that admits them, and contiguous
-// runs from isolated keys. Pieces with the same first key form blocks; the remaining pieces of a
+// arrange() splits the keys of each row into pieces: by the rule that admits them, and by whether
+// they form a contiguous run. Pieces with the same first key form blocks; the remaining pieces of a
 // query form a lone row.
 //
 // Computed once per pattern (Pattern::arrangement()), in time proportional to the number of allowed
-// pairs. Rows that form dense rectangles in the pattern's own order keep it; every pair of another
-// row belongs to exactly one block or lone row.
+// pairs. Rows that form dense rectangles keep the pattern's order. Each pair of the other rows
+// belongs to exactly one block or lone row.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ struct Arrangement {
   struct Extent {
     std::int32_t begin = 0, end = 0;
   };
-  // Rectangle of queries and keys whose pairs are mostly allowed. Offsets are into arrays of Head.
+  // Rectangle of queries and keys with mostly allowed pairs. Each size_t indexes an array of Head.
   struct Block {
     std::int32_t rows = 0, width = 0;
     std::size_t queries = 0;  // [rows]
@@ -45,8 +45,7 @@ struct Arrangement {
     // For each group of block_rows consecutive queries: nonzero if they keep the pattern's order,
     // because their runs are few and similar.
     std::vector<std::uint8_t> in_order;
-    // Reordered queries without keys. All other reordered queries are in blocks or lone rows; lone
-    // rows are computed last.
+    // Reordered queries without keys; the others are in blocks or lone rows (computed last).
     std::vector<std::int32_t> empty;
     // Blocks of one layer share no query.
     std::vector<std::vector<Block>> layers;

@@ -17,9 +17,9 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-// The id in {"type": "local", ...}. InputErrors start with `path`: "variant.type: expected ...".
+// Returns the id in {"type": "local", ...}. InputErrors start with `path`: "variant.type: ...".
 const std::string& type_of(const Json& object, std::string_view path);
-// Parses the other members as parameters of `info`. InputErrors: "variant.window: expected ..."
+// Parses the members other than "type". InputErrors: "variant.window: expected ..."
 Choice choice_from_json(const Info& info, const Json& object, std::string_view path);
 // Like choice_from_json(), but parameters without a default may be missing; they are filled in
 // later (core/experiment).
@@ -40,8 +40,8 @@ std::optional<Choice> choice_member(const InfoType& (*find)(std::string_view id)
 Json to_json(const Choice& choice);
 Choice default_choice(const Info& info);
 
-// Throws InputError for values that are missing or out of range. Functions of an Info rely on
-// checked values, which may come from a window or a session.
+// Throws InputError for values that are missing or out of range. Functions of an Info rely on this
+// check of values from the window or a session.
 void check_values(const Info& info, const Values& values, std::string_view path);
 
 }  // namespace attnscope

@@ -14,18 +14,18 @@ bool may_be_empty(Index size) {
   return size == kFreeMemory || size == kFreeOldMemory;
 }
 
-// True if `found` has the expected shape; binds free sizes on first occurrence.
-bool fits(const Shape& expected, const Shape& found, std::map<Index, Index>& sizes) {
-  if (expected.size() != found.size()) return false;
+// True if `actual` has the expected shape; binds free sizes on first occurrence.
+bool fits(const Shape& expected, const Shape& actual, std::map<Index, Index>& sizes) {
+  if (expected.size() != actual.size()) return false;
   std::map<Index, Index> new_sizes = sizes;
   for (std::size_t axis = 0; axis < expected.size(); ++axis) {
     if (expected[axis] >= 0) {
-      if (expected[axis] != found[axis]) return false;
+      if (expected[axis] != actual[axis]) return false;
       continue;
     }
-    if (found[axis] == 0 && !may_be_empty(expected[axis])) return false;
-    const auto [it, is_new] = new_sizes.emplace(expected[axis], found[axis]);
-    if (!is_new && it->second != found[axis]) return false;
+    if (actual[axis] == 0 && !may_be_empty(expected[axis])) return false;
+    const auto [it, is_new] = new_sizes.emplace(expected[axis], actual[axis]);
+    if (!is_new && it->second != actual[axis]) return false;
   }
   sizes = std::move(new_sizes);
   return true;
@@ -104,18 +104,18 @@ std::string to_text(const Shape& shape) {
 }
 
 void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
-                   const NamedVars& weights, bool state_required) {
+                   const NamedVars& weights, bool requires_state) {
   std::map<Index, Index> sizes;
   for (const WeightInfo& entry : info.weights) {
-    if (!info.uses(entry, values) || (entry.scope == WeightScope::Model && state_required))
+    if (!info.uses(entry, values) || (entry.scope == WeightScope::Model && requires_state))
       continue;
     const Shape expected = entry.shape(dimensions, values);
     const Var* actual = find_weight(weights, entry.name);
     if (!actual) {
       if (entry.scope == WeightScope::Model ||
-          (entry.scope == WeightScope::Operation && !state_required))
+          (entry.scope == WeightScope::Operation && !requires_state))
         continue;
-      if (entry.file.state ? !state_required : entry.file.optional) continue;
+      if (entry.file.state ? !requires_state : entry.file.optional) continue;
       throw InputError(entry.name + ": missing, expected shape " +
                        to_text(bind_sizes(expected, sizes)));
     }

@@ -27,9 +27,9 @@ struct Dimensions {
   Index inner = 0;                   // a, f: a variant's own hidden sizes; 0: the variant's default
   Index batch = 1;                   // B; every item has its own state
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
-  Index layers = 0, vocabulary = 0;  // of the model, for weights of whole models
-  bool is_memory_final = false;      // M is final, as in the command `attend`
-  // Head group: its first head within the layer, and the layer's heads; 0: the only group.
+  Index layers = 0, vocabulary = 0;  // numbers of layers and tokens, for weights of whole models
+  bool is_memory_final = false;      // M does not grow (command `attend`)
+  // Head group: its first head in the layer, and the layer's number of heads (0: as in the group).
   Index first_head = 0, layer_heads = 0;
 
   // Lengths of weights with a fixed length; in a model L_max, of which shorter texts use a part.
@@ -55,7 +55,7 @@ Dimensions free_dimensions(Index heads, Index kv_heads, Index key, Index value);
 struct Situation {
   Dimensions dimensions;
   Index queries = 0, keys = 0;  // L_q, L_k of the operation
-  bool causal = false;          // by the user's choice or by definition of the variant
+  bool causal = false;          // chosen by the user, or by definition of the variant
 };
 
 // Storage of a weight.
@@ -72,12 +72,12 @@ struct WeightTraining {
   // Not trained by gradients: drawn masks and graphs, random directions and rotations, fixed
   // frequencies, usage counts, and centroids (updated from their inputs).
   bool constant = false;
-  // Upper limit during training (lower limit 0), and unit of its updates: for weights of large
-  // scale, such as spans of hundreds of tokens. Empty: no limit, unit 1.
+  // Upper limit during training (the lower limit is 0). Updates are multiplied by it: a weight can
+  // be large, such as a span of hundreds of tokens. Empty: no limit, factor 1.
   std::function<double(const Values&)> max{};
 };
 
-enum class WeightScope { Everywhere, Operation, Model };  // only single operations, models
+enum class WeightScope { Everywhere, Operation, Model };  // both, operations, models only
 
 // Description of a tensor that a variant or encoding needs besides q, k, v. A checkpoint stores it
 // under the layer's prefix and this name.
@@ -90,13 +90,13 @@ struct WeightInfo {
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
   // Illustrative value for a variant or encoding selected in a model that was not trained with it,
-  // if it shows more than the initial value of training. For a weight of fixed length, entries
-  // beyond the situation's keys (0: unknown, then L_max) are arbitrary. Empty: use `initial`.
+  // if it shows more than the initial value of training. Of a weight of fixed length, only the
+  // first Situation::keys entries matter (all if that is 0). Empty: use `initial`.
   std::function<Tensor(const Shape&, const Situation&, const Values&)> illustrative{};
   WeightFile file{};
   WeightTraining training{};
   WeightScope scope = WeightScope::Everywhere;
-  std::function<bool(const Values&)> used{};  // true if these parameters use it; empty: always
+  std::function<bool(const Values&)> used{};  // true if these values need it; empty: always
 };
 
 // Starting values for `initial`.
@@ -127,14 +127,15 @@ struct Info {
   }
 };
 
-// Checks every weight that `values` use: present unless optional, and of its shape. InputErrors:
-// "pos.bias: missing", "pos.bias: expected shape [4, 9], found [4, 7]".
+// Checks that each weight that `values` need is present (unless optional) and has its shape.
+// `requires_state`: states must be present, too. InputErrors: "pos.bias: missing", "pos.bias:
+// expected shape [4, 9], found [4, 7]".
 void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
-                   const NamedVars& weights, bool state_required = false);
+                   const NamedVars& weights, bool requires_state = false);
 
 // `weights[name]`. Throws InputError "pos.bias: missing".
 const Var& weight(const NamedVars& weights, std::string_view name);
-// Null if there is none.
+// Null if the weight is missing.
 const Var* find_weight(const NamedVars& weights, std::string_view name);
 
 // "[4, any]": text of a shape with free sizes.

@@ -18,7 +18,7 @@ MaskRows mask_rows(const ByteTensor& mask) {
   return rows;
 }
 
-ByteTensor mask_of(const MaskRows& rows, Index queries, Index keys) {
+ByteTensor mask_from_rows(const MaskRows& rows, Index queries, Index keys) {
   ByteTensor mask = ByteTensor::zeros({queries, keys});
   const Index count = std::min(queries, static_cast<Index>(rows.size()));
   for (Index i = 0; i < count; ++i) {

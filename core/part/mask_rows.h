@@ -8,15 +8,15 @@
 
 namespace attnscope {
 
-// Row by row [begin, end, begin, end, ...], end exclusive, runs ascending and separate:
+// Runs of each row as [begin, end, begin, end, ...], end exclusive, ascending and separate:
 // [0, 2, 5, 6] allows columns 0, 1 and 5.
 using MaskRows = std::vector<std::vector<Index>>;
 
-// mask: [rows, columns], 0: not allowed.
+// Compacts a mask [rows, columns]; 0: not allowed.
 MaskRows mask_rows(const ByteTensor& mask);
 
-// [queries, keys]. Clips runs at the edge; missing rows allow nothing.
-ByteTensor mask_of(const MaskRows& rows, Index queries, Index keys);
+// Returns the mask [queries, keys]. Clips runs at the last key; missing rows allow nothing.
+ByteTensor mask_from_rows(const MaskRows& rows, Index queries, Index keys);
 
 // Reports invalid rows: "row 3: expected ..."; empty if they are valid.
 std::string mask_error(const MaskRows& rows);

@@ -105,14 +105,14 @@ Index Part::kv_heads() const {
   return var.defined() ? var.dim(0) / batch : heads;
 }
 
-bool Part::is_own(Index query) const {
+bool Part::is_global(Index query) const {
   return std::ranges::binary_search(global_rows, static_cast<std::int32_t>(query));
 }
 
 Part::Span Part::numbers_of(const Var& vectors, Index query) const {
   const Index size = vectors.dim(-1);
   if (global_rows.empty()) return {0, size};
-  return {is_own(query) ? size / 2 : 0, size / 2};
+  return {is_global(query) ? size / 2 : 0, size / 2};
 }
 
 void check(const Part& part) {
@@ -150,8 +150,8 @@ void check(const Part& part) {
     check_rows(*part.value_rows, part.heads, part.v.dim(2), "value rows");
   }
   if (part.normaliser == Normaliser::SpanSoftmax) {
-    const bool per_head = part.span.rank() == 1 && part.span.dim(0) == part.heads;
-    if (!per_head) check_shape(part.span, "span", {pairs}, part.queries());
+    const bool has_head_spans = part.span.rank() == 1 && part.span.dim(0) == part.heads;
+    if (!has_head_spans) check_shape(part.span, "span", {pairs}, part.queries());
     if (!(part.span_ramp > 0)) fail("the span's ramp must be positive");
   }
   if (part.normaliser == Normaliser::FeatureRatio &&

@@ -16,7 +16,7 @@
 // If score_cap > 0, s_ic is then replaced by score_cap * tanh(s_ic / score_cap).
 //
 // Without q or without k there is no product (but q may still multiply query_rows, and k key_rows).
-// Additive and Logits replace all of this except the bias.
+// The sources Additive and Logits replace the whole formula except the bias.
 #pragma once
 
 #include <memory>
@@ -33,14 +33,14 @@ namespace attnscope {
 enum class Term { Content, ContentPosition, PositionContent, PositionPosition, Bias, Factor };
 std::string_view to_string(Term term);  // "content_position"
 
-// Maps an offset o to a column of a table: column[clamp(o, least, least + size - 1) - least].
-// Computed once per operation, in double precision where the rule requires it (T5 buckets).
+// Maps an offset o to a column of a table: column[clamp(o, min, min + size - 1) - min]. Computed
+// once per operation, in double precision where the rule requires it (T5 buckets).
 struct OffsetIndex {
-  Index least = 0;
+  Index min = 0;
   std::vector<std::int32_t> column;  // [number of distinct offsets]
   std::int32_t operator()(Index offset) const {
     const Index last = static_cast<Index>(column.size()) - 1;
-    const Index entry = offset < least ? 0 : (offset - least > last ? last : offset - least);
+    const Index entry = offset < min ? 0 : (offset - min > last ? last : offset - min);
     return column[static_cast<std::size_t>(entry)];
   }
 };
@@ -67,7 +67,7 @@ enum class Source {
   Logits,    // `logits` (synthesizer, dynamic convolution)
 };
 enum class Normaliser {
-  Softmax,       // over the allowed keys of the row
+  Softmax,       // softmax over the allowed keys of the row
   SpanSoftmax,   // each exponential weighted by m_z(i - j)
   FeatureRatio,  // phi(q).phi(k) / sum: q, k are the features; no other ingredient, no scale
   None,          // the scores themselves are the weights
@@ -86,8 +86,8 @@ HeadTensors<Tensor> values_of(const HeadTensors<Var>& vectors);
 // Changes to the scores of a softmax.
 struct ScoreChanges {
   float score_cap = 0;  // see the formula above; 0: none
-  // A score per head, added to the normaliser of every row with an allowed key, but without a
-  // value: weights of a row sum to 1 - exp(sink - log_sum_exp).  [h]
+  // [h]: exp(sink) is added to the normaliser of every row with an allowed key. A sink has no
+  // value, so that the weights of a row sum to 1 - exp(sink - log_sum_exp).
   Var sinks{};
 };
 
@@ -95,11 +95,11 @@ struct ScoreChanges {
 struct HeadOperands : HeadTensors<Var>, ScoreChanges {
   Index batch = 1;  // B
   Index heads = 1;  // h
-  // For reports only: products whose sum is q . k, by term, Content included (absolute encodings).
+  // For reports only (absolute encodings): products by term, including Content, that sum to q . k.
   std::vector<ExtraProduct> split;
 };
 
-// With RoPE, q is already rotated.
+// Ingredients of one weighting. With RoPE, q and k are already rotated.
 struct Part : HeadOperands {
   // Positions.
   std::vector<std::int32_t> pos_q;  // [L_q]; empty: 0, 1, ...
@@ -135,8 +135,8 @@ struct Part : HeadOperands {
 
   Index queries() const { return pattern->queries(); }
   Index keys() const { return pattern->keys(); }
-  Index kv_heads() const;          // h_kv, from the shapes of k or v; h without either
-  bool is_own(Index query) const;  // among global_rows
+  Index kv_heads() const;  // h_kv, from the shapes of k or v; h without either
+  bool is_global(Index query) const;
   // Components of q, k or v that row `query` compares or sums.
   struct Span {
     Index first = 0, count = 0;
@@ -144,8 +144,7 @@ struct Part : HeadOperands {
   Span numbers_of(const Var& vectors, Index query) const;
 };
 
-// Throws std::logic_error for inconsistent shapes or ingredients. Builders of Parts check user
-// input beforehand.
+// Throws std::logic_error for inconsistent shapes or ingredients; user input is checked earlier.
 void check(const Part& part);
 
 // All defined Vars of the part, in a fixed order.

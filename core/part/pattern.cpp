@@ -33,9 +33,8 @@ bool extend_run(Run& last, const Run& next) {
   return true;
 }
 
-// Doubles the capacity, as a vector would, but can be cancelled: moving hundreds of megabytes is
-// slow.
-void make_room(StorageVector<Run>& runs) {
+// Doubles the capacity, as a vector would, but can be cancelled: moving many megabytes is slow.
+void grow(StorageVector<Run>& runs) {
   constexpr std::size_t kChunk = std::size_t{1} << 18;
   StorageVector<Run> larger;
   larger.reserve(std::max<std::size_t>(64, 2 * runs.size()));
@@ -122,11 +121,11 @@ struct Pattern::ArrangementCache {
 
 // Computed without holding the lock: threads that compute it wait for helpers, which may need it.
 std::shared_ptr<const Arrangement> Pattern::arrangement() const {
-  const auto cached = [this] {
+  const auto read_cache = [this] {
     const std::scoped_lock lock(arrangement_cache_->mutex);
     return arrangement_cache_->arrangement;
   };
-  if (auto arrangement = cached()) return arrangement;
+  if (auto arrangement = read_cache()) return arrangement;
   auto computed = std::make_shared<const Arrangement>(arrange(*this));
   const std::scoped_lock lock(arrangement_cache_->mutex);
   if (!arrangement_cache_->arrangement) arrangement_cache_->arrangement = std::move(computed);
@@ -145,7 +144,7 @@ PatternBuilder::PatternBuilder(Index heads, Index queries, Index keys,
   pattern_.starts_.push_back(0);
 }
 
-void PatternBuilder::causal_limit(Index first_hidden) {
+void PatternBuilder::set_causal_limit(Index first_hidden) {
   limit_ = std::clamp<Index>(first_hidden, 0, pattern_.keys_);
 }
 
@@ -191,7 +190,7 @@ void PatternBuilder::merge_row() {
   const std::size_t row_begin = runs.size();
   const auto append = [&](const Run& run) {
     if (runs.size() > row_begin && extend_run(runs.back(), run)) return;
-    if (runs.size() == runs.capacity()) make_room(runs);
+    if (runs.size() == runs.capacity()) grow(runs);
     runs.push_back(run);
   };
 
@@ -220,10 +219,10 @@ void PatternBuilder::merge_row() {
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece& a, const Piece& b) { return a.run.begin < b.run.begin; });
 
-  const auto later = [&](std::size_t a, std::size_t b) {
+  const auto is_later = [&](std::size_t a, std::size_t b) {
     return pieces[a].order > pieces[b].order;
   };
-  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> active(later);
+  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(is_later)> active(is_later);
   std::int32_t column = 0;
   for (std::size_t next = 0; next < pieces.size() || !active.empty();) {
     if (active.empty()) column = std::max(column, pieces[next].run.begin);

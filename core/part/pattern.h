@@ -1,5 +1,4 @@
-// Pattern: the keys that each query may attend to, the set S_i of spec.md, section 1, stored as
-// runs of key columns.
+// Pattern: the keys that each query may attend to (S_i in spec.md, section 1), as runs of columns.
 //
 // Memory and time are proportional to the number of runs, not to L². Columns are indices into the
 // keys of the operation (memory columns included), not positions (see part.h).
@@ -71,11 +70,11 @@ class Pattern {
 
 // Builds a pattern row by row: for each head and query, add() runs in order of priority, then
 // next_row(). A column admitted twice keeps its first rule. Columns outside [0, keys) are clipped;
-// causal_limit(n) drops columns >= n of the current row.
+// set_causal_limit(n) drops columns >= n of the current row.
 class PatternBuilder {
  public:
   PatternBuilder(Index heads, Index queries, Index keys, std::vector<std::string> rules);
-  void causal_limit(Index first_hidden);  // for the current row
+  void set_causal_limit(Index first_hidden);  // applies to the current row
   void add(int rule, Index begin, Index end, Index step = 1);
   void add_column(int rule, Index column) { add(rule, column, column + 1); }
   bool row_is_empty() const;  // true if the current row has no column yet

@@ -33,12 +33,12 @@ Encoding alibi_encoding() {
        .unset_label = "as published",
        .initial = std::vector<double>{},
        .limits = {.min = -kMaxSlope, .max = kMaxSlope}}};
-  e.objection = [](const Values& values, const Situation& at) -> std::string {
-    if (!values.has("slopes") || at.dimensions.heads <= 0) return {};
-    const auto found = static_cast<Index>(values.get<std::vector<double>>("slopes").size());
-    if (at.dimensions.offset_in_list(found) >= 0) return {};
-    return "slopes: expected one for each of the " + std::to_string(at.dimensions.heads) +
-           " heads, found " + std::to_string(found);
+  e.objection = [](const Values& values, const Situation& situation) -> std::string {
+    if (!values.has("slopes") || situation.dimensions.heads <= 0) return {};
+    const auto slope_count = static_cast<Index>(values.get<std::vector<double>>("slopes").size());
+    if (situation.dimensions.offset_in_list(slope_count) >= 0) return {};
+    return "slopes: expected one for each of the " + std::to_string(situation.dimensions.heads) +
+           " heads, found " + std::to_string(slope_count);
   };
   e.apply = [](Part& part, const EncodingContext& context) {
     const std::vector<double> slopes = context.values.has("slopes")

@@ -14,9 +14,9 @@ namespace attnscope {
 namespace {
 
 // Bucket of offset o = i - j: offsets beyond half of the clip share buckets of logarithmically
-// growing width, up to `max_distance`, as in the released code of DeBERTa-v2. In single precision,
-// like that code, because rounding determines the bucket boundaries.
-Index bucket_of(Index offset, Index clip, Index max_distance) {
+// growing width, up to `max_distance`, as in the released code of DeBERTa-v2. Computed in single
+// precision, like that code, because rounding determines the bucket boundaries.
+Index offset_bucket(Index offset, Index clip, Index max_distance) {
   const Index middle = clip / 2, distance = std::abs(offset);
   if (distance <= middle) return offset;
   const auto log_ratio = [&](Index n) {
@@ -44,14 +44,14 @@ void apply_deberta(Part& part, const EncodingContext& context) {
   const Index max_distance = values.has("max_distance") ? values.integer("max_distance") : 0;
   const OffsetRange range = max_distance > 0 ? offset_range(part) : OffsetRange{-clip, clip};
   const auto delta = [&](Index offset) {
-    const Index distance = max_distance > 0 ? bucket_of(offset, clip, max_distance) : offset;
+    const Index distance = max_distance > 0 ? offset_bucket(offset, clip, max_distance) : offset;
     return std::clamp<Index>(distance + clip, 0, 2 * clip - 1);
   };
   const OffsetIndexPtr query_index = index_offsets(range, delta);
   const OffsetIndexPtr key_index =
       values.choice("key_side") == "query_key"
           ? query_index
-          : index_offsets({-range.most, -range.least}, [&](Index o) { return delta(-o); });
+          : index_offsets({-range.max, -range.min}, [&](Index o) { return delta(-o); });
   part.query_rows = RelativeRows{rows("pos.wk", "pos.bk"), query_index, Term::ContentPosition};
   part.key_rows.push_back({rows("pos.wq", "pos.bq"), key_index, Term::PositionContent});
   if (!context.scale) {

@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-WeightInfo per_head(const char* name, const char* help, IllustrativeWeights illustrative) {
+WeightInfo head_weight(const char* name, const char* help, IllustrativeWeights illustrative) {
   return {.name = name,
           .help = help,
           .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
@@ -18,7 +18,7 @@ WeightInfo per_head(const char* name, const char* help, IllustrativeWeights illu
 }
 
 // Negative α: all heads prefer near keys, the first heads most.
-Tensor low_alphas(const Shape& shape, const Situation&, const Values&) {
+Tensor negative_alphas(const Shape& shape, const Situation&, const Values&) {
   const std::vector<double> slopes = default_slopes(shape[0]);
   Tensor alpha(shape);  // [h]
   for (Index head = 0; head < shape[0]; ++head) {
@@ -55,9 +55,10 @@ Encoding distance_aware_encoding() {
       "the positive ones. A positive α favours distant keys, a negative one nearby keys.";
   e.source = "Wu, Wu and Huang, 2020, DA-Transformer, arXiv:2010.06925";
   e.complexity = "O(1) per pair, and 2h weights";
-  e.weights = {per_head("pos.alpha", "Weight of the distance; positive: distant keys count more.",
-                        low_alphas),
-               per_head("pos.beta", "Sets the upper limit 1 + e^β of the factor.", large_betas)};
+  e.weights = {
+      head_weight("pos.alpha", "Weight of the distance; positive: distant keys count more.",
+                  negative_alphas),
+      head_weight("pos.beta", "Sets the upper limit 1 + e^β of the factor.", large_betas)};
   e.apply = [](Part& part, const EncodingContext& context) {
     const Index max_distance = offset_range(part).farthest();
     part.relu = true;

@@ -1,7 +1,7 @@
 // Positional encodings (spec.md, section 3).
 //
-// One file each; encodings() is their ordered list. An input encoding adds position vectors to the
-// embeddings. A pair encoding changes queries, keys or scores of one attention operation.
+// One file per encoding; encodings() lists them in order. An input encoding adds position vectors
+// to the embeddings. A pair encoding changes queries, keys or scores of one attention operation.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct EncodingContext {
   const Values& values;
   const NamedVars& weights;
   Dimensions dimensions;
-  bool causal = false;         // T5's default direction
+  bool causal = false;         // direction of attention, T5's default
   std::optional<float> scale;  // set by the user; empty: default
 };
 

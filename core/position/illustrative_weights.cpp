@@ -8,7 +8,7 @@ namespace {
 constexpr double kBase = 10000;
 
 // Row n is the sinusoidal vector of n - centre.
-Tensor waves(const Shape& shape, Index centre, double size) {
+Tensor scaled_sinusoids(const Shape& shape, Index centre, double size) {
   const Index rows = shape[0], d = shape[1];
   std::vector<double> positions;
   for (Index n = 0; n < rows; ++n) positions.push_back(static_cast<double>(n - centre));
@@ -26,13 +26,14 @@ Tensor waves(const Shape& shape, Index centre, double size) {
 }  // namespace
 
 IllustrativeWeights illustrative_positions(double size) {
-  return
-      [size](const Shape& shape, const Situation&, const Values&) { return waves(shape, 0, size); };
+  return [size](const Shape& shape, const Situation&, const Values&) {
+    return scaled_sinusoids(shape, 0, size);
+  };
 }
 
 IllustrativeWeights illustrative_offsets(double size) {
   return [size](const Shape& shape, const Situation&, const Values&) {
-    return waves(shape, shape[0] / 2, size);
+    return scaled_sinusoids(shape, shape[0] / 2, size);
   };
 }
 

@@ -97,8 +97,8 @@ Encoding learned_encoding() {
                 },
                 .initial = initial_normal(0.02),
                 .used = is_axial}};
-  e.objection = [](const Values& values, const Situation& at) -> std::string {
-    const Index width = at.dimensions.model, row_size = values.integer("row_width");
+  e.objection = [](const Values& values, const Situation& situation) -> std::string {
+    const Index width = situation.dimensions.model, row_size = values.integer("row_width");
     if (!is_axial(values)) {
       return row_size == 0 ? "" : "row_width: expected columns above 0, found 0";
     }

@@ -6,28 +6,28 @@
 namespace attnscope {
 namespace {
 
-struct Extent {
-  Index least = 0, most = 0;
+struct Bounds {
+  Index min = 0, max = 0;
 };
 
-Extent extent(const std::vector<std::int32_t>& positions, Index count) {
+Bounds bounds(const std::vector<std::int32_t>& positions, Index count) {
   if (positions.empty()) return {0, std::max<Index>(0, count - 1)};
-  const auto [least, most] = std::minmax_element(positions.begin(), positions.end());
-  return {*least, *most};
+  const auto [min, max] = std::minmax_element(positions.begin(), positions.end());
+  return {*min, *max};
 }
 
 }  // namespace
 
 OffsetRange offset_range(const Part& part) {
-  const Extent q = extent(part.pos_q, part.queries()), k = extent(part.pos_k, part.keys());
-  return {q.least - k.most, q.most - k.least};
+  const Bounds q = bounds(part.pos_q, part.queries()), k = bounds(part.pos_k, part.keys());
+  return {q.min - k.max, q.max - k.min};
 }
 
 OffsetIndexPtr index_offsets(OffsetRange range, const std::function<Index(Index offset)>& column) {
   auto index = std::make_shared<OffsetIndex>();
-  index->least = range.least;
+  index->min = range.min;
   index->column.reserve(static_cast<std::size_t>(range.count()));
-  for (Index offset = range.least; offset <= range.most; ++offset) {
+  for (Index offset = range.min; offset <= range.max; ++offset) {
     index->column.push_back(static_cast<std::int32_t>(column(offset)));
   }
   return index;

@@ -10,11 +10,11 @@
 
 namespace attnscope {
 
-// Range [least, most] of the offsets between queries and keys of a part.
+// Range [min, max] of the offsets between queries and keys of a part.
 struct OffsetRange {
-  Index least = 0, most = 0;
-  Index count() const { return most - least + 1; }
-  Index farthest() const { return -least > most ? -least : most; }  // largest |o|
+  Index min = 0, max = 0;
+  Index count() const { return max - min + 1; }
+  Index farthest() const { return -min > max ? -min : max; }  // largest |o|
 };
 OffsetRange offset_range(const Part& part);
 

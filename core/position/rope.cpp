@@ -22,38 +22,39 @@ Index text_length(const std::vector<std::int32_t>& positions, Index rows) {
   return positions.empty() ? rows : Index{*std::ranges::max_element(positions)} + 1;
 }
 
-// x: [N, L, d_k]. positions: of its L rows, or of heads * L rows if positions differ by head.
-// length: number of tokens of the text.
-Var rotated_by_position(const Var& x, const std::vector<std::int32_t>& positions, Index length,
-                        const Values& values) {
+// Rotates x [N, L, d_k]. positions: one per row, L or, if they differ by head, heads * L. length:
+// number of tokens of the text.
+Var rotate_by_position(const Var& x, const std::vector<std::int32_t>& positions, Index length,
+                       const Values& values) {
   const double offset = values.real("offset");
   const std::vector<RotaryPair> pairs = rotary_pairs(values, x.dim(2), length);
   const double gain = rope_gain(values);
   const Index count = static_cast<Index>(pairs.size());
   const Index rows = positions.empty() ? x.dim(1) : static_cast<Index>(positions.size());
   Tensor cosine({rows, count}), sine({rows, count});
-  Index at = 0;
+  Index entry = 0;
   for (Index n = 0; n < rows; ++n) {
     const double position = static_cast<double>(position_at(positions, n)) + offset;
     for (const RotaryPair& pair : pairs) {
       const double angle = finite_angle(position, pair.frequency);
-      cosine[at] = static_cast<float>(gain * std::cos(angle));
-      sine[at++] = static_cast<float>(gain * std::sin(angle));
+      cosine[entry] = static_cast<float>(gain * std::cos(angle));
+      sine[entry++] = static_cast<float>(gain * std::sin(angle));
     }
   }
-  const bool interleaved = values.choice("style") == "interleaved";
-  if (rows == x.dim(1)) return rotate(x, cosine, sine, interleaved);
+  const bool is_interleaved = values.choice("style") == "interleaved";
+  if (rows == x.dim(1)) return rotate(x, cosine, sine, is_interleaved);
   const Index batch = x.dim(0) * x.dim(1) / rows;
-  return reshape(rotate(reshape(x, {batch, rows, x.dim(2)}), cosine, sine, interleaved), x.shape());
+  return reshape(rotate(reshape(x, {batch, rows, x.dim(2)}), cosine, sine, is_interleaved),
+                 x.shape());
 }
 
 // Positions of the rows of k: one list per key-value head if positions differ by head. Query heads
 // that share a key-value head have equal positions.
 std::vector<std::int32_t> key_positions(const Part& part) {
-  const Index keys = part.k.dim(1), shared = part.heads / part.kv_heads();
-  if (static_cast<Index>(part.pos_k.size()) <= keys || shared == 1) return part.pos_k;
+  const Index keys = part.k.dim(1), group_size = part.heads / part.kv_heads();
+  if (static_cast<Index>(part.pos_k.size()) <= keys || group_size == 1) return part.pos_k;
   std::vector<std::int32_t> result;
-  for (Index head = 0; head < part.heads; head += shared) {
+  for (Index head = 0; head < part.heads; head += group_size) {
     const auto first = part.pos_k.begin() + head * keys;
     result.insert(result.end(), first, first + keys);
   }
@@ -64,11 +65,12 @@ std::vector<std::int32_t> key_positions(const Part& part) {
 
 std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size, Index length) {
   const Index dims = rotated_dims(values, head_size);
-  const bool interleaved = values.choice("style") == "interleaved";
+  const bool is_interleaved = values.choice("style") == "interleaved";
   std::vector<RotaryPair> pairs;
   for (const double frequency : rope_frequencies(values, dims, length)) {
     const Index t = static_cast<Index>(pairs.size());
-    pairs.push_back({interleaved ? 2 * t : t, interleaved ? 2 * t + 1 : t + dims / 2, frequency});
+    pairs.push_back(
+        {is_interleaved ? 2 * t : t, is_interleaved ? 2 * t + 1 : t + dims / 2, frequency});
   }
   return pairs;
 }
@@ -122,8 +124,8 @@ Encoding rope_encoding() {
        .limits = {.min = -Parameter::kMaxReal, .max = Parameter::kMaxReal},
        .slider = {.min = 0, .max = 1000}}};
   for (Parameter& parameter : rope_scaling_parameters()) e.parameters.push_back(parameter);
-  e.objection = [](const Values& values, const Situation& at) -> std::string {
-    const Index head_size = at.dimensions.key;
+  e.objection = [](const Values& values, const Situation& situation) -> std::string {
+    const Index head_size = situation.dimensions.key;
     const Index dims = rotated_dims(values, head_size > 0 ? head_size : 2);
     const bool has_dims = values.has("dims");
     if (dims % 2 == 1) {
@@ -138,7 +140,7 @@ Encoding rope_encoding() {
   };
   e.rotate = [](const Var& x, const std::vector<std::int32_t>& positions,
                 const EncodingContext& context) {
-    return rotated_by_position(x, positions, text_length(positions, x.dim(1)), context.values);
+    return rotate_by_position(x, positions, text_length(positions, x.dim(1)), context.values);
   };
   e.planes = [](const Values& values, Index head_size) { return rotary_pairs(values, head_size); };
   e.depends_on_length = rope_depends_on_length;
@@ -146,8 +148,8 @@ Encoding rope_encoding() {
     const std::vector<std::int32_t> pos_k = key_positions(part);
     const Index length =
         std::max(text_length(part.pos_q, part.q.dim(1)), text_length(pos_k, part.k.dim(1)));
-    part.q = rotated_by_position(part.q, part.pos_q, length, context.values);  // [B h, L_q, d_k]
-    part.k = rotated_by_position(part.k, pos_k, length, context.values);       // [B h_kv, L_k, d_k]
+    part.q = rotate_by_position(part.q, part.pos_q, length, context.values);  // [B h, L_q, d_k]
+    part.k = rotate_by_position(part.k, pos_k, length, context.values);       // [B h_kv, L_k, d_k]
   };
   return e;
 }

@@ -25,8 +25,8 @@ double rotations_in(double original, double frequency) {
   return original * frequency / (2 * std::numbers::pi);
 }
 
-// Share of the unscaled frequency, in [0, 1].
-double llama3_share(double frequency, const Values& values) {
+// Fraction of the unscaled frequency in the result, in [0, 1].
+double llama3_fraction(double frequency, const Values& values) {
   const double slow = value_or(values, "slow_turns", 1), fast = value_or(values, "fast_turns", 4);
   const double rotations = rotations_in(original_length(values), frequency);
   return std::clamp((rotations - slow) / (fast - slow), 0.0, 1.0);
@@ -39,7 +39,7 @@ double pair_with_rotations(double count, const Values& values, Index dims) {
          (2 * std::log(values.real("base")));
 }
 
-double yarn_share(Index pair, const Values& values, Index dims) {
+double yarn_fraction(Index pair, const Values& values, Index dims) {
   double first = pair_with_rotations(value_or(values, "fast_turns", 32), values, dims);
   double last = pair_with_rotations(value_or(values, "slow_turns", 1), values, dims);
   if (!values.has("whole_pairs") || values.flag("whole_pairs")) {
@@ -160,11 +160,11 @@ std::string rope_scaling_objection(const Values& values, Index dims) {
   }
   if (scaling != "longrope") return {};
   for (const char* key : {"short_factors", "long_factors"}) {
-    const auto found =
+    const auto count =
         values.has(key) ? static_cast<Index>(values.get<std::vector<double>>(key).size()) : 0;
-    if (found != dims / 2) {
+    if (count != dims / 2) {
       return std::string(key) + ": expected one for each of the " + std::to_string(dims / 2) +
-             " rotated pairs, found " + std::to_string(found);
+             " rotated pairs, found " + std::to_string(count);
     }
   }
   return {};
@@ -185,9 +185,9 @@ std::vector<double> rope_frequencies(const Values& values, Index dims, Index len
     } else if (scaling == "longrope") {
       w /= values.get<std::vector<double>>(is_long ? "long_factors" : "short_factors")[t];
     } else if (scaling != "dynamic") {
-      const double share = scaling == "yarn" ? yarn_share(static_cast<Index>(t), values, dims)
-                                             : llama3_share(w, values);
-      w = share * w + (1 - share) * w / factor;
+      const double fraction = scaling == "yarn" ? yarn_fraction(static_cast<Index>(t), values, dims)
+                                                : llama3_fraction(w, values);
+      w = fraction * w + (1 - fraction) * w / factor;
     }
   }
   return frequencies;

@@ -1,5 +1,4 @@
-// Frequency scaling of RoPE, for texts longer than those of training (the parameter "scaling" of
-// the encoding "rope").
+// Frequency scaling of RoPE for texts longer than in training (parameter "scaling" of "rope").
 #pragma once
 
 #include <string>

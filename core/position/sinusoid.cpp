@@ -21,15 +21,15 @@ double finite_angle(double position, double frequency) {
 }
 
 Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies,
-                      bool halves) {
+                      bool sines_first) {
   Tensor table({static_cast<Index>(positions.size()), 2 * static_cast<Index>(frequencies.size())});
   const auto waves = static_cast<Index>(frequencies.size());
   float* row = table.data();
   for (const double position : positions) {
     for (Index t = 0; t < waves; ++t) {
       const double angle = finite_angle(position, frequencies[static_cast<std::size_t>(t)]);
-      row[halves ? t : 2 * t] = static_cast<float>(std::sin(angle));
-      row[halves ? waves + t : 2 * t + 1] = static_cast<float>(std::cos(angle));
+      row[sines_first ? t : 2 * t] = static_cast<float>(std::sin(angle));
+      row[sines_first ? waves + t : 2 * t + 1] = static_cast<float>(std::cos(angle));
     }
     row += 2 * waves;
   }

@@ -16,9 +16,9 @@ std::vector<double> sinusoid_frequencies(Index d, double base);
 double finite_angle(double position, double frequency);
 
 // Row n is the vector of positions[n], computed in double precision.  [positions, 2 frequencies]
-// halves: all sines before all cosines; otherwise interleaved.
+// sines_first: all sines before all cosines; otherwise interleaved.
 Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies,
-                      bool halves = false);
+                      bool sines_first = false);
 
 std::vector<double> to_doubles(const std::vector<std::int32_t>& positions);
 

@@ -39,8 +39,8 @@ Encoding sinusoidal_encoding() {
                 },
                 .file = {.optional = true},
                 .training = {.constant = true}}};
-  e.objection = [](const Values&, const Situation& at) {
-    return odd_size_objection(at.dimensions.model, "x");
+  e.objection = [](const Values&, const Situation& situation) {
+    return odd_size_objection(situation.dimensions.model, "x");
   };
   e.embed = [](const Var& x, const std::vector<std::int32_t>& positions,
                const EncodingContext& context) {

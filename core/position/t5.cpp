@@ -15,9 +15,9 @@ bool is_bidirectional(const Values& values, bool causal) {
   return values.has("bidirectional") ? values.flag("bidirectional") : !causal;
 }
 
-std::string t5_objection(const Values& values, const Situation& at) {
+std::string t5_objection(const Values& values, const Situation& situation) {
   const Index buckets = values.integer("buckets"), max = values.integer("max_distance");
-  const bool bidirectional = is_bidirectional(values, at.causal);
+  const bool bidirectional = is_bidirectional(values, situation.causal);
   if (bidirectional && buckets % 2 == 1) {
     return "buckets: expected an even number when bidirectional, found " + std::to_string(buckets);
   }
@@ -40,22 +40,22 @@ T5Buckets t5_buckets(const Values& values, bool causal) {
 }
 
 // Bias that falls with the logarithm of the bucket's smallest distance, by ALiBi's slope per head.
-Tensor falling_bias(const Shape& shape, const Situation& at, const Values& values) {
+Tensor falling_bias(const Shape& shape, const Situation& situation, const Values& values) {
   constexpr double kPerDoubling = 4;
   constexpr Index kFarthest = 65536;
-  const T5Buckets buckets = t5_buckets(values, at.causal);
-  std::vector<double> begins(static_cast<std::size_t>(shape[0]), -1);
+  const T5Buckets buckets = t5_buckets(values, situation.causal);
+  std::vector<double> min_distances(static_cast<std::size_t>(shape[0]), -1);
   for (Index distance = 0; distance <= std::min(buckets.max_distance, kFarthest); ++distance) {
     for (const Index offset : {-distance, distance}) {
-      double& begin = begins[static_cast<std::size_t>(t5_bucket(buckets, offset))];
-      if (begin < 0) begin = static_cast<double>(distance);
+      double& min_distance = min_distances[static_cast<std::size_t>(t5_bucket(buckets, offset))];
+      if (min_distance < 0) min_distance = static_cast<double>(distance);
     }
   }
   const std::vector<double> slopes = default_slopes(shape[1]);
   Tensor bias(shape);  // [buckets, h]
   for (Index bucket = 0; bucket < shape[0]; ++bucket) {
     const double log_distance =
-        std::log2(1 + std::max(0.0, begins[static_cast<std::size_t>(bucket)]));
+        std::log2(1 + std::max(0.0, min_distances[static_cast<std::size_t>(bucket)]));
     for (Index head = 0; head < shape[1]; ++head) {
       bias(bucket, head) =
           static_cast<float>(-kPerDoubling * slopes[static_cast<std::size_t>(head)] * log_distance);

@@ -26,11 +26,13 @@ bool powers_are_equal(Index x, Index a, Index y, Index b) {
   return power(root, b) == x && power(root, a) == y;
 }
 
-// True if steps * log(n / e) / log(max / e) equals `whole`, that is (max/e)^whole = (n/e)^steps.
-bool is_exactly(Index whole, Index n, Index e, Index max, Index steps) {
-  const Index exponents = std::gcd(whole, steps), by_max = std::gcd(max, e), by_n = std::gcd(n, e);
-  return powers_are_equal(max / by_max, whole / exponents, n / by_n, steps / exponents) &&
-         powers_are_equal(e / by_max, whole / exponents, e / by_n, steps / exponents);
+// True if steps * log(n / e) / log(max / e) equals `integer`, that is (max/e)^integer =
+// (n/e)^steps.
+bool equals_exactly(Index integer, Index n, Index e, Index max, Index steps) {
+  const Index exponents = std::gcd(integer, steps), by_max = std::gcd(max, e),
+              by_n = std::gcd(n, e);
+  return powers_are_equal(max / by_max, integer / exponents, n / by_n, steps / exponents) &&
+         powers_are_equal(e / by_max, integer / exponents, e / by_n, steps / exponents);
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ Index t5_bucket(const T5Buckets& buckets, Index key_minus_query) {
       static_cast<double>(steps);
   const auto nearest = static_cast<Index>(std::llround(logarithmic));
   const bool is_integer = std::abs(logarithmic - static_cast<double>(nearest)) < 1e-6 &&
-                          is_exactly(nearest, distance, exact, buckets.max_distance, steps);
+                          equals_exactly(nearest, distance, exact, buckets.max_distance, steps);
   const Index step = is_integer ? nearest : static_cast<Index>(std::floor(logarithmic));
   return first + std::min(remaining - 1, exact + step);
 }

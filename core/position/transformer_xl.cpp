@@ -36,7 +36,7 @@ void apply_transformer_xl(Part& part, const EncodingContext& context) {
 
   const OffsetRange range = offset_range(part);
   std::vector<double> offsets;
-  for (Index offset = range.least; offset <= range.most; ++offset) {
+  for (Index offset = range.min; offset <= range.max; ++offset) {
     const Index clamp = context.values.integer("clamp");
     const Index clamped = clamp > 0 ? std::clamp(offset, -clamp, clamp) : offset;
     offsets.push_back(static_cast<double>(clamped));
@@ -46,7 +46,7 @@ void apply_transformer_xl(Part& part, const EncodingContext& context) {
                      context.values.choice("style") == "half");  // [n, d]
   const Var rows = projected_rows(waves, wr, part.heads);        // [h, n, d_k]
   const OffsetIndexPtr index =
-      index_offsets(range, [&](Index offset) { return offset - range.least; });
+      index_offsets(range, [&](Index offset) { return offset - range.min; });
   const OffsetIndexPtr zero_index = index_offsets({0, 0}, [](Index) { return 0; });
 
   const Index d_k = u.dim(1);

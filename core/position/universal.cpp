@@ -25,8 +25,8 @@ Encoding universal_encoding() {
                    .initial = Index{1},
                    .slider = {.max = 12}},
                   base_parameter(10000.0)};
-  e.objection = [](const Values&, const Situation& at) {
-    return odd_size_objection(at.dimensions.model, "x");
+  e.objection = [](const Values&, const Situation& situation) {
+    return odd_size_objection(situation.dimensions.model, "x");
   };
   e.embed = [](const Var& x, const std::vector<std::int32_t>& positions,
                const EncodingContext& context) {

@@ -13,8 +13,8 @@ enum class AttentionKind { Self, Cross };
 struct Address {
   Stack stack = Stack::Decoder;
   AttentionKind kind = AttentionKind::Self;
-  Index segment = 0;  // of a text read in segments
-  Index step = 0;     // of a recurrence over depth, from 1; in generation: forward pass
+  Index segment = 0;  // segment of a text that is read in segments
+  Index step = 0;     // step of a recurrence over depth, from 1; generation: forward pass
   Index layer = 0;
   Index group = 0;  // head group within the layer
   auto operator<=>(const Address&) const = default;
@@ -32,7 +32,7 @@ struct Located {
   std::string name;
   Address address;
   Numbers values;
-  bool by_head = false;  // the first axis is that of heads; groups of a layer are concatenated
+  bool by_head = false;  // the first axis is the head; groups of a layer are concatenated
 };
 
 }  // namespace attnscope

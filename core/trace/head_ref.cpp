@@ -31,23 +31,23 @@ AttentionKind kind_from_name(const std::string& name, const std::string& path) {
 }
 
 std::string describe_part(const AddressParts& parts, const TracePart& part) {
-  std::string words;
-  const auto add = [&words](const std::string& word) {
-    if (!words.empty()) words += ", ";
-    words += word;
+  std::string description;
+  const auto add = [&description](const std::string& word) {
+    if (!description.empty()) description += ", ";
+    description += word;
   };
   if (parts.stack) add(name_of(part.stack));
   // An encoder has self-attention only.
   if (parts.kind && part.stack == Stack::Decoder) add(name_of(part.kind) + "-attention");
   if (parts.step) add("step " + std::to_string(part.step));
   if (parts.segment) add("segment " + std::to_string(part.segment));
-  return words;
+  return description;
 }
 
 std::string describe_head(const AddressParts& parts, const HeadRef& ref) {
-  std::string words = describe_part(parts, ref.part);
-  if (!words.empty()) words += ", ";
-  return words + "layer " + std::to_string(ref.layer) + ", head " + std::to_string(ref.head);
+  std::string description = describe_part(parts, ref.part);
+  if (!description.empty()) description += ", ";
+  return description + "layer " + std::to_string(ref.layer) + ", head " + std::to_string(ref.head);
 }
 
 }  // namespace attnscope

@@ -9,8 +9,7 @@
 
 namespace attnscope {
 
-// The attention of one stack and kind, in one step and one segment. Layers and heads are numbered
-// within it.
+// Attention of one stack, kind, step and segment. Layer and head numbers refer to one part.
 struct TracePart {
   Stack stack = Stack::Decoder;
   AttentionKind kind = AttentionKind::Self;

@@ -61,9 +61,9 @@ Index number_from_text(std::string_view digits, std::string_view word) {
 void parse_word(Intervention& edit, std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
-  std::string known;
+  std::string expected_words;
   for (const Number& number : numbers(edit.kind)) {
-    known += std::string(known.empty() ? "" : ", ") + number.key + "=NUMBER";
+    expected_words += std::string(expected_words.empty() ? "" : ", ") + number.key + "=NUMBER";
     if (key != number.key || equals == std::string_view::npos) continue;
     if (edit.*number.member >= 0) fail(std::string(key) + " once", word);
     edit.*number.member = number_from_text(word.substr(equals + 1), word);
@@ -73,8 +73,8 @@ void parse_word(Intervention& edit, std::string_view word) {
     edit.token = static_cast<std::int32_t>(number_from_text(word.substr(equals + 1), word));
     return;
   }
-  if (edit.kind == Kind::Replace) known += ", token=NUMBER or text=TEXT";
-  fail(known, word);
+  if (edit.kind == Kind::Replace) expected_words += ", token=NUMBER or text=TEXT";
+  fail(expected_words, word);
 }
 
 }  // namespace
@@ -250,10 +250,10 @@ std::vector<const Intervention*> pattern_changes(const Interventions& interventi
   return result;
 }
 
-// Adds a run with some of its columns removed.
-void add_run_without(PatternBuilder& builder, const Run& run, const std::set<Index>& columns) {
+// Adds a run without the columns `gaps`.
+void add_run_except(PatternBuilder& builder, const Run& run, const std::set<Index>& gaps) {
   Index begin = run.begin;
-  for (auto it = columns.lower_bound(run.begin); it != columns.end() && *it < run.end; ++it) {
+  for (auto it = gaps.lower_bound(run.begin); it != gaps.end() && *it < run.end; ++it) {
     if ((*it - run.begin) % run.step != 0) continue;
     builder.add(run.rule, begin, *it, run.step);
     begin = *it + run.step;
@@ -266,10 +266,10 @@ void add_row(PatternBuilder& builder, const Pattern& pattern, Index row_head, In
   std::set<Index> forbidden, forced;
   for (const Intervention* edit : changes) {
     if (edit->query >= 0 && edit->query != query) continue;
-    const bool allowed = pattern.allowed(row_head, query, edit->key);
+    const bool is_allowed = pattern.allowed(row_head, query, edit->key);
     if (edit->kind == Kind::Forbid) {
       forbidden.insert(edit->key);
-    } else if (allowed) {
+    } else if (is_allowed) {
       forced.insert(edit->key);
     } else if (edit->query >= 0) {
       throw InputError("intervene \"" + to_text(*edit) +
@@ -281,7 +281,7 @@ void add_row(PatternBuilder& builder, const Pattern& pattern, Index row_head, In
     }
   }
   if (forced.empty()) {
-    for (const Run& run : pattern.row(row_head, query)) add_run_without(builder, run, forbidden);
+    for (const Run& run : pattern.row(row_head, query)) add_run_except(builder, run, forbidden);
     return;
   }
   for (const Index key : forced) {

@@ -39,12 +39,12 @@ struct Intervention {
 };
 using Interventions = std::vector<Intervention>;
 
-// Parses a line as above. InputError "intervene: expected off, forbid, force or replace, found ..."
+// Parses one line. InputError "intervene: expected off, forbid, force or replace, found ..."
 Intervention intervention_from_text(std::string_view line);
 std::string to_text(const Intervention& intervention);
 // Display names; items without a name, or with an empty one, are shown by number.
 struct InterventionNames {
-  std::function<std::string(std::int32_t)> token{};  // of the vocabulary
+  std::function<std::string(std::int32_t)> token{};  // vocabulary entries
   std::function<std::string(Index)> query{}, key{};  // rows and columns of the maps
   std::function<std::string(Index)> position{};      // tokens of the text
 };
@@ -58,20 +58,20 @@ Json to_json(const Interventions& interventions);
 // Sizes of a model and text, the bounds of interventions.
 struct ModelExtent {
   Index layers = 0, heads = 0, vocabulary = 0, tokens = 0;
-  Index attended = -1;         // tokens of the decoder's self-attention; -1: `tokens`
+  Index attended = -1;         // number of tokens in the decoder's self-attention; -1: `tokens`
   bool self_attention = true;  // the decoder has self-attention
   bool segments = false;       // the text is read in segments
 };
 // Throws InputError for a layer, head, pair or position out of bounds.
 void check(const Interventions& interventions, const ModelExtent& extent);
 
-bool is_off(const Interventions& interventions, Index layer);
+bool is_off(const Interventions& interventions, Index layer);  // the whole layer
 bool is_off(const Interventions& interventions, Index layer, Index head);
 
 // True if an intervention changes the allowed keys of these heads.
 bool changes_pattern(const Interventions& interventions, Index layer, Index first_head,
                      Index heads);
-// Allowed keys of these heads after the interventions: the same rules, fewer keys.  [L, L]
+// Pattern [L, L] of these heads after the interventions: the same rules, fewer keys.
 // Throws InputError if a forced pair (query and key) is not allowed by the pattern.
 Pattern changed_pattern(const Pattern& pattern, const Interventions& interventions, Index layer,
                         Index first_head, Index heads);

@@ -15,7 +15,7 @@ class Recorder {
   bool on() const { return trace_ != nullptr; }
   void set_parts(AddressParts parts);
   void attention(AttentionTap tap);
-  // "embed", "layers.0.residual": [rows, d] of a segment.
+  // "embed", "layers.0.residual": rows of one segment, [rows, d].
   void rows(const std::string& name, const Tensor& values, Index segment);
   void values(const std::string& name, const Tensor& values);
   void counts(const std::string& name, const IntTensor& values);
@@ -30,7 +30,7 @@ class Recorder {
   Trace* trace_;
   // Rows of later segments, in order; concatenated once at the end: long texts have many segments.
   std::map<std::string, std::vector<Tensor>> rows_;
-  std::map<std::size_t, std::vector<Tensor>> located_;  // by index in the trace
+  std::map<std::size_t, std::vector<Tensor>> located_;  // by index in Trace::located
   std::vector<Tensor> logits_;
 };
 

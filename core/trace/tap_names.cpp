@@ -10,9 +10,9 @@ namespace {
 using Taps = std::vector<Located<Tensor>>;
 
 // Concatenates tensors along their first axis, or stacks them along a new one.
-Tensor combine(const std::vector<Tensor>& parts, bool new_axis) {
+Tensor combine(const std::vector<Tensor>& parts, bool adds_axis) {
   Shape shape = parts.front().shape();
-  if (new_axis) {
+  if (adds_axis) {
     shape.insert(shape.begin(), static_cast<Index>(parts.size()));
   } else {
     shape[0] = 0;
@@ -46,29 +46,29 @@ Families group_taps(const Taps& taps, Index Address::*component) {
 }
 
 // True if the component can be joined (see the header).
-bool can_join(const Families& families, bool groups) {
+bool can_join(const Families& families, bool by_group) {
   std::set<Index> all_values;
   for (const auto& [address, values] : families) {
     for (const auto& [value, tensor] : values) all_values.insert(value);
   }
   return std::ranges::all_of(families, [&](const auto& family) {
     const auto& values = family.second;
-    const bool complete = groups || values.size() == all_values.size();
-    return complete && std::ranges::all_of(values, [&](const auto& value) {
-             return shapes_match(value.second, values.begin()->second, groups);
+    const bool is_complete = by_group || values.size() == all_values.size();
+    return is_complete && std::ranges::all_of(values, [&](const auto& value) {
+             return shapes_match(value.second, values.begin()->second, by_group);
            });
   });
 }
 
 // Joins the component if possible; otherwise returns false and leaves the taps unchanged.
-bool join(Taps& taps, Index Address::*component, bool groups) {
+bool join(Taps& taps, Index Address::*component, bool by_group) {
   const Families families = group_taps(taps, component);
-  if (!can_join(families, groups)) return false;
+  if (!can_join(families, by_group)) return false;
   Taps result;
   for (const auto& [address, values] : families) {
     std::vector<Tensor> parts;
     for (const auto& [value, tensor] : values) parts.push_back(tensor);
-    result.push_back({taps.front().name, address, combine(parts, !groups), taps.front().by_head});
+    result.push_back({taps.front().name, address, combine(parts, !by_group), taps.front().by_head});
   }
   taps = std::move(result);
   return true;
@@ -80,36 +80,37 @@ std::string component_text(const char* name, Index value) {
 
 }  // namespace
 
-std::vector<NamedTensor> joined_taps(const Taps& all_taps, const AddressParts& parts, bool groups,
-                                     bool kinds) {
+std::vector<NamedTensor> join_taps(const Taps& all_taps, const AddressParts& parts, bool by_group,
+                                   bool by_kind) {
   std::map<std::pair<Stack, AttentionKind>, Taps> by_part;
   for (const Located<Tensor>& tap : all_taps) {
-    by_part[{tap.address.stack, kinds ? tap.address.kind : AttentionKind::Self}].push_back(tap);
+    by_part[{tap.address.stack, by_kind ? tap.address.kind : AttentionKind::Self}].push_back(tap);
   }
   std::vector<NamedTensor> result;
   for (auto& [part, taps] : by_part) {
-    const bool group_in_name = groups && !join(taps, &Address::group, true);
+    const bool group_in_name = by_group && !join(taps, &Address::group, true);
     const bool layer_in_name = !join(taps, &Address::layer, false);
     const bool step_in_name = parts.step && !join(taps, &Address::step, false);
     const bool segment_in_name = parts.segment && !join(taps, &Address::segment, false);
     for (const Located<Tensor>& tap : taps) {
-      const Address& at = tap.address;
+      const Address& address = tap.address;
       std::string name = tap.name;
-      if (parts.stack) name += at.stack == Stack::Encoder ? ".stack=encoder" : ".stack=decoder";
-      if (kinds && parts.kind && at.stack == Stack::Decoder) {
-        name += at.kind == AttentionKind::Cross ? ".kind=cross" : ".kind=self";
+      if (parts.stack)
+        name += address.stack == Stack::Encoder ? ".stack=encoder" : ".stack=decoder";
+      if (by_kind && parts.kind && address.stack == Stack::Decoder) {
+        name += address.kind == AttentionKind::Cross ? ".kind=cross" : ".kind=self";
       }
-      if (segment_in_name) name += component_text("segment", at.segment);
-      if (step_in_name) name += component_text("step", at.step);
-      if (layer_in_name) name += component_text("layer", at.layer);
-      if (group_in_name) name += component_text("group", at.group);
+      if (segment_in_name) name += component_text("segment", address.segment);
+      if (step_in_name) name += component_text("step", address.step);
+      if (layer_in_name) name += component_text("layer", address.layer);
+      if (group_in_name) name += component_text("group", address.group);
       result.push_back({name, tap.values});
     }
   }
   return result;
 }
 
-std::vector<NamedTensor> joined_attention(const Trace& trace) {
+std::vector<NamedTensor> join_attention(const Trace& trace) {
   Taps taps;
   for (const AttentionTap& tap : trace.attention) {
     std::vector<Tensor> heads;
@@ -118,10 +119,10 @@ std::vector<NamedTensor> joined_attention(const Trace& trace) {
     }
     taps.push_back({"attention", tap.address, combine(heads, true), true});
   }
-  return taps.empty() ? std::vector<NamedTensor>{} : joined_taps(taps, trace.parts, true, true);
+  return taps.empty() ? std::vector<NamedTensor>{} : join_taps(taps, trace.parts, true, true);
 }
 
-std::vector<NamedTensor> joined_located(const Trace& trace) {
+std::vector<NamedTensor> join_located(const Trace& trace) {
   std::map<std::string, Taps> by_name;
   for (const Located<Tensor>& tap : trace.located) by_name[tap.name].push_back(tap);
   std::vector<NamedTensor> result;
@@ -129,7 +130,7 @@ std::vector<NamedTensor> joined_located(const Trace& trace) {
     // Rows of all segments are concatenated already, and a state is that of the last segment.
     AddressParts parts = trace.parts;
     parts.segment = false;
-    for (NamedTensor& tensor : joined_taps(taps, parts, taps.front().by_head, false)) {
+    for (NamedTensor& tensor : join_taps(taps, parts, taps.front().by_head, false)) {
       result.push_back(std::move(tensor));
     }
   }

@@ -19,14 +19,14 @@ struct NamedTensor {
   Tensor values;
 };
 
-// `taps`: tensors of one name. `groups`: a tensor per head group, [h, ...]. `kinds`: the kind is
-// part of the name.
-std::vector<NamedTensor> joined_taps(const std::vector<Located<Tensor>>& taps,
-                                     const AddressParts& parts, bool groups, bool kinds);
+// `taps` have one name. `by_group`: each is a tensor of one head group, [h, ...]. `by_kind`:
+// the attention kind is part of the names.
+std::vector<NamedTensor> join_taps(const std::vector<Located<Tensor>>& taps,
+                                   const AddressParts& parts, bool by_group, bool by_kind);
 
 // Attention maps of all taps.
-std::vector<NamedTensor> joined_attention(const Trace& trace);
+std::vector<NamedTensor> join_attention(const Trace& trace);
 // Tensors of Trace::located.
-std::vector<NamedTensor> joined_located(const Trace& trace);
+std::vector<NamedTensor> join_located(const Trace& trace);
 
 }  // namespace attnscope

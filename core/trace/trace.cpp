@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxPairs = Index{1} << 28;  // of a materialised map: 1 GiB
+constexpr Index kMaxPairs = Index{1} << 28;  // limit of a materialised map: 1 GiB
 
 void check_head(const AttentionTap& tap, Index head) {
   const Index count = static_cast<Index>(tap.heads.size());
@@ -33,7 +33,7 @@ Tensor AttentionTap::attention(Index head) const {
 
 Tensor AttentionTap::rows(Index head, Index first, Index count) const {
   check_head(*this, head);
-  if (is_kept()) {
+  if (stores_map()) {
     const Tensor map = attention(head);
     return Tensor(map.slice(first, count));
   }
@@ -97,13 +97,13 @@ bool Trace::has(const TracePart& part) const {
 PartAlternatives Trace::alternatives(const TracePart& part) const {
   PartAlternatives result;
   for (const AttentionTap& tap : attention) {
-    const TracePart other = part_of(tap.address);
-    add_in_order(result.stacks, other.stack);
-    if (other.stack != part.stack) continue;
-    add_in_order(result.kinds, other.kind);
-    if (other.kind != part.kind) continue;
-    if (other.segment == part.segment) add_in_order(result.steps, other.step);
-    if (other.step == part.step) add_in_order(result.segments, other.segment);
+    const TracePart tap_part = part_of(tap.address);
+    add_in_order(result.stacks, tap_part.stack);
+    if (tap_part.stack != part.stack) continue;
+    add_in_order(result.kinds, tap_part.kind);
+    if (tap_part.kind != part.kind) continue;
+    if (tap_part.segment == part.segment) add_in_order(result.steps, tap_part.step);
+    if (tap_part.step == part.step) add_in_order(result.segments, tap_part.segment);
   }
   return result;
 }

@@ -17,7 +17,7 @@ namespace attnscope {
 
 struct ModelConfig;  // core/model/config.h
 
-// Tokens of a map's rows, or of those columns that are tokens.
+// Tokens that belong to a map's rows, or to its token columns.
 struct StreamRows {
   std::string stream{};  // Trace::streams; empty: Trace::tokens
   Index first = -1;      // index of the first token in the stream; -1: its last tokens
@@ -30,7 +30,7 @@ struct AttentionTap : AttentionMethod {
   StreamRows query_rows{}, key_rows{};
   std::vector<Index> heads;     // the group's heads, numbered within the layer
   OperationResult result;       // batch 1; `part` contains q, k, v
-  HeadTensors<Tensor> input{};  // before rotation; v may be undefined
+  HeadTensors<Tensor> input{};  // projections before rotation; v may be undefined
   // Combines the layer's heads: concatenated head outputs times the output projection, plus its
   // bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not available
   std::function<Tensor(const Tensor&)> combine_heads{};
@@ -41,7 +41,7 @@ struct AttentionTap : AttentionMethod {
   Index queries() const { return result.pattern->queries(); }
   Index keys() const { return result.pattern->keys(); }
   // True if the whole map is stored; otherwise it is recomputed from q, k and the log-sum-exp.
-  bool is_kept() const { return result.attention.defined() || result.device != nullptr; }
+  bool stores_map() const { return result.attention.defined() || result.device != nullptr; }
   // Map of a head, [L_q, L_k]. Throws InputError if the map is neither stored nor recomputable, or
   // too large to materialise; use tiles then.
   Tensor attention(Index head_in_group) const;
@@ -55,7 +55,7 @@ struct TraceToken {
   std::string label;               // display text, see visible()
   std::size_t begin = 0, end = 0;  // byte range in the run's text, or in the second sentence
   bool special = false;
-  int sentence = 0;          // of a sentence pair read by an encoder: 0 or 1
+  int sentence = 0;          // number within the sentence pair that an encoder reads: 0 or 1
   std::int32_t segment = 0;  // index into the segment embedding
 };
 
@@ -75,8 +75,8 @@ struct PixelGrid {
   // Key c is pixel c - key_shift. Models that predict pixels read each pixel one step later; pixel
   // -1 is the start token.
   Index key_shift = 0;
-  // Number of tokens before the first patch, for an image read as patches, which are then the
-  // pixels of this grid.
+  // Number of tokens before the first patch of an image that is read as patches; each patch is then
+  // one pixel of this grid.
   Index before = 0;
   // Image read as patches of side x side pixels; undefined if each cell of the grid is one pixel.
   Tensor picture;  // [height side, width side, 3], from 0 to 1
@@ -90,12 +90,12 @@ struct Trace {
   // `trained` with the structure, but not the attention, that the user chose; not null after a run.
   std::shared_ptr<const ModelConfig> config;
   std::shared_ptr<const Tokenizer> tokenizer;  // null: only token ids are known
-  std::vector<TraceToken> tokens;              // of an encoder-decoder: the target
+  std::vector<TraceToken> tokens;              // target tokens in an encoder-decoder
   std::vector<Stream> streams;                 // other streams, if L_q != L_k
-  std::vector<AttentionTap> attention;         // by address
+  std::vector<AttentionTap> attention;         // one per address
   Tensor logits;                               // [L, vocabulary]
   Tensor token_bits;  // [L] -log2 p(token | earlier tokens); NaN for the first; undefined without
-                      // logits, or if these fill in masked tokens
+                      // logits, or if they predict masked tokens
   std::map<std::string, Tensor> taps;       // "embed", "layers.0.residual", "loss.total", ...
   std::map<std::string, IntTensor> counts;  // "halting.steps", "exit.layer", "retrieval.index"
   // Tensors of a layer, or of a head group: "gate.attention" [L, d], "state" [h, ..].
@@ -103,13 +103,13 @@ struct Trace {
   std::shared_ptr<const PixelGrid> pixels;  // null: tokens are not pixels
   AddressParts parts;                       // address components that take several values
   std::string backend;                      // "CPU (2 threads, AVX-512)"
-  double milliseconds = 0;                  // forward pass: the only run, or median of warm runs
+  double milliseconds = 0;                  // time of the forward pass; median of warm runs
   Index warm_runs = 0;                      // number of warm runs; 0: one cold run
   std::vector<std::string> untrained;       // weights missing in the checkpoint: initial values
   bool is_imported = false;                 // the attention was read from a file, not computed
   std::vector<std::string> notes;           // for the user: untrained weights, truncated text,
                                             // fully masked rows, a GPU that could not be used
-  // The tap of a head; nullptr if there is none.
+  // Tap of a head; nullptr if the trace lacks the head.
   const AttentionTap* find(const HeadRef& ref, Index* head_in_group = nullptr) const;
   // Completes `choice`. Keeps the selected components, even if the run has no such part.
   TracePart part(const PartChoice& choice) const;
@@ -117,7 +117,7 @@ struct Trace {
   PartAlternatives alternatives(const TracePart& part) const;
   Index layer_count(const TracePart& part) const;
   Index head_count(const TracePart& part, Index layer) const;
-  std::vector<HeadRef> heads(const TracePart& part) const;  // by layer and head
+  std::vector<HeadRef> heads(const TracePart& part) const;  // sorted by layer and head
   // Head 0 of each layer, in the order of computation over all steps.
   std::vector<HeadRef> layer_sequence(const TracePart& part) const;
 

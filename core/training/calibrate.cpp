@@ -15,7 +15,7 @@ namespace {
 // Tokens of a window and their targets.
 struct CalibrationWindow {
   IntTensor ids, targets;               // [1, L]
-  std::vector<std::int32_t> guesses{};  // of the full model, [L]
+  std::vector<std::int32_t> guesses{};  // most likely tokens of the full model, [L]
 };
 
 // End of the chunk of text that begins at `first`: before a space that begins a word, where all
@@ -23,14 +23,14 @@ struct CalibrationWindow {
 std::size_t chunk_end(std::string_view text, std::size_t first) {
   constexpr std::size_t kMinChunk = std::size_t{1} << 16;  // bytes
   const auto is_space = [](char c) { return c == ' ' || c == '\n'; };
-  for (std::size_t at = first + kMinChunk; at + 1 < text.size(); ++at) {
-    if (is_space(text[at]) && !is_space(text[at - 1]) && !is_space(text[at + 1])) return at;
+  for (std::size_t end = first + kMinChunk; end + 1 < text.size(); ++end) {
+    if (is_space(text[end]) && !is_space(text[end - 1]) && !is_space(text[end + 1])) return end;
   }
   return text.size();
 }
 
-// Tokenises in chunks, so that a long text can be cancelled. Special tokens of the tokenizer remain
-// only at the ends of the text.
+// Tokenises in chunks, so that a long text can be cancelled. Drops special tokens of the tokenizer
+// within the text.
 std::vector<std::int32_t> tokenise(const Tokenizer& tokenizer, std::string_view text) {
   std::vector<std::int32_t> ids;
   for (std::size_t first = 0, end = 0; end < text.size(); first = end) {
@@ -116,13 +116,13 @@ ExitEffect measure_exits(const Model& model, const std::vector<CalibrationWindow
     tally.add(output.logits.value(), window.targets);
     const std::vector<std::int32_t> guesses = most_likely_tokens(output.logits.value());
     for (std::size_t i = 0; i < guesses.size(); ++i) {
-      if (guesses[i] != window.guesses[i]) ++effect.differs;
+      if (guesses[i] != window.guesses[i]) ++effect.changed_fraction;
       ++tokens;
     }
     for (const std::int32_t layer : output.exits) effect.layers += layer;
   }
   effect.loss = tally.score().loss;
-  effect.differs /= tokens;  // windows are equally long
+  effect.changed_fraction /= tokens;  // windows are equally long
   effect.layers /= tokens;
   return effect;
 }
@@ -141,13 +141,13 @@ void check_request(const CalibrationRequest& request) {
          "thresholds: expected descending numbers");
 }
 
-// Fixed-sequence testing: tests thresholds in descending order, each at the full level, until one
-// is rejected. An accepted threshold exceeds the tolerance with at most the probability `level`.
+// Fixed-sequence testing: tests thresholds in descending order, each at the full level, and accepts
+// them until a test fails. The probability that an accepted one exceeds the tolerance is <= level.
 void accept_by_test(Calibration& calibration) {
   bool all_accepted = true;
   for (CalibrationPoint& point : calibration.points) {
-    point.p =
-        hoeffding_bentkus(point.effect.differs, calibration.windows, calibration.request.tolerance);
+    point.p = hoeffding_bentkus(point.effect.changed_fraction, calibration.windows,
+                                calibration.request.tolerance);
     all_accepted = all_accepted && point.p <= calibration.request.level;
     point.accepted = all_accepted = all_accepted && std::isfinite(point.effect.loss);
     if (all_accepted) calibration.threshold = point.effect.threshold;
@@ -177,8 +177,8 @@ std::string name_of(CalibrationMethod method) {
 }
 
 CalibrationMethod default_method(const ModelConfig& config) {
-  const bool adaptive = config.exits && exit_rule(config.exits->id).makes_distribution;
-  return adaptive ? CalibrationMethod::GridSearch : CalibrationMethod::LearnThenTest;
+  const bool has_distribution = config.exits && exit_rule(config.exits->id).makes_distribution;
+  return has_distribution ? CalibrationMethod::GridSearch : CalibrationMethod::LearnThenTest;
 }
 
 std::vector<double> CalibrationRequest::descending_thresholds(Index steps) {
@@ -189,7 +189,7 @@ std::vector<double> CalibrationRequest::descending_thresholds(Index steps) {
   return thresholds;
 }
 
-const CalibrationPoint* Calibration::chosen() const {
+const CalibrationPoint* Calibration::selected_point() const {
   if (!threshold) return nullptr;
   const auto found = std::ranges::find(
       points, *threshold, [](const CalibrationPoint& p) { return p.effect.threshold; });
@@ -213,8 +213,8 @@ std::string calibration_refusal(const ModelConfig& config) {
 }
 
 std::string calibration_refusal(const Checkpoint& checkpoint) {
-  const std::string refusal = calibration_refusal(checkpoint.model.config);
-  if (!refusal.empty()) return checkpoint.name + ": " + refusal;
+  const std::string reason = calibration_refusal(checkpoint.model.config);
+  if (!reason.empty()) return checkpoint.name + ": " + reason;
   return checkpoint.tokenizer ? "" : checkpoint.tokenizer_problem;
 }
 
@@ -226,7 +226,7 @@ Index count_windows(const Checkpoint& checkpoint, std::string_view text,
   return std::min(full_windows(tokens, window_length(checkpoint, request)), request.max_windows);
 }
 
-Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
+Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view holdout,
                       const CalibrationRequest& request, const CalibrationProgress& progress) {
   const std::string refusal = calibration_refusal(checkpoint);
   if (!refusal.empty()) throw InputError(refusal);
@@ -234,8 +234,8 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   check_request(request);
   const Model& model = checkpoint.model;
   std::vector<CalibrationWindow> windows = make_windows(checkpoint, text, request);
-  std::vector<CalibrationWindow> others;
-  if (!other.empty()) others = make_windows(checkpoint, other, request);
+  std::vector<CalibrationWindow> validation;
+  if (!holdout.empty()) validation = make_windows(checkpoint, holdout, request);
   Calibration calibration{.request = request,
                           .model = checkpoint.name,
                           .rule = model.config.exits->id,
@@ -246,7 +246,7 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   if (!std::isfinite(calibration.full_loss)) {
     throw WorkError("the model's logits are not finite");
   }
-  const auto steps = static_cast<double>(request.thresholds.size() + (others.empty() ? 1 : 3));
+  const auto steps = static_cast<double>(request.thresholds.size() + (validation.empty() ? 1 : 3));
   const auto report = [&](double steps_done) {
     if (progress) progress(calibration, steps_done / steps);
   };
@@ -260,9 +260,9 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   } else {
     accept_by_loss(calibration);
   }
-  if (!others.empty() && calibration.threshold) {
-    calibration.other_full_loss = run_full_model(model, others);
-    calibration.other = measure_exits(model, others, *calibration.threshold);
+  if (!validation.empty() && calibration.threshold) {
+    calibration.holdout_loss = run_full_model(model, validation);
+    calibration.holdout = measure_exits(model, validation, *calibration.threshold);
   }
   report(steps);
   return calibration;

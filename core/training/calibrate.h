@@ -12,11 +12,11 @@
 
 namespace attnscope {
 
-// Selection of the threshold.
+// Method that selects the threshold.
 enum class CalibrationMethod {
   // Learn then Test: fixed-sequence testing from the highest threshold down (Schuster et al., 2022,
   // Confident adaptive language modeling, arXiv:2207.07061). With probability at least 1 - level,
-  // the share of tokens whose guess differs from the full model's stays below the tolerance.
+  // the fraction of tokens whose guess differs from the full model's stays below the tolerance.
   LearnThenTest,
   // Fewest layers with a loss at most `tolerance` nats per token above the full model's (Elbayad et
   // al., 2020, Depth-adaptive transformer, arXiv:1910.10073); no guarantee.
@@ -32,7 +32,7 @@ struct CalibrationRequest {
   double tolerance = 0.1;
   double level = 0.05;      // probability that the guarantee fails
   Index length = 0;         // tokens per window; 0: the context
-  Index max_windows = 200;  // of a text, evenly spaced
+  Index max_windows = 200;  // maximum number of evenly spaced windows per text
   std::vector<double> thresholds = descending_thresholds(20);
 
   static std::vector<double> descending_thresholds(Index steps);  // 1, .., 1/steps
@@ -41,49 +41,49 @@ struct CalibrationRequest {
 // Effect of exits at a threshold on a text; skipped layers are not computed.
 struct ExitEffect {
   double threshold = 0;
-  double differs = 0;  // share of tokens whose guess differs from the full model's
-  double loss = 0;     // nats per token
-  double layers = 0;   // mean number of layers per token
+  double changed_fraction = 0;  // fraction of tokens whose guess differs from the full model's
+  double loss = 0;              // nats per token
+  double layers = 0;            // mean number of layers per token
 };
 
 struct CalibrationPoint {
   ExitEffect effect;
-  // p-value of the hypothesis that a larger share than the tolerance differs; NaN: not tested.
+  // p-value of the hypothesis that a larger fraction than the tolerance differs; NaN: not tested.
   double p = std::numeric_limits<double>::quiet_NaN();
   bool accepted = false;  // satisfies the criterion
 };
 
 struct Calibration {
   CalibrationRequest request;
-  std::string model, rule;  // names
+  std::string model, rule;  // name of the model, id of its exit rule
   Index layers = 0, windows = 0, tokens = 0;
   double full_loss = 0;  // nats per token, without exits
   std::vector<CalibrationPoint> points{};
   std::optional<double> threshold{};  // none: no threshold satisfies the tolerance
-  // On a second text: effect at `threshold`, and loss without exits.
-  std::optional<ExitEffect> other{};
-  double other_full_loss = 0;
+  // Validation on a second text: effect at `threshold`, and loss without exits.
+  std::optional<ExitEffect> holdout{};
+  double holdout_loss = 0;
 
-  const CalibrationPoint* chosen() const;  // point of `threshold`; null: none
+  const CalibrationPoint* selected_point() const;  // point of `threshold`; null if that is unset
 };
 
-using CalibrationProgress = std::function<void(const Calibration&, double share)>;
+using CalibrationProgress = std::function<void(const Calibration&, double fraction)>;
 
-// Reason why thresholds of this model cannot be calibrated; empty: they can.
+// Reason why thresholds of this model cannot be calibrated; empty if they can.
 std::string calibration_refusal(const Checkpoint& checkpoint);
-std::string calibration_refusal(const ModelConfig& config);  // before weights are loaded
+std::string calibration_refusal(const ModelConfig& config);  // without weights
 
 // Number of windows of a text; calibrate() needs two. Throws InputError if calibration_refusal()
 // is not empty.
 Index count_windows(const Checkpoint& checkpoint, std::string_view text,
                     const CalibrationRequest& request);
-// "7 windows are too few for any guarantee: ..."; empty: enough for this request.
+// "7 windows are too few for any guarantee: ..."; empty if there are enough for the request.
 std::string too_few_windows(Index windows, const CalibrationRequest& request);
 
-// Calibrates on `text`. other: a second text for validation; empty: none. Adjacent windows are
+// Calibrates on `text` and validates on `holdout` unless that is empty. Adjacent windows are
 // treated as independent. Throws InputError if calibration_refusal() is not empty, a text is
 // shorter than two windows, or the request is invalid.
-Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
+Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view holdout,
                       const CalibrationRequest& request, const CalibrationProgress& progress);
 
 // CSV "threshold,differs,p,loss,layers,accepted", one line per threshold.

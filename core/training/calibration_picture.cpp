@@ -27,32 +27,32 @@ DisplayList calibration_picture(const Calibration& calibration, double width, do
              .colour = colours.colours[1],
              .thickness = 2.2,
              .dots = true};
-  Curve saved{.label = "skipped layers",
-              .points = {},
-              .colour = colours.colours[0],
-              .thickness = 2.2,
-              .dots = true};
+  Curve savings{.label = "skipped layers",
+                .points = {},
+                .colour = colours.colours[0],
+                .thickness = 2.2,
+                .dots = true};
   for (const CalibrationPoint& point : calibration.points) {
     const ExitEffect& effect = point.effect;
-    const double cost_value = is_test ? effect.differs : effect.loss - calibration.full_loss;
-    cost.points.push_back({effect.threshold, cost_value});
-    saved.points.push_back(
+    const double value = is_test ? effect.changed_fraction : effect.loss - calibration.full_loss;
+    cost.points.push_back({effect.threshold, value});
+    savings.points.push_back(
         {effect.threshold, 1 - effect.layers / static_cast<double>(calibration.layers)});
   }
   // Thresholds are in descending order, the x axis is ascending.
   std::ranges::reverse(cost.points);
-  std::ranges::reverse(saved.points);
+  std::ranges::reverse(savings.points);
   chart.curves = {{.label = "tolerance",
                    .points = {{0, request.tolerance}, {1, request.tolerance}},
                    .colour = theme.faint_text,
                    .thickness = 1.5,
                    .stroke = LineStroke::Dashed},
                   cost,
-                  saved};
+                  savings};
   if (calibration.threshold) {
-    const double at = *calibration.threshold;
+    const double threshold = *calibration.threshold;
     chart.curves.push_back({.label = "selected threshold",
-                            .points = {{at, 0}, {at, 1}},
+                            .points = {{threshold, 0}, {threshold, 1}},
                             .colour = theme.accent,
                             .thickness = 2,
                             .stroke = LineStroke::Dotted});

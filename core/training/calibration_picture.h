@@ -6,8 +6,8 @@
 
 namespace attnscope {
 
-// Over the threshold: share of different guesses (or additional loss), tolerance, share of skipped
-// layers, and the selected threshold.
+// Fraction of changed guesses (or additional loss), tolerance and fraction of skipped layers as
+// functions of the threshold, and the selected threshold.
 DisplayList calibration_picture(const Calibration& calibration, double width, double height,
                                 const Theme& theme, const TextMeasure& measure);
 

@@ -9,10 +9,10 @@
 namespace attnscope {
 namespace {
 
-constexpr int kShareDigits = 3;
+constexpr int kPercentDigits = 3;
 
-std::string effect_text(const ExitEffect& effect, double full_loss, Index layers) {
-  return percent(effect.differs, kShareDigits) + " of predictions differ, the loss is " +
+std::string describe(const ExitEffect& effect, double full_loss, Index layers) {
+  return percent(effect.changed_fraction, kPercentDigits) + " of predictions differ, the loss is " +
          brief(effect.loss - full_loss) + " nats per token above the full model's, and " +
          brief(effect.layers) + " of " + std::to_string(layers) + " layers are computed";
 }
@@ -36,7 +36,7 @@ std::string to_csv(const Calibration& calibration) {
   std::ostringstream csv;
   csv << "threshold,differs,p,loss,layers,accepted\n";
   for (const CalibrationPoint& point : calibration.points) {
-    csv << point.effect.threshold << ',' << point.effect.differs << ',';
+    csv << point.effect.threshold << ',' << point.effect.changed_fraction << ',';
     if (!std::isnan(point.p)) csv << point.p;
     csv << ',' << point.effect.loss << ',' << point.effect.layers << ',' << (point.accepted ? 1 : 0)
         << '\n';
@@ -46,28 +46,28 @@ std::string to_csv(const Calibration& calibration) {
 
 std::string summary(const Calibration& calibration) {
   const CalibrationRequest& request = calibration.request;
-  const bool tests = request.method == CalibrationMethod::LearnThenTest;
-  const std::string tolerated =
-      tests ? percent(request.tolerance, kShareDigits) + " different predictions"
-            : brief(request.tolerance) + " additional nats per token";
-  const CalibrationPoint* chosen = calibration.chosen();
+  const bool is_test = request.method == CalibrationMethod::LearnThenTest;
+  const std::string tolerance =
+      is_test ? percent(request.tolerance, kPercentDigits) + " different predictions"
+              : brief(request.tolerance) + " additional nats per token";
+  const CalibrationPoint* chosen = calibration.selected_point();
   if (chosen == nullptr) {
     const std::string too_few = too_few_windows(calibration.windows, request);
     if (!too_few.empty()) return too_few;
-    return "No threshold stays within " + tolerated + (tests ? " with certainty" : "") + ".";
+    return "No threshold stays within " + tolerance + (is_test ? " with certainty" : "") + ".";
   }
   std::string text = "Threshold " + brief(chosen->effect.threshold) + ": " +
-                     effect_text(chosen->effect, calibration.full_loss, calibration.layers);
-  if (tests) {
-    text += "; with probability at least " + percent(1 - request.level, kShareDigits) +
-            " no more than " + percent(request.tolerance, kShareDigits) +
+                     describe(chosen->effect, calibration.full_loss, calibration.layers);
+  if (is_test) {
+    text += "; with probability at least " + percent(1 - request.level, kPercentDigits) +
+            " no more than " + percent(request.tolerance, kPercentDigits) +
             " will differ (p = " + brief(chosen->p, 2) + ", " +
             std::to_string(calibration.windows) + " windows)";
   }
   text += ".";
-  if (calibration.other) {
+  if (calibration.holdout) {
     text += " On other text: " +
-            effect_text(*calibration.other, calibration.other_full_loss, calibration.layers) + ".";
+            describe(*calibration.holdout, calibration.holdout_loss, calibration.layers) + ".";
   }
   return text;
 }

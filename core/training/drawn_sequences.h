@@ -1,4 +1,4 @@
-// Randomly generated sequences: unlimited training data of synthetic tasks, and scores on it.
+// Randomly generated sequences: unlimited training data of synthetic tasks, and their scores.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kSampled = 256, kScored = 2048;  // sequences per score: during training, at the end
-constexpr std::uint64_t kScoreSeed = 0x7265706561;  // differs from training seeds
+constexpr Index kSampleSize = 256, kFullSize = 2048;  // sequences to score
+constexpr std::uint64_t kScoreSeed = 0x7265706561;    // differs from training seeds
 
 class DrawnTask final : public TextualTask {
  public:
@@ -22,8 +22,8 @@ class DrawnTask final : public TextualTask {
     return batch;
   }
 
-  Score score(const Checkpoint& checkpoint, bool all) const override {
-    return score_of(checkpoint.model, held_out_, all ? kScored : kSampled);
+  Score score(const Checkpoint& checkpoint, bool use_all) const override {
+    return score_of(checkpoint.model, held_out_, use_all ? kFullSize : kSampleSize);
   }
 
  private:

@@ -16,9 +16,9 @@ std::unique_ptr<Task> drawn_task(std::shared_ptr<const Tokenizer> tokenizer, std
 
 inline constexpr Index kByteTokens = 256;
 
-// Throws InputError if the plan of such a task has held-out texts, which would be ignored.
+// Throws InputError if the plan has held-out texts, which tasks on generated sequences ignore.
 void check_drawn(const TrainingPlan& plan);
-// As above for tasks on bytes: also requires a vocabulary of bytes, no texts, a minimum length.
+// Like check_drawn(), but also requires a vocabulary of bytes, no texts and a minimum length.
 void check_drawn_bytes(const TrainingPlan& plan, Index min_length);
 
 }  // namespace attnscope

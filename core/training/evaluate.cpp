@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// A window predicts tokens [first + 1, first + length]; those from `counted_from` on are counted.
+// A window predicts tokens [first + 1, first + length], but counts only those from `counted_from`.
 struct Window {
   Index first, counted_from;
 };
@@ -23,10 +23,10 @@ struct Window {
 std::vector<Window> windows(Index predicted, Index length) {
   std::vector<Window> result;
   const Index stride = std::max<Index>(1, length / 2);
-  for (Index first = 0, done = 0; done < predicted; first += stride) {
-    const Index at = std::min(first, predicted - length);
-    result.push_back({at, done + 1});
-    done = at + length;
+  for (Index first = 0, predicted_count = 0; predicted_count < predicted; first += stride) {
+    const Index start = std::min(first, predicted - length);
+    result.push_back({start, predicted_count + 1});
+    predicted_count = start + length;
   }
   return result;
 }
@@ -64,16 +64,16 @@ void add_windows(const Model& model, const std::vector<std::int32_t>& tokens,
 
 void read_windows(const Model& model, const std::vector<std::int32_t>& tokens, Index length,
                   const ForwardOptions& options, Evaluation& evaluation) {
-  // Layers are only skipped in batches of one window.
+  // Exits skip layers only in batches of one window.
   const std::size_t batch_size = options.exit ? 1 : 8;
   const Index predicted = static_cast<Index>(tokens.size()) - 1;
   length = std::min(length > 0 ? length : model.config.context, predicted);
-  const std::vector<Window> all = windows(predicted, length);
-  for (std::size_t first = 0; first < all.size(); first += batch_size) {
-    const std::size_t last = std::min(first + batch_size, all.size());
+  const std::vector<Window> all_windows = windows(predicted, length);
+  for (std::size_t first = 0; first < all_windows.size(); first += batch_size) {
+    const std::size_t last = std::min(first + batch_size, all_windows.size());
     add_windows(model, tokens,
-                {all.begin() + static_cast<std::ptrdiff_t>(first),
-                 all.begin() + static_cast<std::ptrdiff_t>(last)},
+                {all_windows.begin() + static_cast<std::ptrdiff_t>(first),
+                 all_windows.begin() + static_cast<std::ptrdiff_t>(last)},
                 length, options, evaluation);
   }
 }
@@ -85,10 +85,10 @@ void read_segments(const Model& model, const std::vector<std::int32_t>& tokens,
   options.memory = &memory;
   for (Index first = 0; first < predicted; first += segment) {
     const Index count = std::min(segment, predicted - first);
-    const auto at = tokens.begin() + first;
+    const auto start = tokens.begin() + first;
     Batch batch;
-    batch.ids = IntTensor::from({1, count}, {at, at + count});
-    add_batch(model, batch, IntTensor::from({1, count}, {at + 1, at + 1 + count}), options,
+    batch.ids = IntTensor::from({1, count}, {start, start + count});
+    add_batch(model, batch, IntTensor::from({1, count}, {start + 1, start + 1 + count}), options,
               evaluation);
   }
 }
@@ -119,7 +119,7 @@ void Evaluation::add(const Evaluation& other) {
   bytes += other.bytes;
   first_token_nats += other.first_token_nats;
   lines += other.lines;
-  whole += other.whole;
+  matches += other.matches;
   layers += other.layers;
   available_layers += other.available_layers;
 }
@@ -144,38 +144,38 @@ void check_predicts(const Checkpoint& checkpoint) {
 }
 
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
-                         const EvaluationOptions& reading) {
+                         const EvaluationOptions& settings) {
   const Model& model = checkpoint.model;
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
   if (text.empty())
     throw InputError("text: expected at least one byte for bits per byte, found none");
   check_predicts(checkpoint);
-  if (model.config.segment > 0 && reading.length > 0) {
+  if (model.config.segment > 0 && settings.length > 0) {
     throw InputError("length: expected none for a model with segments of " +
                      std::to_string(model.config.segment) + " tokens");
   }
   std::vector<std::int32_t> tokens;
-  bool starts_special = false;
+  bool starts_with_special = false;
   for (const Token& token : checkpoint.tokenizer->encode(text)) {
-    if (tokens.empty()) starts_special = token.special;
+    if (tokens.empty()) starts_with_special = token.special;
     tokens.push_back(token.id);
   }
   ForwardOptions options;
-  options.exit = reading.exit;
+  options.exit = settings.exit;
   Evaluation evaluation;
   if (is_masked_model(model.config)) {
-    read_masked(model, tokens, reading.length, options, evaluation);
+    read_masked(model, tokens, settings.length, options, evaluation);
     return evaluation;
   }
   evaluation.bytes = static_cast<double>(text.size());
-  if (!starts_special) {
+  if (!starts_with_special) {
     evaluation.first_token_nats = std::log(static_cast<double>(model.config.vocabulary));
   }
   if (tokens.size() < 2) return evaluation;
   if (model.config.segment > 0) {
     read_segments(model, tokens, options, evaluation);
   } else {
-    read_windows(model, tokens, reading.length, options, evaluation);
+    read_windows(model, tokens, settings.length, options, evaluation);
   }
   return evaluation;
 }

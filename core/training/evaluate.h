@@ -18,11 +18,11 @@ struct EvaluationOptions {
 
 // Result of an evaluation; results can be added. Means are NaN if nothing was counted.
 struct Evaluation {
-  Tally tally;                              // of predicted tokens, pixels, actions
-  double bytes = 0;                         // of predicted text; 0: no text
-  double first_token_nats = 0;              // nats of first tokens, which have no context
-  Index lines = 0, whole = 0;               // source-target pairs, and those predicted exactly
-  double layers = 0, available_layers = 0;  // computed and maximum, of tokens with exits
+  Tally tally;                              // predictions of tokens, pixels or actions
+  double bytes = 0;                         // bytes of the predicted text; 0 without text
+  double first_token_nats = 0;              // cost of first tokens, which have no context
+  Index lines = 0, matches = 0;             // source-target pairs, and those predicted exactly
+  double layers = 0, available_layers = 0;  // sums over tokens with exits
 
   void add(const Evaluation& other);
   double loss() const;           // nats per token
@@ -41,12 +41,12 @@ void check_predicts(const Checkpoint& checkpoint);
 // training, with a fixed seed, and bytes are not counted. Throws InputError for an empty text or a
 // model without a tokenizer; all evaluations throw as check_predicts() does.
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
-                         const EvaluationOptions& reading);
+                         const EvaluationOptions& settings);
 
 // Evaluates a file of the model's input type: a text; lines of source, tab and target; an image; a
 // trajectory (core/input/input_file.h). InputErrors name the file.
 Evaluation evaluate_file(const Checkpoint& checkpoint, const std::filesystem::path& file,
-                         const EvaluationOptions& reading);
+                         const EvaluationOptions& settings);
 
 // Bits per byte of `text`, from evaluate_text().
 double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, Index length = 0);

@@ -41,12 +41,12 @@ std::vector<TextPair> read_pairs(const fs::path& file) {
   return pairs;
 }
 
-// Token ids of a text, with or without the tokenizer's special tokens (BOS).
-std::vector<std::int32_t> ids_of(const Tokenizer& tokenizer, const std::string& text,
-                                 bool with_special) {
+// Token ids of a text. keep_special: includes special tokens of the tokenizer (BOS).
+std::vector<std::int32_t> encode(const Tokenizer& tokenizer, const std::string& text,
+                                 bool keep_special) {
   std::vector<std::int32_t> ids;
   for (const Token& token : tokenizer.encode(text)) {
-    if (with_special || !token.special) ids.push_back(token.id);
+    if (keep_special || !token.special) ids.push_back(token.id);
   }
   return ids;
 }
@@ -63,40 +63,40 @@ void count_exits(const Output& output, Evaluation& evaluation) {
 }
 
 Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
-                          const EvaluationOptions& reading) {
+                          const EvaluationOptions& settings) {
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
   const Values& values = checkpoint.model.config.architecture.values;
   const auto start = static_cast<std::int32_t>(values.integer("start"));
   const std::int32_t end = checkpoint.end_tokens.empty() ? start : checkpoint.end_tokens.front();
   ForwardOptions options;
-  options.exit = reading.exit;
-  Evaluation all;
+  options.exit = settings.exit;
+  Evaluation evaluation;
   for (const TextPair& pair : read_pairs(file)) {
-    std::vector<std::int32_t> targets = ids_of(*checkpoint.output_tokenizer(), pair.target, false);
+    std::vector<std::int32_t> targets = encode(*checkpoint.output_tokenizer(), pair.target, false);
     std::vector<std::int32_t> inputs{start};
     inputs.insert(inputs.end(), targets.begin(), targets.end());
     targets.push_back(end);
     Batch batch;
-    batch.source = row(ids_of(*checkpoint.tokenizer, pair.source, true));
+    batch.source = row(encode(*checkpoint.tokenizer, pair.source, true));
     batch.ids = row(inputs);
     const Output output = run(checkpoint.model, batch, options);
-    Tally line;
-    line.add(output.logits.value(), row(targets));
-    all.tally.add(line);
-    all.bytes += static_cast<double>(pair.target.size());
-    ++all.lines;
-    if (line.right() == line.counted()) ++all.whole;
-    count_exits(output, all);
+    Tally line_tally;
+    line_tally.add(output.logits.value(), row(targets));
+    evaluation.tally.add(line_tally);
+    evaluation.bytes += static_cast<double>(pair.target.size());
+    ++evaluation.lines;
+    if (line_tally.correct_count() == line_tally.count()) ++evaluation.matches;
+    count_exits(output, evaluation);
     check_stop();
   }
-  return all;
+  return evaluation;
 }
 
 Evaluation evaluate_pictures(const Checkpoint& checkpoint, const fs::path& file,
-                             const EvaluationOptions& reading) {
+                             const EvaluationOptions& settings) {
   const ModelConfig& config = checkpoint.model.config;
   ForwardOptions options;
-  options.exit = reading.exit;
+  options.exit = settings.exit;
   Evaluation evaluation;
   for (const std::vector<std::int32_t>& pixels : picture_ids(file, config)) {
     Batch batch = picture_batch({&pixels}, config);
@@ -111,11 +111,11 @@ Evaluation evaluate_pictures(const Checkpoint& checkpoint, const fs::path& file,
 }
 
 Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& file) {
-  const InputFile read = read_input_file(file);
-  if (!read.trajectory) {
+  const InputFile input = read_input_file(file);
+  if (!input.trajectory) {
     throw InputError(file.string() + ": expected returns, states and actions, found pixels");
   }
-  const TrajectoryInput& steps = *read.trajectory;
+  const TrajectoryInput& steps = *input.trajectory;
   const Index count = steps.returns.dim(0);
   Batch batch;
   batch.returns = steps.returns.reshaped({1, count});
@@ -130,20 +130,20 @@ Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& fil
 }  // namespace
 
 Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file,
-                         const EvaluationOptions& reading) {
+                         const EvaluationOptions& settings) {
   check_predicts(checkpoint);
   const ModelConfig& config = checkpoint.model.config;
   const Reads reads = architecture(config.architecture.id).reads;
   const bool is_text = reads == Reads::Tokens && input_kind(config.input.id).is_text;
-  if (!is_text && reading.length > 0) {
+  if (!is_text && settings.length > 0) {
     throw InputError("length: expected none, " + config.architecture.id + " does not read windows");
   }
-  if (reads == Reads::SourceAndTarget) return evaluate_pairs(checkpoint, file, reading);
+  if (reads == Reads::SourceAndTarget) return evaluate_pairs(checkpoint, file, settings);
   if (reads == Reads::Trajectories) return evaluate_trajectory(checkpoint, file);
-  if (!is_text) return evaluate_pictures(checkpoint, file, reading);
+  if (!is_text) return evaluate_pictures(checkpoint, file, settings);
   const std::string text = read_file(file);
   if (text.empty()) throw InputError(file.string() + ": expected a text, found an empty file");
-  return evaluate_text(checkpoint, text, reading);
+  return evaluate_text(checkpoint, text, settings);
 }
 
 }  // namespace attnscope

@@ -34,9 +34,9 @@ class ImageTask final : public Task {
     return picture_batch(batch_pictures, config_);
   }
 
-  Score score(const Checkpoint& checkpoint, bool all) const override {
+  Score score(const Checkpoint& checkpoint, bool use_all) const override {
     constexpr std::size_t kBatch = 8;
-    const std::size_t count = all ? held_out_.size() : std::min(held_out_.size(), sample_size_);
+    const std::size_t count = use_all ? held_out_.size() : std::min(held_out_.size(), sample_size_);
     Tally tally;
     for (std::size_t first = 0; first < count; first += kBatch) {
       std::vector<const Picture*> batch_pictures;
@@ -66,7 +66,7 @@ class ImageTask final : public Task {
   std::uint64_t seed_;
   std::size_t sample_size_;
   std::vector<Picture> training_, held_out_;
-  std::uint64_t epoch_ = ~std::uint64_t{0};  // of order_
+  std::uint64_t epoch_ = ~std::uint64_t{0};  // epoch of order_
   std::vector<std::size_t> order_;
 };
 

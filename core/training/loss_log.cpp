@@ -66,7 +66,7 @@ bool parse(std::string_view line, LossRow& row) {
 
 }  // namespace
 
-void LossLog::keep(Index steps) {
+void LossLog::load_steps(Index steps) {
   const std::filesystem::path path = folder_ / "loss.csv";
   if (!file_exists(path)) return;
   const std::string text = read_file(path);

@@ -23,9 +23,9 @@ class LossLog {
 
   // Loads the first `steps` steps of an earlier run. Throws InputError, with the line, for a file
   // that was not written by a LossLog.
-  void keep(Index steps);
+  void load_steps(Index steps);
   void add(const LossRow& row);
-  // Adds a score to the last row, if any.
+  // Adds a score to the last row, if there is one.
   void add_score(const Score& score);
   const std::vector<LossRow>& rows() const { return rows_; }
   void save() const;

@@ -8,17 +8,17 @@
 namespace attnscope {
 namespace {
 
-// Legible on light and dark backgrounds.
+// Colours that are legible on light and dark backgrounds.
 constexpr Colour kStep{61, 133, 210, 80}, kMean{61, 133, 210, 255}, kHeldOut{222, 95, 24, 255};
 constexpr std::size_t kHalfWidthDivisor = 50;  // the running mean spans 2 / 50 of all steps
 
-std::vector<Point> every_step(const std::vector<LossRow>& rows) {
+std::vector<Point> step_points(const std::vector<LossRow>& rows) {
   std::vector<Point> points;
   for (const LossRow& row : rows) points.push_back({static_cast<double>(row.step), row.loss});
   return points;
 }
 
-// Mean over the steps around each step. Windows are narrower near the ends, to stay symmetric.
+// Mean over a symmetric window around each step. Windows are narrower near the ends.
 std::vector<Point> running_mean(const std::vector<LossRow>& rows) {
   std::vector<double> sums{0};
   for (const LossRow& row : rows) sums.push_back(sums.back() + row.loss);
@@ -31,7 +31,7 @@ std::vector<Point> running_mean(const std::vector<LossRow>& rows) {
   return points;
 }
 
-std::vector<Point> held_out(const std::vector<LossRow>& rows) {
+std::vector<Point> held_out_points(const std::vector<LossRow>& rows) {
   std::vector<Point> points;
   for (const LossRow& row : rows) {
     if (std::isnan(row.held_out.loss)) continue;
@@ -48,9 +48,9 @@ DisplayList loss_picture(const std::vector<LossRow>& rows, const std::string& ti
   chart.title = title;
   chart.x_label = "step";
   chart.y_label = "loss (nats per token)";
-  chart.curves.push_back({"training, each step", every_step(rows), kStep, 1, false});
+  chart.curves.push_back({"training, each step", step_points(rows), kStep, 1, false});
   chart.curves.push_back({"training, running mean", running_mean(rows), kMean, 2, false});
-  std::vector<Point> points = held_out(rows);
+  std::vector<Point> points = held_out_points(rows);
   if (!points.empty()) {
     chart.curves.push_back({"held out", std::move(points), kHeldOut, 2, true});
   }

@@ -46,12 +46,12 @@ class MaskedTask final : public TextualTask {
     return batch;
   }
 
-  Score score(const Checkpoint& checkpoint, bool all) const override {
+  Score score(const Checkpoint& checkpoint, bool use_all) const override {
     const auto predictable = static_cast<Index>(held_out_.size()) - 1;
     const Index length = std::min(length_, predictable);
     if (length < 1) return {};
     constexpr Index kBatch = 8;
-    const Index windows = all ? std::max(sample_size_, predictable / length) : sample_size_;
+    const Index windows = use_all ? std::max(sample_size_, predictable / length) : sample_size_;
     Random random(kMaskedScoreSeed);
     Tally tally;
     for (Index first = 0; first < windows; first += kBatch) {

@@ -19,12 +19,12 @@ void mask_tokens(const std::int32_t* ids, const Masking& masking, Random& random
   const auto other_ids = static_cast<std::uint64_t>(masking.vocabulary - 1);
   for (Index i = 0; i < batch.ids.dim(1); ++i) {
     std::int32_t visible_id = ids[i];
-    const bool is_target = random.uniform() < masking.share;
+    const bool is_target = random.uniform() < masking.fraction;
     if (is_target) {
-      const double choice = random.uniform();
-      if (choice < kMasked) {
+      const double replacement = random.uniform();
+      if (replacement < kMasked) {
         visible_id = masking.mask;
-      } else if (choice < kMasked + kRandom && other_ids > 0) {
+      } else if (replacement < kMasked + kRandom && other_ids > 0) {
         visible_id = static_cast<std::int32_t>(random.below(other_ids));
         if (visible_id >= masking.mask) ++visible_id;  // any id but the mask
       }

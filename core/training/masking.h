@@ -8,15 +8,15 @@
 namespace attnscope {
 
 struct Masking {
-  double share = 0;       // of positions that are predicted
+  double fraction = 0;    // fraction of positions that are predicted
   std::int32_t mask = 0;  // id of the mask token
-  Index vocabulary = 0;   // number of ids, including the mask
+  Index vocabulary = 0;   // number of ids, including the mask token
 };
 
 Masking model_masking(const ModelConfig& config);  // InputError if there is no mask token
 
-// Masks ids [L] in row `row` of the batch's ids and targets [B, L]. Each position is a target with
-// probability `share`; of these 80 % become the mask, 10 % a random id, 10 % are unchanged.
+// Writes masked `ids` [L] to row `row` of the batch's ids and targets [B, L]. Positions are targets
+// with probability `fraction`; 80 % of them become the mask, 10 % a random id, 10 % are unchanged.
 void mask_tokens(const std::int32_t* ids, const Masking& masking, Random& random, Index row,
                  Batch& batch);
 

@@ -10,16 +10,16 @@
 namespace attnscope {
 namespace {
 
-// The length in the top byte keeps "" and "\0" apart.
+// Key of at most 7 bytes. The length in the top byte distinguishes "" from "\0".
 std::uint64_t key(std::string_view bytes) {
   std::uint64_t k = bytes.size();
   for (const char c : bytes) k = k << 8 | static_cast<unsigned char>(c);
   return k;
 }
 
-std::string_view context_before(std::string_view text, std::size_t at, int max_length) {
-  const std::size_t length = std::min(at, static_cast<std::size_t>(max_length));
-  return text.substr(at - length, length);
+std::string_view context_before(std::string_view text, std::size_t position, int max_length) {
+  const std::size_t length = std::min(position, static_cast<std::size_t>(max_length));
+  return text.substr(position - length, length);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ void NgramModel::learn(std::string_view text) {
       ContextCounts& counts = contexts_[key(context)];
       const std::string_view context_and_byte(context.data(), context.size() + 1);
       ++counts.count;
-      if (++pairs_[key(context_and_byte)] == 1) ++counts.kinds;
+      if (++pairs_[key(context_and_byte)] == 1) ++counts.distinct;
       if (context.empty()) break;
     }
   }
@@ -59,11 +59,11 @@ double NgramModel::probability(std::string_view context, unsigned char byte) con
   for (std::size_t length = 0; length <= context.size(); ++length) {
     const std::string_view suffix = context.substr(context.size() - length);
     const auto counts = contexts_.find(key(suffix));
-    if (counts == contexts_.end()) break;  // longer contexts are unseen, too
+    if (counts == contexts_.end()) break;  // longer contexts do not occur, either
     const auto pair = pairs_.find(key(std::string(suffix) + static_cast<char>(byte)));
     const double count = pair == pairs_.end() ? 0 : pair->second;
-    const double kinds = counts->second.kinds;
-    p = (count + kinds * p) / (counts->second.count + kinds);
+    const double distinct = counts->second.distinct;
+    p = (count + distinct * p) / (counts->second.count + distinct);
   }
   return p;
 }

@@ -8,10 +8,10 @@
 namespace attnscope {
 
 // An n-gram of `order` bytes is a context and the predicted byte. Probabilities are interpolated
-// with Witten-Bell weights (Witten and Bell, 1991): with N(c) the number of bytes seen after a
-// context c and T(c) the number of different ones,
+// with Witten-Bell weights (Witten and Bell, 1991): with N(c) the number of bytes that follow
+// a context c and T(c) the number of different ones,
 //   p(b | c) = (N(c, b) + T(c) p(b | c without its first byte)) / (N(c) + T(c)),
-// down to the uniform 1/256 below the empty context.
+// and p = 1/256 instead of a context shorter than the empty one.
 class NgramModel {
  public:
   static constexpr int kMaxOrder = 7;  // a context and its byte fit in one 64-bit key
@@ -23,7 +23,7 @@ class NgramModel {
 
  private:
   struct ContextCounts {
-    std::uint32_t count = 0, kinds = 0;  // N(c), T(c)
+    std::uint32_t count = 0, distinct = 0;  // N(c), T(c)
   };
   double probability(std::string_view context, unsigned char byte) const;
 

@@ -18,15 +18,15 @@ std::string unit(Index number) {
   return kUnits[static_cast<std::size_t>(number)];
 }
 
-// Words of 1 to 999, as before "tausend": 1 is "ein".
+// Words of 1 to 999 in the form used before "tausend": 1 is "ein".
 std::string below_thousand(Index number) {
   std::string words;
   if (number >= 100) words = unit(number / 100) + "hundert";
-  const Index rest = number % 100;
-  if (rest == 0) return words;
-  if (rest < 20) return words + unit(rest);
-  if (rest % 10 > 0) words += unit(rest % 10) + "und";
-  return words + kTens[static_cast<std::size_t>(rest / 10)];
+  const Index remainder = number % 100;
+  if (remainder == 0) return words;
+  if (remainder < 20) return words + unit(remainder);
+  if (remainder % 10 > 0) words += unit(remainder % 10) + "und";
+  return words + kTens[static_cast<std::size_t>(remainder / 10)];
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index kByteIds = 256;
 constexpr Index kHeldOutFrom = 100, kHeldOutOneIn = 10;
-constexpr std::uint64_t kDigitsSeed = 0x646967697473;  // number of digits in each step
+constexpr std::uint64_t kDigitsSeed = 0x646967697473;  // for the number of digits of each step
 
 Index min_number(Index digits) {  // smallest number with this many digits
   Index smallest = 0;
@@ -26,13 +26,13 @@ Index end_number(Index digits) {  // smallest number with more digits
   return min_number(digits + 1);
 }
 
-Index max_word_bytes(Index digits) {  // in bytes, for numbers with this many digits
+Index max_word_bytes(Index digits) {  // maximum length of the words of such numbers
   constexpr Index kLongest[] = {7, 37, 737, 7737, 37737, 737737};
   return static_cast<Index>(german_number(kLongest[digits - 1]).size());
 }
 
-// Maximum number of digits whose words and end id fit in `length` tokens; 0: none.
-Index digits_that_fit(Index length) {
+// Maximum number of digits such that words and end id fit in `length` tokens; may be 0.
+Index max_digits(Index length) {
   Index digits = 0;
   while (digits < kMaxNumberDigits && max_word_bytes(digits + 1) + 1 <= length) ++digits;
   return digits;
@@ -72,7 +72,7 @@ Batch make_batch(const std::vector<Index>& numbers, std::int32_t start) {
 class NumbersTask final : public Task {
  public:
   explicit NumbersTask(const TrainingPlan& plan)
-      : digits_(digits_that_fit(sequence_length(plan))),
+      : digits_(max_digits(sequence_length(plan))),
         step_(static_cast<std::uint64_t>(plan.batch)),
         seed_(plan.seed) {
     for (Index d = 1; d <= digits_; ++d) {
@@ -108,19 +108,19 @@ class NumbersTask final : public Task {
 
   // Loss per letter, and share of numbers whose words are entirely correct, which equals greedy
   // decoding accuracy.
-  Score score(const Checkpoint& checkpoint, bool all) const override {
+  Score score(const Checkpoint& checkpoint, bool use_all) const override {
     constexpr std::size_t kBatch = 32, kSampledNumbers = 256;
     const std::size_t stride =
-        all ? 1 : std::max<std::size_t>(1, held_out_.size() / kSampledNumbers);
+        use_all ? 1 : std::max<std::size_t>(1, held_out_.size() / kSampledNumbers);
     Tally letters;
     double numbers = 0, correct = 0;
-    for (std::size_t at = 0; at < held_out_.size();) {
+    for (std::size_t index = 0; index < held_out_.size();) {
       std::vector<Index> batch_numbers;
-      const std::size_t digits = std::to_string(held_out_[at]).size();
-      while (at < held_out_.size() && batch_numbers.size() < kBatch &&
-             std::to_string(held_out_[at]).size() == digits) {
-        batch_numbers.push_back(held_out_[at]);
-        at += stride;
+      const std::size_t digits = std::to_string(held_out_[index]).size();
+      while (index < held_out_.size() && batch_numbers.size() < kBatch &&
+             std::to_string(held_out_[index]).size() == digits) {
+        batch_numbers.push_back(held_out_[index]);
+        index += stride;
       }
       const Batch batch = make_batch(batch_numbers, kByteIds);
       Batch inputs = batch;
@@ -130,7 +130,7 @@ class NumbersTask final : public Task {
       for (Index b = 0; b < logits.dim(0); ++b) {
         Tally word;
         word.add(logits.slice(b, 1), batch.targets.slice(b, 1));
-        if (word.right() == word.counted()) ++correct;
+        if (word.correct_count() == word.count()) ++correct;
       }
       letters.add(logits, batch.targets);
       numbers += static_cast<double>(batch_numbers.size());
@@ -159,7 +159,7 @@ void check_numbers(const TrainingPlan& plan) {
                      std::to_string(plan.model.vocabulary) + " with the start " +
                      std::to_string(start));
   }
-  if (digits_that_fit(sequence_length(plan)) == 0) {
+  if (max_digits(sequence_length(plan)) == 0) {
     throw InputError("model.context: expected at least " + std::to_string(max_word_bytes(1) + 1) +
                      " tokens for a word, found " + std::to_string(sequence_length(plan)));
   }

@@ -11,9 +11,9 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kPiece = Index{1} << 13;  // numbers of a parameter per thread task
+constexpr Index kPiece = Index{1} << 13;  // maximum size of a Piece, in numbers
 
-// Accumulates in float lanes, which the compiler vectorises, and adds short stretches in double.
+// Sums short stretches in float lanes, which the compiler vectorises, and their sums in double.
 double squared_norm(const float* numbers, Index count) {
   constexpr Index kLanes = 64, kStretch = 4096;
   double sum = 0;
@@ -31,12 +31,12 @@ double squared_norm(const float* numbers, Index count) {
   return sum;
 }
 
-// Update of a piece of a parameter.
+// Slice of a parameter that one thread updates.
 struct Piece {
   Index size;
   const float* gradient;
   float *value, *first, *second;  // the parameter and its moments
-  float keep;                     // decay factor of the value
+  float decay;                    // factor of the value
   float bound;                    // upper bound of the value, scale of updates; 0: unbounded
 };
 
@@ -47,14 +47,14 @@ struct StepFactors {
 void update(const Piece& piece, const StepFactors& factors) {
   const float* const gradient = piece.gradient;
   float *const value = piece.value, *const first = piece.first, *const second = piece.second;
-  const float keep = piece.keep;
+  const float decay = piece.decay;
   const auto [beta1, beta2, clipping, rate, epsilon] = factors;
-  const float unit = piece.bound > 0 ? rate * piece.bound : rate;
+  const float scaled_rate = piece.bound > 0 ? rate * piece.bound : rate;
   for (Index i = 0; i < piece.size; ++i) {
     const float g = gradient[i] * clipping;
     first[i] = beta1 * first[i] + (1 - beta1) * g;
     second[i] = beta2 * second[i] + (1 - beta2) * g * g;
-    value[i] = keep * value[i] - unit * first[i] / (std::sqrt(second[i]) + epsilon);
+    value[i] = decay * value[i] - scaled_rate * first[i] / (std::sqrt(second[i]) + epsilon);
   }
   if (!(piece.bound > 0)) return;
   for (Index i = 0; i < piece.size; ++i) value[i] = std::clamp(value[i], 0.0F, piece.bound);
@@ -83,10 +83,10 @@ double AdamW::step(NamedVars& parameters, double rate) {
     const double decay = parameter.rank() >= 2 ? rate * settings_.weight_decay : 0;
     const auto entry = upper_bounds_.find(name);
     const auto bound = entry != upper_bounds_.end() ? static_cast<float>(entry->second) : 0.0F;
-    for (Index at = 0; at < gradient.size(); at += kPiece) {
-      pieces.push_back({std::min(kPiece, gradient.size() - at), gradient.data() + at,
-                        parameter.mutable_value().data() + at, moments.first.data() + at,
-                        moments.second.data() + at, 1 - static_cast<float>(decay), bound});
+    for (Index offset = 0; offset < gradient.size(); offset += kPiece) {
+      pieces.push_back({std::min(kPiece, gradient.size() - offset), gradient.data() + offset,
+                        parameter.mutable_value().data() + offset, moments.first.data() + offset,
+                        moments.second.data() + offset, 1 - static_cast<float>(decay), bound});
     }
   }
   const auto for_each = [&](const auto& body) {

@@ -15,7 +15,7 @@ double learning_rate(Index step, Index steps, Index warm_up, double maximum, dou
 
 struct AdamSettings {
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double weight_decay = 0.1;  // of tensors of rank 2 and above
+  double weight_decay = 0.1;  // applies to tensors of rank 2 and above
   double clip = 1;            // maximum norm of the gradient of all parameters; 0: no clipping
 };
 

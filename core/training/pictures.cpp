@@ -20,13 +20,13 @@ std::vector<fs::path> picture_files(const std::vector<fs::path>& names) {
       continue;
     }
     const auto first_in_folder = files.size();
-    std::error_code unreadable;
-    for (const auto& entry : fs::directory_iterator(name, unreadable)) {
-      const bool hidden = entry.path().filename().string().starts_with('.');
-      if (entry.is_regular_file() && !hidden) files.push_back(entry.path());
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(name, error)) {
+      const bool is_hidden = entry.path().filename().string().starts_with('.');
+      if (entry.is_regular_file() && !is_hidden) files.push_back(entry.path());
     }
-    if (unreadable) {
-      throw InputError(name.string() + ": cannot be read: " + unreadable.message());
+    if (error) {
+      throw InputError(name.string() + ": cannot be read: " + error.message());
     }
     if (files.size() == first_in_folder) {
       throw InputError(name.string() + ": expected a folder with images, found it empty");
@@ -49,19 +49,19 @@ std::vector<std::vector<std::int32_t>> picture_ids(const fs::path& file,
 Batch picture_batch(const std::vector<const std::vector<std::int32_t>*>& pictures,
                     const ModelConfig& config) {
   const auto count = static_cast<Index>(pictures.size());
-  Batch all;
+  Batch batch;
   for (Index b = 0; b < count; ++b) {
-    const Batch one =
+    const Batch picture =
         input_kind(config.input.id).batch(*pictures[static_cast<std::size_t>(b)], config);
-    const Index length = one.ids.dim(1);
+    const Index length = picture.ids.dim(1);
     if (b == 0) {
-      all.ids = IntTensor({count, length});
-      all.targets = IntTensor({count, length});
+      batch.ids = IntTensor({count, length});
+      batch.targets = IntTensor({count, length});
     }
-    std::copy_n(one.ids.data(), length, all.ids.data() + b * length);
-    std::copy_n(one.targets.data(), length, all.targets.data() + b * length);
+    std::copy_n(picture.ids.data(), length, batch.ids.data() + b * length);
+    std::copy_n(picture.targets.data(), length, batch.targets.data() + b * length);
   }
-  return all;
+  return batch;
 }
 
 }  // namespace attnscope

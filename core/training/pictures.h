@@ -13,8 +13,8 @@ namespace attnscope {
 // for a folder without images.
 std::vector<std::filesystem::path> picture_files(const std::vector<std::filesystem::path>& names);
 
-// Images of a file as the model's levels, row by row: a single image, or all images of a table
-// (core/input/image_table.h). Each [height * width]
+// Images of a file, as levels of the model in row order: a single image, or all images of a table
+// (core/input/image_table.h). Each has shape [height * width].
 std::vector<std::vector<std::int32_t>> picture_ids(const std::filesystem::path& file,
                                                    const ModelConfig& config);
 

@@ -13,7 +13,7 @@ constexpr Index kMaxSteps = Index{1} << 40;
 constexpr Index kMaxSequences = Index{1} << 20;
 constexpr Index kMaxSeed = std::numeric_limits<Index>::max();
 
-std::vector<std::filesystem::path> paths(JsonObject& object, std::string_view key) {
+std::vector<std::filesystem::path> read_paths(JsonObject& object, std::string_view key) {
   std::vector<std::filesystem::path> result;
   if (!object.has(key)) return result;
   for (const Json& path : object.array(key)) {
@@ -23,7 +23,7 @@ std::vector<std::filesystem::path> paths(JsonObject& object, std::string_view ke
   return result;
 }
 
-std::vector<std::string> names(const std::vector<std::filesystem::path>& paths) {
+std::vector<std::string> path_names(const std::vector<std::filesystem::path>& paths) {
   std::vector<std::string> result;
   for (const auto& path : paths) result.push_back(path.string());
   return result;
@@ -36,8 +36,8 @@ TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
   TrainingPlan plan;
   plan.task = object.text_or("task", plan.task);
   plan.model = model_config_from_json(object.any("model"), object.path_of("model"));
-  plan.text = paths(object, "text");
-  plan.held_out = paths(object, "held_out");
+  plan.text = read_paths(object, "text");
+  plan.held_out = read_paths(object, "held_out");
   plan.held_out_share = object.number_or("held_out_share", plan.held_out_share, 0, 0.9);
   plan.folder = object.text_or("folder", "");
   plan.steps = object.integer_or("steps", plan.steps, 1, kMaxSteps);
@@ -64,8 +64,8 @@ TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
 Json to_json(const TrainingPlan& plan) {
   return {{"task", plan.task},
           {"model", to_json(plan.model)},
-          {"text", names(plan.text)},
-          {"held_out", names(plan.held_out)},
+          {"text", path_names(plan.text)},
+          {"held_out", path_names(plan.held_out)},
           {"held_out_share", plan.held_out_share},
           {"folder", plan.folder.string()},
           {"steps", plan.steps},

@@ -17,19 +17,19 @@ std::int32_t random_digit(Random& random) {
 // Draws recalls, each after a delay of at most half of the sequence. Targets: letters after "?".
 void draw_recalls(Random& random, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) {
   const std::size_t length = inputs.size();
-  std::size_t at = 0;
+  std::size_t position = 0;
   const auto add_token = [&](std::int32_t token) {
-    if (at < length) inputs[at++] = token;
+    if (position < length) inputs[position++] = token;
   };
-  while (at < length) {
-    const std::int32_t recalled = random_letter(random);
+  while (position < length) {
+    const std::int32_t letter = random_letter(random);
     add_token('!');
-    add_token(recalled);
+    add_token(letter);
     for (std::uint64_t n = 1 + random.below(length / 2); n > 0; --n)
       add_token(random_digit(random));
-    if (at < length) targets[at] = recalled;
+    if (position < length) targets[position] = letter;
     add_token('?');
-    add_token(recalled);
+    add_token(letter);
     for (std::uint64_t n = random.below(4); n > 0; --n) add_token(random_digit(random));
   }
 }

@@ -15,7 +15,7 @@ void check_repeat(const TrainingPlan& plan) {
                      ": bytes)");
   }
   check_drawn(plan);
-  repeated_sequences(plan.model.vocabulary, sequence_length(plan), plan.seed);  // may throw
+  repeated_sequences(plan.model.vocabulary, sequence_length(plan), plan.seed);  // throws if invalid
 }
 
 std::unique_ptr<Task> make_repeat(const TrainingPlan& plan) {

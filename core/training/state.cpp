@@ -72,9 +72,9 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
       throw InputError(name + ": tensor " + key + " does not belong to a training state");
     }
   }
-  const Index moments_saved = read_count(file, "moments", name);
-  if (static_cast<Index>(state.moments.size()) != moments_saved) {
-    throw InputError(name + ": expected the moments of " + std::to_string(moments_saved) +
+  const Index stored_count = read_count(file, "moments", name);
+  if (static_cast<Index>(state.moments.size()) != stored_count) {
+    throw InputError(name + ": expected the moments of " + std::to_string(stored_count) +
                      " weights, found those of " + std::to_string(state.moments.size()));
   }
   for (const auto& [weight, moments] : state.moments) {

@@ -15,16 +15,16 @@ TokenStream::TokenStream(std::vector<std::int32_t> tokens, Index length, std::ui
     throw InputError("text: expected at least " + std::to_string(length + 1) +
                      " tokens to train on, found " + std::to_string(count));
   }
-  // One window fewer than fit, so that each epoch can have another offset; at least one window.
+  // One window fewer than fits, so that each epoch can use another offset; at least one window.
   windows_ = static_cast<std::uint64_t>(std::max<Index>(1, (count - 1) / length - 1));
 }
 
 void TokenStream::begin_epoch(std::uint64_t epoch) {
   epoch_ = epoch;
   Random random(derived_seed(seed_, epoch));
-  const Index spare =
+  const Index max_offset =
       static_cast<Index>(tokens_.size()) - 1 - static_cast<Index>(windows_) * length_;
-  offset_ = static_cast<Index>(random.below(static_cast<std::uint64_t>(spare) + 1));
+  offset_ = static_cast<Index>(random.below(static_cast<std::uint64_t>(max_offset) + 1));
   order_.resize(windows_);
   std::iota(order_.begin(), order_.end(), 0u);
   for (std::size_t i = order_.size(); i > 1; --i) {  // Fisher and Yates

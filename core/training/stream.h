@@ -10,14 +10,14 @@
 namespace attnscope {
 
 // Splits a text into windows of `length` predictions and returns them in shuffled order, each once
-// per epoch; each epoch has another random offset of the split. Sequence n does not depend on
+// per epoch. Each epoch splits the text at a different random offset. Sequence n does not depend on
 // earlier calls, so that resuming needs no state.
 class TokenStream {
  public:
   // Throws InputError if the text has fewer than length + 1 tokens.
   TokenStream(std::vector<std::int32_t> tokens, Index length, std::uint64_t seed);
 
-  // inputs and targets [count, length]: sequences number, number + 1, ...
+  // Writes sequences number, number + 1, ... to inputs and targets [count, length].
   void batch(std::uint64_t number, Index count, IntTensor& inputs, IntTensor& targets);
 
  private:
@@ -26,14 +26,14 @@ class TokenStream {
   std::vector<std::int32_t> tokens_;
   Index length_;
   std::uint64_t seed_;
-  std::uint64_t windows_;                    // per epoch
+  std::uint64_t windows_;                    // number of windows per epoch
   std::uint64_t epoch_ = ~std::uint64_t{0};  // epoch of order_ and offset_
   Index offset_ = 0;
   std::vector<std::uint32_t> order_;
 };
 
-// Draws `count` windows of `length` predictions at random positions. tokens: more than `length`.
-// inputs and targets: [count, length].
+// Draws `count` windows of `length` predictions at random positions. Requires more than
+// `length` tokens. inputs and targets: [count, length].
 void random_windows(const std::vector<std::int32_t>& tokens, Index count, Index length,
                     Random& random, IntTensor& inputs, IntTensor& targets);
 

@@ -8,31 +8,31 @@ namespace attnscope {
 
 void Tally::add(const Tensor& logits, const IntTensor& targets) {
   const Index vocabulary = logits.dim(-1);
-  Index counted = 0;
+  Index count = 0;
   for (Index row = 0; row < targets.size(); ++row) {
     if (targets[row] < 0) continue;
     const float* scores = logits.data() + row * vocabulary;
-    ++counted;
-    if (std::max_element(scores, scores + vocabulary) == scores + targets[row]) ++right_;
+    ++count;
+    if (std::max_element(scores, scores + vocabulary) == scores + targets[row]) ++correct_count_;
   }
-  if (counted == 0) return;
+  if (count == 0) return;
   const Var mean = cross_entropy(Var(logits.reshaped({targets.size(), vocabulary})),
                                  targets.reshaped({targets.size()}));
-  nats_ += static_cast<double>(counted) * static_cast<double>(mean.value()[0]);
-  counted_ += counted;
+  nats_ += static_cast<double>(count) * static_cast<double>(mean.value()[0]);
+  count_ += count;
 }
 
 void Tally::add(const Tally& other) {
   nats_ += other.nats_;
-  counted_ += other.counted_;
-  right_ += other.right_;
+  count_ += other.count_;
+  correct_count_ += other.correct_count_;
 }
 
 Score Tally::score() const {
   Score score;
-  if (counted_ == 0) return score;
-  score.loss = nats_ / static_cast<double>(counted_);
-  score.accuracy = static_cast<double>(right_) / static_cast<double>(counted_);
+  if (count_ == 0) return score;
+  score.loss = nats_ / static_cast<double>(count_);
+  score.accuracy = static_cast<double>(correct_count_) / static_cast<double>(count_);
   return score;
 }
 

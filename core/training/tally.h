@@ -8,20 +8,20 @@ namespace attnscope {
 
 class Tally {
  public:
-  // logits: [.., vocabulary], targets: one per row; -1 is not counted.
+  // logits: [.., vocabulary], targets: one per row of logits, -1 for rows that are not counted.
   void add(const Tensor& logits, const IntTensor& targets);
 
   void add(const Tally& other);
 
   double nats() const { return nats_; }  // sum of -ln p(target)
-  Index counted() const { return counted_; }
-  Index right() const { return right_; }  // targets predicted as the most likely token
+  Index count() const { return count_; }
+  Index correct_count() const { return correct_count_; }  // most likely token is the target
   // Mean nats and accuracy; NaN if nothing was counted.
   Score score() const;
 
  private:
   double nats_ = 0;
-  Index counted_ = 0, right_ = 0;
+  Index count_ = 0, correct_count_ = 0;
 };
 
 }  // namespace attnscope

@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-std::string input_text(Reads reads) {
+std::string describe_input(Reads reads) {
   if (reads == Reads::SourceAndTarget) return "a source and its target";
   return reads == Reads::Tokens ? "one sequence of tokens" : "trajectories";
 }
@@ -27,9 +27,9 @@ const TaskInfo& task(std::string_view id) {
 void check_model(const TaskInfo& task, const ModelConfig& model) {
   const Architecture& model_architecture = architecture(model.architecture.id);
   if (model_architecture.reads != task.reads) {
-    throw InputError("model.architecture: expected one that reads " + input_text(task.reads) +
+    throw InputError("model.architecture: expected one that reads " + describe_input(task.reads) +
                      " for the task " + task.id + ", found " + model_architecture.id +
-                     ", which reads " + input_text(model_architecture.reads));
+                     ", which reads " + describe_input(model_architecture.reads));
   }
   if (model.input.id != task.input) {
     throw InputError("model.input: expected " + task.input + " for the task " + task.id +

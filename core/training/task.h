@@ -23,8 +23,8 @@ class Task {
   // calls, so that resuming needs no state. Targets of -1 are not counted.
   virtual Batch batch(std::uint64_t number, Index count) = 0;
   // Score on held-out data: on all data, or on a sample that costs at most a few training steps.
-  // All NaN if nothing is held out.
-  virtual Score score(const Checkpoint& checkpoint, bool all) const = 0;
+  // NaN if nothing is held out.
+  virtual Score score(const Checkpoint& checkpoint, bool use_all) const = 0;
 };
 
 // Task on texts: the tokenizer determines the vocabulary size.
@@ -50,11 +50,11 @@ struct TaskInfo {
   // Input of compatible models.
   Reads reads = Reads::Tokens;
   std::string input = "text";
-  bool masks_tokens = false;  // the model predicts masked tokens, and so need not be causal
-  std::string files;          // contents of the plan's `text`: "text files"; empty: optional
+  bool masks_tokens = false;  // the model predicts masked tokens and need not be causal
+  std::string files;          // required contents of the plan's `text`: "text files"
   // Tokens per sequence; null: the plan determines their number.
   std::function<Index(const TrainingPlan&)> length{};
-  void (*check)(const TrainingPlan& plan) = nullptr;  // throws InputError for an unsuitable plan
+  void (*check)(const TrainingPlan& plan) = nullptr;  // throws InputError for an incompatible plan
   std::unique_ptr<Task> (*make)(const TrainingPlan& plan) = nullptr;
 };
 const std::vector<TaskInfo>& tasks();

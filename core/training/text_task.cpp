@@ -35,12 +35,13 @@ class TextTask final : public TextualTask {
     return batch;
   }
 
-  Score score(const Checkpoint& checkpoint, bool all) const override {
+  Score score(const Checkpoint& checkpoint, bool use_all) const override {
     Score score;
     if (texts_.held_out.empty()) return score;
     double bits = 0, bytes = 0;
     for (const std::string& text : texts_.held_out) {
-      const auto part = std::string_view(text).substr(0, all ? std::string::npos : kSampledBytes);
+      const auto part =
+          std::string_view(text).substr(0, use_all ? std::string::npos : kSampledBytes);
       bits += bits_per_byte(checkpoint, part) * static_cast<double>(part.size());
       bytes += static_cast<double>(part.size());
     }
@@ -50,7 +51,7 @@ class TextTask final : public TextualTask {
   }
 
  private:
-  // Mean over batches of random windows, the same in every call. NaN if there is no window.
+  // Mean loss of batches of random windows, equal in every call. NaN if there is no window.
   double held_out_loss(const Model& model) const {
     const auto predictable = static_cast<Index>(held_out_.size()) - 1;
     const Index length = std::min(length_, predictable);

@@ -13,10 +13,10 @@ Texts read_texts(const TrainingPlan& plan) {
   Texts texts;
   for (const fs::path& path : plan.text) {
     std::string text = read_file(path);
-    const auto kept_size = text.size() - static_cast<std::size_t>(static_cast<double>(text.size()) *
+    const auto train_end = text.size() - static_cast<std::size_t>(static_cast<double>(text.size()) *
                                                                   plan.held_out_share);
-    if (kept_size < text.size()) texts.held_out.push_back(text.substr(kept_size));
-    text.resize(kept_size);
+    if (train_end < text.size()) texts.held_out.push_back(text.substr(train_end));
+    text.resize(train_end);
     texts.training.push_back(std::move(text));
   }
   for (const fs::path& path : plan.held_out) texts.held_out.push_back(read_file(path));
@@ -29,9 +29,9 @@ Texts read_texts(const TrainingPlan& plan) {
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
                                                 Index reserved) {
   if (file_exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
-  std::string all;
-  for (const std::string& text : texts.training) all += text;
-  return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary - reserved),
+  std::string training_text;
+  for (const std::string& text : texts.training) training_text += text;
+  return train_bpe(training_text, static_cast<std::int32_t>(plan.model.vocabulary - reserved),
                    [&](double) { check_stop(); });
 }
 

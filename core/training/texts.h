@@ -17,8 +17,8 @@ struct Texts {
 // Throws InputError if a file cannot be read, or a held-out text is empty.
 Texts read_texts(const TrainingPlan& plan);
 
-// Tokenizer in the folder of a resumed training; otherwise learned from the training texts by
-// byte-pair encoding, with `reserved` tokens fewer than model.vocabulary.
+// Loads the tokenizer of a resumed training from the plan's folder. Otherwise learns one from the
+// training texts by byte-pair encoding, with model.vocabulary - `reserved` tokens.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
                                                 Index reserved = 0);
 

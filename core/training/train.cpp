@@ -24,12 +24,12 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
   progress.steps = plan.steps;
   progress.loss = std::numeric_limits<double>::quiet_NaN();
   double evaluation_seconds = 0;  // excluded from the training time
-  while (!trainer.done()) {
+  while (!trainer.is_done()) {
     const LossRow row = trainer.step();
     progress.step = row.step;
     progress.loss = row.loss;
     progress.tokens_per_second = row.tokens_per_second;
-    if (plan.evaluate_every > 0 && row.step % plan.evaluate_every == 0 && !trainer.done()) {
+    if (plan.evaluate_every > 0 && row.step % plan.evaluate_every == 0 && !trainer.is_done()) {
       const auto evaluation_start = Clock::now();
       progress.held_out = trainer.score(false);
       evaluation_seconds += seconds_since(evaluation_start);
@@ -64,7 +64,7 @@ TrainingResult train(const TrainingPlan& plan,
   result.held_out = trainer.score(true);
   trainer.save_log();
   result.notes = future_leak_notes(trainer.snapshot()->model);
-  if (!trainer.note().empty()) result.notes.push_back(trainer.note());
+  if (!trainer.log_warning().empty()) result.notes.push_back(trainer.log_warning());
   return result;
 }
 

@@ -3,7 +3,7 @@
 //   config.json, model.safetensors, tokenizer.json   the model at the last save
 //   training.safetensors                             state for resuming
 //   loss.csv                                         one line per step
-//   loss.png                                         the same as curves
+//   loss.png                                         the numbers of loss.csv as curves
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,20 @@ struct TrainingPlan {
   ModelConfig model;
   std::vector<std::filesystem::path> text;      // training files: texts or images
   std::vector<std::filesystem::path> held_out;  // never used in training or byte-pair encoding
-  double held_out_share = 0;  // of each text (its end) or of the images (the last), also held out
+  double held_out_share = 0;  // fraction of each text or of the images, at their end, held out, too
   std::filesystem::path folder;  // for checkpoint and log
   Index steps = 2000;
   Index batch = 12;       // sequences per step
   Index micro_batch = 0;  // sequences processed together, gradients are accumulated; 0: whole batch
   Index sequence = 0;     // tokens per sequence; 0: the context
   Index warm_up = 100;    // steps of linear increase from 0 to `learning_rate`
-  double learning_rate = 1e-3, min_learning_rate = 1e-4;  // then cosine decay
-  double weight_decay = 0.1;                              // of matrices, not of gains and biases
-  double clip = 1.0;                                      // gradient clipping: maximum norm; 0: off
+  double learning_rate = 1e-3, min_learning_rate = 1e-4;  // cosine decay to the minimum
+  double weight_decay = 0.1;  // applies to matrices, not to gains and biases
+  double clip = 1.0;          // maximum norm of the gradient; 0: no clipping
   double beta1 = 0.9, beta2 = 0.95;
   std::uint64_t seed = 1;
-  Index evaluate_every = 250;  // steps; 0: only at the end
-  Index score_batches = 20;    // random batches of held-out text averaged in a score
+  Index evaluate_every = 250;  // steps between scores; 0: only at the end
+  Index score_batches = 20;    // number of random batches of held-out text in a score
   double save_every_seconds = 60;
   bool half = true;  // model.safetensors as F16, else F32
   bool operator==(const TrainingPlan&) const = default;
@@ -68,15 +68,15 @@ struct TrainingProgress {
 };
 
 struct TrainingResult {
-  double loss = 0;                 // last step, nats per token; NaN if no step remained
+  double loss = 0;                 // nats per token of the last step; NaN if no step remained
   Score held_out;                  // on all held-out data
   std::vector<std::string> notes;  // limitations of the numbers, for the user
 };
 
-// Resumes from the training state in the folder if there is one; throws InputError if that belongs
-// to another plan. An interrupted and resumed training yields bit-identical numbers for the same
-// number of threads. Saves before rethrowing Stopped. Throws WorkError if the loss is not finite;
-// the files of the last save remain.
+// Resumes from the training state in the folder if there is one; throws InputError if that state
+// belongs to another plan. An interrupted and resumed training yields bit-identical numbers for the
+// same number of threads. Saves before rethrowing Stopped. Throws WorkError if the loss is not
+// finite; the files of the last save remain.
 TrainingResult train(const TrainingPlan& plan,
                      const std::function<void(const TrainingProgress&)>& progress);
 

@@ -52,9 +52,9 @@ Trainer::Trainer(const TrainingPlan& plan)
 
 void Trainer::resume(const TrainingState& state) {
   for (auto& [name, weight] : checkpoint_.model.weights) {
-    weight = weight_of(state, name, weight.shape());
+    weight = stored_weight(state, name, weight.shape());
   }
-  // Weights that are trained without gradients are created during training.
+  // Training creates these weights, which it updates without gradients.
   for (const std::string& name : constant_weight_names(checkpoint_.model.config)) {
     const auto entry = state.weights.find(name);
     if (entry != state.weights.end())
@@ -69,16 +69,16 @@ void Trainer::resume(const TrainingState& state) {
   optimiser_.moments() = state.moments;
   optimiser_.set_steps(state.optimiser_steps);
   step_ = saved_step_ = state.step;
-  log_.keep(step_);
+  log_.load_steps(step_);
   const Index logged = log_.rows().empty() ? 0 : log_.rows().back().step;
   if (logged < step_) {
-    note_ = (plan_.folder / "loss.csv").string() + ": the rows of steps " +
-            std::to_string(logged + 1) + " to " + std::to_string(step_) + " are missing";
+    log_warning_ = (plan_.folder / "loss.csv").string() + ": the rows of steps " +
+                   std::to_string(logged + 1) + " to " + std::to_string(step_) + " are missing";
   }
 }
 
-Var Trainer::weight_of(const TrainingState& state, const std::string& name,
-                       const Shape& shape) const {
+Var Trainer::stored_weight(const TrainingState& state, const std::string& name,
+                           const Shape& shape) const {
   const auto found = state.weights.find(name);
   if (found == state.weights.end() || found->second.shape() != shape) {
     throw InputError((plan_.folder / "training.safetensors").string() + ": weight " + name +
@@ -94,24 +94,24 @@ LossRow Trainer::step() {
                                     plan_.min_learning_rate);
   const double loss = update(rate);
   ++step_;
-  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - start;
   const auto tokens = static_cast<double>(plan_.batch * sequence_length(plan_));
-  log_.add({step_, loss, rate, tokens / time.count(), {}});
+  log_.add({step_, loss, rate, tokens / duration.count(), {}});
   return log_.rows().back();
 }
 
-// Accumulates the gradients of a batch in parts, then updates once. Returns the loss.
+// Accumulates the gradients of all micro-batches, then updates once. Returns the loss.
 double Trainer::update(double rate) {
-  const Index part = plan_.micro_batch > 0 ? plan_.micro_batch : plan_.batch;
-  const Index parts = plan_.batch / part;
+  const Index size = plan_.micro_batch > 0 ? plan_.micro_batch : plan_.batch;
+  const Index count = plan_.batch / size;
   Model model = checkpoint_.model;
   for (const auto& [name, parameter] : parameters_) model.weights[name] = parameter;
   std::map<std::string, Tensor> adapted;  // weights trained without gradients
   double loss_sum = 0;
   try {
-    for (Index p = 0; p < parts; ++p) {
-      const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * part);
-      Batch batch = task_->batch(sequence_number, part);
+    for (Index p = 0; p < count; ++p) {
+      const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * size);
+      Batch batch = task_->batch(sequence_number, size);
       batch.progress = static_cast<double>(step_) / static_cast<double>(plan_.steps);
       ForwardOptions options;
       options.training = true;
@@ -120,14 +120,14 @@ double Trainer::update(double rate) {
       const Output output = attnscope::run(model, batch, options);
       loss_sum += static_cast<double>(output.losses.front().value.value()[0]);
       check_stop();
-      backward(scale(output.total_loss(), 1.0f / static_cast<float>(parts)));
+      backward(scale(output.total_loss(), 1.0f / static_cast<float>(count)));
     }
   } catch (const Stopped&) {
     for (auto& [name, parameter] : parameters_) parameter.clear_gradient();
     throw;
   }
   const UninterruptedScope updating;
-  const double loss = loss_sum / static_cast<double>(parts);
+  const double loss = loss_sum / static_cast<double>(count);
   const double norm = std::isfinite(loss) ? optimiser_.step(parameters_, rate)
                                           : std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(norm)) fail();
@@ -155,14 +155,14 @@ std::shared_ptr<const Checkpoint> Trainer::snapshot() const {
   return copy;
 }
 
-Score Trainer::score(bool all) {
+Score Trainer::score(bool use_all) {
   refresh_checkpoint();
-  const Score score = task_->score(checkpoint_, all);
+  const Score score = task_->score(checkpoint_, use_all);
   log_.add_score(score);
   return score;
 }
 
-// The checkpoint's weights share memory with the parameters.
+// Makes the checkpoint's weights share memory with the parameters.
 void Trainer::refresh_checkpoint() {
   for (const auto& [name, parameter] : parameters_) {
     checkpoint_.model.weights[name] = Var(parameter.value());

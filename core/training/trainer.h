@@ -2,7 +2,7 @@
 // steps:
 //
 //   Trainer trainer(plan);
-//   while (!trainer.done()) {
+//   while (!trainer.is_done()) {
 //     trainer.step();
 //     model_store()->publish("in training", trainer.snapshot());
 //   }
@@ -28,10 +28,10 @@ class Trainer {
   Trainer(const TrainingPlan& plan);
 
   Index steps_done() const { return step_; }
-  bool done() const { return step_ >= plan_.steps; }
+  bool is_done() const { return step_ >= plan_.steps; }
 
-  // Note for the user if the log of a resumed training lacks steps, else empty.
-  const std::string& note() const { return note_; }
+  // Warning for the user if the log of a resumed training lacks steps; else empty.
+  const std::string& log_warning() const { return log_warning_; }
 
   // Trains on one batch and returns the new row of the log. Throws Stopped, or WorkError if the
   // loss is not finite, without changing the model or the last save.
@@ -41,7 +41,7 @@ class Trainer {
   std::shared_ptr<const Checkpoint> snapshot() const;
 
   // Score on held-out data (Task::score()); also added to the log.
-  Score score(bool all);
+  Score score(bool use_all);
 
   // Writes the folder's files listed in train.h.
   void save();
@@ -50,7 +50,7 @@ class Trainer {
 
  private:
   void resume(const TrainingState& state);
-  Var weight_of(const TrainingState& state, const std::string& name, const Shape& shape) const;
+  Var stored_weight(const TrainingState& state, const std::string& name, const Shape& shape) const;
   double update(double rate);
   [[noreturn]] void fail() const;
   void refresh_checkpoint();
@@ -61,9 +61,9 @@ class Trainer {
   Checkpoint checkpoint_;
   std::unique_ptr<Task> task_;
   NamedVars parameters_;
-  Index step_ = 0;  // completed
-  std::string note_;
-  Index saved_step_ = -1;  // at the last save; -1: none
+  Index step_ = 0;  // number of completed steps
+  std::string log_warning_;
+  Index saved_step_ = -1;  // step of the last save; -1 before the first
 };
 
 }  // namespace attnscope

@@ -15,12 +15,12 @@ namespace {
 constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // differs from training walks
 constexpr Index kTokensPerStep = 3;
 
-// Share of cells from which the model reaches the goal in the fewest steps if it is conditioned on
-// the highest return and chooses the most likely actions.
-double shortest_share(const Model& model, Index most_steps) {
+// Fraction of cells from which the model reaches the goal in the fewest steps if it is conditioned
+// on the highest return and chooses the most likely actions.
+double shortest_path_fraction(const Model& model, Index max_steps) {
   double cells = 0, reached = 0;
   for (Index distance = 1; distance <= Grid::kSide / 2 * 2; ++distance) {
-    if (distance > most_steps) break;
+    if (distance > max_steps) break;
     std::vector<std::vector<Index>> walks, actions;
     for (Index cell = 0; cell < Grid::kCells; ++cell) {
       if (Grid::distance(cell) == distance) walks.push_back({cell});
@@ -72,7 +72,7 @@ class TrajectoryTask final : public Task {
       check_stop();
     }
     Score score = tally.score();
-    score.accuracy = shortest_share(checkpoint.model, steps_);
+    score.accuracy = shortest_path_fraction(checkpoint.model, steps_);
     return score;
   }
 

@@ -8,10 +8,10 @@
 namespace attnscope {
 namespace {
 
-// Sets row and column relative to the goal, scaled to about 1: norms discard larger scales.
+// Sets row and column relative to the goal, scaled to [-1, 1] because norms discard larger scales.
 void set_state(Tensor& states, Index b, Index t, Index cell) {
-  const auto from_goal = [](Index at, Index goal) {
-    return static_cast<float>(at - goal) / static_cast<float>(Grid::kSide / 2);
+  const auto from_goal = [](Index coordinate, Index goal) {
+    return static_cast<float>(coordinate - goal) / static_cast<float>(Grid::kSide / 2);
   };
   states(b, t, Index{0}) = from_goal(cell / Grid::kSide, Grid::kGoal / Grid::kSide);
   states(b, t, Index{1}) = from_goal(cell % Grid::kSide, Grid::kGoal % Grid::kSide);
@@ -22,8 +22,8 @@ void set_state(Tensor& states, Index b, Index t, Index cell) {
 Index Grid::after(Index cell, Index action) {
   constexpr Index kRows[] = {-1, 0, 1, 0}, kColumns[] = {0, 1, 0, -1};
   const Index row = cell / kSide + kRows[action], column = cell % kSide + kColumns[action];
-  const bool inside = row >= 0 && row < kSide && column >= 0 && column < kSide;
-  return inside ? row * kSide + column : cell;
+  const bool is_inside = row >= 0 && row < kSide && column >= 0 && column < kSide;
+  return is_inside ? row * kSide + column : cell;
 }
 
 Index Grid::distance(Index cell) {
@@ -43,9 +43,9 @@ Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index 
   for (Index b = 0; b < count; ++b) {
     Random random(derived_seed(seed, number + static_cast<std::uint64_t>(b)));
     Index cell = static_cast<Index>(random.below(Grid::kCells));
-    Index reached = steps + 1;  // first step after the goal
+    Index goal_step = steps + 1;  // number of steps to the goal
     for (Index t = 0; t < steps; ++t) {
-      if (cell == Grid::kGoal) reached = std::min(reached, t);
+      if (cell == Grid::kGoal) goal_step = std::min(goal_step, t);
       set_state(batch.states, b, t, cell);
       const auto action = static_cast<Index>(random.below(Grid::kActions));
       batch.actions(b, t) = static_cast<std::int32_t>(action);
@@ -53,9 +53,9 @@ Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index 
       batch.targets(b, t) = static_cast<std::int32_t>(action);
       cell = Grid::after(cell, action);
     }
-    if (cell == Grid::kGoal) reached = std::min(reached, steps);
+    if (cell == Grid::kGoal) goal_step = std::min(goal_step, steps);
     for (Index t = 0; t < steps; ++t) {
-      batch.returns(b, t) = Grid::return_to_go(std::max<Index>(reached - t, 0));
+      batch.returns(b, t) = Grid::return_to_go(std::max<Index>(goal_step - t, 0));
     }
   }
   return batch;
@@ -71,12 +71,12 @@ Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
   batch.states = Tensor({count, steps, Grid::kStateSize});
   batch.actions = IntTensor::full({count, steps}, -1);
   for (Index b = 0; b < count; ++b) {
-    const auto at = static_cast<std::size_t>(b);
+    const auto index = static_cast<std::size_t>(b);
     for (Index t = 0; t < steps; ++t) {
       const auto step = static_cast<std::size_t>(t);
-      batch.returns(b, t) = Grid::return_to_go(std::max<Index>(desired_steps[at] - t, 0));
-      set_state(batch.states, b, t, cells[at][step]);
-      if (t + 1 < steps) batch.actions(b, t) = static_cast<std::int32_t>(actions[at][step]);
+      batch.returns(b, t) = Grid::return_to_go(std::max<Index>(desired_steps[index] - t, 0));
+      set_state(batch.states, b, t, cells[index][step]);
+      if (t + 1 < steps) batch.actions(b, t) = static_cast<std::int32_t>(actions[index][step]);
     }
   }
   return batch;

@@ -1,5 +1,5 @@
-// Random walks on a small grid: training data of a Decision Transformer (the shortest paths of Chen
-// et al., 2021, arXiv:2106.01345).
+// Random walks on a small grid: training data of a Decision Transformer (shortest paths, Chen et
+// al., 2021, arXiv:2106.01345).
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ struct Grid {
 };
 
 // Walks `number`, number + 1, ...: `steps` random actions from a random cell. Steps after the goal
-// are not targets. A walk that misses the goal has the return of one that reaches it one step after
-// its end. Returns [B, T], states [B, T, 2], actions and targets [B, T].
+// are not targets. A walk that misses the goal has the return of a walk that reaches the goal one
+// step after its end. Returns [B, T], states [B, T, 2], actions and targets [B, T].
 Batch random_walks(std::uint64_t seed, std::uint64_t number, Index count, Index steps);
 
-// Unfinished walks, of which the model predicts the next action. cells: [B][t + 1], actions:
-// [B][t], desired_steps: number of steps to the goal, [B].
+// Batch of unfinished walks, for predicting their next actions. cells: [B][t + 1], actions: [B][t],
+// desired_steps: number of steps to the goal, [B].
 Batch unfinished_walks(const std::vector<std::vector<Index>>& cells,
                        const std::vector<std::vector<Index>>& actions,
                        const std::vector<Index>& desired_steps);

@@ -34,7 +34,7 @@ bool halts(const ModelConfig& config) {
 // Recommended views by feature of the model, the most specific first.
 struct RecommendedView {
   const char* id;
-  bool (*suits)(const ModelConfig&);
+  bool (*matches)(const ModelConfig&);
 };
 constexpr RecommendedView kRecommendedViews[] = {
     {"trajectory", [](const ModelConfig& c) { return reads(c) == Reads::Trajectories; }},
@@ -57,18 +57,17 @@ bool has_exit_classifier(const ModelCard& card) {
 }
 
 // Sets kExitThreshold for exit classifiers, removes it for others; keeps the user's threshold.
-void set_threshold(ViewSettings& settings, const ModelCard& before, const ModelCard& now) {
+void set_threshold(ViewSettings& settings, const ModelCard& previous, const ModelCard& card) {
   const char* depth = "depth";
   ViewSettings preset;
   set_view_value(preset, depth, "threshold", kExitThreshold);
-  const auto found = settings.options.find(depth);
-  const bool untouched = found == settings.options.end();
-  if (has_exit_classifier(now) && untouched) settings.options[depth] = preset.options[depth];
-  if (has_exit_classifier(now) || !has_exit_classifier(before) || untouched) return;
-  if (found->second == preset.options[depth]) settings.options.erase(found);
+  const auto values = settings.options.find(depth);
+  const bool is_unset = values == settings.options.end();
+  if (has_exit_classifier(card) && is_unset) settings.options[depth] = preset.options[depth];
+  if (has_exit_classifier(card) || !has_exit_classifier(previous) || is_unset) return;
+  if (values->second == preset.options[depth]) settings.options.erase(values);
 }
 
-// Clears settings made for another model.
 void clear_model_settings(RunView& run_view) {
   run_view.run.structure = {};
   run_view.run.variant.reset();
@@ -99,49 +98,49 @@ void use_recommended_sample(RunView& run_view, const ModelCard& card, const Samp
 
 // Replaces a sample by a more illustrative one; the user's own text stays.
 void read_illustrative_sample(OpenedModel& opened, const ModelCard& card) {
-  const Sample* read = current_sample(opened.viewed.run);
-  const std::vector<const Sample*> offered = samples_for(card);
-  if (read == nullptr || offered.empty() || !prefers_other_sample(card, *read)) return;
-  use_recommended_sample(opened.viewed, card, *offered.front());
-  opened.implied.push_back("the sample “" + offered.front()->title + "”");
+  const Sample* current = current_sample(opened.viewed.run);
+  const std::vector<const Sample*> samples = samples_for(card);
+  if (current == nullptr || samples.empty() || !prefers_other_sample(card, *current)) return;
+  use_recommended_sample(opened.viewed, card, *samples.front());
+  opened.implied.push_back("the sample “" + samples.front()->title + "”");
 }
 
 // Selects an input for a model that reads another kind than the previous one.
-void read_other_kind(OpenedModel& opened, const ModelCard& card, const InputHistory& before) {
-  RunView& e = opened.viewed;
-  clear_model_settings(e);
+void read_other_kind(OpenedModel& opened, const ModelCard& card, const InputHistory& history) {
+  RunView& run = opened.viewed;
+  clear_model_settings(run);
   const std::string task = reading_task(card);
-  const std::vector<const Sample*> offered = samples_for(card);
-  if (const auto found = before.find(task); found != before.end()) {
-    copy_input(e.run, found->second.run);
-    e.view.id = found->second.view.id;
-    opened.implied.push_back(e.run.text.empty() ? "the previous input" : "the previous text");
+  const std::vector<const Sample*> samples = samples_for(card);
+  if (const auto found = history.find(task); found != history.end()) {
+    copy_input(run.run, found->second.run);
+    run.view.id = found->second.view.id;
+    opened.implied.push_back(run.run.text.empty() ? "the previous input" : "the previous text");
     read_illustrative_sample(opened, card);
-  } else if (!offered.empty() && !(e.run.input.empty() && fits_task(task, e.run.text))) {
-    use_recommended_sample(e, card, *offered.front());
-    opened.implied.push_back("the sample “" + offered.front()->title + "”");
+  } else if (!samples.empty() && !(run.run.input.empty() && fits_task(task, run.run.text))) {
+    use_recommended_sample(run, card, *samples.front());
+    opened.implied.push_back("the sample “" + samples.front()->title + "”");
   }
 }
 
-void select_recommended_view(OpenedModel& opened, const std::string& view_before,
-                             const ModelCard& card_before, const ModelCard& card) {
+void select_recommended_view(OpenedModel& opened, const std::string& previous_view,
+                             const ModelCard& previous_card, const ModelCard& card) {
   ViewSettings& view = opened.viewed.view;
   const std::string recommended = recommended_view(card);
-  const bool is_default = view.id == kInitialView || view.id == recommended_view(card_before);
+  const bool is_default = view.id == kInitialView || view.id == recommended_view(previous_card);
   if (is_default) view.id = recommended.empty() ? kInitialView : recommended;
-  if (view.id != view_before) {
+  if (view.id != previous_view) {
     opened.implied.push_back("the view " + attnscope::view(view.id).label);
   }
-  const bool remembers = recommended == "memory" || recommended == "gates";
-  if (remembers && card.config->segment > 0 && !view.part.segment) view.part.segment = 1;
-  set_threshold(view, card_before, card);
+  const bool has_memory = recommended == "memory" || recommended == "gates";
+  if (has_memory && card.config->segment > 0 && !view.part.segment) view.part.segment = 1;
+  set_threshold(view, previous_card, card);
 }
 
 }  // namespace
 
 std::string recommended_view(const ModelConfig& config) {
   for (const RecommendedView& recommended : kRecommendedViews) {
-    if (recommended.suits(config)) return recommended.id;
+    if (recommended.matches(config)) return recommended.id;
   }
   return "";
 }
@@ -151,24 +150,25 @@ std::string recommended_view(const ModelCard& card) {
   return recommended_view(*card.config);
 }
 
-OpenedModel with_model(const RunView& now, const std::string& model, const InputHistory& before) {
-  OpenedModel opened{now, {}, false};
+OpenedModel with_model(const RunView& current, const std::string& model,
+                       const InputHistory& history) {
+  OpenedModel opened{current, {}, false};
   opened.viewed.run.model = model;
   try {
     const ModelCard card = model_card(model);
-    ModelCard card_before;
+    ModelCard previous_card;
     try {
-      card_before = model_card(now.run.model);
+      previous_card = model_card(current.run.model);
     } catch (const InputError&) {  // the folder is gone: its input kind is unknown
     }
     opened.input_kind_changed =
-        reading_task(card) != reading_task(card_before) || !now.run.has_input();
+        reading_task(card) != reading_task(previous_card) || !current.run.has_input();
     if (opened.input_kind_changed) {
-      read_other_kind(opened, card, before);
-    } else if (model != now.run.model) {
+      read_other_kind(opened, card, history);
+    } else if (model != current.run.model) {
       read_illustrative_sample(opened, card);
     }
-    select_recommended_view(opened, now.view.id, card_before, card);
+    select_recommended_view(opened, current.view.id, previous_card, card);
   } catch (const InputError&) {  // the run will report the error
   }
   return opened;
@@ -218,12 +218,12 @@ std::string model_that_reads(const std::filesystem::path& file, const std::strin
   return "";
 }
 
-RunView with_text(const std::string& text, const RunView& now) {
-  RunView next = now;
+RunView with_text(const std::string& text, const RunView& current) {
+  RunView next = current;
   try {
-    const ModelCard card = model_card(now.run.model);
+    const ModelCard card = model_card(current.run.model);
     const std::string task = reading_task(card);
-    if (task == "image" || task == "trajectory") next = with_model(now, "default").viewed;
+    if (task == "image" || task == "trajectory") next = with_model(current, "default").viewed;
   } catch (const InputError&) {  // the run will report the error
   }
   RunSpec input_only;

@@ -30,16 +30,16 @@ struct OpenedModel {
 // model opens with its trained settings and reads the last input of its kind, else the first
 // compatible sample. Its recommended view opens if the current view is the map (the initial view)
 // or the previous model's recommended view. If the folder is unreadable, only the model changes.
-OpenedModel with_model(const RunView& now, const std::string& model,
-                       const InputHistory& before = {});
+OpenedModel with_model(const RunView& current, const std::string& model,
+                       const InputHistory& history = {});
 
-// Name of a model that reads `file` (an image, or a file for --input): `model` if possible, else
-// the first such bundled model; empty if none. `model` resizes images, bundled models require their
+// Name of a model that reads `file` (an image, or a file for --input): `model` if it can, else the
+// first bundled model that can; empty if none. `model` resizes images, bundled models require their
 // exact size. Throws InputError if an image cannot be read.
 std::string model_that_reads(const std::filesystem::path& file, const std::string& model);
 
 // Replaces the input by a text; switches to the default model if the current one reads no text.
-RunView with_text(const std::string& text, const RunView& now);
+RunView with_text(const std::string& text, const RunView& current);
 
 // Run and view of a newly opened model. Throws InputError if it cannot be read.
 RunView open_model(const std::string& model);

@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kFormat = 1;                                          // of session files
-const std::vector<std::string> kOverlong = {"first", "last", "all"};  // as Overlong counts
+constexpr Index kFormatVersion = 1;
+const std::vector<std::string> kOverlong = {"first", "last", "all"};  // in the order of Overlong
 
 std::string to_hex(const std::string& bytes) {
   static const char* digits = "0123456789abcdef";
@@ -42,11 +42,11 @@ std::string bytes_from_hex(JsonObject& object, std::string_view key) {
   return bytes;
 }
 
-std::vector<std::int32_t> ids_from_json(JsonObject& object, const char* key, Index least) {
+std::vector<std::int32_t> ids_from_json(JsonObject& object, const char* key, Index min_id) {
   std::vector<std::int32_t> ids;
   for (const Json& id : object.array(key)) {
-    const bool whole = id.is_number_integer();
-    if (!whole || id < least || id > std::numeric_limits<std::int32_t>::max()) {
+    const bool is_integer = id.is_number_integer();
+    if (!is_integer || id < min_id || id > std::numeric_limits<std::int32_t>::max()) {
       object.fail(key, "a list of token numbers");
     }
     ids.push_back(id.get<std::int32_t>());
@@ -63,7 +63,7 @@ TensorFiles tensors_from_json(const Json& value, const std::string& path) {
   files.width = object.integer_or("width", 0, 0, kMaxGridSide);
   files.height = object.integer_or("height", 0, 0, kMaxGridSide);
   object.finish();
-  return files.file.empty() ? TensorFiles() : files;  // tokens and sizes are of that file
+  return files.file.empty() ? TensorFiles() : files;  // tokens and sizes describe the file
 }
 
 Json to_json(const TensorFiles& files) {
@@ -139,7 +139,7 @@ Session session_from_json(const Json& value, std::string_view path) {
   if (!object.has("attnscope")) {
     throw InputError(std::string(path) + ": not a session of attnscope (\"attnscope\" is missing)");
   }
-  object.integer("attnscope", kFormat, kFormat);
+  object.integer("attnscope", kFormatVersion, kFormatVersion);
   Session session;
   RunSpec& run = session.run;
   if (object.has("text_hex")) {
@@ -198,7 +198,7 @@ Session session_from_json(const Json& value, std::string_view path) {
 
 Json to_json(const Session& session) {
   const RunSpec& run = session.run;
-  Json object = {{"attnscope", kFormat},
+  Json object = {{"attnscope", kFormatVersion},
                  {"model", run.model},
                  {"backend", std::string(to_string(run.backend))},
                  {"overlong", kOverlong[static_cast<std::size_t>(run.overlong)]},

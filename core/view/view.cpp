@@ -34,8 +34,8 @@ bool View::reads(std::string_view finding) const {
   return std::ranges::find(findings, finding, &ViewFinding::id) != findings.end();
 }
 
-ViewInput ViewInput::with_trace(const Trace& other) const {
-  return {other, session, findings, canvas, figure, interaction, cache};
+ViewInput ViewInput::with_trace(const Trace& other_run) const {
+  return {other_run, session, findings, canvas, figure, interaction, cache};
 }
 
 ViewInput ViewInput::with_words(const WordTrace& words, const Session& word_session) const {

@@ -19,11 +19,11 @@ namespace attnscope {
 
 // Area that a view fills, and the style of its drawing.
 struct Canvas {
-  double width = 0, height = 0;  // available space in units
+  double width = 0, height = 0;  // available space, in logical pixels
   double font_size = 13;
   const Theme& theme;
   const TextMeasure& measure;
-  double scale = 1;  // pixels per unit, for decisions that depend on resolution
+  double scale = 1;  // device pixels per logical pixel, for decisions that depend on resolution
 };
 
 // Optional parts of a picture in a file, and replacements for its texts.
@@ -31,14 +31,14 @@ struct FigureParts {
   bool title = true, caption = true;
   bool tokens = true;  // labels along the sides of matrices
   bool colour_bar = true;
-  std::string title_text{}, caption_text{};  // replace the picture's own unless empty
+  std::string title_text{}, caption_text{};  // replace title and caption unless empty
   bool operator==(const FigureParts&) const = default;
 };
 
-// Actions of a window that hints in its pictures refer to.
+// Window actions that hints in pictures mention.
 enum class HintAction { ColourRange, Play, StepBack, StepForward };
 
-// Title and caption around a picture.
+// Frame of a picture: title, caption and optional parts.
 struct FigureOptions {
   bool framed = true;   // false in the window, which shows title and caption itself
   bool tight = false;   // if framed: reduce Canvas::height to that of the content
@@ -71,7 +71,7 @@ struct ViewInput {
   std::optional<MergedWords> merged{};  // set if `trace` consists of merged words
 
   // This input with another run, whose word pieces are not merged.
-  ViewInput with_trace(const Trace& other) const;
+  ViewInput with_trace(const Trace& other_run) const;
   // This input with merged words. `word_session`: the session, with pins and region in words.
   ViewInput with_words(const WordTrace& words, const Session& word_session) const;
   // The selected part of the run; the selected layer and head are indices within it.
@@ -80,9 +80,9 @@ struct ViewInput {
 
 // The element of a picture under the pointer.
 struct Hit {
-  Index layer = 0, head = 0;   // of the selected part, if ViewControls::part is set
+  Index layer = 0, head = 0;   // within the selected part if ViewControls::part is true
   Index query = -1, key = -1;  // -1: no pair
-  std::string shown{};         // displayed value if it is not this head's weight
+  std::string shown{};         // displayed value if not this head's weight
   bool of_reference = false;   // belongs to the reference run
   // With merged words: the words, and the word indices of the hit; `query` and `key` are tokens of
   // these words. Null without merged words.
@@ -105,10 +105,10 @@ struct Handle {
 struct ViewLayout {
   DisplayList list;
   Box plot;  // the cells; pan and zoom act here
-  // Visible cells in `plot`, for pan and zoom; zero width if the view has none.
+  // Visible region in cells, for pan and zoom; zero width if the view has no cells.
   double row = 0, column = 0, height = 0, width = 0;
-  Index rows = 0, columns = 0;  // of the matrix; 0: queries and keys of the view's head
-  // Orientation; true for maps.
+  Index rows = 0, columns = 0;  // size of the matrix; 0: L_q and L_k of the selected head
+  // Row indices increase downwards, column indices to the right; false: along the other axis.
   bool rows_run_down = true, columns_run_across = true;
   // Set if cells are words, while the settings count tokens. Null: cells are tokens.
   std::shared_ptr<const WordPairs> words{};
@@ -125,7 +125,7 @@ struct ViewData {
   struct Matrix {
     std::string name;  // "attention"
     Tensor values;     // [.., rows, columns]
-    // Labels of the last two axes; columns may be empty: numbered.
+    // Labels of the last two axes; if `columns` is empty, columns are numbered.
     std::vector<std::string> rows, columns;
     std::vector<std::string> axes{};  // names of the leading axes: "layer", "head"
   };
@@ -134,7 +134,7 @@ struct ViewData {
 
 // The parameter that "play" animates in a loop.
 struct Animation {
-  std::string key;  // of the view parameter
+  std::string key;  // Parameter::key
   double from = 0, to = 1;
   double seconds = 8;
 };
@@ -154,16 +154,16 @@ const ColourEndChoice* selected_colour_end(const std::vector<ColourEndChoice>& c
 struct ViewControls {
   enum class Colours { None, Sequential, All };
   bool layer = true, head = true;
-  bool part = true;                // stack, kind, step and segment; false: shows the whole run
+  bool part = true;  // stack, kind, step, segment; false: the view shows the whole run
   Colours colours = Colours::All;  // selectable colour maps
   // Choices for the end of the colours; fewer than two: not selectable.
   std::vector<ColourEndChoice> colour_ends = weight_ends();
   bool words = false;                    // this view can merge word pieces
-  std::string word_merging_refusal{};    // reason why this run has none to merge; empty: it has
-  std::string special_tokens_refusal{};  // reason why no special token can be hidden; empty: can
-  std::vector<Parameter> parameters{};   // the view's, with ranges that fit the run
-  std::map<std::string, std::string, std::less<>> idle{};  // key -> why it has no effect now
-  std::optional<Animation> animation{};                    // with a range that fits the run
+  std::string word_merging_refusal{};    // reason why this run has no pieces to merge; else empty
+  std::string special_tokens_refusal{};  // reason why no special token can be hidden; else empty
+  std::vector<Parameter> parameters{};   // the view's parameters, with ranges that fit the run
+  std::map<std::string, std::string, std::less<>> idle{};  // key -> reason why it has no effect
+  std::optional<Animation> animation{};                    // its range fits the run
 
   void hide_colours();
 };
@@ -214,7 +214,7 @@ struct ViewContent {
 struct ViewCells {
   bool zoom = false;         // can be panned and zoomed
   bool merge_words = false;  // ViewSettings::words and hides_special apply: with_word_merging()
-  // True if the picture shows the tap's pairs at other positions than in the run, or alters their
+  // True if the picture moves the tap's pairs to other positions than in the run, or alters their
   // values. Empty: never.
   std::function<bool(const ViewSettings&, const AttentionTap&)> alter_run{};
 };
@@ -243,8 +243,8 @@ struct View {
   bool shows_reference() const { return reads(Findings::reference.id); }
 };
 
-const std::vector<View>& views();       // in the order of their keys: 1..9, then with Ctrl
-const View& view(std::string_view id);  // InputError
+const std::vector<View>& views();       // in the order of their keys: 1 to 9, then with Ctrl
+const View& view(std::string_view id);  // throws InputError if unknown
 
 // Controls of the selected view.
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace);

@@ -10,11 +10,11 @@ Tensor ViewCache::matrix(const std::shared_ptr<const void>& source, const CacheK
 }
 
 Tensor ViewCache::matrix(const std::shared_ptr<const void>& source,
-                         const std::shared_ptr<const void>& other, const CacheKey& key,
+                         const std::shared_ptr<const void>& second, const CacheKey& key,
                          const std::function<Tensor()>& make) {
   Entry& cached = entry(key);
-  if (cached.source != source || cached.other != other || !cached.matrix.defined()) {
-    cached = {source, other, make()};
+  if (cached.source != source || cached.second != second || !cached.matrix.defined()) {
+    cached = {source, second, make()};
   }
   return cached.matrix;
 }

@@ -28,7 +28,7 @@ class CacheKey {
   explicit CacheKey(std::string_view result, const Values&... values) : result_(result) {
     (add(values), ...);
   }
-  // Appends a number, enumerator, word or part.
+  // Appends a number, enumerator, string or TracePart.
   template <class Value>
   void add(const Value& value) {
     if constexpr (std::is_same_v<Value, TracePart>) {
@@ -65,12 +65,13 @@ class CacheKey {
 class ViewCache {
  public:
   // The matrix `key` derived from `source` (a pattern; see source_of()). Calls `make` unless the
-  // last call with `key` had the same source, which is kept alive so that its address stays unique.
+  // last call with `key` had the same source. Keeps the source alive: its address stays unique.
   Tensor matrix(const std::shared_ptr<const void>& source, const CacheKey& key,
                 const std::function<Tensor()>& make);
   // The same for matrices derived from two sources.
-  Tensor matrix(const std::shared_ptr<const void>& source, const std::shared_ptr<const void>& other,
-                const CacheKey& key, const std::function<Tensor()>& make);
+  Tensor matrix(const std::shared_ptr<const void>& source,
+                const std::shared_ptr<const void>& second, const CacheKey& key,
+                const std::function<Tensor()>& make);
   // The same for results other than matrices.
   template <class Make>
   auto numbers(const std::shared_ptr<const void>& source, const CacheKey& key, const Make& make) {
@@ -85,7 +86,7 @@ class ViewCache {
 
  private:
   struct Entry {
-    std::shared_ptr<const void> source, other;
+    std::shared_ptr<const void> source, second;
     Tensor matrix;
     std::shared_ptr<const void> object{};  // null for matrices
   };

@@ -23,7 +23,6 @@ ColourEnd colour_end_from_name(std::string_view name, std::string_view path);  /
 // All parameters of the view, including defaults.
 Values view_values(const ViewSettings& settings, std::string_view id);
 void set_view_values(ViewSettings& settings, std::string_view id, const Values& values);
-// Sets one parameter of the view.
 void set_view_value(ViewSettings& settings, std::string_view id, std::string_view key, Value value);
 
 }  // namespace attnscope

@@ -37,7 +37,7 @@ std::string read_text(const fs::path& file) {
   return text.str();
 }
 
-std::vector<std::string> strings(const Json& list) {
+std::vector<std::string> to_strings(const Json& list) {
   std::vector<std::string> result;
   for (const Json& word : list) result.push_back(word.text());
   return result;
@@ -54,19 +54,19 @@ class Case {
   ProcessResult run(const std::string& backend) const {
     if (description_.contains("before")) {
       for (const Json& command : description_["before"]) {
-        const ProcessResult result = run_program(strings(command));
+        const ProcessResult result = run_program(to_strings(command));
         if (result.status != 0) return result;
       }
     }
     std::vector<std::string> arguments{
         description_.contains("command") ? description_["command"].text() : "run", "--model", "."};
-    for (const std::string& word : strings(description_["arguments"])) arguments.push_back(word);
+    for (const std::string& word : to_strings(description_["arguments"])) arguments.push_back(word);
     arguments.insert(arguments.end(), {"--backend", backend, "-o", "out.safetensors"});
     return run_program(arguments);
   }
 
   bool is_refused() const { return fs::exists(source_ / "reject.txt"); }
-  std::string refusal_word() const {
+  std::string expected_word() const {
     std::istringstream text(read_text(source_ / "reject.txt"));
     std::string word;
     text >> word;
@@ -77,9 +77,9 @@ class Case {
 
  private:
   ProcessResult run_program(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> all{"-C", folder_.path(), testing::program_path()};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return testing::run_process("/usr/bin/env", all);
+    std::vector<std::string> command_line{"-C", folder_.path(), testing::program_path()};
+    command_line.insert(command_line.end(), arguments.begin(), arguments.end());
+    return testing::run_process("/usr/bin/env", command_line);
   }
 
   fs::path source_;
@@ -96,10 +96,10 @@ void expect_floats(const std::string& name, const Tensor& actual, const Tensor& 
     if (!(difference <= max_difference)) max_difference = difference;
     if (std::isnan(max_difference)) break;  // worse than any number
   }
-  const double share = name.starts_with("gradient.") ? 1e-3 : 1e-4;
-  const double allowed = std::max(share * max_expected, 1e-6);
-  EXPECT_TRUE(max_difference <= allowed)
-      << name << " is off by " << max_difference << ", allowed " << allowed;
+  const double relative_tolerance = name.starts_with("gradient.") ? 1e-3 : 1e-4;
+  const double tolerance = std::max(relative_tolerance * max_expected, 1e-6);
+  EXPECT_TRUE(max_difference <= tolerance)
+      << name << " is off by " << max_difference << ", allowed " << tolerance;
 }
 
 void expect_tensors(const SafetensorsFile& actual, const SafetensorsFile& expected) {
@@ -130,7 +130,7 @@ void expect_refusal(const ProcessResult& result, const Case& model_case) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
     return text;
   };
-  EXPECT_NE(lower(result.err).find(lower(model_case.refusal_word())), std::string::npos)
+  EXPECT_NE(lower(result.err).find(lower(model_case.expected_word())), std::string::npos)
       << result.err;
   EXPECT_FALSE(fs::exists(model_case.out()));
 }

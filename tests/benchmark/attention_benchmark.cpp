@@ -29,9 +29,9 @@ using benchmark::Counter;
 using testing::random_tensor;
 
 #ifdef ATTNSCOPE_OPENBLAS
-double now() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since).count();
+double steady_seconds() {
+  const auto elapsed = std::chrono::steady_clock::steady_seconds().time_since_epoch();
+  return std::chrono::duration<double>(elapsed).count();
 }
 
 struct SgemmRates {  // floating-point operations per second
@@ -52,9 +52,9 @@ const SgemmRates& sgemm_rates() {
     SgemmRates rates;
     for (int round = 0; round < 8; ++round) {
       openblas_set_num_threads(thread_count());
-      const double begin = now();
+      const double begin = steady_seconds();
       multiply();
-      rates.all_threads = std::max(rates.all_threads, flops / (now() - begin));
+      rates.all_threads = std::max(rates.all_threads, flops / (steady_seconds() - begin));
       openblas_set_num_threads(1);
       const double cpu = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
       multiply();
@@ -88,14 +88,14 @@ void measure(benchmark::State& state, double pairs, double flops, const Work& wo
 #endif
 }
 
-void run(benchmark::State& state, const Part& part, const Wanted& wanted) {
+void run(benchmark::State& state, const Part& part, const ResultRequest& wanted) {
   measure(state, pairs_of(part), 4 * pairs_of(part) * static_cast<double>(part.q.dim(2)),
           [&] { benchmark::DoNotOptimize(cpu_backend().run(part, wanted)); });
 }
 
 void DenseWithProbabilities(benchmark::State& state) {
   const Index length = state.range(0);
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.attention = true;
   run(state, make_part(1, 8, length, 64, Pattern::all(length, length)), wanted);
 }
@@ -157,7 +157,7 @@ void register_sparse() {
 
 void LogSumExp(benchmark::State& state) {
   const Index length = state.range(0);
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.output = false;
   wanted.log_sum_exp = true;
   const Part part = make_part(1, 1, length, 64, Pattern::all(length, length));
@@ -170,7 +170,7 @@ BENCHMARK(LogSumExp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 void Tile(benchmark::State& state) {
   constexpr Index length = 16384, cells = 1024;
   const Index step = state.range(0);
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.output = false;
   wanted.tiles = true;
   const Part part = make_part(1, 1, length, 64, Pattern::all(length, length));

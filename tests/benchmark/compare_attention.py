@@ -49,8 +49,8 @@ def torch_run(name, length, threads):
     q, k, v = (torch.randn(1, HEADS, length, SIZE) for _ in range(3))
     mask = None
     if name.startswith("a band"):
-        place = torch.arange(length)
-        mask = (place[:, None] - place[None, :]).abs() <= 64
+        positions = torch.arange(length)
+        mask = (positions[:, None] - positions[None, :]).abs() <= 64
 
     def call():
         if name.startswith("dense"):
@@ -61,11 +61,11 @@ def torch_run(name, length, threads):
     times = []
     with torch.inference_mode():
         call()
-        while len(times) < 3 or sum(clock for clock, _ in times) < 1e3 * SECONDS:
-            begin, processors = time.perf_counter(), time.process_time()
+        while len(times) < 3 or sum(wall for wall, _ in times) < 1e3 * SECONDS:
+            wall_start, cpu_start = time.perf_counter(), time.process_time()
             call()
-            times.append((1e3 * (time.perf_counter() - begin),
-                          1e3 * (time.process_time() - processors)))
+            times.append((1e3 * (time.perf_counter() - wall_start),
+                          1e3 * (time.process_time() - cpu_start)))
     return times
 
 
@@ -112,12 +112,13 @@ def main():
     if options.threads != len(os.sched_getaffinity(0)):
         # attnscope uses all processors available to the process.
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
-    ours = [[] for _ in CASES]
-    theirs = [[] for _ in CASES]
+    attnscope_times = [[] for _ in CASES]
+    torch_times = [[] for _ in CASES]
     for completed_rounds in range(options.rounds):
         for n, (name, benchmark, length, _) in enumerate(CASES):
-            ours[n].append(measure_attnscope(options.benchmark, benchmark.format(length)))
-            theirs[n].append(measure_torch(name, length, options.threads))
+            attnscope_times[n].append(
+                measure_attnscope(options.benchmark, benchmark.format(length)))
+            torch_times[n].append(measure_torch(name, length, options.threads))
         print(f"round {completed_rounds + 1} of {options.rounds}", file=sys.stderr)
     print(f"ms, least of {options.rounds} rounds, {options.threads} threads; "
           f"PyTorch {torch.__version__}")
@@ -125,7 +126,7 @@ def main():
     print(f"{'':33s}" + 2 * f"  {'attnscope':>10s} {'PyTorch':>10s} {'as fast':>13s}")
     for n, (name, _, length, goal) in enumerate(CASES):
         columns = "".join(f"  {a:10.2f} {b:10.2f} {b / a:7.2f} times"
-                          for a, b in zip(minimum(ours[n]), minimum(theirs[n])))
+                          for a, b in zip(minimum(attnscope_times[n]), minimum(torch_times[n])))
         print(f"{name:26s} {length:6d}{columns}  wanted: {goal}")
 
 

@@ -34,20 +34,20 @@ ComputeBackend& gpu() {
   return *backend;
 }
 
-double best_cpu_seconds(const Part& part, const Wanted& wanted) {
-  double best = std::numeric_limits<double>::infinity();
+double min_cpu_seconds(const Part& part, const ResultRequest& wanted) {
+  double min_seconds = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 3; ++round) {
     const auto begin = std::chrono::steady_clock::now();
     benchmark::DoNotOptimize(cpu_backend().run(part, wanted));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, seconds.count());
+    min_seconds = std::min(min_seconds, seconds.count());
   }
-  return best;
+  return min_seconds;
 }
 
 enum class Shaders { Registers, SharedMemory };  // see shaders/attention.glsl
 
-void run(benchmark::State& state, Pattern (*pattern)(Index), Wanted wanted,
+void run(benchmark::State& state, Pattern (*pattern)(Index), ResultRequest wanted,
          Shaders shaders = Shaders::Registers) {
   const Index length = state.range(0);
   gpu().use_shared_memory(shaders == Shaders::SharedMemory);
@@ -61,7 +61,7 @@ void run(benchmark::State& state, Pattern (*pattern)(Index), Wanted wanted,
   for (auto _ : state) benchmark::DoNotOptimize(gpu().run(part, wanted));
   const double flops = 4.0 * static_cast<double>(part.pattern->pair_count(kHeads) * kHeadSize);
   wanted.attention = wanted.device_attention;
-  const double cpu_rate = flops / best_cpu_seconds(part, wanted);
+  const double cpu_rate = flops / min_cpu_seconds(part, wanted);
   state.counters["flops"] =
       Counter(flops, Counter::kIsIterationInvariantRate, Counter::OneK::kIs1000);
   state.counters["of_cpu"] = Counter(flops / cpu_rate, Counter::kIsIterationInvariantRate);
@@ -73,13 +73,13 @@ Pattern all(Index length) {
 Pattern causal(Index length) {
   return Pattern::causal(length, length);
 }
-Pattern narrow_band(Index length) {
+Pattern window_band(Index length) {
   return band(length, 64);
 }
 
-constexpr Wanted kOutput{.output = true};
-constexpr Wanted kSums{.output = false, .log_sum_exp = true};
-constexpr Wanted kKept{.output = true, .device_attention = true};
+constexpr ResultRequest kOutput{.output = true};
+constexpr ResultRequest kLogSumExp{.output = false, .log_sum_exp = true};
+constexpr ResultRequest kDeviceAttention{.output = true, .device_attention = true};
 
 BENCHMARK_CAPTURE(run, dense, all, kOutput)
     ->RangeMultiplier(4)
@@ -91,11 +91,11 @@ BENCHMARK_CAPTURE(run, dense_shared_memory, all, kOutput, Shaders::SharedMemory)
     ->Range(256, 4096)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(run, log_sum_exp, all, kSums)
+BENCHMARK_CAPTURE(run, log_sum_exp, all, kLogSumExp)
     ->Arg(1024)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(run, dense_kept_on_gpu, all, kKept)
+BENCHMARK_CAPTURE(run, dense_kept_on_gpu, all, kDeviceAttention)
     ->RangeMultiplier(4)
     ->Range(256, 4096)
     ->Unit(benchmark::kMillisecond)
@@ -104,7 +104,7 @@ BENCHMARK_CAPTURE(run, causal, causal, kOutput)
     ->Arg(1024)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(run, band, narrow_band, kOutput)
+BENCHMARK_CAPTURE(run, band, window_band, kOutput)
     ->Arg(2048)
     ->Arg(16384)
     ->Unit(benchmark::kMillisecond)
@@ -140,19 +140,19 @@ void tile(benchmark::State& state) {
                             .height = cells * state.range(0),
                             .width = cells * state.range(0),
                             .step = state.range(0)};
-  const Wanted wanted{.output = false, .tiles = true};
-  const auto on_gpu = gpu().run(part, wanted).tiles;
-  const auto on_cpu = cpu_backend().run(part, wanted).tiles;
-  on_gpu->tile(request);  // compiles
-  for (auto _ : state) benchmark::DoNotOptimize(on_gpu->tile(request));
-  double best = std::numeric_limits<double>::infinity();
+  const ResultRequest wanted{.output = false, .tiles = true};
+  const auto gpu_tiles = gpu().run(part, wanted).tiles;
+  const auto cpu_tiles = cpu_backend().run(part, wanted).tiles;
+  gpu_tiles->tile(request);  // compiles
+  for (auto _ : state) benchmark::DoNotOptimize(gpu_tiles->tile(request));
+  double min_seconds = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 3; ++round) {
     const auto begin = std::chrono::steady_clock::now();
-    benchmark::DoNotOptimize(on_cpu->tile(request));
+    benchmark::DoNotOptimize(cpu_tiles->tile(request));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, seconds.count());
+    min_seconds = std::min(min_seconds, seconds.count());
   }
-  state.counters["of_cpu"] = Counter(best, Counter::kIsIterationInvariantRate);
+  state.counters["of_cpu"] = Counter(min_seconds, Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(tile)->ArgName("step")->Arg(1)->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
 

@@ -52,20 +52,20 @@ void text_to_trace(benchmark::State& state, const std::string& model) {
 }
 
 // Generates one token after `range` others, with and without a KV cache.
-void next_token(benchmark::State& state, bool cached) {
+void next_token(benchmark::State& state, bool uses_cache) {
   const Checkpoint checkpoint = load_checkpoint("default");
-  const std::vector<std::int32_t> before(static_cast<std::size_t>(state.range(0)), 7);
-  IntTensor ids_with_last = IntTensor::full({1, state.range(0) + 1}, 7);
+  const std::vector<std::int32_t> prompt(static_cast<std::size_t>(state.range(0)), 7);
+  IntTensor all_ids = IntTensor::full({1, state.range(0) + 1}, 7);
   Generator generator(checkpoint.model);
-  generator.step(before);
+  generator.step(prompt);
   ForwardOptions options;
   options.last_logits = true;
   for (auto _ : state) {
-    if (cached) {
+    if (uses_cache) {
       Generator copy = generator;
       benchmark::DoNotOptimize(copy.step({7}));
     } else {
-      benchmark::DoNotOptimize(forward(checkpoint.model, ids_with_last, options));
+      benchmark::DoNotOptimize(forward(checkpoint.model, all_ids, options));
     }
   }
 }
@@ -110,24 +110,24 @@ void next_token_exits(benchmark::State& state) {
   const Model model = exiting_model(state.range(0));
   GeneratorOptions exit_options;
   exit_options.exit = 0.5;
-  Generator with(model, exit_options), without(model);
-  const std::vector<std::int32_t> before(255, 7);
-  with.step(before);
-  without.step(before);
-  std::chrono::duration<double> seconds_with{0}, seconds_without{0};
+  Generator exiting(model, exit_options), full(model);
+  const std::vector<std::int32_t> prompt(255, 7);
+  exiting.step(prompt);
+  full.step(prompt);
+  std::chrono::duration<double> exiting_seconds{0}, full_seconds{0};
   for (auto _ : state) {
-    Generator first = with, second = without;
+    Generator exiting_copy = exiting, full_copy = full;
     const auto start = Clock::now();
-    benchmark::DoNotOptimize(first.step({7}));
+    benchmark::DoNotOptimize(exiting_copy.step({7}));
     const auto middle = Clock::now();
-    benchmark::DoNotOptimize(second.step({7}));
+    benchmark::DoNotOptimize(full_copy.step({7}));
     const auto end = Clock::now();
-    seconds_with += middle - start;
-    seconds_without += end - middle;
+    exiting_seconds += middle - start;
+    full_seconds += end - middle;
     state.SetIterationTime(std::chrono::duration<double>(middle - start).count());
-    if (first.exit_layer() != state.range(0)) state.SkipWithError("left at another layer");
+    if (exiting_copy.exit_layer() != state.range(0)) state.SkipWithError("left at another layer");
   }
-  state.counters["of_all"] = seconds_with / seconds_without;
+  state.counters["of_all"] = exiting_seconds / full_seconds;
 }
 BENCHMARK(next_token_exits)
     ->Name("NextToken/exits")
@@ -160,11 +160,11 @@ void training_memory(benchmark::State& state, const std::string& join_id) {
     backward(run(model, batch, options).total_loss());
   };
   step();  // allocates the gradients
-  const std::size_t before = storage_statistics().live_bytes;
+  const std::size_t live_bytes = storage_statistics().live_bytes;
   reset_peak_storage();
   for (auto _ : state) step();
   state.counters["peak_megabytes"] =
-      static_cast<double>(storage_statistics().peak_bytes - before) / (1 << 20);
+      static_cast<double>(storage_statistics().peak_bytes - live_bytes) / (1 << 20);
 }
 BENCHMARK_CAPTURE(training_memory, residual, "residual")
     ->Name("TrainingMemory/residual")
@@ -196,13 +196,13 @@ void write_gpt2(const std::filesystem::path& folder, DType dtype) {
   add("wte.weight", {50257, 768}, 0.01f);
   add("wpe.weight", {1024, 768}, 0.01f);
   for (int layer = 0; layer < 12; ++layer) {
-    const std::string at = "h." + std::to_string(layer) + ".";
-    norm(at + "ln_1");
-    linear(at + "attn.c_attn", 768, 3 * 768);
-    linear(at + "attn.c_proj", 768, 768);
-    norm(at + "ln_2");
-    linear(at + "mlp.c_fc", 768, 3072);
-    linear(at + "mlp.c_proj", 3072, 768);
+    const std::string prefix = "h." + std::to_string(layer) + ".";
+    norm(prefix + "ln_1");
+    linear(prefix + "attn.c_attn", 768, 3 * 768);
+    linear(prefix + "attn.c_proj", 768, 768);
+    norm(prefix + "ln_2");
+    linear(prefix + "mlp.c_fc", 768, 3072);
+    linear(prefix + "mlp.c_proj", 3072, 768);
   }
   norm("ln_f");
   write_safetensors(folder / "model.safetensors", file);
@@ -212,8 +212,8 @@ void write_gpt2(const std::filesystem::path& folder, DType dtype) {
 }
 
 // Peak resident memory of this process since the last reset, in bytes.
-double peak_memory(bool reset) {
-  if (reset) std::ofstream("/proc/self/clear_refs") << 5;
+double peak_memory(bool resets) {
+  if (resets) std::ofstream("/proc/self/clear_refs") << 5;
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
     if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * 1024;
@@ -221,13 +221,13 @@ double peak_memory(bool reset) {
   return 0;
 }
 
-// Loads GPT-2 and runs it on 64 tokens. `peak_of_file` is the peak memory of loading, as a share of
-// the file's size.
+// Loads GPT-2 and runs it on 64 tokens. `peak_of_file` is the peak memory of loading, as a fraction
+// of the file's size.
 void gpt2(benchmark::State& state, DType dtype) {
   const testing::TemporaryFolder folder;
   write_gpt2(folder.path(), dtype);
   release_cached_storage();
-  const double before = peak_memory(true);
+  const double initial_memory = peak_memory(true);
   const auto start = std::chrono::steady_clock::now();
   const Checkpoint checkpoint = load_checkpoint(folder.path());
   const std::chrono::duration<double> loading = std::chrono::steady_clock::now() - start;
@@ -236,7 +236,7 @@ void gpt2(benchmark::State& state, DType dtype) {
   const auto size =
       static_cast<double>(std::filesystem::file_size(folder.path() / "model.safetensors"));
   state.counters["loading_seconds"] = loading.count();
-  state.counters["peak_of_file"] = (peak_memory(false) - before) / size;
+  state.counters["peak_of_file"] = (peak_memory(false) - initial_memory) / size;
 }
 BENCHMARK_CAPTURE(gpt2, f32, DType::F32)
     ->Name("Gpt2/F32/64")
@@ -256,7 +256,7 @@ void training_step(benchmark::State& state, const std::string& name) {
   const Index part = plan.micro_batch > 0 ? plan.micro_batch : plan.batch;
   const IntTensor ids = IntTensor::full({part, plan.model.context}, 1);
   for (auto _ : state) {
-    for (Index done = 0; done < plan.batch; done += part) {
+    for (Index completed = 0; completed < plan.batch; completed += part) {
       backward(cross_entropy(forward(model, ids), ids));
     }
     optimiser.step(model.weights, 1e-3);

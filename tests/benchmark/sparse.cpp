@@ -16,8 +16,8 @@ using testing::random_tensor;
 class CapturingBackend : public Backend {
  public:
   std::string name() const override { return cpu_backend().name(); }
-  std::string refusal(const Part&, const Wanted&) const override { return {}; }
-  PartResult run(const Part& part, const Wanted& wanted) override {
+  std::string refusal(const Part&, const ResultRequest&) const override { return {}; }
+  PartResult run(const Part& part, const ResultRequest& wanted) override {
     captured_part = part;
     return cpu_backend().run(part, wanted);
   }
@@ -95,21 +95,22 @@ Pattern scattered(Index length, Index count) {
 }
 
 const std::vector<Sparse>& sparse_cases() {
-  const auto of_variant = [](const char* type, bool causal = true) {
+  const auto variant_case = [](const char* type, bool causal = true) {
     return [=] { return variant_part(type, sparse_length, causal); };
   };
   static const std::vector<Sparse> cases = {
-      {"strided", of_variant(R"({"type": "strided", "stride": 128, "mode": "merged"})")},
-      {"strided_90", of_variant(R"({"type": "strided", "stride": 90, "mode": "merged"})")},
-      {"fixed", of_variant(R"({"type": "fixed", "stride": 128, "summary": 8, "mode": "merged"})")},
+      {"strided", variant_case(R"({"type": "strided", "stride": 128, "mode": "merged"})")},
+      {"strided_90", variant_case(R"({"type": "strided", "stride": 90, "mode": "merged"})")},
+      {"fixed",
+       variant_case(R"({"type": "fixed", "stride": 128, "summary": 8, "mode": "merged"})")},
       {"bigbird",
-       of_variant(R"({"type": "bigbird", "block": 64, "window_blocks": 3, "global_blocks": 2,
+       variant_case(R"({"type": "bigbird", "block": 64, "window_blocks": 3, "global_blocks": 2,
                          "random_blocks": 3})",
-                  false)},
-      {"lsh", of_variant(R"({"type": "lsh", "buckets": 64, "rounds": 2})")},
+                    false)},
+      {"lsh", variant_case(R"({"type": "lsh", "buckets": 64, "rounds": 2})")},
       {"lsh_chunks",
-       of_variant(R"({"type": "lsh", "buckets": 64, "rounds": 2, "chunk": 64})", false)},
-      {"routing", of_variant(R"({"type": "routing", "clusters": 64})")},
+       variant_case(R"({"type": "lsh", "buckets": 64, "rounds": 2, "chunk": 64})", false)},
+      {"routing", variant_case(R"({"type": "routing", "clusters": 64})")},
       {"scattered",
        [] { return make_part(1, 8, sparse_length, 64, scattered(sparse_length, 64)); }},
   };
@@ -146,11 +147,11 @@ void compare_with_dense(benchmark::State& state, const Part& part, Index dense_l
     minimum.keep_minimum(current);
     dense_minimum.keep_minimum(seconds(dense));
   }
-  const double share = pairs_of(dense) / pairs_of(part);
+  const double pair_ratio = pairs_of(dense) / pairs_of(part);
   state.counters["pairs"] = pairs_of(part);
   state.counters["pair_ns"] = minimum.real / pairs_of(part) * 1e9;
-  state.counters["of_dense"] = minimum.real / dense_minimum.real * share;
-  state.counters["of_dense_cpu"] = minimum.cpu / dense_minimum.cpu * share;
+  state.counters["of_dense"] = minimum.real / dense_minimum.real * pair_ratio;
+  state.counters["of_dense_cpu"] = minimum.cpu / dense_minimum.cpu * pair_ratio;
 }
 
 }  // namespace attnscope

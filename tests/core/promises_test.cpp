@@ -48,17 +48,18 @@ TEST(Promises, NameExistingTests) {
   const std::regex definition(R"(\bTEST(?:_F|_P)?\((\w+),\s*(\w+)\))");
   for_each_source("tests", [&](const fs::path& path) {
     const std::string text = read_file(path);
-    for (std::sregex_iterator at(text.begin(), text.end(), definition), end; at != end; ++at) {
-      tests.insert((*at)[1].str() + "." + (*at)[2].str());
+    for (std::sregex_iterator match(text.begin(), text.end(), definition), end; match != end;
+         ++match) {
+      tests.insert((*match)[1].str() + "." + (*match)[2].str());
     }
   });
   const std::regex name(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
-  std::size_t named = 0;
-  for (std::sregex_iterator at(page.begin(), page.end(), name), end; at != end; ++at) {
-    ++named;
-    EXPECT_TRUE(tests.contains((*at)[1].str())) << (*at)[1].str();
+  std::size_t name_count = 0;
+  for (std::sregex_iterator match(page.begin(), page.end(), name), end; match != end; ++match) {
+    ++name_count;
+    EXPECT_TRUE(tests.contains((*match)[1].str())) << (*match)[1].str();
   }
-  EXPECT_GT(named, 15u);
+  EXPECT_GT(name_count, 15u);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -72,19 +72,19 @@ TEST(Rooms, EveryFolderIsListed) {
 TEST(Rooms, IncludesRunDownwards) {
   const std::vector<fs::path> sources = core_sources();
   ASSERT_GT(sources.size(), 200u);
-  std::size_t seen = 0;
+  std::size_t include_count = 0;
   for (const fs::path& source : sources) {
     for (const std::string& include : includes_of(testing::source_folder() / source)) {
       if (fs::path(include).begin()->string() != "core") {
         EXPECT_TRUE(include.ends_with(".inc")) << source << " includes " << include;
         continue;
       }
-      ++seen;
+      ++include_count;
       EXPECT_LE(height(room_of(include)), height(room_of(source)))
           << source.string() << " includes " << include << " of a higher room";
     }
   }
-  EXPECT_GT(seen, 1000u);
+  EXPECT_GT(include_count, 1000u);
 }
 
 // Rooms below view/ must not read ids and parameters of views: views pass typed requests to them.
@@ -106,17 +106,17 @@ TEST(Rooms, ExperimentFolderNamesNoView) {
       {"core/experiment/compatible_choice.cpp", "position"},
       {"core/experiment/mask_and_graph.h", "graph"},  // a variant id
       {"core/experiment/view_settings.h", "map"}};    // the initial view
-  std::set<std::pair<std::string, std::string>> seen;
+  std::set<std::pair<std::string, std::string>> found;
   for (const fs::path& source : core_sources()) {
     if (room_of(source) != "experiment") continue;
     const std::string text = read_file(testing::source_folder() / source);
     for (const View& view : views()) {
       if (text.find('"' + view.id + '"') != std::string::npos) {
-        seen.emplace(source.string(), view.id);
+        found.emplace(source.string(), view.id);
       }
     }
   }
-  EXPECT_EQ(seen, homonyms);
+  EXPECT_EQ(found, homonyms);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -67,25 +67,25 @@ std::string run_input(const Target& target, const std::string& input) {
   current_input = &input;
   release_cached_storage();
   begin_counting();
-  const double begin = processor_seconds();
+  const double start = processor_seconds();
   set_alarm(kHangSeconds);
-  std::string problem;
+  std::string error;
   try {
     run(target, input);
   } catch (const std::exception& e) {
-    problem = std::string("threw an unexpected error: ") + e.what();
+    error = std::string("threw an unexpected error: ") + e.what();
   }
   set_alarm(0);
-  const double seconds = processor_seconds() - begin;
-  if (peak_counted() > kMaxMemory) {
-    problem = "took " + std::to_string(peak_counted() >> 20) + " MB";
+  const double seconds = processor_seconds() - start;
+  if (counted_peak() > kMaxMemory) {
+    error = "took " + std::to_string(counted_peak() >> 20) + " MB";
   }
-  if (!(seconds <= kMaxSeconds)) problem = "took " + std::to_string(seconds) + " s";
+  if (!(seconds <= kMaxSeconds)) error = "took " + std::to_string(seconds) + " s";
   current_input = nullptr;
-  if (problem.empty()) return "";
+  if (error.empty()) return "";
   const fs::path finding = testing::build_folder() / ("fuzz-finding-" + target.name);
   write_file(finding, input);
-  return "target " + target.name + " " + problem + "; the input is in " + finding.string();
+  return "target " + target.name + " " + error + "; the input is in " + finding.string();
 }
 
 std::vector<std::string> earlier_findings(const Target& target) {
@@ -99,28 +99,29 @@ std::vector<std::string> earlier_findings(const Target& target) {
 class Fuzz : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Fuzz, ReadsOrRejects) {
-  const Target& tested = target(GetParam());
-  install_handlers(tested);
-  std::vector<std::string> seeds = tested.seeds();
+  const Target& fuzz_target = target(GetParam());
+  install_handlers(fuzz_target);
+  std::vector<std::string> seeds = fuzz_target.seeds();
   ASSERT_FALSE(seeds.empty());
-  for (const std::string& seed : seeds) ASSERT_EQ(run_input(tested, seed), "");
-  for (const std::string& input : earlier_findings(tested)) ASSERT_EQ(run_input(tested, input), "");
+  for (const std::string& seed : seeds) ASSERT_EQ(run_input(fuzz_target, seed), "");
+  for (const std::string& input : earlier_findings(fuzz_target))
+    ASSERT_EQ(run_input(fuzz_target, input), "");
   const char* extended_time = std::getenv("ATTNSCOPE_FUZZ_SECONDS");
   const double seconds = extended_time != nullptr ? std::atof(extended_time) : 0.7;
   Random random(1);
   const MutateBytes mutate_bytes = [&](const std::string& text) {
     return mutate_any_bytes(text, random);
   };
-  const double begin = processor_seconds();
+  const double start = processor_seconds();
   int inputs = 0;
-  for (; (inputs < kMaxInputs || extended_time != nullptr) && processor_seconds() - begin < seconds;
+  for (; (inputs < kMaxInputs || extended_time != nullptr) && processor_seconds() - start < seconds;
        ++inputs) {
     std::string input = seeds[random() % seeds.size()];
     for (auto mutations = 1 + random() % 3; mutations > 0; --mutations) {
-      input = mutate(tested.format, input, mutate_bytes, random);
+      input = mutate(fuzz_target.format, input, mutate_bytes, random);
     }
     if (input.size() > kMaxInputBytes) continue;
-    ASSERT_EQ(run_input(tested, input), "") << "after " << inputs;
+    ASSERT_EQ(run_input(fuzz_target, input), "") << "after " << inputs;
   }
   RecordProperty("inputs", inputs);
   EXPECT_GT(inputs, 5);

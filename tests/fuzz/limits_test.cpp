@@ -27,7 +27,7 @@ constexpr std::size_t kMegabyte = std::size_t{1} << 20;
 struct Cost {
   std::size_t bytes = 0;
   double seconds = 0;
-  std::string refusal;
+  std::string error;
 };
 
 double processor_seconds() {
@@ -36,17 +36,17 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-Cost cost_of(const std::function<void()>& read) {
+Cost measure_cost(const std::function<void()>& read) {
   Cost cost;
   fuzz::begin_counting();
-  const double begin = processor_seconds();
+  const double start = processor_seconds();
   try {
     read();
   } catch (const InputError& e) {
-    cost.refusal = e.what();
+    cost.error = e.what();
   }
-  cost.seconds = processor_seconds() - begin;
-  cost.bytes = fuzz::peak_counted();
+  cost.seconds = processor_seconds() - start;
+  cost.bytes = fuzz::counted_peak();
   return cost;
 }
 
@@ -65,29 +65,29 @@ std::string repeated(std::size_t n, std::string_view text) {
 
 Cost cost_of_empty_objects(std::size_t count) {
   const std::string text = "[{}" + repeated(count - 1, ",{}") + "]";
-  return cost_of([&] { EXPECT_EQ(parse_json(text, "f").size(), count); });
+  return measure_cost([&] { EXPECT_EQ(parse_json(text, "f").size(), count); });
 }
 
 TEST(Limits, BoundJsonOfManyEmptyObjects) {
-  const Cost quarter = cost_of_empty_objects(25000), whole = cost_of_empty_objects(100000);
-  expect_linear(quarter, whole);
-  EXPECT_LT(whole.bytes, 32 * kMegabyte);
+  const Cost quarter_cost = cost_of_empty_objects(25000), full_cost = cost_of_empty_objects(100000);
+  expect_linear(quarter_cost, full_cost);
+  EXPECT_LT(full_cost.bytes, 32 * kMegabyte);
 }
 
 TEST(Limits, BoundJsonOf31Megabytes) {
   const auto cost = [](std::size_t count) {
     const std::string text = "[[]" + repeated(count, ",{\"a\":1}") + "]";
-    return cost_of([&] { parse_json(text, "f"); });
+    return measure_cost([&] { parse_json(text, "f"); });
   };
-  const Cost quarter = cost(31 * kMegabyte / 32), whole = cost(31 * kMegabyte / 8);
-  expect_linear(quarter, whole);
-  EXPECT_LT(whole.bytes, 1400 * kMegabyte);  // 350 bytes per object of 8
+  const Cost quarter_cost = cost(31 * kMegabyte / 32), full_cost = cost(31 * kMegabyte / 8);
+  expect_linear(quarter_cost, full_cost);
+  EXPECT_LT(full_cost.bytes, 1400 * kMegabyte);  // 350 bytes per object of 8
 }
 
 TEST(Limits, BoundNestedJson) {
   const std::string text = std::string(kMegabyte, '[') + std::string(kMegabyte, ']');
-  const Cost cost = cost_of([&] { parse_json(text, "f"); });
-  EXPECT_EQ(cost.refusal, "f: JSON nested deeper than " + std::to_string(Json::kMaxDepth));
+  const Cost cost = measure_cost([&] { parse_json(text, "f"); });
+  EXPECT_EQ(cost.error, "f: JSON nested deeper than " + std::to_string(Json::kMaxDepth));
   EXPECT_LT(cost.bytes, kMegabyte);
 }
 
@@ -106,12 +106,12 @@ std::string header_of_tensors(std::size_t count) {
 
 TEST(Limits, BoundSafetensorsOf20000Tensors) {
   const auto cost = [](std::size_t count) {
-    const auto path = fuzz::file_with("f.safetensors", header_of_tensors(count));
-    return cost_of([&] { EXPECT_EQ(read_safetensors(path).tensors.size(), count); });
+    const auto path = fuzz::write_input_file("f.safetensors", header_of_tensors(count));
+    return measure_cost([&] { EXPECT_EQ(read_safetensors(path).tensors.size(), count); });
   };
-  const Cost quarter = cost(5000), whole = cost(20000);
-  expect_linear(quarter, whole);
-  EXPECT_LT(whole.bytes, 64 * kMegabyte);
+  const Cost quarter_cost = cost(5000), full_cost = cost(20000);
+  expect_linear(quarter_cost, full_cost);
+  EXPECT_LT(full_cost.bytes, 64 * kMegabyte);
 }
 
 std::string little_endian(std::uint64_t value, std::size_t bytes) {
@@ -137,16 +137,18 @@ std::string deflated_zeros(std::size_t megabytes) {
   return out;
 }
 
-// Archive with one deflated member, whose unpacked size is `claimed` according to the directory.
-std::string archive_of(const std::string& packed, std::uint64_t claimed) {
+// Archive with one deflated member, whose unpacked size is `declared_size` according to the
+// directory.
+std::string archive_of(const std::string& packed, std::uint64_t declared_size) {
   const std::string name = "a.npy";
-  const std::string common = little_endian(20, 2) + little_endian(0, 2) + little_endian(8, 2) +
-                             little_endian(0, 8) + little_endian(packed.size(), 4) +
-                             little_endian(claimed, 4) + little_endian(name.size(), 2) +
-                             little_endian(0, 2);
-  const std::string file = "PK\3\4" + common + name + packed;
-  const std::string directory = "PK\1\2" + little_endian(20, 2) + common + little_endian(0, 8) +
-                                little_endian(0, 2) + little_endian(0, 4) + name;
+  const std::string common_fields =
+      little_endian(20, 2) + little_endian(0, 2) + little_endian(8, 2) + little_endian(0, 8) +
+      little_endian(packed.size(), 4) + little_endian(declared_size, 4) +
+      little_endian(name.size(), 2) + little_endian(0, 2);
+  const std::string file = "PK\3\4" + common_fields + name + packed;
+  const std::string directory = "PK\1\2" + little_endian(20, 2) + common_fields +
+                                little_endian(0, 8) + little_endian(0, 2) + little_endian(0, 4) +
+                                name;
   return file + directory + "PK\5\6" + little_endian(0, 4) + little_endian(1, 2) +
          little_endian(1, 2) + little_endian(directory.size(), 4) + little_endian(file.size(), 4) +
          little_endian(0, 2);
@@ -154,14 +156,16 @@ std::string archive_of(const std::string& packed, std::uint64_t claimed) {
 
 // 3.9 MB that unpack to 4 GB: only the beginning of a member is unpacked if it is not an array.
 TEST(Limits, BoundArchiveThatUnpacksTo4Gigabytes) {
-  const std::string quarter = deflated_zeros(16);  // the complete stream is 256 times as long
+  const std::string repeated_stream =
+      deflated_zeros(16);  // the complete stream is 256 times as long
   std::string packed;
-  for (int i = 0; i < 255; ++i) packed += quarter.substr(0, quarter.size() * 15 / 16);
-  const std::string bytes = archive_of(packed + quarter, 0xfffffffe);
+  for (int i = 0; i < 255; ++i)
+    packed += repeated_stream.substr(0, repeated_stream.size() * 15 / 16);
+  const std::string bytes = archive_of(packed + repeated_stream, 0xfffffffe);
   EXPECT_GT(bytes.size(), 3 * kMegabyte);
-  const auto path = fuzz::file_with("a.npz", bytes);
-  const Cost cost = cost_of([&] { read_imported_tensors({path.string(), "", "", 0, 0}); });
-  EXPECT_NE(cost.refusal, "");
+  const auto path = fuzz::write_input_file("a.npz", bytes);
+  const Cost cost = measure_cost([&] { read_imported_tensors({path.string(), "", "", 0, 0}); });
+  EXPECT_NE(cost.error, "");
   EXPECT_LT(cost.bytes, 4 * bytes.size());
 }
 
@@ -178,22 +182,23 @@ TEST(Limits, BoundImageWithLongText) {
   const std::string piece = deflated_zeros(32);
   while (text.size() < 3 * kMegabyte / 2) text += piece.substr(0, piece.size() * 31 / 32);
   const std::string chunk = "zTXt" + text;
-  const auto sum =
+  const auto checksum =
       crc32(0, reinterpret_cast<const Bytef*>(chunk.data()), static_cast<uInt>(chunk.size()));
   std::string png = fuzz::source_file("assets/samples/digit.png");
   png.insert(33, big_endian(static_cast<std::uint32_t>(text.size())) + chunk +
-                     big_endian(static_cast<std::uint32_t>(sum)));
-  const auto path = fuzz::file_with("f.png", png);
-  const Cost cost = cost_of([&] { read_png_metadata(path); });
-  EXPECT_NE(cost.refusal, "");
+                     big_endian(static_cast<std::uint32_t>(checksum)));
+  const auto path = fuzz::write_input_file("f.png", png);
+  const Cost cost = measure_cost([&] { read_png_metadata(path); });
+  EXPECT_NE(cost.error, "");
   EXPECT_LT(cost.bytes, 2 * limits::kMaxPngText);
 }
 
 // A row of 67 million pixels in a hundred bytes.
 TEST(Limits, BoundImageWithWideRow) {
-  const auto path = fuzz::file_with("f.png", fuzz::source_file("tests/fuzz/found/png/wide-row"));
-  const Cost cost = cost_of([&] { read_png_metadata(path); });
-  EXPECT_NE(cost.refusal.find("image too large"), std::string::npos) << cost.refusal;
+  const auto path =
+      fuzz::write_input_file("f.png", fuzz::source_file("tests/fuzz/found/png/wide-row"));
+  const Cost cost = measure_cost([&] { read_png_metadata(path); });
+  EXPECT_NE(cost.error.find("image too large"), std::string::npos) << cost.error;
   EXPECT_LT(cost.bytes, kMegabyte);
 }
 

@@ -18,9 +18,9 @@ constexpr std::size_t kMaxAllocation = std::size_t{4} << 30;  // larger allocati
 void* count_block(void* block) {
   if (block != nullptr) {
     const auto size = static_cast<std::ptrdiff_t>(malloc_usable_size(block));
-    const std::ptrdiff_t now = live_bytes.fetch_add(size) + size;
-    std::ptrdiff_t before = peak_bytes.load();
-    while (now > before && !peak_bytes.compare_exchange_weak(before, now)) {
+    const std::ptrdiff_t live = live_bytes.fetch_add(size) + size;
+    std::ptrdiff_t peak = peak_bytes.load();
+    while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
     }
   }
   return block;
@@ -80,7 +80,7 @@ void begin_counting() {
   peak_bytes = live_bytes.load();
 }
 
-std::size_t peak_counted() {
+std::size_t counted_peak() {
   return static_cast<std::size_t>(peak_bytes.load() - bytes_at_begin.load());
 }
 

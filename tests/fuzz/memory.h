@@ -12,7 +12,7 @@ inline constexpr bool kCountsMemory = false;
 inline constexpr bool kCountsMemory = true;
 #endif
 
-void begin_counting();       // relative to the current memory
-std::size_t peak_counted();  // peak in bytes since begin_counting()
+void begin_counting();       // resets the peak; counts from the current memory on
+std::size_t counted_peak();  // peak in bytes since begin_counting()
 
 }  // namespace attnscope::fuzz

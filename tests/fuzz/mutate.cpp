@@ -40,17 +40,18 @@ std::string escape_pointer_token(const std::string& key) {
   return token;
 }
 
-void add_pointers(const Json& value, const std::string& at, std::vector<std::string>& pointers) {
+void add_pointers(const Json& value, const std::string& pointer,
+                  std::vector<std::string>& pointers) {
   constexpr std::size_t kMaxPointers = 3000;
   if (pointers.size() >= kMaxPointers) return;
-  pointers.push_back(at);
+  pointers.push_back(pointer);
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
-      add_pointers(value[i], at + "/" + std::to_string(i), pointers);
+      add_pointers(value[i], pointer + "/" + std::to_string(i), pointers);
     }
   } else if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {
-      add_pointers(member, at + "/" + escape_pointer_token(key), pointers);
+      add_pointers(member, pointer + "/" + escape_pointer_token(key), pointers);
     }
   }
 }
@@ -94,7 +95,7 @@ std::string mutate_json(const std::string& input, const MutateBytes& mutate_byte
   add_pointers(root, "", pointers);
   for (std::size_t changes = 1 + below(3, random); changes > 0; --changes) {
     const std::string& pointer = pointers[below(pointers.size(), random)];
-    const std::string& other = pointers[below(pointers.size(), random)];
+    const std::string& source_pointer = pointers[below(pointers.size(), random)];
     try {
       Json& value = root.at_pointer(pointer);
       switch (below(6, random)) {
@@ -108,7 +109,7 @@ std::string mutate_json(const std::string& input, const MutateBytes& mutate_byte
           value = unusual_value(random);
           break;
         case 2: {
-          const Json copy = root.at_pointer(other);
+          const Json copy = root.at_pointer(source_pointer);
           root.at_pointer(pointer) = copy;
           break;
         }
@@ -122,8 +123,8 @@ std::string mutate_json(const std::string& input, const MutateBytes& mutate_byte
           } else if (value.is_array()) {
             value.push_back(unusual_value(random));
           } else if (value.is_object()) {
-            const std::size_t slash = other.rfind('/');
-            value[slash == std::string::npos ? "x" : other.substr(slash + 1)] =
+            const std::size_t slash = source_pointer.rfind('/');
+            value[slash == std::string::npos ? "x" : source_pointer.substr(slash + 1)] =
                 unusual_value(random);
           }
           break;
@@ -157,7 +158,7 @@ std::string mutate_safetensors(const std::string& input, const MutateBytes& muta
   // otherwise be rejected immediately.
   Json root = Json::parse_or_null(header);
   if (root.is_object() && below(3, random) != 0) {
-    std::size_t at = 0;
+    std::size_t offset = 0;
     for (const auto& [name, member] : Json::Object(root.items())) {
       if (name == "__metadata__" || !member.is_object()) continue;
       const Json* shape = member.find("shape");
@@ -169,11 +170,11 @@ std::string mutate_safetensors(const std::string& input, const MutateBytes& muta
                                                     : 1;
       for (const Json& n : *shape) count *= n.is_number() ? n.get<double>() : 1;
       if (!(count >= 0 && count <= 1 << 16)) continue;
-      const std::size_t end = at + static_cast<std::size_t>(count);
-      root[name]["data_offsets"] = Json::array({at, end});
-      at = end;
+      const std::size_t end = offset + static_cast<std::size_t>(count);
+      root[name]["data_offsets"] = Json::array({offset, end});
+      offset = end;
     }
-    data.resize(at, '\1');
+    data.resize(offset, '\1');
     header = root.dump(-1, Json::BadUtf8::Replace);
   }
   return little_endian(header.size(), 8) + header + data;
@@ -198,18 +199,18 @@ std::string mutate_npy(const std::string& input, const MutateBytes& mutate_bytes
 std::string stored_zip(const Files& members) {
   std::string file, directory;
   for (const auto& [name, bytes] : members) {
-    const std::string common = little_endian(20, 2) + little_endian(0, 8) +
-                               little_endian(checksum(bytes), 4) + little_endian(bytes.size(), 4) +
-                               little_endian(bytes.size(), 4) + little_endian(name.size(), 2) +
-                               little_endian(0, 2);
-    directory += "PK\1\2" + little_endian(20, 2) + common + little_endian(0, 8) +
+    const std::string common_fields =
+        little_endian(20, 2) + little_endian(0, 8) + little_endian(checksum(bytes), 4) +
+        little_endian(bytes.size(), 4) + little_endian(bytes.size(), 4) +
+        little_endian(name.size(), 2) + little_endian(0, 2);
+    directory += "PK\1\2" + little_endian(20, 2) + common_fields + little_endian(0, 8) +
                  little_endian(0, 2) + little_endian(file.size(), 4) + name;
-    file += "PK\3\4" + common + name + bytes;
+    file += "PK\3\4" + common_fields + name + bytes;
   }
-  const std::size_t at = file.size();
+  const std::size_t directory_offset = file.size();
   return file + directory + "PK\5\6" + little_endian(0, 4) + little_endian(members.size(), 2) +
          little_endian(members.size(), 2) + little_endian(directory.size(), 4) +
-         little_endian(at, 4) + little_endian(0, 2);
+         little_endian(directory_offset, 4) + little_endian(0, 2);
 }
 
 // Mutates one file of a folder or archive according to its extension.
@@ -256,26 +257,27 @@ std::string mutate_png(const std::string& input, const MutateBytes& mutate_bytes
   if (input.size() < kSignature + kChunkOverhead || below(8, random) == 0)
     return mutate_bytes(input);
   std::vector<std::string> chunks;  // type and data
-  for (std::size_t at = kSignature; at + kChunkOverhead <= input.size();) {
-    std::string length = input.substr(at, 4);
+  for (std::size_t offset = kSignature; offset + kChunkOverhead <= input.size();) {
+    std::string length = input.substr(offset, 4);
     std::ranges::reverse(length);
     std::uint32_t size = 0;
     std::memcpy(&size, length.data(), 4);
-    if (size > input.size() - at - kChunkOverhead) break;
-    chunks.push_back(input.substr(at + 4, 4 + size));
-    at += kChunkOverhead + size;
+    if (size > input.size() - offset - kChunkOverhead) break;
+    chunks.push_back(input.substr(offset + 4, 4 + size));
+    offset += kChunkOverhead + size;
   }
   if (chunks.empty()) return mutate_bytes(input);
-  const std::size_t which = below(chunks.size(), random);
+  const std::size_t chunk_index = below(chunks.size(), random);
   switch (below(6, random)) {
     case 0:
-      chunks.push_back(chunks[which]);
+      chunks.push_back(chunks[chunk_index]);
       break;
     case 1:
-      chunks.erase(chunks.begin() + static_cast<std::ptrdiff_t>(which));
+      chunks.erase(chunks.begin() + static_cast<std::ptrdiff_t>(chunk_index));
       break;
     default:
-      chunks[which] = chunks[which].substr(0, 4) + mutate_bytes(chunks[which].substr(4));
+      chunks[chunk_index] =
+          chunks[chunk_index].substr(0, 4) + mutate_bytes(chunks[chunk_index].substr(4));
   }
   std::string file = input.substr(0, kSignature);
   for (const std::string& chunk : chunks) {
@@ -310,22 +312,23 @@ std::string mutate_any_bytes(const std::string& bytes, Random& random) {
                               " "sv};
   std::string out = bytes;
   for (std::size_t n = 1 + below(4, random); n > 0; --n) {
-    const std::size_t at = below(out.size() + 1, random), run = 1 + below(16, random);
+    const std::size_t offset = below(out.size() + 1, random), run_length = 1 + below(16, random);
     switch (out.empty() ? 0 : below(6, random)) {
       case 0:
-        out.insert(at, kWords[below(kWords.size(), random)]);
+        out.insert(offset, kWords[below(kWords.size(), random)]);
         break;
       case 1:
-        out.erase(at, run);
+        out.erase(offset, run_length);
         break;
       case 2:
-        out[at % out.size()] = static_cast<char>(random());
+        out[offset % out.size()] = static_cast<char>(random());
         break;
       case 3:
-        out[at % out.size()] = static_cast<char>(out[at % out.size()] ^ (1 << below(8, random)));
+        out[offset % out.size()] =
+            static_cast<char>(out[offset % out.size()] ^ (1 << below(8, random)));
         break;
       case 4:
-        out.insert(at, out.substr(below(out.size(), random), run));
+        out.insert(offset, out.substr(below(out.size(), random), run_length));
         break;
       default:
         out.resize(out.size() - below(out.size() / 8 + 2, random) % (out.size() + 1));

@@ -1,7 +1,7 @@
 // Completeness of the fuzz targets: every reader of external bytes must have a target. Checks
 // functions declared in headers with a reader's name (read_..., parse_..., load_..., ..._from_...),
-// and sources that obtain bytes directly. Each is called in a target, or listed here with the
-// reason why not.
+// and sources that obtain bytes directly. Each must be called in a target, or listed here with the
+// reason for its absence.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
     {"read_model_files", "model cards: target card"},
     {"list_from_text", "a list in the window: value_from_text of the target options"}};
 
-// Sources that obtain bytes directly: their target, or the reason why there is none.
+// Sources that obtain bytes directly: their target, or the reason for its absence.
 const std::map<std::string, std::string> kByteSources{
     {"core/base/file.cpp", "read_file"},
     {"core/base/folder_lock.cpp", "a lock that is never read"},
@@ -127,21 +127,21 @@ TEST(Readers, AllDeclaredReadersHaveTargets) {
   const std::regex name(
       R"((?:^|\n)[A-Za-z\[][^\n(;=]*[ >*&]((?:read|parse|load)_\w+|\w+_from_(?:\w+))\()");
   const std::string targets = targets_text();
-  std::set<std::string> seen;
+  std::set<std::string> readers;
   for_each_source([&](const fs::path& path, const std::string& text) {
     if (path.extension() != ".h") return;
-    for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) {
-      const std::string reader = (*at)[1].str();
-      seen.insert(reader);
-      const bool called = std::regex_search(targets, std::regex("\\b" + reader + "\\("));
-      EXPECT_TRUE(called || kReadersWithoutTarget.contains(reader))
+    for (std::sregex_iterator match(text.begin(), text.end(), name), end; match != end; ++match) {
+      const std::string reader = (*match)[1].str();
+      readers.insert(reader);
+      const bool is_called = std::regex_search(targets, std::regex("\\b" + reader + "\\("));
+      EXPECT_TRUE(is_called || kReadersWithoutTarget.contains(reader))
           << reader << " in " << path << " reads external bytes: call it in a target of "
           << "tests/fuzz, or give the reason here";
     }
   });
-  EXPECT_GT(seen.size(), 40u);
+  EXPECT_GT(readers.size(), 40u);
   for (const auto& [reader, reason] : kReadersWithoutTarget) {
-    EXPECT_TRUE(seen.contains(reader)) << reader << " is no longer declared";
+    EXPECT_TRUE(readers.contains(reader)) << reader << " is no longer declared";
   }
 }
 
@@ -155,15 +155,15 @@ TEST(Readers, AllSourcesOfBytesAreListed) {
       return text.find(function) != std::string::npos;
     });
   };
-  std::set<std::string> seen;
+  std::set<std::string> sources;
   for_each_source([&](const fs::path& path, const std::string& text) {
     if (path.extension() != ".cpp" || !obtains_bytes(text)) return;
-    seen.insert(path.string());
+    sources.insert(path.string());
     EXPECT_TRUE(kByteSources.contains(path.string()))
         << path << " reads external bytes: name its target here, or give the reason";
   });
   for (const auto& [path, reason] : kByteSources) {
-    EXPECT_TRUE(seen.contains(path)) << path << " no longer reads anything";
+    EXPECT_TRUE(sources.contains(path)) << path << " no longer reads anything";
     if (!reason.starts_with("target")) continue;
     const std::string targets =
         read_file(testing::source_folder() / "tests" / "fuzz" / "targets.cpp");

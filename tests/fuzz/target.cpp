@@ -62,24 +62,24 @@ std::string pack(const Files& files) {
 
 Files unpack(const std::string& input) {
   constexpr std::size_t kMaxName = 60, kMaxFiles = 20;
-  const std::size_t mark = std::string(kFileMark).size();
+  const std::size_t mark_size = std::string(kFileMark).size();
   Files files;
-  for (std::size_t at = input.find(kFileMark); at < input.size() && files.size() < kMaxFiles;) {
-    const std::size_t line = std::min(input.find('\n', at), input.size());
-    const std::size_t begin = std::min(line + 1, input.size());
+  for (std::size_t mark = input.find(kFileMark); mark < input.size() && files.size() < kMaxFiles;) {
+    const std::size_t line_end = std::min(input.find('\n', mark), input.size());
+    const std::size_t begin = std::min(line_end + 1, input.size());
     const std::size_t next = std::min(input.find(kFileMark, begin), input.size());
-    const std::size_t first = std::min(at + mark, line);
-    std::string name = input.substr(first, std::min(line - first, kMaxName));
+    const std::size_t name_begin = std::min(mark + mark_size, line_end);
+    std::string name = input.substr(name_begin, std::min(line_end - name_begin, kMaxName));
     std::erase_if(name, [](unsigned char c) {
       return std::isalnum(c) == 0 && c != '.' && c != '_' && c != '-';
     });
     if (!name.empty() && name[0] != '.') files[name] = input.substr(begin, next - begin);
-    at = next;
+    mark = next;
   }
   return files;
 }
 
-fs::path folder_with(const Files& files) {
+fs::path write_folder(const Files& files) {
   static const ScratchFolder scratch;
   const fs::path folder = scratch.path() / "model";
   std::error_code ignored;
@@ -89,8 +89,8 @@ fs::path folder_with(const Files& files) {
   return folder;
 }
 
-fs::path file_with(const std::string& name, const std::string& bytes) {
-  return folder_with({{name, bytes}}) / name;
+fs::path write_input_file(const std::string& name, const std::string& bytes) {
+  return write_folder({{name, bytes}}) / name;
 }
 
 std::string source_file(const std::string& path) {

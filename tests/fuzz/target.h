@@ -60,13 +60,13 @@ std::string pack(const Files& files);
 Files unpack(const std::string& input);  // removes invalid characters from names
 
 // Writes these files to the folder that all targets share, after deleting its content.
-std::filesystem::path folder_with(const Files& files);
-std::filesystem::path file_with(const std::string& name, const std::string& bytes);
+std::filesystem::path write_folder(const Files& files);
+std::filesystem::path write_input_file(const std::string& name, const std::string& bytes);
 
-// Seeds: files in the source folder.
+// Files in the source folder, for seeds.
 std::string source_file(const std::string& path);
 std::vector<std::string> files_below(const std::string& folder, const std::string& ending,
-                                     std::size_t max_bytes);  // contents
+                                     std::size_t max_bytes);  // contents of files
 Files files_of(const std::filesystem::path& folder, std::size_t max_bytes);
 
 }  // namespace attnscope::fuzz

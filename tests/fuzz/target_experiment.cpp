@@ -22,7 +22,7 @@ void read_session(const std::string& input) {
   if (session_from_json(to_json(session), "again") != session) {
     throw std::logic_error("another session");
   }
-  const auto path = file_with("f.json", input);
+  const auto path = write_input_file("f.json", input);
   load_session(path);
 }
 
@@ -44,13 +44,13 @@ std::vector<std::string> session_seeds() {
 }
 
 void read_settings(const std::string& input) {
-  const auto folder = folder_with({{"settings.json", input}});
+  const auto folder = write_folder({{"settings.json", input}});
   const window::LoadedSettings loaded = window::load_settings(folder / "settings.json");
   if (!loaded.notice.empty()) throw InputError(loaded.notice);
 }
 
 std::vector<std::string> settings_seeds() {
-  const auto path = folder_with({}) / "settings.json";
+  const auto path = write_folder({}) / "settings.json";
   window::save_settings(path, window::Settings());
   return {read_file(path), R"({"recent": ["a.json", "b"], "scale": 1.5, "tour_done": true})"};
 }
@@ -77,10 +77,10 @@ TrainingPlan small_plan() {
 // training.safetensors and loss.csv.
 void read_training(const std::string& input) {
   TrainingPlan plan = small_plan();
-  plan.folder = folder_with(unpack(input));
+  plan.folder = write_folder(unpack(input));
   LossLog log(plan.folder);
   try {
-    log.keep(3);
+    log.load_steps(3);
   } catch (const InputError&) {
   }
   load_state(plan);
@@ -88,7 +88,7 @@ void read_training(const std::string& input) {
 
 std::vector<std::string> training_seeds() {
   TrainingPlan plan = small_plan();
-  plan.folder = folder_with({});
+  plan.folder = write_folder({});
   TrainingState state;
   state.step = state.optimiser_steps = 2;
   for (const char* name : {"a", "b"}) {
@@ -104,7 +104,7 @@ std::vector<std::string> training_seeds() {
 }
 
 void read_lesson(const std::string& input) {
-  load_lesson(file_with("01-lesson.json", input));
+  load_lesson(write_input_file("01-lesson.json", input));
 }
 
 std::vector<std::string> lesson_seeds() {

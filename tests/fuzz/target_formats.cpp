@@ -25,8 +25,9 @@ constexpr std::size_t kMaxUnpacked = std::size_t{1} << 24;
 void read_json(const std::string& input) {
   const Json value = parse_json(input, "f");
   // Round trip, indented and on one line.
-  const Json again = Json::parse_or_null(value.dump(2));
-  if (again != value || Json::parse(value.dump()) != value) throw std::logic_error("another JSON");
+  const Json reparsed = Json::parse_or_null(value.dump(2));
+  if (reparsed != value || Json::parse(value.dump()) != value)
+    throw std::logic_error("another JSON");
   value.flatten();
   value.dump_ascii();
 }
@@ -53,7 +54,8 @@ void convert(const StoredTensor& tensor) {
 }
 
 void read_safetensors_file(const std::string& input) {
-  for (const auto& [name, tensor] : read_safetensors(file_with("f.safetensors", input)).tensors) {
+  for (const auto& [name, tensor] :
+       read_safetensors(write_input_file("f.safetensors", input)).tensors) {
     convert(tensor);
   }
 }
@@ -91,23 +93,23 @@ std::vector<std::string> gguf_seeds() {
 void read_npy_file(const std::string& input) {
   if (!parse_npy_texts(input, "f.npy")) convert(parse_npy(input, "f.npy"));
   check_npy(input, input.size(), "f.npy");
-  read_npy(file_with("f.npy", input));
+  read_npy(write_input_file("f.npy", input));
 }
 
 void read_zip_file(const std::string& input) {
   parse_zip(input, "f.npz", kMaxUnpacked,
             [](const std::string&, std::string_view, std::size_t bytes) { return bytes % 3 != 0; });
-  read_zip(file_with("f.npz", input), kMaxUnpacked);
+  read_zip(write_input_file("f.npz", input), kMaxUnpacked);
 }
 
 void read_png(const std::string& input) {
   is_png(input);
-  read_png_metadata(file_with("f.png", input));
+  read_png_metadata(write_input_file("f.png", input));
 }
 
 void read_picture(const std::string& input) {
   parse_image(input, "f.jpg", 16, 16, 256);
-  const auto path = file_with("f.jpg", input);
+  const auto path = write_input_file("f.jpg", input);
   image_size(path);
   image_colours(path, 8, 8);
   image_pixels(path, 4, 6, 16);
@@ -116,7 +118,7 @@ void read_picture(const std::string& input) {
 void read_tables(const std::string& input) {
   for (const char* name : {"t.csv", "t.csv.gz"}) {
     try {
-      read_image_table(file_with(name, input), 4, 17);
+      read_image_table(write_input_file(name, input), 4, 17);
     } catch (const InputError&) {
     }
   }

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void read_checkpoint(const std::string& input) {
-  load_checkpoint(folder_with(unpack(input)).string());
+  load_checkpoint(write_folder(unpack(input)).string());
 }
 
 void read_config(const std::string& input) {
@@ -29,11 +29,11 @@ void read_config(const std::string& input) {
 }
 
 void read_card(const std::string& input) {
-  subtitle(model_card(folder_with(unpack(input)).string()));
+  subtitle(model_card(write_folder(unpack(input)).string()));
 }
 
 void read_store(const std::string& input) {
-  const fs::path path = file_with("f.safetensors", input);
+  const fs::path path = write_input_file("f.safetensors", input);
   is_store(path);
   load_store(path);
 }

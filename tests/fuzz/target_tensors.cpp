@@ -13,7 +13,8 @@ namespace attnscope::fuzz {
 namespace {
 
 void read_attend(const std::string& input) {
-  attend(read_safetensors(file_with("f.safetensors", input)), std::nullopt, true, cpu_backend());
+  attend(read_safetensors(write_input_file("f.safetensors", input)), std::nullopt, true,
+         cpu_backend());
 }
 
 std::vector<std::string> attend_seeds() {
@@ -26,7 +27,7 @@ std::vector<std::string> attend_seeds() {
 // tensors.npz, .npy or .safetensors, with tokens.json or tokens.txt.
 void read_tensors(const std::string& input) {
   const Files files = unpack(input);
-  const auto folder = folder_with(files);
+  const auto folder = write_folder(files);
   TensorFiles named;
   for (const auto& [name, bytes] : files) {
     (name.starts_with("tokens") ? named.tokens : named.file) = (folder / name).string();
@@ -65,7 +66,7 @@ std::vector<std::string> tensors_seeds() {
 }
 
 void read_input(const std::string& input) {
-  read_input_file(file_with("f.safetensors", input));
+  read_input_file(write_input_file("f.safetensors", input));
 }
 
 std::vector<std::string> input_seeds() {
@@ -75,7 +76,7 @@ std::vector<std::string> input_seeds() {
 // Reads each file as a mask and as edges, according to its extension.
 void read_drawn(const std::string& input) {
   const Files files = unpack(input);
-  const auto folder = folder_with(files);
+  const auto folder = write_folder(files);
   for (const auto& [name, bytes] : files) {
     bool is_mask = true;
     try {

@@ -45,7 +45,7 @@ Comparison compare(const Tensor& got, const Tensor& expected, double tolerance) 
 ::testing::AssertionResult close(const Tensor& got, const Tensor& expected, double tolerance) {
   const Comparison comparison = compare(got, expected, tolerance);
   if (comparison.agreement == Agreement::Same) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << comparison.words;
+  return ::testing::AssertionFailure() << comparison.message;
 }
 
 ::testing::AssertionResult differs(const Tensor& got, const Tensor& expected, double tolerance) {
@@ -54,7 +54,7 @@ Comparison compare(const Tensor& got, const Tensor& expected, double tolerance) 
   return ::testing::AssertionFailure()
          << (comparison.agreement == Agreement::Same ? "the same, farthest apart: "
                                                      : "not comparable: ")
-         << comparison.words;
+         << comparison.message;
 }
 
 Tensor random_tensor(Shape shape, std::uint64_t seed, double scale) {

@@ -16,7 +16,7 @@ namespace attnscope::testing {
 enum class Agreement { Same, Different, NotComparable };
 struct Comparison {
   Agreement agreement;
-  std::string words;  // largest difference and its place, also if the tensors agree
+  std::string message;  // largest difference and its element, also if the tensors agree
 };
 // Same: max |got - expected| <= tolerance * max(1, max |expected|) over finite numbers.
 Comparison compare(const Tensor& got, const Tensor& expected, double tolerance);

@@ -46,8 +46,8 @@ TEST(Compare, IncomparableIsNeitherCloseNorDifferent) {
 }
 
 TEST(Compare, ReportsLargestDifference) {
-  const std::string words = compare(row({1, 7, 3}), row({1, 2, 2}), 1e-3).words;
-  EXPECT_NE(words.find("element 1 of [3] is 7 instead of 2"), std::string::npos) << words;
+  const std::string message = compare(row({1, 7, 3}), row({1, 2, 2}), 1e-3).message;
+  EXPECT_NE(message.find("element 1 of [3] is 7 instead of 2"), std::string::npos) << message;
 }
 
 }  // namespace ATTNSCOPE_FILE

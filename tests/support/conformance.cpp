@@ -49,17 +49,18 @@ void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected)
 }
 
 void expect_conformance(const std::string& name) {
-  const fs::path begin = conformance_folder() / name;
-  const fs::path spec_file = begin.string() + ".spec.json";
+  const fs::path prefix = conformance_folder() / name;
+  const fs::path spec_file = prefix.string() + ".spec.json";
   const auto spec = fs::exists(spec_file) ? std::optional(read_file(spec_file)) : std::nullopt;
-  const auto run_attend = [&](bool terms) {
-    return attend(read_safetensors(begin.string() + ".safetensors"), spec, terms, cpu_backend());
+  const auto run_attend = [&](bool reports_terms) {
+    return attend(read_safetensors(prefix.string() + ".safetensors"), spec, reports_terms,
+                  cpu_backend());
   };
-  if (fs::exists(begin.string() + ".reject.txt")) {
+  if (fs::exists(prefix.string() + ".reject.txt")) {
     EXPECT_THROW(run_attend(false), InputError) << name;
     return;
   }
-  const SafetensorsFile expected = read_safetensors(begin.string() + ".expected.safetensors");
+  const SafetensorsFile expected = read_safetensors(prefix.string() + ".expected.safetensors");
   expect_tensors(run_attend(expected.metadata.contains("terms")).out, expected);
 }
 

@@ -78,18 +78,20 @@ std::filesystem::path golden_path(const std::string& path) {
   return ::testing::AssertionSuccess() << "updated";
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
 
-// The lines between the common beginning and the common end, as "-" and "+" lines.
+// Lists the lines between the common beginning and the common end, as "-" and "+" lines.
 template <class Equal>
-std::string difference(const std::string& expected, const std::string& text, const Equal& equal) {
+std::string describe_difference(const std::string& expected, const std::string& text,
+                                const Equal& equal) {
   constexpr std::size_t kMaxLines = 6;
-  const std::vector<std::string> expected_lines = lines_of(expected), actual_lines = lines_of(text);
+  const std::vector<std::string> expected_lines = split_lines(expected),
+                                 actual_lines = split_lines(text);
   const std::size_t common_size = std::min(expected_lines.size(), actual_lines.size());
   std::size_t first = 0, last = 0;
   while (first < common_size && equal(expected_lines[first], actual_lines[first])) ++first;
@@ -121,9 +123,11 @@ template <class Equal>
     return ::testing::AssertionFailure() << path << " does not exist" << kUpdateHint;
   }
   const std::string expected = read_file(golden_path(path));
-  const std::vector<std::string> expected_lines = lines_of(expected), actual_lines = lines_of(text);
+  const std::vector<std::string> expected_lines = split_lines(expected),
+                                 actual_lines = split_lines(text);
   if (std::ranges::equal(expected_lines, actual_lines, equal)) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << path << difference(expected, text, equal) << kUpdateHint;
+  return ::testing::AssertionFailure()
+         << path << describe_difference(expected, text, equal) << kUpdateHint;
 }
 
 bool is_digit(char c) {
@@ -131,8 +135,8 @@ bool is_digit(char c) {
 }
 
 // A number at the beginning of a text.
-struct NumberAt {
-  explicit NumberAt(const char* text) {
+struct LeadingNumber {
+  explicit LeadingNumber(const char* text) {
     char* end = nullptr;
     value = std::strtod(text, &end);
     length = static_cast<std::size_t>(end - text);
@@ -147,12 +151,12 @@ struct NumberAt {
     is_rounded = decimals > 0 || exponent < digits.size() || *end == '%';
     unit = std::pow(10, -decimals) * power;
   }
-  double value = 0, unit = 1;  // unit: of the last digit
+  double value = 0, unit = 1;  // unit of the last digit
   std::size_t length = 0;
   bool is_rounded = false;
 };
 
-bool similar_colours(const char* a, const char* b) {
+bool are_similar_colours(const char* a, const char* b) {
   constexpr int kDigits = 7;  // "#rrggbb"
   if (std::strlen(a) < kDigits || std::strlen(b) < kDigits) return false;
   for (int n = 1; n < kDigits; n += 2) {
@@ -167,11 +171,11 @@ bool equal_but_for_rounding(const std::string& expected, const std::string& text
   if (expected == text) return true;
   const char *a = expected.c_str(), *b = text.c_str();
   while (*a != 0 && *b != 0) {
-    if (*a == '#' && *b == '#' && similar_colours(a, b)) {
+    if (*a == '#' && *b == '#' && are_similar_colours(a, b)) {
       a += 7;
       b += 7;
     } else if ((*a == '-' || is_digit(*a)) && (*b == '-' || is_digit(*b))) {
-      const NumberAt x(a), y(b);
+      const LeadingNumber x(a), y(b);
       if (x.length == 0 || y.length == 0) {  // a dash
         if (*a++ != *b++) return false;
         continue;
@@ -192,8 +196,8 @@ bool equal_but_for_rounding(const std::string& expected, const std::string& text
 
 std::string describe(const Flags& flags) {
   std::string text;
-  for (const auto& [name, set] : flags) {
-    if (set) text += " " + name;
+  for (const auto& [name, is_set] : flags) {
+    if (is_set) text += " " + name;
   }
   return text;
 }

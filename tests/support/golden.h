@@ -16,15 +16,16 @@ namespace attnscope::testing {
 
 using Flags = std::vector<std::pair<std::string, bool>>;
 
-// The names of the flags that are set, each after a space.
+// Lists the names of the set flags, each after a space.
 std::string describe(const Flags& flags);
-// A line per parameter: kind, flags, limits, default, illustrative defaults for 7 and 64 tokens.
+// Describes each parameter on a line: kind, flags, limits, default, illustrative defaults for 7 and
+// 64 tokens.
 std::string describe(const std::vector<Parameter>& parameters);
-// Id, flags and parameters, and a line per weight: its flags, and the shape, mean and root mean
-// square of its initial value in a small model.
+// Describes id, flags, parameters and, on a line each, weights: their flags, and the shape, mean
+// and root mean square of their initial values in a small model.
 std::string describe(const Info& info, const Flags& flags);
 
-// The entries, separated by " | ", in indented lines of at most 100 columns where possible.
+// Joins the entries by " | " in indented lines of at most 100 columns where possible.
 std::string wrapped_entries(const std::vector<std::string>& entries);
 
 // Names grouped by result, in the order in which the results first occur.
@@ -43,7 +44,7 @@ class NamesByResult {
 
 // Compares text whose numbers may differ in their last digit between processors: numbers with a
 // decimal point or before a percent sign by one unit in their last digit, colours (#rrggbb) by 3
-// per channel. All else must be equal.
+// per channel. The remaining text must be equal.
 ::testing::AssertionResult matches_golden_rounded(const std::string& text, const std::string& path);
 
 // Values by name ("GROUP: NAME"), compared with a tolerance relative to max(1, |expected|). The

@@ -60,18 +60,18 @@ struct Statistics {
         continue;
       }
       sum += value;
-      least = std::min(least, value);
-      most = std::max(most, value);
+      min_value = std::min(min_value, value);
+      max_value = std::max(max_value, value);
     }
     const Index count = values.size() - missing;
-    if (count == 0) least = most = NAN;
+    if (count == 0) min_value = max_value = NAN;
     mean = count == 0 ? NAN : sum / static_cast<double>(count);
   }
   std::string text() const {
-    return number(least) + " to " + number(most) + ", mean " + number(mean) +
+    return number(min_value) + " to " + number(max_value) + ", mean " + number(mean) +
            (missing == 0 ? "" : ", " + std::to_string(missing) + " missing");
   }
-  double least = INFINITY, most = -INFINITY, mean = 0;
+  double min_value = INFINITY, max_value = -INFINITY, mean = 0;
   Index missing = 0;
 };
 
@@ -245,17 +245,18 @@ std::string readable_svg(const DisplayList& list) {
 
 std::string readable_svg(const ViewLayout& layout) {
   ReadableSvg svg(layout.list);
-  const std::string clear = attribute("fill", "none");
+  const std::string no_fill = attribute("fill", "none");
   if (layout.plot.width > 0) {
-    svg.add(with_title("<rect" + box_attributes(layout.plot) + attribute("class", "plot") + clear,
+    svg.add(with_title("<rect" + box_attributes(layout.plot) + attribute("class", "plot") + no_fill,
                        "rows from " + coordinate(layout.row) + ": " + coordinate(layout.height) +
                            " of " + std::to_string(layout.rows) + ", columns from " +
                            coordinate(layout.column) + ": " + coordinate(layout.width) + " of " +
                            std::to_string(layout.columns)));
   }
   for (const Handle& handle : layout.handles) {
-    svg.add(with_title("<rect" + box_attributes(handle.area) + attribute("class", "handle") + clear,
-                       markup(handle.help)));
+    svg.add(
+        with_title("<rect" + box_attributes(handle.area) + attribute("class", "handle") + no_fill,
+                   markup(handle.help)));
   }
   constexpr int kSteps = 3;
   const Box area =
@@ -266,7 +267,7 @@ std::string readable_svg(const ViewLayout& layout) {
     const std::optional<Hit> hit = layout.hit(p);
     if (!hit) continue;
     svg.add("<circle" + attribute("cx", coordinate(p.x)) + attribute("cy", coordinate(p.y)) +
-            attribute("r", "2") + attribute("class", "hit") + clear + "><title>" +
+            attribute("r", "2") + attribute("class", "hit") + no_fill + "><title>" +
             markup(hit_text(*hit)) + "</title></circle>\n");
   }
   return svg.finish();

@@ -20,7 +20,7 @@ class PlainMeasure : public TextMeasure {
 };
 
 std::string readable_svg(const DisplayList& list);
-// With the plot area, handles, and the hits at 3 x 3 points of the plot or page.
+// Adds the plot area, the handles, and the hits at 3 x 3 points of the plot or page.
 std::string readable_svg(const ViewLayout& layout);
 
 ::testing::AssertionResult matches_golden_svg(const DisplayList& list, const std::string& path);
@@ -32,13 +32,13 @@ struct PageStyle {
   bool framed = true, dark = false;
   std::optional<Point> pointer{};
 };
-// The layout of the session's view, measured with PlainMeasure.
+// Lays out the session's view, measured with PlainMeasure.
 ViewLayout lay_out_plain(const Trace& trace, const Session& session, const Findings& findings,
                          const PageStyle& style = {});
 
-// A line per matrix of the session's view: shape, number of missing values, least, greatest and
-// mean value, first and last row label. The error message if the view has no data; empty if it
-// never has any.
+// Describes each matrix of the view's data on a line: shape, number of missing values, minimum,
+// maximum and mean, first and last row label. Returns the error message if the view has no data;
+// empty if the kind of view never has data.
 std::string describe_data(const Trace& trace, const Session& session, const Findings& findings);
 
 }  // namespace attnscope::testing

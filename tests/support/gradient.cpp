@@ -6,10 +6,11 @@
 namespace attnscope::testing {
 namespace {
 
-// Elements of `values` to vary: evenly spread, and that of the largest gradient.
-std::vector<Index> select_elements(const Tensor& gradient, const Tensor& values, Index most) {
+// Elements of `values` to vary: evenly spread, and the one with the largest gradient.
+std::vector<Index> select_elements(const Tensor& gradient, const Tensor& values,
+                                   Index max_elements) {
   std::vector<Index> elements;
-  const Index stride = std::max<Index>(1, values.size() / most) | 1;
+  const Index stride = std::max<Index>(1, values.size() / max_elements) | 1;
   for (Index i = 0; i < values.size(); i += stride) elements.push_back(i);
   if (!gradient.defined()) return elements;
   const auto largest = std::max_element(gradient.begin(), gradient.end(),
@@ -45,11 +46,11 @@ double central_difference(float& number, float step, const std::function<double(
   }
   struct Probe {
     Index element;
-    double expected, error;  // for the best step
+    double expected, error;  // values of the best step
   };
   std::vector<Probe> probes;
   double largest = 0;
-  for (const Index i : select_elements(gradient, values, options.most)) {
+  for (const Index i : select_elements(gradient, values, options.max_elements)) {
     Probe probe{i, 0, 0};
     for (std::size_t n = 0; n < options.steps.size(); ++n) {
       const double expected = central_difference(values[i], options.steps[n], f);
@@ -76,7 +77,7 @@ double central_difference(float& number, float step, const std::function<double(
 ::testing::AssertionResult has_no_gradient(const Tensor& gradient, Tensor values,
                                            const std::function<double()>& f, double rounding,
                                            const Differences& options) {
-  for (const Index i : select_elements(gradient, values, options.most)) {
+  for (const Index i : select_elements(gradient, values, options.max_elements)) {
     const double expected = central_difference(values[i], options.steps.front(), f);
     const double got = gradient.defined() ? static_cast<double>(gradient[i]) : 0;
     if (!(std::abs(expected) <= rounding && std::abs(got) <= rounding)) {

@@ -13,11 +13,12 @@ namespace attnscope::testing {
 struct Differences {
   std::vector<float> steps = {1e-3f};  // tried in order: a large one may cross a kink
   double tolerance = 2e-4;             // relative to the largest central difference
-  Index most = 25;  // number of elements: evenly spread, and that of the largest gradient
+  Index max_elements = 25;  // evenly spread; the element with the largest gradient is added
 };
 
-// Checks that `gradient` is that of f with respect to `values`, which f reads and which are
-// restored. Fails if all differences are zero, since a missing gradient would pass as well.
+// Checks that `gradient` is the gradient of f with respect to `values`, which f reads. Varies and
+// restores `values`. Fails if all differences are zero, since a missing gradient would pass as
+// well.
 ::testing::AssertionResult is_gradient(const Tensor& gradient, Tensor values,
                                        const std::function<double()>& f,
                                        const Differences& options);

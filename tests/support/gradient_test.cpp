@@ -43,27 +43,27 @@ TEST_F(Gradient, AcceptsGradientsOfAnySize) {
 TEST_F(Gradient, ChecksLargestComponent) {
   Tensor wrong = gradient();
   wrong[3] = 30;
-  EXPECT_TRUE(check(gradient(), {.most = 1}));
-  EXPECT_FALSE(check(wrong, {.most = 1}));
+  EXPECT_TRUE(check(gradient(), {.max_elements = 1}));
+  EXPECT_FALSE(check(wrong, {.max_elements = 1}));
 }
 
 TEST_F(Gradient, RejectsZeroGradient) {
   scale_ = 0;
   EXPECT_FALSE(check(gradient()));
-  const auto has_none = [this](const Tensor& g) {
+  const auto is_zero_gradient = [this](const Tensor& g) {
     return has_no_gradient(g, values_, [this] { return f(); }, 0, {});
   };
-  EXPECT_TRUE(has_none(gradient()));
-  EXPECT_TRUE(has_none(Tensor()));
-  EXPECT_FALSE(has_none(Tensor::full({4}, 1e-3f)));
+  EXPECT_TRUE(is_zero_gradient(gradient()));
+  EXPECT_TRUE(is_zero_gradient(Tensor()));
+  EXPECT_FALSE(is_zero_gradient(Tensor::full({4}, 1e-3f)));
   scale_ = 1;
-  EXPECT_FALSE(has_none(Tensor::zeros({4})));
+  EXPECT_FALSE(is_zero_gradient(Tensor::zeros({4})));
 }
 
 TEST_F(Gradient, RejectsNaNAndOtherShapes) {
-  Tensor broken = gradient();
-  broken[1] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_FALSE(check(broken, {.most = 1}));
+  Tensor invalid = gradient();
+  invalid[1] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(check(invalid, {.max_elements = 1}));
   EXPECT_FALSE(check(Tensor()));
   EXPECT_FALSE(check(gradient().reshaped({2, 2})));
 }
@@ -91,9 +91,9 @@ TEST_F(Gradient, UsesBestStep) {
   // |x - 0.999| has a kink that a large step crosses.
   Tensor x = Tensor::from({1}, {1});
   const auto kinked = [&x] { return std::abs(static_cast<double>(x[0]) - 0.999); };
-  const Tensor one = Tensor::full({1}, 1);
-  EXPECT_FALSE(is_gradient(one, x, kinked, {.steps = {1e-2f}}));
-  EXPECT_TRUE(is_gradient(one, x, kinked, {.steps = {1e-2f, 5e-4f}}));
+  const Tensor unit_gradient = Tensor::full({1}, 1);
+  EXPECT_FALSE(is_gradient(unit_gradient, x, kinked, {.steps = {1e-2f}}));
+  EXPECT_TRUE(is_gradient(unit_gradient, x, kinked, {.steps = {1e-2f, 5e-4f}}));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -17,8 +17,8 @@ constexpr Index kLengths[] = {12, 16, 9, 64, 256};
 // Larger weights than at initialisation: near-zero values would hide errors.
 constexpr double kSpread = 0.3;
 
-ModelConfig config_of(const SweptPair& pair, const Choice& variant, const Choice& encoding,
-                      Index length, bool causal, bool in_segments) {
+ModelConfig make_config(const SweepPair& pair, const Choice& variant, const Choice& encoding,
+                        Index length, bool causal, bool in_segments) {
   ModelConfig c;
   c.vocabulary = kVocabulary;
   c.context = length;
@@ -43,10 +43,10 @@ ModelConfig config_of(const SweptPair& pair, const Choice& variant, const Choice
 }
 
 // First length that is valid for the model.
-std::optional<ModelConfig> possible_config(const SweptPair& pair, const Choice& variant,
+std::optional<ModelConfig> possible_config(const SweepPair& pair, const Choice& variant,
                                            const Choice& encoding, bool causal, bool in_segments) {
   for (const Index length : kLengths) {
-    const ModelConfig config = config_of(pair, variant, encoding, length, causal, in_segments);
+    const ModelConfig config = make_config(pair, variant, encoding, length, causal, in_segments);
     const bool in_steps = architecture(pair.architecture).reads == Reads::Trajectories;
     if (in_steps && length % kTokensOfStep != 0) continue;
     try {
@@ -60,13 +60,13 @@ std::optional<ModelConfig> possible_config(const SweptPair& pair, const Choice& 
   return std::nullopt;
 }
 
-IntTensor make_ids(Index count, Index below, Index step) {
+IntTensor make_ids(Index count, Index id_count, Index step) {
   IntTensor ids({1, count});
-  for (Index i = 0; i < count; ++i) ids[i] = static_cast<std::int32_t>((i * step + 1) % below);
+  for (Index i = 0; i < count; ++i) ids[i] = static_cast<std::int32_t>((i * step + 1) % id_count);
   return ids;
 }
 
-Batch batch_of(const ModelConfig& c) {
+Batch make_batch(const ModelConfig& c) {
   const Reads reads = architecture(c.architecture.id).reads;
   if (reads == Reads::Trajectories) {
     // Complete steps (return, state, action) that fit into the context.
@@ -110,15 +110,15 @@ std::vector<RunMode> run_modes(const Variant& variant) {
 
 }  // namespace
 
-void PrintTo(const SweptPair& pair, std::ostream* out) {
+void PrintTo(const SweepPair& pair, std::ostream* out) {
   *out << pair.name();
 }
 
-std::vector<SweptPair> swept_pairs() {
-  std::vector<SweptPair> pairs;
+std::vector<SweepPair> sweep_pairs() {
+  std::vector<SweepPair> pairs;
   for (const Architecture& a : architectures()) {
     for (const ResidualConnection& j : residual_connections()) {
-      const SweptPair pair{a.id, j.id};
+      const SweepPair pair{a.id, j.id};
       const Choice no_encoding = default_choice(encoding("none"));
       if (possible_config(pair, default_variant(), no_encoding, true, false)) pairs.push_back(pair);
     }
@@ -126,7 +126,7 @@ std::vector<SweptPair> swept_pairs() {
   return pairs;
 }
 
-int sweep_models(const SweptPair& pair, const std::function<void(const SweptModel&)>& check) {
+int sweep_models(const SweepPair& pair, const std::function<void(const SweepModel&)>& check) {
   int model_count = 0;
   for (const Variant& v : variants()) {
     for (const Encoding& e : encodings()) {
@@ -137,7 +137,7 @@ int sweep_models(const SweptPair& pair, const std::function<void(const SweptMode
         const std::string name = pair.architecture + ", " + pair.residual_connection + ", " + v.id +
                                  " with " + e.id + (mode.causal ? "" : ", bidirectional") +
                                  (mode.in_segments ? ", in segments" : "");
-        check({name, make_random_model(*config), batch_of(*config)});
+        check({name, make_random_model(*config), make_batch(*config)});
         ++model_count;
       }
     }

@@ -1,4 +1,4 @@
-// Every architecture with every residual connection, variant and encoding, as models small enough
+// Models of every architecture with every residual connection, variant and encoding, small enough
 // to run thousands of them. New registry entries are included automatically.
 #pragma once
 
@@ -12,22 +12,22 @@
 
 namespace attnscope::testing {
 
-struct SweptModel {
+struct SweepModel {
   std::string name;  // "universal, gru, local with alibi"
   Model model;
-  Batch batch;  // of one item, with targets
+  Batch batch;  // one item, with targets
 };
 
 // A compatible architecture and residual connection: the parameter of a test.
-struct SweptPair {
+struct SweepPair {
   std::string architecture, residual_connection;
   std::string name() const { return architecture + "_" + residual_connection; }
 };
-void PrintTo(const SweptPair& pair, std::ostream* out);
-std::vector<SweptPair> swept_pairs();
+void PrintTo(const SweepPair& pair, std::ostream* out);
+std::vector<SweepPair> sweep_pairs();
 
 // Calls `check` for each compatible variant and encoding, in each supported direction; returns the
 // number of calls.
-int sweep_models(const SweptPair& pair, const std::function<void(const SweptModel&)>& check);
+int sweep_models(const SweepPair& pair, const std::function<void(const SweepModel&)>& check);
 
 }  // namespace attnscope::testing

@@ -30,12 +30,12 @@ Trace run_model(const ModelTrace& options) {
   // Initial biases are zero, which would hide their effect; sharper scores are more illustrative.
   std::uint64_t seed = 1;
   for (auto& [name, weight] : model.weights) {
-    const bool of_encoding = name.find("pos.") != std::string::npos;
-    const bool of_scores = name.ends_with(".wq") || name.ends_with(".wk");
+    const bool is_encoding_weight = name.find("pos.") != std::string::npos;
+    const bool is_score_weight = name.ends_with(".wq") || name.ends_with(".wk");
     Tensor& numbers = weight.mutable_value();
-    for (Index i = 0; (of_encoding || of_scores) && i < numbers.size(); ++i, ++seed) {
+    for (Index i = 0; (is_encoding_weight || is_score_weight) && i < numbers.size(); ++i, ++seed) {
       const auto noise = static_cast<float>(seed * 2654435761U % 2001) / 1000 - 1;
-      numbers[i] = of_scores ? 3 * numbers[i] : numbers[i] + 0.5F * noise;
+      numbers[i] = is_score_weight ? 3 * numbers[i] : numbers[i] + 0.5F * noise;
     }
   }
   Trace trace;

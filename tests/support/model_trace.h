@@ -18,7 +18,7 @@ Trace run_model(const ModelTrace& options);
 // Trace of a variant with illustrative parameters, without positions, on 16 tokens.
 Trace run_variant(const Variant& v);
 
-// The settings of a view's parameters: {"before": true}.
+// Settings of a view with these parameters: {"before": true}.
 ViewSettings settings_with(const std::string& view, const std::string& json);
 
 }  // namespace attnscope::testing

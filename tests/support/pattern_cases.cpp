@@ -4,7 +4,7 @@
 
 namespace attnscope::testing {
 
-Pattern built_pattern(Index heads, Index queries, Index keys, int rules,
+Pattern build_pattern(Index heads, Index queries, Index keys, int rules,
                       const std::function<void(PatternBuilder&, Index, Index)>& add) {
   PatternBuilder builder(heads, queries, keys,
                          std::vector<std::string>(static_cast<std::size_t>(rules), "rule"));
@@ -18,8 +18,8 @@ Pattern built_pattern(Index heads, Index queries, Index keys, int rules,
 }
 
 Pattern strided_pattern(Index queries, Index keys, Index step, Index window) {
-  return built_pattern(1, queries, keys, 2, [=](PatternBuilder& rows, Index, Index i) {
-    rows.causal_limit(i + 1);
+  return build_pattern(1, queries, keys, 2, [=](PatternBuilder& rows, Index, Index i) {
+    rows.set_causal_limit(i + 1);
     rows.add(0, i - window, i + 1);
     rows.add(1, i % step, keys, step);
   });
@@ -30,7 +30,7 @@ Pattern hashed_pattern(Index heads, Index queries, Index keys, Index buckets) {
     Random random(static_cast<std::uint64_t>((head * 2 + round) * (queries + keys) + i));
     return random.below(static_cast<std::uint64_t>(buckets));
   };
-  return built_pattern(heads, queries, keys, 2, [=](PatternBuilder& rows, Index head, Index i) {
+  return build_pattern(heads, queries, keys, 2, [=](PatternBuilder& rows, Index head, Index i) {
     for (Index round = 0; round < 2; ++round) {
       for (Index c = 0; c < keys; ++c) {
         if (c != i && bucket(head, round, c) == bucket(head, round, i)) {
@@ -41,14 +41,14 @@ Pattern hashed_pattern(Index heads, Index queries, Index keys, Index buckets) {
   });
 }
 
-Pattern any_pattern(Index heads, Index queries, Index keys, std::uint64_t seed) {
+Pattern random_pattern(Index heads, Index queries, Index keys, std::uint64_t seed) {
   Random random(seed);
   const auto below = [&](Index n) {
     return static_cast<Index>(random.below(static_cast<std::uint64_t>(n)));
   };
   const Index kinds = 1 + below(6), max_runs = 1 + below(9), max_step = 1 + below(9);
   std::uint64_t row_seed = 0;
-  return built_pattern(heads, queries, keys, 3, [&](PatternBuilder& rows, Index, Index) {
+  return build_pattern(heads, queries, keys, 3, [&](PatternBuilder& rows, Index, Index) {
     if (below(kinds) != 0 || row_seed == 0) row_seed = random.below(std::uint64_t{1} << 40) + 1;
     Random row(row_seed);
     const auto row_below = [&](Index n) {
@@ -66,7 +66,7 @@ Pattern any_pattern(Index heads, Index queries, Index keys, std::uint64_t seed) 
 
 Pattern scattered_pattern(Index heads, Index queries, Index keys, Index count) {
   Random random(5);
-  return built_pattern(heads, queries, keys, 1, [&](PatternBuilder& rows, Index, Index) {
+  return build_pattern(heads, queries, keys, 1, [&](PatternBuilder& rows, Index, Index) {
     for (Index n = 0; n < count; ++n) {
       rows.add_column(0, static_cast<Index>(random.below(static_cast<std::uint64_t>(keys))));
     }

@@ -11,9 +11,10 @@
 namespace attnscope::testing {
 namespace {
 
-bool entities_ok(std::string_view text) {
-  for (std::size_t at = text.find('&'); at != text.npos; at = text.find('&', at + 1)) {
-    const std::string_view rest = text.substr(at + 1);
+bool has_valid_entities(std::string_view text) {
+  for (std::size_t position = text.find('&'); position != text.npos;
+       position = text.find('&', position + 1)) {
+    const std::string_view rest = text.substr(position + 1);
     const std::array<std::string_view, 5> entities{"amp;", "lt;", "gt;", "quot;", "apos;"};
     if (std::none_of(entities.begin(), entities.end(),
                      [&](std::string_view name) { return rest.starts_with(name); })) {
@@ -24,11 +25,11 @@ bool entities_ok(std::string_view text) {
 }
 
 struct Tag {
-  std::string name, layout_error;
-  bool closes = false, empty = false;  // </name>, <name/>
+  std::string name, error;
+  bool is_closing = false, is_empty = false;  // </name>, <name/>
 };
 
-// Removes a name from the front; empty if there is none.
+// Removes and returns a name at the front; empty if the text does not begin with a name.
 std::string consume_name(std::string_view& rest) {
   std::size_t end = 0;
   while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 ||
@@ -42,31 +43,31 @@ std::string consume_name(std::string_view& rest) {
 
 Tag parse_tag(std::string_view source) {
   Tag tag;
-  const auto with_fault = [&](const char* layout_error) {
-    tag.layout_error = layout_error;
+  const auto fail = [&](const char* error) {
+    tag.error = error;
     return tag;
   };
-  if (source.size() < 3 || source.back() != '>') return with_fault("no end");
+  if (source.size() < 3 || source.back() != '>') return fail("no end");
   std::string_view rest = source.substr(1, source.size() - 2);
-  tag.closes = rest.starts_with('/');
-  if (tag.closes) rest.remove_prefix(1);
-  tag.empty = rest.ends_with('/');
-  if (tag.empty) rest.remove_suffix(1);
+  tag.is_closing = rest.starts_with('/');
+  if (tag.is_closing) rest.remove_prefix(1);
+  tag.is_empty = rest.ends_with('/');
+  if (tag.is_empty) rest.remove_suffix(1);
   tag.name = consume_name(rest);
-  if (tag.name.empty()) return with_fault("no name");
+  if (tag.name.empty()) return fail("no name");
   while (true) {
     const std::size_t spaces = std::min(rest.find_first_not_of(" \n"), rest.size());
     rest.remove_prefix(spaces);
     if (rest.empty()) return tag;
-    if (spaces == 0) return with_fault("no space before an attribute");
-    if (consume_name(rest).empty()) return with_fault("no attribute name");
+    if (spaces == 0) return fail("no space before an attribute");
+    if (consume_name(rest).empty()) return fail("no attribute name");
     if (rest.size() < 3 || rest[0] != '=' || (rest[1] != '"' && rest[1] != '\'')) {
-      return with_fault("no quoted value");
+      return fail("no quoted value");
     }
     const std::size_t end = rest.find(rest[1], 2);
-    if (end == rest.npos) return with_fault("no closing quote");
+    if (end == rest.npos) return fail("no closing quote");
     const std::string_view value = rest.substr(2, end - 2);
-    if (value.find('<') != value.npos || !entities_ok(value)) return with_fault("bad value");
+    if (value.find('<') != value.npos || !has_valid_entities(value)) return fail("bad value");
     rest.remove_prefix(end + 1);
   }
 }
@@ -89,9 +90,11 @@ Image decode_png(std::string_view png) {
 }
 
 Colour pixel(const Image& image, int x, int y) {
-  const std::size_t at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
-                              static_cast<std::size_t>(x));
-  return {image.rgba.at(at), image.rgba.at(at + 1), image.rgba.at(at + 2), image.rgba.at(at + 3)};
+  const std::size_t offset =
+      4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+           static_cast<std::size_t>(x));
+  return {image.rgba.at(offset), image.rgba.at(offset + 1), image.rgba.at(offset + 2),
+          image.rgba.at(offset + 3)};
 }
 
 std::string xml_error(std::string_view text) {
@@ -101,21 +104,21 @@ std::string xml_error(std::string_view text) {
   bool is_complete = false;
   while (!text.empty()) {
     if (text[0] != '<') {
-      const std::string_view run = text.substr(0, text.find('<'));
-      if (!entities_ok(run)) return "bad entity in: " + std::string(run);
-      if (open.empty() && run.find_first_not_of(" \n") != run.npos) return "text outside";
-      text.remove_prefix(run.size());
+      const std::string_view text_run = text.substr(0, text.find('<'));
+      if (!has_valid_entities(text_run)) return "bad entity in: " + std::string(text_run);
+      if (open.empty() && text_run.find_first_not_of(" \n") != text_run.npos) return "text outside";
+      text.remove_prefix(text_run.size());
       continue;
     }
     const std::string_view source = text.substr(0, text.find('>') + 1);
     const std::string excerpt = std::string(source.substr(0, 200));
     const Tag tag = parse_tag(source);
-    if (!tag.layout_error.empty()) return tag.layout_error + " in " + excerpt;
+    if (!tag.error.empty()) return tag.error + " in " + excerpt;
     if (is_complete) return "a second root";
-    if (tag.closes) {
+    if (tag.is_closing) {
       if (open.empty() || open.back() != tag.name) return "not open: " + excerpt;
       open.pop_back();
-    } else if (!tag.empty) {
+    } else if (!tag.is_empty) {
       open.push_back(tag.name);
     }
     is_complete = open.empty();

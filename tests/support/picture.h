@@ -9,7 +9,7 @@
 
 namespace attnscope::testing {
 
-// Throws std::runtime_error.
+// Throws std::runtime_error if the file is invalid.
 Image decode_png(std::string_view png);
 
 Colour pixel(const Image& image, int x, int y);

@@ -38,30 +38,30 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT, 0600);
 
-  std::vector<std::string> words = {program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> command = {program};
+  command.insert(command.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
+  for (std::string& word : command) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
   pid_t child = 0;
-  const int failure =
+  const int error =
       posix_spawn(&child, program.c_str(), &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) throw std::runtime_error(program + " cannot be started");
+  if (error != 0) throw std::runtime_error(program + " cannot be started");
   int status = 0;
-  rusage used{};
-  if (wait4(child, &status, 0, &used) != child) throw std::runtime_error("wait4");
+  rusage usage{};
+  if (wait4(child, &status, 0, &usage) != child) throw std::runtime_error("wait4");
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           .out = read_text(out),
           .err = read_text(err),
-          .peak_kilobytes = used.ru_maxrss};
+          .peak_kilobytes = usage.ru_maxrss};
 }
 
-void expect_refusal(const ProcessResult& result, const std::string& words) {
+void expect_refusal(const ProcessResult& result, const std::string& message_part) {
   EXPECT_EQ(result.status, 2) << result.err;
   EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
-  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(message_part), std::string::npos) << result.err;
   EXPECT_EQ(result.out, "");
 }
 

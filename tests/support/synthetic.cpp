@@ -153,34 +153,35 @@ ViewInputFixture::ViewInputFixture(const Trace& trace, const ViewSettings& setti
   session.view = settings;
 }
 
-ViewLayout lay_out_view(const Trace& trace, std::string_view id, const LayoutOptions& look) {
+ViewLayout lay_out_view(const Trace& trace, std::string_view id, const LayoutOptions& options) {
   Session session;
-  session.view = look.settings;
+  session.view = options.settings;
   session.view.id = id;
-  session.run.interventions = look.interventions;
-  if (look.reference != nullptr && look.interventions.empty()) {
+  session.run.interventions = options.interventions;
+  if (options.reference != nullptr && options.interventions.empty()) {
     session.b = Session();
   }
-  Findings findings = findings_of(trace, look.reference);
-  if (!look.knows_lens) findings.remove(Findings::lens.id);
-  if (look.errors != nullptr) {
-    findings.set(Findings::errors, std::make_shared<const ErrorStudy>(*look.errors));
+  Findings findings = findings_of(trace, options.reference);
+  if (!options.knows_lens) findings.remove(Findings::lens.id);
+  if (options.errors != nullptr) {
+    findings.set(Findings::errors, std::make_shared<const ErrorStudy>(*options.errors));
   }
-  if (look.heads != nullptr) {
-    findings.set(Findings::heads, std::make_shared<const HeadTable>(*look.heads));
+  if (options.heads != nullptr) {
+    findings.set(Findings::heads, std::make_shared<const HeadTable>(*options.heads));
   }
-  const ViewInput input{
-      .trace = trace,
-      .session = session,
-      .findings = findings,
-      .canvas = {.width = look.width,
-                 .height = look.height,
-                 .font_size = look.font_size,
-                 .theme = look.dark ? Theme::dark() : Theme::light(),
-                 .measure = file_text_measure()},
-      .figure = {.framed = look.framed, .tight = look.tight},
-      .interaction = {.pointer = look.pointer, .flipped = look.flipped, .key_of = look.key_of},
-      .cache = look.cache};
+  const ViewInput input{.trace = trace,
+                        .session = session,
+                        .findings = findings,
+                        .canvas = {.width = options.width,
+                                   .height = options.height,
+                                   .font_size = options.font_size,
+                                   .theme = options.dark ? Theme::dark() : Theme::light(),
+                                   .measure = file_text_measure()},
+                        .figure = {.framed = options.framed, .tight = options.tight},
+                        .interaction = {.pointer = options.pointer,
+                                        .flipped = options.flipped,
+                                        .key_of = options.key_of},
+                        .cache = options.cache};
   return view(id).lay_out(input);
 }
 
@@ -220,9 +221,10 @@ std::string all_text(const DisplayList& list) {
   return lines;
 }
 
-bool shows_text(const DisplayList& list, const std::string& words) {
-  return std::ranges::any_of(
-      texts(list), [&](const Text& text) { return text.text.find(words) != std::string::npos; });
+bool shows_text(const DisplayList& list, const std::string& substring) {
+  return std::ranges::any_of(texts(list), [&](const Text& text) {
+    return text.text.find(substring) != std::string::npos;
+  });
 }
 
 int count_highlighted_boxes(const DisplayList& list, const Theme& theme) {
@@ -271,18 +273,19 @@ std::string layout_error(const DisplayList& list) {
     if (const Clip* clip = std::get_if<Clip>(&item)) clips += clip->box ? 1 : -1;
     const Box box = std::visit(Bounds{}, item);
     if (!(std::isfinite(box.x + box.y + box.width + box.height))) return "not finite";
-    const bool inside = box.x >= -kSlack && box.y >= -kSlack &&
-                        box.right() <= list.width + kSlack && box.bottom() <= list.height + kSlack;
+    const bool is_inside = box.x >= -kSlack && box.y >= -kSlack &&
+                           box.right() <= list.width + kSlack &&
+                           box.bottom() <= list.height + kSlack;
     const Text* text = std::get_if<Text>(&item);
-    if (clips == 0 && !inside) {
+    if (clips == 0 && !is_inside) {
       return "outside: " + (text != nullptr ? text->text : "item") + " " + describe(box);
     }
     if (text == nullptr || clips > 0) continue;
     if (text->text.empty()) continue;
-    for (const auto& [other, name] : placed_texts) {
-      if (overlap(box, other)) {
+    for (const auto& [placed_box, name] : placed_texts) {
+      if (overlap(box, placed_box)) {
         return "\"" + text->text + "\" " + describe(box) + " overlaps \"" + name + "\" " +
-               describe(other);
+               describe(placed_box);
       }
     }
     placed_texts.emplace_back(box, text->text);

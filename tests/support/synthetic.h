@@ -23,19 +23,20 @@ AttentionTap synthetic_tap(Index layer, Index heads, Pattern pattern);
 // A causal model's run over `length` tokens, with logits of 13 tokens.
 Trace synthetic_trace(Index layers, Index heads, Index length);
 
-// One layer with this pattern. Keys in excess of the tokens are memory columns, which come first.
+// Run with one layer of this pattern. If there are more keys than queries, the first keys are
+// memory columns.
 Trace synthetic_trace(Pattern pattern);
 
-// Logit lens of such a trace.
+// Logit lens of a synthetic trace.
 LogitLens synthetic_lens(const Trace& trace);
-// Findings of a trace: the logit lens of the traces above, and `reference`, if not null, which must
+// Findings of a trace: its logit lens if it is synthetic, and `reference`, if not null, which must
 // outlive the result.
 Findings findings_of(const Trace& trace, const Trace* reference = nullptr);
 
 // Window and global columns, as in sparse variants.
 Pattern window_and_global(Index length, Index window, Index globals);
 
-// View settings for a trace.
+// Options of lay_out_view().
 struct LayoutOptions {
   double width = 700, height = 720, font_size = 13;
   bool dark = false, framed = true, tight = false;
@@ -46,11 +47,12 @@ struct LayoutOptions {
   Interventions interventions;
   bool flipped = false;
   const HeadTable* heads = nullptr;    // statistics over texts, if any
-  const ErrorStudy* errors = nullptr;  // of the shown head, if any
+  const ErrorStudy* errors = nullptr;  // error study of the shown head, if any
   bool knows_lens = true;
   std::function<std::string(HintAction)> key_of{};
 };
-ViewLayout lay_out_view(const Trace& trace, std::string_view view, const LayoutOptions& look = {});
+ViewLayout lay_out_view(const Trace& trace, std::string_view view,
+                        const LayoutOptions& options = {});
 
 // Input of a view for these settings, without a page.
 struct ViewInputFixture {
@@ -65,7 +67,7 @@ Box extent(const Text& text);
 std::vector<Text> texts(const DisplayList& list);
 std::string all_text(const DisplayList& list);  // one line per text
 bool shows_text(const DisplayList& list,
-                const std::string& words);  // true if a text contains `words`
+                const std::string& substring);  // true if a text contains it
 // Number of boxes outlined in the highlight colour.
 int count_highlighted_boxes(const DisplayList& list, const Theme& theme = Theme::light());
 

@@ -56,20 +56,20 @@ std::string_view to_string(Menu menu) {
 
 const std::vector<Action>& actions() {
   static const std::vector<Action> list = [] {
-    std::vector<Action> all;
-    add_file_actions(all);
-    add_autosave_actions(all);
-    add_edit_actions(all);
-    add_draw_actions(all);
-    add_next_actions(all);
-    add_compare_actions(all);
-    add_intervene_actions(all);
-    add_view_actions(all);
-    add_window_actions(all);
-    add_lesson_actions(all);
-    add_help_actions(all);
-    add_quit_action(all);  // last in its menu
-    return all;
+    std::vector<Action> table;
+    add_file_actions(table);
+    add_autosave_actions(table);
+    add_edit_actions(table);
+    add_draw_actions(table);
+    add_next_actions(table);
+    add_compare_actions(table);
+    add_intervene_actions(table);
+    add_view_actions(table);
+    add_window_actions(table);
+    add_lesson_actions(table);
+    add_help_actions(table);
+    add_quit_action(table);  // last in its menu
+    return table;
   }();
   return list;
 }
@@ -108,16 +108,16 @@ std::vector<const ColourMap*> applicable_maps(const ViewControls& controls) {
 
 const ColourMap& effective_map(const ViewControls& controls, std::string_view chosen) {
   const ColourMap& map = colour_map(chosen);
-  const bool replaced = controls.colours == ViewControls::Colours::Sequential && map.diverging();
-  return replaced ? colour_maps().front() : map;
+  const bool is_replaced = controls.colours == ViewControls::Colours::Sequential && map.diverging();
+  return is_replaced ? colour_maps().front() : map;
 }
 
 void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
   const auto has_key = [&](const Action& a, const KeyStroke& stroke, bool presenting_only) {
-    return std::ranges::any_of(a.shortcuts, [&](const Shortcut& s) {
-      const bool function_key = s.key.size() > 1 && s.key[0] == 'F';
-      return s.presenting_only == presenting_only && s.matches(stroke) &&
-             (s.control || function_key || !typing);
+    return std::ranges::any_of(a.shortcuts, [&](const Shortcut& shortcut) {
+      const bool is_function_key = shortcut.key.size() > 1 && shortcut.key[0] == 'F';
+      return shortcut.presenting_only == presenting_only && shortcut.matches(stroke) &&
+             (shortcut.control || is_function_key || !typing);
     });
   };
   const auto run_first = [&](KeyStroke& stroke, bool presenting_only) {
@@ -130,7 +130,7 @@ void run_shortcuts(State& state, std::vector<KeyStroke>& strokes, bool typing) {
     }
   };
   for (KeyStroke& stroke : strokes) {
-    if (!stroke.is_handled && state.presentation.on) run_first(stroke, true);
+    if (!stroke.is_handled && state.presentation.is_on) run_first(stroke, true);
     if (!stroke.is_handled) run_first(stroke, false);
   }
 }
@@ -142,10 +142,10 @@ std::vector<const Action*> matching_actions(std::string_view typed) {
     const std::string label = lower(a.label);
     const std::string searched_text = label + " " + lower(a.help) + " " + lower(to_string(a.menu));
     bool matches = true;
-    for (std::size_t at = 0; matches && at < query.size();) {
-      const std::size_t end = std::min(query.find(' ', at), query.size());
-      matches = searched_text.find(query.substr(at, end - at)) != std::string::npos;
-      at = end + 1;
+    for (std::size_t begin = 0; matches && begin < query.size();) {
+      const std::size_t end = std::min(query.find(' ', begin), query.size());
+      matches = searched_text.find(query.substr(begin, end - begin)) != std::string::npos;
+      begin = end + 1;
     }
     if (!matches) continue;
     const std::size_t position = label.find(query);

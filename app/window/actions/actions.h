@@ -47,7 +47,7 @@ struct Action {
 
 const std::vector<Action>& actions();
 const Action& action(std::string_view id);  // throws logic_error if unknown
-std::string key_for(HintAction hinted);     // "N"
+std::string key_for(HintAction hinted);     // its key, such as "N"
 
 // Help text followed by the reason why the action is disabled.
 std::string help_text(const Action& action, const State& state);

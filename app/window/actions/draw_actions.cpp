@@ -75,8 +75,8 @@ void draw_edges_with_mouse(State& s) {
 void draw_pattern_edges(State& s) {
   Index head = 0;
   const AttentionTap& tap = *editable_tap(s, &head);
-  const EdgeChoice now = edge_choice(tap, head);
-  select_variant(s, graph_choice(now.edges, now.one_way), false);
+  const EdgeChoice current = edge_choice(tap, head);
+  select_variant(s, graph_choice(current.edges, current.is_directed), false);
   draw_edges_with_mouse(s);
 }
 
@@ -158,13 +158,13 @@ void set_grid(State& s, Index width, Index height) {
 // Grid sizes on the longer side, in pixels.
 constexpr Index kGridSides[] = {8, 12, 16, 24, 32, 48, 64};
 
-// Next grid size in a direction; 0: none.
+// Next larger (`finer`) or smaller side of the grid; 0 if there is none.
 Index next_side(const State& s, bool finer) {
-  const Index now = std::max(s.run.trace->pixels->width, s.run.trace->pixels->height);
+  const Index current = std::max(s.run.trace->pixels->width, s.run.trace->pixels->height);
   Index next = 0;
   for (const Index side : kGridSides) {
-    if (finer && side > now && next == 0) next = side;
-    if (!finer && side < now) next = side;
+    if (finer && side > current && next == 0) next = side;
+    if (!finer && side < current) next = side;
   }
   return next;
 }
@@ -172,8 +172,8 @@ Index next_side(const State& s, bool finer) {
 void step_grid(State& s, bool finer) {
   const PixelGrid& grid = *s.run.trace->pixels;
   const Index side = next_side(s, finer), longer = std::max(grid.width, grid.height);
-  const auto scaled = [&](Index old) {
-    return std::max<Index>(1, (old * side + longer / 2) / longer);
+  const auto scaled = [&](Index length) {
+    return std::max<Index>(1, (length * side + longer / 2) / longer);
   };
   set_grid(s, scaled(grid.width), scaled(grid.height));
 }

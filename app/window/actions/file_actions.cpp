@@ -11,7 +11,7 @@ namespace attnscope::window {
 namespace {
 
 void restore(State& s, const SharedSession& session) {
-  s.run.generating = false;
+  s.run.is_generating = false;
   s.session = session;
   s.text.edit.assign(s.edited().run.text);
   s.text.scrolls_to_cursor = true;
@@ -29,9 +29,9 @@ void use_export_folder(State& s) {
 
 void start_new(State& s) {
   if (s.lesson.lesson != nullptr) leave_lesson(s);
-  Session fresh;
-  if (!samples().empty()) use_sample(fresh.run, samples().front());
-  set_session(s, share(std::move(fresh)));
+  Session session;
+  if (!samples().empty()) use_sample(session.run, samples().front());
+  set_session(s, share(std::move(session)));
   s.files.new_session = s.session.snapshot();
   s.files.session.clear();
   s.selection.scope = ChoiceScope::All;
@@ -42,7 +42,7 @@ void start_new(State& s) {
 }
 
 bool offers_autosave(const State& s) {
-  return !s.files.abandoned.empty() && !s.presentation.on;
+  return !s.files.abandoned.empty() && !s.presentation.is_on;
 }
 
 void restore_autosave(State& s) {
@@ -189,7 +189,7 @@ void add_edit_actions(std::vector<Action>& list) {
                   {{"T", true}},
                   [](State& s) {
                     s.settings.panels = true;
-                    s.text.focused = true;
+                    s.text.is_focused = true;
                     s.text.edit.select_all();
                   }});
   list.back().starts_group = true;

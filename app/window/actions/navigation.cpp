@@ -7,8 +7,8 @@ namespace {
 
 constexpr double kMinCells = 2;
 
-double clamp_start(double first, double count, double all) {
-  return std::clamp(first, 0.0, std::max(0.0, all - count));
+double clamp_start(double first, double count, double total) {
+  return std::clamp(first, 0.0, std::max(0.0, total - count));
 }
 
 }  // namespace
@@ -54,11 +54,11 @@ void show(ViewSettings& view, const Cells& visible, Index rows, Index columns) {
 
 std::optional<LabelAt> label_at(const ViewLayout& layout, Point p, Index rows, Index columns) {
   const Box& plot = layout.plot;
-  const bool cells = layout.width > 0 && layout.height > 0 && plot.width > 0 && plot.height > 0;
+  const bool has_cells = layout.width > 0 && layout.height > 0 && plot.width > 0 && plot.height > 0;
   // Only views with rows downwards and columns across have row labels left and column labels above.
-  if (!cells || !layout.rows_run_down || !layout.columns_run_across) return std::nullopt;
-  const auto within = [](double at, double start, double extent) {
-    return at >= start && at < start + extent;
+  if (!has_cells || !layout.rows_run_down || !layout.columns_run_across) return std::nullopt;
+  const auto within = [](double coordinate, double start, double extent) {
+    return coordinate >= start && coordinate < start + extent;
   };
   if (p.x < plot.x && within(p.y, plot.y, plot.height)) {
     const auto row = static_cast<Index>(layout.row + (p.y - plot.y) / plot.height * layout.height);

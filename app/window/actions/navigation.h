@@ -24,8 +24,7 @@ Cells pan_cells(const Cells& visible, double rows_down, double columns_right, In
 void show(ViewSettings& view, const Cells& visible, Index rows, Index columns);
 void show_all(ViewSettings& view);
 
-// Row or column whose label, next to a plot of cells, is at `p`; the other index is -1. nullopt if
-// there is none.
+// Row or column whose label next to a plot is at `p`, the other index is -1; nullopt: none.
 struct LabelAt {
   Index row = -1, column = -1;
   bool operator==(const LabelAt&) const = default;

@@ -99,7 +99,7 @@ void add_next_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {{"S"}},
                   [](State& s) {
-                    s.run.generating = false;
+                    s.run.is_generating = false;
                     generate_token(s);
                   },
                   can_generate});
@@ -111,11 +111,11 @@ void add_next_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {{"W"}},
                   [](State& s) {
-                    s.run.generating = !s.run.generating;
-                    if (s.run.generating) generate_token(s);
+                    s.run.is_generating = !s.run.is_generating;
+                    if (s.run.is_generating) generate_token(s);
                   },
                   can_generate,
-                  [](const State& s) { return s.run.generating; }});
+                  [](const State& s) { return s.run.is_generating; }});
   list.back().view = "next";
 }
 

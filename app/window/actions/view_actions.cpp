@@ -34,10 +34,10 @@ void zoom(State& s, double factor) {
        tap.queries(), tap.keys());
 }
 
-void step_head(State& s, Index by) {
+void step_head(State& s, Index steps) {
   // Continues across layers, so that one key visits all heads.
   const ViewSettings& v = s.edited().view;
-  Index layer = v.layer, head = v.head + by;
+  Index layer = v.layer, head = v.head + steps;
   if (head < 0 && layer > 0) {
     --layer;
     head = s.edited_trace()->head_count(s.part(), layer) - 1;
@@ -48,27 +48,27 @@ void step_head(State& s, Index by) {
   s.select_head(layer, head);
 }
 
-void step_layer(State& s, Index by) {
-  s.select_head(s.edited().view.layer + by, s.edited().view.head);
+void step_layer(State& s, Index steps) {
+  s.select_head(s.edited().view.layer + steps, s.edited().view.head);
 }
 
-std::string no_effect_text(const State& s) {
+std::string describe_no_effect(const State& s) {
   return "No effect in " + view(s.session->view.id).label + " with its current settings.";
 }
 
 void next_colour_map(State& s) {
   const ViewControls controls = s.controls();
   const std::vector<const ColourMap*> maps = applicable_maps(controls);
-  const auto now = std::ranges::find(maps, &effective_map(controls, s.session->view.colour_map));
-  const ColourMap& next = now + 1 < maps.end() ? **(now + 1) : *maps.front();
+  const auto it = std::ranges::find(maps, &effective_map(controls, s.session->view.colour_map));
+  const ColourMap& next = it + 1 < maps.end() ? **(it + 1) : *maps.front();
   s.session.edit().view.colour_map = next.id;
   s.notify("Colours: " + next.label);
 }
 
 void next_colour_end(State& s) {
   const std::vector<ColourEndChoice> choices = s.controls().colour_ends;
-  const ColourEndChoice* now = selected_colour_end(choices, s.session->view.colour_end);
-  const ColourEndChoice& next = now == &choices.back() ? choices.front() : now[1];
+  const ColourEndChoice* current = selected_colour_end(choices, s.session->view.colour_end);
+  const ColourEndChoice& next = current == &choices.back() ? choices.front() : current[1];
   s.session.edit().view.colour_end = next.end;
   s.notify("Colour range: " + next.label);
 }
@@ -103,36 +103,34 @@ void add_view_actions(std::vector<Action>& list) {
         {id, label, help, Menu::View, std::move(keys), std::move(run), std::move(enabled)});
   };
   // Disables the last action in views without this control.
-  const auto needs = [&list](bool ViewControls::*control) {
-    Action& last = list.back();
-    last.enabled = [control, condition = last.enabled](const State& s) {
+  const auto require_control = [&list](bool ViewControls::*control) {
+    Action& action = list.back();
+    action.enabled = [control, condition = action.enabled](const State& s) {
       return condition(s) && s.controls().*control;
     };
-    last.refusal = [control](const State& s) {
-      return s.controls().*control ? "" : no_effect_text(s);
+    action.refusal = [control](const State& s) {
+      return s.controls().*control ? "" : describe_no_effect(s);
     };
   };
-  const auto earlier_layer = [](const State& s) {
-    return has_trace(s) && s.edited().view.layer > 0;
-  };
-  const auto later_layer = [](const State& s) { return s.edited().view.layer + 1 < s.layers(); };
+  const auto has_earlier = [](const State& s) { return has_trace(s) && s.edited().view.layer > 0; };
+  const auto has_later = [](const State& s) { return s.edited().view.layer + 1 < s.layers(); };
   add(
       "layer_back", "Previous layer", "Show the previous layer.", {{"["}},
-      [](State& s) { step_layer(s, -1); }, earlier_layer);
-  needs(&ViewControls::layer);
+      [](State& s) { step_layer(s, -1); }, has_earlier);
+  require_control(&ViewControls::layer);
   list.back().starts_group = true;
   add(
       "layer_on", "Next layer", "Show the next layer.", {{"]"}}, [](State& s) { step_layer(s, 1); },
-      later_layer);
-  needs(&ViewControls::layer);
+      has_later);
+  require_control(&ViewControls::layer);
   add(
       "head_back", "Previous head", "Show the previous head, across layers.", {{","}},
       [](State& s) { step_head(s, -1); }, has_trace);
-  needs(&ViewControls::head);
+  require_control(&ViewControls::head);
   add(
       "head_on", "Next head", "Show the next head, across layers.", {{"."}},
       [](State& s) { step_head(s, 1); }, has_trace);
-  needs(&ViewControls::head);
+  require_control(&ViewControls::head);
   add("surprise", "Show a strong pair",
       "Go to the next head and pair of words with salient attention.", {{"U"}}, show_strong_pair,
       [](const State& s) { return salient_pair_refusal(s).empty(); });
@@ -159,7 +157,7 @@ void add_view_actions(std::vector<Action>& list) {
       has_map);
   add("play", "Play", "Start or stop the animation of the view's parameter.", {{" "}}, toggle_play,
       can_play);
-  list.back().checked = [](const State& s) { return s.view.play.on; };
+  list.back().checked = [](const State& s) { return s.view.play.is_on; };
   add(
       "step_back", "Step back", "Decrease the animated parameter by one.", {{"Left"}},
       [](State& s) { step_by(s, -1); }, can_step);
@@ -172,7 +170,7 @@ void add_view_actions(std::vector<Action>& list) {
       [](const State& s) { return has_trace(s) && s.controls().colour_ends.size() > 1; });
   list.back().starts_group = true;
   list.back().refusal = [](const State& s) {
-    return s.controls().colour_ends.size() > 1 ? "" : no_effect_text(s);
+    return s.controls().colour_ends.size() > 1 ? "" : describe_no_effect(s);
   };
   add(
       "words", "Merge word pieces",
@@ -214,7 +212,7 @@ void add_view_actions(std::vector<Action>& list) {
       next_colour_map,
       [](const State& s) { return has_trace(s) && !applicable_maps(s.controls()).empty(); });
   list.back().refusal = [](const State& s) {
-    return applicable_maps(s.controls()).empty() ? no_effect_text(s) : "";
+    return applicable_maps(s.controls()).empty() ? describe_no_effect(s) : "";
   };
   add(
       "reset_view", "Reset view", "Show the whole matrix with default colours.", {{"R"}},

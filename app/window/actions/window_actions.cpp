@@ -12,7 +12,7 @@ constexpr double kScaleStep = 1.1;
 
 // While presenting, changes only the presentation.
 void change_scale(State& s, double factor) {
-  if (s.presentation.on) {
+  if (s.presentation.is_on) {
     s.presentation.zoom =
         std::clamp(s.presentation.zoom * factor, kMinPresentationZoom, kMaxPresentationZoom);
   } else {
@@ -29,34 +29,35 @@ void add_window_actions(std::vector<Action>& list) {
        "Full screen with large type, no panels and a highlighted pointer; Escape ends it.",
        Menu::Window,
        {{"F5"}, {"F5", false, true}},
-       [](State& s) { set_presenting(s, !s.presentation.on); },
+       [](State& s) { set_presenting(s, !s.presentation.is_on); },
        [](const State&) { return true; },
-       [](const State& s) { return s.presentation.on; }});
+       [](const State& s) { return s.presentation.is_on; }});
   list.push_back({"present_end",
                   "End the presentation",
                   "End the presentation, or first its black screen.",
                   Menu::Window,
                   {{"Escape", false, false, true}},
                   leave_presentation,
-                  [](const State& s) { return s.presentation.on; }});
+                  [](const State& s) { return s.presentation.is_on; }});
   list.back().in_menu = false;
   list.push_back({"black",
                   "Black screen",
                   "Blank the screen until the same key or the next step.",
                   Menu::Window,
                   {{"B", false, false, true}},
-                  [](State& s) { s.presentation.black = !s.presentation.black; },
-                  [](const State& s) { return s.presentation.on; },
-                  [](const State& s) { return s.presentation.black; }});
-  list.push_back({"swap_screens",
-                  "Swap screens",
-                  "Exchange the monitors of the presentation and the speaker's window.",
-                  Menu::Window,
-                  {},
-                  [](State& s) { s.requests.swap_screens = true; },
-                  [](const State& s) { return s.presentation.on && s.presentation.monitors > 1; }});
+                  [](State& s) { s.presentation.is_black = !s.presentation.is_black; },
+                  [](const State& s) { return s.presentation.is_on; },
+                  [](const State& s) { return s.presentation.is_black; }});
+  list.push_back(
+      {"swap_screens",
+       "Swap screens",
+       "Exchange the monitors of the presentation and the speaker's window.",
+       Menu::Window,
+       {},
+       [](State& s) { s.requests.swap_screens = true; },
+       [](const State& s) { return s.presentation.is_on && s.presentation.monitors > 1; }});
   list.back().refusal = [](const State& s) {
-    if (!s.presentation.on) return "Not presenting: F5 starts a presentation.";
+    if (!s.presentation.is_on) return "Not presenting: F5 starts a presentation.";
     return s.presentation.monitors > 1 ? "" : "There is only one monitor.";
   };
   list.push_back({"panels",
@@ -96,8 +97,8 @@ void add_window_actions(std::vector<Action>& list) {
                   {{"+", true}, {"=", true}},
                   [](State& s) { change_scale(s, kScaleStep); },
                   [](const State& s) {
-                    return s.presentation.on ? s.presentation.zoom < kMaxPresentationZoom
-                                             : s.scale < kMaxScale;
+                    return s.presentation.is_on ? s.presentation.zoom < kMaxPresentationZoom
+                                                : s.scale < kMaxScale;
                   }});
   list.back().starts_group = true;
   list.push_back({"smaller",
@@ -107,8 +108,8 @@ void add_window_actions(std::vector<Action>& list) {
                   {{"-", true}},
                   [](State& s) { change_scale(s, 1 / kScaleStep); },
                   [](const State& s) {
-                    return s.presentation.on ? s.presentation.zoom > kMinPresentationZoom
-                                             : s.scale > kMinScale;
+                    return s.presentation.is_on ? s.presentation.zoom > kMinPresentationZoom
+                                                : s.scale > kMinScale;
                   }});
   list.push_back({"normal_size",
                   "Normal size",
@@ -116,14 +117,14 @@ void add_window_actions(std::vector<Action>& list) {
                   Menu::Window,
                   {{"0", true, true}},
                   [](State& s) {
-                    if (s.presentation.on) {
+                    if (s.presentation.is_on) {
                       s.presentation.zoom = 1;
                     } else {
                       s.settings.scale = 0;
                     }
                   },
                   [](const State& s) {
-                    return s.presentation.on ? s.presentation.zoom != 1 : s.settings.scale != 0;
+                    return s.presentation.is_on ? s.presentation.zoom != 1 : s.settings.scale != 0;
                   }});
   list.push_back({"reduced_motion",
                   "Reduced motion",

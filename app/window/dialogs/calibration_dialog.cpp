@@ -84,7 +84,7 @@ CalibrationRequest calibration_request(const State& state) {
 // Limit on the text that is read to count windows.
 constexpr std::size_t kMaxCountedBytes = std::size_t{1} << 17;  // counted in about 1/20 s
 
-std::string text_beginning(const State& state, bool& is_cut) {
+std::string read_beginning(const State& state, bool& is_cut) {
   const CalibrationDialog& dialog = state.dialogs.calibration;
   std::string text = state.edited().run.text;
   if (!dialog.text_file.empty()) {
@@ -108,7 +108,7 @@ const CalibrationDialog::WindowCount& window_count(State& state) {
   if (count.source == source && count.structure == state.edited().run.structure) return count;
   count = {.source = source, .structure = state.edited().run.structure};
   try {
-    const std::string text = text_beginning(state, count.is_cut);
+    const std::string text = read_beginning(state, count.is_cut);
     Checkpoint checkpoint = *model_store()->checkpoint(state.edited().run.model);
     checkpoint.model = with_structure(checkpoint.model, state.edited().run.structure);
     count.windows = count_windows(checkpoint, text, calibration_request(state));
@@ -193,11 +193,11 @@ void draw_request(Ui& ui, State& state, ParameterWidgets& widgets) {
     return;
   }
   const CalibrationDialog::WindowCount& count = dialog.window_count;
-  const bool ready = refusal.empty() && count.problem.empty() && count.windows >= 2;
-  ImGui::BeginDisabled(!ready);
+  const bool is_ready = refusal.empty() && count.problem.empty() && count.windows >= 2;
+  ImGui::BeginDisabled(!is_ready);
   if (button(ui, "Calibrate", "calibrate.start", true, -1)) start_calibration(state);
   ImGui::EndDisabled();
-  hint(ui, ready ? "Runs in the background: the text with all layers, then at each threshold."
+  hint(ui, is_ready ? "Runs in the background: the text with all layers, then at each threshold."
            : !refusal.empty()       ? refusal
            : !count.problem.empty() ? count.problem
                                     : "Choose a longer text.");
@@ -209,7 +209,7 @@ void draw_request(Ui& ui, State& state, ParameterWidgets& widgets) {
 
 void draw_result(Ui& ui, State& state, Painter& painter) {
   CalibrationDialog& dialog = state.dialogs.calibration;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const bool has_result = dialog.calibration && dialog.calibration->threshold;
   const float footer = 2 * ImGui::GetFrameHeight() + ui.px(20);
   const ImVec2 size(ImGui::GetContentRegionAvail().x, ImGui::GetContentRegionAvail().y - footer);
@@ -220,7 +220,7 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
     dialog.picture =
         calibration_picture(*dialog.calibration, static_cast<double>(size.x) / ui.scale,
                             static_cast<double>(size.y) / ui.scale, ui.look->theme(), measure);
-    painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), at, ui.scale, ui.fonts);
+    painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
   } else {
     const std::string message =
         dialog.task != nullptr
@@ -228,11 +228,11 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
             : "Costs and savings of early exits appear here, threshold by threshold.";
     const ImVec2 extent = ImGui::CalcTextSize(message.c_str());
     ImGui::GetWindowDrawList()->AddText(
-        {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, packed(ui.look->faint),
-        message.c_str());
+        {origin.x + (size.x - extent.x) / 2, origin.y + (size.y - extent.y) / 2},
+        packed(ui.look->faint), message.c_str());
   }
   if (dialog.task != nullptr) {
-    ImGui::ProgressBar(static_cast<float>(dialog.task->share()), {-1, ui.px(6)}, "");
+    ImGui::ProgressBar(static_cast<float>(dialog.task->fraction()), {-1, ui.px(6)}, "");
     mark(ui, "calibrate.progress");
   } else {
     ImGui::Dummy({0, ui.px(6)});
@@ -273,7 +273,7 @@ void start_calibration(State& state) {
         const std::string test_text = test_file.empty() ? "" : read_file(test_file);
         return calibrate(
             checkpoint, text, test_text, request,
-            [&](const Calibration& partial, double share) { task.publish(partial, share); });
+            [&](const Calibration& partial, double fraction) { task.publish(partial, fraction); });
       });
 }
 

@@ -16,11 +16,11 @@ struct State;
 
 struct CalibrationDialog {
   bool open = false;
-  std::string text_file, test_file;         // paths; no text file: the text in the window
-  bool has_suggested_text = false;          // `text_file` was suggested once
-  bool picks_test = false;                  // the open file browser selects `test_file`
-  std::optional<CalibrationMethod> method;  // none: the one published for the exit rule
-  double tolerance = 0.1, level = 0.05;
+  std::string text_file, test_file;                   // paths; no text file: the text in the window
+  bool has_suggested_text = false;                    // `text_file` was suggested once
+  bool picks_test = false;                            // the open file browser selects `test_file`
+  std::optional<CalibrationMethod> method;            // none: the one published for the exit rule
+  double tolerance = 0.1, level = 0.05;               // δ and ε of the method
   std::unique_ptr<BackgroundTask<Calibration>> task;  // null: none is running
   std::optional<Calibration> calibration;             // latest result
   DisplayList picture;                                // must live until the frame is drawn

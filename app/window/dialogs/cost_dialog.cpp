@@ -35,9 +35,9 @@ void draw_variants(Ui& ui, CostDialog& dialog) {
     }
     const std::string refusal = cost_refusal(v);
     ImGui::BeginDisabled(!refusal.empty());
-    bool on = is_selected(dialog, v.id);
-    if (ImGui::Checkbox((v.label + "##" + v.id).c_str(), &on)) {
-      if (on) {
+    bool is_checked = is_selected(dialog, v.id);
+    if (ImGui::Checkbox((v.label + "##" + v.id).c_str(), &is_checked)) {
+      if (is_checked) {
         dialog.variants.push_back(v.id);
       } else {
         std::erase(dialog.variants, v.id);
@@ -130,7 +130,7 @@ void draw_look(Ui& ui, CostDialog& dialog) {
 }
 
 void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 size(ImGui::GetContentRegionAvail().x, height);
   invisible_button("cost.picture", size);
   mark(ui, "cost.picture");
@@ -145,8 +145,8 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
     const ImVec2 extent = ImGui::CalcTextSize(message.c_str(), nullptr, false, width);
     ImGui::GetWindowDrawList()->AddText(
         ImGui::GetFont(), ImGui::GetFontSize(),
-        {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, packed(ui.look->faint),
-        message.c_str(), nullptr, width);
+        {origin.x + (size.x - extent.x) / 2, origin.y + (size.y - extent.y) / 2},
+        packed(ui.look->faint), message.c_str(), nullptr, width);
     return;
   }
   CostPlotOptions look = dialog.look;
@@ -154,7 +154,7 @@ void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
   look.height = static_cast<double>(size.y) / ui.scale;
   const ScreenMeasure measure(ui.fonts, ui.scale);
   dialog.picture = cost_plot(dialog.curves, look, ui.look->theme(), measure);
-  painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), at, ui.scale, ui.fonts);
+  painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
 }
 
 void draw_save(Ui& ui, State& state, CostDialog& dialog) {
@@ -201,8 +201,8 @@ void start_cost_measurement(CostDialog& dialog) {
   dialog.curves = {};
   dialog.task = std::make_unique<BackgroundTask<CostCurves>>(
       [request = cost_request(dialog)](BackgroundTask<CostCurves>& task) {
-        const auto progress = [&](const CostCurves& partial, double share) {
-          task.publish(partial, share);
+        const auto progress = [&](const CostCurves& partial, double fraction) {
+          task.publish(partial, fraction);
         };
         return cost_curves(request, progress);
       });
@@ -221,15 +221,15 @@ std::string save_cost(CostDialog& dialog, bool dark) {
   dialog.problem.clear();
   try {
     const std::filesystem::path path = dialog.path;
-    const bool table = path.extension() == ".csv";
-    if (!table) check_picture_name(path);
+    const bool is_table = path.extension() == ".csv";
+    if (!is_table) check_picture_name(path);
     const bool is_confirmed = dialog.overwrite_path == dialog.path;
     dialog.overwrite_path.clear();
     if (!is_confirmed && std::filesystem::exists(path)) {
       dialog.overwrite_path = dialog.path;
       return "";
     }
-    if (table) {
+    if (is_table) {
       write_file(path, to_csv(dialog.curves));
     } else {
       CostPlotOptions look = dialog.look;
@@ -263,7 +263,7 @@ void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
   const float bar_height = ui.px(14);
   draw_picture(ui, dialog, painter, ImGui::GetContentRegionAvail().y - save_height - bar_height);
   if (is_running) {
-    ImGui::ProgressBar(static_cast<float>(dialog.task->share()), {-1, ui.px(6)}, "");
+    ImGui::ProgressBar(static_cast<float>(dialog.task->fraction()), {-1, ui.px(6)}, "");
     mark(ui, "cost.progress");
   } else {
     ImGui::Dummy({0, ui.px(6)});

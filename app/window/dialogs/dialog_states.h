@@ -13,13 +13,13 @@ namespace attnscope::window {
 
 struct LessonList {
   bool open = false;
-  int row = 0;  // selected
+  int row = 0;  // selected row
 };
 
 struct Palette {  // search for actions by name
   bool open = false;
   std::string typed;
-  int chosen = 0;
+  int chosen = 0;  // selected row
 };
 
 struct Dialogs {

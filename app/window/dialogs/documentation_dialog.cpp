@@ -45,7 +45,7 @@ void read_page(DocumentationDialog& dialog) {
 
 // Draws the list of pages under the headings of the index. True if another page was selected.
 bool draw_page_list(Ui& ui, DocumentationDialog& dialog) {
-  const int before = dialog.page;
+  const int old_page = dialog.page;
   const int last_page = std::max(static_cast<int>(dialog.pages.size()) - 1, 0);
   if (take_key(ui, "Down")) dialog.page = std::min(dialog.page + 1, last_page);
   if (take_key(ui, "Up")) dialog.page = std::max(dialog.page - 1, 0);
@@ -61,9 +61,9 @@ bool draw_page_list(Ui& ui, DocumentationDialog& dialog) {
     }
     ImGui::PopID();
     mark(ui, "documentation." + page.file);
-    if (is_selected && dialog.page != before && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
+    if (is_selected && dialog.page != old_page && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
   }
-  return dialog.page != before;
+  return dialog.page != old_page;
 }
 
 void draw_table(const DocumentationBlock& block, int number) {

@@ -29,7 +29,7 @@ bool is_movie(const ExportFormat* format) {
 }
 
 // File name for another format; sequences of pictures get frame numbers.
-std::string renamed(const std::string& name, const ExportFormat& format) {
+std::string with_format(const std::string& name, const ExportFormat& format) {
   std::filesystem::path path(name);
   if (is_numbered(path)) {
     std::string stem = path.stem().string();
@@ -67,8 +67,8 @@ void check_single_array(State& state) {
 void draw_path(Ui& ui, State& state) {
   ExportDialog& dialog = state.dialogs.exporting;
   ImGui::TextUnformatted("File");
-  if (ImGui::IsWindowAppearing() || dialog.focus_name) ImGui::SetKeyboardFocusHere();
-  dialog.focus_name = false;
+  if (ImGui::IsWindowAppearing() || dialog.focuses_name) ImGui::SetKeyboardFocusHere();
+  dialog.focuses_name = false;
   ImGui::SetNextItemWidth(-ui.px(104));
   text_field(ui, "##path", dialog.path, "export.path", "picture.png");
   ImGui::SameLine();
@@ -77,20 +77,22 @@ void draw_path(Ui& ui, State& state) {
   }
   check_single_array(state);
   const std::vector<ExportFormat>& formats = export_formats();
-  const ExportFormat* match = export_format(dialog.path);
+  const ExportFormat* current = export_format(dialog.path);
   const std::string& refusal = dialog.single_array.refusal;
-  std::vector<std::string> help;
+  std::vector<std::string> summaries;
   for (const ExportFormat& format : formats) {
-    help.push_back(format.summary + (format.is_one_array ? refusal : ""));
+    summaries.push_back(format.summary + (format.is_one_array ? refusal : ""));
   }
   std::vector<Segment> choices;
   for (std::size_t n = 0; n < formats.size(); ++n) {
-    choices.push_back({formats[n].label.c_str(), help[n].c_str(), formats[n].id.c_str(),
+    choices.push_back({formats[n].label.c_str(), summaries[n].c_str(), formats[n].id.c_str(),
                        !formats[n].is_one_array || refusal.empty()});
   }
-  const int clicked = segments(ui, "export.format", choices,
-                               match == nullptr ? -1 : static_cast<int>(match - formats.data()));
-  if (clicked >= 0) dialog.path = renamed(dialog.path, formats[static_cast<std::size_t>(clicked)]);
+  const int clicked =
+      segments(ui, "export.format", choices,
+               current == nullptr ? -1 : static_cast<int>(current - formats.data()));
+  if (clicked >= 0)
+    dialog.path = with_format(dialog.path, formats[static_cast<std::size_t>(clicked)]);
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::absolute(dialog.path, ignored);
   faint(ui, "In " + folder.parent_path().lexically_normal().string());
@@ -109,17 +111,17 @@ void draw_presets(Ui& ui, ExportDialog& dialog) {
   const int clicked = segments(ui, "export.for", choices, selected);
   if (clicked < 0) return;
   apply(picture_presets()[static_cast<std::size_t>(clicked)], dialog.picture);
-  dialog.inches = true;
+  dialog.uses_inches = true;
 }
 
 // Check box and text of a figure element; an empty field stands for the generated text.
-void draw_text(Ui& ui, const char* label, const std::string& id, bool& drawn, std::string& text,
+void draw_text(Ui& ui, const char* label, const std::string& id, bool& is_drawn, std::string& text,
                const char* placeholder) {
   ImGui::PushID(id.c_str());
-  ImGui::Checkbox(label, &drawn);
+  ImGui::Checkbox(label, &is_drawn);
   mark(ui, id);
   ImGui::SameLine(ui.px(96));
-  ImGui::BeginDisabled(!drawn);
+  ImGui::BeginDisabled(!is_drawn);
   ImGui::SetNextItemWidth(-1);
   text_field(ui, "##words", text, id + ".text", placeholder);
   ImGui::EndDisabled();
@@ -188,16 +190,16 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool has_pixels) {
   const int unit = segments(ui, "export.unit",
                             {{"Pixels", "Sizes in pixels; the scale is in pixels per unit.", "px"},
                              {"Inches", "Sizes in print, with dots per inch.", "in"}},
-                            dialog.inches ? 1 : 0);
-  if (unit >= 0) dialog.inches = unit == 1;
-  const double factor = dialog.inches ? 1 / PictureOptions::kUnitsPerInch : picture.scale;
-  const char* format = dialog.inches ? "%.2f" : "%.0f";
+                            dialog.uses_inches ? 1 : 0);
+  if (unit >= 0) dialog.uses_inches = unit == 1;
+  const double factor = dialog.uses_inches ? 1 / PictureOptions::kUnitsPerInch : picture.scale;
+  const char* format = dialog.uses_inches ? "%.2f" : "%.0f";
   const NumberField fields[] = {
       {"Width", "Width of the whole picture.", picture.width, factor, kMinSide, kMaxSide, false,
        format, "export.width"},
       {"Height", "Height of the whole picture; 0: as needed.", picture.height, factor, kMinSide,
        kMaxSide, true, picture.height > 0 ? format : "as needed", "export.height"},
-      dialog.inches
+      dialog.uses_inches
           ? NumberField{"Dots per inch", "For PNG: 300 is usual in print.", picture.scale,
                         PictureOptions::kUnitsPerInch, kMinPixels, kMaxPixels, false, "%.0f",
                         "export.scale", has_pixels}
@@ -261,7 +263,7 @@ bool draw_progress(Ui& ui, const ExportDialog& dialog) {
   if (dialog.task == nullptr) return false;
   // Animations report progress; a single picture is written in one go.
   if (is_movie(export_format(dialog.destination))) {
-    ImGui::ProgressBar(static_cast<float>(dialog.task->share()), {-1, 0});
+    ImGui::ProgressBar(static_cast<float>(dialog.task->fraction()), {-1, 0});
   } else {
     faint(ui, "Writing " + dialog.destination.filename().string() + " …");
   }
@@ -305,7 +307,7 @@ Export prepare_export(const State& state) {
   const auto animation =
       std::make_shared<AnimationExport>(dialog.backends, *session, traces, dialog.frames);
   return {[path = dialog.path, animation, picture = dialog.picture](Task& task) {
-            const auto progress = [&](double share) { task.report(share); };
+            const auto progress = [&](double fraction) { task.report(fraction); };
             write_frames(path, animation->frames, picture, progress);
           },
           is_numbered(dialog.path) ? animation->frames.count() : 1};
@@ -334,7 +336,7 @@ void start_requested_export(State& state) {
   } catch (const std::exception& e) {
     dialog.problem = error_text(e);
   }
-  dialog.focus_name = true;
+  dialog.focuses_name = true;
 }
 
 // Draws everything except the preview.
@@ -404,8 +406,8 @@ void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
   const float screen_width = ImGui::GetMainViewport()->WorkSize.x;
   // Shown for numeric formats, too, so that the dialog keeps its size while a name is typed.
   const bool has_preview = screen_width >= ui.px(kSettingsWidth + kMinPreviewWidth + 60);
-  const double room = static_cast<double>(screen_width / ui.px(1)) - kSettingsWidth - 60;
-  const double preview_width = has_preview ? std::min(kMaxPreviewWidth, room) : 0;
+  const double free_width = static_cast<double>(screen_width / ui.px(1)) - kSettingsWidth - 60;
+  const double preview_width = has_preview ? std::min(kMaxPreviewWidth, free_width) : 0;
   if (!begin_dialog(ui, "Export", open, kSettingsWidth + preview_width)) {
     if (was_open) dialog.open = false;
     return;

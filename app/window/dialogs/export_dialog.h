@@ -24,12 +24,11 @@ struct ExportPreview {
   PictureOptions options;
   Findings findings;
   DisplayList list;
-  std::string problem;    // why there is no preview
+  std::string problem;    // why there is no preview; empty if there is one
   bool is_fitted = true;  // scaled to fit; else in print size
 };
 
-// Check for .npy export, which needs a view with a single array; repeated when the view or the run
-// changes.
+// Check for .npy export, which needs a view with a single array; repeated for each view and run.
 struct SingleArrayCheck {
   ViewSettings view;
   std::shared_ptr<const Trace> trace;
@@ -40,16 +39,16 @@ struct ExportDialog {
   bool open = false;
   std::string path = "attention.png";
   PictureOptions picture;
-  bool inches = false;         // show sizes in inches and dots per inch
+  bool uses_inches = false;    // show sizes in inches and dots per inch
   bool has_own_theme = false;  // the user chose light or dark; else the window's theme
-  FrameOptions frames;         // for animations
-  BackendProvider backends;    // for the runs of an animation; none: the CPU
-  bool focus_name = false;     // move the keyboard focus to the file name in the next frame
+  FrameOptions frames;         // frames of an animation
+  BackendProvider backends;    // devices for the runs of an animation; empty: the CPU
+  bool focuses_name = false;   // move the keyboard focus to the file name in the next frame
   ExportPreview preview;
   SingleArrayCheck single_array;
   std::string problem;
   std::string overwrite_path;         // the existing file whose replacement was offered
-  std::filesystem::path destination;  // of the running export
+  std::filesystem::path destination;  // file of the running export
   std::unique_ptr<BackgroundTask<std::filesystem::path>> task;  // the running export; null: none
 };
 

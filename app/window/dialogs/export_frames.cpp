@@ -15,7 +15,7 @@ void select_number(FrameOptions& frames, const MovingNumber& number) {
   frames.count.reset();
 }
 
-// Animated parameter. If the view lacks it, selects the one that the view plays, or the first.
+// Returns the animated parameter; if the view lacks it, the one that it plays, or the first one.
 const MovingNumber& animated_number(const std::vector<MovingNumber>& numbers,
                                     const View& current_view, FrameOptions& frames) {
   const auto selected = std::ranges::find(numbers, frames.key, &MovingNumber::key);
@@ -29,11 +29,11 @@ const MovingNumber& animated_number(const std::vector<MovingNumber>& numbers,
 }
 
 void draw_range(Ui& ui, FrameOptions& frames, const Parameter& animated) {
-  const float gap = ui.px(8), third = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
+  const float gap = ui.px(8), field_width = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
   const float left = ImGui::GetCursorPosX();
   const auto start_field = [&](int i) {
-    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (third + gap));
-    ImGui::SetNextItemWidth(third);
+    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (field_width + gap));
+    ImGui::SetNextItemWidth(field_width);
   };
   const char* labels[] = {"From", "To", "Frames"};
   for (int i = 0; i < 3; ++i) {

@@ -41,7 +41,7 @@ struct FileBrowser {
 
 void browse(State& state, BrowsePurpose purpose);  // opens the browser
 void enter_folder(FileBrowser& browser, const std::filesystem::path& folder);
-// True if the entry is listed. For a model folder, only folders are.
+// True if the entry is listed; only folders are when choosing a model.
 bool is_listed(const FileBrowser& browser, const FileEntry& entry);
 // Selects the entry `by` rows below the selected one.
 void select_neighbour(FileBrowser& browser, int by);

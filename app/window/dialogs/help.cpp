@@ -37,29 +37,28 @@ void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float
   ImGui::PopTextWrapPos();
 }
 
-std::string keys_of(const Action& a) {
+std::string key_text(const Action& a) {
   std::string keys;
   for (const Shortcut& s : a.shortcuts) keys += (keys.empty() ? "" : "  ") + to_string(s);
   return keys;
 }
 
-// Start of the column with labels: fixed, or in a narrow window after the longest key of these
-// menus.
+// Start of the label column: fixed, or in a narrow window after the longest key of these menus.
 float key_column(const Ui& ui, std::initializer_list<Menu> menus) {
   constexpr double kMinFixedWidth = 320, kGap = 34;  // including the border
   if (ImGui::GetContentRegionAvail().x >= ui.px(kMinFixedWidth)) return ui.px(kKeyColumn);
   float widest = 0;
   for (const Action& a : actions()) {
     if (std::ranges::find(menus, a.menu) == menus.end()) continue;
-    widest = std::max(widest, ImGui::CalcTextSize(keys_of(a).c_str()).x);
+    widest = std::max(widest, ImGui::CalcTextSize(key_text(a).c_str()).x);
   }
   return std::min(widest + ui.px(kGap), ui.px(kKeyColumn));
 }
 
-void draw_menu_keys(Ui& ui, Menu menu, float column, bool first) {
-  heading(ui, std::string(to_string(menu)).c_str(), first);
+void draw_menu_keys(Ui& ui, Menu menu, float column, bool is_first) {
+  heading(ui, std::string(to_string(menu)).c_str(), is_first);
   for (const Action& a : actions()) {
-    if (a.menu == menu && !a.shortcuts.empty()) draw_line(ui, keys_of(a), a.label, column);
+    if (a.menu == menu && !a.shortcuts.empty()) draw_line(ui, key_text(a), a.label, column);
   }
 }
 

@@ -7,9 +7,9 @@ namespace attnscope::window {
 namespace {
 
 // Selects the running lesson at first, and then by arrow keys. True if the selection changed.
-bool select_by_keys(Ui& ui, const LessonState& state, int& row, bool appearing) {
-  const int before = row;
-  if (appearing) {
+bool select_by_keys(Ui& ui, const LessonState& state, int& row, bool is_appearing) {
+  const int previous_row = row;
+  if (is_appearing) {
     const auto it =
         std::ranges::find(state.lessons, state.lesson ? state.lesson->id : "", &Lesson::id);
     row = it != state.lessons.end() ? static_cast<int>(it - state.lessons.begin()) : 0;
@@ -17,7 +17,7 @@ bool select_by_keys(Ui& ui, const LessonState& state, int& row, bool appearing) 
   if (take_key(ui, "Down")) ++row;
   if (take_key(ui, "Up")) --row;
   row = std::clamp(row, 0, std::max(static_cast<int>(state.lessons.size()) - 1, 0));
-  return appearing || row != before;
+  return is_appearing || row != previous_row;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void draw_lesson_list(Ui& ui, State& state) {
     const Lesson& lesson = lessons.lessons[i];
     const bool is_selected = static_cast<int>(i) == dialog.row;
     ImGui::PushID(lesson.id.c_str());
-    const ImVec2 at = ImGui::GetCursorPos();
+    const ImVec2 origin = ImGui::GetCursorPos();
     const float wrap = ImGui::GetContentRegionAvail().x - ui.px(24);
     const ImVec2 extent = ImGui::CalcTextSize(lesson.summary.c_str(), nullptr, false, wrap);
     const float height = extent.y + ImGui::GetTextLineHeight() + ui.px(22);
@@ -53,18 +53,18 @@ void draw_lesson_list(Ui& ui, State& state) {
     }
     if (is_selected && has_moved && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
     if (clicked || (is_selected && enter)) start_lesson(state, lesson);
-    ImGui::SetCursorPos({at.x + ui.px(10), at.y + ui.px(7)});
+    ImGui::SetCursorPos({origin.x + ui.px(10), origin.y + ui.px(7)});
     ImGui::BeginGroup();
     ImGui::PushFont(ui.fonts.bold);
     ImGui::TextUnformatted(lesson.title.c_str());
     ImGui::PopFont();
     ImGui::SameLine();
     ImGui::TextColored(ui.look->faint, "%zu steps", lesson.steps.size());
-    ImGui::PushTextWrapPos(at.x + ui.px(10) + wrap);
+    ImGui::PushTextWrapPos(origin.x + ui.px(10) + wrap);
     ImGui::TextColored(ui.look->faint, "%s", lesson.summary.c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndGroup();
-    ImGui::SetCursorPos({at.x, at.y + height + ui.px(4)});
+    ImGui::SetCursorPos({origin.x, origin.y + height + ui.px(4)});
     ImGui::PopID();
   }
   ImGui::EndChild();

@@ -7,8 +7,8 @@ namespace attnscope::window {
 namespace {
 
 // Draws an action: label, menu, and key at the right. True when clicked.
-bool draw_row(Ui& ui, const State& state, const Action& a, bool enabled, bool is_selected) {
-  ImGui::BeginDisabled(!enabled);
+bool draw_row(Ui& ui, const State& state, const Action& a, bool is_enabled, bool is_selected) {
+  ImGui::BeginDisabled(!is_enabled);
   ImGui::PushID(a.id.c_str());
   const bool clicked =
       ImGui::Selectable("##row", is_selected, 0, {0, ImGui::GetTextLineHeight() * 1.3F});
@@ -18,14 +18,15 @@ bool draw_row(Ui& ui, const State& state, const Action& a, bool enabled, bool is
   const ImVec2 min_corner = ImGui::GetItemRectMin(), max_corner = ImGui::GetItemRectMax();
   const float y = min_corner.y + (max_corner.y - min_corner.y - ImGui::GetTextLineHeight()) / 2;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float alpha = enabled ? 1.0F : 0.5F;
+  const float alpha = is_enabled ? 1.0F : 0.5F;
   draw.AddText({min_corner.x + ui.px(8), y}, packed(ui.look->text, alpha), a.label.c_str());
-  const float label = ImGui::CalcTextSize(a.label.c_str()).x;
+  const float label_width = ImGui::CalcTextSize(a.label.c_str()).x;
   const std::string menu(to_string(a.menu));
-  draw.AddText({min_corner.x + label + ui.px(18), y}, packed(ui.look->faint, alpha), menu.c_str());
-  const std::string reason = enabled && a.refusal ? a.refusal(state) : "";
+  draw.AddText({min_corner.x + label_width + ui.px(18), y}, packed(ui.look->faint, alpha),
+               menu.c_str());
+  const std::string reason = is_enabled && a.refusal ? a.refusal(state) : "";
   if (!reason.empty()) {
-    const float left = min_corner.x + label + ImGui::CalcTextSize(menu.c_str()).x + ui.px(36);
+    const float left = min_corner.x + label_width + ImGui::CalcTextSize(menu.c_str()).x + ui.px(36);
     draw.PushClipRect({left, min_corner.y}, {max_corner.x - ui.px(30), max_corner.y}, true);
     draw.AddText({left, y}, packed(ui.look->faint, alpha), on_screen(reason).c_str());
     draw.PopClipRect();
@@ -61,10 +62,10 @@ void draw_palette(Ui& ui, State& state) {
   ImGui::BeginChild("found");
   for (int i = 0; i < static_cast<int>(matches.size()); ++i) {
     const Action& a = *matches[static_cast<std::size_t>(i)];
-    const bool enabled = a.enabled(state), is_selected = i == palette.chosen;
-    const bool clicked = draw_row(ui, state, a, enabled, is_selected);
+    const bool is_enabled = a.enabled(state), is_selected = i == palette.chosen;
+    const bool clicked = draw_row(ui, state, a, is_enabled, is_selected);
     if (is_selected && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
-    if (enabled && (clicked || (is_selected && enter))) activated = &a;
+    if (is_enabled && (clicked || (is_selected && enter))) activated = &a;
   }
   if (matches.empty()) faint(ui, "No matching command.");
   ImGui::EndChild();

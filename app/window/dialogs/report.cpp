@@ -13,7 +13,7 @@ void Report::box(std::string_view id, const Box& box) {
 
 // FNV-1a over the pixels of a box.
 std::uint64_t Report::checksum(const Box& box) const {
-  const auto clamped = [](double v, int most) { return std::clamp(static_cast<int>(v), 0, most); };
+  const auto clamped = [](double v, int max) { return std::clamp(static_cast<int>(v), 0, max); };
   const int left = clamped(box.x, screenshot_.width), top = clamped(box.y, screenshot_.height);
   const int right = clamped(box.x + box.width, screenshot_.width);
   const int bottom = clamped(box.y + box.height, screenshot_.height);

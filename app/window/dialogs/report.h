@@ -20,14 +20,14 @@ class Report {
 
   Report() = default;
   explicit Report(std::filesystem::path file) : file_(std::move(file)) {}
-  bool on() const { return !file_.empty(); }
-  bool keeps_boxes() const { return keeps_ || on(); }
-  void keep_boxes() { keeps_ = true; }  // even without a file
+  bool is_on() const { return !file_.empty(); }
+  bool keeps_boxes() const { return keeps_boxes_ || is_on(); }
+  void keep_boxes() { keeps_boxes_ = true; }  // even without a file
   const std::map<std::string, Box, std::less<>>& boxes() const { return boxes_; }
 
   void begin_frame() { boxes_.clear(); }
   void box(std::string_view id, const Box& box);
-  void screenshot(Image image) { screenshot_ = std::move(image); }  // of the frame just drawn
+  void screenshot(Image image) { screenshot_ = std::move(image); }  // the frame just drawn
   // Writes `facts` with the boxes as {"widgets": {ID: [x, y, width, height]}} and a checksum of the
   // pixels in the box "picture"; writes the screenshot to the same name with ".png" appended.
   void write(Json facts) const;
@@ -36,7 +36,7 @@ class Report {
   std::uint64_t checksum(const Box& box) const;
 
   std::filesystem::path file_;
-  bool keeps_ = false;
+  bool keeps_boxes_ = false;
   std::map<std::string, Box, std::less<>> boxes_;
   Image screenshot_;
 };

@@ -41,8 +41,8 @@ constexpr std::array<TourStop, 5> kStops = {{
 
 constexpr double kPadding = 18, kPaddingAbove = 14;  // units
 
-// Dims everything except `place`.
-void draw_shade(const Ui& ui, const ImVec4& place) {
+// Dims everything except `area`.
+void draw_shade(const Ui& ui, const ImVec4& area) {
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const ImVec2 end(screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y);
   ImGui::SetNextWindowPos(screen.Pos);
@@ -53,26 +53,25 @@ void draw_shade(const Ui& ui, const ImVec4& place) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 shade = IM_COL32(10, 14, 20, 120);
   draw.PushClipRectFullScreen();  // including the window's padding
-  draw.AddRectFilled(screen.Pos, {end.x, place.y}, shade);
-  draw.AddRectFilled({screen.Pos.x, place.w}, end, shade);
-  draw.AddRectFilled({screen.Pos.x, place.y}, {place.x, place.w}, shade);
-  draw.AddRectFilled({place.z, place.y}, {end.x, place.w}, shade);
-  draw.AddRect({place.x, place.y}, {place.z, place.w}, packed(ui.look->accent), ui.px(4), 0,
-               ui.px(2));
+  draw.AddRectFilled(screen.Pos, {end.x, area.y}, shade);
+  draw.AddRectFilled({screen.Pos.x, area.w}, end, shade);
+  draw.AddRectFilled({screen.Pos.x, area.y}, {area.x, area.w}, shade);
+  draw.AddRectFilled({area.z, area.y}, {end.x, area.w}, shade);
+  draw.AddRect({area.x, area.y}, {area.z, area.w}, packed(ui.look->accent), ui.px(4), 0, ui.px(2));
   draw.PopClipRect();
   ImGui::End();
 }
 
-// Width of the tour's card: reduced if it then fits next to `place`.
-float card_width(const Ui& ui, const ImVec4& place, float gap) {
+// Width of the tour's card: reduced if it then fits next to `area`.
+float card_width(const Ui& ui, const ImVec4& area, float gap) {
   constexpr double kMaxWidth = 340, kMinWidth = 220;  // units
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
-  const float left = place.x - screen.Pos.x, right = screen.Pos.x + screen.Size.x - place.z;
-  const float room = std::max(left, right) - 2 * gap;
-  return room < ui.px(kMinWidth) ? ui.px(kMaxWidth) : std::min(room, ui.px(kMaxWidth));
+  const float left = area.x - screen.Pos.x, right = screen.Pos.x + screen.Size.x - area.z;
+  const float free_width = std::max(left, right) - 2 * gap;
+  return free_width < ui.px(kMinWidth) ? ui.px(kMaxWidth) : std::min(free_width, ui.px(kMaxWidth));
 }
 
-// Text of a stop; at the picture, names the marked pair, too.
+// Text of a stop; at the picture, also names the marked pair.
 std::string stop_text(const TourStop& stop, const State& state) {
   const SalientPair* pair =
       stop.place == &PanelBoxes::picture ? shown_salient_pair(state) : nullptr;
@@ -81,28 +80,28 @@ std::string stop_text(const TourStop& stop, const State& state) {
          ". Key U shows the next such pair.";
 }
 
-// Height of a card with this text. `inner`: the card's width without padding.
-float card_height(const Ui& ui, const std::string& words, float inner) {
+// Height of a card with this text. `text_width`: the card's width without padding.
+float card_height(const Ui& ui, const std::string& text, float text_width) {
   ImGui::PushFont(ui.fonts.title);
-  const float title = ImGui::GetTextLineHeightWithSpacing();
+  const float title_height = ImGui::GetTextLineHeightWithSpacing();
   ImGui::PopFont();
-  const float text = ImGui::CalcTextSize(words.c_str(), nullptr, false, inner).y;
-  const float button = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().ItemSpacing.y;
-  return std::max(ui.px(190), title + text + button + 2 * ui.px(kPaddingAbove));
+  const float text_height = ImGui::CalcTextSize(text.c_str(), nullptr, false, text_width).y;
+  const float footer = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().ItemSpacing.y;
+  return std::max(ui.px(190), title_height + text_height + footer + 2 * ui.px(kPaddingAbove));
 }
 
-// Position of a card next to `place`, or over it if there is no room.
-ImVec2 card_position(const ImVec4& place, ImVec2 size, float gap) {
+// Position of a card next to `area`, or over it if there is no room.
+ImVec2 card_position(const ImVec4& area, ImVec2 size, float gap) {
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float right = screen.Pos.x + screen.Size.x - gap,
               bottom = screen.Pos.y + screen.Size.y - gap;
-  ImVec2 at(place.z + gap, place.y + gap);
-  if (at.x + size.x > right + 1) at.x = place.x - gap - size.x;
-  if (at.x < screen.Pos.x + gap - 1)
-    at = {place.x + gap, place.w + gap};  // below: the place is as wide as the window
-  at.x = std::min(at.x, right - size.x);
-  at.y = std::min(at.y, bottom - size.y);
-  return at;
+  ImVec2 origin(area.z + gap, area.y + gap);
+  if (origin.x + size.x > right + 1) origin.x = area.x - gap - size.x;
+  if (origin.x < screen.Pos.x + gap - 1)
+    origin = {area.x + gap, area.w + gap};  // below: the area is as wide as the window
+  origin.x = std::min(origin.x, right - size.x);
+  origin.y = std::min(origin.y, bottom - size.y);
+  return origin;
 }
 
 }  // namespace
@@ -115,16 +114,16 @@ void draw_tour(Ui& ui, State& state, const PanelBoxes& places) {
   };
   const int last = static_cast<int>(kStops.size()) - 1;
   const TourStop& stop = kStops[static_cast<std::size_t>(std::min(state.tour_stop, last))];
-  const ImVec4& place = places.*stop.place;
-  if (place.z <= place.x || take_key(ui, "Escape")) {
+  const ImVec4& area = places.*stop.place;
+  if (area.z <= area.x || take_key(ui, "Escape")) {
     leave();  // the panels are hidden, or the user leaves
     return;
   }
-  draw_shade(ui, place);
-  const std::string words = stop_text(stop, state);
-  const float gap = ui.px(14), width = card_width(ui, place, gap);
-  const ImVec2 size(width, card_height(ui, words, width - 2 * ui.px(kPadding)));
-  ImGui::SetNextWindowPos(card_position(place, size, gap));
+  draw_shade(ui, area);
+  const std::string text = stop_text(stop, state);
+  const float gap = ui.px(14), width = card_width(ui, area, gap);
+  const ImVec2 size(width, card_height(ui, text, width - 2 * ui.px(kPadding)));
+  ImGui::SetNextWindowPos(card_position(area, size, gap));
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kPadding), ui.px(kPaddingAbove)});
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.look->page);
@@ -136,19 +135,19 @@ void draw_tour(Ui& ui, State& state, const PanelBoxes& places) {
   ImGui::PushFont(ui.fonts.title);
   ImGui::TextUnformatted(stop.title);
   ImGui::PopFont();
-  paragraph(ui, words);
+  paragraph(ui, text);
   ImGui::SetCursorPosY(ImGui::GetWindowHeight() - ImGui::GetFrameHeight() - ui.px(14));
-  const bool at_end = state.tour_stop >= last;
-  if (button(ui, at_end ? "Begin" : "Next", "tour.next", true, ui.px(84)) ||
+  const bool is_last_stop = state.tour_stop >= last;
+  if (button(ui, is_last_stop ? "Begin" : "Next", "tour.next", true, ui.px(84)) ||
       take_key(ui, "Enter")) {
-    if (at_end) {
+    if (is_last_stop) {
       leave();
     } else {
       ++state.tour_stop;
     }
   }
   ImGui::SameLine();
-  if (!at_end && button(ui, "Leave", "tour.leave", false, ui.px(74))) leave();
+  if (!is_last_stop && button(ui, "Leave", "tour.leave", false, ui.px(74))) leave();
   ImGui::SameLine();
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%d of %d", std::min(state.tour_stop, last) + 1, last + 1);

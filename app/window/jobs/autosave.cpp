@@ -68,17 +68,17 @@ std::optional<std::filesystem::path> Autosave::abandoned_file() const {
 }
 
 std::string Autosave::save_if_due(const SharedSession& session, double seconds) {
-  const SharedSession before = std::exchange(last_session_, session);
-  const bool changed = before != nullptr && !same_session(before, session);
-  if (changed && !due_) due_ = seconds + kAutosaveSeconds;
-  if (!due_ || seconds < *due_) return "";
-  due_.reset();
+  const SharedSession previous = std::exchange(last_session_, session);
+  const bool has_changed = previous != nullptr && !same_session(previous, session);
+  if (has_changed && !due_time_) due_time_ = seconds + kAutosaveSeconds;
+  if (!due_time_ || seconds < *due_time_) return "";
+  due_time_.reset();
   try {
     write(*session);
-    failed_ = false;
+    has_failed_ = false;
   } catch (const std::exception& e) {
-    const bool is_first = !failed_;
-    failed_ = true;
+    const bool is_first = !has_failed_;
+    has_failed_ = true;
     if (is_first) return std::string("Autosave failed: ") + e.what();
   }
   return "";
@@ -96,16 +96,16 @@ std::string Autosave::save_now(const Session& session) {
 void Autosave::write(const Session& session) {
   make_folder(folder_);
   save_session(file_, session);
-  if (replaced_.empty()) return;
+  if (replaced_file_.empty()) return;
   std::error_code ignored;
-  std::filesystem::remove(replaced_, ignored);
-  replaced_.clear();
+  std::filesystem::remove(replaced_file_, ignored);
+  replaced_file_.clear();
 }
 
 void Autosave::finish() {
   std::error_code ignored;
   std::filesystem::remove(file_, ignored);
-  if (!replaced_.empty()) std::filesystem::remove(replaced_, ignored);
+  if (!replaced_file_.empty()) std::filesystem::remove(replaced_file_, ignored);
 }
 
 }  // namespace attnscope::window

@@ -1,5 +1,4 @@
-// Autosave: changes are on disk within two seconds, so that a crash loses little; the next start
-// offers to restore them.
+// Autosave: saves changes within two seconds; after a crash, the next start offers to restore them.
 #pragma once
 
 #include <filesystem>
@@ -14,13 +13,13 @@ inline constexpr double kAutosaveSeconds = 1.5;
 
 class Autosave {
  public:
-  // One file in `folder` for each running process (named by its id).
+  // Uses one file in `folder` per running process, named by the process id.
   explicit Autosave(std::filesystem::path folder);
 
   // Newest file of a process that no longer runs.
   std::optional<std::filesystem::path> abandoned_file() const;
   // Sets a restored file, which is deleted when its content is saved again, or by finish().
-  void replace(std::filesystem::path abandoned_file) { replaced_ = std::move(abandoned_file); }
+  void replace(std::filesystem::path abandoned_file) { replaced_file_ = std::move(abandoned_file); }
 
   // Call when the session may have changed; writes kAutosaveSeconds after the first unsaved change.
   // Returns the error at the first failure; else an empty string.
@@ -28,16 +27,16 @@ class Autosave {
   // Writes immediately, after a fatal error. Returns the error; else an empty string.
   std::string save_now(const Session& session);
   // Time at which save_if_due() writes next; nullopt: no unsaved change.
-  std::optional<double> due() const { return due_; }
+  std::optional<double> due() const { return due_time_; }
   void finish();  // clean exit: deletes the files
 
  private:
   void write(const Session& session);
 
-  std::filesystem::path folder_, file_, replaced_;
+  std::filesystem::path folder_, file_, replaced_file_;
   SharedSession last_session_;  // null before the first call
-  std::optional<double> due_;
-  bool failed_ = false;
+  std::optional<double> due_time_;
+  bool has_failed_ = false;
 };
 
 }  // namespace attnscope::window

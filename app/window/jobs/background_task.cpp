@@ -19,7 +19,7 @@ void Task::start(std::function<void()> work) {
     }
     {
       const std::scoped_lock lock(end_mutex_);
-      finished_ = true;
+      is_finished_ = true;
     }
     end_condition_.notify_all();
     wake();
@@ -38,21 +38,21 @@ bool Task::wait(double seconds) const {
 }
 
 TaskChange Task::take_change() {
-  if (!changed_.exchange(false)) return TaskChange::None;
-  // Reads finished_ after changed_, so that no end is missed.
-  return finished_ ? TaskChange::End : TaskChange::News;
+  if (!has_changed_.exchange(false)) return TaskChange::None;
+  // Reads is_finished_ after has_changed_, so that no end is missed.
+  return is_finished_ ? TaskChange::End : TaskChange::News;
 }
 
-void Task::report(double share) {
-  constexpr double kVisibleShare = 0.01;
-  share_ = share;
-  if (share < reported_ + kVisibleShare) return;
-  reported_ = share;
+void Task::report(double fraction) {
+  constexpr double kVisibleFraction = 0.01;
+  fraction_ = fraction;
+  if (fraction < reported_fraction_ + kVisibleFraction) return;
+  reported_fraction_ = fraction;
   wake();
 }
 
 void Task::wake() {
-  changed_ = true;
+  has_changed_ = true;
   glfwPostEmptyEvent();
 }
 

@@ -27,15 +27,15 @@ class Task {
 
   void cancel() { stop_.request(); }  // returns immediately
   bool is_cancelled() const { return stop_.requested(); }
-  bool is_finished() const { return finished_; }
-  bool wait(double seconds) const;         // with a timeout; true if finished
-  double share() const { return share_; }  // completed, 0..1
+  bool is_finished() const { return is_finished_; }
+  bool wait(double seconds) const;               // with a timeout; true if finished
+  double fraction() const { return fraction_; }  // completed, from 0 to 1
   // After the end: the error; empty: success or cancelled.
-  std::string problem() const { return finished_ ? problem_ : ""; }
+  std::string problem() const { return is_finished_ ? problem_ : ""; }
   // Change since the last call: a new result or visible progress, or the end.
   TaskChange take_change();
 
-  void report(double share);  // sets the progress
+  void report(double fraction);  // sets the progress
 
  protected:
   Task() = default;
@@ -46,9 +46,9 @@ class Task {
 
  private:
   Stop stop_;
-  std::atomic<double> share_{0};
-  std::atomic<bool> changed_{false}, finished_{false};
-  double reported_ = 0;  // share at the last wake-up
+  std::atomic<double> fraction_{0};
+  std::atomic<bool> has_changed_{false}, is_finished_{false};
+  double reported_fraction_ = 0;  // fraction at the last wake-up
   std::string problem_;
   mutable std::mutex end_mutex_;
   mutable std::condition_variable end_condition_;
@@ -72,12 +72,12 @@ class BackgroundTask : public Task {
     return result_;
   }
   // Sets an intermediate result and the progress.
-  void publish(T result, double share) {
+  void publish(T result, double fraction) {
     {
       const std::scoped_lock lock(mutex_);
       result_ = std::move(result);
     }
-    report(share);
+    report(fraction);
     wake();
   }
 
@@ -86,8 +86,7 @@ class BackgroundTask : public Task {
   std::optional<T> result_;  // guarded by mutex_
 };
 
-// Takes the newest result and, at the end, the problem; then destroys the task. True if something
-// changed.
+// Moves out the newest result and, at the end, the problem, and destroys the task. True on change.
 template <class T, class Result>
 bool take_results(std::unique_ptr<BackgroundTask<T>>& task, Result& result, std::string& problem) {
   const TaskChange change = task != nullptr ? task->take_change() : TaskChange::None;

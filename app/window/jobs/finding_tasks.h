@@ -1,5 +1,4 @@
-// Background findings (Finding::in_background), each computed on its own thread when the view needs
-// it.
+// Background findings (Finding::in_background), each computed on its own thread when needed.
 #pragma once
 
 #include <memory>
@@ -10,12 +9,12 @@
 namespace attnscope::window {
 
 struct FindingTask {
-  std::shared_ptr<const Session> session{};  // of the running or last task; null: none
-  FindingSettings settings{};                // of that task
+  std::shared_ptr<const Session> session{};  // session of the running or last task; null: none
+  FindingSettings settings{};                // settings of that task
   std::unique_ptr<BackgroundTask<Findings>> task{};
 
   bool is_running() const { return task != nullptr && !task->is_finished(); }
-  // Reason why the finding could not be computed; empty: none.
+  // Reason why the finding could not be computed; empty without an error.
   std::string problem() const { return task != nullptr ? task->problem() : ""; }
 };
 

@@ -30,7 +30,7 @@ void generate_token(State& state) {
   } catch (const std::exception& e) {  // logits are not finite
     state.report_error(error_text(e));
   }
-  state.run.generating = false;
+  state.run.is_generating = false;
 }
 
 }  // namespace attnscope::window

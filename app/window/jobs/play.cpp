@@ -15,10 +15,10 @@ double current_value(const State& state, const Animation& a) {
   const Values values = view_values(state.session->view, state.session->view.id);
   if (!values.has(a.key)) return a.from;
   const Value& value = values.all().find(a.key)->second;
-  const double now = std::holds_alternative<Index>(value)
-                         ? static_cast<double>(std::get<Index>(value))
-                         : std::get<double>(value);
-  return now >= std::min(a.from, a.to) && now <= std::max(a.from, a.to) ? now : a.from;
+  const double number = std::holds_alternative<Index>(value)
+                            ? static_cast<double>(std::get<Index>(value))
+                            : std::get<double>(value);
+  return number >= std::min(a.from, a.to) && number <= std::max(a.from, a.to) ? number : a.from;
 }
 
 // The shown view's parameter; must exist.
@@ -35,8 +35,8 @@ bool can_play(const State& state) {
 
 void toggle_play(State& state) {
   PlayState& play = state.view.play;
-  if (play.on) {
-    play.on = false;
+  if (play.is_on) {
+    play.is_on = false;
   } else if (can_play(state)) {
     play = {true, state.session->view.id, current_value(state, *animation(state)), state.seconds};
   }
@@ -49,7 +49,7 @@ bool can_step(const State& state) {
 
 void step_by(State& state, int steps) {
   if (!can_step(state)) return;
-  state.view.play.on = false;
+  state.view.play.is_on = false;
   const Animation a = *animation(state);
   const double next = std::clamp(current_value(state, a) + steps, a.from, a.to);
   set_view_value(state.session.edit().view, state.session.edit().view.id, a.key,
@@ -58,9 +58,9 @@ void step_by(State& state, int steps) {
 
 void advance_play(State& state) {
   PlayState& play = state.view.play;
-  if (!play.on) return;
+  if (!play.is_on) return;
   if (!can_play(state) || state.session->view.id != play.view) {
-    play.on = false;
+    play.is_on = false;
     return;
   }
   const Animation a = *animation(state);

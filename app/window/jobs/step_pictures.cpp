@@ -21,12 +21,12 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::string key_of(const LessonStep& step, bool dark) {
+std::string make_key(const LessonStep& step, bool dark) {
   return to_json(step.session).dump() + (dark ? "dark" : "light");
 }
 
 // Thumbnail of a step; an empty image if its view has no content.
-Image picture_of(const LessonStep& step, bool dark, ExperimentRun& runner) {
+Image make_picture(const LessonStep& step, bool dark, ExperimentRun& runner) {
   try {
     Session session = step.session;
     session.run.backend = BackendChoice::Auto;
@@ -64,7 +64,7 @@ void start_missing_pictures(StepPictures& pictures) {
             std::this_thread::sleep_for(kPauseTick);
           }
           finished[keys[step]] =
-              std::make_shared<const Image>(picture_of(lesson->steps[step], dark, runner));
+              std::make_shared<const Image>(make_picture(lesson->steps[step], dark, runner));
           task.publish(finished,
                        static_cast<double>(finished.size()) / static_cast<double>(order.size()));
         }
@@ -74,24 +74,25 @@ void start_missing_pictures(StepPictures& pictures) {
 
 bool update_step_pictures(State& state) {
   StepPictures& pictures = state.step_pictures;
-  const LessonState& now = state.lesson;
+  const LessonState& lessons = state.lesson;
   const bool changed = pictures.task != nullptr && pictures.task->take_change() != TaskChange::None;
   if (changed) {
     if (auto finished = pictures.task->result()) pictures.images.merge(*std::move(finished));
   }
-  const bool has_other_keys = pictures.lesson != now.lesson || pictures.dark != state.settings.dark;
-  if (has_other_keys || pictures.step != now.step || state.run.busy_seconds > 0) {
+  const bool has_new_keys =
+      pictures.lesson != lessons.lesson || pictures.dark != state.settings.dark;
+  if (has_new_keys || pictures.step != lessons.step || state.run.busy_seconds > 0) {
     *pictures.resume_time = steady_seconds() + kIdleSeconds;
   }
-  pictures.step = now.step;
-  if (!has_other_keys) return changed;
+  pictures.step = lessons.step;
+  if (!has_new_keys) return changed;
   pictures.task.reset();
-  pictures.lesson = now.lesson;
+  pictures.lesson = lessons.lesson;
   pictures.dark = state.settings.dark;
   pictures.keys.clear();
-  if (now.lesson == nullptr) return changed;
-  for (const LessonStep& step : now.lesson->steps) {
-    pictures.keys.push_back(key_of(step, pictures.dark));
+  if (lessons.lesson == nullptr) return changed;
+  for (const LessonStep& step : lessons.lesson->steps) {
+    pictures.keys.push_back(make_key(step, pictures.dark));
   }
   start_missing_pictures(pictures);
   return changed;

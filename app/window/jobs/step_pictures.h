@@ -18,12 +18,12 @@ struct Lesson;
 namespace attnscope::window {
 
 struct StepPictures {
-  // By session and theme. Empty image: the step has no content.
+  // Images by session and theme; an empty image if the step has no content.
   using Images = std::map<std::string, std::shared_ptr<const Image>>;
 
   Images images;
-  std::vector<std::string> keys;         // of the running lesson's steps
-  std::shared_ptr<const Lesson> lesson;  // of the keys
+  std::vector<std::string> keys;         // keys of the running lesson's steps
+  std::shared_ptr<const Lesson> lesson;  // lesson of the keys
   std::size_t step = 0;                  // current step at the last update
   bool dark = false;                     // theme of the keys
   std::unique_ptr<BackgroundTask<Images>> task;

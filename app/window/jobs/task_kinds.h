@@ -1,4 +1,4 @@
-// Kinds of background tasks. Everything that updates, shows or cancels tasks iterates their table.
+// Kinds of background tasks. All code that updates, shows or cancels tasks iterates task_kinds().
 #pragma once
 
 #include <optional>

@@ -18,9 +18,9 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
   const Entry* clicked = nullptr;
   ImGui::SetNextItemWidth(-1);
   ImGui::PushID(scope.data());
-  const bool open = begin_combo(ui, "##type", on_screen(preview), ImGuiComboFlags_HeightLarge);
+  const bool is_open = begin_combo(ui, "##type", on_screen(preview), ImGuiComboFlags_HeightLarge);
   mark(ui, std::string(scope) + ".type");
-  if (open) {
+  if (is_open) {
     std::string group;
     for (const Entry& entry : entries) {
       if (entry.group != group) {
@@ -41,7 +41,7 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
 }  // namespace
 
 ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
-                       ParameterWidgets& widgets, const std::function<void()>& between) {
+                       ParameterWidgets& widgets, const std::function<void()>& draw_between) {
   if (list.heading) {
     heading(ui, list.title);
   } else {
@@ -56,7 +56,7 @@ ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& ch
     }
     return ChoiceEdit::Entry;  // `list` still describes the previous choice
   }
-  if (between) between();
+  if (draw_between) draw_between();
   if (list.current == nullptr) return ChoiceEdit::Nothing;
   if (!choice && list.model_heads_differ) return ChoiceEdit::Nothing;
   // Changing a parameter of the inherited method selects it explicitly.

@@ -12,9 +12,9 @@ namespace attnscope::window {
 
 // Change made by the user: another entry, or parameters of the selected one.
 enum class ChoiceEdit { Nothing, Entry, Parameters };
-// Draws the list and the parameters of the selected entry; `between` draws below the list. An empty
-// `choice` selects the inherited method.
+// Draws the list and the parameters of the selected entry; `draw_between` is called between them.
+// An empty `choice` selects the inherited method.
 ChoiceEdit draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
-                       ParameterWidgets& widgets, const std::function<void()>& between = {});
+                       ParameterWidgets& widgets, const std::function<void()>& draw_between = {});
 
 }  // namespace attnscope::window

@@ -28,7 +28,7 @@ void draw_dot(const Ui& ui) {
 }
 
 // "Running: layer 3 of 4, 12.3 s, about 5 s left"
-std::string run_progress_text(const RunState& run) {
+std::string describe_run_progress(const RunState& run) {
   std::array<char, 32> seconds;
   std::snprintf(seconds.data(), seconds.size(), ", %.1f s", run.busy_seconds);
   const std::string& stage = run.progress.stage;
@@ -39,16 +39,17 @@ std::string run_progress_text(const RunState& run) {
 
 void draw_spinner(Ui& ui, double seconds) {
   constexpr int kSpokes = 8;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float side = ImGui::GetTextLineHeight(), radius = side * 0.36F;
   const int step = static_cast<int>(seconds * 10) % kSpokes;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   for (int i = 0; i < kSpokes; ++i) {
     const float angle = 6.2831853F * static_cast<float>(i) / kSpokes;
     const int age = (step - i + kSpokes) % kSpokes;
-    draw.AddCircleFilled(
-        {at.x + side / 2 + radius * std::cos(angle), at.y + side / 2 + radius * std::sin(angle)},
-        ui.px(1.6), packed(ui.look->accent, 1.0F - 0.11F * static_cast<float>(age)));
+    draw.AddCircleFilled({origin.x + side / 2 + radius * std::cos(angle),
+                          origin.y + side / 2 + radius * std::sin(angle)},
+                         ui.px(1.6),
+                         packed(ui.look->accent, 1.0F - 0.11F * static_cast<float>(age)));
   }
   ImGui::Dummy({side, side});
   ImGui::SameLine();
@@ -67,7 +68,7 @@ bool draw_cancel(Ui& ui, const char* id) {
 void draw_busy(Ui& ui, State& state) {
   draw_spinner(ui, state.seconds);
   mark(ui, "busy");
-  ImGui::TextUnformatted(on_screen(run_progress_text(state.run)).c_str());
+  ImGui::TextUnformatted(on_screen(describe_run_progress(state.run)).c_str());
   hint(ui, "Stage of the run, elapsed time, and estimated remaining time.");
   if (draw_cancel(ui, "cancel")) action("cancel").run(state);
 }
@@ -83,9 +84,8 @@ void draw_tasks(Ui& ui, State& state) {
   }
 }
 
-// As many notes as fit in `room` pixels, after their total count. A single note that is too long is
-// cut.
-std::string notes_that_fit(const std::vector<std::string>& notes, float room) {
+// Returns as many notes as fit in `max_width`, after their total count; truncates a single note.
+std::string fitting_notes(const std::vector<std::string>& notes, float max_width) {
   const auto width = [](const std::string& text) {
     return ImGui::CalcTextSize(on_screen(text).c_str()).x;
   };
@@ -95,11 +95,11 @@ std::string notes_that_fit(const std::vector<std::string>& notes, float room) {
     if (included < count) line += std::to_string(count) + " notes: ";
     for (std::size_t n = 0; n < included; ++n) line += (n > 0 ? "; " : "") + notes[n];
     if (included < count) line += "; …";
-    if (width(line) <= room) return line;
+    if (width(line) <= max_width) return line;
   }
   const std::string prefix = count > 1 ? "⚠ " + std::to_string(count) + " notes: " : "⚠ ";
   std::string first = notes.front();
-  while (!first.empty() && width(prefix + first + "…") > room) {
+  while (!first.empty() && width(prefix + first + "…") > max_width) {
     do {  // the bytes of one character
       first.pop_back();
     } while (!first.empty() && (static_cast<unsigned char>(first.back()) & 0xC0U) == 0x80U);
@@ -114,8 +114,8 @@ void draw_notes(Ui& ui, const Trace& trace) {
   for (const std::string& note : trace.notes) lines += (lines.empty() ? "" : "\n") + note;
   draw_dot(ui);
   ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
-  const float room = ImGui::GetContentRegionAvail().x - ui.px(14);
-  ImGui::TextUnformatted(on_screen(notes_that_fit(trace.notes, room)).c_str());
+  const float max_width = ImGui::GetContentRegionAvail().x - ui.px(14);
+  ImGui::TextUnformatted(on_screen(fitting_notes(trace.notes, max_width)).c_str());
   ImGui::PopStyleColor();
   mark(ui, "notes");
   hint(ui, lines);
@@ -134,31 +134,31 @@ void draw_pending(Ui& ui, const std::string& pending) {
 // True when the notice was closed.
 bool draw_notice(Ui& ui, const Notice& notice, int index) {
   const Look& look = *ui.look;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, close_width = ui.px(26);
   const std::string text = on_screen(notice.text);
   const ImVec2 padding(ui.px(12), ui.px(7));
-  const float wrap = width - 2 * padding.x - close_width;
-  const ImVec2 extent = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
+  const float wrap_width = width - 2 * padding.x - close_width;
+  const ImVec2 extent = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap_width);
   const float height = extent.y + 2 * padding.y;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const ImVec2 end(at.x + width, at.y + height);
-  draw.AddRectFilled(at, end, packed(look.raised), ui.px(6));
-  draw.AddRectFilled(at, {at.x + ui.px(4), end.y}, packed(notice.error ? look.error : look.accent),
-                     ui.px(2));
-  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
-               packed(look.text), text.c_str(), nullptr, wrap);
+  const ImVec2 end(origin.x + width, origin.y + height);
+  draw.AddRectFilled(origin, end, packed(look.raised), ui.px(6));
+  draw.AddRectFilled(origin, {origin.x + ui.px(4), end.y},
+                     packed(notice.error ? look.error : look.accent), ui.px(2));
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {origin.x + padding.x, origin.y + padding.y},
+               packed(look.text), text.c_str(), nullptr, wrap_width);
   ImGui::PushID(index);
-  ImGui::SetCursorScreenPos({end.x - close_width, at.y});
-  const bool closed = invisible_button("close", {close_width, height});
+  ImGui::SetCursorScreenPos({end.x - close_width, origin.y});
+  const bool is_closed = invisible_button("close", {close_width, height});
   mark(ui, "notice." + std::to_string(index) + ".close");
-  draw.AddText({end.x - close_width + ui.px(6), at.y + padding.y},
+  draw.AddText({end.x - close_width + ui.px(6), origin.y + padding.y},
                packed(ImGui::IsItemHovered() ? look.text : look.faint), "✕");
   ImGui::PopID();
-  return closed;
+  return is_closed;
 }
 
-// The latest notice that is not an error, at the right end of the status line, where it covers
+// Draws the latest notice that is not an error at the right end of the status line, where it covers
 // nothing. Errors are drawn by draw_notices().
 void draw_latest_notice(Ui& ui, State& state) {
   std::erase_if(state.notices,
@@ -171,14 +171,14 @@ void draw_latest_notice(Ui& ui, State& state) {
   const float left = ImGui::GetItemRectMax().x + ui.px(24);  // after the previous items
   const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
   ImGui::SameLine();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::SetCursorScreenPos({std::max(left, right - width), at.y});
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({std::max(left, right - width), origin.y});
   ImGui::TextColored(ui.look->accent, "%s", text.c_str());
   mark(ui, "notice");
   hint(ui, latest->text);
 }
 
-// "lamp.json", with its folder if several files have that name.
+// Names such as "lamp.json", with the folder if several files have the same name.
 std::vector<std::string> short_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (const std::string& path : paths) {
@@ -194,9 +194,9 @@ std::vector<std::string> short_names(const std::vector<std::string>& paths) {
 
 void draw_recent_files(Ui& ui, State& state) {
   const std::vector<std::string> recent = state.settings.recent;
-  const bool open = ImGui::BeginMenu("Open recent", !recent.empty());
+  const bool is_open = ImGui::BeginMenu("Open recent", !recent.empty());
   mark(ui, "menu.recent");
-  if (!open) {
+  if (!is_open) {
     if (recent.empty()) hint(ui, "No files opened or saved yet");
     return;
   }
@@ -219,9 +219,9 @@ void draw_menu_bar(Ui& ui, State& state) {
   if (!ImGui::BeginMainMenuBar()) return;
   for (const Menu menu : kMenus) {
     const std::string name(to_string(menu));
-    const bool open = ImGui::BeginMenu(name.c_str());
+    const bool is_open = ImGui::BeginMenu(name.c_str());
     mark(ui, "menu." + name);
-    if (!open) continue;
+    if (!is_open) continue;
     for (const Action& a : actions()) {
       if (a.menu != menu || !a.in_menu) continue;
       if (a.starts_group) ImGui::Separator();
@@ -271,7 +271,7 @@ void draw_status_line(Ui& ui, State& state) {
       hint(ui, "Duration of the forward pass.");
     }
     draw_dot(ui);
-    ImGui::TextUnformatted(token_count_words(trace).c_str());
+    ImGui::TextUnformatted(describe_token_count(trace).c_str());
     draw_pending(ui, state.view.pending);
     draw_notes(ui, trace);
   } else {
@@ -283,11 +283,11 @@ void draw_status_line(Ui& ui, State& state) {
 
 void draw_autosave_offer(Ui& ui, State& state) {
   if (state.files.abandoned.empty()) return;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const ImVec2 end(at.x + ImGui::GetContentRegionAvail().x, at.y + ImGui::GetFrameHeight());
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const ImVec2 end(origin.x + ImGui::GetContentRegionAvail().x, origin.y + ImGui::GetFrameHeight());
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled(at, end, packed(ui.look->raised), ui.px(4));
-  ImGui::SetCursorScreenPos({at.x + ui.px(12), at.y});
+  draw.AddRectFilled(origin, end, packed(ui.look->raised), ui.px(4));
+  ImGui::SetCursorScreenPos({origin.x + ui.px(12), origin.y});
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("The last session was not saved.");
   hint(ui, "The program was killed or crashed.");
@@ -328,17 +328,17 @@ void draw_notices(Ui& ui, std::vector<Notice>& notices) {
 
 void draw_splitter(Ui& ui, const char* id, double& width, double sign, float height) {
   const float thickness = ui.px(5);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   invisible_button(id, {thickness, height});
   mark(ui, id);
-  const bool active = ImGui::IsItemActive();
-  if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-  if (active) width += sign * static_cast<double>(ImGui::GetIO().MouseDelta.x) / ui.scale;
+  const bool is_active = ImGui::IsItemActive();
+  if (is_active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (is_active) width += sign * static_cast<double>(ImGui::GetIO().MouseDelta.x) / ui.scale;
   width = std::clamp(width, kMinPanelWidth, kMaxPanelWidth);
-  const float middle = std::floor(at.x + thickness / 2);
+  const float middle = std::floor(origin.x + thickness / 2);
   ImGui::GetWindowDrawList()->AddRectFilled(
-      {middle, at.y}, {middle + ui.px(1), at.y + height},
-      packed(active || ImGui::IsItemHovered() ? ui.look->accent : ui.look->line));
+      {middle, origin.y}, {middle + ui.px(1), origin.y + height},
+      packed(is_active || ImGui::IsItemHovered() ? ui.look->accent : ui.look->line));
 }
 
 }  // namespace attnscope::window

@@ -43,21 +43,22 @@ void draw_fact(const Ui& ui, const char* label, const std::string& value, const 
   ImGui::TextUnformatted(text.c_str());
 }
 
-void draw_bar(const Ui& ui, double share, const ImVec4& colour) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+void draw_bar(const Ui& ui, double fraction, const ImVec4& colour) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = ui.px(5);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled(at, {at.x + width, at.y + height}, packed(ui.look->raised), height / 2);
-  const float filled = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
+  draw.AddRectFilled(origin, {origin.x + width, origin.y + height}, packed(ui.look->raised),
+                     height / 2);
+  const float filled = width * static_cast<float>(std::clamp(fraction, 0.0, 1.0));
   if (filled > height) {
-    draw.AddRectFilled(at, {at.x + filled, at.y + height}, packed(colour), height / 2);
+    draw.AddRectFilled(origin, {origin.x + filled, origin.y + height}, packed(colour), height / 2);
   }
   ImGui::Dummy({width, height});
 }
 
 void update_weights(const State::PointedHead& pointed, Index query, PairCache::Row& cache) {
-  if (cache.trace == pointed.trace && cache.at == pointed.at && cache.query == query) return;
-  cache = {pointed.trace, pointed.at, query, pointed.tap->rows(pointed.head, query, 1)};
+  if (cache.trace == pointed.trace && cache.ref == pointed.ref && cache.query == query) return;
+  cache = {pointed.trace, pointed.ref, query, pointed.tap->rows(pointed.head, query, 1)};
 }
 
 void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
@@ -91,7 +92,7 @@ void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head,
   if (pair->terms.size() > 1) {
     const bool are_mixed = has_positions_in_content(trace, tap);
     for (const auto& [term, value] : pair->terms) {
-      draw_fact(ui, term_words(term, are_mixed).full, brief(value));
+      draw_fact(ui, term_text(term, are_mixed).full, brief(value));
     }
   }
   draw_fact(ui, "Score", brief(pair->score), "Input of the softmax.");
@@ -146,9 +147,9 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
     const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
     const std::string key = ui.shown_label(key_label(trace, tap, j)), amount = brief(weight);
-    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
-                       ImGui::CalcTextSize(amount.c_str()).x;
-    draw_fact(ui, elided(on_screen(key), room).c_str(), amount, key.c_str());
+    const float max_width = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
+                            ImGui::CalcTextSize(amount.c_str()).x;
+    draw_fact(ui, elide(on_screen(key), max_width).c_str(), amount, key.c_str());
     ImGui::PopFont();
     draw_bar(ui, std::abs(weight) / max_weight, weight < 0 ? ui.look->query : ui.look->key);
   }
@@ -169,9 +170,9 @@ void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tenso
 
 // The same layer and head in the trace with merged words.
 State::PointedHead merged_head(const State::PointedHead& pointed, const Hit& hit) {
-  State::PointedHead words{{hit.words, &hit.words->trace}, pointed.at};
-  words.tap = words.trace->find(words.at, &words.head);
-  return words;
+  State::PointedHead merged{{hit.words, &hit.words->trace}, pointed.ref};
+  merged.tap = merged.trace->find(merged.ref, &merged.head);
+  return merged;
 }
 
 // Draws the pair under the pointer as words, with the row of the query's word. Its tokens follow.
@@ -191,11 +192,11 @@ void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit, Pair
     hint(ui, name);
   }
   if (has_query) {
-    draw_fact(ui, "Query's word", pieces_text(pairs.queries, hit.word_query),
+    draw_fact(ui, "Query's word", describe_pieces(pairs.queries, hit.word_query),
               "Weights are averaged over these tokens.");
   }
   if (has_key) {
-    draw_fact(ui, "Key's word", pieces_text(pairs.keys, hit.word_key),
+    draw_fact(ui, "Key's word", describe_pieces(pairs.keys, hit.word_key),
               "Weights on these tokens are summed.");
   }
   if (!has_query) return;
@@ -213,7 +214,7 @@ void draw_merged(Ui& ui, const State::PointedHead& pointed, const Hit& hit, Pair
 }
 
 // Suffix that names the run of a pair; empty if only one run is shown.
-std::string run_name(const State& state, const Hit& hit) {
+std::string run_suffix(const State& state, const Hit& hit) {
   const bool shows_both = view(state.session->view.id).shows_reference();
   if (!state.session->b) return hit.of_reference ? ", before" : "";
   if (hit.of_reference) return ", run B";
@@ -248,8 +249,8 @@ void draw_reading(Ui& ui, State& state) {
   }
 }
 
-// Value with its unit; shares in per cent.
-std::string measure_text(const HeadMeasure& measure, double value, bool per_word) {
+// Value with its unit; in per cent if it has none.
+std::string format_measure(const HeadMeasure& measure, double value, bool per_word) {
   if (std::isnan(value)) return "–";
   const std::string& unit = per_word ? measure.word_unit : measure.unit;
   if (!unit.empty()) return brief(value) + " " + unit;
@@ -266,8 +267,8 @@ void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache
     faint(ui, "Signed weights are not a distribution. Click to open the map.");
     return;
   }
-  if (cache.trace != pointed.trace || cache.at != pointed.at) {
-    cache = {pointed.trace, pointed.at,
+  if (cache.trace != pointed.trace || cache.ref != pointed.ref) {
+    cache = {pointed.trace, pointed.ref,
              head_statistics(*pointed.trace, *pointed.tap, pointed.head)};
   }
   paragraph(ui, capitalised(head_name(cache.statistics).words) + ".");
@@ -276,7 +277,7 @@ void draw_head(Ui& ui, const State::PointedHead& pointed, PairCache::Head& cache
   for (const HeadMeasure& measure : head_measures()) {
     const double value = cache.statistics.*measure.value;
     draw_fact(ui, capitalised(per_word ? measure.word_label : measure.label).c_str(),
-              measure_text(measure, value, per_word), measure.help.c_str());
+              format_measure(measure, value, per_word), measure.help.c_str());
     if (std::isnan(value)) missing_text = measure.requires_text;
   }
   if (!missing_text.empty()) faint(ui, "–: requires a text with " + missing_text + ".");
@@ -310,7 +311,7 @@ void draw_pair(Ui& ui, const State& state, PairCache& cache) {
           "weight.");
     return;
   }
-  faint(ui, capitalised(describe_head(trace->parts, pointed.at)) + run_name(state, *hit));
+  faint(ui, capitalised(describe_head(trace->parts, pointed.ref)) + run_suffix(state, *hit));
   const bool is_pair =
       hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
   const bool is_query = hit->query >= 0 && hit->query < tap->queries() && hit->key < 0;
@@ -374,7 +375,7 @@ float text_width(const std::string& text) {
 
 // Possible line break at a space.
 struct Break {
-  std::size_t at;
+  std::size_t offset;
   int cost;
 };
 
@@ -387,20 +388,20 @@ std::vector<Break> possible_breaks(const std::string& line) {
     return set.find(c) != std::string_view::npos;
   };
   std::vector<Break> breaks;
-  int depth = 0;
+  int bracket_depth = 0;
   std::size_t word = 0;
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {
     const char c = line[i];
-    if (is_in("([{", c)) ++depth;
-    if (is_in(")]}", c)) --depth;
+    if (is_in("([{", c)) ++bracket_depth;
+    if (is_in(")]}", c)) --bracket_depth;
     if (c != ' ') continue;
-    const std::string_view before = std::string_view(line).substr(word, i - word);
+    const std::string_view preceding = std::string_view(line).substr(word, i - word);
     word = i + 1;
-    if (before.empty() || is_in("([{", before.back()) || is_in(")]}", line[i + 1])) continue;
-    const bool is_operator = std::ranges::find(kOperators, before) != kOperators.end();
+    if (preceding.empty() || is_in("([{", preceding.back()) || is_in(")]}", line[i + 1])) continue;
+    const bool is_operator = std::ranges::find(kOperators, preceding) != kOperators.end();
     const bool is_double = line[i + 1] == ' ';  // two spaces separate equations
-    breaks.push_back({i, 4 * depth + (is_operator ? 3 : 0) - (is_double ? 2 : 0) -
-                             (is_in(",;", before.back()) ? 1 : 0)});
+    breaks.push_back({i, 4 * bracket_depth + (is_operator ? 3 : 0) - (is_double ? 2 : 0) -
+                             (is_in(",;", preceding.back()) ? 1 : 0)});
   }
   return breaks;
 }
@@ -414,18 +415,18 @@ std::string wrap_equation(const std::string& line, float width) {
   while (text_width(line_to(line.size())) > width) {
     // The last of the cheapest breaks; in the first half of the line only if there is no other.
     const Break* best = nullptr;
-    float best_filled = 0;
+    float best_width = 0;
     for (const Break& b : breaks) {
-      if (b.at <= begin) continue;
-      const float filled = text_width(line_to(b.at));
-      if (filled > width) break;
-      if (best != nullptr && b.cost > best->cost && best_filled > width / 2) continue;
+      if (b.offset <= begin) continue;
+      const float line_width = text_width(line_to(b.offset));
+      if (line_width > width) break;
+      if (best != nullptr && b.cost > best->cost && best_width > width / 2) continue;
       best = &b;
-      best_filled = filled;
+      best_width = line_width;
     }
     if (best == nullptr) break;  // one word is longer than a line
-    lines += line_to(best->at) + "\n";
-    begin = std::min(line.find_first_not_of(' ', best->at), line.size());
+    lines += line_to(best->offset) + "\n";
+    begin = std::min(line.find_first_not_of(' ', best->offset), line.size());
     indent = "   ";
   }
   return lines + line_to(line.size());
@@ -435,35 +436,35 @@ std::string wrap_equation(const std::string& line, float width) {
 std::string equation_lines(std::string text, float width) {
   constexpr std::string_view kComma = ",   ";
   if (text_width(text) <= width) return text;
-  for (std::size_t at = text.find(kComma); at != std::string::npos; at = text.find(kComma)) {
-    text.replace(at, kComma.size(), "\n");
+  for (std::size_t i = text.find(kComma); i != std::string::npos; i = text.find(kComma)) {
+    text.replace(i, kComma.size(), "\n");
   }
   return text;
 }
 
 // Draws an equation on a background, in smaller type if it does not fit in a line.
 void draw_equation(const Ui& ui, const std::string& equation) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   const ImVec2 padding(ui.px(9), ui.px(7));
-  const float room = width - 2 * padding.x;
-  const std::string text = equation_lines(on_screen(equation), room);
-  const bool is_small = text_width(text) > room;
+  const float inner_width = width - 2 * padding.x;
+  const std::string text = equation_lines(on_screen(equation), inner_width);
+  const bool is_small = text_width(text) > inner_width;
   if (is_small) ImGui::PushFont(ui.fonts.small);
   std::string lines;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines += (begin > 0 ? "\n" : "") + wrap_equation(text.substr(begin, end - begin), room);
+    lines += (begin > 0 ? "\n" : "") + wrap_equation(text.substr(begin, end - begin), inner_width);
     begin = end + 1;
   }
-  const ImVec2 extent = ImGui::CalcTextSize(lines.c_str(), nullptr, false, room);
-  const ImVec2 end(at.x + width, at.y + extent.y + 2 * padding.y);
+  const ImVec2 extent = ImGui::CalcTextSize(lines.c_str(), nullptr, false, inner_width);
+  const ImVec2 end(origin.x + width, origin.y + extent.y + 2 * padding.y);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled(at, end, packed(ui.look->field), ImGui::GetStyle().FrameRounding);
-  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
-               packed(ui.look->text), lines.c_str(), nullptr, room);
+  draw.AddRectFilled(origin, end, packed(ui.look->field), ImGui::GetStyle().FrameRounding);
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {origin.x + padding.x, origin.y + padding.y},
+               packed(ui.look->text), lines.c_str(), nullptr, inner_width);
   if (is_small) ImGui::PopFont();
-  ImGui::Dummy({width, end.y - at.y});
+  ImGui::Dummy({width, end.y - origin.y});
 }
 
 // `label`: replaces the info's label if not empty.

@@ -1,5 +1,4 @@
-// Explanations on the right: the pair under the pointer, its row, and the equations of the variant
-// and the encoding.
+// Explanations on the right: the pair under the pointer, its row, variant and encoding.
 #pragma once
 
 #include "app/window/state.h"
@@ -13,14 +12,14 @@ namespace attnscope::window {
 struct PairCache {
   struct Row {
     std::shared_ptr<const Trace> trace;
-    HeadRef at{-1, -1};
+    HeadRef ref{-1, -1};
     Index query = -1;
     Tensor weights;  // [1, L_k]
   };
   Row token, word;
   struct Head {
     std::shared_ptr<const Trace> trace;
-    HeadRef at{-1, -1};
+    HeadRef ref{-1, -1};
     HeadStatistics statistics;
   };
   Head head;

@@ -10,10 +10,10 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kPadding = 18, kDepth = 12;  // units: left and right, above and below
-// Candidate shares of the claims in the band's width; the one with the lowest band is used.
-constexpr std::array<double, 4> kClaimsShares = {0.28, 0.36, 0.46, 0.56};
-// Maximum shares of the height, in the window and on stage. On a stage with at least the
-// aspect ratio kAspect, the band is beside the picture, with this share of the width.
+// Candidate fractions of the band's width for the claims; the one with the lowest band is used.
+constexpr std::array<double, 4> kClaimsFractions = {0.28, 0.36, 0.46, 0.56};
+// Maximum fractions of the height, in the window and on stage. On a stage with at least the aspect
+// ratio kAspect, the band is beside the picture and has the fraction kBandWidth of the width.
 constexpr float kMaxHeight = 1.0F / 3, kMaxOnStage = 0.45F, kBandWidth = 0.45F, kAspect = 1.2F;
 
 // On stage, thumbnails are larger and on a separate line.
@@ -22,17 +22,17 @@ constexpr double kStripHeight = 36, kStripOnStage = 46, kMinTitle = 60;  // unit
 // Next lesson if the button leads to it; null if it leads to another step, or scrolls the text.
 const Lesson* next_lesson(const State& state) {
   const LessonState& lesson = state.lesson;
-  if (state.presentation.on && lesson.scroll.more_below) return nullptr;
+  if (state.presentation.is_on && lesson.scroll.has_more_below) return nullptr;
   return lesson.step + 1 == lesson.lesson->steps.size() ? lesson_after_current(lesson) : nullptr;
 }
 
 // On stage, the button shows the title of the next lesson.
-std::string next_label(const State& state, const Lesson* next, float room) {
+std::string next_label(const State& state, const Lesson* next, float max_width) {
   if (next == nullptr)
-    return state.presentation.on && state.lesson.scroll.more_below ? "More ▾" : "Next ›";
-  if (!state.presentation.on) return "Next lesson ›";
+    return state.presentation.is_on && state.lesson.scroll.has_more_below ? "More ▾" : "Next ›";
+  if (!state.presentation.is_on) return "Next lesson ›";
   const std::string arrow = " ›";
-  return elided(on_screen(next->title), room - ImGui::CalcTextSize(arrow.c_str()).x) + arrow;
+  return elide(on_screen(next->title), max_width - ImGui::CalcTextSize(arrow.c_str()).x) + arrow;
 }
 
 void draw_navigation(Ui& ui, State& state) {
@@ -42,8 +42,8 @@ void draw_navigation(Ui& ui, State& state) {
   for (const char* id : {"lesson_back", "lesson_on"}) {
     const Action& a = action(id);
     const bool is_next = a.id == "lesson_on";
-    const float room = ImGui::GetContentRegionAvail().x - padding;
-    const std::string label = is_next ? next_label(state, next, room) : "‹ Back";
+    const float max_width = ImGui::GetContentRegionAvail().x - padding;
+    const std::string label = is_next ? next_label(state, next, max_width) : "‹ Back";
     const float width = std::max(ui.px(84), ImGui::CalcTextSize(label.c_str()).x + padding);
     ImGui::BeginDisabled(!a.enabled(state));
     const std::string help = is_next && next != nullptr ? "Next lesson: " + next->title : a.help;
@@ -52,7 +52,7 @@ void draw_navigation(Ui& ui, State& state) {
     hint(ui, help + "  (" + to_string(a.shortcuts.front()) + ")");
     ImGui::SameLine();
   }
-  if (next != nullptr && state.presentation.on) return;
+  if (next != nullptr && state.presentation.is_on) return;
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%zu of %zu", lesson.step + 1, lesson.lesson->steps.size());
   mark(ui, "lesson.progress");
@@ -71,19 +71,20 @@ void draw_options(Ui& ui, State& state) {
 
 struct BandColumns {
   float text = 0, claims = 0;  // widths; claims 0: no claims
-  float height = 0;            // of the higher column
+  float height = 0;            // height of the taller column
 };
 
-// Divides the width `inside` between the text and the claims, for the lowest band.
+// Divides `inner_width` between the text and the claims, for the lowest band.
 BandColumns divide_band(const Ui& ui, const LessonFonts& fonts, const LessonStep& step,
-                        const LessonChecks& checks, float inside) {
-  if (step.claims.empty()) return {inside, 0, words_height(fonts, step, inside)};
+                        const LessonChecks& checks, float inner_width) {
+  if (step.claims.empty()) return {inner_width, 0, words_height(fonts, step, inner_width)};
   BandColumns best;
-  for (const double share : kClaimsShares) {
-    const float column = inside * static_cast<float>(share), claims = column - ui.px(kPadding);
+  for (const double fraction : kClaimsFractions) {
+    const float column = inner_width * static_cast<float>(fraction),
+                claims = column - ui.px(kPadding);
     const float height = std::max(claims_height(ui, fonts, step, checks, claims),
-                                  words_height(fonts, step, inside - column));
-    if (best.height == 0 || height < best.height) best = {inside - column, claims, height};
+                                  words_height(fonts, step, inner_width - column));
+    if (best.height == 0 || height < best.height) best = {inner_width - column, claims, height};
   }
   return best;
 }
@@ -91,7 +92,7 @@ BandColumns divide_band(const Ui& ui, const LessonFonts& fonts, const LessonStep
 // Title of the lesson at the end of the line; on stage only if it fits.
 void draw_title(const Ui& ui, const Lesson& lesson, bool is_presenting) {
   const std::string full_title = on_screen(lesson.title);
-  const std::string title = elided(full_title, ImGui::GetContentRegionAvail().x);
+  const std::string title = elide(full_title, ImGui::GetContentRegionAvail().x);
   if (is_presenting && title != full_title) return;
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%s", title.c_str());
@@ -100,19 +101,19 @@ void draw_title(const Ui& ui, const Lesson& lesson, bool is_presenting) {
 
 // Scrolls the text of a step by pages, and marks hidden text below. A new step starts at its top.
 void scroll_words(Ui& ui, LessonScroll& scroll) {
-  constexpr float kPage = 0.8F, kTolerance = 2;  // share of the height; pixels
+  constexpr float kPage = 0.8F, kTolerance = 2;  // fraction of the height; pixels
   if (ImGui::IsWindowAppearing()) ImGui::SetScrollY(0);
   if (std::exchange(scroll.turn_page, false)) {
     ImGui::SetScrollY(ImGui::GetScrollY() + kPage * ImGui::GetWindowHeight());
   }
-  scroll.more_below = ImGui::GetScrollMaxY() - ImGui::GetScrollY() > kTolerance;
-  if (!scroll.more_below) return;
+  scroll.has_more_below = ImGui::GetScrollMaxY() - ImGui::GetScrollY() > kTolerance;
+  if (!scroll.has_more_below) return;
   const char* arrow = "▾";
-  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const ImVec2 origin = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
   const ImVec2 extent = ImGui::CalcTextSize(arrow);
-  const ImVec2 corner(at.x + (size.x - extent.x) / 2, at.y + size.y - extent.y);
+  const ImVec2 corner(origin.x + (size.x - extent.x) / 2, origin.y + size.y - extent.y);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled({at.x, corner.y}, {at.x + size.x, at.y + size.y},
+  draw.AddRectFilled({origin.x, corner.y}, {origin.x + size.x, origin.y + size.y},
                      packed(ui.look->panel, 0.9F));
   draw.AddText(corner, packed(ui.look->accent), arrow);
 }
@@ -137,9 +138,9 @@ void draw_below(Ui& ui, LessonScroll& scroll, const LessonStep& step, const Less
 // Draws the text above the claims, on stage.
 void draw_column(Ui& ui, LessonScroll& scroll, const LessonStep& step, const LessonChecks& checks,
                  float footer) {
-  const ImVec2 room = ImGui::GetContentRegionAvail();
-  const LessonFonts fonts = lecture_fonts(ui, step, checks, room.x, room.y - footer);
-  ImGui::BeginChild("words", {0, room.y - footer});
+  const ImVec2 area = ImGui::GetContentRegionAvail();
+  const LessonFonts fonts = lecture_fonts(ui, step, checks, area.x, area.y - footer);
+  ImGui::BeginChild("words", {0, area.y - footer});
   draw_words(ui, fonts, step);
   if (!step.claims.empty()) {
     ImGui::Dummy({0, ui.px(kDepth) - ImGui::GetStyle().ItemSpacing.y});
@@ -152,7 +153,7 @@ void draw_column(Ui& ui, LessonScroll& scroll, const LessonStep& step, const Les
 // Height of the footer: thumbnails of all steps, and buttons.
 float footer_height(const Ui& ui, const State& state, float width) {
   const float gap = ImGui::GetStyle().ItemSpacing.y;
-  if (!state.presentation.on) return ui.px(kStripHeight) + gap;
+  if (!state.presentation.is_on) return ui.px(kStripHeight) + gap;
   const ImVec2 size = step_picture_size(ui, *state.lesson.lesson, width, ui.px(kStripOnStage));
   return size.y + gap + ImGui::GetFrameHeightWithSpacing();
 }
@@ -195,13 +196,14 @@ void draw_footer(Ui& ui, State& state, const StepTextures& pictures) {
 LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,
                          float height) {
   if (state.lesson.lesson == nullptr) return {};
-  if (state.presentation.on && width >= kAspect * height) return {true, kBandWidth * width, height};
-  if (state.presentation.on) return {false, width, kMaxOnStage * height};
+  if (state.presentation.is_on && width >= kAspect * height)
+    return {true, kBandWidth * width, height};
+  if (state.presentation.is_on) return {false, width, kMaxOnStage * height};
   const LessonStep& step = state.lesson.lesson->steps[state.lesson.step];
-  const float required =
+  const float required_height =
       divide_band(ui, window_fonts(ui), step, checks, width - 2 * ui.px(kPadding)).height +
       footer_height(ui, state, width) + 2 * ui.px(kDepth) + ui.px(6);
-  return {false, width, std::min(required, kMaxHeight * height)};
+  return {false, width, std::min(required_height, kMaxHeight * height)};
 }
 
 void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepTextures& pictures,
@@ -218,13 +220,13 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepText
   ImGui::PopStyleVar();
   ImGui::PushID(&step);  // each step has its own scroll position
   const float footer = footer_height(ui, state, ImGui::GetContentRegionAvail().x);
-  if (state.presentation.on) {
+  if (state.presentation.is_on) {
     draw_column(ui, state.lesson.scroll, step, checks, footer);
   } else {
     draw_below(ui, state.lesson.scroll, step, checks, footer);
   }
   ImGui::PopID();
-  if (state.presentation.on) {
+  if (state.presentation.is_on) {
     draw_stage_footer(ui, state, pictures);
   } else {
     draw_footer(ui, state, pictures);

@@ -9,9 +9,9 @@
 namespace attnscope::window {
 
 // Position of the band: below the picture, or beside it on a wide stage, since maps are square. Its
-// size is limited to a share of the window; longer text scrolls.
+// size is limited to a fraction of the window; longer text scrolls.
 struct LessonPlace {
-  bool beside = false;
+  bool is_beside = false;
   float width = 0, height = 0;  // pixels; 0: no lesson
 };
 LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,

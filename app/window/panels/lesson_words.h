@@ -21,7 +21,7 @@ struct LessonChecks {
   std::shared_ptr<const Trace> trace;
   Findings findings;
   const LessonStep* step = nullptr;
-  std::vector<MeasuredClaim> claims;  // of the step, in its order
+  std::vector<MeasuredClaim> claims;  // claims of the step, in their order
 };
 void measure_claims(const State& state, const LessonStep& step, LessonChecks& cache);
 
@@ -31,7 +31,7 @@ struct LessonFonts {
   ImFont* text;
   ImFont* claims;
   ImFont* aside;
-  bool brief = false;  // true claims are shown without their limits
+  bool is_brief = false;  // true claims are shown without their limits
 };
 LessonFonts window_fonts(const Ui& ui);
 // Largest fonts with which the step fits in a column of this size on stage, else the smallest.
@@ -39,12 +39,12 @@ LessonFonts lecture_fonts(const Ui& ui, const LessonStep& step, const LessonChec
                           float width, float height);
 
 // Heights in pixels, in a column of this width.
-float words_height(const LessonFonts& type, const LessonStep& step, float width);
-float claims_height(const Ui& ui, const LessonFonts& type, const LessonStep& step,
+float words_height(const LessonFonts& fonts, const LessonStep& step, float width);
+float claims_height(const Ui& ui, const LessonFonts& fonts, const LessonStep& step,
                     const LessonChecks& checks, float width);
 
-void draw_words(Ui& ui, const LessonFonts& type, const LessonStep& step);
-void draw_claims(Ui& ui, const LessonFonts& type, const LessonStep& step,
+void draw_words(Ui& ui, const LessonFonts& fonts, const LessonStep& step);
+void draw_claims(Ui& ui, const LessonFonts& fonts, const LessonStep& step,
                  const LessonChecks& cache);
 
 }  // namespace attnscope::window

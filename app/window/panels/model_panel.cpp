@@ -36,10 +36,10 @@ void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
   heading(ui, "Model");
   ImGui::SetNextItemWidth(-1);
   const std::string current = state.edited().run.model;
-  const bool open =
+  const bool is_open =
       begin_combo(ui, "##model", on_screen(model_label(current)), ImGuiComboFlags_HeightLargest);
   mark(ui, "model");
-  if (!open) {
+  if (!is_open) {
     hint(ui, "Model whose attention is shown.");
     if (const std::string text = subtitle_of(panel.models, current); !text.empty()) faint(ui, text);
     return;
@@ -90,20 +90,21 @@ void draw_causal(Ui& ui, State& state) {
   const std::optional<bool>& causal = state.edited().run.causal;
   ImGui::TextUnformatted("Direction");
   const int selected = !causal ? 0 : (*causal ? 1 : 2);
-  const auto help = [](const std::string& refusal, const char* otherwise) {
+  const auto choice_help = [](const std::string& refusal, const char* otherwise) {
     return refusal.empty() ? otherwise : "Not available: " + refusal;
   };
-  const std::string no_causal = causal_refusal(state, true);
-  const std::string no_both = causal_refusal(state, false);
+  const std::string causal_reason = causal_refusal(state, true);
+  const std::string bidirectional_reason = causal_refusal(state, false);
   const std::string causal_help =
-      help(no_causal, "Each token attends to itself and earlier tokens.");
-  const std::string both_help =
-      help(no_both, "Each token attends to all tokens, including later ones.");
-  const int clicked = segments(ui, "causal",
-                               {{"Model", "Direction that the model was trained with.", "model"},
-                                {"Causal", causal_help.c_str(), "yes", no_causal.empty()},
-                                {"Bidirectional", both_help.c_str(), "no", no_both.empty()}},
-                               selected);
+      choice_help(causal_reason, "Each token attends to itself and earlier tokens.");
+  const std::string bidirectional_help =
+      choice_help(bidirectional_reason, "Each token attends to all tokens, including later ones.");
+  const int clicked =
+      segments(ui, "causal",
+               {{"Model", "Direction that the model was trained with.", "model"},
+                {"Causal", causal_help.c_str(), "yes", causal_reason.empty()},
+                {"Bidirectional", bidirectional_help.c_str(), "no", bidirectional_reason.empty()}},
+               selected);
   if (clicked == 0) select_direction(state, std::nullopt);
   if (clicked > 0) select_direction(state, clicked == 1);
 }

@@ -200,9 +200,9 @@ bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& i
     case Kind::Choice:
       return draw_choice(ui, p, values, id, refusal);
     case Kind::Flag: {
-      bool on = values.flag(p.key);
-      changed = ImGui::Checkbox("##value", &on);
-      if (changed) values.set(p.key, on);
+      bool is_set = values.flag(p.key);
+      changed = ImGui::Checkbox("##value", &is_set);
+      if (changed) values.set(p.key, is_set);
       break;
     }
     case Kind::Integers:
@@ -269,7 +269,7 @@ float labelled_width(const Ui& ui, const Parameter& p, const Values& values, dou
 
 using Parameters = std::vector<const Parameter*>;
 
-Parameters pointers_to(const std::vector<Parameter>& parameters) {
+Parameters list_pointers(const std::vector<Parameter>& parameters) {
   Parameters list;
   for (const Parameter& p : parameters) list.push_back(&p);
   return list;
@@ -285,25 +285,25 @@ float total_width(const Ui& ui, const Parameters& parameters, const Values& valu
 
 // The widest spacing with which the strip fits in one line; none if no spacing is small enough.
 std::optional<StripSpacing> fitting_spacing(const Ui& ui, const Parameters& parameters,
-                                            const Values& values, float room) {
+                                            const Values& values, float max_width) {
   constexpr double kMinGap = 8, kMinSlider = 40;
   const StripSpacing defaults;
   for (const double gap : {defaults.gap, 12.0, kMinGap}) {
     for (const double slider : {defaults.slider, 60.0, kMinSlider}) {
       const StripSpacing space{gap, slider};
-      if (total_width(ui, parameters, values, space) <= room) return space;
+      if (total_width(ui, parameters, values, space) <= max_width) return space;
       if (gap > kMinGap) break;  // sliders shrink only at the smallest gap
     }
   }
   return std::nullopt;
 }
 
-std::string more_label(std::size_t count) {
+std::string list_label(std::size_t count) {
   return std::to_string(count) + " more ▾";
 }
 
-float more_width(const Ui& ui, std::size_t count) {
-  return ImGui::CalcTextSize(more_label(count).c_str()).x + ui.px(20);
+float list_width(const Ui& ui, std::size_t count) {
+  return ImGui::CalcTextSize(list_label(count).c_str()).x + ui.px(20);
 }
 
 // Division of the parameters between the line and the list at its end.
@@ -313,9 +313,9 @@ struct Strip {
 };
 
 Strip divide_strip(const Ui& ui, const std::vector<Parameter>& parameters, const Values& values,
-                   float room, const std::set<std::string>& overflow_keys) {
+                   float max_width, const std::set<std::string>& overflow_keys) {
   Strip strip;
-  strip.in_line = pointers_to(parameters);
+  strip.in_line = list_pointers(parameters);
   const auto move_to_list = [&](const Parameter* p) {
     std::erase(strip.in_line, p);
     strip.in_list.push_back(p);
@@ -328,11 +328,11 @@ Strip divide_strip(const Ui& ui, const std::vector<Parameter>& parameters, const
     for (const Parameter& p : parameters) {
       if (overflow_keys.contains(p.key)) move_to_list(&p);
     }
-    const float line_room = room - more_width(ui, strip.in_list.size());
-    strip.space = fitting_spacing(ui, strip.in_line, values, line_room).value_or(StripSpacing());
+    const float line_width = max_width - list_width(ui, strip.in_list.size());
+    strip.space = fitting_spacing(ui, strip.in_line, values, line_width).value_or(StripSpacing());
     return finish();
   }
-  if (const auto space = fitting_spacing(ui, strip.in_line, values, room)) {
+  if (const auto space = fitting_spacing(ui, strip.in_line, values, max_width)) {
     strip.space = *space;
     return strip;
   }
@@ -349,8 +349,9 @@ Strip divide_strip(const Ui& ui, const std::vector<Parameter>& parameters, const
       if (rank(**p) != current_rank || !is_initial(**p, values)) continue;
       move_to_list(*p);
       if (strip.in_list.size() < kMinListed) continue;
-      const float line_room = room - more_width(ui, strip.in_list.size()) - ui.px(strip.space.gap);
-      if (const auto space = fitting_spacing(ui, strip.in_line, values, line_room)) {
+      const float line_width =
+          max_width - list_width(ui, strip.in_list.size()) - ui.px(strip.space.gap);
+      if (const auto space = fitting_spacing(ui, strip.in_line, values, line_width)) {
         strip.space = *space;
         return finish();
       }
@@ -399,7 +400,7 @@ float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& paramete
                             const Values& values) {
   if (parameters.empty()) return 0;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
-  const float width = total_width(ui, pointers_to(parameters), values, {});
+  const float width = total_width(ui, list_pointers(parameters), values, {});
   ImGui::PopStyleVar();
   return width;
 }
@@ -415,9 +416,9 @@ bool draw_strip_item(Ui& ui, const std::string& scope, const Parameter& p, const
   const bool has_effect = reason == idle.end();
   ImGui::BeginDisabled(!has_effect);
   ImGui::BeginGroup();
-  ui.hints = has_effect;
+  ui.shows_hints = has_effect;
   const bool changed = draw_in_strip(ui, p, values, id, slider, widgets);
-  ui.hints = true;
+  ui.shows_hints = true;
   ImGui::EndGroup();
   ImGui::EndDisabled();
   if (!has_effect) hint(ui, reason->second);
@@ -434,8 +435,8 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
   const std::string list_id = scope + ".more";
   if (!ImGui::IsPopupOpen(list_id.c_str())) widgets.overflow_keys.clear();
-  const float room = ImGui::GetContentRegionAvail().x - reserved;
-  const Strip strip = divide_strip(ui, parameters, values, room, widgets.overflow_keys);
+  const float max_width = ImGui::GetContentRegionAvail().x - reserved;
+  const Strip strip = divide_strip(ui, parameters, values, max_width, widgets.overflow_keys);
   for (const Parameter* p : strip.in_line) {
     if (p != strip.in_line.front()) {
       ImGui::SameLine(0, ui.px(strip.space.gap));
@@ -447,9 +448,9 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
   if (!strip.in_list.empty()) {
     std::string names;
     for (const Parameter* p : strip.in_list) names += (names.empty() ? "" : ", ") + p->label;
-    const std::string label = more_label(strip.in_list.size());
+    const std::string label = list_label(strip.in_list.size());
     ImGui::SameLine(0, ui.px(strip.space.gap));
-    if (ImGui::GetContentRegionAvail().x < more_width(ui, strip.in_list.size())) ImGui::NewLine();
+    if (ImGui::GetContentRegionAvail().x < list_width(ui, strip.in_list.size())) ImGui::NewLine();
     if (button(ui, label.c_str(), list_id)) {
       ImGui::OpenPopup(list_id.c_str());
       for (const Parameter* p : strip.in_list) widgets.overflow_keys.insert(p->key);
@@ -471,11 +472,11 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
 namespace {
 
 // Rarely used parameters: those with initial values, except the first few.
-std::vector<const Parameter*> rarely_used_of(const std::vector<Parameter>& parameters,
-                                             const Values& values) {
-  constexpr std::size_t kFirst = 3, kMinHidden = 2;
+std::vector<const Parameter*> rarely_used_parameters(const std::vector<Parameter>& parameters,
+                                                     const Values& values) {
+  constexpr std::size_t kAlwaysVisible = 3, kMinHidden = 2;
   std::vector<const Parameter*> list;
-  for (std::size_t n = kFirst; n < parameters.size(); ++n) {
+  for (std::size_t n = kAlwaysVisible; n < parameters.size(); ++n) {
     if (is_initial(parameters[n], values)) list.push_back(&parameters[n]);
   }
   return list.size() < kMinHidden ? std::vector<const Parameter*>() : list;
@@ -486,7 +487,7 @@ std::vector<const Parameter*> rarely_used_of(const std::vector<Parameter>& param
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
                      const ValuesRefusal& refusal, Values& values, ParameterWidgets& widgets) {
   bool changed = false;
-  const std::vector<const Parameter*> hidden = rarely_used_of(parameters, values);
+  const std::vector<const Parameter*> hidden = rarely_used_parameters(parameters, values);
   const bool is_open = widgets.expanded_scopes.contains(scope);
   for (const Parameter& p : parameters) {
     if (!is_open && std::ranges::find(hidden, &p) != hidden.end()) continue;

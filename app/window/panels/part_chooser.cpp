@@ -19,13 +19,13 @@ struct PartList {
 };
 
 template <class Value>
-PartList part_list(const char* id, const char* help, const std::vector<Value>& offered,
+PartList part_list(const char* id, const char* help, const std::vector<Value>& options,
                    const Value& current, const std::function<std::string(const Value&)>& label,
                    const std::function<PartChoice(const Value&)>& choice) {
   PartList list{id, help, {}, 0};
-  for (std::size_t n = 0; n < offered.size(); ++n) {
-    if (offered[n] == current) list.selected = n;
-    list.entries.push_back({label(offered[n]), choice(offered[n])});
+  for (std::size_t n = 0; n < options.size(); ++n) {
+    if (options[n] == current) list.selected = n;
+    list.entries.push_back({label(options[n]), choice(options[n])});
   }
   return list;
 }
@@ -35,7 +35,7 @@ std::vector<PartList> part_lists(const State& state) {
   const TracePart part = state.part();
   const PartAlternatives available = trace.alternatives(part);
   const PartChoice& requested = state.edited().view.part;
-  const auto with = [requested](auto member, auto value) {
+  const auto set = [requested](auto member, auto value) {
     PartChoice choice = requested;
     choice.*member = value;
     return choice;
@@ -51,13 +51,13 @@ std::vector<PartList> part_lists(const State& state) {
               "kind", "Keys of the decoder's attention: its own tokens, or the encoder's output.",
               available.kinds, part.kind,
               [](const AttentionKind& kind) { return capitalised(name_of(kind)) + "-attention"; },
-              [with](const AttentionKind& kind) { return with(&PartChoice::kind, kind); }),
+              [set](const AttentionKind& kind) { return set(&PartChoice::kind, kind); }),
           part_list<Index>("step", "Application of the repeated layers, counted from 1.",
                            available.steps, part.step, number("Step"),
-                           [with](const Index& n) { return with(&PartChoice::step, n); }),
+                           [set](const Index& n) { return set(&PartChoice::step, n); }),
           part_list<Index>("segment", "Segment of the text, counted from 0.", available.segments,
                            part.segment, number("Segment"),
-                           [with](const Index& n) { return with(&PartChoice::segment, n); })};
+                           [set](const Index& n) { return set(&PartChoice::segment, n); })};
 }
 
 void draw_part_list(Ui& ui, State& state, const PartList& list) {
@@ -70,9 +70,9 @@ void draw_part_list(Ui& ui, State& state, const PartList& list) {
   const float right = ImGui::GetContentRegionMax().x + ImGui::GetWindowPos().x;
   if (ImGui::GetItemRectMax().x + ui.px(14) + width <= right) ImGui::SameLine(0, ui.px(14));
   ImGui::SetNextItemWidth(width);
-  const bool open = begin_combo(ui, (std::string("##part.") + list.id).c_str(), current);
+  const bool is_open = begin_combo(ui, (std::string("##part.") + list.id).c_str(), current);
   mark(ui, std::string("part.") + list.id);
-  if (!open) {
+  if (!is_open) {
     hint(ui, list.help);
     return;
   }

@@ -14,28 +14,28 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kMargin = 18, kSpeakerStrip = 54;  // units
-constexpr float kNextShare = 0.38F;                 // share of the width for the next step
+constexpr float kNextFraction = 0.38F;              // fraction of the width for the next step
 
 std::string time_of_day() {
-  const std::time_t now = std::time(nullptr);
+  const std::time_t time = std::time(nullptr);
   std::tm local{};
-  localtime_r(&now, &local);
-  std::array<char, 16> text;
-  std::strftime(text.data(), text.size(), "%H:%M", &local);
-  return text.data();
+  localtime_r(&time, &local);
+  std::array<char, 16> buffer;
+  std::strftime(buffer.data(), buffer.size(), "%H:%M", &local);
+  return buffer.data();
 }
 
-void action_button(Ui& ui, State& state, const char* id, const char* label, bool primary) {
+void action_button(Ui& ui, State& state, const char* id, const char* label, bool is_primary) {
   const Action& a = action(id);
   ImGui::BeginDisabled(!a.enabled(state));
-  if (button(ui, label, std::string("speaker.") + id, primary)) a.run(state);
+  if (button(ui, label, std::string("speaker.") + id, is_primary)) a.run(state);
   ImGui::EndDisabled();
   const std::string key = a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
   hint(ui, help_text(a, state) + key);
 }
 
 // Clock, and the buttons of a presenter remote.
-void draw_head(Ui& ui, State& state) {
+void draw_header(Ui& ui, State& state) {
   const std::string elapsed = elapsed_text(state.seconds - state.lesson.clock_start);
   ImGui::PushFont(ui.fonts.lecture.front().title);
   const float line_height = ImGui::GetTextLineHeight();
@@ -56,9 +56,10 @@ void draw_head(Ui& ui, State& state) {
   continue_line(24);
   action_button(ui, state, "lesson_back", "‹ Back", false);
   continue_line(8);
-  action_button(ui, state, "lesson_on", state.lesson.scroll.more_below ? "More ▾" : "Next ›", true);
+  action_button(ui, state, "lesson_on", state.lesson.scroll.has_more_below ? "More ▾" : "Next ›",
+                true);
   continue_line(8);
-  action_button(ui, state, "black", state.presentation.black ? "Show" : "Black", false);
+  action_button(ui, state, "black", state.presentation.is_black ? "Show" : "Black", false);
   if (state.presentation.monitors > 1) {
     continue_line(8);
     action_button(ui, state, "swap_screens", "Swap screens", false);
@@ -69,7 +70,7 @@ void draw_head(Ui& ui, State& state) {
   const std::string position = std::to_string(lesson.step + 1) + " of " +
                                std::to_string(lesson.lesson->steps.size()) + " · " +
                                lesson.lesson->title;
-  const std::string text = elided(on_screen(position), ImGui::GetContentRegionAvail().x);
+  const std::string text = elide(on_screen(position), ImGui::GetContentRegionAvail().x);
   ImGui::TextColored(ui.look->faint, "%s", text.c_str());
 }
 
@@ -80,14 +81,14 @@ void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
   paragraph(ui, step.title);
   ImGui::PopFont();
   const std::string notes = on_screen(step.notes.empty() ? "No notes for this step" : step.notes);
-  ImVec2 room = ImGui::GetContentRegionAvail();
-  room.y -= 3 * ImGui::GetTextLineHeightWithSpacing() +
-            ImGui::CalcTextSize(on_screen(step.text).c_str(), nullptr, false, room.x).y;
+  ImVec2 area = ImGui::GetContentRegionAvail();
+  area.y -= 3 * ImGui::GetTextLineHeightWithSpacing() +
+            ImGui::CalcTextSize(on_screen(step.text).c_str(), nullptr, false, area.x).y;
   ImFont* font = ui.fonts.body;
   for (const Fonts::Lecture& lecture : ui.fonts.lecture) {
     font = lecture.text;
-    const float height = font->CalcTextSizeA(baked_size(font), FLT_MAX, room.x, notes.c_str()).y;
-    if (height <= room.y) break;
+    const float height = font->CalcTextSizeA(baked_size(font), FLT_MAX, area.x, notes.c_str()).y;
+    if (height <= area.y) break;
   }
   ImGui::PushFont(font);
   if (step.notes.empty()) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
@@ -113,10 +114,10 @@ void draw_next(Ui& ui, const State& state, const StepTextures& pictures, ImVec2 
     paragraph(ui, current.lesson->steps[next].title);
     ImGui::PopFont();
     mark(ui, "speaker.next");
-    const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+    const ImVec2 origin = ImGui::GetCursorScreenPos(), area = ImGui::GetContentRegionAvail();
     const float ratio = static_cast<float>(kStepPictureRatio);
-    const float width = std::min(room.x, room.y * ratio);
-    if (width > 0) draw_step_picture(ui, pictures, next, at, {width, width / ratio});
+    const float width = std::min(area.x, area.y * ratio);
+    if (width > 0) draw_step_picture(ui, pictures, next, origin, {width, width / ratio});
   } else if (const Lesson* lesson = lesson_after_current(state.lesson)) {
     ImGui::TextColored(ui.look->faint, "Next lesson");
     ImGui::PushFont(ui.fonts.bold);
@@ -138,8 +139,8 @@ void draw_status(Ui& ui, const State& state, bool has_own_monitor) {
     status += std::string(status.empty() ? "" : "  ·  ") +
               "Only one monitor: this window covers the audience's.";
   }
-  const float room = ImGui::GetContentRegionAvail().x;
-  ImGui::TextColored(ui.look->faint, "%s", elided(on_screen(status), room).c_str());
+  const float max_width = ImGui::GetContentRegionAvail().x;
+  ImGui::TextColored(ui.look->faint, "%s", elide(on_screen(status), max_width).c_str());
   mark(ui, "speaker.status");
   hint(ui, status);
   ImGui::PopFont();
@@ -164,12 +165,12 @@ std::string stage_status(const State& state) {
   const auto add = [&](const std::string& text) {
     if (!text.empty()) status += (status.empty() ? "" : "  ·  ") + text;
   };
-  if (state.presentation.black) add("Black screen");
+  if (state.presentation.is_black) add("Black screen");
   if (state.run.busy_seconds > kLongRunSeconds) add("Running");
   add(state.run.error);
   if (state.run.trace != nullptr) {
     add(state.run.trace->backend);
-    add(token_count_words(*state.run.trace));
+    add(describe_token_count(*state.run.trace));
     for (const std::string& note : state.run.trace->notes) add("⚠ " + note);
   }
   add(state.view.pending);
@@ -191,15 +192,15 @@ void draw_speaker_panel(Ui& ui, State& state, const StepTextures& pictures, bool
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(3);
-  draw_head(ui, state);
+  draw_header(ui, state);
   ImGui::Dummy({0, ui.px(4)});
-  const ImVec2 room = ImGui::GetContentRegionAvail();
-  const ImVec2 strip = step_picture_size(ui, *state.lesson.lesson, room.x, ui.px(kSpeakerStrip));
+  const ImVec2 area = ImGui::GetContentRegionAvail();
+  const ImVec2 strip = step_picture_size(ui, *state.lesson.lesson, area.x, ui.px(kSpeakerStrip));
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   const float status_height = baked_size(ui.fonts.small) + 2 * gap;
-  const float middle_height = std::max(room.y - strip.y - status_height - 3 * gap, ui.px(60));
-  const float next_width = kNextShare * room.x;
-  draw_notes(ui, step, {room.x - next_width - ui.px(kMargin), middle_height});
+  const float middle_height = std::max(area.y - strip.y - status_height - 3 * gap, ui.px(60));
+  const float next_width = kNextFraction * area.x;
+  draw_notes(ui, step, {area.x - next_width - ui.px(kMargin), middle_height});
   ImGui::SameLine(0, ui.px(kMargin));
   draw_next(ui, state, pictures, {next_width, middle_height});
   ImGui::Dummy({0, gap});

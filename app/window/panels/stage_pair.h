@@ -12,7 +12,7 @@ namespace attnscope::window {
 struct StagePairs {
   struct Row {
     std::shared_ptr<const Trace> trace;
-    HeadRef at{-1, -1};
+    HeadRef ref{-1, -1};
     Index query = -1;
     Tensor weights;  // [1, L_k]
   };
@@ -23,18 +23,18 @@ struct StagePairs {
 struct PairLabels {
   std::string query, key, amount;  // "␣his", "␣sailor", "0.993"
 };
-// Empty if `hit` is not a pair.
+// Returns nullopt if `hit` is not a pair.
 std::optional<PairLabels> pair_labels(const State& state, const Hit& hit, StagePairs::Row& cache);
 
 // The pinned pair, if its cell is visible.
 struct PinnedPair {
   Hit hit;
-  Point at;  // centre of the cell, in units of the layout
+  Point centre;  // centre of its cell, in units of the layout
 };
 std::optional<PinnedPair> pinned_pair(const State& state, const ViewLayout& layout);
 
 // Draws the pair under the pointer, or else the pinned pair, beside its cell and inside the
-// picture. `origin`: of the layout, in pixels.
+// picture. `origin`: position of the layout, in pixels.
 void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec2 origin,
                      StagePairs& cache);
 

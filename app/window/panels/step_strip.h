@@ -14,7 +14,7 @@ ImVec2 step_picture_size(const Ui& ui, const Lesson& lesson, float width, float 
 void draw_step_strip(Ui& ui, State& state, const StepTextures& pictures, const ImVec2& size);
 
 // Draws one thumbnail, or the step's number if it has no picture, on the window's draw list.
-void draw_step_picture(const Ui& ui, const StepTextures& pictures, std::size_t step, ImVec2 at,
+void draw_step_picture(const Ui& ui, const StepTextures& pictures, std::size_t step, ImVec2 origin,
                        ImVec2 size);
 
 }  // namespace attnscope::window

@@ -23,8 +23,8 @@ class StepTextures {
   unsigned int texture(std::size_t step) const;
 
  private:
-  std::map<std::string, unsigned int> textures_;  // 0: no content
-  std::vector<std::string> keys_;                 // of the running lesson's steps
+  std::map<std::string, unsigned int> textures_;  // by picture key; 0: no content
+  std::vector<std::string> keys_;                 // keys of the running lesson's steps
 };
 
 }  // namespace attnscope::window

@@ -99,8 +99,8 @@ void draw_retrieval(Ui& ui, State& state, ParameterWidgets& widgets) {
   const std::string name = std::filesystem::path(state.selection.store).filename().string();
   const std::string label = name.empty() ? "Open store…" : "Store: " + name + "…";
   const float width = ImGui::GetContentRegionAvail().x;
-  const float room = width - 2 * ImGui::GetStyle().FramePadding.x;
-  if (button(ui, elided(on_screen(label), room).c_str(), "retrieval.store", false, width)) {
+  const float max_width = width - 2 * ImGui::GetStyle().FramePadding.x;
+  if (button(ui, elide(on_screen(label), max_width).c_str(), "retrieval.store", false, width)) {
     browse(state, BrowsePurpose::OpenStore);
   }
   hint(ui,
@@ -114,9 +114,9 @@ void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& widgets) {
   const std::string text = describe_structure(state.edited().run);
   ImGui::Dummy({0, ui.px(5)});
   ImGui::PushFont(ui.fonts.bold);
-  const float room = ImGui::GetContentRegionAvail().x - ImGui::GetTreeNodeToLabelSpacing();
-  const std::string title = elided("Structure" + (text.empty() ? "" : ": " + text), room);
-  const bool open =
+  const float max_width = ImGui::GetContentRegionAvail().x - ImGui::GetTreeNodeToLabelSpacing();
+  const std::string title = elide("Structure" + (text.empty() ? "" : ": " + text), max_width);
+  const bool is_open =
       ImGui::TreeNodeEx((on_screen(title) + "###structure").c_str(),
                         ImGuiTreeNodeFlags_NoTreePushOnOpen | ImGuiTreeNodeFlags_SpanAvailWidth);
   ImGui::PopFont();
@@ -124,7 +124,7 @@ void draw_structure_panel(Ui& ui, State& state, ParameterWidgets& widgets) {
   hint(ui,
        "Model structure: architecture, residual connections, early exits, segments, "
        "retrieval.");
-  if (!open) return;
+  if (!is_open) return;
   RunSpec& run = state.edit().run;
   if (!text.empty() && button(ui, "Reset to model default", "structure.clear")) {
     choose_architecture(run, std::nullopt);

@@ -16,7 +16,7 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kEditorLines = 6;
-constexpr double kSampleTitle = 116;  // units of width
+constexpr double kSampleTitle = 116;  // width in units
 // More chips are not readable; the map has the labels, too.
 constexpr std::size_t kMaxChips = 400;
 constexpr int kChipLines = 3;  // fixed, so that widgets below do not move
@@ -44,18 +44,18 @@ void draw_samples(Ui& ui, State& state) {
   ImGui::EndPopup();
 }
 
-std::string count(std::size_t n, const char* singular, const char* plural) {
+std::string count_text(std::size_t n, const char* singular, const char* plural) {
   return grouped(static_cast<long long>(n)) + " " + (n == 1 ? singular : plural);
 }
 
 void draw_counts(Ui& ui, const State& state) {
   std::size_t characters = 0;
   const std::string& text = state.edited().run.text;
-  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) ++characters;
-  std::string line = count(characters, "character", "characters");
+  for (std::size_t i = 0; i < text.size(); i = next_character(text, i)) ++characters;
+  std::string line = count_text(characters, "character", "characters");
   // The previous counts stay until the next run is complete, to avoid flicker.
   if (state.edited_trace() != nullptr && state.run.error.empty()) {
-    line += ", " + count(state.edited_trace()->text_tokens().size(), "token", "tokens");
+    line += ", " + count_text(state.edited_trace()->text_tokens().size(), "token", "tokens");
   }
   faint(ui, line);
 }
@@ -99,13 +99,13 @@ void draw_overlong(Ui& ui, State& state) {
   if (clicked >= 0) state.edit().run.overlong = static_cast<Overlong>(clicked);
 }
 
-void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
+void draw_token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
   hint(ui, "Token " + std::to_string(position) + ": “" + token.label + "”\nid " +
                std::to_string(token.id) + " in the vocabulary" +
                (token.special ? ", added by the tokenizer" : ""));
 }
 
-// Drawn instead of the text: the file whose tensors are shown.
+// Draws, instead of the text, the file whose tensors are shown.
 void draw_tensor_file(Ui& ui, State& state) {
   const std::filesystem::path file = state.edited().run.tensors.file;
   heading(ui, is_image_file(file) ? "Image" : "Tensors", true);
@@ -117,9 +117,9 @@ void draw_tensor_file(Ui& ui, State& state) {
                   " pixels");
   } else if (trace != nullptr && state.is_current() && state.layers() > 0) {
     const AttentionTap& tap = trace->attention.front();
-    faint(ui, layers_and_heads(*trace, trace->part({})) + ", " +
-                  count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
-                  count(static_cast<std::size_t>(tap.keys()), "key", "keys"));
+    faint(ui, describe_layers_and_heads(*trace, trace->part({})) + ", " +
+                  count_text(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
+                  count_text(static_cast<std::size_t>(tap.keys()), "key", "keys"));
   }
   if (button(ui, "Back to text", "tensors.close")) {
     state.history.end_step();
@@ -128,7 +128,7 @@ void draw_tensor_file(Ui& ui, State& state) {
   hint(ui, "Close the file and show a model's attention again.");
 }
 
-// Drawn instead of the text: the model's input file.
+// Draws, instead of the text, the model's input file.
 void draw_input_file(Ui& ui, State& state) {
   heading(ui, "Input", true);
   draw_samples(ui, state);
@@ -163,7 +163,7 @@ void draw_text_panel(Ui& ui, State& state) {
                        state.requests.clipboard)) {
     state.edit().run.text = state.text.edit.text();
     state.edit().run.ids.clear();
-    state.text.changed = true;
+    state.text.is_edited = true;
   }
   draw_counts(ui, state);
   draw_overlong(ui, state);
@@ -174,13 +174,13 @@ void draw_text_panel(Ui& ui, State& state) {
 namespace {
 
 // Range of tokens under the pointer, [first, first + count); first -1: none.
-struct TokenRun {
+struct TokenRange {
   Index first = -1, count = 0;
   bool contains(Index token) const { return first >= 0 && token >= first && token < first + count; }
 };
 
 void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>& tokens,
-                 const TokenRun& query, const TokenRun& key) {
+                 const TokenRange& query, const TokenRange& key) {
   const Look& look = *ui.look;
   float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   const std::size_t chips = std::min(tokens.size(), kMaxChips);
@@ -208,13 +208,13 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
   for (std::size_t i = 0; i < chips; ++i) {
     const float next = ImGui::GetItemRectMax().x + ui.px(3) + width_of(i);
     if (i > 0 && next < right) ImGui::SameLine();
-    const auto at = static_cast<Index>(i);
-    const bool is_query = query.contains(at), is_key = key.contains(at);
+    const auto token = static_cast<Index>(i);
+    const bool is_query = query.contains(token), is_key = key.contains(token);
     const ImVec4& background = is_query ? look.query : (is_key ? look.key : look.raised);
     chip(ui, ui.shown_label(tokens[i].label), background,
          is_query || is_key ? look.on_accent : look.text);
     mark(ui, name + "." + std::to_string(i));
-    token_hint(ui, tokens[i], i);
+    draw_token_hint(ui, tokens[i], i);
   }
   if (tokens.size() > kMaxChips) {
     const auto hidden = static_cast<long long>(tokens.size() - kMaxChips);
@@ -234,8 +234,8 @@ void draw_tokens(Ui& ui, State& state) {
   const auto draw = [&](const char* name, const std::string& stream,
                         const std::vector<TraceToken>& tokens) {
     draw_stream(ui, name, tokens,
-                hit.query_stream == stream ? TokenRun{hit.query, hit.queries} : TokenRun(),
-                hit.key_stream == stream ? TokenRun{hit.key, hit.keys} : TokenRun());
+                hit.query_stream == stream ? TokenRange{hit.query, hit.queries} : TokenRange(),
+                hit.key_stream == stream ? TokenRange{hit.key, hit.keys} : TokenRange());
   };
   const bool has_source = trace.parts.kind && !trace.streams.empty();
   if (has_source) {

@@ -17,13 +17,13 @@ struct CachedModelCard {
 
 struct TextPanel {
   TextEdit edit;
-  bool focused = false;
-  bool drawn = false;              // in this frame; otherwise, the editor receives no keys
+  bool is_focused = false;
+  bool was_drawn = false;          // drawn in this frame; otherwise, the editor receives no keys
   double scroll = 0;               // pixels
   bool scrolls_to_cursor = false;  // scroll to the cursor in the next frame
   bool scrolls_to_end = false;     // scroll to the end of the text in the next frame
-  bool dragging = false;
-  bool changed = false;  // edited since the last run of this text
+  bool is_dragging = false;
+  bool is_edited = false;  // edited since the last run of this text
   std::optional<CachedModelCard> card;
 };
 

@@ -12,7 +12,7 @@
 
 namespace attnscope::window {
 
-float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
+float draw_message(Ui& ui, ImVec2 origin, ImVec2 size, const std::string& title,
                    const std::string& text) {
   const float width = std::min(size.x - ui.px(40), ui.px(460));
   const std::string lines = on_screen(text);
@@ -20,13 +20,13 @@ float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
   const ImVec2 title_size = ImGui::CalcTextSize(title.c_str());
   ImGui::PopFont();
   const ImVec2 extent = ImGui::CalcTextSize(lines.c_str(), nullptr, false, width);
-  float y = at.y + (size.y - extent.y - title_size.y - ui.px(8)) / 2;
+  float y = origin.y + (size.y - extent.y - title_size.y - ui.px(8)) / 2;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddText(ui.fonts.title, title_size.y, {at.x + (size.x - title_size.x) / 2, y},
+  draw.AddText(ui.fonts.title, title_size.y, {origin.x + (size.x - title_size.x) / 2, y},
                packed(ui.look->text), title.c_str());
   y += title_size.y + ui.px(8);
   draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(),
-               {at.x + (size.x - std::min(extent.x, width)) / 2, y}, packed(ui.look->faint),
+               {origin.x + (size.x - std::min(extent.x, width)) / 2, y}, packed(ui.look->faint),
                lines.c_str(), nullptr, width);
   return y + extent.y;
 }
@@ -40,7 +40,7 @@ bool is_resettable(const Session& session) {
 
 // Buttons that resolve a refusal. The first resets all choices, since the model always runs as
 // trained.
-void draw_recovery_buttons(Ui& ui, State& state, ImVec2 at, float width) {
+void draw_recovery_buttons(Ui& ui, State& state, ImVec2 origin, float width) {
   const Action& undo = action("undo");
   const Session& session = *state.session;
   const bool can_reset = is_resettable(session);
@@ -60,7 +60,7 @@ void draw_recovery_buttons(Ui& ui, State& state, ImVec2 at, float width) {
   add(can_reset, reset_label);
   add(can_keep, keep_label.c_str());
   add(can_undo, "Undo");
-  ImGui::SetCursorScreenPos({at.x + (width - total) / 2, at.y});
+  ImGui::SetCursorScreenPos({origin.x + (width - total) / 2, origin.y});
   if (can_reset) {
     if (button(ui, reset_label, "as_trained", true)) clear_choices(state.session.edit());
     hint(ui, "Uses the model's own attention, positions and direction in all layers and heads.");
@@ -86,54 +86,54 @@ void draw_recovery_buttons(Ui& ui, State& state, ImVec2 at, float width) {
 void draw_salient_pair(Ui& ui, State& state) {
   const SalientPair* pair = shown_salient_pair(state);
   if (pair == nullptr) return;
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
-  const ImVec2 end(at.x + width, at.y + height);
+  const ImVec2 end(origin.x + width, origin.y + height);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled(at, end, packed(ui.look->accent, 0.14F), ui.px(4));
-  draw.AddRectFilled(at, {at.x + ui.px(4), end.y}, packed(ui.look->accent), ui.px(2));
+  draw.AddRectFilled(origin, end, packed(ui.look->accent, 0.14F), ui.px(4));
+  draw.AddRectFilled(origin, {origin.x + ui.px(4), end.y}, packed(ui.look->accent), ui.px(2));
   const std::string text = sentence(*pair);
   const std::string place = " (" + describe_head(state.run.trace->parts, pair->at) + ")";
   constexpr const char* kNext = "Next pair";
   const float button_width = ImGui::CalcTextSize(kNext).x + 2 * ImGui::GetStyle().FramePadding.x;
-  const float room = width - ui.px(24) - button_width;
-  const bool fits = ImGui::CalcTextSize((text + place).c_str()).x <= room;
-  ImGui::SetCursorScreenPos({at.x + ui.px(12), at.y});
+  const float max_width = width - ui.px(24) - button_width;
+  const bool fits = ImGui::CalcTextSize((text + place).c_str()).x <= max_width;
+  ImGui::SetCursorScreenPos({origin.x + ui.px(12), origin.y});
   ImGui::AlignTextToFramePadding();
-  ImGui::TextUnformatted(elided(on_screen(fits ? text + place : text), room).c_str());
+  ImGui::TextUnformatted(elide(on_screen(fits ? text + place : text), max_width).c_str());
   mark(ui, "noticed");
   hint(ui, capitalised(text) + place + ".");
-  ImGui::SetCursorScreenPos({end.x - button_width, at.y});
+  ImGui::SetCursorScreenPos({end.x - button_width, origin.y});
   if (button(ui, kNext, "noticed.next")) show_strong_pair(state);
   const Action& next = action("surprise");
   hint(ui, next.help + " Key " + to_string(next.shortcuts.front()) + ".");
 }
 
-void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
+void draw_no_run(Ui& ui, State& state, ImVec2 origin, ImVec2 size) {
   ImGui::Dummy(size);
   mark(ui, "picture");
   if (!state.run.error.empty()) {
     const bool has_recovery = is_resettable(*state.session) || action("undo").enabled(state);
     const float bottom =
-        draw_message(ui, at, size, "Cannot run with these settings",
+        draw_message(ui, origin, size, "Cannot run with these settings",
                      refusal_sentence(state.run.error) + ".\n\nChange the settings on the left" +
                          (has_recovery ? ", or:" : "."));
-    draw_recovery_buttons(ui, state, {at.x, bottom + ui.px(12)}, size.x);
+    draw_recovery_buttons(ui, state, {origin.x, bottom + ui.px(12)}, size.x);
   } else if (!state.session->run.has_input()) {
-    draw_message(ui, at, size, "Type a text", "Its attention appears here.");
+    draw_message(ui, origin, size, "Type a text", "Its attention appears here.");
   } else {
     const bool is_long =
         state.run.busy_seconds > kLongRunSeconds && !state.run.progress.stage.empty();
-    draw_message(ui, at, size, "One moment",
+    draw_message(ui, origin, size, "One moment",
                  is_long ? "The first run is in progress: " + state.run.progress.stage + "."
                          : "The first run is in progress.");
-    draw_run(ui, state, at, size);
+    draw_run(ui, state, origin, size);
   }
 }
 
 namespace {
 
-std::string partial_result_text(const RunState& run) {
+std::string describe_partial_result(const RunState& run) {
   if (run.preview_of_tokens > 0) {
     return "Preview: the first " +
            grouped(static_cast<long long>(run.trace->text_tokens().size())) + " of " +
@@ -147,19 +147,20 @@ std::string partial_result_text(const RunState& run) {
 
 }  // namespace
 
-void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
+void draw_run(Ui& ui, const State& state, ImVec2 origin, ImVec2 size) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   if (state.run.busy_seconds > kLongRunSeconds) {
-    const float share = std::clamp(static_cast<float>(state.run.progress.share), 0.0F, 1.0F);
-    draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
-    draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
+    const float fraction = std::clamp(static_cast<float>(state.run.progress.share), 0.0F, 1.0F);
+    draw.AddRectFilled(origin, {origin.x + size.x, origin.y + ui.px(3)}, packed(ui.look->line));
+    draw.AddRectFilled(origin, {origin.x + size.x * fraction, origin.y + ui.px(3)},
+                       packed(ui.look->accent));
   }
   // The label remains after a cancelled run.
   if (!state.run.is_preview() || state.run.trace == nullptr) return;
-  const std::string label = on_screen(partial_result_text(state.run));
+  const std::string label = on_screen(describe_partial_result(state.run));
   const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
-  const ImVec2 corner(at.x + size.x - extent.x - ui.px(16), at.y + ui.px(3));
-  draw.AddRectFilled(corner, {at.x + size.x, corner.y + extent.y + ui.px(8)},
+  const ImVec2 corner(origin.x + size.x - extent.x - ui.px(16), origin.y + ui.px(3));
+  draw.AddRectFilled(corner, {origin.x + size.x, corner.y + extent.y + ui.px(8)},
                      packed(ui.look->raised), ui.px(4));
   draw.AddText({corner.x + ui.px(8), corner.y + ui.px(4)}, packed(ui.look->accent), label.c_str());
 }

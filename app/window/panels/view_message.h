@@ -8,20 +8,19 @@
 
 namespace attnscope::window {
 
-// Draws a message centred in the rectangle at `at` (pixels). Returns the y coordinate below it.
-float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
+// Draws a message centred in the rectangle at `origin` (pixels). Returns the y coordinate below it.
+float draw_message(Ui& ui, ImVec2 origin, ImVec2 size, const std::string& title,
                    const std::string& text);
 
-// Description of the pair found by "Show a strong pair", in a line above the picture; draws nothing
-// if another pair is shown.
+// Draws a description of the pair found by "Show a strong pair", while that pair is shown.
 void draw_salient_pair(Ui& ui, State& state);
 
 // Draws the reason why there is no run to show and, after a refusal, buttons that resolve it. Draw
 // no other item in the rectangle: it would receive the clicks on the buttons.
-void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size);
+void draw_no_run(Ui& ui, State& state, ImVec2 origin, ImVec2 size);
 
 // Draws the progress of a long run: a bar along the upper edge of the picture, and a label for the
 // partial result that is shown meanwhile.
-void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size);
+void draw_run(Ui& ui, const State& state, ImVec2 origin, ImVec2 size);
 
 }  // namespace attnscope::window

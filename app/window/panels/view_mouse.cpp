@@ -46,8 +46,9 @@ void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& area,
   }
 }
 
-// Panning and zooming of a matrix.
-void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hovered, bool held) {
+// Pans and zooms a matrix.
+void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool is_hovered,
+                  bool is_held) {
   const AttentionTap* tap = state.tap();
   if (tap == nullptr || !has_cells(layout)) return;
   const Cells area{layout.row, layout.column, layout.height, layout.width};
@@ -63,7 +64,7 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
     state.view.actual_size = false;
   }
   const std::optional<Point>& p = state.view.pointer;
-  if (hovered && p && io.MouseWheel != 0 && layout.plot.contains(*p)) {
+  if (is_hovered && p && io.MouseWheel != 0 && layout.plot.contains(*p)) {
     const double across = (p->x - layout.plot.x) / layout.plot.width;
     const double down = (p->y - layout.plot.y) / layout.plot.height;
     const double row = area.row + area.height * (layout.rows_run_down ? down : across);
@@ -72,8 +73,8 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
     show_cells(state.session.edit().view, layout,
                zoom_cells(area, factor, row, column, rows, columns), rows, columns);
   }
-  if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
-    state.view.panning = true;
+  if (is_held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
+    state.view.is_panning = true;
     const double down = -static_cast<double>(io.MouseDelta.y) / scale / layout.plot.height;
     const double across = -static_cast<double>(io.MouseDelta.x) / scale / layout.plot.width;
     show_cells(state.session.edit().view, layout,
@@ -111,9 +112,9 @@ HandleUse handle_use(const Handle& handle) {
 }
 
 // Extends the stroke to the pointer and applies it to the session from before the stroke.
-HandleUse draw_stroke(State& state, bool held) {
+HandleUse draw_stroke(State& state, bool is_held) {
   ViewPanel& panel = state.view;
-  if (!held) {
+  if (!is_held) {
     panel.held_handle = -1;
     return HandleUse::Drag;
   }
@@ -129,13 +130,13 @@ HandleUse draw_stroke(State& state, bool held) {
 }
 
 // Drags and clicks on the handles of the view.
-HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hovered,
-                      bool held) {
+HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool is_hovered,
+                      bool is_held) {
   ViewPanel& panel = state.view;
-  const int index = hovered ? handle_at(layout, panel.pointer) : -1;
+  const int index = is_hovered ? handle_at(layout, panel.pointer) : -1;
   if (panel.held_handle < 0 && index >= 0 && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     panel.held_handle = index;
-    panel.handle_moved = false;
+    panel.has_handle_moved = false;
     panel.stroke.clear();
     panel.draw = layout.handles[static_cast<std::size_t>(index)].stroke;
     panel.before_stroke = state.session.snapshot();
@@ -152,14 +153,14 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
     return handle_use(layout.handles[static_cast<std::size_t>(index)]);
   }
   const Handle& handle = layout.handles[static_cast<std::size_t>(panel.held_handle)];
-  if (panel.draw) return draw_stroke(state, held);
-  panel.handle_moved |= ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels);
-  if (held && panel.handle_moved && handle.drag && panel.pointer) {
+  if (panel.draw) return draw_stroke(state, is_held);
+  panel.has_handle_moved |= ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels);
+  if (is_held && panel.has_handle_moved && handle.drag && panel.pointer) {
     handle.drag(*panel.pointer, state.session.edit());
   }
   const HandleUse use = handle_use(handle);
-  if (!held) {
-    if (!panel.handle_moved && handle.click) handle.click(state.session.edit());
+  if (!is_held) {
+    if (!panel.has_handle_moved && handle.click) handle.click(state.session.edit());
     panel.held_handle = -1;
   }
   return use;
@@ -180,8 +181,8 @@ std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p)
 }
 
 // A right-click pins the pair, row or column under the pointer, or removes the pin.
-void update_pin(State& state, bool hovered) {
-  if (!hovered || !state.view.pointer || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
+void update_pin(State& state, bool is_hovered) {
+  if (!is_hovered || !state.view.pointer || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
   ViewSettings& view = state.session.edit().view;
   const Hit hit = state.view.hit.value_or(Hit{});
   if (hit.of_reference && state.run.reference()->tokens.size() != state.run.trace->tokens.size())
@@ -200,30 +201,30 @@ void update_pin(State& state, bool hovered) {
 }  // namespace
 
 void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view) {
-  const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
+  const bool is_hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
   state.view.hit.reset();
-  if (hovered && state.view.pointer && layout.hit) {
+  if (is_hovered && state.view.pointer && layout.hit) {
     state.view.hit = hit_at(state, layout, *state.view.pointer);
   }
   if (state.shows_b()) {  // B is shown temporarily; edits would apply to A
     if (state.view.hit) state.view.hit->of_reference = true;
     return;
   }
-  update_pin(state, hovered);
-  const HandleUse use = use_handles(ui, state, layout, hovered, held);
+  update_pin(state, is_hovered);
+  const HandleUse use = use_handles(ui, state, layout, is_hovered, held);
   if (use == HandleUse::Drag) return;
-  if (view.cells.zoom) pan_and_zoom(state, layout, ui.scale, hovered, held);
-  if (!held) state.view.panning = false;
+  if (view.cells.zoom) pan_and_zoom(state, layout, ui.scale, is_hovered, held);
+  if (!held) state.view.is_panning = false;
   if (use == HandleUse::Click) return;
-  if (hovered && view.cells.zoom && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+  if (is_hovered && view.cells.zoom && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     action("fit").run(state);
   }
-  if (hovered && !view.cells.zoom && !has_cells(layout) &&
-      ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !state.view.panning) {
+  if (is_hovered && !view.cells.zoom && !has_cells(layout) &&
+      ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !state.view.is_panning) {
     open_clicked_map(state);
   }
-  if (!held) state.view.panning = false;
-  if (state.view.panning) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  if (!held) state.view.is_panning = false;
+  if (state.view.is_panning) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
 }
 
 }  // namespace attnscope::window

@@ -1,5 +1,4 @@
-// Mouse input on the picture: panning, zooming, pinning, and dragging and clicking the handles of
-// the view.
+// Mouse input on the picture: panning, zooming, pinning, and the handles of the view.
 #pragma once
 
 #include "app/window/state.h"

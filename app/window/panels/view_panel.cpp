@@ -36,16 +36,16 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                              .measure = measure,
                              .scale = ui.scale},
                   // On stage: title and caption, unless a lesson has its own text.
-                  .figure = {.framed = state.presentation.on && state.lesson.lesson == nullptr},
-                  .interaction = {.flipped = key.flipped, .key_of = key_for},
+                  .figure = {.framed = state.presentation.is_on && state.lesson.lesson == nullptr},
+                  .interaction = {.flipped = key.is_flipped, .key_of = key_for},
                   .cache = &picture.cache};
   if (key.pointer_x >= 0) input.interaction.pointer = Point{key.pointer_x, key.pointer_y};
   const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();
   try {
     const View& current_view = view(key.view.id);
-    picture.layout = state.presentation.on ? lay_out_for_presentation(current_view, input)
-                                           : current_view.lay_out(input);
+    picture.layout = state.presentation.is_on ? lay_out_for_presentation(current_view, input)
+                                              : current_view.lay_out(input);
   } catch (const std::exception& e) {
     picture.layout = {};
     picture.problem = error_text(e);
@@ -60,7 +60,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
 
 // Reports the positions of the handles, for tests.
 void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
-  if (!ui.report.on()) return;
+  if (!ui.report.is_on()) return;
   for (std::size_t n = 0; n < layout.handles.size(); ++n) {
     const Box& area = layout.handles[n].area;
     ui.report.box("handle." + std::to_string(n), {static_cast<double>(origin.x) + area.x * ui.scale,
@@ -70,14 +70,14 @@ void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
 }
 
 // Draws the fading previous picture over the new one.
-void draw_previous(const PreviousPicture& previous, ImVec2 at, ImVec2 size) {
+void draw_previous(const PreviousPicture& previous, ImVec2 origin, ImVec2 size) {
   if (!(previous.opacity > 0)) return;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const PixelBox& box = previous.box;
   const ImVec2 min_corner(static_cast<float>(box.x), static_cast<float>(box.y));
   const ImVec2 max_corner(static_cast<float>(box.x + box.width),
                           static_cast<float>(box.y + box.height));
-  draw.PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
+  draw.PushClipRect(origin, {origin.x + size.x, origin.y + size.y}, true);
   draw.AddImage(reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(previous.texture)),
                 min_corner, max_corner, {0, 1}, {1, 0}, packed({1, 1, 1, previous.opacity}));
   draw.PopClipRect();
@@ -86,25 +86,25 @@ void draw_previous(const PreviousPicture& previous, ImVec2 at, ImVec2 size) {
 }  // namespace
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
-  if (picture.maps() != nullptr) picture.maps_seen = picture.maps()->version();
+  if (picture.maps() != nullptr) picture.shown_maps_version = picture.maps()->version();
   if (state.panels_shown()) {
     draw_toolbar(ui, state, picture.widgets);
     draw_salient_pair(ui, state);
   }
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   picture.box = {};
   if (size.x < 1 || size.y < 1) return;
-  picture.box = {static_cast<int>(at.x), static_cast<int>(at.y), static_cast<int>(size.x),
+  picture.box = {static_cast<int>(corner.x), static_cast<int>(corner.y), static_cast<int>(size.x),
                  static_cast<int>(size.y)};
   state.view.pending.clear();
-  if (state.run.trace == nullptr) return draw_no_run(ui, state, at, size);
+  if (state.run.trace == nullptr) return draw_no_run(ui, state, corner, size);
   invisible_button("picture", size);
   mark(ui, "picture");
   const double margin = kPlotMargin * ui.scale;
-  const ImVec2 origin(std::round(at.x + static_cast<float>(margin)),
-                      std::round(at.y + static_cast<float>(margin)));
-  const auto inner = [&](float pixels) {
+  const ImVec2 origin(std::round(corner.x + static_cast<float>(margin)),
+                      std::round(corner.y + static_cast<float>(margin)));
+  const auto inner_size = [&](float pixels) {
     return std::max(0.0, (static_cast<double>(pixels) - 2 * margin) / ui.scale);
   };
   const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -113,37 +113,37 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     state.view.pointer = Point{static_cast<double>(mouse.x - origin.x) / ui.scale,
                                static_cast<double>(mouse.y - origin.y) / ui.scale};
   }
-  const bool typing = state.text.focused || ImGui::GetIO().WantTextInput;
-  state.view.shift = ImGui::GetIO().KeyShift && !typing;
+  const bool is_typing = state.text.is_focused || ImGui::GetIO().WantTextInput;
+  state.view.shift = ImGui::GetIO().KeyShift && !is_typing;
   const std::optional<RunView>& b = state.session->b;
   Picture::Key key{state.pictured_trace(),
                    state.pictured_findings(),
                    state.session->view,
                    b ? b->view : ViewSettings(),
-                   inner(size.x),
-                   inner(size.y),
+                   inner_size(size.x),
+                   inner_size(size.y),
                    ui.scale,
                    ui.look->dark,
-                   state.presentation.on};
+                   state.presentation.is_on};
   key.interventions = state.session->run.interventions;
-  key.flipped = state.view.shift && b;
+  key.is_flipped = state.view.shift && b;
   if (state.view.pointer) {
     key.pointer_x = state.view.pointer->x;
     key.pointer_y = state.view.pointer->y;
   }
-  key.maps = picture.maps_seen;
+  key.maps = picture.shown_maps_version;
   lay_out(ui, state, picture, key);
   state.view.pending = picture.layout.pending;
   if (!picture.problem.empty()) {
-    draw_message(ui, at, size, "Cannot draw this view", picture.problem);
+    draw_message(ui, corner, size, "Cannot draw this view", picture.problem);
     return;
   }
   painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
   report_handles(ui, picture.layout, origin);
-  draw_run(ui, state, at, size);
+  draw_run(ui, state, corner, size);
   use_mouse(ui, state, picture.layout, view(state.session->view.id));
-  draw_previous(picture.previous, at, size);
-  if (state.presentation.on) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
+  draw_previous(picture.previous, corner, size);
+  if (state.presentation.is_on) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
 }
 
 }  // namespace attnscope::window

@@ -1,5 +1,4 @@
-// The middle of the window: toolbar with the tabs of the views, and the picture with its mouse
-// input.
+// The middle of the window: toolbar with the tabs of the views, and the picture.
 #pragma once
 
 #include "app/window/panels/parameter_panel.h"
@@ -24,12 +23,12 @@ struct Picture {
   struct Key {
     std::shared_ptr<const Trace> trace;
     Findings findings;
-    ViewSettings view, other_view;  // other_view: of run B
+    ViewSettings view, view_b;  // of runs A and B
     double width = 0, height = 0, scale = 0;
-    bool dark = false, presenting = false;
+    bool is_dark = false, is_presenting = false;
     double pointer_x = -1, pointer_y = -1;
     std::uint64_t maps = 0;  // version of the maps under computation
-    bool flipped = false;
+    bool is_flipped = false;
     Interventions interventions{};
     bool operator==(const Key&) const = default;
   };
@@ -37,16 +36,16 @@ struct Picture {
   ViewCache cache;
   Findings live;  // see Finding::live
   ViewLayout layout;
-  std::string problem;       // reason if there is no layout
-  ParameterWidgets widgets;  // of the view's parameters
+  std::string problem;       // reason why there is no layout; empty if there is one
+  ParameterWidgets widgets;  // widgets of the view's parameters
   StagePairs pairs;
   PixelBox box;  // position in the last frame, in pixels; zero width: not drawn
   PreviousPicture previous;
 
   // True if a map has become more complete since the last frame.
-  bool is_stale() const { return maps() != nullptr && maps()->version() != maps_seen; }
+  bool is_stale() const { return maps() != nullptr && maps()->version() != shown_maps_version; }
   std::shared_ptr<MapPyramid> maps() const { return live.get(Findings::maps); }
-  std::uint64_t maps_seen = 0;  // version in the last frame
+  std::uint64_t shown_maps_version = 0;  // version in the last frame
 };
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter);

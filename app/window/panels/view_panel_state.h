@@ -13,24 +13,24 @@ namespace attnscope::window {
 
 // A running animation, see play.h.
 struct PlayState {
-  bool on = false;
+  bool is_on = false;
   std::string view;    // id of the view in which it was started
-  double value = 0;    // of the animated parameter
-  double seconds = 0;  // of the window's clock at the last step
+  double value = 0;    // value of the animated parameter
+  double seconds = 0;  // time of the last step on the window's clock
 };
 
 struct ViewPanel {
-  std::optional<Hit> hit;          // under the pointer
-  std::optional<Point> pointer;    // relative to the picture, in units
+  std::optional<Hit> hit;          // object under the pointer
+  std::optional<Point> pointer;    // pointer position relative to the picture, in units
   std::optional<Point> pinned_at;  // where a pin was last set or cleared
-  bool panning = false;
+  bool is_panning = false;
   int held_handle = -1;  // pressed handle of the layout; -1: none
-  bool handle_moved = false;
+  bool has_handle_moved = false;
   std::vector<Point> stroke;      // pointer positions while a handle is held
   decltype(Handle::stroke) draw;  // effect of the pressed handle
   std::shared_ptr<const Session> before_stroke;
   PlayState play;
-  bool shift = false;        // held, outside of text fields
+  bool shift = false;        // Shift is held, outside of text fields
   bool actual_size = false;  // requested; carried out once the plot's size is known
   std::string pending;       // computation in progress, see ViewLayout::pending
 };

@@ -21,7 +21,7 @@ constexpr double kNarrow = 600, kNarrowParts = 900;
 constexpr double kDivider = 5;
 constexpr const char* kFoldedSign = " ▾";
 
-std::string shortcut_of(const Action& a) {
+std::string key_hint(const Action& a) {
   return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
 }
 
@@ -32,17 +32,18 @@ bool draw_tab_label(Ui& ui, const std::string& label, const std::string& id, boo
   const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
   const ImVec2 size(extent.x + 2 * ui.px(padding), extent.y + ui.px(13));
   if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as necessary
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   const bool clicked = invisible_button(id.c_str(), size);
   mark(ui, id);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const bool hovered = ImGui::IsItemHovered();
-  const ImVec4& colour = is_current ? ui.look->accent : (hovered ? ui.look->text : ui.look->faint);
-  draw.AddText({at.x + ui.px(padding), at.y + ui.px(6)}, packed(colour), label.c_str());
+  const bool is_hovered = ImGui::IsItemHovered();
+  const ImVec4& colour =
+      is_current ? ui.look->accent : (is_hovered ? ui.look->text : ui.look->faint);
+  draw.AddText({origin.x + ui.px(padding), origin.y + ui.px(6)}, packed(colour), label.c_str());
   if (is_current) {
-    draw.AddRectFilled({at.x + ui.px(padding - 3), at.y + size.y - ui.px(3)},
-                       {at.x + size.x - ui.px(padding - 3), at.y + size.y}, packed(ui.look->accent),
-                       ui.px(1.5));
+    draw.AddRectFilled({origin.x + ui.px(padding - 3), origin.y + size.y - ui.px(3)},
+                       {origin.x + size.x - ui.px(padding - 3), origin.y + size.y},
+                       packed(ui.look->accent), ui.px(1.5));
   }
   ImGui::PopFont();
   return clicked;
@@ -65,7 +66,7 @@ void draw_tab(Ui& ui, State& state, const View& view, double padding) {
   const Action& open = action("view." + view.id);
   const bool is_current = state.session->view.id == view.id;
   if (draw_tab_label(ui, view.label, open.id, is_current, padding)) open.run(state);
-  hint(ui, view.summary + shortcut_of(open));
+  hint(ui, view.summary + key_hint(open));
 }
 
 void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
@@ -83,7 +84,7 @@ void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
   if (begin_list(ui, "views")) {
     for (const View* v : group.views) {
       const Action& open = action("view." + v->id);
-      if (list_row(ui, v->label + shortcut_of(open), v == group.current)) open.run(state);
+      if (list_row(ui, v->label + key_hint(open), v == group.current)) open.run(state);
       mark(ui, open.id);
       hint(ui, v->summary);
     }
@@ -113,10 +114,12 @@ std::vector<TabGroup> groups_on_bar(const State& state) {
 }
 
 void draw_divider(Ui& ui, double width) {
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = ImGui::GetFontSize() + ui.px(13), x = std::floor(at.x + ui.px(width) / 2);
-  ImGui::GetWindowDrawList()->AddRectFilled(
-      {x, at.y + ui.px(7)}, {x + ui.px(1), at.y + height - ui.px(6)}, packed(ui.look->line));
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetFontSize() + ui.px(13),
+              x = std::floor(origin.x + ui.px(width) / 2);
+  ImGui::GetWindowDrawList()->AddRectFilled({x, origin.y + ui.px(7)},
+                                            {x + ui.px(1), origin.y + height - ui.px(6)},
+                                            packed(ui.look->line));
   ImGui::Dummy({ui.px(width), height});
   ImGui::SameLine(0, 0);
 }
@@ -137,14 +140,14 @@ float group_width(const Ui& ui, const TabGroup& group) {
 }
 
 // Padding of each label with which the tabs fill one line, in units; may be negative.
-double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float room) {
+double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float free_width) {
   std::size_t tabs = 0;
-  room -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
+  free_width -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
   for (const TabGroup& group : groups) {
-    room -= group_width(ui, group);
+    free_width -= group_width(ui, group);
     tabs += group.tabs();
   }
-  return static_cast<double>(room / ui.px(1)) / 2 / static_cast<double>(tabs);
+  return static_cast<double>(free_width / ui.px(1)) / 2 / static_cast<double>(tabs);
 }
 
 // Groups in the order in which they are folded if the line is too short; others never are.
@@ -155,14 +158,14 @@ constexpr const char* kFoldingOrder[] = {"Method", "Depth", "Memory", "Model"};
 void draw_tabs(Ui& ui, State& state) {
   constexpr double kMinPadding = 3.5, kTwoLines = 6, kMaxPadding = 11;  // units
   std::vector<TabGroup> groups = groups_on_bar(state);
-  const float room = ImGui::GetContentRegionAvail().x - ui.px(1);
-  double fitting = fitting_padding(ui, groups, room);
+  const float available_width = ImGui::GetContentRegionAvail().x - ui.px(1);
+  double fitting = fitting_padding(ui, groups, available_width);
   for (const char* name : kFoldingOrder) {
     if (fitting >= kMinPadding) break;
     for (TabGroup& group : groups) {
       group.is_folded |= group.views.front()->group == name && group.views.size() > 1;
     }
-    fitting = fitting_padding(ui, groups, room);
+    fitting = fitting_padding(ui, groups, available_width);
   }
   const double padding = fitting < kMinPadding ? kTwoLines : std::min(fitting, kMaxPadding);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
@@ -192,19 +195,18 @@ void draw_tabs(Ui& ui, State& state) {
   ImGui::Dummy({0, ui.px(2)});
 }
 
-// Type of a head, drawn next to its number in the list; only for maps small enough to be measured
-// in each frame.
+// Type of a head, drawn next to its number; only for maps small enough to measure in each frame.
 RowNote head_note(const State& state, Index layer, Index head) {
   constexpr Index kMaxWeights = Index{1} << 18;
-  constexpr double kNoteAt = 64;  // units
+  constexpr double kNoteOffset = 64;  // units
   const Trace* trace = state.edited_trace();
-  Index in_group = 0;
+  Index group_head = 0;
   const AttentionTap* tap =
-      trace != nullptr ? trace->find({layer, head, state.part()}, &in_group) : nullptr;
-  const bool is_measurable = tap != nullptr && tap->is_kept() && tap->result.device == nullptr &&
+      trace != nullptr ? trace->find({layer, head, state.part()}, &group_head) : nullptr;
+  const bool is_measurable = tap != nullptr && tap->stores_map() && tap->result.device == nullptr &&
                              tap->queries() * tap->keys() <= kMaxWeights;
-  if (!is_measurable || is_signed(*tap, in_group)) return {};
-  return {head_name(head_statistics(*trace, *tap, in_group)).badge, kNoteAt};
+  if (!is_measurable || is_signed(*tap, group_head)) return {};
+  return {head_name(head_statistics(*trace, *tap, group_head)).badge, kNoteOffset};
 }
 
 // Draws "‹ Layer 2 ›": the arrows run actions, the middle opens a list. Numbers start at 0, as on
@@ -217,7 +219,7 @@ void draw_stepper(Ui& ui, const char* label, Index current, Index count, const A
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), ImGui::GetStyle().ItemSpacing.y});
   ImGui::BeginDisabled(!back.enabled(state));
   if (button(ui, "‹", back.id)) back.run(state);
-  hint(ui, help_text(back, state) + shortcut_of(back));
+  hint(ui, help_text(back, state) + key_hint(back));
   ImGui::EndDisabled();
   ImGui::SameLine();
   const std::string text = std::string(label) + " " + std::to_string(current);
@@ -233,7 +235,7 @@ void draw_stepper(Ui& ui, const char* label, Index current, Index count, const A
   ImGui::SameLine();
   ImGui::BeginDisabled(!forward.enabled(state));
   if (button(ui, "›", forward.id)) forward.run(state);
-  hint(ui, help_text(forward, state) + shortcut_of(forward));
+  hint(ui, help_text(forward, state) + key_hint(forward));
   ImGui::EndDisabled();
   ImGui::PopStyleVar();
   if (begin_list(ui, "list")) {
@@ -250,10 +252,10 @@ void draw_stepper(Ui& ui, const char* label, Index current, Index count, const A
 void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
   const ColourMap& current = effective_map(controls, state.session->view.colour_map);
   ImGui::SetNextItemWidth(ui.px(110));
-  const bool open = begin_combo(ui, "##colours", current.label);
+  const bool is_open = begin_combo(ui, "##colours", current.label);
   mark(ui, "colour_map");
-  if (!open) hint(ui, "Colours of the heat map" + shortcut_of(action("colour_map")));
-  if (open) {
+  if (!is_open) hint(ui, "Colours of the heat map" + key_hint(action("colour_map")));
+  if (is_open) {
     for (const ColourMap* map : applicable_maps(controls)) {
       if (list_row(ui, map->label, map == &current)) {
         state.session.edit().view.colour_map = map->id;
@@ -269,10 +271,10 @@ constexpr double kColourEndWidth = 172;
 void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& choices) {
   const ColourEndChoice& current = *selected_colour_end(choices, state.session->view.colour_end);
   ImGui::SetNextItemWidth(ui.px(kColourEndWidth));
-  const bool open = begin_combo(ui, "##colour_end", current.label);
+  const bool is_open = begin_combo(ui, "##colour_end", current.label);
   mark(ui, "colour_end");
-  if (!open) hint(ui, current.help + shortcut_of(action("colour_end")));
-  if (!open) return;
+  if (!is_open) hint(ui, current.help + key_hint(action("colour_end")));
+  if (!is_open) return;
   for (const ColourEndChoice& choice : choices) {
     if (list_row(ui, choice.label, &choice == &current)) {
       state.session.edit().view.colour_end = choice.end;
@@ -285,13 +287,13 @@ void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& 
 
 // Check box for an action that turns a setting on and off.
 void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
-  const bool enabled = a.enabled(state);
-  ImGui::BeginDisabled(!enabled);
-  bool on = enabled && a.checked(state);
-  if (ImGui::Checkbox(label, &on)) a.run(state);
+  const bool is_enabled = a.enabled(state);
+  ImGui::BeginDisabled(!is_enabled);
+  bool is_checked = is_enabled && a.checked(state);
+  if (ImGui::Checkbox(label, &is_checked)) a.run(state);
   mark(ui, a.id);
   ImGui::EndDisabled();
-  hint(ui, help_text(a, state) + shortcut_of(a));
+  hint(ui, help_text(a, state) + key_hint(a));
 }
 
 bool hides_special(const ViewControls& controls) {
@@ -319,8 +321,8 @@ void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
   const bool has_ends = controls.colour_ends.size() > 1;
   if (!has_maps && !has_ends && !controls.words) return;
   const float width = colours_width(ui, controls);
-  const float at = ImGui::GetContentRegionMax().x - width;
-  if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
+  const float left = ImGui::GetContentRegionMax().x - width;
+  if (left > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(left);
   if (controls.words) draw_switch(ui, state, "Words", action("words"));
   if (hides_special(controls)) {
     ImGui::SameLine();
@@ -338,15 +340,15 @@ constexpr double kPlayWidth = 64;
 void draw_play(Ui& ui, State& state) {
   const Action& play = action("play");
   ImGui::BeginDisabled(!play.enabled(state));
-  if (button(ui, state.view.play.on ? "Stop" : "Play", play.id, false, ui.px(kPlayWidth))) {
+  if (button(ui, state.view.play.is_on ? "Stop" : "Play", play.id, false, ui.px(kPlayWidth))) {
     play.run(state);
   }
   ImGui::EndDisabled();
-  hint(ui, play.help + shortcut_of(play));
+  hint(ui, play.help + key_hint(play));
 }
 
 void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bool play_above,
-                          float tail, ParameterWidgets& widgets) {
+                          float reserved, ParameterWidgets& widgets) {
   const ViewSettings& settings = state.session->view;
   const View& v = view(settings.id);
   if (v.options.parameters.empty()) return;
@@ -358,7 +360,8 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bo
     ImGui::PopStyleVar();
     ImGui::SameLine(0, ui.px(16));
   }
-  if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, widgets, tail)) {
+  if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, widgets,
+                           reserved)) {
     set_view_values(state.session.edit().view, v.id, values);
   }
 }
@@ -387,7 +390,7 @@ float actions_width(const Ui& ui, const std::vector<const Action*>& list) {
 }
 
 // Draws the commands; those that do not fit in the line are in a list.
-void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& list, bool first,
+void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& list, bool is_first,
                        double padding) {
   constexpr const char* kMore = "More ▾";
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(padding)});
@@ -396,29 +399,29 @@ void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& l
     const Action& a = *list[n];
     const float width = action_width(ui, a.label);
     const float list_width = n + 1 < list.size() ? action_width(ui, kMore) + ui.px(kActionGap) : 0;
-    if (!first) ImGui::SameLine(0, ui.px(kActionGap));
-    const float room = ImGui::GetContentRegionAvail().x;
+    if (!is_first) ImGui::SameLine(0, ui.px(kActionGap));
+    const float available_width = ImGui::GetContentRegionAvail().x;
     const std::vector<const Action*> remaining(list.begin() + static_cast<std::ptrdiff_t>(n),
                                                list.end());
-    const bool all_fit = actions_width(ui, remaining) - ui.px(kActionGap) <= room;
-    if (!all_fit && room < width + list_width) {
-      if (n == 0 && !first) ImGui::NewLine();  // below the parameters
+    const bool all_fit = actions_width(ui, remaining) - ui.px(kActionGap) <= available_width;
+    if (!all_fit && available_width < width + list_width) {
+      if (n == 0 && !is_first) ImGui::NewLine();  // below the parameters
       if (n > 0) break;
     }
-    first = false;
+    is_first = false;
     ImGui::BeginDisabled(!a.enabled(state));
-    const bool on = a.checked && a.checked(state);
-    if (button(ui, a.label.c_str(), a.id, on)) a.run(state);
+    const bool is_checked = a.checked && a.checked(state);
+    if (button(ui, a.label.c_str(), a.id, is_checked)) a.run(state);
     ImGui::EndDisabled();
-    hint(ui, help_text(a, state) + shortcut_of(a));
+    hint(ui, help_text(a, state) + key_hint(a));
   }
   if (n < list.size()) {
     if (button(ui, kMore, "more")) ImGui::OpenPopup("more");
     if (begin_list(ui, "more")) {
       for (; n < list.size(); ++n) {
         const Action& a = *list[n];
-        const bool on = a.checked && a.checked(state);
-        if (list_row(ui, a.label + shortcut_of(a), on, a.enabled(state))) a.run(state);
+        const bool is_checked = a.checked && a.checked(state);
+        if (list_row(ui, a.label + key_hint(a), is_checked, a.enabled(state))) a.run(state);
         mark(ui, a.id);
         hint(ui, help_text(a, state));
       }
@@ -433,7 +436,7 @@ void draw_picture_progress(Ui& ui, State& state, const char* id) {
   const FindingTask& finding = state.run.finding_tasks[id];
   if (finding.is_running()) {
     ImGui::SameLine(0, ui.px(16));
-    ImGui::ProgressBar(static_cast<float>(finding.task->share()), {ui.px(90), 0});
+    ImGui::ProgressBar(static_cast<float>(finding.task->fraction()), {ui.px(90), 0});
     ImGui::SameLine();
     if (button(ui, "Cancel", (std::string(id) + ".cancel").c_str())) {
       set_view_value(state.session.edit().view, "mechanism", "picture", std::string("automatic"));
@@ -487,7 +490,7 @@ void draw_texts_button(Ui& ui, State& state, const ViewControls& controls) {
   hint(ui, is_running ? "Stop measuring" : "Measure on this text again");
   if (is_running) {
     ImGui::SameLine();
-    ImGui::ProgressBar(static_cast<float>(heads.task->share()), {ui.px(90), 0});
+    ImGui::ProgressBar(static_cast<float>(heads.task->fraction()), {ui.px(90), 0});
   } else if (const std::string problem = heads.problem(); !problem.empty()) {
     ImGui::SameLine();
     ImGui::TextColored(ui.look->error, "%s", on_screen(problem).c_str());
@@ -516,11 +519,11 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets) {
   const float play = controls.animation ? ui.px(kPlayWidth + 16) : 0;
   const float strip_width =
       parameter_strip_width(ui, controls.parameters, view_values(settings, settings.id)) + play;
-  const float room = line - left - colours_width(ui, controls);
-  const bool too_long = strip_width > 0 && strip_width + commands_width > line;
-  const bool commands_above = !commands.empty() && too_long && commands_width <= room;
-  const bool play_above = !commands_above && play > 0 && strip_width > line && play <= room;
-  constexpr double kAbove = 5, kBeside = 3;  // units: heights match the neighbouring items
+  const float free_width = line - left - colours_width(ui, controls);
+  const bool is_too_long = strip_width > 0 && strip_width + commands_width > line;
+  const bool commands_above = !commands.empty() && is_too_long && commands_width <= free_width;
+  const bool play_above = !commands_above && play > 0 && strip_width > line && play <= free_width;
+  constexpr double kAbove = 5, kBeside = 3;  // units; heights match the neighbouring items
   if (commands_above) {
     ImGui::SameLine(0, ui.px(14));
     draw_view_actions(ui, state, commands, true, kAbove);
@@ -529,8 +532,8 @@ void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets) {
     draw_play(ui, state);
   }
   draw_colours(ui, state, controls);
-  const bool measures = view(settings.id).reads(Findings::heads.id);
-  const float reserved = measures ? texts_width(ui, settings) + ui.px(16) : 0;
+  const bool measures_heads = view(settings.id).reads(Findings::heads.id);
+  const float reserved = measures_heads ? texts_width(ui, settings) + ui.px(16) : 0;
   draw_view_parameters(ui, state, controls, play_above, reserved, widgets);
   if (!commands_above) {
     draw_view_actions(ui, state, commands, view(settings.id).options.parameters.empty(), kBeside);

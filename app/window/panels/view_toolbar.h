@@ -1,5 +1,4 @@
-// Toolbar above the picture: tabs of the views, layer and head, colours, and the parameters of the
-// view.
+// Toolbar above the picture: tabs of the views, layer, head, colours and parameters.
 #pragma once
 
 #include "app/window/panels/parameter_panel.h"
@@ -8,7 +7,7 @@
 
 namespace attnscope::window {
 
-// `widgets`: of the view's parameters.
+// `widgets`: widgets of the view's parameters.
 void draw_toolbar(Ui& ui, State& state, ParameterWidgets& widgets);
 
 }  // namespace attnscope::window

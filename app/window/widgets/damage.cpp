@@ -199,14 +199,14 @@ Damage::Tiles Damage::fingerprints(const ImDrawData& data) const {
 std::vector<PixelBox> Damage::changed_boxes(const Tiles& tiles) const {
   const int rows = static_cast<int>(tiles.size()) / std::max(columns_, 1);
   std::vector<PixelBox> boxes;  // in tiles
-  const auto changed = [&](int x, int y) {
-    const auto at = static_cast<std::size_t>(y * columns_ + x);
-    return tiles[at] != tiles_[at];
+  const auto has_changed = [&](int x, int y) {
+    const auto index = static_cast<std::size_t>(y * columns_ + x);
+    return tiles[index] != tiles_[index];
   };
   for (int y = 0; y < rows; ++y) {
     for (int x = 0; x < columns_;) {
       const int first = x;
-      while (x < columns_ && changed(x, y)) ++x;
+      while (x < columns_ && has_changed(x, y)) ++x;
       if (x == first) {
         ++x;
         continue;

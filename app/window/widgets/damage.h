@@ -44,8 +44,8 @@ class Damage {
   std::vector<PixelBox> changed_boxes(const Tiles& tiles) const;
 
   CallbackDrawing callback_drawing_;
-  int width_ = 0, height_ = 0;  // of the screen, pixels
-  int columns_ = 0;             // of tiles
+  int width_ = 0, height_ = 0;  // size of the screen in pixels
+  int columns_ = 0;             // tiles per row
   Tiles tiles_;
 };
 

@@ -79,8 +79,8 @@ void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
 #endif
   baked_.clear();
   lecture.clear();
-  loads_all_ |= is_missing_glyphs_;
-  is_missing_glyphs_ = false;
+  loads_all_ |= lacks_glyphs_;
+  lacks_glyphs_ = false;
   const FontFile regular_file = find_font("Book"), bold_file = find_font("Bold");
   notice_ = regular_file.family == "DejaVu Sans"
                 ? ""
@@ -123,7 +123,7 @@ void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
 }
 
 void Fonts::report_missing(char32_t character) {
-  is_missing_glyphs_ |= !loads_all_ && contains(kRanges, character) && !is_common(character);
+  lacks_glyphs_ |= !loads_all_ && contains(kRanges, character) && !is_common(character);
 }
 
 bool Fonts::is_common(char32_t character) {
@@ -136,7 +136,7 @@ ImFont* Fonts::nearest(double pixels, bool is_bold) const {
   for (const Baked& b : baked_) {
     // Downscaling looks better than upscaling.
     const double distance = b.pixels >= pixels ? b.pixels - pixels : 1.5 * (pixels - b.pixels);
-    if (b.bold == is_bold && distance < min_distance) {
+    if (b.is_bold == is_bold && distance < min_distance) {
       min_distance = distance;
       best = b.font;
     }
@@ -169,7 +169,7 @@ float advance(ImFont* font, float size, char32_t character) {
 #endif
 }
 
-bool drawable(char32_t character) {
+bool is_drawable(char32_t character) {
   if (character == '\n' || character == '\t') return true;
   if (character > 0xFFFF) return false;  // ImGui's characters have 16 bits
   ImFont* font = ImGui::GetIO().Fonts->Fonts[0];
@@ -188,18 +188,18 @@ std::string on_screen(std::string_view text) {
   result.reserve(text.size());
   std::array<char, 16> code;
   bool follows_code = false;  // then a space separates code points
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = code_point_at(text, at);
-    const std::string_view bytes = text.substr(at, c.bytes);
-    at += c.bytes;
+  for (std::size_t position = 0; position < text.size();) {
+    const CodePoint code_point = code_point_at(text, position);
+    const std::string_view bytes = text.substr(position, code_point.bytes);
+    position += code_point.bytes;
     bool is_code = false;
-    if (c.value == 0xFFFD && c.bytes == 1) {
+    if (code_point.value == 0xFFFD && code_point.bytes == 1) {
       std::snprintf(code.data(), code.size(), "0x%02X", static_cast<unsigned char>(bytes[0]));
       result += code.data();
-    } else if (drawable(c.value)) {
+    } else if (is_drawable(code_point.value)) {
       result += bytes;
     } else {
-      std::snprintf(code.data(), code.size(), "U+%04X", static_cast<unsigned>(c.value));
+      std::snprintf(code.data(), code.size(), "U+%04X", static_cast<unsigned>(code_point.value));
       if (follows_code) result += kBetweenCodes;
       result += code.data();
       is_code = true;

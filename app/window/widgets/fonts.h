@@ -13,17 +13,17 @@ namespace attnscope::window {
 
 class Fonts {
  public:
-  // Fills the atlas for this scale (pixels per unit): with common characters, or with all
-  // supported ones after drawable() was asked for others. Needs no ImGui context before ImGui 1.92.
-  // The caller creates the atlas texture. Without DejaVu, another sans-serif font is used and
-  // notice() is set. `with_lecture`: include the large sizes.
+  // Fills the atlas for this scale (pixels per unit): with common characters, or with all supported
+  // ones after is_drawable() was called with others. Needs no ImGui context before ImGui 1.92. The
+  // caller creates the atlas texture. Without DejaVu, another sans-serif font is used and notice()
+  // is set. `with_lecture`: include the large sizes.
   void load(ImFontAtlas& atlas, double scale, bool with_lecture = false);
   double scale() const { return scale_; }  // 0: not loaded
   bool has_lecture() const { return !lecture.empty(); }
-  // Makes drawable() report missing characters to this object, which must not move afterwards.
+  // Makes is_drawable() report missing characters to this object, which must not move afterwards.
   void track_missing_glyphs() { ImGui::GetIO().UserData = this; }
-  // True if drawable() was asked for characters that load() would add now.
-  bool lacks_glyphs() const { return is_missing_glyphs_; }
+  // True if is_drawable() was called with characters that load() would add now.
+  bool lacks_glyphs() const { return lacks_glyphs_; }
   void report_missing(char32_t character);
   static bool is_common(char32_t character);
   const std::string& notice() const { return notice_; }
@@ -48,12 +48,12 @@ class Fonts {
   struct Baked {
     ImFont* font;
     double pixels;
-    bool bold;
+    bool is_bold;
   };
   std::vector<Baked> baked_;
   std::string notice_;
   double scale_ = 0;
-  bool loads_all_ = false, is_missing_glyphs_ = false;
+  bool loads_all_ = false, lacks_glyphs_ = false;
 };
 
 inline constexpr double kBodySize = 14;  // units
@@ -64,7 +64,7 @@ float ascent(ImFont* font, float size);                       // from the top of
 float advance(ImFont* font, float size, char32_t character);  // pixels
 
 // True if the window's font has a glyph for this character.
-bool drawable(char32_t character);
+bool is_drawable(char32_t character);
 // Text as the window can show it: characters without a glyph as code points ("U+4E2D U+6587"),
 // invalid bytes as "0xE4".
 std::string on_screen(std::string_view text);

@@ -114,13 +114,13 @@ class Brush {
   }
 
   // Rotates the vertices from `first` on about a point, counter-clockwise.
-  void rotate(int first, ImVec2 about, double degrees) const {
+  void rotate(int first, ImVec2 centre, double degrees) const {
     const double radians = degrees * std::numbers::pi / 180;
     const auto c = static_cast<float>(std::cos(radians)), s = static_cast<float>(std::sin(radians));
     for (int i = first; i < draw_.VtxBuffer.Size; ++i) {
       ImVec2& p = draw_.VtxBuffer[i].pos;
-      const float x = p.x - about.x, y = p.y - about.y;
-      p = {about.x + c * x + s * y, about.y - s * x + c * y};
+      const float x = p.x - centre.x, y = p.y - centre.y;
+      p = {centre.x + c * x + s * y, centre.y - s * x + c * y};
     }
   }
 
@@ -148,8 +148,7 @@ int framebuffer_height() {
   return static_cast<int>(std::lround(data.DisplaySize.y * data.FramebufferScale.y));
 }
 
-// Hashes the address: the painters keep the values of the last frame alive, so that equal addresses
-// imply equal values.
+// Hashes the address: equal addresses imply equal values, which painters keep alive for a frame.
 void add(Hash& hash, const Tensor& numbers) {
   hash.add(static_cast<const void*>(numbers.data()));
   for (Index d = 0; d < numbers.rank(); ++d) hash.add(numbers.dim(d));

@@ -1,5 +1,4 @@
-// Draws a display list on the screen: shapes and text with ImGui's draw list, heat maps and images
-// with shaders.
+// Draws a display list: shapes and text with ImGui, heat maps and images with shaders.
 #pragma once
 
 #include <imgui.h>

@@ -8,8 +8,8 @@
 namespace attnscope::window {
 namespace {
 
-// Adds brackets that the user left out.
-std::string as_json(const Parameter& parameter, std::string_view text) {
+// Makes a list JSON: adds the brackets that the user left out.
+std::string add_brackets(const Parameter& parameter, std::string_view text) {
   if (text.find('[') != std::string_view::npos) return std::string(text);
   if (parameter.kind != Parameter::Kind::IntegerLists) return "[" + std::string(text) + "]";
   std::string json = "[[";
@@ -17,7 +17,7 @@ std::string as_json(const Parameter& parameter, std::string_view text) {
   return json + "]]";
 }
 
-std::string without_brackets(std::string text) {
+std::string remove_brackets(std::string text) {
   if (text.size() >= 2 && text.front() == '[') text = text.substr(1, text.size() - 2);
   return text;
 }
@@ -71,7 +71,7 @@ std::optional<Value> list_from_text(const Parameter& p, std::string_view text,
   problem.clear();
   const bool is_blank = text.find_first_not_of(" \t") == std::string_view::npos;
   try {
-    return value_from_text(p, is_blank ? "[]" : as_json(p, text), p.label);
+    return value_from_text(p, is_blank ? "[]" : add_brackets(p, text), p.label);
   } catch (const InputError& e) {
     problem = e.what();
     return std::nullopt;
@@ -83,11 +83,11 @@ std::string list_to_text(const Value& value) {
     std::string text;
     for (const std::vector<Index>& row : *rows) {
       if (!text.empty()) text += "; ";
-      text += without_brackets(to_text(Value(row)));
+      text += remove_brackets(to_text(Value(row)));
     }
     return text;
   }
-  return without_brackets(to_text(value));
+  return remove_brackets(to_text(value));
 }
 
 }  // namespace attnscope::window

@@ -17,9 +17,9 @@ double clamped(const Parameter& parameter, double value);
 std::string number_format(const Parameter& parameter);
 
 bool is_initial(const Parameter& parameter, const Values& values);
-// `values` with the parameter reset; an optional one becomes unset.
+// Returns `values` with the parameter reset; an optional one becomes unset.
 Values reset(const Parameter& parameter, const Values& values);
-// `values` with an unset optional parameter set to its initial value.
+// Returns `values` with an unset optional parameter set to its initial value.
 Values with_initial(const Parameter& parameter, const Values& values);
 
 // Parses a list as typed by users: "0, 4, 7", "[0, 4]", rows separated by ";" or as JSON. Returns

@@ -67,8 +67,8 @@ std::string conflict(const State& state, const Choice& variant, const Choice& en
   return refusal(variant, encoding, causal, dimensions(state), tokens(state), tokens(state));
 }
 
-std::string in_brackets(const std::string& words) {
-  return words.empty() ? "" : " (" + words + ")";
+std::string in_brackets(const std::string& text) {
+  return text.empty() ? "" : " (" + text + ")";
 }
 
 // Entry for heads without a selection of their own.
@@ -84,12 +84,12 @@ const Choice* inherited_choice(const State& state, Choice HeadGroup::*member,
                                const Choice* (*find_last)(const RunView&),
                                void (*unselect)(RunView&, ChoiceScope, std::optional<Choice>),
                                RunView& unset) {
-  const RunView& e = state.edited();
-  unset.view.layer = e.view.layer;
-  unset.view.head = e.view.head;
-  unset.run.variant = e.run.variant;
-  unset.run.encoding = e.run.encoding;
-  for (const GroupChoice& group : e.run.groups) {
+  const RunView& edited = state.edited();
+  unset.view.layer = edited.view.layer;
+  unset.view.head = edited.view.head;
+  unset.run.variant = edited.run.variant;
+  unset.run.encoding = edited.run.encoding;
+  for (const GroupChoice& group : edited.run.groups) {
     // Only choices for at least as many heads apply to the scope's heads.
     if (state.selection.scope == ChoiceScope::Head ||
         (state.selection.scope == ChoiceScope::Layer && group.heads.empty())) {
@@ -111,13 +111,13 @@ Entry model_default_entry(const std::string& method) {
 }
 
 ChoiceList choice_list(const ChoiceSource& source) {
-  const auto find = [&](const std::string& id) -> const Info* {
+  const auto find_info = [&](const std::string& id) -> const Info* {
     const auto it = std::ranges::find(source.infos, id, &Info::id);
     return it != source.infos.end() ? *it : nullptr;
   };
   ChoiceList list;
   if (source.inherited != nullptr) {
-    list.current = find(source.inherited->id);
+    list.current = find_info(source.inherited->id);
     list.model_values = source.inherited->values;
   }
   list.entries.push_back(source.unset_entry(list.current));
@@ -131,7 +131,7 @@ ChoiceList choice_list(const ChoiceSource& source) {
                             start});
   }
   if (source.choice) {
-    list.current = find(source.choice->id);
+    list.current = find_info(source.choice->id);
     list.preview = list.current != nullptr ? list.current->label : source.choice->id;
   }
   if (list.current != nullptr) {
@@ -196,13 +196,13 @@ ChoiceList variant_list(const State& state) {
   RunView unset;
   const Choice* inherited =
       inherited_choice(state, &HeadGroup::variant, effective_variant, choose_variant, unset);
-  ChoiceSource source{.infos = infos_of(variants()),
+  ChoiceSource source{.infos = list_infos(variants()),
                       .inherited = inherited,
                       .choice = scoped_variant(state.edited(), state.selection.scope)};
   source.tokens = tokens(state);
-  source.refusal = [&state, encoding](const Choice& c, bool resets_parameters) {
-    if (can_check_compatibility(state)) return variant_refusal(state, c, resets_parameters);
-    return conflict(state, c, encoding, effective_causal(state));
+  source.refusal = [&state, encoding](const Choice& choice, bool resets_parameters) {
+    if (can_check_compatibility(state)) return variant_refusal(state, choice, resets_parameters);
+    return conflict(state, choice, encoding, effective_causal(state));
   };
   ChoiceList list = scoped_list(state, source, is_mixed(state, &HeadGroup::variant));
   list.title = "Attention";
@@ -215,16 +215,16 @@ ChoiceList encoding_list(const State& state) {
   RunView unset;
   const Choice* inherited =
       inherited_choice(state, &HeadGroup::encoding, effective_encoding, choose_encoding, unset);
-  ChoiceSource source{.infos = infos_of(encodings()),
+  ChoiceSource source{.infos = list_infos(encodings()),
                       .inherited = inherited,
                       .choice = scoped_encoding(state.edited(), state.selection.scope)};
   source.tokens = tokens(state);
   const std::optional<Choice> base = inherited ? std::optional(*inherited) : std::nullopt;
-  source.refusal = [&state, variant, base](const Choice& c, bool resets_parameters) {
-    const std::string reason = scope_refusal(state.selection.scope, c, base);
+  source.refusal = [&state, variant, base](const Choice& choice, bool resets_parameters) {
+    const std::string reason = scope_refusal(state.selection.scope, choice, base);
     if (!reason.empty()) return reason;
-    if (can_check_compatibility(state)) return encoding_refusal(state, c, resets_parameters);
-    return conflict(state, variant, c, effective_causal(state));
+    if (can_check_compatibility(state)) return encoding_refusal(state, choice, resets_parameters);
+    return conflict(state, variant, choice, effective_causal(state));
   };
   ChoiceList list = scoped_list(state, source, is_mixed(state, &HeadGroup::encoding));
   list.title = "Position";

@@ -1,5 +1,4 @@
-// Lists of variants and encodings for selection, with reasons for those unavailable. No drawing
-// here.
+// Lists of variants and encodings, with reasons for those unavailable. No drawing here.
 #pragma once
 
 #include <functional>
@@ -15,8 +14,8 @@ namespace attnscope::window {
 struct Entry {
   std::string id;  // empty: no selection, inherits the choice for more heads or the model's
   std::string label, group, summary;
-  // Returns why the entry conflicts with the other settings; "" or no function: available. Called
-  // only while the list is open.
+  // Returns why the entry conflicts with the other settings; empty, or no function, if it is
+  // available. Called only while the list is open.
   std::function<std::string()> refusal;
   Values start;  // initial parameters
 };
@@ -29,7 +28,7 @@ struct ChoiceList {
   std::string preview;              // label of the current selection
   const Info* current = nullptr;    // current selection; null if heads differ or nothing has run
   Values model_values;              // parameters in effect if nothing is selected for these heads
-  bool model_heads_differ = false;  // and nothing is selected
+  bool model_heads_differ = false;  // the model's heads differ and nothing is selected
   // Returns why the current selection cannot have these parameters; empty if it can. Must not
   // outlive the state that the list was made from.
   std::function<std::string(const Values&)> refusal;
@@ -51,7 +50,7 @@ ChoiceList choice_list(const ChoiceSource& source);
 Entry model_default_entry(const std::string& method);
 
 template <class List>
-std::vector<const Info*> infos_of(const List& list) {
+std::vector<const Info*> list_infos(const List& list) {
   std::vector<const Info*> infos;
   for (const Info& info : list) infos.push_back(&info);
   return infos;

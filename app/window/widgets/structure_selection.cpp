@@ -32,7 +32,7 @@ std::string conflict(const State& state, Member member, const Choice& choice) {
 template <class Infos>
 ChoiceList make_list(const State& state, const Infos& infos, Member member, const Choice* trained,
                      const std::string& none) {
-  ChoiceSource source{.infos = infos_of(infos),
+  ChoiceSource source{.infos = list_infos(infos),
                       .inherited = trained,
                       .choice = state.edited().run.structure.*member};
   source.unset_entry = [&](const Info* inherited) {
@@ -150,10 +150,10 @@ void choose_architecture(RunSpec& spec, std::optional<Choice> choice) {
   spec.structure.architecture = std::move(choice);
   if (!is_new) return;  // only parameters changed
   const std::optional<Choice>& current = spec.structure.architecture;
-  const bool reads_both = current && architecture(current->id).reads == Reads::SourceAndTarget;
+  const bool reads_target = current && architecture(current->id).reads == Reads::SourceAndTarget;
   const bool has_target = !spec.target.empty() || !spec.target_ids.empty();
-  if (reads_both && !has_target) spec.target = spec.text;
-  if (!reads_both) {  // such a model rejects a target
+  if (reads_target && !has_target) spec.target = spec.text;
+  if (!reads_target) {  // such a model rejects a target
     spec.target.clear();
     spec.target_ids.clear();
   }

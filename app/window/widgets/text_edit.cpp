@@ -13,56 +13,56 @@ bool is_space(char c) {
 
 // Offset in `line` with the column that `cursor` has in line `from`.
 std::size_t same_column(std::string_view text, TextLine from, TextLine line, std::size_t cursor) {
-  std::size_t at = line.begin;
-  for (std::size_t c = from.begin; c < cursor && at < line.end; c = next_character(text, c)) {
-    at = next_character(text, at);
+  std::size_t offset = line.begin;
+  for (std::size_t c = from.begin; c < cursor && offset < line.end; c = next_character(text, c)) {
+    offset = next_character(text, offset);
   }
-  return at;
+  return offset;
 }
 
 }  // namespace
 
 std::vector<TextLine> wrap(std::string_view text, double width, const CharacterWidth& advance) {
   std::vector<TextLine> lines;
-  std::size_t begin = 0, break_at = 0;  // break_at: after the last space of the line
+  std::size_t begin = 0, break_offset = 0;  // break_offset: after the last space of the line
   double line_width = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] == '\n') {
-      lines.push_back({begin, at});
-      begin = break_at = ++at;
+  for (std::size_t offset = 0; offset < text.size();) {
+    if (text[offset] == '\n') {
+      lines.push_back({begin, offset});
+      begin = break_offset = ++offset;
       line_width = 0;
       continue;
     }
-    const std::size_t next = next_character(text, at);
-    const double step = advance(text.substr(at));
+    const std::size_t next = next_character(text, offset);
+    const double step = advance(text.substr(offset));
     // A space may overhang the edge, where it is invisible.
-    if (line_width + step > width && at > begin && !is_space(text[at])) {
-      const std::size_t end = break_at > begin ? break_at : at;
+    if (line_width + step > width && offset > begin && !is_space(text[offset])) {
+      const std::size_t end = break_offset > begin ? break_offset : offset;
       lines.push_back({begin, end});
-      begin = break_at = at = end;
+      begin = break_offset = offset = end;
       line_width = 0;
       continue;
     }
     line_width += step;
-    if (is_space(text[at])) break_at = next;
-    at = next;
+    if (is_space(text[offset])) break_offset = next;
+    offset = next;
   }
   lines.push_back({begin, text.size()});
   return lines;
 }
 
 std::size_t line_of(const std::vector<TextLine>& lines, std::size_t cursor) {
-  const auto next =
-      std::upper_bound(lines.begin(), lines.end(), cursor,
-                       [](std::size_t at, const TextLine& line) { return at < line.begin; });
+  const auto next = std::upper_bound(
+      lines.begin(), lines.end(), cursor,
+      [](std::size_t offset, const TextLine& line) { return offset < line.begin; });
   return next == lines.begin() ? 0 : static_cast<std::size_t>(next - lines.begin()) - 1;
 }
 
 void TextEdit::assign(std::string text) {
   text_ = std::move(text);
-  const auto clamped = [this](std::size_t at) {
-    at = std::min(at, text_.size());
-    return at < text_.size() ? previous_character(text_, next_character(text_, at)) : at;
+  const auto clamped = [this](std::size_t i) {
+    i = std::min(i, text_.size());
+    return i < text_.size() ? previous_character(text_, next_character(text_, i)) : i;
   };
   cursor_ = clamped(cursor_);
   anchor_ = clamped(anchor_);
@@ -72,22 +72,22 @@ std::string TextEdit::selected_text() const {
   return text_.substr(selection_begin(), selection_end() - selection_begin());
 }
 
-std::size_t TextEdit::target(Move where, const std::vector<TextLine>& lines) const {
+std::size_t TextEdit::target(Move motion, const std::vector<TextLine>& lines) const {
   const std::size_t line = line_of(lines, cursor_);
-  std::size_t at = cursor_;
-  switch (where) {
+  std::size_t offset = cursor_;
+  switch (motion) {
     case Move::Left:
-      return previous_character(text_, at);
+      return previous_character(text_, offset);
     case Move::Right:
-      return next_character(text_, at);
+      return next_character(text_, offset);
     case Move::WordLeft:
-      while (at > 0 && is_space(text_[at - 1])) --at;
-      while (at > 0 && !is_space(text_[at - 1])) --at;
-      return at;
+      while (offset > 0 && is_space(text_[offset - 1])) --offset;
+      while (offset > 0 && !is_space(text_[offset - 1])) --offset;
+      return offset;
     case Move::WordRight:
-      while (at < text_.size() && !is_space(text_[at])) ++at;
-      while (at < text_.size() && is_space(text_[at])) ++at;
-      return at;
+      while (offset < text_.size() && !is_space(text_[offset])) ++offset;
+      while (offset < text_.size() && is_space(text_[offset])) ++offset;
+      return offset;
     case Move::LineStart:
       return lines[line].begin;
     case Move::LineEnd: {
@@ -105,15 +105,15 @@ std::size_t TextEdit::target(Move where, const std::vector<TextLine>& lines) con
     case Move::End:
       return text_.size();
   }
-  return at;
+  return offset;
 }
 
-void TextEdit::move(Move where, bool selecting, const std::vector<TextLine>& lines) {
-  const bool is_sideways = where == Move::Left || where == Move::Right;
+void TextEdit::move(Move motion, bool selecting, const std::vector<TextLine>& lines) {
+  const bool is_sideways = motion == Move::Left || motion == Move::Right;
   if (is_sideways && !selecting && cursor_ != anchor_) {
-    place(where == Move::Left ? selection_begin() : selection_end(), false);
+    place(motion == Move::Left ? selection_begin() : selection_end(), false);
   } else {
-    place(target(where, lines), selecting);
+    place(target(motion, lines), selecting);
   }
 }
 
@@ -122,9 +122,9 @@ void TextEdit::place(std::size_t cursor, bool selecting) {
   if (!selecting) anchor_ = cursor_;
 }
 
-void TextEdit::select_word(std::size_t at) {
-  at = std::min(at, text_.size());
-  anchor_ = cursor_ = at;
+void TextEdit::select_word(std::size_t offset) {
+  offset = std::min(offset, text_.size());
+  anchor_ = cursor_ = offset;
   while (anchor_ > 0 && !is_space(text_[anchor_ - 1])) --anchor_;
   while (cursor_ < text_.size() && !is_space(text_[cursor_])) ++cursor_;
 }

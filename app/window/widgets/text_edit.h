@@ -36,16 +36,16 @@ class TextEdit {
   std::string selected_text() const;
 
   // `lines`: wrapping of the current text, used by Up, Down, LineStart and LineEnd.
-  void move(Move where, bool selecting, const std::vector<TextLine>& lines);
+  void move(Move motion, bool selecting, const std::vector<TextLine>& lines);
   void place(std::size_t cursor, bool selecting);
-  void select_word(std::size_t at);
+  void select_word(std::size_t offset);
   void select_all();
 
   void insert(std::string_view typed);  // replaces the selection; line ends become "\n"
   void erase(Move towards, const std::vector<TextLine>& lines);  // erases a selection instead
 
  private:
-  std::size_t target(Move where, const std::vector<TextLine>& lines) const;
+  std::size_t target(Move motion, const std::vector<TextLine>& lines) const;
   std::string text_;
   std::size_t cursor_ = 0, anchor_ = 0;
 };

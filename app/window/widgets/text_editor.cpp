@@ -13,23 +13,23 @@ constexpr double kTabSpaces = 4;
 
 // Drawn width of a character, or of its code point if it has no glyph.
 double character_width(std::string_view text) {
-  const CodePoint c = code_point_at(text, 0);
+  const CodePoint code_point = code_point_at(text, 0);
   const auto width_of = [](char32_t character) {
     return static_cast<double>(advance(ImGui::GetFont(), ImGui::GetFontSize(), character));
   };
-  if (c.value == '\n') return 0;
-  if (c.value == '\t') return kTabSpaces * width_of(' ');
-  if (drawable(c.value) && !(c.value == 0xFFFD && c.bytes == 1)) {
-    return width_of(c.value);
+  if (code_point.value == '\n') return 0;
+  if (code_point.value == '\t') return kTabSpaces * width_of(' ');
+  if (is_drawable(code_point.value) && !(code_point.value == 0xFFFD && code_point.bytes == 1)) {
+    return width_of(code_point.value);
   }
   // A code point drawn instead of a letter is separated from its neighbours.
-  const float letters = ImGui::CalcTextSize(on_screen(text.substr(0, c.bytes)).c_str()).x;
-  return static_cast<double>(letters) + width_of(' ');
+  const float width = ImGui::CalcTextSize(on_screen(text.substr(0, code_point.bytes)).c_str()).x;
+  return static_cast<double>(width) + width_of(' ');
 }
 
 // Position of the editor's lines on the screen.
 struct Layout {
-  ImVec2 at;          // of the first line, scrolled
+  ImVec2 origin;      // position of the first line, scrolled
   float line_height;  // pixels
   std::vector<TextLine> lines;
   const std::string& text;
@@ -39,14 +39,14 @@ struct Layout {
     for (std::size_t c = lines[line].begin; c < cursor; c = next_character(text, c)) {
       x += character_width(std::string_view(text).substr(c));
     }
-    return at.x + static_cast<float>(x);
+    return origin.x + static_cast<float>(x);
   }
-  float y_of(std::size_t line) const { return at.y + static_cast<float>(line) * line_height; }
+  float y_of(std::size_t line) const { return origin.y + static_cast<float>(line) * line_height; }
   std::size_t cursor_at(ImVec2 point) const {
-    const float row = std::floor((point.y - at.y) / line_height);
+    const float row = std::floor((point.y - origin.y) / line_height);
     const auto line =
         static_cast<std::size_t>(std::clamp(row, 0.0F, static_cast<float>(lines.size() - 1)));
-    float x = at.x;
+    float x = origin.x;
     for (std::size_t c = lines[line].begin; c < lines[line].end; c = next_character(text, c)) {
       const auto step = static_cast<float>(character_width(std::string_view(text).substr(c)));
       if (point.x < x + step / 2) return c;
@@ -56,27 +56,27 @@ struct Layout {
   }
 };
 
-void use_mouse(TextPanel& panel, const Layout& layout, bool hovered) {
+void use_mouse(TextPanel& panel, const Layout& layout, bool is_hovered) {
   const ImGuiIO& io = ImGui::GetIO();
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-    panel.focused = hovered;
-    panel.dragging = hovered;
-    if (hovered) panel.edit.place(layout.cursor_at(io.MousePos), io.KeyShift);
+    panel.is_focused = is_hovered;
+    panel.is_dragging = is_hovered;
+    if (is_hovered) panel.edit.place(layout.cursor_at(io.MousePos), io.KeyShift);
   }
-  if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+  if (is_hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     panel.edit.select_word(layout.cursor_at(io.MousePos));
-    panel.dragging = false;
+    panel.is_dragging = false;
   }
-  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) panel.dragging = false;
-  if (panel.dragging) panel.edit.place(layout.cursor_at(io.MousePos), true);
-  if (hovered && io.MouseWheel != 0) {
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) panel.is_dragging = false;
+  if (panel.is_dragging) panel.edit.place(layout.cursor_at(io.MousePos), true);
+  if (is_hovered && io.MouseWheel != 0) {
     panel.scroll -= static_cast<double>(io.MouseWheel * layout.line_height) * 2;
   }
 }
 
 struct MoveKey {
   std::string_view key;
-  TextEdit::Move plain, with_control;
+  TextEdit::Move move, control_move;
 };
 constexpr MoveKey kMoves[] = {
     {"Left", TextEdit::Move::Left, TextEdit::Move::WordLeft},
@@ -115,7 +115,7 @@ bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<
   }
   for (const MoveKey& m : kMoves) {
     if (stroke.key != m.key) continue;
-    edit.move(stroke.control ? m.with_control : m.plain, stroke.shift, lines);
+    edit.move(stroke.control ? m.control_move : m.move, stroke.shift, lines);
     return true;
   }
   using Move = TextEdit::Move;
@@ -126,7 +126,7 @@ bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<
   } else if (stroke.key == "Enter") {
     edit.insert("\n");
   } else if (stroke.key == "Escape") {
-    panel.focused = false;
+    panel.is_focused = false;
   } else {
     return stroke.control && handle_command(edit, stroke, clipboard);
   }
@@ -135,7 +135,7 @@ bool handle_stroke(TextPanel& panel, const KeyStroke& stroke, const std::vector<
 
 void handle_strokes(Ui& ui, TextPanel& panel, double width, std::optional<std::string>& clipboard) {
   for (KeyStroke& stroke : ui.strokes) {
-    if (stroke.is_handled || !panel.focused) continue;
+    if (stroke.is_handled || !panel.is_focused) continue;
     const std::vector<TextLine> lines = wrap(panel.edit.text(), width, character_width);
     if (handle_stroke(panel, stroke, lines, clipboard)) {
       stroke.is_handled = true;
@@ -163,7 +163,7 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
     const float y = layout.y_of(i);
     if (y > bottom || y + layout.line_height < top) continue;
     const TextLine& line = layout.lines[i];
-    float x = layout.at.x;
+    float x = layout.origin.x;
     // Tabs are gaps; characters without a glyph are faint code points.
     for (std::size_t c = line.begin; c < line.end;) {
       const std::size_t next = next_character(layout.text, c);
@@ -184,25 +184,25 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
 
 bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
                       bool has_keyboard, std::optional<std::string>& clipboard) {
-  panel.drawn = true;
+  panel.was_drawn = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   invisible_button("editor", {width, height});
   mark(ui, "text");
-  const bool hovered = ImGui::IsItemHovered();
-  if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+  const bool is_hovered = ImGui::IsItemHovered();
+  if (is_hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
 
   const ImVec2 padding(ui.px(9), ui.px(7));
   const float line_height = std::round(ImGui::GetTextLineHeight() * kLineSpacing);
   const auto wrap_width = static_cast<double>(width - 2 * padding.x);
-  const std::string before = panel.edit.text();
+  const std::string previous_text = panel.edit.text();
   const auto lay_out = [&] {
     return Layout{{origin.x + padding.x, origin.y + padding.y - static_cast<float>(panel.scroll)},
                   line_height,
                   wrap(panel.edit.text(), wrap_width, character_width),
                   panel.edit.text()};
   };
-  use_mouse(panel, lay_out(), hovered);
+  use_mouse(panel, lay_out(), is_hovered);
   if (has_keyboard) handle_strokes(ui, panel, wrap_width, clipboard);
 
   Layout layout = lay_out();
@@ -218,26 +218,26 @@ bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeh
   const double lowest = std::max(0.0, total - static_cast<double>(inner_height));
   panel.scroll = panel.scrolls_to_end ? lowest : std::clamp(panel.scroll, 0.0, lowest);
   panel.scrolls_to_end = false;
-  layout.at.y = origin.y + padding.y - static_cast<float>(panel.scroll);
+  layout.origin.y = origin.y + padding.y - static_cast<float>(panel.scroll);
 
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImVec2 end(origin.x + width, origin.y + height);
   const float rounding = ImGui::GetStyle().FrameRounding;
   draw.AddRectFilled(origin, end, packed(ui.look->field), rounding);
-  draw.AddRect(origin, end, packed(panel.focused ? ui.look->accent : ui.look->line), rounding, 0,
-               panel.focused ? ui.px(1.5) : ui.px(1));
+  draw.AddRect(origin, end, packed(panel.is_focused ? ui.look->accent : ui.look->line), rounding, 0,
+               panel.is_focused ? ui.px(1.5) : ui.px(1));
   draw.PushClipRect({origin.x, origin.y + ui.px(3)}, {end.x, end.y - ui.px(3)}, true);
-  if (layout.text.empty()) draw.AddText(layout.at, packed(ui.look->faint), placeholder);
+  if (layout.text.empty()) draw.AddText(layout.origin, packed(ui.look->faint), placeholder);
   draw_selection(ui, panel.edit, layout, draw);
   draw_lines(ui, layout, draw, origin.y, end.y);
-  if (panel.focused) {
+  if (panel.is_focused) {
     const float x = std::floor(layout.x_of(cursor_line, panel.edit.cursor()));
     const float y = layout.y_of(cursor_line);
     draw.AddRectFilled({x, y + ui.px(1)}, {x + ui.px(1.5), y + line_height - ui.px(1)},
                        packed(ui.look->text));
   }
   draw.PopClipRect();
-  return panel.edit.text() != before;
+  return panel.edit.text() != previous_text;
 }
 
 }  // namespace attnscope::window

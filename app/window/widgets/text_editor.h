@@ -1,5 +1,4 @@
-// Draws a TextPanel's text with its cursor and selection, and edits it with this frame's keys,
-// characters and mouse input.
+// Draws a TextPanel's text with cursor and selection, and edits it with this frame's input.
 #pragma once
 
 #include <optional>

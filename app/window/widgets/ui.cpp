@@ -56,15 +56,15 @@ void paragraph(const Ui& ui, std::string_view text) {
   ImGui::PopTextWrapPos();
 }
 
-std::string elided(const std::string& text, float width) {
+std::string elide(const std::string& text, float width) {
   if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
   std::size_t end = text.size();
-  std::string cut;
+  std::string shortened;
   do {
     end = previous_character(text, end);
-    cut = text.substr(0, end) + "…";
-  } while (end > 0 && ImGui::CalcTextSize(cut.c_str()).x > width);
-  return cut;
+    shortened = text.substr(0, end) + "…";
+  } while (end > 0 && ImGui::CalcTextSize(shortened.c_str()).x > width);
+  return shortened;
 }
 
 float chip_width(const Ui& ui, std::string_view text, float max_width) {
@@ -73,43 +73,43 @@ float chip_width(const Ui& ui, std::string_view text, float max_width) {
 }
 
 void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4& text_colour) {
-  const float room = ImGui::GetContentRegionAvail().x - 2 * ui.px(kChipPadding);
-  const std::string label = elided(on_screen(text), room);
+  const float max_text_width = ImGui::GetContentRegionAvail().x - 2 * ui.px(kChipPadding);
+  const std::string label = elide(on_screen(text), max_text_width);
   const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
   const ImVec2 padding(ui.px(kChipPadding), ui.px(2));
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const ImVec2 end(at.x + extent.x + 2 * padding.x, at.y + extent.y + 2 * padding.y);
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const ImVec2 end(origin.x + extent.x + 2 * padding.x, origin.y + extent.y + 2 * padding.y);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  draw.AddRectFilled(at, end, packed(background), ui.px(4));
-  draw.AddText({at.x + padding.x, at.y + padding.y}, packed(text_colour), label.c_str());
-  ImGui::Dummy({end.x - at.x, end.y - at.y});
+  draw.AddRectFilled(origin, end, packed(background), ui.px(4));
+  draw.AddText({origin.x + padding.x, origin.y + padding.y}, packed(text_colour), label.c_str());
+  ImGui::Dummy({end.x - origin.x, end.y - origin.y});
 }
 
 namespace {
 
 constexpr double kHintDelay = 0.4;     // seconds
 constexpr double kHintFollow = 0.3;    // seconds after a hint in which the next appears at once
-constexpr double kHintWidth = 340;     // units, of the text
+constexpr double kHintWidth = 340;     // units; width of the text
 constexpr double kMaxItemHeight = 60;  // units; hints of taller items appear at the pointer
 
 // True if the pointer has rested on the last item for long enough.
-bool hint_is_due(const Ui& ui) {
+bool is_hint_due(const Ui& ui) {
   HintTimer& hint_timer = ui.hint_timer;
-  const double now = ImGui::GetTime();
-  const ImVec2 at = ImGui::GetItemRectMin();
+  const double time = ImGui::GetTime();
+  const ImVec2 corner = ImGui::GetItemRectMin();
   const unsigned window = ImGui::GetCurrentWindowRead()->ID;
   const int frame = ImGui::GetFrameCount();
-  const bool is_same = hint_timer.window == window && hint_timer.at.x == at.x &&
-                       hint_timer.at.y == at.y && hint_timer.frame + 1 >= frame;
-  const bool follows = hint_timer.last_visible >= 0 && now - hint_timer.last_visible < kHintFollow;
-  if (!is_same) hint_timer.since = follows ? now - kHintDelay : now;
-  if (ImGui::IsAnyMouseDown()) hint_timer.since = now;
-  hint_timer.at = at;
+  const bool is_same = hint_timer.window == window && hint_timer.corner.x == corner.x &&
+                       hint_timer.corner.y == corner.y && hint_timer.frame + 1 >= frame;
+  const bool follows = hint_timer.last_visible >= 0 && time - hint_timer.last_visible < kHintFollow;
+  if (!is_same) hint_timer.rest_start = follows ? time - kHintDelay : time;
+  if (ImGui::IsAnyMouseDown()) hint_timer.rest_start = time;
+  hint_timer.corner = corner;
   hint_timer.window = window;
   hint_timer.frame = frame;
-  hint_timer.wait = hint_timer.since + kHintDelay - now;
+  hint_timer.wait = hint_timer.rest_start + kHintDelay - time;
   if (hint_timer.wait > 0) return false;
-  hint_timer.last_visible = now;
+  hint_timer.last_visible = time;
   hint_timer.wait = -1;
   return true;
 }
@@ -119,28 +119,28 @@ ImVec2 hint_position(const Ui& ui, ImVec2 size) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
   const ImVec2 min_corner = ImGui::GetItemRectMin(), max_corner = ImGui::GetItemRectMax();
   const float gap = ui.px(4);
-  ImVec2 at(min_corner.x, max_corner.y + gap);
+  ImVec2 position(min_corner.x, max_corner.y + gap);
   const ImGuiWindow& window = *ImGui::GetCurrentWindowRead();
   if ((window.Flags & (ImGuiWindowFlags_Popup | ImGuiWindowFlags_ChildMenu)) != 0 &&
       (window.Flags & ImGuiWindowFlags_Modal) == 0) {
-    at = {window.Pos.x + window.Size.x + gap, min_corner.y};
-    if (at.x + size.x > screen.x) at.x = window.Pos.x - gap - size.x;
+    position = {window.Pos.x + window.Size.x + gap, min_corner.y};
+    if (position.x + size.x > screen.x) position.x = window.Pos.x - gap - size.x;
   } else if (max_corner.y - min_corner.y > ui.px(kMaxItemHeight)) {
-    at = {mouse.x + ui.px(14), mouse.y + ui.px(18)};
-    if (at.y + size.y > screen.y) at.y = mouse.y - gap - size.y;
-  } else if (at.y + size.y > screen.y) {
-    at.y = min_corner.y - gap - size.y;
+    position = {mouse.x + ui.px(14), mouse.y + ui.px(18)};
+    if (position.y + size.y > screen.y) position.y = mouse.y - gap - size.y;
+  } else if (position.y + size.y > screen.y) {
+    position.y = min_corner.y - gap - size.y;
   }
-  return {std::max(0.0F, std::min(at.x, screen.x - size.x)),
-          std::max(0.0F, std::min(at.y, screen.y - size.y))};
+  return {std::max(0.0F, std::min(position.x, screen.x - size.x)),
+          std::max(0.0F, std::min(position.y, screen.y - size.y))};
 }
 
 }  // namespace
 
 void hint(const Ui& ui, std::string_view text) {
-  if (!ui.hints || text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+  if (!ui.shows_hints || text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
     return;
-  if (!hint_is_due(ui)) return;
+  if (!is_hint_due(ui)) return;
   const std::string visible = on_screen(text);
   const ImVec2 padding(ui.px(10), ui.px(7));
   const ImVec2 extent = ImGui::CalcTextSize(visible.c_str(), nullptr, false, ui.px(kHintWidth));
@@ -189,26 +189,26 @@ int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int se
     const Segment& choice = choices[static_cast<std::size_t>(i)];
     const float width = widths[static_cast<std::size_t>(i)];
     if (i > 0) ImGui::SameLine(0, 0);
-    const ImVec2 at(left, origin.y);
+    const ImVec2 corner(left, origin.y);
     left += width;
-    ImGui::SetCursorScreenPos(at);
+    ImGui::SetCursorScreenPos(corner);
     ImGui::BeginDisabled(!choice.enabled);
     if (invisible_button(choice.id, {width, height})) clicked = i;
-    const bool hovered = ImGui::IsItemHovered();
+    const bool is_hovered = ImGui::IsItemHovered();
     ImGui::EndDisabled();
     mark(ui, std::string(id) + "." + choice.id);
-    const ImVec2 end(at.x + width, at.y + height);
+    const ImVec2 end(corner.x + width, corner.y + height);
     const float inset = ui.px(2);
-    if (i == selected || hovered) {
-      draw.AddRectFilled({at.x + inset, at.y + inset}, {end.x - inset, end.y - inset},
+    if (i == selected || is_hovered) {
+      draw.AddRectFilled({corner.x + inset, corner.y + inset}, {end.x - inset, end.y - inset},
                          packed(i == selected ? ui.look->accent : ui.look->hovered),
                          rounding - inset / 2);
     }
     const ImVec2 extent = ImGui::CalcTextSize(choice.label);
     const ImVec4& colour =
         i == selected ? ui.look->on_accent : (choice.enabled ? ui.look->text : ui.look->faint);
-    draw.AddText({at.x + (width - extent.x) / 2, at.y + (height - extent.y) / 2}, packed(colour),
-                 choice.label);
+    draw.AddText({corner.x + (width - extent.x) / 2, corner.y + (height - extent.y) / 2},
+                 packed(colour), choice.label);
     hint(ui, choice.hint);
   }
   ImGui::PopID();
@@ -255,9 +255,9 @@ bool take_key(Ui& ui, std::string_view key) {
 
 namespace {
 
-// First enabled row from `from` on in the direction `step`; else `fallback`.
-int next_enabled(const std::vector<bool>& enabled, int from, int step, int fallback) {
-  for (int i = from; i >= 0 && i < static_cast<int>(enabled.size()); i += step) {
+// First enabled row from `first` on in the direction `step`; `fallback` if there is none.
+int next_enabled(const std::vector<bool>& enabled, int first, int step, int fallback) {
+  for (int i = first; i >= 0 && i < static_cast<int>(enabled.size()); i += step) {
     if (enabled[static_cast<std::size_t>(i)]) return i;
   }
   return fallback;
@@ -292,9 +292,9 @@ void begin_rows(Ui& ui) {
 
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags) {
   // The arrow is a square at the end.
-  const float room =
+  const float max_width =
       ImGui::CalcItemWidth() - ImGui::GetFrameHeight() - ImGui::GetStyle().FramePadding.x;
-  if (!ImGui::BeginCombo(id, elided(preview, room).c_str(), flags)) return false;
+  if (!ImGui::BeginCombo(id, elide(preview, max_width).c_str(), flags)) return false;
   begin_rows(ui);
   return true;
 }
@@ -311,7 +311,7 @@ namespace {
 float note_width(const Ui& ui, const RowNote& note) {
   if (note.text.empty()) return 0;
   ImGui::PushFont(ui.fonts.small);
-  const float width = ui.px(note.at) + ImGui::CalcTextSize(on_screen(note.text).c_str()).x;
+  const float width = ui.px(note.offset) + ImGui::CalcTextSize(on_screen(note.text).c_str()).x;
   ImGui::PopFont();
   return width;
 }
@@ -320,8 +320,8 @@ void draw_note(const Ui& ui, const RowNote& note) {
   if (note.text.empty()) return;
   const ImVec2 min_corner = ImGui::GetItemRectMin(), max_corner = ImGui::GetItemRectMax();
   ImGui::PushFont(ui.fonts.small);
-  const float down = (max_corner.y - min_corner.y - ImGui::GetFontSize()) / 2;
-  ImGui::GetWindowDrawList()->AddText({min_corner.x + ui.px(note.at), min_corner.y + down},
+  const float offset_y = (max_corner.y - min_corner.y - ImGui::GetFontSize()) / 2;
+  ImGui::GetWindowDrawList()->AddText({min_corner.x + ui.px(note.offset), min_corner.y + offset_y},
                                       packed(ui.look->faint), on_screen(note.text).c_str());
   ImGui::PopFont();
 }
@@ -347,8 +347,8 @@ bool list_row(Ui& ui, const std::string& label, bool is_current, bool enabled,
   draw_note(ui, note);
   ImGui::EndDisabled();
   ImGui::PopStyleColor(is_current ? 3 : 2);
-  const ImVec2 moved = ImGui::GetIO().MouseDelta;
-  if (enabled && ImGui::IsItemHovered() && (moved.x != 0 || moved.y != 0)) list.marked_row = row;
+  const ImVec2 delta = ImGui::GetIO().MouseDelta;
+  if (enabled && ImGui::IsItemHovered() && (delta.x != 0 || delta.y != 0)) list.marked_row = row;
   if (!is_marked) return clicked;
   mark(ui, "list.marked");
   if (list.reveals > 0) {
@@ -402,12 +402,12 @@ void draw_title(Ui& ui, const char* title, bool& open) {
   ImGui::PopFont();
   const float side = ui.px(26);
   ImGui::SameLine(ImGui::GetContentRegionMax().x - side);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
   if (invisible_button("close", {side, side})) open = false;
   mark(ui, "dialog.close");
   const ImVec2 extent = ImGui::CalcTextSize("✕");
   ImGui::GetWindowDrawList()->AddText(
-      {at.x + (side - extent.x) / 2, at.y + (side - extent.y) / 2},
+      {origin.x + (side - extent.x) / 2, origin.y + (side - extent.y) / 2},
       packed(ImGui::IsItemHovered() ? ui.look->text : ui.look->faint), "✕");
 }
 

@@ -1,5 +1,4 @@
-// Drawing context of every panel: fonts, look, scale and this frame's key strokes; and widgets that
-// panels share.
+// Drawing context and widgets that all panels share.
 #pragma once
 
 #include <imgui.h>
@@ -26,10 +25,10 @@ struct OpenList {
 
 // Timing of hints: a hint appears after the pointer has rested on its item.
 struct HintTimer {
-  ImVec2 at{};               // corner of the item
-  unsigned window = 0;       // of the item
+  ImVec2 corner{};           // upper left corner of the item
+  unsigned window = 0;       // ImGui id of its window
   int frame = -1;            // last frame with the pointer on the item
-  double since = 0;          // the pointer has rested since then, seconds of ImGui's clock
+  double rest_start = 0;     // when the pointer came to rest, seconds of ImGui's clock
   double last_visible = -1;  // time at which a hint was last visible
   double wait = -1;          // seconds until the hint appears; negative: none is due
 };
@@ -38,9 +37,9 @@ struct Ui {
   Fonts fonts;
   const Look* look = nullptr;
   double scale = 1;                // pixels per unit
-  bool hints = true;               // false inside a group that has its own hint
+  bool shows_hints = true;         // false inside a group that has its own hint
   bool space_markers = false;      // ViewSettings::space_markers
-  std::vector<KeyStroke> strokes;  // of this frame
+  std::vector<KeyStroke> strokes;  // key strokes of this frame
   OpenList list;                   // state of the open list
   mutable HintTimer hint_timer;
   Report report;  // positions of widgets, for tests
@@ -66,7 +65,7 @@ void heading(Ui& ui, const char* text, bool first = false);
 void faint(Ui& ui, std::string_view text);            // small, wrapped
 void paragraph(const Ui& ui, std::string_view text);  // wrapped
 // Text shortened to `width` with "…" at its end.
-std::string elided(const std::string& text, float width);
+std::string elide(const std::string& text, float width);
 // Coloured label with rounded corners, as wide as its text, at most as the available width.
 float chip_width(const Ui& ui, std::string_view text, float max_width);
 void chip(Ui& ui, std::string_view text, const ImVec4& background, const ImVec4& text_colour);
@@ -101,10 +100,10 @@ void refill_field();
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags = 0);
 bool begin_list(Ui& ui, const char* id);
 // True if the user selects the row. `is_current`: the row is the current choice. `note`: small text
-// beside the label, `at` units from its start.
+// beside the label, `offset` units from its start.
 struct RowNote {
   std::string text{};
-  double at = 0;
+  double offset = 0;
 };
 bool list_row(Ui& ui, const std::string& label, bool is_current, bool enabled = true,
               const RowNote& note = {});

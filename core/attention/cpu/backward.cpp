@@ -15,11 +15,11 @@
 namespace attnscope::cpu {
 namespace {
 
-// Minimum number of work items: with few heads, rows are divided into slices with separate sums.
+// Minimum number of work items: with few heads, rows are divided into slices.
 // Constant, so that results do not depend on the number of threads.
 constexpr Index min_work_items = 16;
 
-// Division into work items: a slice of rows of all heads that share keys, with their sums.
+// Division into work items: slices of the rows of all heads that share keys, with separate sums.
 struct Work {
   Index groups, heads_per_group, slices;
 };
@@ -80,7 +80,7 @@ class BackwardRows {
   RowColumns* columns_ = nullptr;  // current source of columns
   TileScores scores_;
   std::vector<float> p_, dp_;                  // [rows, tile width]
-  std::vector<float> mean_;                    // D of each row
+  std::vector<float> mean_;                    // D_i of each row
   std::vector<float> output_, d_output_rows_;  // gathered, for rows that are not consecutive
 };
 
@@ -114,12 +114,12 @@ void BackwardRows::run_block(Index pair, Index slice) {
   }
   for (Index begin = 0; begin < columns_->count() && !is_stopping();) {
     const Tile tile = columns_->tile(begin);
-    const bool softmax = prepared_.part.normaliser == Normaliser::Softmax ||
-                         prepared_.part.normaliser == Normaliser::SpanSoftmax;
+    const bool is_softmax = prepared_.part.normaliser == Normaliser::Softmax ||
+                            prepared_.part.normaliser == Normaliser::SpanSoftmax;
     scores_.compute(tile, p_.data(), tile.width,
-                    softmax ? -std::numeric_limits<float>::infinity() : 0);
+                    is_softmax ? -std::numeric_limits<float>::infinity() : 0);
     compute_weights(tile);
-    if (gradients_.v.wanted()) {
+    if (gradients_.v.defined()) {
       scores_.products().spread(tile, p_.data(), tile.width, d_output, size,
                                 gradients_.v.at(slice, kv));
     }
@@ -182,9 +182,9 @@ void sinks_backward(const Prepared& prepared, const PartResult& result, const Te
     const float sink = prepared.part.sinks.value()[pair % prepared.heads];
     double sum = 0;
     for (Index row = 0; row < prepared.queries; ++row) {
-      const Index at = (pair * prepared.queries + row) * size;
+      const Index offset = (pair * prepared.queries + row) * size;
       const float mean =
-          prepared.kernels.dot(d_output.data() + at, result.output.data() + at, size);
+          prepared.kernels.dot(d_output.data() + offset, result.output.data() + offset, size);
       sum -=
           std::exp(static_cast<double>(sink) - static_cast<double>(result.log_sum_exp(pair, row))) *
           static_cast<double>(mean);
@@ -230,7 +230,7 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
   };
   const Work work = divide_work(prepared);
   Gradients gradients(prepared, work.slices);
-  if (gradients.sinks.wanted()) sinks_backward(prepared, result, d_output, gradients.sinks);
+  if (gradients.sinks.defined()) sinks_backward(prepared, result, d_output, gradients.sinks);
   const auto run = [&](auto count, auto f) {
     each_item(work, prepared, result, d_output, gradients, count, f);
   };

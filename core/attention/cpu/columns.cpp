@@ -6,7 +6,7 @@
 namespace attnscope::cpu {
 namespace {
 
-// Minimum share of allowed pairs of a rectangle.
+// Minimum fraction of a rectangle's pairs that are allowed.
 constexpr double min_fill = 0.3;
 // Minimum number of rows of a rectangle; fewer rows are processed one by one.
 constexpr Index min_rows = 8;
@@ -23,11 +23,11 @@ Run clip(Run run, Index begin, Index end) {
 
 }  // namespace
 
-void fill_outside(const Tile& tile, float* s, Index s_row, float value) {
+void fill_outside(const Tile& tile, float* s, Index s_stride, float value) {
   for (Index r = 0; r < tile.rows; ++r) {
     const Extent extent = tile.extent(r);
-    std::fill(s + r * s_row, s + r * s_row + extent.begin, value);
-    std::fill(s + r * s_row + extent.end, s + r * s_row + tile.width, value);
+    std::fill(s + r * s_stride, s + r * s_stride + extent.begin, value);
+    std::fill(s + r * s_stride + extent.end, s + r * s_stride + tile.width, value);
   }
 }
 
@@ -67,7 +67,7 @@ void BlockColumns::find_extents() {
   for (Index g = 0; g < groups; ++g) {
     Extent& extent = extents_[static_cast<std::size_t>(g)];
     extent = {0, count()};
-    if (all_allowed_ || !one_interval_ || count() == 0) continue;
+    if (all_allowed_ || !is_interval_ || count() == 0) continue;
     Index begin = prepared_.keys, end = 0;
     for (Index r = g * group_rows; r < std::min((g + 1) * group_rows, rows_); ++r) {
       for (const Run& run : prepared_.part.pattern->row(pair_ % prepared_.heads, row_ + r)) {
@@ -88,8 +88,8 @@ bool BlockColumns::try_rectangle(Index rows) {
   intervals_.clear();
   Index allowed = 0;
   for (Index r = 0; r < rows; ++r) {
-    for (const Run& whole : pattern.row(head, row_ + r)) {
-      const Run run = clip(whole, first_column_, last_column_);
+    for (const Run& full_run : pattern.row(head, row_ + r)) {
+      const Run run = clip(full_run, first_column_, last_column_);
       if (run.begin >= run.end) continue;
       allowed += run.count();
       if (run.step == 1) {
@@ -126,10 +126,10 @@ bool BlockColumns::try_rectangle(Index rows) {
     to += end - begin;
   }
   all_allowed_ = allowed == rows * width;
-  one_interval_ = intervals_.size() <= 1;
-  first_ = columns_.data();
+  is_interval_ = intervals_.size() <= 1;
+  column_data_ = columns_.data();
   count_ = width;
-  if (!one_interval_ && !all_allowed_) {
+  if (!is_interval_ && !all_allowed_) {
     column_index_.resize(static_cast<std::size_t>(prepared_.keys));
     for (std::size_t x = 0; x < columns_.size(); ++x) {
       column_index_[static_cast<std::size_t>(columns_[x])] = static_cast<std::int32_t>(x);
@@ -140,29 +140,29 @@ bool BlockColumns::try_rectangle(Index rows) {
 
 // Contiguous tiles end where packed key panels end, so that no two of them share a panel.
 Tile RowColumns::tile(Index first) const {
-  const std::int32_t* begin = first_ + first;
-  const Index misaligned = one_interval_ ? *begin % panel_width : 0;
-  const Index width = std::min(tile_columns - misaligned, count() - first);
+  const std::int32_t* begin = column_data_ + first;
+  const Index panel_offset = is_interval_ ? *begin % panel_width : 0;
+  const Index width = std::min(tile_columns - panel_offset, count() - first);
   Tile tile{pair_, head_, row_, rows_, queries_, begin, width, first, {}};
   for (Index g = 0; g < tile.groups(); ++g) {
-    const Extent& whole = extents_[static_cast<std::size_t>(g)];
-    tile.extents[static_cast<std::size_t>(g)] = {std::clamp<Index>(whole.begin - first, 0, width),
-                                                 std::clamp<Index>(whole.end - first, 0, width)};
+    const Extent& outer = extents_[static_cast<std::size_t>(g)];
+    tile.extents[static_cast<std::size_t>(g)] = {std::clamp<Index>(outer.begin - first, 0, width),
+                                                 std::clamp<Index>(outer.end - first, 0, width)};
   }
   return tile;
 }
 
-void BlockColumns::hide(const Tile& tile, float* s, Index s_row, float value) {
+void BlockColumns::hide(const Tile& tile, float* s, Index s_stride, float value) {
   if (all_allowed_) return;
   for (Index r = 0; r < tile.rows; ++r) {
-    bool stepped = false;
+    bool has_steps = false;
     for (const Run& run : prepared_.part.pattern->row(tile.head, tile.row + r)) {
-      stepped |= run.step != 1;
+      has_steps |= run.step != 1;
     }
-    if (one_interval_ && !stepped) {
-      hide_runs(tile, r, s + r * s_row, value);
+    if (is_interval_ && !has_steps) {
+      hide_runs(tile, r, s + r * s_stride, value);
     } else {
-      hide_marked(tile, r, s + r * s_row, value);
+      hide_marked(tile, r, s + r * s_stride, value);
     }
   }
 }
@@ -192,7 +192,7 @@ void BlockColumns::hide_marked(const Tile& tile, Index r, float* line, float val
     std::int32_t c = run.begin;
     if (c < first) c += (first - c + run.step - 1) / run.step * run.step;
     for (; c < run.end && c <= last; c += run.step) {
-      const Index x = one_interval_ ? c - origin : column_index_[static_cast<std::size_t>(c)];
+      const Index x = is_interval_ ? c - origin : column_index_[static_cast<std::size_t>(c)];
       marked_[static_cast<std::size_t>(x - tile.first)] = 1;
     }
   }
@@ -220,8 +220,8 @@ void ArrangedColumns::set(Index pair, const Arrangement::Head& head,
   for (Index r = 0; r < rows_; r += group_rows, ++extent) {
     extents_[static_cast<std::size_t>(r / group_rows)] = {extent->begin, extent->end};
   }
-  words_ = block.words < 0 ? nullptr : head.words.data() + block.words;
-  words_per_row_ = (count_ + 63) / 64;
+  mask_words_ = block.words < 0 ? nullptr : head.words.data() + block.words;
+  mask_words_per_row_ = (count_ + 63) / 64;
 }
 
 void ArrangedColumns::set(Index pair, const Arrangement::Head& head,
@@ -232,27 +232,27 @@ void ArrangedColumns::set(Index pair, const Arrangement::Head& head,
   visits_ = &lone_visit_;
   set_columns(head.columns.data() + row.columns, row.width);
   extents_[0] = {0, count_};
-  words_ = nullptr;
+  mask_words_ = nullptr;
 }
 
 void ArrangedColumns::set_columns(const std::int32_t* columns, Index count) {
-  first_ = columns;
+  column_data_ = columns;
   count_ = count;
-  one_interval_ = columns[count - 1] - columns[0] == count - 1;
+  is_interval_ = columns[count - 1] - columns[0] == count - 1;
 }
 
-void ArrangedColumns::hide(const Tile& tile, float* s, Index s_row, float value) {
-  if (words_ == nullptr) return;
-  constexpr Index bits = 64;
+void ArrangedColumns::hide(const Tile& tile, float* s, Index s_stride, float value) {
+  if (mask_words_ == nullptr) return;
+  constexpr Index word_bits = 64;
   for (Index r = 0; r < tile.rows; ++r) {
     const Extent extent = tile.extent(r);
-    const std::uint64_t* words = words_ + r * words_per_row_;
-    float* line = s + r * s_row;
+    const std::uint64_t* words = mask_words_ + r * mask_words_per_row_;
+    float* line = s + r * s_stride;
     for (Index x = extent.begin; x < extent.end;) {
-      const Index at = tile.first + x, within = at % bits;
-      const Index count = std::min(bits - within, extent.end - x);
-      std::uint64_t missing = ~words[at / bits] >> within;
-      if (count < bits) missing &= (std::uint64_t{1} << count) - 1;
+      const Index bit = tile.first + x, shift = bit % word_bits;
+      const Index count = std::min(word_bits - shift, extent.end - x);
+      std::uint64_t missing = ~words[bit / word_bits] >> shift;
+      if (count < word_bits) missing &= (std::uint64_t{1} << count) - 1;
       for (; missing != 0; missing &= missing - 1) line[x + std::countr_zero(missing)] = value;
       x += count;
     }

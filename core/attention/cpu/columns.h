@@ -10,7 +10,7 @@
 
 namespace attnscope::cpu {
 
-struct Extent {
+struct Extent {  // range [begin, end) of a tile's columns
   Index begin = 0, end = 0;
   bool operator==(const Extent&) const = default;
 };
@@ -23,10 +23,10 @@ struct Tile {
   const std::int32_t* queries = nullptr;  // [rows]; null: row, row + 1, ...
   const std::int32_t* columns = nullptr;  // [width]
   Index width = 0;
-  Index first = 0;                                      // of `columns` among the block's columns
+  Index first = 0;  // index of columns[0] among the block's columns
   std::array<Extent, block_rows / group_rows> extents;  // of each group of rows, in [0, width)
   Index query(Index r) const { return queries == nullptr ? row + r : queries[r]; }
-  bool contiguous() const { return columns[width - 1] - columns[0] == width - 1; }
+  bool is_contiguous() const { return columns[width - 1] - columns[0] == width - 1; }
   Index groups() const { return (rows + group_rows - 1) / group_rows; }
   const Extent& extent(Index r) const { return extents[static_cast<std::size_t>(r / group_rows)]; }
 };
@@ -52,11 +52,11 @@ void each_band(const Tile& tile, F f) {
   }
 }
 // Calls f(first column, columns, first row, rows) for rectangles that cover all cells within the
-// extents and end where panels of packed keys end: panels of all keys if the tile is contiguous,
-// otherwise panels of the tile's keys.
+// extents. Rectangles end at borders of packed key panels: panels of all keys if the tile is
+// contiguous, otherwise of the tile's keys.
 template <class F>
 void each_panel(const Tile& tile, F f) {
-  const Index origin = tile.contiguous() ? tile.columns[0] : 0;
+  const Index origin = tile.is_contiguous() ? tile.columns[0] : 0;
   const auto end_of_panel = [&](Index x) {
     return std::min(tile.width, x + panel_width - (origin + x) % panel_width);
   };
@@ -79,7 +79,7 @@ void each_panel(const Tile& tile, F f) {
   }
 }
 
-void fill_outside(const Tile& tile, float* s, Index s_row, float value);
+void fill_outside(const Tile& tile, float* s, Index s_stride, float value);
 
 // Columns and allowed pairs of a block of rows.
 class RowColumns {
@@ -87,26 +87,26 @@ class RowColumns {
   virtual ~RowColumns() = default;
 
   Index count() const { return count_; }
-  const std::int32_t* columns() const { return first_; }  // [count()]
-  Tile tile(Index first) const;                           // of at most tile_columns columns
+  const std::int32_t* columns() const { return column_data_; }  // [count()]
+  Tile tile(Index first) const;                                 // has at most tile_columns columns
   // Extent of row r among the columns, in [0, count()).
   const Extent& extent(Index r) const { return extents_[static_cast<std::size_t>(r / group_rows)]; }
   // First column if the columns have no gaps, else -1.
-  Index first_of_interval() const { return one_interval_ && count() > 0 ? first_[0] : -1; }
+  Index first_of_interval() const { return is_interval_ && count() > 0 ? column_data_[0] : -1; }
   // Writes `value` to the cells within the tile's extents that are not allowed.
   // s: [rows, width]
-  virtual void hide(const Tile& tile, float* s, Index s_row, float value) = 0;
+  virtual void hide(const Tile& tile, float* s, Index s_stride, float value) = 0;
 
  protected:
   Index pair_ = 0, head_ = 0, row_ = 0, rows_ = 0;
   const std::int32_t* queries_ = nullptr;  // [rows_], see Tile
-  const std::int32_t* first_ = nullptr;
+  const std::int32_t* column_data_ = nullptr;
   Index count_ = 0;
-  bool one_interval_ = false;  // the columns have no gaps
+  bool is_interval_ = false;  // the columns have no gaps
   std::array<Extent, block_rows / group_rows> extents_;
 };
 
-// Consecutive rows: the union of their sets, computed on demand.
+// Columns of consecutive rows: the union of their sets S_i, computed on demand.
 class BlockColumns : public RowColumns {
  public:
   explicit BlockColumns(const Prepared& prepared)
@@ -122,7 +122,7 @@ class BlockColumns : public RowColumns {
     first_column_ = begin;
     last_column_ = end;
   }
-  void hide(const Tile& tile, float* s, Index s_row, float value) override;
+  void hide(const Tile& tile, float* s, Index s_stride, float value) override;
 
  private:
   bool try_rectangle(Index rows);
@@ -132,8 +132,8 @@ class BlockColumns : public RowColumns {
 
   const Prepared& prepared_;
   Index first_column_ = 0, last_column_;
-  Index single_rows_ = 0;      // since the last attempt to form a rectangle
-  Index max_single_rows_ = 0;  // before the next attempt
+  Index single_rows_ = 0;      // rows chosen singly since the last attempt at a rectangle
+  Index max_single_rows_ = 0;  // rows chosen singly before the next attempt
   bool all_allowed_ = false;   // all pairs of the block are allowed
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals_;
   std::vector<std::int32_t> columns_;
@@ -141,13 +141,13 @@ class BlockColumns : public RowColumns {
   std::vector<std::uint8_t> marked_;
 };
 
-// A block of an arrangement, or a single row.
+// Columns of a block of an arrangement, or of a single row.
 class ArrangedColumns : public RowColumns {
  public:
   explicit ArrangedColumns(const Prepared& prepared) : prepared_(prepared) {}
   void set(Index pair, const Arrangement::Head& head, const Arrangement::Block& block);
   void set(Index pair, const Arrangement::Head& head, const Arrangement::LoneRow& row);
-  void hide(const Tile& tile, float* s, Index s_row, float value) override;
+  void hide(const Tile& tile, float* s, Index s_stride, float value) override;
   bool is_first(Index r) const { return (visits_[r] & Arrangement::first_visit) != 0; }
   bool is_last(Index r) const { return (visits_[r] & Arrangement::last_visit) != 0; }
 
@@ -156,8 +156,8 @@ class ArrangedColumns : public RowColumns {
   void set_columns(const std::int32_t* columns, Index count);
 
   const Prepared& prepared_;
-  const std::uint64_t* words_ = nullptr;  // a bit per pair of the block; null: all are allowed
-  Index words_per_row_ = 0;
+  const std::uint64_t* mask_words_ = nullptr;  // a bit per pair of the block; null: all are allowed
+  Index mask_words_per_row_ = 0;
   const std::uint8_t* visits_ = nullptr;  // [rows_]
   std::uint8_t lone_visit_ = 0;
 };

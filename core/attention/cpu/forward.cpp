@@ -3,8 +3,8 @@
 //   2. exponentials, their sums, the running maximum (online softmax: Milakov and Gimelshein,
 //      2018, arXiv:1805.02867)
 //   3. weighted sum of the values
-// A group is one tile, so that memory does not grow with L_k. If probabilities are requested, it is
-// the whole block, so that they need no later correction.
+// A group is one tile, so that memory does not grow with L_k. If probabilities are requested, a
+// group contains all tiles of the block, so that its weights need no later correction.
 //
 // Rows that share keys with distant rows are computed in the blocks of an arrangement
 // (core/part/arrangement.h), layer by layer. A row may belong to blocks of several layers: its
@@ -25,14 +25,15 @@
 namespace attnscope::cpu {
 namespace {
 
-// Running maximum and sum of all rows between layers; the result contains their partial outputs.
+// Running maximum and sum of every row between layers. Partial outputs are stored in the result.
 struct RowSums {
   Tensor maximum, sum;  // [B h, L_q]
 };
 
 class ForwardRows {
  public:
-  ForwardRows(const Prepared& prepared, const Wanted& wanted, PartResult& result, RowSums& sums)
+  ForwardRows(const Prepared& prepared, const ResultRequest& wanted, PartResult& result,
+              RowSums& sums)
       : prepared_(prepared),
         wanted_(wanted),
         result_(result),
@@ -40,11 +41,11 @@ class ForwardRows {
         in_order_(prepared),
         arranged_(prepared),
         scores_(prepared),
-        plain_(prepared, wanted, result) {}
+        plain_rows_(prepared, wanted, result) {}
 
   // Computes rows [row, end) of one pair; the result is complete after finish().
   void run(Index pair, Index row, Index end) {
-    row = plain_.run(pair, row, end);
+    row = plain_rows_.run(pair, row, end);
     use(in_order_);
     while (row < end && !is_stopping()) {
       const Index rows = in_order_.choose(pair, row, end - row);
@@ -63,7 +64,7 @@ class ForwardRows {
   // Writes the results of a query without keys.
   void report_empty(Index pair, Index query);
 
-  void finish() { plain_.finish(); }
+  void finish() { plain_rows_.finish(); }
 
  private:
   void use(RowColumns& columns) {
@@ -110,20 +111,20 @@ class ForwardRows {
   }
 
   const Prepared& prepared_;
-  const Wanted& wanted_;
+  const ResultRequest& wanted_;
   PartResult& result_;
   RowSums& sums_;
   BlockColumns in_order_;
   ArrangedColumns arranged_;
   RowColumns* columns_ = nullptr;  // current source of columns
   TileScores scores_;
-  PlainRows plain_;
-  float* s_ = nullptr;     // scores, then weights of a group  [rows, group width]
-  Index s_row_ = 0;        // distance between its rows
-  bool in_place_ = false;  // s_ points into the requested attention
+  PlainRows plain_rows_;
+  float* s_ = nullptr;            // scores, then weights of a group  [rows, group width]
+  Index s_stride_ = 0;            // distance between its rows
+  bool writes_in_place_ = false;  // s_ points into the requested attention
   std::vector<float> s_buffer_;
   std::vector<float> output_;         // [rows, d_v]
-  std::vector<float> maximum_, sum_;  // of each row's scores and weights so far
+  std::vector<float> maximum_, sum_;  // running maximum and sum of each row
 };
 
 void ForwardRows::run_block(Index pair, Index row, Index rows) {
@@ -145,35 +146,35 @@ void ForwardRows::run_block(Index pair, Index row, Index rows) {
 void ForwardRows::add_arranged(Index pair) {
   const Tile rows = columns_->tile(0);
   const Index size = wanted_.output ? prepared_.value_size : 0;
-  const auto at = [&](Index r) { return pair * prepared_.queries + rows.query(r); };
-  s_row_ = tile_columns;
-  s_buffer_.resize(static_cast<std::size_t>(rows.rows * s_row_));
+  const auto row_index = [&](Index r) { return pair * prepared_.queries + rows.query(r); };
+  s_stride_ = tile_columns;
+  s_buffer_.resize(static_cast<std::size_t>(rows.rows * s_stride_));
   s_ = s_buffer_.data();
   output_.resize(static_cast<std::size_t>(rows.rows * prepared_.value_size));
   maximum_.resize(static_cast<std::size_t>(rows.rows));
   sum_.resize(static_cast<std::size_t>(rows.rows));
   for (Index r = 0; r < rows.rows; ++r) {
     const auto n = static_cast<std::size_t>(r);
-    const bool first = arranged_.is_first(r);
-    maximum_[n] = first ? -infinity : sums_.maximum[at(r)];
-    sum_[n] = first ? 0 : sums_.sum[at(r)];
-    if (first) {
+    const bool is_first = arranged_.is_first(r);
+    maximum_[n] = is_first ? -infinity : sums_.maximum[row_index(r)];
+    sum_[n] = is_first ? 0 : sums_.sum[row_index(r)];
+    if (is_first) {
       std::fill_n(output_.data() + r * prepared_.value_size, prepared_.value_size, 0.0F);
     } else {
-      std::copy_n(result_.output.data() + at(r) * size, size, output_.data() + r * size);
+      std::copy_n(result_.output.data() + row_index(r) * size, size, output_.data() + r * size);
     }
   }
   add_columns(pair, rows.rows);
   for (Index r = 0; r < rows.rows; ++r) {
     const auto n = static_cast<std::size_t>(r);
-    sums_.maximum[at(r)] = maximum_[n];
-    sums_.sum[at(r)] = sum_[n];
+    sums_.maximum[row_index(r)] = maximum_[n];
+    sums_.sum[row_index(r)] = sum_[n];
     const bool normalises = arranged_.is_last(r) && prepared_.part.normaliser != Normaliser::None;
     const float factor = normalises ? normalising_factor(pair, maximum_[n], sum_[n]) : 1;
-    prepared_.kernels.scale_to(result_.output.data() + at(r) * size, output_.data() + r * size,
-                               size, factor);
+    prepared_.kernels.scale_to(result_.output.data() + row_index(r) * size,
+                               output_.data() + r * size, size, factor);
     if (arranged_.is_last(r) && result_.log_sum_exp.defined()) {
-      result_.log_sum_exp[at(r)] = log_sum(pair, maximum_[n], sum_[n]);
+      result_.log_sum_exp[row_index(r)] = log_sum(pair, maximum_[n], sum_[n]);
     }
   }
 }
@@ -188,27 +189,27 @@ void ForwardRows::report_empty(Index pair, Index query) {
 void ForwardRows::add_columns(Index pair, Index rows) {
   const Index count = columns_->count(), value_size = prepared_.value_size;
   const bool has_span = prepared_.part.normaliser == Normaliser::SpanSoftmax;
-  const float hidden = is_softmax() ? -infinity : 0;
+  const float hidden_score = is_softmax() ? -infinity : 0;
   for (Index begin = 0; begin < count;) {
     Index end = begin;
     do {
       if (is_stopping()) return;
       const Tile tile = columns_->tile(end);
       float* s = s_ + (end - begin);
-      scores_.compute(tile, s, s_row_, hidden);
-      if (has_span) scores_.hide_beyond_span(tile, s, s_row_, hidden);
+      scores_.compute(tile, s, s_stride_, hidden_score);
+      if (has_span) scores_.hide_beyond_span(tile, s, s_stride_, hidden_score);
       if (wanted_.scores) report_scores(tile, s);
-      if (has_span) scores_.add_span(tile, s, s_row_);
+      if (has_span) scores_.add_span(tile, s, s_stride_);
       end += tile.width;
     } while (wanted_.attention && end < count);
     compute_weights(rows, begin, end, s_);
-    for (Index at = begin; at < end && value_size > 0 && wanted_.output;) {
-      const Tile tile = columns_->tile(at);
-      const float* p = s_ + (at - begin);
-      scores_.products().weighted_sum(tile, p, s_row_, prepared_.v(pair), value_size,
+    for (Index column = begin; column < end && value_size > 0 && wanted_.output;) {
+      const Tile tile = columns_->tile(column);
+      const float* p = s_ + (column - begin);
+      scores_.products().weighted_sum(tile, p, s_stride_, prepared_.v(pair), value_size,
                                       output_.data());
-      scores_.add_value_rows(tile, p, s_row_, output_.data());
-      at += tile.width;
+      scores_.add_value_rows(tile, p, s_stride_, output_.data());
+      column += tile.width;
     }
     begin = end;
   }
@@ -217,14 +218,14 @@ void ForwardRows::add_columns(Index pair, Index rows) {
 // Sets the destination of a group's weights: directly in the requested attention if the columns are
 // contiguous.
 void ForwardRows::prepare_weights(Index pair, Index row, Index rows) {
-  in_place_ = wanted_.attention && columns_->first_of_interval() >= 0;
-  if (in_place_) {
-    s_row_ = prepared_.keys;
-    s_ = result_.attention.data() + (pair * prepared_.queries + row) * s_row_ +
+  writes_in_place_ = wanted_.attention && columns_->first_of_interval() >= 0;
+  if (writes_in_place_) {
+    s_stride_ = prepared_.keys;
+    s_ = result_.attention.data() + (pair * prepared_.queries + row) * s_stride_ +
          columns_->first_of_interval();
   } else {
-    s_row_ = wanted_.attention ? columns_->count() : tile_columns;
-    s_buffer_.resize(static_cast<std::size_t>(rows * s_row_));
+    s_stride_ = wanted_.attention ? columns_->count() : tile_columns;
+    s_buffer_.resize(static_cast<std::size_t>(rows * s_stride_));
     s_ = s_buffer_.data();
   }
 }
@@ -236,7 +237,7 @@ void ForwardRows::compute_weights(Index rows, Index begin, Index end, float* gro
   for (Index r = 0; r < rows; ++r) {
     const Index first = std::clamp(columns_->extent(r).begin, begin, end);
     const Index width = std::clamp(columns_->extent(r).end, first, end) - first;
-    float* s = group + r * s_row_ + (first - begin);
+    float* s = group + r * s_stride_ + (first - begin);
     float& maximum = maximum_[static_cast<std::size_t>(r)];
     float& sum = sum_[static_cast<std::size_t>(r)];
     if (prepared_.part.normaliser == Normaliser::FeatureRatio) {
@@ -245,8 +246,8 @@ void ForwardRows::compute_weights(Index rows, Index begin, Index end, float* gro
     }
     const float group_maximum = kernels.maximum(s, width);
     if (group_maximum == infinity) {  // or NaN: invalid input, or infinities of both signs
-      if (prepared_.careful) sum = std::numeric_limits<float>::quiet_NaN();
-      prepared_.careful = true;
+      if (prepared_.clamps_overflow) sum = std::numeric_limits<float>::quiet_NaN();
+      prepared_.clamps_overflow = true;
     }
     if (group_maximum > maximum) {
       if (maximum != -infinity) {
@@ -273,31 +274,31 @@ void ForwardRows::normalise(Index pair, Index rows) {
                             factor);
     if (!wanted_.attention) continue;
     const Extent extent = columns_->extent(r);
-    prepared_.kernels.scale(s_ + r * s_row_ + extent.begin, extent.end - extent.begin, factor);
+    prepared_.kernels.scale(s_ + r * s_stride_ + extent.begin, extent.end - extent.begin, factor);
   }
 }
 
 void ForwardRows::report_scores(const Tile& tile, const float* s) {
   float* to = result_.scores.data() + (tile.pair * prepared_.queries + tile.row) * prepared_.keys;
   each_pair(tile, [&](Index r, Index x) {
-    const float score = s[r * s_row_ + x];
+    const float score = s[r * s_stride_ + x];
     to[r * prepared_.keys + tile.columns[x]] = score == -infinity ? 0 : score;
   });
 }
 
-// Writes zeros around the weights, or the whole row.
+// Writes only the zeros around weights that are in place already, otherwise the whole rows.
 void ForwardRows::report_attention(Index pair, Index row, Index rows) {
   for (Index r = 0; r < rows; ++r) {
     float* to = result_.attention.data() + (pair * prepared_.queries + row + r) * prepared_.keys;
     const Extent extent = columns_->extent(r);
-    if (in_place_) {
+    if (writes_in_place_) {
       const Index first = columns_->first_of_interval();
       std::fill(to, to + first + extent.begin, 0.0F);
       std::fill(to + first + extent.end, to + prepared_.keys, 0.0F);
     } else {
       std::fill_n(to, prepared_.keys, 0.0F);
       for (Index x = extent.begin; x < extent.end; ++x) {
-        to[columns_->columns()[x]] = s_[r * s_row_ + x];
+        to[columns_->columns()[x]] = s_[r * s_stride_ + x];
       }
     }
   }
@@ -312,23 +313,23 @@ void ForwardRows::report_sums(Index pair, Index row, Index rows) {
 
 // Calls f(rows, item) for items [0, count), with one instance of rows per thread.
 template <class F>
-void each_item(Index count, const Prepared& prepared, const Wanted& wanted, PartResult& result,
-               RowSums& sums, F f) {
+void each_item(Index count, const Prepared& prepared, const ResultRequest& wanted,
+               PartResult& result, RowSums& sums, F f) {
   std::atomic<Index> done{0};
   parallel_for(count, 1, [&](Index first, Index last) {
     ForwardRows rows(prepared, wanted, result, sums);
     for (Index n = first; n < last && !is_stopping(); ++n) {
       f(rows, n);
       if (wanted.progress == nullptr) continue;
-      wanted.progress->set_stage_share(static_cast<double>(++done) / static_cast<double>(count));
+      wanted.progress->set_stage_fraction(static_cast<double>(++done) / static_cast<double>(count));
     }
     rows.finish();
   });
 }
 
-// Computes rows that are not in order, layer by layer, with all blocks of a layer in parallel.
+// Computes rows outside of in-order blocks, layer by layer, with all blocks of a layer in parallel.
 void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
-                       const Wanted& wanted, PartResult& result) {
+                       const ResultRequest& wanted, PartResult& result) {
   RowSums sums{Tensor({prepared.pairs, prepared.queries}),
                Tensor({prepared.pairs, prepared.queries})};
   const auto head = [&](Index pair) -> const Arrangement::Head& {
@@ -375,7 +376,7 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
 
 }  // namespace
 
-PartResult forward(const Prepared& prepared, const Wanted& wanted) {
+PartResult forward(const Prepared& prepared, const ResultRequest& wanted) {
   const Index pairs = prepared.pairs, queries = prepared.queries;
   PartResult result;
   if (wanted.output) result.output = Tensor({pairs, queries, prepared.value_size});
@@ -392,7 +393,7 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted) {
   // Requested maps are computed in order, without an arrangement.
   std::shared_ptr<const Arrangement> arrangement;
   if (!wanted.attention && !wanted.scores) arrangement = prepared.arrangement;
-  const bool careful = prepared.careful;
+  const bool clamps_overflow = prepared.clamps_overflow;
   const Index blocks = (queries + block_rows - 1) / block_rows;
   RowSums no_sums;
   each_item(pairs * blocks, prepared, wanted, result, no_sums, [&](ForwardRows& rows, Index n) {
@@ -406,7 +407,7 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted) {
     add_arranged_rows(prepared, *arrangement, wanted, result);
   }
   check_stop();
-  if (prepared.careful != careful) return forward(prepared, wanted);
+  if (prepared.clamps_overflow != clamps_overflow) return forward(prepared, wanted);
   return result;
 }
 

@@ -10,7 +10,7 @@ GradientSum::GradientSum(const Var& var, Index slices, Index groups, Index heads
 }
 
 void GradientSum::deliver() const {
-  if (!wanted()) return;
+  if (!defined()) return;
   if (slices_ == 1 && groups_ == var_.dim(0)) {
     accumulate(var_, sum_.reshaped(var_.shape()));
     return;
@@ -76,17 +76,17 @@ void Gradients::deliver_additive() {
   // d x += d projected . weights^T,  d weights += x^T . d projected, for one pair.
   const auto propagate = [&](Index pair, Index rows, const float* d_projected, const float* x,
                              const Var& weights, GradientSum& d_x, Index group, Tensor& d_weights) {
-    const Index at = pair % prepared.heads * d * a;
-    if (d_x.wanted()) {
+    const Index base = pair % prepared.heads * d * a;
+    if (d_x.defined()) {
       Tensor transposed({a, d});
       for (Index r = 0; r < d; ++r) {
-        for (Index t = 0; t < a; ++t) transposed[t * d + r] = weights.value()[at + r * a + t];
+        for (Index t = 0; t < a; ++t) transposed[t * d + r] = weights.value()[base + r * a + t];
       }
       prepared.kernels.multiply(rows, d, a, d_projected, a, 1, transposed.data(), d,
                                 d_x.at(0, group), d, true);
     }
     if (weights.requires_gradient()) {
-      prepared.kernels.multiply(d, a, rows, x, 1, d, d_projected, a, d_weights.data() + at, a,
+      prepared.kernels.multiply(d, a, rows, x, 1, d, d_projected, a, d_weights.data() + base, a,
                                 true);
     }
   };

@@ -14,9 +14,9 @@ class GradientSum {
  public:
   GradientSum() = default;
   GradientSum(const Var& var, Index slices, Index groups, Index heads);
-  bool wanted() const { return sum_.defined(); }
+  bool defined() const { return sum_.defined(); }
   float* at(Index slice, Index group) { return sum_.data() + (slice * groups_ + group) * size_; }
-  void deliver() const;  // see accumulate()
+  void deliver() const;  // adds the sum to the gradient of the ingredient
 
  private:
   Var var_;
@@ -36,7 +36,7 @@ struct Gradients {
   std::vector<Product> products;
   std::vector<GradientSum> query_rows, key_rows, value_rows, scaled_biases, bias, factor;
   Index slices = 1;
-  // Additive: gradients of q add_wq [B h, L_q, a] and, by slice, of k add_wk [slices, B h, L_k, a].
+  // Additive scores: gradients of q add_wq [B h, L_q, a] and of k add_wk [slices, B h, L_k, a].
   Tensor projected_q, projected_k;
 
  private:

@@ -9,10 +9,10 @@ namespace attnscope::cpu {
 bool KeyPanels::load(Index head, Index first, Index last) {
   if (prepared_.packed_k.defined()) {
     head_ = head;
-    largest_norm_ = prepared_.key_norms[static_cast<std::size_t>(head)];
+    max_norm_ = prepared_.key_norms[static_cast<std::size_t>(head)];
     return true;
   }
-  largest_norm_ = 0;
+  max_norm_ = 0;
   if (first >= last) return true;
   if (last - first > max_panels) return false;
   if (!panels_.defined()) panels_ = Tensor({max_panels, prepared_.key_size, panel_width});
@@ -28,8 +28,7 @@ bool KeyPanels::load(Index head, Index first, Index last) {
   if (last > last_) pack(last_, last);
   first_ = std::min(first_, first);
   last_ = std::max(last_, last);
-  largest_norm_ =
-      *std::max_element(norms_.begin() + (first - base_), norms_.begin() + (last - base_));
+  max_norm_ = *std::max_element(norms_.begin() + (first - base_), norms_.begin() + (last - base_));
   return true;
 }
 
@@ -43,17 +42,17 @@ void KeyPanels::pack(Index begin, Index end) {
   const Index size = prepared_.key_size, keys = prepared_.keys;
   const float* rows = prepared_.part.k.value().data() + head_ * keys * size;
   for (Index n = begin; n < end; ++n) {
-    const Index from = n * panel_width, count = std::min(panel_width, keys - from);
-    pack_panel(prepared_.kernels, rows + from * size, count, size,
+    const Index first_key = n * panel_width, count = std::min(panel_width, keys - first_key);
+    pack_panel(prepared_.kernels, rows + first_key * size, count, size,
                panels_.data() + (n - base_) * size * panel_width);
-    float largest = 0;
-    for (Index x = from; x < from + count; ++x) {
+    float max_square = 0;
+    for (Index x = first_key; x < first_key + count; ++x) {
       const float square = prepared_.kernels.dot(rows + x * size, rows + x * size, size);
-      if (!(square <= largest)) largest = square;  // NaN stays
-      if (std::isnan(largest)) break;
+      if (!(square <= max_square)) max_square = square;  // NaN stays
+      if (std::isnan(max_square)) break;
     }
     norms_[static_cast<std::size_t>(n - base_)] =
-        std::isnan(largest) ? std::numeric_limits<float>::infinity() : std::sqrt(largest);
+        std::isnan(max_square) ? std::numeric_limits<float>::infinity() : std::sqrt(max_square);
   }
 }
 

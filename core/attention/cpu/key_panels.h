@@ -1,6 +1,6 @@
 // Packed keys of a block of rows: Prepared::packed_k or, if every block needs few keys, panels that
-// are packed on demand. Packing on demand saves a pass over all keys, which in a narrow band of a
-// long text costs as much as the arithmetic.
+// are packed on demand. Packing on demand saves a pass over all keys. For a narrow band of pairs of
+// a long text, that pass would cost as much as the arithmetic.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@ class KeyPanels {
 
   // Makes panels [first, last) of the head's keys available. False if there are too many.
   bool load(Index head, Index first, Index last);
-  const float* panel(Index n) const;                    // [key_size, panel_width]
-  float largest_norm() const { return largest_norm_; }  // upper bound of the keys' length
+  const float* panel(Index n) const;            // [key_size, panel_width]
+  float max_norm() const { return max_norm_; }  // upper bound of the norms of loaded keys
 
  private:
   void pack(Index begin, Index end);
 
-  static constexpr Index max_panels = 64;  // for several blocks, which share some
+  static constexpr Index max_panels = 64;  // enough for several blocks with overlapping panels
 
   const Prepared& prepared_;
   Index head_ = -1;
@@ -29,7 +29,7 @@ class KeyPanels {
   Index first_ = 0, last_ = 0;  // available panels
   Tensor panels_;               // [max_panels, key_size, panel_width]
   std::array<float, max_panels> norms_{};
-  float largest_norm_ = 0;
+  float max_norm_ = 0;
 };
 
 }  // namespace attnscope::cpu

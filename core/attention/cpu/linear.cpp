@@ -8,21 +8,21 @@
 namespace attnscope::cpu {
 namespace {
 
-constexpr Index products_per_step = Index{1} << 24;  // between checks of Stop
+constexpr Index products_per_step = Index{1} << 24;  // between checks for cancellation
 
 bool sees_growing_prefixes(const Pattern& pattern) {
   for (Index head = 0; head < pattern.heads(); ++head) {
-    std::int32_t before = 0;
+    std::int32_t previous_end = 0;
     for (Index i = 0; i < pattern.queries(); ++i) {
       const Pattern::Row row = pattern.row(head, i);
       if (row.empty()) {
-        if (before > 0) return false;
+        if (previous_end > 0) return false;
         continue;
       }
       if (row.end() - row.begin() != 1) return false;
       const Run& run = *row.begin();
-      if (run.begin != 0 || run.step != 1 || run.end < before) return false;
-      before = run.end;
+      if (run.begin != 0 || run.step != 1 || run.end < previous_end) return false;
+      previous_end = run.end;
     }
   }
   return true;
@@ -45,7 +45,7 @@ class LinearRows {
   }
   struct Block {
     Index row, rows;
-    Index common, last;  // keys [0, common) seen by all rows, [common, last) by some
+    Index common, last;  // keys [0, common) are visible to all rows, [common, last) to some
   };
   Block block(Index pair, Index number) const {
     const Index row = number * block_rows, rows = std::min(block_rows, p_.queries - row);
@@ -162,15 +162,15 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
   const Index kv = p_.key_head(pair);
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
   Index added = 0;  // keys [0, added) are in the state
-  for (Index number = 0; number < blocks() && gradients.q.wanted() && !is_stopping(); ++number) {
+  for (Index number = 0; number < blocks() && gradients.q.defined() && !is_stopping(); ++number) {
     const Block b = block(pair, number);
     add_keys(pair, added, b.common);
     added = b.common;
     query_gradients(pair, b, gradients.q.at(0, pair) + b.row * f_);
   }
-  if (!gradients.k.wanted() && !gradients.v.wanted()) return;
-  float* d_k = gradients.k.wanted() ? gradients.k.at(0, kv) : nullptr;
-  float* d_v = gradients.v.wanted() ? gradients.v.at(0, kv) : nullptr;
+  if (!gradients.k.defined() && !gradients.v.defined()) return;
+  float* d_k = gradients.k.defined() ? gradients.k.at(0, kv) : nullptr;
+  float* d_v = gradients.v.defined() ? gradients.v.at(0, kv) : nullptr;
   state_.assign(static_cast<std::size_t>(f_ * m_), 0.0F);
   Index end_key = end(pair, p_.queries - 1);  // gradients of later keys are complete
   for (Index number = blocks() - 1; number >= 0 && !is_stopping(); --number) {

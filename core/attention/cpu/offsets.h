@@ -12,10 +12,10 @@ namespace attnscope::cpu {
 template <class T>
 class PairLines {
  public:
-  void resize(Index rows, Index width, bool diagonal) {
-    stride_ = diagonal ? -1 : width;
-    first_ = diagonal ? rows - 1 : 0;
-    numbers_.resize(static_cast<std::size_t>(diagonal ? rows + width - 1 : rows * width));
+  void resize(Index rows, Index width, bool is_diagonal) {
+    stride_ = is_diagonal ? -1 : width;
+    first_ = is_diagonal ? rows - 1 : 0;
+    numbers_.resize(static_cast<std::size_t>(is_diagonal ? rows + width - 1 : rows * width));
   }
   T* row(Index r) { return numbers_.data() + first_ + r * stride_; }
   const T* row(Index r) const { return numbers_.data() + first_ + r * stride_; }
@@ -34,19 +34,18 @@ class TileOffsets {
 
   // Bucket of each pair.
   const PairLines<std::int32_t>& buckets(const OffsetIndex& index);
-  std::int32_t min_bucket() const { return min_bucket_; }  // of the last call to buckets()
+  std::int32_t min_bucket() const { return min_bucket_; }  // minimum of the last buckets()
   Index bucket_count() const { return max_bucket_ - min_bucket_ + 1; }
   // Table entry of each pair, by its bucket.
   const PairLines<float>& numbers(const Prepared::Table& table, Index pair);
   const PairLines<std::int32_t>& offsets();
-  bool diagonal() const { return diagonal_; }
 
  private:
   const Prepared* prepared_ = nullptr;
   Tile tile_;
   bool has_offsets_ = false;  // offsets_ are computed on demand
   Index rows_ = 0, width_ = 0;
-  bool diagonal_ = false;
+  bool is_diagonal_ = false;
   PairLines<std::int32_t> offsets_, buckets_;
   PairLines<float> numbers_;
   std::int32_t min_bucket_ = 0, max_bucket_ = 0;

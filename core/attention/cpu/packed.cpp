@@ -23,11 +23,11 @@ void pack_rows_at(const RowKernels& kernels, Index count, Index size, Row row, f
 
 Packed::Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size)
     : count_(count), size_(size), panels_({heads, panel_count(count), size, panel_width}) {
-  const Index per_head = panel_count(count);
-  parallel_for(heads * per_head, 8, [&](Index first, Index last) {
+  const Index panels_per_head = panel_count(count);
+  parallel_for(heads * panels_per_head, 8, [&](Index first, Index last) {
     for (Index p = first; p < last; ++p) {
-      const Index begin = p % per_head * panel_width;
-      pack_panel(kernels, rows + (p / per_head * count + begin) * size,
+      const Index begin = p % panels_per_head * panel_width;
+      pack_panel(kernels, rows + (p / panels_per_head * count + begin) * size,
                  std::min(panel_width, count - begin), size,
                  panels_.data() + p * size * panel_width);
     }
@@ -38,9 +38,9 @@ const float* Packed::panel(Index head, Index panel) const {
   return panels_.data() + (head * panel_count(count_) + panel) * size_ * panel_width;
 }
 
-void Packed::multiply(const RowKernels& kernels, Index m, const float* a, Index a_row, Index head,
-                      Index first, Index n, float* c, Index c_row, bool add) const {
-  multiply_panels(kernels, m, a, a_row, panel(head, 0), size_, first, n, c, c_row, add);
+void Packed::multiply(const RowKernels& kernels, Index m, const float* a, Index a_stride,
+                      Index head, Index first, Index n, float* c, Index c_stride, bool add) const {
+  multiply_panels(kernels, m, a, a_stride, panel(head, 0), size_, first, n, c, c_stride, add);
 }
 
 void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index size,
@@ -64,14 +64,14 @@ void pack_rows(const RowKernels& kernels, const float* rows, Index size,
   }
 }
 
-void multiply_panels(const RowKernels& kernels, Index m, const float* a, Index a_row,
-                     const float* panels, Index size, Index first, Index n, float* c, Index c_row,
-                     bool add) {
+void multiply_panels(const RowKernels& kernels, Index m, const float* a, Index a_stride,
+                     const float* panels, Index size, Index first, Index n, float* c,
+                     Index c_stride, bool add) {
   for (Index x = 0; x < n;) {
-    const Index within = (first + x) % panel_width;
-    const Index count = std::min(panel_width - within, n - x);
-    const float* panel = panels + (first + x - within) * size + within;
-    kernels.multiply(m, count, size, a, a_row, 1, panel, panel_width, c + x, c_row, add);
+    const Index panel_column = (first + x) % panel_width;
+    const Index count = std::min(panel_width - panel_column, n - x);
+    const float* panel = panels + (first + x - panel_column) * size + panel_column;
+    kernels.multiply(m, count, size, a, a_stride, 1, panel, panel_width, c + x, c_stride, add);
     x += count;
   }
 }

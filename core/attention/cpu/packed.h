@@ -17,8 +17,8 @@ class Packed {
   const float* panel(Index head, Index panel) const;  // [size, panel_width]
 
   // c[m, n] (+)= a[m, size] . rows [first, first + n) of head `head`, transposed.
-  void multiply(const RowKernels& kernels, Index m, const float* a, Index a_row, Index head,
-                Index first, Index n, float* c, Index c_row, bool add) const;
+  void multiply(const RowKernels& kernels, Index m, const float* a, Index a_stride, Index head,
+                Index first, Index n, float* c, Index c_stride, bool add) const;
 
  private:
   Index count_ = 0, size_ = 0;
@@ -32,8 +32,8 @@ void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,
                const std::int32_t* columns, Index count, float* panels);
 // c[m, n] (+)= a . panels [first, first + n).
-void multiply_panels(const RowKernels& kernels, Index m, const float* a, Index a_row,
-                     const float* panels, Index size, Index first, Index n, float* c, Index c_row,
-                     bool add);
+void multiply_panels(const RowKernels& kernels, Index m, const float* a, Index a_stride,
+                     const float* panels, Index size, Index first, Index n, float* c,
+                     Index c_stride, bool add);
 
 }  // namespace attnscope::cpu

@@ -6,10 +6,10 @@
 
 namespace attnscope::cpu {
 
-PartResult forward(const Prepared& prepared, const Wanted& wanted);
+PartResult forward(const Prepared& prepared, const ResultRequest& wanted);
 
-// Adds to the gradients of the part's ingredients. `result`: output and log-sum-exp of the forward
-// pass, from which probabilities are recomputed.
+// Adds to the gradients of the part's ingredients. Recomputes probabilities from `result`, the
+// output and log-sum-exp of the forward pass.
 void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output);
 
 }  // namespace attnscope::cpu

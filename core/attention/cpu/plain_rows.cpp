@@ -10,27 +10,27 @@ namespace {
 
 constexpr double log2_e = 1.4426950408889634;
 constexpr double ln_2 = 0.6931471805599453;
-// 2^-62 times 2^-62, the smallest product, is still a normal number.
-constexpr float largest_shift = 62;
+// The smallest exponential, 2^(-2 max_shift), is still a normal number.
+constexpr float max_shift = 62;
 // Keys per step: their panels and values stay in the L2 cache for all rows. With fewer keys, the
 // outputs of the rows would be read and written more often.
 constexpr Index min_keys = 2 * panel_width, max_keys = 8 * panel_width;
 constexpr Index key_numbers_per_step = Index{1} << 15;
-// Rectangles with a smaller share of allowed pairs use the general pass.
+// Rectangles with a smaller fraction of allowed pairs use the general pass.
 constexpr double min_plain_fill = 0.3;
-// Weights that stay in the L2 cache, together with the weights being written.
+// Number of weights that stay in the L2 cache, together with the weights being written.
 constexpr Index weights_per_step = Index{1} << 16;
 
-Index key_count_for(Index row_size) {
-  const Index fitting = key_numbers_per_step / std::max<Index>(row_size, 1);
-  return std::clamp(fitting / panel_width * panel_width, min_keys, max_keys);
+Index choose_keys_per_step(Index row_size) {
+  const Index fitting_keys = key_numbers_per_step / std::max<Index>(row_size, 1);
+  return std::clamp(fitting_keys / panel_width * panel_width, min_keys, max_keys);
 }
 
 // Prefetches the rows of a group that begins with row r into the L2 cache, unless `rows` is null.
-// Not into L1, which accepts too few requests at once. Inlined because GCC drops calls of functions
-// whose only effect is a prefetch.
+// L1 would accept too few requests at once. The function is inlined because GCC drops calls of
+// functions whose only effect is a prefetch.
 [[gnu::always_inline]] inline void prefetch_group(const float* rows, Index r, Index size) {
-  constexpr Index cache_line = 16;  // floats
+  constexpr Index cache_line = 16;  // in floats
   if (rows == nullptr) return;
   rows += r * size;
   for (Index n = 0; n < group_rows * size; n += cache_line) __builtin_prefetch(rows + n, 0, 2);
@@ -38,29 +38,29 @@ Index key_count_for(Index row_size) {
 
 }  // namespace
 
-PlainRows::PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult& result)
+PlainRows::PlainRows(const Prepared& prepared, const ResultRequest& wanted, PartResult& result)
     : prepared_(prepared),
       wanted_(wanted),
       result_(result),
-      is_supported_(prepared.plain() && !wanted.scores && prepared.part.v.defined()),
-      keys_per_step_(key_count_for(prepared.key_size + prepared.value_size)),
+      is_supported_(prepared.is_plain_softmax() && !wanted.scores && prepared.part.v.defined()),
+      keys_per_step_(choose_keys_per_step(prepared.key_size + prepared.value_size)),
       writer_(prepared.kernels, result.attention),
       panels_(prepared) {
   if (!is_supported_) return;
   scaled_q_ = Tensor({block_rows, prepared.key_size});
   output_ = Tensor({block_rows, prepared.value_size});
   sums_ = Tensor({block_rows, sum_lanes});
-  block_.p_row = keys_per_step_;
+  block_.p_stride = keys_per_step_;
   if (wanted.attention) {
-    const Index fitting = weights_per_step / std::max<Index>(prepared.keys, 1);
-    rows_per_step_ = std::clamp(fitting / group_rows * group_rows, 2 * group_rows, block_rows);
+    const Index fitting_rows = weights_per_step / std::max<Index>(prepared.keys, 1);
+    rows_per_step_ = std::clamp(fitting_rows / group_rows * group_rows, 2 * group_rows, block_rows);
   } else {
     block_.p = Tensor({group_rows, keys_per_step_});
   }
 }
 
 Index PlainRows::run(Index pair, Index row, Index end) {
-  if (!is_supported_ || prepared_.careful) return row;
+  if (!is_supported_ || prepared_.clamps_overflow) return row;
   pair_ = pair;
   while (row < end && !is_stopping()) {
     const Index next = std::min(row + rows_per_step_, end);
@@ -76,16 +76,16 @@ bool PlainRows::run_rows(Index row, Index end) {
   if (!find_keys()) return false;
   const Group keys = all_keys();
   const Index first_panel = keys.begin / panel_width;
-  const Index past_panel = (keys.end + panel_width - 1) / panel_width;
-  if (!panels_.load(prepared_.key_head(pair_), first_panel, past_panel)) return false;
+  const Index end_panel = (keys.end + panel_width - 1) / panel_width;
+  if (!panels_.load(prepared_.key_head(pair_), first_panel, end_panel)) return false;
   if (!scale_queries()) return false;
   block_.first_key = first_panel * panel_width;
   find_next_rows();
   if (wanted_.attention) {
     block_.first_row = pair_ * prepared_.queries + row;
     block_.rows = rows_;
-    block_.p_row = (past_panel - first_panel) * panel_width + panel_width / 2;
-    const Index size = rows_per_step_ * block_.p_row;
+    block_.p_stride = (end_panel - first_panel) * panel_width + panel_width / 2;
+    const Index size = rows_per_step_ * block_.p_stride;
     if (!block_.p.defined() || block_.p.size() < size) block_.p = Tensor({size});
   }
   std::fill(sums_.begin(), sums_.end(), 0.0F);
@@ -109,17 +109,17 @@ bool PlainRows::find_keys() {
     const Index end = std::min(r + group_rows, rows_);
     for (Index n = r; n < end; ++n) {
       const Pattern::Row runs = pattern.row(pair_ % prepared_.heads, row_ + n);
-      const auto at = static_cast<std::size_t>(n);
-      block_.first[at] = block_.last[at] = 0;
+      const auto i = static_cast<std::size_t>(n);
+      block_.first[i] = block_.last[i] = 0;
       if (runs.empty()) continue;
-      block_.first[at] = runs.first->begin;
+      block_.first[i] = runs.first->begin;
       for (const Run& run : runs) {  // several rules may share one run of keys
-        if (run.step != 1 || (block_.last[at] != 0 && run.begin != block_.last[at])) return false;
-        block_.last[at] = run.end;
+        if (run.step != 1 || (block_.last[i] != 0 && run.begin != block_.last[i])) return false;
+        block_.last[i] = run.end;
       }
-      group.begin = std::min<Index>(group.begin, block_.first[at]);
-      group.end = std::max<Index>(group.end, block_.last[at]);
-      pairs += block_.last[at] - block_.first[at];
+      group.begin = std::min<Index>(group.begin, block_.first[i]);
+      group.end = std::max<Index>(group.end, block_.last[i]);
+      pairs += block_.last[i] - block_.first[i];
     }
     if (group.begin >= group.end) {
       group = {};
@@ -150,9 +150,9 @@ bool PlainRows::scale_queries() {
   prepared_.kernels.scale_to(scaled_q_.data(), q, rows_ * size, factor);
   for (Index r = 0; r < rows_; ++r) {
     const float* row = scaled_q_.data() + r * size;
-    const float bound = std::sqrt(prepared_.kernels.dot(row, row, size)) * panels_.largest_norm();
+    const float bound = std::sqrt(prepared_.kernels.dot(row, row, size)) * panels_.max_norm();
     const float shift = std::ceil(bound * 1.001F) + 1;  // covers rounding errors
-    if (!(shift <= largest_shift)) return false;
+    if (!(shift <= max_shift)) return false;
     shift_[static_cast<std::size_t>(r)] = shift;
   }
   return true;
@@ -169,28 +169,28 @@ void PlainRows::add_keys(Index begin, Index end) {
     const Index rows = std::min(group_rows, rows_ - r);
     std::array<std::int32_t, group_rows> first{}, last{};  // counted from `key`
     for (Index n = 0; n < rows; ++n) {
-      const auto at = static_cast<std::size_t>(n), row = static_cast<std::size_t>(r + n);
-      first[at] = block_.first[row] - static_cast<std::int32_t>(key);
-      last[at] = block_.last[row] - static_cast<std::int32_t>(key);
+      const auto i = static_cast<std::size_t>(n), row = static_cast<std::size_t>(r + n);
+      first[i] = block_.first[row] - static_cast<std::int32_t>(key);
+      last[i] = block_.last[row] - static_cast<std::int32_t>(key);
     }
     float* p = block_.p.data();  // other groups reuse it, unless weights are requested
-    if (wanted_.attention) p += r * block_.p_row + (key - block_.first_key);
-    const Index used = std::max(key, group.begin);
-    const bool is_first = used == group.begin;
-    if (is_first) {  // prefetch a share of the next block
+    if (wanted_.attention) p += r * block_.p_stride + (key - block_.first_key);
+    const Index first_key = std::max(key, group.begin);
+    const bool is_first = first_key == group.begin;
+    if (is_first) {  // prefetch some rows of the next block
       prefetch_group(next_q_, r, size);
       prefetch_group(next_k_, r, size);
     }
-    prepared_.kernels.powers(rows, (used - key) / sum_lanes * sum_lanes,
+    prepared_.kernels.powers(rows, (first_key - key) / sum_lanes * sum_lanes,
                              (key_end - key + sum_lanes - 1) / sum_lanes * sum_lanes, size,
                              scaled_q_.data() + r * size, size, panels_.panel(key / panel_width),
-                             shift_.data() + r, first.data(), last.data(), p, block_.p_row,
+                             shift_.data() + r, first.data(), last.data(), p, block_.p_stride,
                              sums_.data() + r * sum_lanes);
     if (!wanted_.output || value_size == 0) continue;
     if (is_first) prefetch_group(next_v_, r, value_size);
-    prepared_.kernels.multiply(rows, value_size, key_end - used, p + (used - key), block_.p_row, 1,
-                               prepared_.v(pair_) + used * value_size, value_size,
-                               output_.data() + r * value_size, value_size, !is_first);
+    prepared_.kernels.multiply(rows, value_size, key_end - first_key, p + (first_key - key),
+                               block_.p_stride, 1, prepared_.v(pair_) + first_key * value_size,
+                               value_size, output_.data() + r * value_size, value_size, !is_first);
   }
 }
 
@@ -207,7 +207,7 @@ void PlainRows::find_next_rows() {
 
 void PlainRows::report() {
   const Index value_size = prepared_.value_size;
-  const Index at = pair_ * prepared_.queries + row_;
+  const Index first_row = pair_ * prepared_.queries + row_;
   const ScaleTo scale_to = scale_into(prepared_.kernels, result_.output.size());
   for (Index r = 0; r < rows_; ++r) {
     const auto n = static_cast<std::size_t>(r);
@@ -215,11 +215,11 @@ void PlainRows::report() {
     block_.factor[n] = sum == 0 ? 0 : 1 / sum;
     if (wanted_.output) {
       if (sum == 0) std::fill_n(output_.data() + r * value_size, value_size, 0.0F);
-      scale_to(result_.output.data() + (at + r) * value_size, output_.data() + r * value_size,
-               value_size, block_.factor[n]);
+      scale_to(result_.output.data() + (first_row + r) * value_size,
+               output_.data() + r * value_size, value_size, block_.factor[n]);
     }
     if (result_.log_sum_exp.defined()) {
-      result_.log_sum_exp[at + r] =
+      result_.log_sum_exp[first_row + r] =
           sum == 0 ? -infinity : static_cast<float>(ln_2 * shift_[n] + std::log(sum));
     }
   }

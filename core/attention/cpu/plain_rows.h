@@ -18,7 +18,7 @@ namespace attnscope::cpu {
 
 class PlainRows {
  public:
-  PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult& result);
+  PlainRows(const Prepared& prepared, const ResultRequest& wanted, PartResult& result);
 
   // Computes rows [row, end) of one pair, at most block_rows, up to the first row that requires the
   // general pass; returns that row or `end`. Results are complete after finish().
@@ -41,7 +41,7 @@ class PlainRows {
   Group& group_of(Index r) { return groups_[static_cast<std::size_t>(r / group_rows)]; }
 
   const Prepared& prepared_;
-  const Wanted& wanted_;
+  const ResultRequest& wanted_;
   PartResult& result_;
   const bool is_supported_;
   const Index keys_per_step_;

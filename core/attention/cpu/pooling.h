@@ -19,30 +19,30 @@ class CellRow {
   CellRow(const Prepared& prepared, const TileRequest& request)
       : kernels_(prepared.kernels),
         request_(request),
-        softmax_(prepared.part.normaliser == Normaliser::Softmax ||
-                 prepared.part.normaliser == Normaliser::SpanSoftmax),
-        normalised_(prepared.part.normaliser != Normaliser::None) {}
+        is_softmax_(prepared.part.normaliser == Normaliser::Softmax ||
+                    prepared.part.normaliser == Normaliser::SpanSoftmax),
+        is_normalised_(prepared.part.normaliser != Normaliser::None) {}
 
   // Begins a row of output cells, [request.cell_columns()], that pool `rows` rows of pairs.
   void begin(float* cells, Index rows);
-  // Adds row r of the tile: its scores, which are overwritten, and its log-sum-exp or sum of
-  // features.
+  // Adds row r of the tile. Overwrites `scores`; `sum` is the row's log-sum-exp, or its sum of
+  // feature products.
   void add(const Tile& tile, Index r, float* scores, float sum);
   void finish();
 
  private:
-  bool pools_scores() const { return softmax_ && request_.pooling == Pooling::Max; }
+  bool pools_scores() const { return is_softmax_ && request_.pooling == Pooling::Max; }
   void add_line(float* numbers, Index first, Index count, float shift);
   void add_scattered(const Tile& tile, const float* numbers, Extent extent, float shift);
   void pool_neighbours();
 
   const RowKernels& kernels_;
   const TileRequest& request_;
-  bool softmax_, normalised_;
+  bool is_softmax_, is_normalised_;
   float* cells_ = nullptr;
   float* line_ = nullptr;  // [request.width]; cells_ itself if the step is 1
-  std::vector<float> own_line_;
-  Extent touched_;  // columns of the line with weights
+  std::vector<float> line_buffer_;
+  Extent line_extent_;  // range of columns of the line with weights
   Index rows_ = 0;
 };
 

@@ -9,8 +9,8 @@
 namespace attnscope::cpu {
 namespace {
 
-std::vector<std::int32_t> positions(const std::vector<std::int32_t>& listed, Index count) {
-  if (!listed.empty()) return listed;
+std::vector<std::int32_t> fill_positions(const std::vector<std::int32_t>& positions, Index count) {
+  if (!positions.empty()) return positions;
   std::vector<std::int32_t> result(static_cast<std::size_t>(count));
   std::iota(result.begin(), result.end(), 0);
   return result;
@@ -53,13 +53,13 @@ std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) 
 
 // True if every block of rows touches few keys, judged by its first and last row.
 bool touches_few_keys(const Pattern& pattern) {
-  constexpr Index max_touched = 512;
+  constexpr Index max_keys = 512;
   for (Index head = 0; head < pattern.heads(); ++head) {
     for (Index row = 0; row < pattern.queries(); row += block_rows) {
       const Index last_row = std::min(row + block_rows, pattern.queries()) - 1;
       const Pattern::Row first = pattern.row(head, row), last = pattern.row(head, last_row);
       if (first.empty() || last.empty()) continue;
-      if ((last.end() - 1)->end - first.begin()->begin > max_touched) return false;
+      if ((last.end() - 1)->end - first.begin()->begin > max_keys) return false;
     }
   }
   return true;
@@ -77,20 +77,20 @@ Prepared::Prepared(const Part& source, Purpose purpose)
       queries(source.queries()),
       keys(source.keys()),
       has_product(part.source == Source::Product && part.q.defined() && part.k.defined()),
-      pos_q(positions(source.pos_q, source.queries())),
-      pos_k(positions(source.pos_k, source.keys())),
+      pos_q(fill_positions(source.pos_q, source.queries())),
+      pos_k(fill_positions(source.pos_k, source.keys())),
       key_positions_per_head(static_cast<Index>(pos_k.size()) != keys),
-      consecutive(is_consecutive(pos_q, queries) && is_consecutive(pos_k, keys)) {
+      has_unit_steps(is_consecutive(pos_q, queries) && is_consecutive(pos_k, keys)) {
   const Part& p = part;
   if (p.q.defined()) key_size = p.q.dim(2);
   if (p.k.defined()) key_size = p.k.dim(2);
   if (p.v.defined()) value_size = p.v.dim(2);
-  const bool one_pass = purpose == Purpose::Pass || purpose == Purpose::Maps;
+  const bool is_pass = purpose == Purpose::Pass || purpose == Purpose::Maps;
   if (purpose == Purpose::Pass || purpose == Purpose::Gradients) {
     arrangement = p.pattern->arrangement();
   }
-  const bool intervals = arrangement == nullptr || arrangement->has_intervals();
-  if (p.v.defined() && purpose == Purpose::Gradients && intervals) {
+  const bool has_intervals = arrangement == nullptr || arrangement->has_intervals();
+  if (p.v.defined() && purpose == Purpose::Gradients && has_intervals) {
     packed_v = Packed(kernels, p.v.value().data(), p.v.dim(0), keys, value_size);
   }
   for (const ExtraProduct& e : p.products) {
@@ -103,10 +103,10 @@ Prepared::Prepared(const Part& source, Purpose purpose)
   for (const OffsetTable& table : p.scaled_biases) scaled_biases.push_back(prepare(table, heads));
   if (p.bias) bias.push_back(prepare(*p.bias, heads));
   if (p.factor) factor.push_back(prepare(*p.factor, heads));
-  const bool packs_by_block = one_pass && plain() && touches_few_keys(*p.pattern);
-  if (has_product && !packs_by_block && intervals) {
+  const bool packs_by_block = is_pass && is_plain_softmax() && touches_few_keys(*p.pattern);
+  if (has_product && !packs_by_block && has_intervals) {
     packed_k = Packed(kernels, p.k.value().data(), p.k.dim(0), keys, key_size);
-    if (plain()) key_norms = largest_norms(kernels, p.k.value());
+    if (is_plain_softmax()) key_norms = largest_norms(kernels, p.k.value());
   }
   if (p.source == Source::Logits) logits = PerHead(p.logits, heads);
   if (p.source == Source::Additive) {

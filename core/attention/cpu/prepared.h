@@ -42,9 +42,9 @@ class PerHead {
 };
 
 // Use of a prepared part: a pass, a pass that writes whole maps, tiles of maps, or gradients. Rows
-// are arranged for passes and gradients, otherwise in order. Values are packed for gradients; keys
-// are packed unless they are never adjacent or each block of a pass needs only a few of them, which
-// key_panels.h then packs.
+// are arranged for passes and gradients, otherwise in order. Values are packed for gradients. Keys
+// are packed unless the columns of all blocks have gaps, or each block of a pass needs few keys
+// (packed on demand, see key_panels.h).
 enum class Purpose { Pass, Maps, Tiles, Gradients };
 
 struct Prepared {
@@ -57,13 +57,13 @@ struct Prepared {
     Index size;
     Packed packed_k;
   };
-  struct Rows {  // RelativeRows
+  struct Rows {  // prepared RelativeRows
     PerHead rows;
     Index count, size;
     Packed packed;
     const OffsetIndex* index;
   };
-  struct Table {  // OffsetTable
+  struct Table {  // prepared OffsetTable
     PerHead table;
     Index count;
     const OffsetIndex* index;
@@ -82,7 +82,7 @@ struct Prepared {
     return part.v.value().data() + key_head(pair) * keys * value_size;
   }
   // True if scores are products of queries and keys alone, followed by a softmax.
-  bool plain() const {
+  bool is_plain_softmax() const {
     return has_product && part.normaliser == Normaliser::Softmax && !part.relu &&
            part.score_cap == 0 && !part.sinks.defined() && products.empty() && query_rows.empty() &&
            key_rows.empty() && value_rows.empty() && scaled_biases.empty() && bias.empty() &&
@@ -92,24 +92,24 @@ struct Prepared {
     return pos_k.data() + (key_positions_per_head ? head * keys : 0);
   }
 
-  const Part part;  // a copy, independent of the caller's
+  const Part part;  // an independent copy
   const RowKernels& kernels;
   Index batch, heads, kv_heads, pairs;  // pairs = B h
   Index queries, keys, key_size = 0, value_size = 0, additive_size = 0;
   bool has_product;
   std::vector<std::int32_t> pos_q, pos_k;
-  bool key_positions_per_head, consecutive;  // consecutive: positions are arithmetic, step 1
+  bool key_positions_per_head, has_unit_steps;  // has_unit_steps: positions increase by 1
 
   // Computes products that overflow float32 in double precision and clamps them to its range.
   // Slow: enabled only after an infinite score in the forward pass.
-  mutable std::atomic<bool> careful = false;
+  mutable std::atomic<bool> clamps_overflow = false;
 
   std::shared_ptr<const Arrangement> arrangement;  // of the pattern, except for maps and tiles
 
   Packed packed_k, packed_v;     // may be undefined, see Purpose
-  std::vector<float> key_norms;  // largest |k_j| of each head of packed_k, if plain()
+  std::vector<float> key_norms;  // largest |k_j| of each head of packed_k, if is_plain_softmax()
   std::vector<Product> products;
-  std::vector<Rows> query_rows, key_rows, value_rows;  // at most one of query_rows and value_rows
+  std::vector<Rows> query_rows, key_rows, value_rows;  // at most one query and one value array
   std::vector<Table> scaled_biases, bias, factor;      // at most one bias and one factor
   PerHead logits;
   Tensor additive_q, additive_k;  // q add_wq [B h, L_q, a], k add_wk [B h, L_k, a]

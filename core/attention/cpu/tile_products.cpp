@@ -5,11 +5,11 @@
 namespace attnscope::cpu {
 
 void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed, Index head,
-                          const float* rows, Index size, float* s, Index s_row, bool add) {
-  if (tile.contiguous() && packed.defined()) {
+                          const float* rows, Index size, float* s, Index s_stride, bool add) {
+  if (tile.is_contiguous() && packed.defined()) {
     each_panel(tile, [&](Index x, Index count, Index row, Index n) {
       packed.multiply(kernels_, n, a + row * size, size, head, tile.columns[0] + x, count,
-                      s + row * s_row + x, s_row, add);
+                      s + row * s_stride + x, s_stride, add);
     });
   } else if (tile.rows == 1) {
     kernels_.dots(a, rows, tile.columns, tile.width, size, s, add);
@@ -17,12 +17,12 @@ void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed
     const float* panels = packed_rows(tile, rows, size);
     each_panel(tile, [&](Index x, Index count, Index row, Index n) {
       multiply_panels(kernels_, n, a + row * size, size, panels, size, x, count,
-                      s + row * s_row + x, s_row, add);
+                      s + row * s_stride + x, s_stride, add);
     });
   }
 }
 
-void TileProducts::weighted_sum(const Tile& tile, const float* p, Index p_row, const float* rows,
+void TileProducts::weighted_sum(const Tile& tile, const float* p, Index p_stride, const float* rows,
                                 Index size, float* sum) {
   if (tile.rows == 1) {
     const Extent& extent = tile.extents[0];
@@ -32,24 +32,24 @@ void TileProducts::weighted_sum(const Tile& tile, const float* p, Index p_row, c
   }
   const float* from = selected_rows(tile, rows, size);
   each_band(tile, [&](Extent extent, Index row, Index n) {
-    kernels_.multiply(n, size, extent.end - extent.begin, p + row * p_row + extent.begin, p_row, 1,
-                      from + extent.begin * size, size, sum + row * size, size, true);
+    kernels_.multiply(n, size, extent.end - extent.begin, p + row * p_stride + extent.begin,
+                      p_stride, 1, from + extent.begin * size, size, sum + row * size, size, true);
   });
 }
 
-void TileProducts::spread(const Tile& tile, const float* p, Index p_row, const float* a, Index size,
-                          float* rows) {
+void TileProducts::spread(const Tile& tile, const float* p, Index p_stride, const float* a,
+                          Index size, float* rows) {
   if (tile.rows == 1) {
     kernels_.scatter_scaled(rows, tile.columns, tile.width, size, p, a);
-  } else if (tile.contiguous()) {
+  } else if (tile.is_contiguous()) {
     each_panel(tile, [&](Index x, Index count, Index row, Index n) {
-      kernels_.multiply(count, size, n, p + row * p_row + x, 1, p_row, a + row * size, size,
+      kernels_.multiply(count, size, n, p + row * p_stride + x, 1, p_stride, a + row * size, size,
                         rows + (tile.columns[0] + x) * size, size, true);
     });
   } else {
     sums_.resize(static_cast<std::size_t>(tile.width * size));
     each_panel(tile, [&](Index x, Index count, Index row, Index n) {
-      kernels_.multiply(count, size, n, p + row * p_row + x, 1, p_row, a + row * size, size,
+      kernels_.multiply(count, size, n, p + row * p_stride + x, 1, p_stride, a + row * size, size,
                         sums_.data() + x * size, size, false);
       kernels_.scatter(rows, tile.columns + x, count, size, sums_.data() + x * size);
     });
@@ -57,7 +57,7 @@ void TileProducts::spread(const Tile& tile, const float* p, Index p_row, const f
 }
 
 const float* TileProducts::selected_rows(const Tile& tile, const float* rows, Index size) {
-  if (tile.contiguous()) return rows + tile.columns[0] * size;
+  if (tile.is_contiguous()) return rows + tile.columns[0] * size;
   const auto [copy, valid] = gathered_.find(tile, rows, size);
   copy->numbers.resize(static_cast<std::size_t>(tile_columns * size));
   kernels_.gather(rows, tile.columns + valid, tile.width - valid, size,
@@ -89,9 +89,9 @@ std::pair<TileProducts::Copy*, Index> TileProducts::Copies::find(const Tile& til
   copy.rows = rows;
   copy.size = size;
   const std::int32_t* const end = tile.columns + tile.width;
-  const auto both = std::min<Index>(tile.width, static_cast<Index>(copy.columns.size()));
+  const auto count = std::min<Index>(tile.width, static_cast<Index>(copy.columns.size()));
   const Index valid =
-      std::mismatch(tile.columns, tile.columns + both, copy.columns.begin()).first - tile.columns;
+      std::mismatch(tile.columns, tile.columns + count, copy.columns.begin()).first - tile.columns;
   if (valid < tile.width) copy.columns.assign(tile.columns, end);
   return {&copy, valid};
 }

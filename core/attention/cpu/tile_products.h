@@ -18,12 +18,12 @@ class TileProducts {
 
   // s (+)= a rows^T.  a: [tile.rows, size]; head `head` of `packed` contains `rows`.
   void scores(const Tile& tile, const float* a, const Packed& packed, Index head, const float* rows,
-              Index size, float* s, Index s_row, bool add);
+              Index size, float* s, Index s_stride, bool add);
   // sum += p rows.  sum: [tile.rows, size]
-  void weighted_sum(const Tile& tile, const float* p, Index p_row, const float* rows, Index size,
+  void weighted_sum(const Tile& tile, const float* p, Index p_stride, const float* rows, Index size,
                     float* sum);
   // rows += p^T a.  a: [tile.rows, size]. p must be 0 outside the extents, see fill_outside().
-  void spread(const Tile& tile, const float* p, Index p_row, const float* a, Index size,
+  void spread(const Tile& tile, const float* p, Index p_stride, const float* a, Index size,
               float* rows);
   // The selected rows: a pointer into `rows` or to a copy, valid until the next call.
   const float* selected_rows(const Tile& tile, const float* rows, Index size);

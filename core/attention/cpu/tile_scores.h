@@ -22,61 +22,61 @@ class TileScores {
   // Sets the columns to which the next tiles belong.
   void set_columns(RowColumns& columns) { columns_ = &columns; }
 
-  // Computes s_ic of part.h, or `hidden` if the pair is not allowed.  s: [tile.rows, tile.width],
-  // undefined outside the extents.
-  // A span-weighted softmax is a softmax of scores plus log m_z(o), which add_span() adds:
-  // -infinity beyond the span. hide_beyond_span() hides the same pairs.
-  void compute(const Tile& tile, float* s, Index s_row, float hidden);
-  void add_span(const Tile& tile, float* s, Index s_row);
-  void hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden);
+  // Computes s_ic of part.h, or `hidden_score` if the pair is not allowed.  s: [tile.rows,
+  // tile.width], undefined outside the extents. A span-weighted softmax is a softmax of scores plus
+  // log m_z(o), which add_span() adds: -infinity beyond the span. hide_beyond_span() hides the same
+  // pairs.
+  void compute(const Tile& tile, float* s, Index s_stride, float hidden_score);
+  void add_span(const Tile& tile, float* s, Index s_stride);
+  void hide_beyond_span(const Tile& tile, float* s, Index s_stride, float hidden_score);
 
   // Adds the gradients of all score ingredients, from the gradients ds of the scores, which are
   // overwritten. The last compute() must be of this tile. ds must be 0 outside the extents and for
   // pairs that are not allowed.
-  void backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients, Index slice);
+  void backward(const Tile& tile, float* ds, Index ds_stride, Gradients& gradients, Index slice);
 
   // sum_r += sum_x p_rx value_rows[bucket of (r, x)].  sum: [tile.rows, d_v]
-  void add_value_rows(const Tile& tile, const float* p, Index p_row, float* sum);
+  void add_value_rows(const Tile& tile, const float* p, Index p_stride, float* sum);
   // dp_rx += d_output_r . value_rows[bucket], and the gradient of value_rows itself.
-  void value_rows_backward(const Tile& tile, const float* p, Index p_row, const float* d_output,
-                           float* dp, Index dp_row, Gradients& gradients, Index slice);
+  void value_rows_backward(const Tile& tile, const float* p, Index p_stride, const float* d_output,
+                           float* dp, Index dp_stride, Gradients& gradients, Index slice);
 
   TileProducts& products() { return products_; }
 
  private:
   void add_product(const Tile& tile, const float* q, const Packed& packed, Index head,
-                   const float* k, Index size, float* s, Index s_row, bool add);
-  void compute_product(const Tile& tile, float* s, Index s_row);
-  void compute_additive(const Tile& tile, float* s, Index s_row) const;
-  void compute_logits(const Tile& tile, float* s, Index s_row);
-  void cap(const Tile& tile, float* s, Index s_row);
+                   const float* k, Index size, float* s, Index s_stride, bool add);
+  void compute_product(const Tile& tile, float* s, Index s_stride);
+  void compute_additive(const Tile& tile, float* s, Index s_stride) const;
+  void compute_logits(const Tile& tile, float* s, Index s_stride);
+  void cap(const Tile& tile, float* s, Index s_stride);
   const float* scaled_rows(const Tile& tile, const float* rows, Index size, std::vector<float>& to);
   void add_table(const Tile& tile, const Prepared::Table& table, float factor, float* s,
-                 Index s_row);
-  void add_query_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row);
-  void add_key_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row);
+                 Index s_stride);
+  void add_query_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_stride);
+  void add_key_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_stride);
 
-  void product_backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients,
+  void product_backward(const Tile& tile, float* ds, Index ds_stride, Gradients& gradients,
                         Index slice);
-  void additive_backward(const Tile& tile, const float* ds, Index ds_row, Gradients& gradients,
+  void additive_backward(const Tile& tile, const float* ds, Index ds_stride, Gradients& gradients,
                          Index slice);
-  void logits_backward(const Tile& tile, const float* ds, Index ds_row, Gradients& gradients);
-  void span_backward(const Tile& tile, const float* ds, Index ds_row, Gradients& gradients,
+  void logits_backward(const Tile& tile, const float* ds, Index ds_stride, Gradients& gradients);
+  void span_backward(const Tile& tile, const float* ds, Index ds_stride, Gradients& gradients,
                      Index slice);
-  void table_backward(const Tile& tile, const Prepared::Table& table, const float* ds, Index ds_row,
-                      float factor, float* d_table);
-  void add_scaled_sum(const Tile& tile, const float* ds, Index ds_row, const float* rows,
+  void table_backward(const Tile& tile, const Prepared::Table& table, const float* ds,
+                      Index ds_stride, float factor, float* d_table);
+  void add_scaled_sum(const Tile& tile, const float* ds, Index ds_stride, const float* rows,
                       Index size, float* sum);
   void query_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
-                           Index ds_row, Gradients& gradients, Index slice);
+                           Index ds_stride, Gradients& gradients, Index slice);
   void key_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
-                         Index ds_row, Gradients& gradients, Index slice, GradientSum& d_rows);
+                         Index ds_stride, Gradients& gradients, Index slice, GradientSum& d_rows);
 
   const Prepared& prepared_;
   RowColumns* columns_ = nullptr;
   TileProducts products_;
   TileOffsets offsets_;
-  std::vector<float> by_bucket_;     // scratch: a number per row or column, and bucket
+  std::vector<float> by_bucket_;     // scratch: a number per row or column and bucket
   std::vector<float> product_;       // scale * q . k before the ReLU  [rows, width]
   std::vector<float> capped_;        // tanh(s / score_cap)  [rows, width]
   std::vector<float> unscaled_;      // scores before the factor  [rows, width]

@@ -18,7 +18,7 @@ namespace {
 // Computes rows of cells of one request; one instance per thread.
 class TileRows {
  public:
-  // max_rows: of cells, computed together.
+  // max_rows: maximum number of rows of cells that compute() computes together.
   TileRows(const cpu::Prepared& prepared, const float* sums, const TileRequest& request,
            Index max_rows)
       : prepared_(prepared),
@@ -48,7 +48,7 @@ class TileRows {
  private:
   cpu::CellRow& cell_row(Index n) { return cells_[static_cast<std::size_t>(n - first_)]; }
 
-  // Adds `count` rows of pairs, counted from the request's first.
+  // Adds `count` rows of pairs; `from` counts from the first row of the request.
   void add_rows(Index from, Index count) {
     for (Index added = 0; added < count && !is_stopping();) {
       const Index row = request_.row + from + added;
@@ -62,10 +62,10 @@ class TileRows {
   void add_block(Index from, Index rows) {
     const Normaliser normaliser = prepared_.part.normaliser;
     const bool softmax = normaliser == Normaliser::Softmax || normaliser == Normaliser::SpanSoftmax;
-    const float hidden = softmax ? -std::numeric_limits<float>::infinity() : 0;
+    const float hidden_score = softmax ? -std::numeric_limits<float>::infinity() : 0;
     for (Index x = 0; x < columns_.count() && !is_stopping();) {
       const cpu::Tile tile = columns_.tile(x);
-      scores_.compute(tile, s_.data(), cpu::tile_columns, hidden);
+      scores_.compute(tile, s_.data(), cpu::tile_columns, hidden_score);
       if (normaliser == Normaliser::SpanSoftmax) {
         scores_.add_span(tile, s_.data(), cpu::tile_columns);
       }
@@ -78,13 +78,13 @@ class TileRows {
   }
 
   const cpu::Prepared& prepared_;
-  const float* sums_;
+  const float* sums_;  // log-sum-exp or sum of each row; null without a normaliser
   const TileRequest& request_;
   cpu::BlockColumns columns_;
   cpu::TileScores scores_;
   std::vector<float> s_;  // [block_rows, tile_columns]
   std::vector<cpu::CellRow> cells_;
-  Index first_ = 0;
+  Index first_ = 0;  // first row of cells of compute()
 };
 
 class CpuTiles : public AttentionTiles {
@@ -100,13 +100,13 @@ class CpuTiles : public AttentionTiles {
         log_sum_exp_.defined() ? log_sum_exp_.data() + request.head * part_.queries() : nullptr;
     Tensor cells({request.cell_rows(), request.cell_columns()});
     if (cells.empty()) return cells;
-    // Whole blocks of rows at a time.
-    const Index stride = request.sampled ? 1 : std::max<Index>(1, cpu::block_rows / request.step);
-    const Index groups = (cells.dim(0) + stride - 1) / stride;
+    // A job computes whole blocks of rows of pairs.
+    const Index job_rows = request.sampled ? 1 : std::max<Index>(1, cpu::block_rows / request.step);
+    const Index groups = (cells.dim(0) + job_rows - 1) / job_rows;
     parallel_for(groups, 1, [&](Index first, Index last) {
-      TileRows rows(prepared, sums, request, stride);
+      TileRows rows(prepared, sums, request, job_rows);
       for (Index n = first; n < last && !is_stopping(); ++n) {
-        rows.compute(n * stride, std::min((n + 1) * stride, cells.dim(0)), cells);
+        rows.compute(n * job_rows, std::min((n + 1) * job_rows, cells.dim(0)), cells);
       }
     });
     check_stop();
@@ -118,9 +118,9 @@ class CpuTiles : public AttentionTiles {
     std::call_once(once_, [this] {
       prepared_ = std::make_unique<const cpu::Prepared>(part_, cpu::Purpose::Tiles);
       // Scores beyond float32 make the sums infinite.
-      prepared_->careful = std::any_of(log_sum_exp_.begin(), log_sum_exp_.end(), [](float sum) {
-        return std::abs(sum) > 1e30F && !std::isinf(sum);
-      });
+      prepared_->clamps_overflow =
+          std::any_of(log_sum_exp_.begin(), log_sum_exp_.end(),
+                      [](float sum) { return std::abs(sum) > 1e30F && !std::isinf(sum); });
     });
     return *prepared_;
   }

@@ -6,7 +6,7 @@
 namespace attnscope::cpu {
 namespace {
 
-constexpr Index max_in_cache = Index{1} << 20;  // numbers
+constexpr Index max_in_cache = Index{1} << 20;  // maximum size of a result that uses the caches
 // Floats per cache line, where pieces of rows end.
 constexpr Index cache_line = 16;
 
@@ -29,8 +29,8 @@ void WeightWriter::submit(WeightBlock& block) {
 
 void WeightWriter::plan(Index steps) {
   const Index remaining = (block_.rows - row_) * keys_ - column_;
-  const Index share = steps > 0 ? (remaining + steps - 1) / steps : remaining;
-  numbers_per_step_ = (share + cache_line - 1) / cache_line * cache_line;
+  const Index numbers = steps > 0 ? (remaining + steps - 1) / steps : remaining;
+  numbers_per_step_ = (numbers + cache_line - 1) / cache_line * cache_line;
 }
 
 void WeightWriter::advance() {
@@ -64,7 +64,7 @@ void WeightWriter::write_piece(Index begin, Index end) {
   float* to = attention_.data() + (block_.first_row + row_) * keys_;
   std::fill(to + begin, to + first, 0.0F);
   if (first < last) {
-    scale_to_(to + first, block_.p.data() + row_ * block_.p_row + (first - block_.first_key),
+    scale_to_(to + first, block_.p.data() + row_ * block_.p_stride + (first - block_.first_key),
               last - first, block_.factor[n]);
     // The weight of a single key is 1; x * (1 / x) may differ by rounding.
     if (block_.last[n] - block_.first[n] == 1) to[first] = 1;

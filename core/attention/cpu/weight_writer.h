@@ -1,5 +1,5 @@
 // Writes weights of finished rows into the requested attention, in steps while the next rows are
-// computed: after a single large write the processor would wait for the memory.
+// computed, since the processor would have to wait after a single large write.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ ScaleTo scale_into(const RowKernels& kernels, Index size);
 // Weights of rows with one run of keys each, before division by their sums.
 struct WeightBlock {
   Index first_row = 0, rows = 0;  // among the B h L_q rows of the attention
-  Tensor p;                       // [rows, p_row]; its column 0 belongs to key first_key
-  Index p_row = 0, first_key = 0;
+  Tensor p;                       // [rows, p_stride]; column 0 belongs to key first_key
+  Index p_stride = 0, first_key = 0;
   std::array<std::int32_t, block_rows> first{}, last{};  // keys [first, last) of each row
   std::array<float, block_rows> factor{};                // 1 / sum of each row
 };
@@ -27,8 +27,8 @@ class WeightWriter {
   // attention: [B h, L_q, L_k]; undefined if not requested
   WeightWriter(const RowKernels& kernels, Tensor& attention);
 
-  // Begins to write `block` and replaces it by a free one. plan() divides the work into `steps`
-  // calls of advance() before the next submit().
+  // Writes the rest of the previous block, then begins `block` and replaces it by the previous one.
+  // plan() divides the remaining work into `steps` calls of advance() before the next submit().
   void submit(WeightBlock& block);
   void plan(Index steps);
   void advance();

@@ -23,7 +23,7 @@ Var spans(const OperationInput& input) {
   return scale(sigmoid(head_logits(input, "span.v", "span.b")), max_span);
 }
 
-// Largest distance x <= S with x < R + z, or -1.
+// Largest distance x <= S with x < R + z; -1 if there is none.
 Index reach(double z, double ramp, Index max_span) {
   return static_cast<Index>(
       std::ceil(std::clamp(ramp + z, 0.0, static_cast<double>(max_span) + 1)) - 1);
@@ -45,7 +45,8 @@ Pattern span_pattern(const OperationInput& input, const Tensor& z) {
   });
 }
 
-OperationResult evaluate_span(const OperationInput& input, Backend& backend, const Wanted& wanted) {
+OperationResult evaluate_span(const OperationInput& input, Backend& backend,
+                              const ResultRequest& wanted) {
   const Var z = spans(input);
   Part part = plain_part(input, span_pattern(input, z.value()));
   part.normaliser = Normaliser::SpanSoftmax;
@@ -123,7 +124,7 @@ Variant adaptive_span_variant() {
                     [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
                       return Tensor::full(shape, static_cast<float>(values.integer("span")) / 2);
                     },
-                // Spans that increase by head.
+                // Spans increase with the head index.
                 .illustrative =
                     [](const Shape& shape, const Situation&, const Values& values) {
                       const auto span = static_cast<float>(values.integer("span"));
@@ -153,10 +154,10 @@ Variant adaptive_span_variant() {
                 .used = is_dynamic}};
   v.inputs.needs = [](const Values& values) { return Needs{.input = is_dynamic(values)}; };
   v.defaults.from_weights = [](Values& values, const std::function<bool(const std::string&)>& has) {
-    const bool fixed = has("span.z"), dynamic = has("span.v");
-    if (fixed != dynamic) values.set("dynamic", dynamic);
+    const bool has_fixed = has("span.z"), has_dynamic = has("span.v");
+    if (has_fixed != has_dynamic) values.set("dynamic", has_dynamic);
   };
-  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted) {
+  v.evaluate = [](const OperationInput& input, Backend& backend, const ResultRequest& wanted) {
     const Evaluate evaluate_items =
         is_dynamic(input.variant.values) ? item_by_item(evaluate_span) : evaluate_span;
     return evaluate_items(input, backend, wanted);

@@ -20,9 +20,9 @@ Index block_count(Index keys, Index block) {
 std::vector<Index> draw_blocks(Index blocks, Index window_begin, Index window_end, Index global,
                                Index count, std::uint64_t seed) {
   window_begin = std::max(window_begin, global);
-  const Index between = std::max<Index>(0, window_begin - global);  // candidates before the window
-  const Index after = std::max<Index>(0, blocks - std::max(window_end, global));
-  const Index candidates = between + after;
+  const Index left = std::max<Index>(0, window_begin - global);  // candidates before the window
+  const Index right = std::max<Index>(0, blocks - std::max(window_end, global));
+  const Index candidates = left + right;
   Random random(seed);
   std::set<Index> drawn;
   for (Index last = candidates - std::min(count, candidates); last < candidates; ++last) {
@@ -31,7 +31,7 @@ std::vector<Index> draw_blocks(Index blocks, Index window_begin, Index window_en
   }
   std::vector<Index> result;
   for (const Index n : drawn) {
-    result.push_back(n < between ? global + n : std::max(window_end, global) + n - between);
+    result.push_back(n < left ? global + n : std::max(window_end, global) + n - left);
   }
   return result;
 }
@@ -72,33 +72,33 @@ Pattern bigbird_pattern(const PatternInput& in) {
   const auto seed = static_cast<std::uint64_t>(in.values.integer("seed"));
   const Lists* block_lists = in.values.has("random") ? &in.values.get<Lists>("random") : nullptr;
   Index drawn_block = -1, drawn_head = -1;
-  std::vector<Index> drawn;
+  std::vector<Index> picks;
   return build_rows(
       in, by_head ? in.heads : 1,
       {std::to_string(2 * reach + 1) + (reach == 0 ? " block of " : " blocks of ") +
            std::to_string(block),
        "random block", "global key", "global query"},
       [&](PatternBuilder& rows, Index head, Index i) {
-        const Index own_block = i / block;
-        const Index begin = std::max<Index>(0, own_block - reach),
-                    end = std::min(blocks, own_block + reach + 1);
+        const Index query_block = i / block;
+        const Index begin = std::max<Index>(0, query_block - reach),
+                    end = std::min(blocks, query_block + reach + 1);
         rows.add(0, begin * block, end * block);
         rows.add(2, 0, global * block);
         if (last < blocks) rows.add(2, last * block, blocks * block);
-        const bool sees_all = own_block < global || own_block >= last;
+        const bool sees_all = query_block < global || query_block >= last;
         if (sees_all) rows.add(3, 0, blocks * block);
-        if (drawn_block != own_block || drawn_head != head) {
-          drawn_block = own_block;
+        if (drawn_block != query_block || drawn_head != head) {
+          drawn_block = query_block;
           drawn_head = head;
-          const auto row = static_cast<std::uint64_t>(own_block);
+          const auto row = static_cast<std::uint64_t>(query_block);
           const std::uint64_t head_seed =
               by_head ? derived_seed(seed, 1 + static_cast<std::uint64_t>(in.first_head + head))
                       : seed;
-          drawn = block_lists ? (*block_lists)[static_cast<std::size_t>(own_block)]
+          picks = block_lists ? (*block_lists)[static_cast<std::size_t>(query_block)]
                               : draw_blocks(last, begin, end, sees_all ? last : global,
                                             random_blocks, derived_seed(head_seed, row));
         }
-        for (const Index b : drawn) rows.add(1, b * block, (b + 1) * block);
+        for (const Index b : picks) rows.add(1, b * block, (b + 1) * block);
       });
 }
 
@@ -156,13 +156,13 @@ Variant bigbird_variant() {
        .optional = true,
        .unset_label = "drawn",
        .initial = Lists{}}};
-  v.objection = [](const Values& values, const Situation& at) -> std::string {
+  v.objection = [](const Values& values, const Situation& in) -> std::string {
     if (values.integer("window_blocks") % 2 == 0) {
       return "window_blocks: expected an odd number" + found_text(values.integer("window_blocks"));
     }
-    if (at.keys == 0 || !values.has("random")) return {};
+    if (in.keys == 0 || !values.has("random")) return {};
     return random_objection(values.get<Lists>("random"),
-                            block_count(at.keys, values.integer("block")));
+                            block_count(in.keys, values.integer("block")));
   };
   v.cost.bytes = [](const MemoryInput& in) {
     const auto rows =

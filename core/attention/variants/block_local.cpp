@@ -9,18 +9,18 @@ namespace {
 
 Pattern block_pattern(const PatternInput& in) {
   const Values& values = in.values;
-  const Index block = values.integer("block"), before = values.integer("before"),
-              after = values.integer("after"), fill = values.integer("fill");
+  const Index block = values.integer("block"), blocks_before = values.integer("before"),
+              blocks_after = values.integer("after"), fill = values.integer("fill");
   const Index length = fill > 0 ? (in.keys + fill - 1) / fill * fill : in.keys;
   const Index blocks = (length + block - 1) / block;
-  const bool circular = values.flag("circular");
+  const bool is_circular = values.flag("circular");
   return build_rows(in, 1, {"block of " + std::to_string(block), "neighbouring block"},
                     [=](PatternBuilder& rows, Index, Index i) {
-                      const Index own = i / block;
-                      rows.add(0, own * block, (own + 1) * block);
-                      for (Index b = own - before; b <= own + after; ++b) {
-                        const Index near = circular ? ((b % blocks) + blocks) % blocks : b;
-                        if (near >= 0 && near != own) rows.add(1, near * block, (near + 1) * block);
+                      const Index row = i / block;
+                      rows.add(0, row * block, (row + 1) * block);
+                      for (Index b = row - blocks_before; b <= row + blocks_after; ++b) {
+                        const Index key = is_circular ? ((b % blocks) + blocks) % blocks : b;
+                        if (key >= 0 && key != row) rows.add(1, key * block, (key + 1) * block);
                       }
                     });
 }

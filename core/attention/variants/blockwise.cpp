@@ -61,18 +61,18 @@ Variant blockwise_variant() {
                    .optional = true,
                    .unset_label = "shifts",
                    .initial = Lists{}}};
-  v.objection = [](const Values& values, const Situation& at) -> std::string {
+  v.objection = [](const Values& values, const Situation& in) -> std::string {
     if (!values.has("permutations")) return {};
     return permutation_objection(values.get<Lists>("permutations"), values.integer("blocks"),
-                                 at.dimensions);
+                                 in.dimensions);
   };
   v.pattern = [](const PatternInput& in) {
     const Index blocks = in.values.integer("blocks");
     const Index size = (in.keys + blocks - 1) / blocks;
     const Lists* lists =
         in.values.has("permutations") ? &in.values.get<Lists>("permutations") : nullptr;
-    const bool only_group = lists && static_cast<Index>(lists->size()) == in.heads;
-    const Index first = only_group ? 0 : in.first_head;
+    const bool lists_group_only = lists && static_cast<Index>(lists->size()) == in.heads;
+    const Index first = lists_group_only ? 0 : in.first_head;
     return build_rows(in, in.heads, {"block of " + std::to_string(size)},
                       [=](PatternBuilder& rows, Index head, Index i) {
                         const Index block = i / size;

@@ -18,10 +18,10 @@ bool has_function(const Values& values, const char* function) {
   return values.choice("function") == function;
 }
 
-// Compressed old memories, and the positions of their rows for each head (h * rows).
+// Compressed old memories.
 struct Compressed {
-  Var keys, values;  // [B h_kv, n, ...]
-  std::vector<std::int32_t> positions;
+  Var keys, values;                     // [B h_kv, n, ...]
+  std::vector<std::int32_t> positions;  // [h n]
 };
 
 // The `count` rows of largest usage, in order of position.  [B h_kv, count]
@@ -103,21 +103,21 @@ Compressed compress(const OperationInput& input, const Var& keys, const Var& val
   return result;
 }
 
-// Positions of all columns, [h * columns]: compressed, memory, segment.
-std::vector<std::int32_t> column_positions(const Compressed& old, Index heads, Index memory,
+// Positions of the columns of all heads, each in the order compressed, memory, segment.
+std::vector<std::int32_t> column_positions(const Compressed& compressed, Index heads, Index memory,
                                            Index length) {
   const std::vector<std::int32_t> recent = positions_from(-memory, memory + length);
-  const std::size_t count = old.positions.size() / static_cast<std::size_t>(heads);
-  std::vector<std::int32_t> all;
+  const std::size_t count = compressed.positions.size() / static_cast<std::size_t>(heads);
+  std::vector<std::int32_t> result;
   for (std::size_t head = 0; head < static_cast<std::size_t>(heads); ++head) {
-    const auto first = old.positions.begin() + static_cast<std::ptrdiff_t>(head * count);
-    all.insert(all.end(), first, first + static_cast<std::ptrdiff_t>(count));
-    all.insert(all.end(), recent.begin(), recent.end());
+    const auto first = compressed.positions.begin() + static_cast<std::ptrdiff_t>(head * count);
+    result.insert(result.end(), first, first + static_cast<std::ptrdiff_t>(count));
+    result.insert(result.end(), recent.begin(), recent.end());
   }
-  return all;
+  return result;
 }
 
-// Rows that the model compressed in earlier segments (recall() in remembered.h).
+// Rows compressed after earlier segments, which recall() (remembered.h) adds to the weights.
 std::optional<Compressed> find_compressed(const OperationInput& input) {
   const Var* keys = find_weight(input.weights, "compressed.k");
   if (!keys) return std::nullopt;
@@ -133,7 +133,7 @@ std::optional<Compressed> find_compressed(const OperationInput& input) {
 }
 
 OperationResult evaluate_compressive(const OperationInput& input, Backend& backend,
-                                     const Wanted& wanted) {
+                                     const ResultRequest& wanted) {
   const Index d_k = input.k.dim(2), d_v = input.v.dim(2);
   const Var keys = memory_rows(input, "mem.k", d_k), values = memory_rows(input, "mem.v", d_v);
   const Index memory = keys.dim(1), length = key_count(input);
@@ -241,7 +241,7 @@ Variant compressive_variant() {
        .used = [](const Values& values) { return has_function(values, "most_used"); }}};
   v.memory.remember = remember_compressing;
   v.memory.needs_attention = [](const Values& values) { return has_function(values, "most_used"); };
-  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted) {
+  v.evaluate = [](const OperationInput& input, Backend& backend, const ResultRequest& wanted) {
     if (!has_function(input.variant.values, "most_used")) {
       return evaluate_compressive(input, backend, wanted);
     }

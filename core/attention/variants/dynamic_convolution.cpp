@@ -9,13 +9,13 @@
 namespace attnscope {
 namespace {
 
-// Offset from the query back to the start of the kernel.
+// Distance from the query back to the first key of the kernel.
 Index reach_back(Index width, bool causal) {
   return causal ? width - 1 : width / 2;
 }
 
 OperationResult evaluate_convolution(const OperationInput& input, Backend& backend,
-                                     const Wanted& wanted) {
+                                     const ResultRequest& wanted) {
   const Index width = input.variant.values.integer("width");
   const Index reach = reach_back(width, input.causal);
   Part part = plain_part(input, ruled_pattern(input, variant(input.variant.id)));

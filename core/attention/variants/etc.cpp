@@ -9,18 +9,18 @@
 namespace attnscope {
 namespace {
 
-std::string etc_objection(const Values& values, const Situation& at) {
+std::string etc_objection(const Values& values, const Situation& in) {
   const Index global = values.integer("global");
-  if (at.keys > 0 && global > at.keys) {
-    return "global: expected at most the length " + std::to_string(at.keys) + found_text(global);
+  if (in.keys > 0 && global > in.keys) {
+    return "global: expected at most the length " + std::to_string(in.keys) + found_text(global);
   }
-  const bool by_sentences = values.choice("by") == "sentences";  // segments follow from the text
+  const bool by_sentences = values.choice("by") == "sentences";  // sets segments from the text
   if (by_sentences && global < 1) return "global: expected at least 1 with by=sentences, found 0";
-  if (!values.has("segments") || (by_sentences && at.keys == 0)) return {};
+  if (!values.has("segments") || (by_sentences && in.keys == 0)) return {};
   const auto& segments = values.get<std::vector<Index>>("segments");
   const auto found = static_cast<Index>(segments.size());
-  if (at.keys > 0 && found != at.keys - global) {
-    return "segments: expected one entry for each of the " + std::to_string(at.keys - global) +
+  if (in.keys > 0 && found != in.keys - global) {
+    return "segments: expected one entry for each of the " + std::to_string(in.keys - global) +
            " long tokens" + found_text(found);
   }
   for (const Index segment : segments) {
@@ -71,13 +71,13 @@ Pattern etc_pattern(const PatternInput& in) {
 }
 
 // Assigns a global token to each sentence; sentences in excess share the last global token.
-void segments_of_text(Values& values, const TextStructure& shape) {
+void set_segments_from_text(Values& values, const TextStructure& text) {
   if (values.choice("by") != "sentences") return;
-  if (!values.has("global")) values.set("global", std::min(shape.sentences(), shape.tokens()));
+  if (!values.has("global")) values.set("global", std::min(text.sentences(), text.tokens()));
   const Index global = values.integer("global");
   std::vector<Index> segments;
-  for (Index i = global; i < shape.tokens(); ++i) {
-    segments.push_back(std::min(shape.sentence[static_cast<std::size_t>(i)], global - 1));
+  for (Index i = global; i < text.tokens(); ++i) {
+    segments.push_back(std::min(text.sentence[static_cast<std::size_t>(i)], global - 1));
   }
   if (global > 0) values.set("segments", segments);
 }
@@ -137,7 +137,7 @@ Variant etc_variant() {
        .initial = std::vector<Index>{}}};
   v.objection = etc_objection;
   v.pattern = etc_pattern;
-  v.defaults.from_text = segments_of_text;
+  v.defaults.from_text = set_segments_from_text;
   return v;
 }
 

@@ -19,7 +19,7 @@ WeightInfo additive_projection(const char* name, const char* help) {
           .used = is_additive};
 }
 
-OperationResult evaluate_full(OperationInput input, Backend& backend, const Wanted& wanted) {
+OperationResult evaluate_full(OperationInput input, Backend& backend, const ResultRequest& wanted) {
   const Values& values = input.variant.values;
   if (values.has("scale")) input.scale = static_cast<float>(values.real("scale"));
   Part part = plain_part(input, plain_pattern(input, input.causal));

@@ -21,7 +21,8 @@ Var spatial_weights(const OperationInput& input, Index length) {
   return input.heads == 1 ? matrix : concat(copies, 0);
 }
 
-OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, const Wanted& wanted) {
+OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend,
+                              const ResultRequest& wanted) {
   const Index length = input.x.dim(1);
   const Var gate = sigmoid(matmul(input.x, weight(input.weights, "gmlp.u1")));  // [B, L, f]
   const Var mixed = matmul(input.x, weight(input.weights, "gmlp.u2"));          // [B, L, f]

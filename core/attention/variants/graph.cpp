@@ -22,19 +22,19 @@ constexpr float kLeak = 0.2f;
 
 using Edges = std::vector<std::vector<Index>>;
 
-bool is_from(const Values& values, const char* source) {
+bool has_source(const Values& values, const char* source) {
   return values.choice("from") == source;
 }
 
 bool has_adjacency(const Values& values) {
-  return is_from(values, "matrix");
+  return has_source(values, "matrix");
 }
 
 // Neighbours of each node in ascending order. Ignores edges to tokens beyond the text.
-std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index nodes) {
+std::vector<std::vector<Index>> find_neighbours(const PatternInput& in, Index nodes) {
   std::vector<std::vector<Index>> neighbours(static_cast<std::size_t>(nodes));
   const auto link = [&](Index i, Index j) { neighbours[static_cast<std::size_t>(i)].push_back(j); };
-  if (is_from(in.values, "chain")) {
+  if (has_source(in.values, "chain")) {
     for (Index i = 0; i + 1 < nodes; ++i) link(i, i + 1), link(i + 1, i);
   } else if (!in.values.has("edges")) {
     throw InputError(
@@ -57,7 +57,7 @@ std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index node
 // S_i for every source of edges.
 Pattern edge_pattern(const PatternInput& in) {
   if (has_adjacency(in.values)) return painted_pattern(in, "graph.adjacency", "edge", true);
-  const auto neighbours = neighbours_of(in, in.keys);
+  const auto neighbours = find_neighbours(in, in.keys);
   return build_rows(in, 1, {"edge", "itself"}, [&](PatternBuilder& builder, Index, Index i) {
     for (const Index j : neighbours[static_cast<std::size_t>(i)]) builder.add_column(0, j);
     builder.add_column(1, i);
@@ -66,13 +66,13 @@ Pattern edge_pattern(const PatternInput& in) {
 
 // Edges from a bracket to its direct contents and to its counterpart, and between neighbours within
 // the same brackets.
-Edges bracket_edges(const TextStructure& shape) {
-  std::set<std::pair<Index, Index>> edges(shape.brackets.begin(), shape.brackets.end());
-  std::map<Index, Index> last;  // previous token at each level
-  for (Index i = 0; i < shape.tokens(); ++i) {
-    const Index level = shape.enclosing[static_cast<std::size_t>(i)];
+Edges bracket_edges(const TextStructure& text) {
+  std::set<std::pair<Index, Index>> edges(text.brackets.begin(), text.brackets.end());
+  std::map<Index, Index> previous_tokens;  // by level
+  for (Index i = 0; i < text.tokens(); ++i) {
+    const Index level = text.enclosing[static_cast<std::size_t>(i)];
     if (level >= 0) edges.emplace(level, i);
-    const auto [previous, is_first] = last.try_emplace(level, i);
+    const auto [previous, is_first] = previous_tokens.try_emplace(level, i);
     if (!is_first) edges.emplace(std::exchange(previous->second, i), i);
   }
   Edges result;
@@ -80,16 +80,16 @@ Edges bracket_edges(const TextStructure& shape) {
   return result;
 }
 
-void edges_of_text(Values& values, const TextStructure& shape) {
-  if (!is_from(values, "brackets")) return;
-  values.set("edges", bracket_edges(shape));
+void set_edges_from_text(Values& values, const TextStructure& text) {
+  if (!has_source(values, "brackets")) return;
+  values.set("edges", bracket_edges(text));
   values.set("one_way", false);
 }
 
 std::string graph_objection(const Values& values, const Situation&) {
   if (!values.has("edges")) {
-    return is_from(values, "edges") ? "edges: expected a list of pairs of tokens, found nothing"
-                                    : "";
+    return has_source(values, "edges") ? "edges: expected a list of pairs of tokens, found nothing"
+                                       : "";
   }
   for (const std::vector<Index>& edge : values.get<Edges>("edges")) {
     if (edge.size() == 2) continue;
@@ -116,13 +116,13 @@ WeightInfo attention_vector(const char* name, const char* help) {
 // x: [B h, L, d_k], vector: [h, d_k] -> [B, h, L]
 Var products(const Var& x, const Var& vector, Index heads) {
   const Index batch = x.dim(0) / heads;
-  const Var item = reshape(vector, {heads, 1, vector.dim(1)});  // [h, 1, d_k]
-  const std::vector<Var> copies(static_cast<std::size_t>(batch), item);
-  const Var repeated = batch == 1 ? item : concat(copies, 0);                // [B h, 1, d_k]
+  const Var item_vectors = reshape(vector, {heads, 1, vector.dim(1)});  // [h, 1, d_k]
+  const std::vector<Var> copies(static_cast<std::size_t>(batch), item_vectors);
+  const Var repeated = batch == 1 ? item_vectors : concat(copies, 0);        // [B h, 1, d_k]
   return reshape(matmul_transposed(x, repeated), {batch, heads, x.dim(1)});  // [B, h, L]
 }
 
-// LeakyReLU(a_src . q_i + a_dst . k_j).  [B h, L, L]
+// LeakyReLU(a_src . q_i + a_dst . k_j).  [B h, L_q, L]
 Var additive_logits(const OperationInput& input) {
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var rows = products(input.q, weight(input.weights, "graph.src"), input.heads);
@@ -171,21 +171,21 @@ Var degree_weights(const OperationInput& input, const Pattern& pattern) {
 }
 
 OperationResult evaluate_graph(const OperationInput& input, Backend& backend,
-                               const Wanted& wanted) {
+                               const ResultRequest& wanted) {
   Part part = plain_part(input, ruled_pattern(input, variant(input.variant.id)));
   if (has_graph_mode(input.variant.values, "dot")) {
     apply_encoding(part, input, input.causal);
     return run_part(std::move(part), backend, wanted);
   }
-  const bool additive = has_graph_mode(input.variant.values, "additive");
+  const bool has_additive_scores = has_graph_mode(input.variant.values, "additive");
   part.source = Source::Logits;
-  part.logits = additive ? additive_logits(input) : degree_weights(input, *part.pattern);
-  part.normaliser = additive ? Normaliser::Softmax : Normaliser::None;
+  part.logits = has_additive_scores ? additive_logits(input) : degree_weights(input, *part.pattern);
+  part.normaliser = has_additive_scores ? Normaliser::Softmax : Normaliser::None;
   part.q = part.k = Var();
   return run_part(std::move(part), backend, wanted);
 }
 
-// Node 0 is the root, 2i + 1 and 2i + 2 are the children of i; edges are bidirectional.
+// Binary tree: root 0, children 2i + 1 and 2i + 2 of node i, bidirectional edges.
 Tensor binary_tree(const Shape& shape, const Situation&, const Values&) {
   Tensor edges = Tensor::zeros(shape);  // [L, L]
   for (Index child = 1; child < shape[0]; ++child) {
@@ -278,7 +278,7 @@ Variant graph_variant() {
   };
   v.pattern = edge_pattern;
   v.objection = graph_objection;
-  v.defaults.from_text = edges_of_text;
+  v.defaults.from_text = set_edges_from_text;
   v.scores.weights_from = [](const Values& values) {
     return has_graph_mode(values, "convolution") ? WeightsFrom::Degrees : WeightsFrom::Pairs;
   };

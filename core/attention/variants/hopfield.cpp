@@ -9,40 +9,40 @@
 namespace attnscope {
 namespace {
 
-// Largest change of each row.
-std::vector<double> changes(const Tensor& before, const Tensor& after) {
-  const Index size = before.dim(2);
-  std::vector<double> result(static_cast<std::size_t>(before.dim(0) * before.dim(1)), 0.0);
-  for (Index i = 0; i < before.size(); ++i) {
+// Largest absolute change of a number in each row.
+std::vector<double> changes(const Tensor& old_rows, const Tensor& new_rows) {
+  const Index size = old_rows.dim(2);
+  std::vector<double> result(static_cast<std::size_t>(old_rows.dim(0) * old_rows.dim(1)), 0.0);
+  for (Index i = 0; i < old_rows.size(); ++i) {
     double& largest = result[static_cast<std::size_t>(i / size)];
-    largest = std::max(largest, std::abs(static_cast<double>(after[i]) - before[i]));
+    largest = std::max(largest, std::abs(static_cast<double>(new_rows[i]) - old_rows[i]));
   }
   return result;
 }
 
-// Combines the `moving` rows of `after` and the other rows of `before`.
-Var select_rows(const Var& before, const Var& after, const std::vector<bool>& moving) {
-  Tensor moves({before.dim(0), before.dim(1), 1});
-  Tensor stays({before.dim(0), before.dim(1), 1});
-  for (Index i = 0; i < moves.size(); ++i) {
-    moves[i] = moving[static_cast<std::size_t>(i)] ? 1.0f : 0.0f;
-    stays[i] = 1 - moves[i];
+// Uses the rows of `new_rows` where `is_moving`, and the rows of `old_rows` elsewhere.
+Var select_rows(const Var& old_rows, const Var& new_rows, const std::vector<bool>& is_moving) {
+  Tensor new_mask({old_rows.dim(0), old_rows.dim(1), 1});
+  Tensor old_mask({old_rows.dim(0), old_rows.dim(1), 1});
+  for (Index i = 0; i < new_mask.size(); ++i) {
+    new_mask[i] = is_moving[static_cast<std::size_t>(i)] ? 1.0f : 0.0f;
+    old_mask[i] = 1 - new_mask[i];
   }
-  return add(multiply(after, moves), multiply(before, stays));
+  return add(multiply(new_rows, new_mask), multiply(old_rows, old_mask));
 }
 
 OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
-                                  const Wanted& wanted) {
+                                  const ResultRequest& wanted) {
   const Values& values = input.variant.values;
   const double tolerance = values.real("tolerance");
   Part part = plain_part(input, plain_pattern(input, input.causal));
   if (values.has("beta")) part.scale = static_cast<float>(values.real("beta"));
   part.split.clear();
 
-  // xi: state before the last step; `attention` is computed from it.
+  // xi: state of the queries before the last step, which computes `attention` from it.
   const Index rows = input.q.dim(0) * input.q.dim(1);
   Var xi = input.q;
-  std::vector<bool> moving(static_cast<std::size_t>(rows), true);
+  std::vector<bool> is_moving(static_cast<std::size_t>(rows), true);
   IntTensor steps = IntTensor::full({input.q.dim(0), input.q.dim(1)}, 1);
   for (Index step = 2; step <= values.integer("steps"); ++step) {
     check_stop();
@@ -53,14 +53,14 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
     const std::vector<double> change = changes(xi.value(), next.value());
     bool any_moving = false;
     for (Index row = 0; row < rows; ++row) {
-      const auto at = static_cast<std::size_t>(row);
-      moving[at] = moving[at] && !(change[at] < tolerance);
-      if (!moving[at]) continue;
+      const auto index = static_cast<std::size_t>(row);
+      is_moving[index] = is_moving[index] && !(change[index] < tolerance);
+      if (!is_moving[index]) continue;
       any_moving = true;
       steps[row] = static_cast<std::int32_t>(step);
     }
     if (!any_moving) break;
-    xi = select_rows(xi, next, moving);
+    xi = select_rows(xi, next, is_moving);
   }
   part.q = xi;
   OperationResult result = run_part(std::move(part), backend, wanted);

@@ -20,7 +20,7 @@ Parameter size_parameter(const char* key, const char* symbol, const char* label,
           .slider = {.min = 1, .max = 32}};
 }
 
-// Width of the most nearly square image with `pixels` pixels whose height is at most its width.
+// Width of the most nearly square image of `pixels` pixels that is at least as wide as high.
 Index width_of(Index pixels) {
   Index height = std::max<Index>(1, static_cast<Index>(std::sqrt(static_cast<double>(pixels))));
   while (pixels % height != 0) --height;
@@ -90,10 +90,10 @@ Variant image_2d_variant() {
   };
   v.parameters[0].scope.image = "width";
   v.parameters[1].scope.image = "height";
-  v.objection = [](const Values& values, const Situation& at) -> std::string {
+  v.objection = [](const Values& values, const Situation& in) -> std::string {
     const Index pixels = values.integer("width") * values.integer("height");
-    if (at.keys == 0 || pixels == at.keys) return {};
-    return "width: expected width times height to be the length " + std::to_string(at.keys) +
+    if (in.keys == 0 || pixels == in.keys) return {};
+    return "width: expected width times height to be the length " + std::to_string(in.keys) +
            ", found " + to_text(values.integer("width")) + " times " +
            to_text(values.integer("height"));
   };

@@ -6,7 +6,7 @@
 namespace attnscope {
 namespace {
 
-// elu(x) + 1: x + 1 above zero, exp(x) below.
+// elu(x) + 1, which is x + 1 for x > 0 and exp(x) otherwise.
 Features elu_plus_one(const Var& x) {
   const Var above = relu(x), below = scale(relu(scale(x, -1)), -1);
   Features features;
@@ -17,8 +17,8 @@ Features elu_plus_one(const Var& x) {
 }
 
 OperationResult evaluate_linear(const OperationInput& original, Backend& backend,
-                                const Wanted& wanted) {
-  const OperationInput input = with_rotation(original);
+                                const ResultRequest& wanted) {
+  const OperationInput input = rotate_input(original);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Features q_features = elu_plus_one(input.q), k_features = elu_plus_one(k);
   OperationResult result = run_features(input, q_features, k_features, backend, wanted);

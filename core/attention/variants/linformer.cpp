@@ -24,12 +24,12 @@ bool is_shared_by(const Values& values, const char* share) {
   return has_projection(values, "projection") && values.choice("share") == share;
 }
 
-// First `count` columns of a weight that may be longer than the sequence.
+// First `count` columns of a weight, which may have more columns than the text has tokens.
 Var first_columns(const NamedVars& weights, const char* name, Index count) {
-  const Var& whole = weight(weights, name);
-  if (whole.dim(-1) >= count) return slice(whole, -1, 0, count);
+  const Var& stored = weight(weights, name);
+  if (stored.dim(-1) >= count) return slice(stored, -1, 0, count);
   throw InputError(std::string(name) + ": expected at least " + std::to_string(count) +
-                   " columns, found " + std::to_string(whole.dim(-1)));
+                   " columns, found " + std::to_string(stored.dim(-1)));
 }
 
 // Name of the weight that mixes the values.
@@ -44,7 +44,7 @@ Var project_rows(const Var& matrix, const Var& x) {
   return matmul(copies.size() == 1 ? matrix : concat(copies, 0), x);  // [B h, k, e]
 }
 
-// x: [B h, L, e] -> [B h, k, e], with the weights `name` if the mode has weights.
+// Reduces x [B h, L, e] to [B h, k, e]. `name`: weight of the modes that have weights.
 Var shorten_rows(const OperationInput& input, const Var& x, const char* name) {
   const Values& values = input.variant.values;
   const Index count = row_count(values), size = window_count(x.dim(1), count);
@@ -63,13 +63,13 @@ Tensor mixing_matrix(const OperationInput& input, Index length, const char* name
   if (has_projection(values, "mean"))
     return mean_matrix(length, size, count).reshaped({1, count, length});
   if (has_projection(values, "projection")) {
-    const Tensor f = first_columns(input.weights, name, length).value();
-    return f.rank() == 3 ? f : f.reshaped({1, count, length});
+    const Tensor stored = first_columns(input.weights, name, length).value();
+    return stored.rank() == 3 ? stored : stored.reshaped({1, count, length});
   }
-  const Tensor f = first_columns(input.weights, name, size).value();
+  const Tensor stored = first_columns(input.weights, name, size).value();
   Tensor matrix = Tensor::zeros({input.heads, count, length});
   for (Index a = 0; a < input.heads; ++a) {
-    for (Index j = 0; j < length; ++j) matrix(a, j / size, j) = f(a, j % size);
+    for (Index j = 0; j < length; ++j) matrix(a, j / size, j) = stored(a, j % size);
   }
   return matrix;
 }
@@ -86,10 +86,10 @@ Tensor implied_weights(const OperationInput& input, const Tensor& attention, Ind
 }
 
 OperationResult evaluate_linformer(const OperationInput& input, Backend& backend,
-                                   const Wanted& wanted) {
+                                   const ResultRequest& wanted) {
   const Values& values = input.variant.values;
   const Index length = key_count(input), count = row_count(values);
-  // Windows beyond the end of the text are not keys.
+  // Windows beyond the end of the text have no keys.
   const Index used_rows = has_projection(values, "projection")
                               ? count
                               : window_count(length, window_count(length, count));
@@ -145,12 +145,12 @@ WeightInfo projection(const char* name, const char* help, bool mixes_values) {
             return initial_normal(deviation)(shape, n, values, seed);
           },
       .illustrative =
-          [](const Shape& shape, const Situation& at, const Values& values) {
+          [](const Shape& shape, const Situation& in, const Values& values) {
             if (has_projection(values, "convolution")) {
               return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
             }
             return mean_pooling(shape,
-                                at.keys > 0 ? std::min(at.keys, shape.back()) : shape.back());
+                                in.keys > 0 ? std::min(in.keys, shape.back()) : shape.back());
           },
       .used =
           [mixes_values](const Values& values) {

@@ -47,32 +47,32 @@ Var global_heads(const OperationInput& input, const char* letter, Index heads) {
 // Computes all rows with one part. Queries are [q | 0] in local rows and [0 | q_g] in global rows,
 // keys [k | k_g] and values [v | v_g]; each row uses one half of its output.
 OperationResult evaluate_projected_globals(const OperationInput& input, Backend& backend,
-                                           const Wanted& wanted) {
+                                           const ResultRequest& wanted) {
   const std::vector<Index> global = sorted_global(input.variant.values);
   OperationInput global_input = input;
   global_input.q = global_heads(input, "q", input.heads);
   global_input.k = global_heads(input, "k", input.kv_heads);
-  global_input = with_rotation(std::move(global_input));
-  const OperationInput rotated = with_rotation(input);
+  global_input = rotate_input(std::move(global_input));
+  const OperationInput local_input = rotate_input(input);
   const Index length = query_count(input), size = input.v.dim(2);
-  Tensor is_global = Tensor::zeros({length, 1}), is_local = Tensor::full({length, 1}, 1);
+  Tensor global_mask = Tensor::zeros({length, 1}), local_mask = Tensor::full({length, 1}, 1);
   Part part = plain_part(input, ruled_pattern(input, variant("longformer")));
   for (const Index i : global) {
-    is_global[i] = 1;
-    is_local[i] = 0;
+    global_mask[i] = 1;
+    local_mask[i] = 0;
     part.global_rows.push_back(static_cast<std::int32_t>(i));
   }
-  part.q = concat({multiply(rotated.q, is_local), multiply(global_input.q, is_global)}, -1);
-  part.k = concat({rotated.k, global_input.k}, -1);                          // [B h_kv, L, 2 d_k]
+  part.q = concat({multiply(local_input.q, local_mask), multiply(global_input.q, global_mask)}, -1);
+  part.k = concat({local_input.k, global_input.k}, -1);                      // [B h_kv, L, 2 d_k]
   part.v = concat({input.v, global_heads(input, "v", input.kv_heads)}, -1);  // [B h_kv, L, 2 d_v]
   part.split.clear();
   OperationResult result = run_part(std::move(part), backend, wanted);
-  result.output = add(multiply(slice(result.output, -1, 0, size), is_local),
-                      multiply(slice(result.output, -1, size, size), is_global));
+  result.output = add(multiply(slice(result.output, -1, 0, size), local_mask),
+                      multiply(slice(result.output, -1, size, size), global_mask));
   return result;
 }
 
-WeightInfo own_projection(const std::string& letter, const char* operand, bool bias) {
+WeightInfo global_projection(const std::string& letter, const char* operand, bool bias) {
   return {.name = std::string("global.") + (bias ? "b" : "w") + letter,
           .help = std::string(bias ? "Bias of the " : "Projects the ") + operand +
                   " of global positions.",
@@ -89,7 +89,7 @@ WeightInfo own_projection(const std::string& letter, const char* operand, bool b
 
 double longformer_numbers(const MemoryInput& in) {
   if (!has_own_projections(in.values)) return 0;
-  // Three additional projections, their concatenations with q, k and v, and sums of both.
+  // Three additional projections, their concatenations with q, k and v, and sums of the halves.
   constexpr double kVectors = 14;
   return kVectors * static_cast<double>(in.batch * in.heads) *
          static_cast<double>(in.keys * in.key_size);
@@ -140,18 +140,18 @@ Variant longformer_variant() {
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("shared"),
                    .choices = {{"shared", "Shared"}, {"own", "Separate"}}}};
-  v.objection = [](const Values& values, const Situation& at) -> std::string {
+  v.objection = [](const Values& values, const Situation& in) -> std::string {
     for (const Index position : values.get<std::vector<Index>>("global")) {
-      if (at.keys == 0 || position < at.keys) continue;
-      return "global: expected positions below the length " + std::to_string(at.keys) +
+      if (in.keys == 0 || position < in.keys) continue;
+      return "global: expected positions below the length " + std::to_string(in.keys) +
              found_text(position);
     }
     return {};
   };
   for (const bool bias : {false, true}) {
-    v.weights.push_back(own_projection("q", "queries", bias));
-    v.weights.push_back(own_projection("k", "keys", bias));
-    v.weights.push_back(own_projection("v", "values", bias));
+    v.weights.push_back(global_projection("q", "queries", bias));
+    v.weights.push_back(global_projection("k", "keys", bias));
+    v.weights.push_back(global_projection("v", "values", bias));
   }
   v.pattern = longformer_pattern;
   return v;

@@ -25,7 +25,7 @@ struct Hashes {
 };
 
 // Number of buckets of each factor of a hash; one factor by default.
-std::vector<Index> factors_of(const Values& values) {
+std::vector<Index> hash_factors(const Values& values) {
   const Index buckets = values.integer("buckets"), first = values.integer("factor");
   if (first == 0) return {buckets};
   return {first, buckets / first};
@@ -33,7 +33,7 @@ std::vector<Index> factors_of(const Values& values) {
 
 Index rotation_columns(const Values& values) {
   Index columns = 0;
-  for (const Index factor : factors_of(values)) columns += factor / 2;
+  for (const Index factor : hash_factors(values)) columns += factor / 2;
   return columns;
 }
 
@@ -57,7 +57,7 @@ std::int32_t hash(const float* x, const float* rotation, Index size, Index half,
   for (Index b = 0; b < half; ++b) {
     rotated[static_cast<std::size_t>(half + b)] = -rotated[static_cast<std::size_t>(b)];
   }
-  return static_cast<std::int32_t>(first_greatest(rotated));
+  return static_cast<std::int32_t>(first_maximum(rotated));
 }
 
 // Combines the buckets of all factors, which use separate columns of the rotation; the first factor
@@ -99,15 +99,15 @@ Hashes hash_rows(const Tensor& q, const Tensor& rotation, const std::vector<Inde
   return hashes;
 }
 
-// Adds the keys that position i sees in one round, except itself: its bucket and, with chunks, only
-// the part of the bucket in its own and the neighbouring chunks of the sorted positions.
+// Adds the keys of the bucket of position i in one round, except i itself. With chunks, adds only
+// keys in the same and the neighbouring chunks of the sorted positions.
 void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index head, Index i,
                const Values& values) {
   const Index chunk = values.integer("chunk");
   const Index heads = hashes.bucket.dim(1), length = hashes.bucket.dim(2);
-  const Index at = (round * heads + head) * length;
-  const std::int32_t* order = hashes.order.data() + at;
-  const std::int32_t* bucket = hashes.bucket.data() + at;
+  const Index offset = (round * heads + head) * length;
+  const std::int32_t* order = hashes.order.data() + offset;
+  const std::int32_t* bucket = hashes.bucket.data() + offset;
   const auto less = [bucket](std::int32_t position, std::int32_t b) {
     return bucket[position] < b;
   };
@@ -117,9 +117,9 @@ void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index he
   Index first = std::lower_bound(order, order + length, bucket[i], less) - order;
   Index end = std::upper_bound(order, order + length, bucket[i], more) - order;
   if (chunk > 0) {
-    const Index own_chunk = hashes.rank[at + i] / chunk;
-    first = std::max(first, (own_chunk - values.integer("before")) * chunk);
-    end = std::min(end, (own_chunk + values.integer("after") + 1) * chunk);
+    const Index query_chunk = hashes.rank[offset + i] / chunk;
+    first = std::max(first, (query_chunk - values.integer("before")) * chunk);
+    end = std::min(end, (query_chunk + values.integer("after") + 1) * chunk);
   }
   for (Index r = first; r < end; ++r) {
     if (order[r] != i) rows.add_column(static_cast<int>(round), order[r]);
@@ -134,7 +134,7 @@ Pattern hashed_pattern(const OperationInput& input, const Hashes& hashes) {
   PatternBuilder rows(input.heads, length, length, std::move(rules));
   for (Index head = 0; head < input.heads; ++head) {
     for (Index i = 0; i < length; ++i) {
-      if (input.causal) rows.causal_limit(i + 1);
+      if (input.causal) rows.set_causal_limit(i + 1);
       for (Index n = 0; n < rounds; ++n) add_round(rows, hashes, n, head, i, input.variant.values);
       if (rows.row_is_empty()) rows.add_column(static_cast<int>(rounds), i);
       rows.next_row();
@@ -143,16 +143,16 @@ Pattern hashed_pattern(const OperationInput& input, const Hashes& hashes) {
   return rows.finish();
 }
 
-// ---- Released code: the chunks of all rounds form a circle, a chunk sees all of its neighbours
+// ---- Released code: the chunks of all rounds form a circle, a chunk sees its neighbouring chunks
 // regardless of bucket, and a key that a query sees n times has n columns.
 
 // Number of times that a query sees a key, and the first round in which it does.
-struct Sightings {
+struct KeyOccurrences {
   std::int32_t count = 0, round = 0;
 };
-using SeenKeys = std::vector<std::map<std::int32_t, Sightings>>;  // [h L]
+using VisibleKeys = std::vector<std::map<std::int32_t, KeyOccurrences>>;  // [h L]
 
-SeenKeys find_seen_keys(const OperationInput& input, const Hashes& hashes) {
+VisibleKeys find_visible_keys(const OperationInput& input, const Hashes& hashes) {
   const Values& values = input.variant.values;
   const Index rounds = hashes.bucket.dim(0), heads = input.heads, length = hashes.bucket.dim(2);
   const Index chunk = values.integer("chunk"), fill = values.integer("fill");
@@ -160,45 +160,45 @@ SeenKeys find_seen_keys(const OperationInput& input, const Hashes& hashes) {
       (length + std::max(fill, chunk) - 1) / std::max(fill, chunk) * std::max(fill, chunk);
   const Index chunks = padded_length / chunk;  // per round
   const bool is_single_chunk = chunks == 1;
-  SeenKeys seen(static_cast<std::size_t>(heads * length));
+  VisibleKeys visible_keys(static_cast<std::size_t>(heads * length));
   for (Index row = 0; row < heads * length; ++row) {
     const Index head = row / length, i = row % length;
-    auto& keys = seen[static_cast<std::size_t>(row)];
+    auto& keys = visible_keys[static_cast<std::size_t>(row)];
     const auto add_chunk = [&](Index round, Index first, Index end) {
       const std::int32_t* order = hashes.order.data() + (round * heads + head) * length;
       for (Index r = first; r < std::min(end, length); ++r) {
         if (order[r] == i || (input.causal && order[r] > i)) continue;
-        Sightings& key = keys[order[r]];
+        KeyOccurrences& key = keys[order[r]];
         if (key.count++ == 0) key.round = static_cast<std::int32_t>(round);
       }
     };
     for (Index round = 0; round < (is_single_chunk ? 1 : rounds); ++round) {
       const Index rank = hashes.rank[(round * heads + head) * length + i];
-      const Index own_chunk = round * chunks + rank / chunk, all_chunks = rounds * chunks;
-      const Index before = is_single_chunk ? 0 : values.integer("before"),
-                  after = is_single_chunk ? 0 : values.integer("after");
-      for (Index c = own_chunk - before; c <= own_chunk + after; ++c) {
-        const Index at = ((c % all_chunks) + all_chunks) % all_chunks;
-        add_chunk(at / chunks, at % chunks * chunk, (at % chunks + 1) * chunk);
+      const Index query_chunk = round * chunks + rank / chunk, all_chunks = rounds * chunks;
+      const Index chunks_before = is_single_chunk ? 0 : values.integer("before"),
+                  chunks_after = is_single_chunk ? 0 : values.integer("after");
+      for (Index c = query_chunk - chunks_before; c <= query_chunk + chunks_after; ++c) {
+        const Index key_chunk = ((c % all_chunks) + all_chunks) % all_chunks;
+        add_chunk(key_chunk / chunks, key_chunk % chunks * chunk, (key_chunk % chunks + 1) * chunk);
       }
     }
     if (keys.empty()) keys[static_cast<std::int32_t>(i)] = {1, static_cast<std::int32_t>(rounds)};
   }
-  return seen;
+  return visible_keys;
 }
 
-// Columns [copies L]: a key that is seen n times is allowed in the first n copies.
-Pattern copies_pattern(const OperationInput& input, const SeenKeys& seen, Index rounds,
+// Columns [copies L]: a key that is visible n times is allowed in the first n copies.
+Pattern copies_pattern(const OperationInput& input, const VisibleKeys& visible_keys, Index rounds,
                        Index copies) {
-  const Index length = static_cast<Index>(seen.size()) / input.heads;
+  const Index length = static_cast<Index>(visible_keys.size()) / input.heads;
   std::vector<std::string> rules;
   for (Index n = 0; n < rounds; ++n) rules.push_back("chunks of round " + std::to_string(n + 1));
   rules.push_back("itself");
   PatternBuilder rows(input.heads, length, copies * length, std::move(rules));
-  for (const auto& keys : seen) {
-    for (const auto& [key, sightings] : keys) {
-      for (Index n = 0; n < std::min<Index>(copies, sightings.count); ++n) {
-        rows.add_column(sightings.round, n * length + key);
+  for (const auto& keys : visible_keys) {
+    for (const auto& [key, occurrences] : keys) {
+      for (Index n = 0; n < std::min<Index>(copies, occurrences.count); ++n) {
+        rows.add_column(occurrences.round, n * length + key);
       }
     }
     rows.next_row();
@@ -206,7 +206,7 @@ Pattern copies_pattern(const OperationInput& input, const SeenKeys& seen, Index 
   return rows.finish();
 }
 
-// Merges the columns of copies: adds them, or uses the first if all are equal (scores).
+// Merges the columns of copies: adds them if `sum`, otherwise uses the first (equal scores).
 Tensor merge_copies(const Tensor& columns, Index copies, bool sum) {
   const Index heads = columns.dim(0), queries = columns.dim(1);
   const Index length = columns.dim(2) / copies;
@@ -225,18 +225,18 @@ Var repeat_rows(const Var& x, Index copies) {
 }
 
 OperationResult evaluate_released(const OperationInput& input, const Hashes& hashes,
-                                  Backend& backend, const Wanted& wanted) {
-  const SeenKeys seen = find_seen_keys(input, hashes);
+                                  Backend& backend, const ResultRequest& wanted) {
+  const VisibleKeys visible_keys = find_visible_keys(input, hashes);
   const Index rounds = hashes.bucket.dim(0), length = input.q.dim(1), size = input.q.dim(2);
   Index copies = 1;
-  for (const auto& keys : seen) {
-    for (const auto& [key, sightings] : keys) copies = std::max<Index>(copies, sightings.count);
+  for (const auto& keys : visible_keys) {
+    for (const auto& [key, occurrences] : keys) copies = std::max<Index>(copies, occurrences.count);
   }
-  Part part = plain_part(input, copies_pattern(input, seen, rounds, copies));
+  Part part = plain_part(input, copies_pattern(input, visible_keys, rounds, copies));
   if (!input.scale) part.scale = 1;
   // Unit length, with an epsilon against division by zero.  [h, L, d_k]
-  const auto unit = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
-  part.k = repeat_rows(rms_norm(input.q, Var(Tensor::full({size}, unit)), 1e-6), copies);
+  const auto norm_weight = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
+  part.k = repeat_rows(rms_norm(input.q, Var(Tensor::full({size}, norm_weight)), 1e-6), copies);
   part.v = repeat_rows(repeat_heads(input.v, input.heads, input.kv_heads), copies);
   part.pos_k.clear();
   for (Index column = 0; column < copies * length; ++column) {
@@ -247,19 +247,20 @@ OperationResult evaluate_released(const OperationInput& input, const Hashes& has
   apply_encoding(part, input, input.causal);
   part.scale = scale;
   if (copies == 1) return run_part(std::move(part), backend, wanted);
-  Wanted copies_wanted = wanted;
+  ResultRequest copies_wanted = wanted;
   copies_wanted.attention = wanted.attention || wanted.device_attention;
   copies_wanted.device_attention = copies_wanted.tiles = false;
   OperationResult result = run_part(std::move(part), backend, copies_wanted);
   if (result.attention.defined()) result.attention = merge_copies(result.attention, copies, true);
   if (result.scores.defined()) result.scores = merge_copies(result.scores, copies, false);
   result.mask = ByteTensor();
-  result.pattern = std::make_shared<const Pattern>(copies_pattern(input, seen, rounds, 1));
+  result.pattern = std::make_shared<const Pattern>(copies_pattern(input, visible_keys, rounds, 1));
   result.part.reset();
   return result;
 }
 
-OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted) {
+OperationResult evaluate_item(const OperationInput& input, Backend& backend,
+                              const ResultRequest& wanted) {
   const Values& values = input.variant.values;
   const Var* stored_rotation = find_weight(input.weights, "lsh.rotation");
   const Tensor rotation =
@@ -267,7 +268,7 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
                       : drawn_for_heads(input, "lsh.rotation",
                                         rotation_shape(values, input.heads, input.q.dim(2)), 1, 1,
                                         static_cast<std::uint64_t>(values.integer("seed")));
-  const Hashes hashes = hash_rows(input.q.value(), rotation, factors_of(values));
+  const Hashes hashes = hash_rows(input.q.value(), rotation, hash_factors(values));
   if (is_released_form(values)) {
     OperationResult result = evaluate_released(input, hashes, backend, wanted);
     result.extra_counts["lsh.bucket"] = hashes.bucket;
@@ -293,14 +294,13 @@ double lsh_memory(const MemoryInput& in) {
   const double rotation =
       rounds * heads * static_cast<double>(in.key_size * rotation_columns(values));
   const double hashes = 3 * rounds * heads * keys;  // bucket, rank, order
-  double bucket_keys =
-      keys / static_cast<double>(values.integer("buckets"));  // of a row in a round
+  double bucket_keys = keys / static_cast<double>(values.integer("buckets"));  // per row and round
   if (chunk > 0) {
     const auto chunks = static_cast<double>(1 + values.integer("before") + values.integer("after"));
     bucket_keys = is_released_form(values) ? chunk * chunks : std::min(bucket_keys, chunk * chunks);
   }
-  const double seen_keys = std::min(keys, rounds * bucket_keys) * (in.causal ? 0.5 : 1);
-  const double runs = heads * static_cast<double>(in.queries) * seen_keys;
+  const double keys_per_row = std::min(keys, rounds * bucket_keys) * (in.causal ? 0.5 : 1);
+  const double runs = heads * static_cast<double>(in.queries) * keys_per_row;
   constexpr double kBytesOfMapNode = 64;
   return sizeof(float) * (rotation + hashes) +
          runs * (kBytesOfRun + (is_released_form(values) ? kBytesOfMapNode : 0));

@@ -19,18 +19,18 @@ namespace {
 // The `top` stored keys of largest product with each query, the first if equal.  [rows, top]
 std::vector<std::int32_t> nearest_keys(const Tensor& q, const Tensor& memory, Index heads,
                                        Index kv_heads, Index top) {
-  const Index queries = q.dim(1), size = q.dim(2), stored = memory.dim(1);
-  std::vector<double> unit =
-      exact_unit_rows(memory.data(), memory.dim(0) * stored, size);  // [h_kv, M, d_k]
-  std::vector<std::int32_t> chosen(static_cast<std::size_t>(heads * queries * top));
+  const Index queries = q.dim(1), size = q.dim(2), stored_count = memory.dim(1);
+  std::vector<double> unit_keys =
+      exact_unit_rows(memory.data(), memory.dim(0) * stored_count, size);  // [h_kv, M, d_k]
+  std::vector<std::int32_t> nearest(static_cast<std::size_t>(heads * queries * top));
   parallel_for(heads * queries, 1, [&](Index first, Index last) {
-    std::vector<double> products(static_cast<std::size_t>(stored));
-    std::vector<std::int32_t> order(static_cast<std::size_t>(stored));
+    std::vector<double> products(static_cast<std::size_t>(stored_count));
+    std::vector<std::int32_t> order(static_cast<std::size_t>(stored_count));
     for (Index row = first; row < last && !is_stopping(); ++row) {
       const Index kv = row / queries / (heads / kv_heads);
-      for (Index m = 0; m < stored; ++m) {
-        products[static_cast<std::size_t>(m)] =
-            exact_dot(unit.data() + (kv * stored + m) * size, q.data() + row * size, size);
+      for (Index m = 0; m < stored_count; ++m) {
+        products[static_cast<std::size_t>(m)] = exact_dot(
+            unit_keys.data() + (kv * stored_count + m) * size, q.data() + row * size, size);
       }
       std::iota(order.begin(), order.end(), 0);
       const auto is_nearer = [&](std::int32_t a, std::int32_t b) {
@@ -40,22 +40,22 @@ std::vector<std::int32_t> nearest_keys(const Tensor& q, const Tensor& memory, In
       };
       std::partial_sort(order.begin(), order.begin() + top, order.end(), is_nearer);
       std::sort(order.begin(), order.begin() + top);
-      std::copy_n(order.begin(), top, chosen.begin() + row * top);
+      std::copy_n(order.begin(), top, nearest.begin() + row * top);
     }
   });
   check_stop();
-  return chosen;
+  return nearest;
 }
 
 // S_i over the memory alone (length 0), or over memory and segment.
-Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::int32_t>& chosen,
+Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::int32_t>& nearest,
                           Index top, Index memory, Index length) {
   const Index first = first_position(input), queries = query_count(input);
   PatternBuilder rows(input.heads, queries, memory + length, {"retrieved", "local"});
   for (Index head = 0; head < input.heads; ++head) {
     for (Index row = 0; row < queries; ++row) {
-      const auto at = chosen.begin() + (head * queries + row) * top;
-      std::for_each(at, at + top, [&](std::int32_t m) { rows.add_column(0, m); });
+      const auto first_key = nearest.begin() + (head * queries + row) * top;
+      std::for_each(first_key, first_key + top, [&](std::int32_t m) { rows.add_column(0, m); });
       if (length > 0) rows.add(1, memory, memory + first + row + 1);
       rows.next_row();
     }
@@ -63,33 +63,33 @@ Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::in
   return rows.finish();
 }
 
-// Concatenates the columns of `left` and `right`, weighted by the head's gate.  [h, L, M + L]
+// Concatenates the columns of `left` and `right`, weighted by each head's gate.  [h, L, M + L]
 Tensor concat_columns(const Tensor& left, const Tensor& right, const Tensor* gate) {
   const Index heads = right.dim(0), queries = right.dim(1);
   const Index memory = left.defined() ? left.dim(2) : 0, length = right.dim(2);
-  Tensor both({heads, queries, memory + length});
-  float* out = both.data();
+  Tensor result({heads, queries, memory + length});
+  float* out = result.data();
   for (Index row = 0; row < heads * queries; ++row) {
     const float g = gate ? (*gate)[row / queries] : 0.5f;
     const float left_factor = gate ? g : 1, right_factor = gate ? 1 - g : 1;
     for (Index m = 0; m < memory; ++m) *out++ = left_factor * left[row * memory + m];
     for (Index j = 0; j < length; ++j) *out++ = right_factor * right[row * length + j];
   }
-  return both;
+  return result;
 }
 
 bool has_unit_length(const Values& values, const char* vectors) {
   return values.choice("normalise") == vectors;
 }
 
-// Weight of the memory for each head; 0 if it is empty.  [h]
-Var memory_share(const OperationInput& input, bool has_memory) {
+// Weight of the memory for each head; 0 if the memory is empty.  [h]
+Var memory_gate(const OperationInput& input, bool has_memory) {
   const Var& gate = weight(input.weights, "memorizing.gate");
   return has_memory ? sigmoid(gate) : Var(Tensor::zeros(gate.shape()));
 }
 
-OperationResult memorizing_item(const OperationInput& original, Backend& backend,
-                                const Wanted& wanted) {
+OperationResult evaluate_memorizing(const OperationInput& original, Backend& backend,
+                                    const ResultRequest& wanted) {
   const Values& values = original.variant.values;
   OperationInput input = original;
   const Var stored_keys = memory_rows(input, "mem.k", input.k.dim(2));
@@ -99,29 +99,29 @@ OperationResult memorizing_item(const OperationInput& original, Backend& backend
   const Index memory = stored_keys.dim(1), length = key_count(input);
   const Index top = std::min(values.integer("top"), memory);
   const bool has_memory = memory > 0;
-  const Var gate = memory_share(input, has_memory);  // [h]
+  const Var gate = memory_gate(input, has_memory);  // [h]
 
-  Wanted part_wanted = wanted;
+  ResultRequest part_wanted = wanted;
   part_wanted.device_attention = part_wanted.log_sum_exp = part_wanted.tiles = false;
   part_wanted.attention = wanted.attention || wanted.device_attention;
   Part local = plain_part(input, plain_pattern(input, true));
   local.k = unit_rows(input.k);
   local.split.clear();
   apply_encoding(local, input, true);
-  const float scale = local.scale;  // an encoding's default applies to the whole operation
+  const float scale = local.scale;  // an encoding's default scale also applies to the retrieval
   OperationResult result = run_part(std::move(local), backend, part_wanted);
   OperationResult retrieved;
-  const std::vector<std::int32_t> chosen =
+  const std::vector<std::int32_t> nearest =
       nearest_keys(original.q.value(), stored_keys.value(), input.heads, input.kv_heads, top);
-  const auto scale_heads = [&](const Var& output, const Var& share) {
+  const auto scale_heads = [&](const Var& output, const Var& head_factors) {
     const Shape shape = output.shape();  // [h, L, d_v]
     const Var flat = reshape(output, {shape[0], shape[1] * shape[2]});
-    return reshape(multiply(flat, reshape(share, {shape[0], 1})), shape);
+    return reshape(multiply(flat, reshape(head_factors, {shape[0], 1})), shape);
   };
-  const Var local_share = subtract(Var(Tensor::full({input.heads}, 1.0f)), gate);
-  result.output = scale_heads(result.output, local_share);
+  const Var local_gate = subtract(Var(Tensor::full({input.heads}, 1.0f)), gate);
+  result.output = scale_heads(result.output, local_gate);
   if (has_memory) {
-    Part part = plain_part(input, retrieved_pattern(input, chosen, top, memory, 0));
+    Part part = plain_part(input, retrieved_pattern(input, nearest, top, memory, 0));
     part.k = unit_rows(stored_keys);
     part.v = stored_values;
     part.split.clear();
@@ -136,7 +136,7 @@ OperationResult memorizing_item(const OperationInput& original, Backend& backend
   }
   if (wanted.scores) result.scores = concat_columns(retrieved.scores, result.scores, nullptr);
   result.pattern =
-      std::make_shared<const Pattern>(retrieved_pattern(input, chosen, top, memory, length));
+      std::make_shared<const Pattern>(retrieved_pattern(input, nearest, top, memory, length));
   result.part.reset();
   result.quantities["memorizing.gate"] = gate;
   result.columns = {{KeyKind::Memory, memory}, {KeyKind::Token, length}};
@@ -190,9 +190,9 @@ Variant memorizing_variant() {
                    {"queries_keys", "queries, keys"}}},
       segments_parameter("memory", "M", "Memory", "Number of positions stored.")};
   v.memory.remember = remember_keys;
-  v.objection = [](const Values& values, const Situation& at) -> std::string {
-    const Index top = values.integer("top"), memory = at.dimensions.memory;
-    if (!at.dimensions.is_memory_final || top <= memory) return {};  // in a model, the memory grows
+  v.objection = [](const Values& values, const Situation& in) -> std::string {
+    const Index top = values.integer("top"), memory = in.dimensions.memory;
+    if (!in.dimensions.is_memory_final || top <= memory) return {};  // in a model, the memory grows
     return "top: expected at most the " + std::to_string(memory) + " rows of mem.k" +
            found_text(top);
   };
@@ -212,7 +212,7 @@ Variant memorizing_variant() {
                 .help = "Weight of the memory for each head, before the sigmoid.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
                 .initial = initial_zeros()}};
-  v.evaluate = item_by_item(memorizing_item);
+  v.evaluate = item_by_item(evaluate_memorizing);
   return v;
 }
 

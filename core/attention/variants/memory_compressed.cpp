@@ -10,7 +10,7 @@ namespace attnscope {
 namespace {
 
 OperationResult evaluate_compressed(const OperationInput& input, Backend& backend,
-                                    const Wanted& wanted) {
+                                    const ResultRequest& wanted) {
   const Index stride = input.variant.values.integer("stride"), keys = key_count(input);
   const Index size = std::min(stride, keys), count = window_count(keys, size);
   const auto convolve = [&](const Var& x, const char* name) {

@@ -17,23 +17,23 @@
 namespace attnscope {
 namespace {
 
-// Orthogonalises the rows of each block of `size` rows, with lengths distributed like those of
-// independent normal vectors.
-void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_from) {
+// Orthogonalises the rows of each block of `size` rows, and scales each row to the length of the
+// same row of `length_rows`.
+void orthogonalise(float* rows, Index count, Index size, const Tensor& length_rows) {
   using Matrix = Eigen::MatrixXd;
   for (Index first = 0; first < count; first += size) {
     check_stop();
-    const Index in_block = std::min(size, count - first);
-    Matrix block(size, in_block), lengths(size, in_block);  // rows as columns
-    for (Index r = 0; r < in_block; ++r) {
+    const Index block_size = std::min(size, count - first);
+    Matrix block(size, block_size), lengths(size, block_size);  // rows as columns
+    for (Index r = 0; r < block_size; ++r) {
       for (Index i = 0; i < size; ++i) {
         block(i, r) = rows[(first + r) * size + i];
-        lengths(i, r) = lengths_from[(first + r) * size + i];
+        lengths(i, r) = length_rows[(first + r) * size + i];
       }
     }
     const Eigen::HouseholderQR<Matrix> qr(block);
-    const Matrix q = qr.householderQ() * Matrix::Identity(size, in_block);
-    for (Index r = 0; r < in_block; ++r) {
+    const Matrix q = qr.householderQ() * Matrix::Identity(size, block_size);
+    for (Index r = 0; r < block_size; ++r) {
       // The sign of a reflection is arbitrary: use the sign of the drawn row.
       const double sign = qr.matrixQR()(r, r) < 0 ? -1 : 1;
       const double length = sign * lengths.col(r).norm();
@@ -64,17 +64,17 @@ Var performer_matrix(const OperationInput& input) {
 // exp(2 kLift), which leaves room in float32 for larger sums and for small products.
 constexpr float kLift = 30;
 
-// Largest number of each row, or of all rows of each head, minus kLift.
-Tensor lowered_largest(const Tensor& x, bool by_row) {
+// Largest exponent of each row, or of all rows of each head, minus kLift.
+Tensor exponent_offsets(const Tensor& x, bool by_row) {
   Tensor result({x.dim(0), by_row ? x.dim(1) : 1, 1});
   const Index size = x.size() / result.size();
-  constexpr Index kAtOnce = Index{1} << 20;
+  constexpr Index kChunk = Index{1} << 20;
   for (Index n = 0; n < result.size(); ++n) {
     float largest = x[n * size];
-    for (Index first = 0; first < size; first += kAtOnce) {
+    for (Index first = 0; first < size; first += kChunk) {
       check_stop();
       const float* const from = x.data() + n * size + first;
-      largest = std::max(largest, *std::max_element(from, from + std::min(kAtOnce, size - first)));
+      largest = std::max(largest, *std::max_element(from, from + std::min(kChunk, size - first)));
     }
     result[n] = largest - kLift;
   }
@@ -82,7 +82,7 @@ Tensor lowered_largest(const Tensor& x, bool by_row) {
 }
 
 // Larger exponents make float32 rounding visible in the weights.
-constexpr float kExactFrom = 16;
+constexpr float kMaxRoundedExponent = 16;
 
 // s w·x - s² |x|² / 2 for every row of x and w, or s² |x|² / 2 if w is undefined.
 Doubles exact_exponents(const Tensor& x, const Tensor& w, Index heads, double s) {
@@ -104,8 +104,8 @@ Doubles exact_exponents(const Tensor& x, const Tensor& w, Index heads, double s)
   return exponents;
 }
 
-// Queries or keys, from which features are computed.
-struct Side {
+// Queries or keys from which features are computed.
+struct FeatureInput {
   const Var& x;  // [B h, L, d_k]
   const Var& w;  // [h, m, d_k]
   Index heads;
@@ -120,64 +120,64 @@ Var half_square(const Var& x) {
   return reshape(scale(sum_axis(multiply(x, x), 2), 0.5f), {x.dim(0), x.dim(1), 1});
 }
 
-bool shows_rounding(const Tensor& half_squares) {
+bool has_visible_rounding(const Tensor& half_squares) {
   return !std::all_of(half_squares.begin(), half_squares.end(),
-                      [](float x) { return x <= kExactFrom; });
+                      [](float x) { return x <= kMaxRoundedExponent; });
 }
 
 // exp(exponents) up to factors that cancel in the ratio: one per query, one per head for keys.
 Var plain_exponentials(const Features& features, bool is_query) {
   const Var& exponents = features.exponents;
-  Var lowered = subtract(exponents, lowered_largest(exponents.value(), is_query));
+  Var shifted = subtract(exponents, exponent_offsets(exponents.value(), is_query));
   if (!features.exact_exponents.empty()) {
     Tensor errors(exponents.shape());
     std::transform(features.exact_exponents.begin(), features.exact_exponents.end(),
                    exponents.value().begin(), errors.begin(), [](double exact, float rounded) {
                      return static_cast<float>(exact - static_cast<double>(rounded));
                    });
-    lowered = add(lowered, errors);
+    shifted = add(shifted, errors);
   }
-  return exp(lowered);
+  return exp(shifted);
 }
 
-Features positive_features(const Side& side) {
-  const Var x = side.scaled_input(), half_squares = half_square(x);
+Features positive_features(const FeatureInput& input) {
+  const Var x = input.scaled_input(), half_squares = half_square(x);
   Features features;
-  features.exponents = subtract(feature_products(x, side.w, side.heads), half_squares);
-  if (shows_rounding(half_squares.value())) {
+  features.exponents = subtract(feature_products(x, input.w, input.heads), half_squares);
+  if (has_visible_rounding(half_squares.value())) {
     features.exact_exponents =
-        exact_exponents(side.x.value(), side.w.value(), side.heads, side.input_scale());
+        exact_exponents(input.x.value(), input.w.value(), input.heads, input.input_scale());
   }
-  features.plain = plain_exponentials(features, side.is_query);  // [B h, L, m]
+  features.plain = plain_exponentials(features, input.is_query);  // [B h, L, m]
   return features;
 }
 
-// [B h, L, 2 m]
-Features trigonometric_features(const Side& side) {
-  const Var x = side.scaled_input();
-  const Var angles = feature_products(x, side.w, side.heads);  // [B h, L, m]
+// Sines and cosines of all directions. [B h, L, 2 m]
+Features trigonometric_features(const FeatureInput& input) {
+  const Var x = input.scaled_input();
+  const Var angles = feature_products(x, input.w, input.heads);  // [B h, L, m]
   Features features;
   features.mantissa = concat({sine(angles), cosine(angles)}, 2);
   features.plain = features.mantissa;
-  features.exact_mantissa = [x = side.x.value(), w = side.w.value(), s = side.input_scale()] {
+  features.exact_mantissa = [x = input.x.value(), w = input.w.value(), s = input.input_scale()] {
     return exact_waves({x.begin(), x.end()}, x.shape(), w, s);
   };
-  if (side.is_query) return features;  // exp(|q|^2 / 2) cancels
+  if (input.is_query) return features;  // exp(|q|^2 / 2) cancels
   features.exponents = half_square(x);
-  features.exact_exponents = exact_exponents(side.x.value(), {}, side.heads, side.input_scale());
+  features.exact_exponents = exact_exponents(input.x.value(), {}, input.heads, input.input_scale());
   features.plain = multiply(features.mantissa, plain_exponentials(features, false));
   return features;
 }
 
 OperationResult evaluate_performer(const OperationInput& original, Backend& backend,
-                                   const Wanted& wanted) {
-  const OperationInput input = with_rotation(original);
+                                   const ResultRequest& wanted) {
+  const OperationInput input = rotate_input(original);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var w = performer_matrix(input);
-  const bool positive = input.variant.values.choice("kind") == "positive";
+  const bool is_positive = input.variant.values.choice("kind") == "positive";
   const auto features = [&](const Var& x, bool is_query) {
-    const Side side{x, w, input.heads, is_query};
-    Features side_features = positive ? positive_features(side) : trigonometric_features(side);
+    const FeatureInput rows{x, w, input.heads, is_query};
+    Features side_features = is_positive ? positive_features(rows) : trigonometric_features(rows);
     side_features.factor = 1 / std::sqrt(static_cast<double>(w.dim(1)));
     return side_features;
   };
@@ -197,7 +197,7 @@ double performer_numbers(const MemoryInput& in) {
   // Exponents and features of queries and keys, their inputs, and exponents in double precision.
   const double numbers_per_row = in.values.choice("kind") == "positive" ? 5 : 9;
   const double directions =
-      3 * static_cast<double>(in.heads * in.key_size) * features;  // random and orthogonalised
+      3 * static_cast<double>(in.heads * in.key_size) * features;  // drawn and orthogonalised
   return features * numbers_per_row * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }

@@ -53,10 +53,10 @@ void check_gate(const OperationInput& input) {
 }
 
 OperationResult evaluate_rfa(const OperationInput& original, Backend& backend,
-                             const Wanted& wanted) {
+                             const ResultRequest& wanted) {
   const bool has_gates = has_gate(original.variant.values);
   if (has_gates) check_gate(original);
-  const OperationInput input = with_rotation(original);
+  const OperationInput input = rotate_input(original);
   const Var q = unit_rows(input.q);
   const Var keys = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var k = unit_rows(keys);
@@ -64,7 +64,7 @@ OperationResult evaluate_rfa(const OperationInput& original, Backend& backend,
   const Features q_features = fourier_features(input.q, q, w, input.heads);
   const Features k_features = fourier_features(keys, k, w, input.heads);
   Features gated_features = k_features;  // k_features weighted by the gates
-  Var logits;                            // of the gates [B h, L]
+  Var logits;                            // gate logits [B h, L]
   if (has_gates) {
     logits = head_logits(input, "rfa.gate.w", "rfa.gate.b");
     GateExponents gates = gate_exponents(logits);
@@ -84,43 +84,43 @@ OperationResult evaluate_rfa(const OperationInput& original, Backend& backend,
   return result;
 }
 
-// Gates that vary between tokens about as much as trained gates.
+// Input weights whose gates vary between tokens about as much as trained gates.
 Tensor varied_gates(const Shape& shape, const Situation&, const Values& values) {
-  constexpr double kDeviation = 1.5;  // of the logits, for inputs of deviation 1
+  constexpr double kDeviation = 1.5;  // deviation of the logits for inputs of deviation 1
   constexpr std::uint64_t kSeed = 1;
   const double deviation = kDeviation / std::sqrt(static_cast<double>(shape.back()));
   return initial_normal(deviation)(shape, Dimensions(), values, kSeed);
 }
 
-WeightInfo gate_weight(const char* name, const char* help, bool by_input, Initial initial) {
+WeightInfo gate_weight(const char* name, const char* help, bool depends_on_input, Initial initial) {
   return {.name = name,
           .help = help,
-          .shape = [by_input](const Dimensions& n, const Values&) -> Shape {
-            return by_input ? Shape{n.heads, n.model} : Shape{n.heads};
+          .shape = [depends_on_input](const Dimensions& n, const Values&) -> Shape {
+            return depends_on_input ? Shape{n.heads, n.model} : Shape{n.heads};
           },
           .initial = std::move(initial),
-          .illustrative = by_input ? varied_gates : nullptr,
+          .illustrative = depends_on_input ? varied_gates : nullptr,
           .used = has_gate};
 }
 
-// g = 0.88: the sums lose half of their content within five tokens.
+// Biases of gates g = 0.88, whose running sums lose half of their content within five tokens.
 Tensor slow_gates(const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
   return Tensor::full(shape, 2);
 }
 
-std::string gate_objection(const Values& values, const Situation& at) {
+std::string gate_objection(const Values& values, const Situation& in) {
   if (!has_gate(values)) return {};
-  if (!at.causal) return "gate: expected false without causal order, found true";
-  if (at.queries == at.keys) return {};
-  return "k: expected as many keys as queries for the gates of rfa, " + std::to_string(at.queries) +
-         found_text(at.keys);
+  if (!in.causal) return "gate: expected false without causal order, found true";
+  if (in.queries == in.keys) return {};
+  return "k: expected as many keys as queries for the gates of rfa, " + std::to_string(in.queries) +
+         found_text(in.keys);
 }
 
 double rfa_numbers(const MemoryInput& in) {
   const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
   const auto features = static_cast<double>(in.values.integer("features"));
   const double directions = 2 * static_cast<double>(in.heads * in.key_size) * features;
-  // Angles, sines and cosines, twice; of the keys in double precision as well.
+  // Angles, two arrays of sines and cosines, and those of the keys in double precision.
   return features * 7 * rows + directions +
          (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
 }

@@ -18,17 +18,17 @@ constexpr int kIterations = 10;
 
 // Cluster of each row: the centroid of largest product, the first if equal.
 template <class Centroid>
-std::vector<std::int32_t> clusters_of(const std::vector<double>& rows, const Centroid* centroids,
-                                      Index clusters, Index size) {
+std::vector<std::int32_t> cluster_rows(const std::vector<double>& rows, const Centroid* centroids,
+                                       Index clusters, Index size) {
   std::vector<std::int32_t> result;
   std::vector<double> products(static_cast<std::size_t>(clusters));
-  for (std::size_t at = 0; at < rows.size(); at += static_cast<std::size_t>(size)) {
+  for (std::size_t offset = 0; offset < rows.size(); offset += static_cast<std::size_t>(size)) {
     check_stop();
     for (Index c = 0; c < clusters; ++c) {
       products[static_cast<std::size_t>(c)] =
-          exact_dot(rows.data() + at, centroids + c * size, size);
+          exact_dot(rows.data() + offset, centroids + c * size, size);
     }
-    result.push_back(static_cast<std::int32_t>(first_greatest(products)));
+    result.push_back(static_cast<std::int32_t>(first_maximum(products)));
   }
   return result;
 }
@@ -43,16 +43,16 @@ Doubles k_means(const std::vector<double>& rows, Index clusters, Index size, std
   centroids.reserve(static_cast<std::size_t>(clusters * size));
   for (Index c = 0; c < clusters; ++c) {
     check_stop();
-    const Index from = c % count;  // no row repeats if there are enough
+    const Index position = c % count;  // no row repeats if clusters <= count
     const auto pick =
-        from + static_cast<Index>(random.below(static_cast<std::uint64_t>(count - from)));
-    std::swap(order[static_cast<std::size_t>(from)], order[static_cast<std::size_t>(pick)]);
-    const double* row = rows.data() + order[static_cast<std::size_t>(from)] * size;
+        position + static_cast<Index>(random.below(static_cast<std::uint64_t>(count - position)));
+    std::swap(order[static_cast<std::size_t>(position)], order[static_cast<std::size_t>(pick)]);
+    const double* row = rows.data() + order[static_cast<std::size_t>(position)] * size;
     centroids.insert(centroids.end(), row, row + size);
   }
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     check_stop();
-    const std::vector<std::int32_t> cluster = clusters_of(rows, centroids.data(), clusters, size);
+    const std::vector<std::int32_t> cluster = cluster_rows(rows, centroids.data(), clusters, size);
     Doubles sums = zero_doubles(static_cast<Index>(centroids.size()));
     for (Index n = 0; n < count; ++n) {
       double* sum = sums.data() + cluster[static_cast<std::size_t>(n)] * size;
@@ -86,10 +86,10 @@ Clusters assign_rows(const OperationInput& input, const Tensor& q, const Tensor&
   const Var* stored = find_weight(input.weights, "routing.centroid");
   Clusters result{IntTensor({input.heads, q.dim(1)}), IntTensor({input.heads, k.dim(1)})};
   for (Index head = 0; head < input.heads; ++head) {
-    const auto unit = [&](const Tensor& x) {
+    const auto scale_to_unit = [&](const Tensor& x) {
       return exact_unit_rows(x.data() + head * x.dim(1) * size, x.dim(1), size);
     };
-    const std::vector<double> queries = unit(q), keys = unit(k);
+    const std::vector<double> queries = scale_to_unit(q), keys = scale_to_unit(k);
     Doubles centroids;
     if (stored) {
       const float* first = stored->value().data() + head * clusters * size;
@@ -99,8 +99,8 @@ Clusters assign_rows(const OperationInput& input, const Tensor& q, const Tensor&
       rows.insert(rows.end(), keys.begin(), keys.end());
       centroids = k_means(rows, clusters, size, head_seed(input, head));
     }
-    const auto query_clusters = clusters_of(queries, centroids.data(), clusters, size);
-    const auto key_clusters = clusters_of(keys, centroids.data(), clusters, size);
+    const auto query_clusters = cluster_rows(queries, centroids.data(), clusters, size);
+    const auto key_clusters = cluster_rows(keys, centroids.data(), clusters, size);
     std::copy(query_clusters.begin(), query_clusters.end(), result.query.data() + head * q.dim(1));
     std::copy(key_clusters.begin(), key_clusters.end(), result.key.data() + head * k.dim(1));
   }
@@ -136,12 +136,12 @@ bool is_shared(const Values& values) {
 }
 
 // Keys of every head; the queries if they also serve as keys.
-Var keys_of(const OperationInput& input) {
+Var head_keys(const OperationInput& input) {
   if (is_shared(input.variant.values)) return input.q;
   return repeat_heads(input.k, input.heads, input.kv_heads);
 }
 
-// Split products of an input encoding, with queries as keys.
+// Split products of an input encoding with the addends of the queries as addends of the keys.
 std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
   std::vector<ExtraProduct> result = split;
   for (ExtraProduct& product : result) {
@@ -155,8 +155,9 @@ std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
   return result;
 }
 
-OperationResult routed_item(const OperationInput& input, Backend& backend, const Wanted& wanted) {
-  const Clusters clusters = assign_rows(input, input.q.value(), keys_of(input).value());
+OperationResult route_item(const OperationInput& input, Backend& backend,
+                           const ResultRequest& wanted) {
+  const Clusters clusters = assign_rows(input, input.q.value(), head_keys(input).value());
   Part part = plain_part(input, routed_pattern(input, clusters));
   if (is_shared(input.variant.values)) {
     part.k = input.q;
@@ -172,7 +173,7 @@ OperationResult routed_item(const OperationInput& input, Backend& backend, const
 
 // Queries and keys of a head in all items of the batch, scaled to unit length.
 std::vector<double> unit_rows_of_head(const OperationInput& input, Index head) {
-  const Tensor &q = input.q.value(), k = keys_of(input).value();
+  const Tensor &q = input.q.value(), k = head_keys(input).value();
   std::vector<double> rows;
   for (Index pair = head; pair < q.dim(0); pair += input.heads) {
     for (const Tensor* x : {&q, &k}) {
@@ -189,7 +190,7 @@ std::vector<double> unit_rows_of_head(const OperationInput& input, Index head) {
 // Moves every centroid towards the mean of the rows in its cluster.
 void move_centroids(const std::vector<double>& rows, const float* from, Index clusters, Index size,
                     double decay, float* to) {
-  const std::vector<std::int32_t> cluster = clusters_of(rows, from, clusters, size);
+  const std::vector<std::int32_t> cluster = cluster_rows(rows, from, clusters, size);
   Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(size, clusters);
   Eigen::VectorXd counts = Eigen::VectorXd::Zero(clusters);
   for (std::size_t n = 0; n < cluster.size(); ++n) {
@@ -213,14 +214,14 @@ NamedVars update_centroids(const OperationInput& input) {
   Tensor centroids({input.heads, clusters, size});
   for (Index head = 0; head < input.heads; ++head) {
     const std::vector<double> rows = unit_rows_of_head(input, head);
-    const Index at = head * clusters * size;
+    const Index offset = head * clusters * size;
     if (stored) {
-      move_centroids(rows, stored->value().data() + at, clusters, size, values.real("decay"),
-                     centroids.data() + at);
+      move_centroids(rows, stored->value().data() + offset, clusters, size, values.real("decay"),
+                     centroids.data() + offset);
       continue;
     }
-    const Doubles first = k_means(rows, clusters, size, head_seed(input, head));
-    std::ranges::transform(first, centroids.data() + at,
+    const Doubles initial = k_means(rows, clusters, size, head_seed(input, head));
+    std::ranges::transform(initial, centroids.data() + offset,
                            [](double x) { return static_cast<float>(x); });
   }
   return {{"routing.centroid", Var(centroids)}};
@@ -232,8 +233,8 @@ double routing_memory(const MemoryInput& in) {
   const double pairs = (in.causal ? 0.5 : 1) * static_cast<double>(in.heads) * queries * keys;
   // Assumes clusters of similar size, whose members are mostly not adjacent.
   const double runs = pairs / clusters * (1 - 1 / clusters);
-  const double rows = 2 * static_cast<double>(in.key_size) * (queries + keys);  // at unit length
-  const double centroids = 2 * static_cast<double>(in.key_size) * clusters;     // and their sums
+  const double rows = 2 * static_cast<double>(in.key_size) * (queries + keys);  // of unit length
+  const double centroids = 2 * static_cast<double>(in.key_size) * clusters;  // centroids and sums
   return runs * kBytesOfRun + (rows + centroids) * sizeof(double);
 }
 
@@ -299,7 +300,7 @@ Variant routing_variant() {
   };
   v.update_constants = update_centroids;
   v.cost.bytes = routing_memory;
-  v.evaluate = item_by_item(routed_item);
+  v.evaluate = item_by_item(route_item);
   return v;
 }
 

@@ -18,7 +18,7 @@ Pattern reach_pattern(Index queries, Index memory, Index length, Index first, In
 }
 
 OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
-                                 const Wanted& wanted) {
+                                 const ResultRequest& wanted) {
   const Var keys = memory_rows(input, "mem.k", input.k.dim(2));
   const Var values = memory_rows(input, "mem.v", input.v.dim(2));
   const Index memory = keys.dim(1), length = key_count(input);

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-constexpr float kMinVisible = 1e-6f;  // minimum share of a block that counts as visible
+constexpr float kMinVisible = 1e-6f;  // minimum P_IJ that counts as visible
 
 // Logits of the n blocks of the text.  [h, n, n]
 Var block_logits(const OperationInput& input, Index blocks) {
@@ -26,7 +26,7 @@ Var block_logits(const OperationInput& input, Index blocks) {
   return slice(slice(logits, 1, 0, blocks), 2, 0, blocks);
 }
 
-// Rounds of row and column normalisation in log space (Sinkhorn, 1964).  [h, n, n]
+// P after rounds of row and column normalisation in log space (Sinkhorn, 1964).  [h, n, n]
 Var matching(const OperationInput& input, Index blocks) {
   const Values& values = input.variant.values;
   Var log_p = block_logits(input, blocks);
@@ -65,10 +65,10 @@ Pattern token_pattern(const Tensor& p, Index length, Index block) {
   PatternBuilder rows(p.dim(0), length, length, {"own block", "sorted block"});
   for (Index head = 0; head < p.dim(0); ++head) {
     for (Index i = 0; i < length; ++i) {
-      const Index own = i / block;
-      rows.add(0, own * block, (own + 1) * block);
-      for (Index from = 0; from < p.dim(1); ++from) {
-        if (p(head, own, from) > kMinVisible) rows.add(1, from * block, (from + 1) * block);
+      const Index row = i / block;
+      rows.add(0, row * block, (row + 1) * block);
+      for (Index column = 0; column < p.dim(1); ++column) {
+        if (p(head, row, column) > kMinVisible) rows.add(1, column * block, (column + 1) * block);
       }
       rows.next_row();
     }
@@ -82,12 +82,12 @@ Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
   Tensor implied = Tensor::zeros({pairs, length, length});
   for (Index pair = 0; pair < pairs; ++pair) {
     for (Index i = 0; i < length; ++i) {
-      const Index own = i / block;
+      const Index row = i / block;
       for (Index t = 0; t < block; ++t) {
-        implied(pair, i, own * block + t) += attention(pair, i, own * block + t);
-        const float sorted = attention(pair, i, length + own * block + t);
-        for (Index from = 0; from < blocks; ++from) {
-          implied(pair, i, from * block + t) += p(pair % p.dim(0), own, from) * sorted;
+        implied(pair, i, row * block + t) += attention(pair, i, row * block + t);
+        const float sorted_weight = attention(pair, i, length + row * block + t);
+        for (Index column = 0; column < blocks; ++column) {
+          implied(pair, i, column * block + t) += p(pair % p.dim(0), row, column) * sorted_weight;
         }
       }
     }
@@ -96,7 +96,7 @@ Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
 }
 
 OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
-                                  const Wanted& wanted) {
+                                  const ResultRequest& wanted) {
   const Index block = input.variant.values.integer("block"), length = key_count(input);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var v = repeat_heads(input.v, input.heads, input.kv_heads);
@@ -106,7 +106,7 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
   part.v = concat({v, sorted_blocks(p, v, input.batch)}, 1);  // [B h, 2 L, d_v]
   part.split.clear();
 
-  Wanted part_wanted;
+  ResultRequest part_wanted;
   part_wanted.attention = wanted.attention || wanted.device_attention;
   OperationResult result = run_part(std::move(part), backend, part_wanted);
   if (part_wanted.attention) {
@@ -187,10 +187,10 @@ Variant sinkhorn_variant() {
                 },
                 .initial = initial_normal(1)}};
   v.defaults.length = [](Index length) { return length < 8 ? length : length / 4 * 4; };
-  v.objection = [](const Values& values, const Situation& at) -> std::string {
+  v.objection = [](const Values& values, const Situation& in) -> std::string {
     const Index block = values.integer("block");
-    if (at.keys == 0 || at.keys % block == 0) return {};
-    return "block: expected a divisor of the length " + std::to_string(at.keys) + found_text(block);
+    if (in.keys == 0 || in.keys % block == 0) return {};
+    return "block: expected a divisor of the length " + std::to_string(in.keys) + found_text(block);
   };
   v.cost.head = [](const CostInput& in) {  // the own and the sorted block
     return static_cast<double>(2 * in.values.integer("block") * in.queries);

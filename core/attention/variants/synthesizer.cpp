@@ -40,7 +40,7 @@ Var dense_logits(const OperationInput& input) {
   return split_heads(logits, heads);
 }
 
-// Random matrices over positions; the matrices of a shorter text are submatrices.  [h, L, L]
+// Random matrices over positions. Those of a shorter text are submatrices.  [h, L, L]
 Tensor drawn_matrices(const OperationInput& input, Index length) {
   constexpr Index kMaxNumbers = Index{1} << 28;
   if (input.heads * length > kMaxNumbers / length) {
@@ -48,22 +48,22 @@ Tensor drawn_matrices(const OperationInput& input, Index length) {
                      std::to_string(length));
   }
   const auto seed = static_cast<std::uint64_t>(input.variant.values.integer("seed"));
-  Tensor drawn({input.heads, length, length});
+  Tensor matrices({input.heads, length, length});
   for (Index head = 0; head < input.heads; ++head) {
     Random random(derived_seed(seed, static_cast<std::uint64_t>(input.first_head + head)));
     for (Index i = 0; i < length; ++i) {
       check_stop();
       for (Index j = 0; j < i; ++j) {
-        drawn(head, i, j) = static_cast<float>(random.normal());
-        drawn(head, j, i) = static_cast<float>(random.normal());
+        matrices(head, i, j) = static_cast<float>(random.normal());
+        matrices(head, j, i) = static_cast<float>(random.normal());
       }
-      drawn(head, i, i) = static_cast<float>(random.normal());
+      matrices(head, i, i) = static_cast<float>(random.normal());
     }
   }
-  return drawn;
+  return matrices;
 }
 
-// [h, L_q, L_k]
+// Logits of the stored or drawn matrices. [h, L_q, L_k]
 Var random_logits(const OperationInput& input) {
   const Index length = key_count(input);
   const Var* stored = find_weight(input.weights, "syn.r");
@@ -73,7 +73,7 @@ Var random_logits(const OperationInput& input) {
 }
 
 OperationResult evaluate_synthesizer(const OperationInput& input, Backend& backend,
-                                     const Wanted& wanted) {
+                                     const ResultRequest& wanted) {
   Part part = plain_part(input, plain_pattern(input, input.causal));
   part.source = Source::Logits;
   part.logits = is_dense(input.variant.values) ? dense_logits(input) : random_logits(input);
@@ -95,7 +95,7 @@ WeightInfo dense_weight(const char* name, const char* help,
 double synthesizer_numbers(const MemoryInput& in) {
   const auto keys = static_cast<double>(in.keys);
   const auto pairs = static_cast<double>(in.batch * in.heads * in.queries) * keys;
-  if (is_dense(in.values)) return 3 * pairs;  // a product, with biases, by head
+  if (is_dense(in.values)) return 3 * pairs;  // product, sum with biases, split by head
   return static_cast<double>(in.heads) * keys * keys + pairs;
 }
 

@@ -7,22 +7,22 @@
 
 namespace attnscope {
 
-ContextWords context_words(const Store& store, Index row, Index before, Index after) {
+ContextWords context_words(const Store& store, Index row, Index max_before, Index max_after) {
   ContextWords words;
   words.text = store.places(row, 0);
   words.position = store.places(row, 1);
   words.value = store.values[row];
   const Index count = store.values.size();
-  // True if row `other` belongs to `position` of the same text.
-  const auto is_at = [&](Index other, Index position) {
-    return other >= 0 && other < count && store.places(other, 0) == words.text &&
-           store.places(other, 1) == position;
+  // True if row `other_row` belongs to `position` of the same text.
+  const auto is_at = [&](Index other_row, Index position) {
+    return other_row >= 0 && other_row < count && store.places(other_row, 0) == words.text &&
+           store.places(other_row, 1) == position;
   };
-  for (Index n = 1; n <= before && is_at(row - n, words.position - n); ++n) {
+  for (Index n = 1; n <= max_before && is_at(row - n, words.position - n); ++n) {
     words.before.push_back(store.values[row - n]);
   }
   std::ranges::reverse(words.before);
-  for (Index n = 1; n <= after && is_at(row + n, words.position + n); ++n) {
+  for (Index n = 1; n <= max_after && is_at(row + n, words.position + n); ++n) {
     words.after.push_back(store.values[row + n]);
   }
   return words;
@@ -32,14 +32,17 @@ Finding contexts_finding() {
   return {
       .id = Findings::contexts.id,
       .summary = "The retrieved contexts nearest to each token, as text.",
-      .exists = [](const Session& e) { return e.run.retrieval && e.run.tensors.file.empty(); },
+      .exists =
+          [](const Session& session) {
+            return session.run.retrieval && session.run.tensors.file.empty();
+          },
       .is_reusable =
-          [](const RunSpec& before, const RunSpec& now) {
-            RunSpec copy = before;
-            const std::optional<RetrievalChoice>& other = now.retrieval;
-            if (!copy.retrieval || !other || copy.retrieval->store != other->store) return false;
-            copy.retrieval = other;  // the neighbours do not depend on the retrieval head
-            return copy == now;
+          [](const RunSpec& previous, const RunSpec& current) {
+            RunSpec copy = previous;
+            const std::optional<RetrievalChoice>& choice = current.retrieval;
+            if (!copy.retrieval || !choice || copy.retrieval->store != choice->store) return false;
+            copy.retrieval = choice;  // neighbours do not depend on the retrieval head
+            return copy == current;
           },
       .outlives_view = true,
       .in_background =

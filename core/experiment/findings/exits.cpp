@@ -19,7 +19,7 @@
 namespace attnscope {
 namespace {
 
-// The run without early exits; nullopt if the model has none.
+// The run without early exits; nullopt if the model has no exits.
 std::optional<RunSpec> with_all_layers(const RunSpec& spec, ExperimentRun& run) {
   RunSpec result = spec;
   result.exit.reset();
@@ -28,7 +28,7 @@ std::optional<RunSpec> with_all_layers(const RunSpec& spec, ExperimentRun& run) 
   return result;
 }
 
-// Ids of the next tokens, -1 for the last.
+// Id of the token that follows each token; -1 for the last token.
 IntTensor next_ids(const std::vector<TraceToken>& tokens) {
   IntTensor next({static_cast<Index>(tokens.size())});
   for (Index i = 0; i < next.size(); ++i) {
@@ -37,11 +37,11 @@ IntTensor next_ids(const std::vector<TraceToken>& tokens) {
   return next;
 }
 
-// Input of the oracle with the trained rule's parameters, before any layer is added.
+// Oracle input with the parameters of the trained rule, without layers.
 OracleInput make_oracle_input(const Choice& rule, const IntTensor& targets) {
   OracleInput input{.targets = targets, .length = targets.size()};
-  input.by_sequence = exit_rule(rule.id).distribution_at == 0;
-  input.correctness = rule.values.choice("oracle") == "correctness";
+  input.is_per_sequence = exit_rule(rule.id).distribution_at == 0;
+  input.scores_correctness = rule.values.choice("oracle") == "correctness";
   input.lambda = rule.values.real("lambda");
   input.sigma = rule.values.real("sigma");
   return input;
@@ -96,35 +96,35 @@ double bits_per_token(const Tensor& logits, const IntTensor& targets) {
   return count > 0 ? sum / static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Alternates the runs, since the speed of a machine varies, and reports minimum times, which other
-// processes disturb least.
+// Alternates the runs, since the speed of a machine varies, and reports minimum times, which depend
+// least on other processes.
 ExitWork measure_work(const RunSpec& full_spec, const RunSpec& early_spec, ExperimentRun& run,
                       const FindingProgress& progress) {
   constexpr int kMinRuns = 5, kMaxRuns = 15;
-  constexpr double kEnoughTime = 250;  // total milliseconds of both
+  constexpr double kMinTotalTime = 250;  // milliseconds of all runs
   ExitWork work;
-  ExperimentRun::InferenceOnly all_result, early_result;
+  ExperimentRun::InferenceOnly full_result, early_result;
   double total_time = 0;
   work.all.milliseconds = work.early.milliseconds = std::numeric_limits<double>::infinity();
-  for (int n = 0; n < kMaxRuns && (n < kMinRuns || total_time < kEnoughTime); ++n) {
-    all_result = run.run_inference_only(full_spec);
+  for (int n = 0; n < kMaxRuns && (n < kMinRuns || total_time < kMinTotalTime); ++n) {
+    full_result = run.run_inference_only(full_spec);
     early_result = run.run_inference_only(early_spec);
-    total_time += all_result.milliseconds + early_result.milliseconds;
-    work.all.milliseconds = std::min(work.all.milliseconds, all_result.milliseconds);
+    total_time += full_result.milliseconds + early_result.milliseconds;
+    work.all.milliseconds = std::min(work.all.milliseconds, full_result.milliseconds);
     work.early.milliseconds = std::min(work.early.milliseconds, early_result.milliseconds);
     if (progress) progress(static_cast<std::size_t>(n + 1), static_cast<std::size_t>(kMaxRuns));
   }
-  work.all.multiply_adds = all_result.work.multiply_adds;
+  work.all.multiply_adds = full_result.work.multiply_adds;
   work.early.multiply_adds = early_result.work.multiply_adds;
-  const Tensor &full_logits = all_result.output.logits.value(),
+  const Tensor &full_logits = full_result.output.logits.value(),
                &early_logits = early_result.output.logits.value();
   const Index length = full_logits.dim(1), vocabulary = full_logits.dim(2);
   const auto full_guesses = row_argmax(full_logits.reshaped({length, vocabulary}));
   const auto early_guesses = row_argmax(early_logits.reshaped({length, vocabulary}));
   for (Index i = 0; i < length; ++i) {
-    const auto at = static_cast<std::size_t>(i);
+    const auto row = static_cast<std::size_t>(i);
     work.exit_layers.push_back(early_result.output.exits[i] - 1);
-    work.agrees.push_back(early_guesses[at] == full_guesses[at]);
+    work.agrees.push_back(early_guesses[row] == full_guesses[row]);
   }
   const IntTensor targets = next_ids(run.run(full_spec)->tokens);
   work.all.bits = bits_per_token(full_logits, targets);
@@ -132,7 +132,7 @@ ExitWork measure_work(const RunSpec& full_spec, const RunSpec& early_spec, Exper
   return work;
 }
 
-// The rule with another decay; nullopt if its threshold is constant.
+// The exit rule with `decay`; nullopt without one, or if the rule's threshold is constant.
 std::optional<Choice> with_decay(const ModelConfig& config, std::optional<double> decay) {
   if (!decay || !exit_rule(config.exits->id).decays) return std::nullopt;
   Choice rule = *config.exits;
@@ -155,17 +155,17 @@ double ExitStudy::threshold_of(Index token, double threshold, double decay) cons
 std::vector<Index> ExitStudy::exit_layers_at(double threshold, double decay) const {
   std::vector<Index> exits(static_cast<std::size_t>(length()), layers() - 1);
   for (Index i = 0; i < length(); ++i) {
-    Index& at = exits[static_cast<std::size_t>(i)];
-    if (!has_threshold()) {  // arg max of q; ties: lowest layer
-      at = 0;
+    Index& exit = exits[static_cast<std::size_t>(i)];
+    if (!has_threshold()) {  // arg max of the distribution; ties: lowest layer
+      exit = 0;
       for (Index n = 1; n < layers(); ++n) {
-        if (distribution(i, n) > distribution(i, at)) at = n;
+        if (distribution(i, n) > distribution(i, exit)) exit = n;
       }
       continue;
     }
     const double required = threshold_of(i, threshold, decay);
     for (Index n = layers() - 2; n >= 0; --n) {
-      if (static_cast<double>(confidence(n, i)) >= required) at = n;
+      if (static_cast<double>(confidence(n, i)) >= required) exit = n;
     }
   }
   return exits;
@@ -183,15 +183,15 @@ double ExitWork::mean_layers() const {
 
 namespace {
 
-bool has_model(const Session& e) {
-  return e.run.tensors.file.empty();
+bool has_model(const Session& session) {
+  return session.run.tensors.file.empty();
 }
 
-// True if runs differ at most in the threshold, which the findings replace.
-bool differs_in_exit_only(const RunSpec& before, const RunSpec& now) {
-  RunSpec adapted = before;
-  adapted.exit = now.exit;
-  return adapted == now;
+// True if two runs differ at most in the exit threshold, which the findings override.
+bool differs_in_exit_only(const RunSpec& previous, const RunSpec& current) {
+  RunSpec adapted = previous;
+  adapted.exit = current.exit;
+  return adapted == current;
 }
 
 }  // namespace
@@ -203,10 +203,10 @@ Finding exits_finding() {
           .is_reusable = differs_in_exit_only,
           .in_background = [](const RunSpec& spec, const FindingSettings&, ExperimentRun& run,
                               const FindingProgress&, Findings& results) {
-            const std::optional<RunSpec> all = with_all_layers(spec, run);
-            if (!all) return;
-            const std::shared_ptr<const Trace> trace = run.run(*all);
-            const Model model = effective_model(run.checkpoint(*all)->model, *all,
+            const std::optional<RunSpec> full_spec = with_all_layers(spec, run);
+            if (!full_spec) return;
+            const std::shared_ptr<const Trace> trace = run.run(*full_spec);
+            const Model model = effective_model(run.checkpoint(*full_spec)->model, *full_spec,
                                                 static_cast<Index>(trace->tokens.size()));
             results.set(Findings::exits,
                         std::make_shared<const ExitStudy>(study_exits(model, *trace)));
@@ -221,15 +221,15 @@ Finding exit_work_finding() {
       .is_reusable = differs_in_exit_only,
       .in_background = [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
                           const FindingProgress& progress, Findings& results) {
-        const std::optional<RunSpec> all = with_all_layers(spec, run);
-        if (!all) return;
+        const std::optional<RunSpec> full_spec = with_all_layers(spec, run);
+        if (!full_spec) return;
         const auto& [threshold, decay] = std::get<ExitSettings>(settings);
         const ModelConfig config =
-            apply_structure(run.checkpoint(*all)->model.config, all->structure);
-        RunSpec early = *all;
-        early.exit = threshold;
-        if (const auto rule = with_decay(config, decay)) early.structure.exits = rule;
-        ExitWork work = measure_work(*all, early, run, progress);
+            apply_structure(run.checkpoint(*full_spec)->model.config, full_spec->structure);
+        RunSpec early_spec = *full_spec;
+        early_spec.exit = threshold;
+        if (const auto rule = with_decay(config, decay)) early_spec.structure.exits = rule;
+        ExitWork work = measure_work(*full_spec, early_spec, run, progress);
         work.threshold = threshold;
         work.decay = decay.value_or(decay_of(*config.exits));
         results.set(Findings::exit_work, std::make_shared<const ExitWork>(std::move(work)));

@@ -7,14 +7,14 @@
 namespace attnscope {
 namespace {
 
-// True if both runs have equal statistics, which do not depend on the text of the run.
-bool same_heads(const RunSpec& before, const RunSpec& now) {
-  RunSpec adapted = before;
-  adapted.text = now.text;
-  adapted.ids = now.ids;
-  adapted.overlong = now.overlong;
-  adapted.backend = now.backend;  // statistics do not depend on the device
-  return adapted == now;
+// True if two runs have equal statistics, which do not depend on the text of the run.
+bool has_equal_statistics(const RunSpec& previous, const RunSpec& current) {
+  RunSpec adapted = previous;
+  adapted.text = current.text;
+  adapted.ids = current.ids;
+  adapted.overlong = current.overlong;
+  adapted.backend = current.backend;  // statistics do not depend on the device
+  return adapted == current;
 }
 
 }  // namespace
@@ -22,15 +22,15 @@ bool same_heads(const RunSpec& before, const RunSpec& now) {
 Finding heads_finding() {
   return {.id = Findings::heads.id,
           .summary = "Head statistics over a file of texts.",
-          .exists = [](const Session& e) { return e.run.tensors.file.empty(); },
-          .is_reusable = same_heads,
+          .exists = [](const Session& session) { return session.run.tensors.file.empty(); },
+          .is_reusable = has_equal_statistics,
           .outlives_view = true,
           .in_background =
               [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
                  const FindingProgress& progress, Findings& results) {
-                const auto& [file, words] = std::get<HeadTableSettings>(settings);
+                const auto& [file, in_words] = std::get<HeadTableSettings>(settings);
                 results.set(Findings::heads, std::make_shared<const HeadTable>(head_table(
-                                                 spec, read_file(file), words, run, progress)));
+                                                 spec, read_file(file), in_words, run, progress)));
               }};
 }
 

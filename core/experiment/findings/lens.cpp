@@ -10,7 +10,7 @@ Finding lens_finding() {
   return {.id = Findings::lens.id,
           .summary = "Logit lens: predictions of every layer.",
           // Imported tensors have no model.
-          .exists = [](const Session& e) { return e.run.tensors.file.empty(); },
+          .exists = [](const Session& session) { return session.run.tensors.file.empty(); },
           .with_run =
               [](const FinishedRun& run, Findings& results) {
                 const ModelConfig& config = run.checkpoint->model.config;

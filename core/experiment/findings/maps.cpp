@@ -1,6 +1,6 @@
-// Finding "maps": attention maps that are too large to keep, computed in tiles. One MapPyramid
-// serves all maps of a window and caches their tiles; a view requests those of its visible region,
-// in the resolution that it shows.
+// Finding "maps": attention maps that are too large to store, computed in tiles. One MapPyramid
+// serves all maps of a window and caches their tiles. A view requests the tiles of its visible
+// region at its display resolution.
 #include "core/attention/map_pyramid.h"
 #include "core/experiment/finding.h"
 

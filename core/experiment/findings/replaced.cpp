@@ -9,15 +9,15 @@
 namespace attnscope {
 namespace {
 
-// Position near the middle with a whole word rather than a word piece.
+// Position of the token nearest to the middle that begins a word; the middle without such a token.
 Index default_position(const std::vector<TraceToken>& tokens) {
-  constexpr std::size_t kWord = 4;  // bytes, with the space before it
+  constexpr std::size_t kMinWordBytes = 4;  // with the preceding space
   const auto count = static_cast<Index>(tokens.size());
   for (Index step = 0; step < count; ++step) {
     const Index n = count / 2 + (step % 2 == 0 ? step / 2 : -(step + 1) / 2);
     if (n < 0 || n >= count) continue;
     const std::string& bytes = tokens[static_cast<std::size_t>(n)].bytes;
-    if (bytes.size() >= kWord && bytes.front() == ' ') return n;
+    if (bytes.size() >= kMinWordBytes && bytes.front() == ' ') return n;
   }
   return count / 2;
 }
@@ -35,13 +35,13 @@ ReplacedToken run_with_replacement(RunSpec spec, const ReplacementSettings& sett
     result.position =
         std::min(settings.position ? *settings.position : default_position(tokens), count - 1);
     result.before = tokens[static_cast<std::size_t>(result.position)].id;
-    const std::int32_t neighbour = result.before > 0 ? result.before - 1 : 1;
-    result.after = settings.by ? static_cast<std::int32_t>(*settings.by) : neighbour;
-    Intervention replace;
-    replace.kind = Intervention::Kind::Replace;
-    replace.position = result.position;
-    replace.token = result.after;
-    spec.interventions.push_back(replace);
+    const std::int32_t default_id = result.before > 0 ? result.before - 1 : 1;
+    result.after = settings.by ? static_cast<std::int32_t>(*settings.by) : default_id;
+    Intervention replacement;
+    replacement.kind = Intervention::Kind::Replace;
+    replacement.position = result.position;
+    replacement.token = result.after;
+    spec.interventions.push_back(replacement);
     result.with = run.run(spec);
     if (progress) progress(2, 2);
   } catch (const InputError& e) {
@@ -55,7 +55,7 @@ ReplacedToken run_with_replacement(RunSpec spec, const ReplacementSettings& sett
 Finding replaced_finding() {
   return {.id = Findings::replaced.id,
           .summary = "The run with one token replaced by another.",
-          .exists = [](const Session& e) { return e.run.tensors.file.empty(); },
+          .exists = [](const Session& session) { return session.run.tensors.file.empty(); },
           .in_background =
               [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
                  const FindingProgress& progress, Findings& results) {

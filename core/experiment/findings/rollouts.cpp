@@ -73,15 +73,15 @@ void step(const Model& model, std::vector<Rollout*>& unfinished) {
   const Index steps = logits.dim(1);  // logits: [B, T, actions]
   for (std::size_t b = 0; b < unfinished.size(); ++b) {
     Rollout& walk = *unfinished[b];
-    const float* last =
+    const float* last_logits =
         logits.data() + (static_cast<Index>(b) * steps + steps - 1) * Grid::kActions;
     Tensor row({Grid::kActions});
-    std::copy_n(last, Grid::kActions, row.begin());
-    const std::vector<double> chances = probabilities(row, {});
+    std::copy_n(last_logits, Grid::kActions, row.begin());
+    const std::vector<double> p = probabilities(row, {});
     for (Index a = 0; a < Grid::kActions; ++a) {
-      walk.probabilities(steps - 1, a) = static_cast<float>(chances[static_cast<std::size_t>(a)]);
+      walk.probabilities(steps - 1, a) = static_cast<float>(p[static_cast<std::size_t>(a)]);
     }
-    const Index action = std::max_element(last, last + Grid::kActions) - last;
+    const Index action = std::max_element(last_logits, last_logits + Grid::kActions) - last_logits;
     walk.actions.push_back(action);
     walk.cells.push_back(Grid::after(walk.cells.back(), action));
     walk.reached = walk.cells.back() == Grid::kGoal;
@@ -126,9 +126,9 @@ Rollouts compute_rollouts(const RunSpec& spec, const FindingProgress& progress) 
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(spec.model);
   const Model model = effective_model(checkpoint->model, spec);
   if (architecture(model.config.architecture.id).reads != Reads::Trajectories) {
-    Rollouts none;  // the selected model may differ from that of the shown run
-    none.problem = "the selected model predicts no actions";
-    return none;
+    Rollouts failure;  // the selected model may differ from that of the shown run
+    failure.problem = "the selected model predicts no actions";
+    return failure;
   }
   try {
     if (!spec.interventions.empty()) {
@@ -138,25 +138,25 @@ Rollouts compute_rollouts(const RunSpec& spec, const FindingProgress& progress) 
     }
     return roll_out(model, progress);
   } catch (const InputError& e) {
-    Rollouts none;
-    none.problem = e.what();
-    return none;
+    Rollouts failure;
+    failure.problem = e.what();
+    return failure;
   }
 }
 
-// True if both runs have the same model: rollouts do not depend on the input trajectory.
-bool same_model(const RunSpec& before, const RunSpec& now) {
-  RunSpec adapted = before;
-  adapted.input = now.input;
-  return adapted == now;
+// True if two runs differ at most in the input trajectory, on which rollouts do not depend.
+bool same_model(const RunSpec& previous, const RunSpec& current) {
+  RunSpec adapted = previous;
+  adapted.input = current.input;
+  return adapted == current;
 }
 
 }  // namespace
 
 const Rollout* Rollouts::find(Index start, Index target_steps) const {
-  const auto found = std::ranges::find_if(
+  const auto match = std::ranges::find_if(
       all, [&](const Rollout& r) { return r.start == start && r.target_steps == target_steps; });
-  return found == all.end() ? nullptr : &*found;
+  return match == all.end() ? nullptr : &*match;
 }
 
 double Rollouts::mean_achieved(Index target_steps) const {
@@ -190,17 +190,19 @@ Rollouts::Share Rollouts::shortest() const {
 }
 
 Finding rollouts_finding() {
-  return {
-      .id = Findings::rollouts.id,
-      .summary = "Rollouts of the model from every cell, for every target return.",
-      .exists = [](const Session& e) { return e.run.tensors.file.empty() && !e.run.input.empty(); },
-      .is_reusable = same_model,
-      .in_background =
-          [](const RunSpec& spec, const FindingSettings&, ExperimentRun&,
-             const FindingProgress& progress, Findings& results) {
-            results.set(Findings::rollouts,
-                        std::make_shared<const Rollouts>(compute_rollouts(spec, progress)));
-          }};
+  return {.id = Findings::rollouts.id,
+          .summary = "Rollouts of the model from every cell, for every target return.",
+          .exists =
+              [](const Session& session) {
+                return session.run.tensors.file.empty() && !session.run.input.empty();
+              },
+          .is_reusable = same_model,
+          .in_background =
+              [](const RunSpec& spec, const FindingSettings&, ExperimentRun&,
+                 const FindingProgress& progress, Findings& results) {
+                results.set(Findings::rollouts,
+                            std::make_shared<const Rollouts>(compute_rollouts(spec, progress)));
+              }};
 }
 
 }  // namespace attnscope

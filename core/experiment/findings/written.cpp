@@ -29,7 +29,7 @@ std::string subscript(std::size_t number) {
   return kDigits[std::min<std::size_t>(number, 4)];
 }
 
-// Refuses interventions, which refer to positions of a given target, not of one to be generated.
+// Rejects interventions: they refer to positions of a known target, not of one to be generated.
 GeneratedTarget generate_target(const RunSpec& spec, const TargetSettings& settings,
                                 ExperimentRun& run, const FindingProgress& progress) {
   GeneratedTarget target;
@@ -95,8 +95,8 @@ std::vector<std::string> generated_labels(const GeneratedTarget& target) {
     labels.push_back(visible(text.empty() ? bytes : text));
     ++pending;
     if (text.empty()) continue;
-    for (std::size_t part = 0; pending > 1 && part < pending; ++part) {
-      labels[labels.size() - pending + part] = visible(text) + subscript(part + 1);
+    for (std::size_t index = 0; pending > 1 && index < pending; ++index) {
+      labels[labels.size() - pending + index] = visible(text) + subscript(index + 1);
     }
     pending = 0;
   }
@@ -117,24 +117,26 @@ std::string beam_text(const GeneratedTarget& target, const Beam& beam) {
     text += token_bytes(target, target.ids[static_cast<std::size_t>(n)]);
   }
   for (std::size_t n = 0; n < beam.ids.size(); ++n) {
-    const bool end = beam.ended && n + 1 == beam.ids.size();
-    text += end ? kBoundary : token_bytes(target, beam.ids[n]);
+    const bool is_end_id = beam.ended && n + 1 == beam.ids.size();
+    text += is_end_id ? kBoundary : token_bytes(target, beam.ids[n]);
   }
   return text;
 }
 
 Finding written_finding() {
-  return {
-      .id = Findings::written.id,
-      .summary = "The target that the model generates from the source.",
-      .exists = [](const Session& e) { return e.run.tensors.file.empty() && e.run.has_input(); },
-      .in_background =
-          [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
-             const FindingProgress& progress, Findings& results) {
-            results.set(Findings::written,
-                        std::make_shared<const GeneratedTarget>(generate_target(
-                            spec, std::get<TargetSettings>(settings), run, progress)));
-          }};
+  return {.id = Findings::written.id,
+          .summary = "The target that the model generates from the source.",
+          .exists =
+              [](const Session& session) {
+                return session.run.tensors.file.empty() && session.run.has_input();
+              },
+          .in_background =
+              [](const RunSpec& spec, const FindingSettings& settings, ExperimentRun& run,
+                 const FindingProgress& progress, Findings& results) {
+                results.set(Findings::written,
+                            std::make_shared<const GeneratedTarget>(generate_target(
+                                spec, std::get<TargetSettings>(settings), run, progress)));
+              }};
 }
 
 }  // namespace attnscope

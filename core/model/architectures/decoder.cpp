@@ -21,11 +21,10 @@ Var last_tokens(const Pass& pass, const Var& x) {
   return reshape(slice(pass.sequences(x), 1, length - 1, 1), {pass.batch(), x.dim(1)});
 }
 
-// Result of processing a segment of the text.
 struct SegmentResult {
   Var logits;               // [B rows, vocabulary]
   std::vector<Var> states;  // x^1 .. x^N, for auxiliary losses
-  Pass::Readout readout;    // for retrieval
+  Pass::Readout readout;    // inputs of retrieval
 };
 
 // Processes a segment that begins at position `first`, with the memory of earlier segments, if any.
@@ -42,18 +41,19 @@ SegmentResult process_segment(Pass& pass, const IntTensor& ids, Index first, Ind
     exits.emplace(pass, x, Var());
     exits->attach_to(stack);
   } else if (config.auxiliary.layers || config.auxiliary.future > 0) {
-    stack.after_layer = [&result](Index, const Var&, const Var& after) {
-      result.states.push_back(after);
-      return after;
+    stack.after_layer = [&result](Index, const Var&, const Var& new_state) {
+      result.states.push_back(new_state);
+      return new_state;
     };
   }
   x = run_layers(pass, stack, x);
   const Var state = pass.final_norm(x, "");
   pass.tap("final", state, segment);
   result.readout = {pass.last_feed_forward_input(), state};
-  const bool last = pass.options().last_logits;
-  result.logits = exits ? exits->logits(x) : pass.logits(last ? last_tokens(pass, state) : state);
-  if (exits && last) result.logits = last_tokens(pass, result.logits);
+  const bool last_only = pass.options().last_logits;
+  result.logits =
+      exits ? exits->logits(x) : pass.logits(last_only ? last_tokens(pass, state) : state);
+  if (exits && last_only) result.logits = last_tokens(pass, result.logits);
   if (result.logits.defined()) pass.recorder().logits(result.logits.value(), segment);
   return result;
 }
@@ -73,56 +73,56 @@ SegmentResult read_segments(Pass& pass, const IntTensor& ids) {
   State local_memory;
   if (!pass.memory()) pass.set_memory(&local_memory);
   State& memory = *pass.memory();
-  std::vector<Var> logits, queries, finals;
+  std::vector<Var> logits, queries, final_states;
   std::vector<std::vector<Var>> states;
   std::optional<ExitRun> no_exits;
-  Index number = 0;
-  for (Index first = 0; first < length; first += segment, ++number) {
+  Index index = 0;
+  for (Index first = 0; first < length; first += segment, ++index) {
     const Index count = std::min(segment, length - first);
     const auto fraction = [&](Index tokens) {
       return static_cast<double>(tokens) / static_cast<double>(length);
     };
-    pass.begin_stage("segment " + std::to_string(number + 1) + " of " +
+    pass.begin_stage("segment " + std::to_string(index + 1) + " of " +
                          std::to_string((length + segment - 1) / segment) + ", ",
                      fraction(first), fraction(first + count));
     IntTensor segment_ids({ids.dim(0), count});
     for (Index b = 0; b < ids.dim(0); ++b) {
       std::copy_n(ids.data() + b * length + first, count, segment_ids.data() + b * count);
     }
-    SegmentResult result = process_segment(pass, segment_ids, memory.length, number, no_exits);
+    SegmentResult result = process_segment(pass, segment_ids, memory.length, index, no_exits);
     memory.length += count;
     ++memory.steps;
     logits.push_back(result.logits);
     queries.push_back(result.readout.query);
-    finals.push_back(result.readout.state);
+    final_states.push_back(result.readout.state);
     states.resize(result.states.size());
     for (std::size_t n = 0; n < states.size(); ++n) states[n].push_back(result.states[n]);
   }
-  SegmentResult text{
+  SegmentResult total{
       pass.options().last_logits ? logits.back() : concat_rows(pass, logits), {}, {}};
   if (queries.back().defined()) {
-    text.readout = {concat_rows(pass, queries), concat_rows(pass, finals)};
+    total.readout = {concat_rows(pass, queries), concat_rows(pass, final_states)};
   }
-  for (const std::vector<Var>& layer : states) text.states.push_back(concat_rows(pass, layer));
+  for (const std::vector<Var>& layer : states) total.states.push_back(concat_rows(pass, layer));
   if (pass.memory() == &local_memory) {
     record_memory(pass, local_memory);
     pass.set_memory(nullptr);
   }
-  return text;
+  return total;
 }
 
 Output run_decoder(Pass& pass, const Batch& batch) {
   const ModelConfig& config = pass.config();
-  const bool in_segments = config.segment > 0 && !pass.options().cache;
+  const bool has_segments = config.segment > 0 && !pass.options().cache;
   State* cache = pass.options().cache;
-  const State before = cache ? *cache : State{};
+  const State saved_state = cache ? *cache : State{};
   std::optional<ExitRun> exits;
   SegmentResult result;
   try {
-    result = in_segments ? read_segments(pass, batch.ids)
-                         : process_segment(pass, batch.ids, before.length, 0, exits);
+    result = has_segments ? read_segments(pass, batch.ids)
+                          : process_segment(pass, batch.ids, saved_state.length, 0, exits);
   } catch (...) {
-    if (cache) *cache = before;  // restores the state of an interrupted pass
+    if (cache) *cache = saved_state;  // restores the state of an interrupted pass
     throw;
   }
   if (cache) {

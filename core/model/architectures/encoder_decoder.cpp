@@ -56,7 +56,7 @@ Output run_stacks(Pass& pass, const Batch& batch) {
 
 Output run_encoder_decoder(Pass& pass, const Batch& batch) {
   State* cache = pass.options().cache;
-  const State before = cache ? *cache : State{};
+  const State saved_state = cache ? *cache : State{};
   try {
     Output output = run_stacks(pass, batch);
     if (cache) {
@@ -65,7 +65,7 @@ Output run_encoder_decoder(Pass& pass, const Batch& batch) {
     }
     return output;
   } catch (...) {
-    if (cache) *cache = before;  // restores the state of an interrupted pass
+    if (cache) *cache = saved_state;  // restores the state of an interrupted pass
     throw;
   }
 }

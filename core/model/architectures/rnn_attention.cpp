@@ -18,16 +18,16 @@ namespace {
 Var gru_states(Pass& pass, const std::string& prefix, const Var& x, Var s) {
   const Index batch = x.dim(0), length = x.dim(1), width = x.dim(2);
   const Var inputs = add(matmul(x, pass.weight(prefix + "w_ih")), pass.weight(prefix + "b_ih"));
-  const auto third = [&](const Var& gates, Index n) { return slice(gates, 1, n * width, width); };
+  const auto gate = [&](const Var& gates, Index n) { return slice(gates, 1, n * width, width); };
   std::vector<Var> states;
   for (Index t = 0; t < length; ++t) {
     check_stop();
     const Var from_x = reshape(slice(inputs, 1, t, 1), {batch, 3 * width});
     const Var from_s = add(matmul(s, pass.weight(prefix + "w_hh")), pass.weight(prefix + "b_hh"));
-    const Var r = sigmoid(add(third(from_x, 0), third(from_s, 0)));            // [B, d]
-    const Var z = sigmoid(add(third(from_x, 1), third(from_s, 1)));            // [B, d]
-    const Var n = tanh(add(third(from_x, 2), multiply(r, third(from_s, 2))));  // [B, d]
-    s = add(n, multiply(z, subtract(s, n)));                                   // [B, d]
+    const Var r = sigmoid(add(gate(from_x, 0), gate(from_s, 0)));            // [B, d]
+    const Var z = sigmoid(add(gate(from_x, 1), gate(from_s, 1)));            // [B, d]
+    const Var n = tanh(add(gate(from_x, 2), multiply(r, gate(from_s, 2))));  // [B, d]
+    s = add(n, multiply(z, subtract(s, n)));                                 // [B, d]
     states.push_back(reshape(s, {batch, 1, width}));
   }
   return concat(states, 1);
@@ -35,13 +35,13 @@ Var gru_states(Pass& pass, const std::string& prefix, const Var& x, Var s) {
 
 // Attention from decoder states s [B, L_q, d] to encoder states h [B, L_k, d].  [B, L_q, d]
 Var attend_to_encoder(Pass& pass, const Var& s, const Var& h) {
-  const bool additive = pass.config().architecture.values.choice("score") == "additive";
+  const bool uses_additive = pass.config().architecture.values.choice("score") == "additive";
   OperationInput input;
   input.batch = pass.batch();
   input.q = s;
   input.k = input.v = h;
   input.scale = 1.0f;
-  if (additive) {
+  if (uses_additive) {
     input.variant.values.set("score", std::string("additive"));
     const Index width = s.dim(2);
     input.weights = {{"add.wq", reshape(pass.weight("attend.ws"), {1, width, width})},
@@ -59,8 +59,8 @@ Output run_rnn(Pass& pass, const Batch& batch) {
   };
   const Var h = gru_states(pass, "encoder.rnn.", vectors(batch.source),
                            Tensor::zeros({items, width}));  // [B, L_source, d]
-  const Var last = reshape(slice(h, 1, h.dim(1) - 1, 1), {items, width});
-  const Var s = gru_states(pass, "decoder.rnn.", vectors(batch.ids), last);  // [B, L, d]
+  const Var last_state = reshape(slice(h, 1, h.dim(1) - 1, 1), {items, width});
+  const Var s = gru_states(pass, "decoder.rnn.", vectors(batch.ids), last_state);  // [B, L, d]
   Var o = s;
   if (config.architecture.values.choice("score") != "none") {
     const Var concatenated = concat({attend_to_encoder(pass, s, h), s}, 2);  // [B, L, 2 d]
@@ -74,8 +74,8 @@ Output run_rnn(Pass& pass, const Batch& batch) {
 }
 
 std::string rnn_refusal(const ModelConfig& config) {
-  const auto expected = [](const char* what) {
-    return std::string("architecture: rnn_attention has no transformer layers; expected ") + what;
+  const auto expected = [](const char* value) {
+    return std::string("architecture: rnn_attention has no transformer layers; expected ") + value;
   };
   if (config.heads != 1) return expected("heads 1");
   if (config.hidden != 0) return expected("hidden 0");
@@ -108,13 +108,13 @@ bool is_additive(const Values& values) {
   return values.choice("score") == "additive";
 }
 
-WeightInfo cell_weight(const char* name, const char* help, Index rows, Index thirds,
+WeightInfo cell_weight(const char* name, const char* help, Index rows, Index gate_count,
                        std::function<bool(const Values&)> used = {}) {
   return {.name = name,
           .help = help,
-          .shape = [rows, thirds](const Dimensions& n, const Values&) -> Shape {
-            if (rows == 0) return {thirds * n.model};
-            return {rows * n.model, thirds * n.model};
+          .shape = [rows, gate_count](const Dimensions& n, const Values&) -> Shape {
+            if (rows == 0) return {gate_count * n.model};
+            return {rows * n.model, gate_count * n.model};
           },
           .initial = rows == 0 ? initial_zeros() : initial_projection(),
           .used = std::move(used)};

@@ -41,21 +41,21 @@ void check_batch(const Batch& batch, const ModelConfig& config) {
 }
 
 // True if the last action of every sequence is -1 (not taken yet); then it has no token.
-bool last_action_is_open(const Batch& batch) {
+bool lacks_last_action(const Batch& batch) {
   const Index items = batch.actions.dim(0), steps = batch.actions.dim(1);
-  Index open = 0;
+  Index open_count = 0;
   for (Index n = 0; n < batch.actions.size(); ++n) {
     if (batch.actions[n] >= 0) continue;
     if (n % steps + 1 < steps) {
       throw InputError("actions: expected -1 (not taken yet) only at the last step, found it at " +
                        std::to_string(n % steps));
     }
-    ++open;
+    ++open_count;
   }
-  if (open != 0 && open != items) {
+  if (open_count != 0 && open_count != items) {
     throw InputError("actions: expected -1 at the last step of all sequences or of none");
   }
-  return open != 0;
+  return open_count != 0;
 }
 
 // Vectors of the three tokens of each step.  [B 3 T, d]
@@ -85,11 +85,11 @@ Output run_trajectory(Pass& pass, const Batch& batch) {
   check_batch(batch, config);
   const Index items = pass.batch(), steps = batch.returns.dim(1), width = config.width;
   Var x = step_tokens(pass, batch);  // [B 3 T, d]
-  const bool lacks_action = last_action_is_open(batch);
+  const bool lacks_action = lacks_last_action(batch);
   const Index length = kTokensPerStep * steps - (lacks_action ? 1 : 0);
   if (lacks_action) x = reshape(slice(pass.sequences(x), 1, 0, length), {items * length, width});
   const Choice* choice = input_encoding(config);
-  if (choice && added_to_input(*choice)) x = pass.with_positions(x, *choice, "embed.", 0);
+  if (choice && is_added_to_input(*choice)) x = pass.with_positions(x, *choice, "embed.", 0);
   x = pass.dropout(pass.finish_embedding(x, "", 0));
   pass.tap("embed", x);
   x = run_layers(pass, layer_stack("", config.groups, {}, true), x);

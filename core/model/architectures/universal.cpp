@@ -33,9 +33,9 @@ class Halting {
     return std::ranges::none_of(running_, [](float r) { return r != 0; });
   }
 
-  // Adds the state x [n, d] after a step; rows of halted positions have no effect.
-  // last: all positions halt.
-  void step(const Var& x, bool last) {
+  // Adds the state x [n, d] after a step; rows of halted positions have no effect. is_last: makes
+  // all positions halt.
+  void step(const Var& x, bool is_last) {
     const Var h = reshape(sigmoid(add(matmul(x, pass_.weight("halt.w")), pass_.weight("halt.b"))),
                           {x.dim(0)});  // [n]
     Tensor halts = Tensor::zeros(running_.shape()), continues = Tensor::zeros(running_.shape());
@@ -46,7 +46,7 @@ class Halting {
       probabilities[i] = h.value()[i];
       double& sum = sums_[static_cast<std::size_t>(i)];
       sum += static_cast<double>(h.value()[i]);
-      (sum >= threshold_ || last ? halts : continues)[i] = 1;
+      (sum >= threshold_ || is_last ? halts : continues)[i] = 1;
     }
     probabilities_.push_back(probabilities);
     const Var remainder = subtract(Var(Tensor::full(accumulated_.shape(), 1)), accumulated_);  // R
@@ -103,9 +103,9 @@ Output run_universal(Pass& pass, const Batch& batch) {
   const Index steps = values.integer("steps");
   const bool halts = values.choice("halting") == "act";
   const Choice* choice = input_encoding(config);
-  const bool at_each_step = choice && encoding(choice->id).uses_step;
-  Var x = at_each_step ? reshape(pass.token_vectors(batch.ids), {batch.ids.size(), config.width})
-                       : pass.embed(batch.ids, "");  // [n, d]
+  const bool adds_step = choice && encoding(choice->id).uses_step;
+  Var x = adds_step ? reshape(pass.token_vectors(batch.ids), {batch.ids.size(), config.width})
+                    : pass.embed(batch.ids, "");  // [n, d]
   x = pass.dropout(x);
   pass.tap("embed", x);
   Halting halting(pass, x.dim(0));
@@ -114,12 +114,12 @@ Output run_universal(Pass& pass, const Batch& batch) {
                      static_cast<double>(t - 1) / static_cast<double>(steps),
                      static_cast<double>(t) / static_cast<double>(steps));
     const LayerStack stack = layer_stack("", config.groups, {.step = t}, config.causal);
-    const Var after = run_layers(pass, stack, add_step_encoding(pass, x, t));  // [n, d]
+    const Var new_state = run_layers(pass, stack, add_step_encoding(pass, x, t));  // [n, d]
     if (!halts) {
-      x = after;
+      x = new_state;
       continue;
     }
-    x = t == 1 ? after : choose_rows(halting.running(), after, x);
+    x = t == 1 ? new_state : choose_rows(halting.running(), new_state, x);
     halting.step(x, t == steps);
     if (halting.all_halted()) break;
   }

@@ -7,26 +7,26 @@
 namespace attnscope {
 
 ExitRule classifier_exits() {
-  ExitRule e;
-  e.id = "classifier";
-  e.label = "Classifier";
-  e.group = "Exits";
-  e.equation = "confidence = σ(x_tⁿ·w + b),   exit at the first n with confidence ≥ T_t";
-  e.summary =
+  ExitRule rule;
+  rule.id = "classifier";
+  rule.label = "Classifier";
+  rule.group = "Exits";
+  rule.equation = "confidence = σ(x_tⁿ·w + b),   exit at the first n with confidence ≥ T_t";
+  rule.summary =
       "A small classifier, shared by all layers, is trained to predict from a state whether this "
       "layer's prediction equals that of the last layer.";
-  e.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
-  e.complexity = "O(L·d·n) up to the exit n";
-  e.parameters = exit_parameters();
-  e.parameters.push_back(decay_parameter());
-  e.weights = exit_weights(
+  rule.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
+  rule.complexity = "O(L·d·n) up to the exit n";
+  rule.parameters = exit_parameters();
+  rule.parameters.push_back(decay_parameter());
+  rule.weights = exit_weights(
       [](const Dimensions& n) -> Shape {
         return {n.model, 1};
       },
       [](const Dimensions&) -> Shape { return {1}; });
-  e.decays = e.imitates_last = true;
-  e.confidence = [](const ExitView& at) { return sigmoid(classifier_logits(at.pass, at.after)); };
-  return e;
+  rule.decays = rule.imitates_last = true;
+  rule.confidence = [](const ExitView& v) { return sigmoid(classifier_logits(v.pass, v.state)); };
+  return rule;
 }
 
 }  // namespace attnscope

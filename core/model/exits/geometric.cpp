@@ -7,25 +7,25 @@
 namespace attnscope {
 
 ExitRule geometric_exits() {
-  ExitRule e = oracle_exits();
-  e.id = "geometric";
-  e.label = "Per token, layer by layer";
-  e.equation =
+  ExitRule rule = oracle_exits();
+  rule.id = "geometric";
+  rule.label = "Per token, layer by layer";
+  rule.equation =
       "X_tⁿ = σ(x_tⁿ·wₙ + bₙ),   q_t(n) = X_tⁿ Π_{m<n} (1 − X_tᵐ)\n"
       "exit at the first n with X_tⁿ ≥ T";
-  e.summary =
+  rule.summary =
       "After every layer each token decides whether to exit; the probabilities multiply to a "
       "distribution over layers. It is trained on an oracle that knows the sufficient layer.";
-  e.weights = exit_weights(
+  rule.weights = exit_weights(
       [](const Dimensions& n) -> Shape {
         return {n.layers - 1, n.model};
       },
       [](const Dimensions& n) -> Shape { return {n.layers - 1}; });
-  e.makes_distribution = e.sure_at_end = true;
-  e.confidence = [](const ExitView& at) {
-    return sigmoid(exit_probability_logits(at.pass, at.layer, at.after));
+  rule.makes_distribution = rule.sure_at_end = true;
+  rule.confidence = [](const ExitView& view) {
+    return sigmoid(exit_probability_logits(view.pass, view.layer, view.state));
   };
-  return e;
+  return rule;
 }
 
 }  // namespace attnscope

@@ -4,13 +4,13 @@
 namespace attnscope {
 
 ExitRule multinomial_exits() {
-  ExitRule e = oracle_exits();
-  e.id = "multinomial";
-  e.label = "Per token, once";
-  e.equation = "q_t = softmax(x_t¹ W + b),   exit at arg maxₙ q_t(n)";
-  e.summary = "Every token chooses its exit layer once, after the first layer.";
-  choose_layer_once(e, 1);
-  return e;
+  ExitRule rule = oracle_exits();
+  rule.id = "multinomial";
+  rule.label = "Per token, once";
+  rule.equation = "q_t = softmax(x_t¹ W + b),   exit at arg maxₙ q_t(n)";
+  rule.summary = "Every token chooses its exit layer once, after the first layer.";
+  choose_layer_once(rule, 1);
+  return rule;
 }
 
 }  // namespace attnscope

@@ -89,22 +89,22 @@ std::vector<WeightInfo> exit_weights(Shape (*w_shape)(const Dimensions&),
 }
 
 ExitRule oracle_exits() {
-  ExitRule e;
-  e.group = "Exits";
-  e.source = "Elbayad et al., 2020, Depth-adaptive transformer, arXiv:1910.10073";
-  e.complexity = "O(L·d·n) up to the exit n";
-  e.parameters = exit_parameters();
-  for (Parameter& parameter : oracle_parameters()) e.parameters.push_back(std::move(parameter));
-  return e;
+  ExitRule rule;
+  rule.group = "Exits";
+  rule.source = "Elbayad et al., 2020, Depth-adaptive transformer, arXiv:1910.10073";
+  rule.complexity = "O(L·d·n) up to the exit n";
+  rule.parameters = exit_parameters();
+  for (Parameter& parameter : oracle_parameters()) rule.parameters.push_back(std::move(parameter));
+  return rule;
 }
 
-void choose_layer_once(ExitRule& rule, Index at) {
+void choose_layer_once(ExitRule& rule, Index layer) {
   rule.weights = exit_weights(
       [](const Dimensions& n) -> Shape {
         return {n.model, n.layers};
       },
       [](const Dimensions& n) -> Shape { return {n.layers}; });
-  rule.distribution_at = at;
+  rule.distribution_at = layer;
   rule.distribution = [](Pass& pass, const Var& x) {
     pass.count(x.value().size() * pass.config().layers);
     return add(matmul(x, pass.weight("exit.w")), pass.weight("exit.b"));  // [rows, N]

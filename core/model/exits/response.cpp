@@ -6,21 +6,21 @@
 namespace attnscope {
 
 ExitRule response_exits() {
-  ExitRule e;
-  e.id = "response";
-  e.label = "Softmax response";
-  e.group = "Exits";
-  e.equation = "confidence = p₁ − p₂,   exit at the first n with confidence ≥ T_t";
-  e.summary =
+  ExitRule rule;
+  rule.id = "response";
+  rule.label = "Softmax response";
+  rule.group = "Exits";
+  rule.equation = "confidence = p₁ − p₂,   exit at the first n with confidence ≥ T_t";
+  rule.summary =
       "The confidence is the margin between the two most likely next tokens. It needs an output "
       "projection after every layer, but no training.";
-  e.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
-  e.complexity = "O(L·d·n) up to the exit n";
-  e.parameters = exit_parameters();
-  e.parameters.push_back(decay_parameter());
-  e.decays = true;
-  e.confidence = [](const ExitView& at) -> Var {
-    const Tensor p = softmax(at.logits()).value();  // [rows, vocabulary]
+  rule.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
+  rule.complexity = "O(L·d·n) up to the exit n";
+  rule.parameters = exit_parameters();
+  rule.parameters.push_back(decay_parameter());
+  rule.decays = true;
+  rule.confidence = [](const ExitView& view) -> Var {
+    const Tensor p = softmax(view.logits()).value();  // [rows, vocabulary]
     Tensor margin({p.dim(0)});
     for (Index row = 0; row < p.dim(0); ++row) {
       float first = 0, second = 0;
@@ -37,7 +37,7 @@ ExitRule response_exits() {
     }
     return margin;
   };
-  return e;
+  return rule;
 }
 
 }  // namespace attnscope

@@ -6,23 +6,23 @@
 namespace attnscope {
 
 ExitRule saturation_exits() {
-  ExitRule e;
-  e.id = "saturation";
-  e.label = "Saturation";
-  e.group = "Exits";
-  e.equation = "confidence = cos(xⁿ, xⁿ⁻¹),   exit at the first n with confidence ≥ T_t";
-  e.summary =
+  ExitRule rule;
+  rule.id = "saturation";
+  rule.label = "Saturation";
+  rule.group = "Exits";
+  rule.equation = "confidence = cos(xⁿ, xⁿ⁻¹),   exit at the first n with confidence ≥ T_t";
+  rule.summary =
       "If a layer hardly changes the direction of a token's state, later ones rarely do: the "
       "confidence is the cosine of two successive states. It costs almost nothing.";
-  e.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
-  e.complexity = "O(L·d·n) up to the exit n";
-  e.parameters = exit_parameters();
-  e.parameters.push_back(decay_parameter());
-  e.decays = true;
-  e.confidence = [](const ExitView& at) {
-    return sum_axis(multiply(unit_rows(at.before), unit_rows(at.after)), 1);  // [rows]
+  rule.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
+  rule.complexity = "O(L·d·n) up to the exit n";
+  rule.parameters = exit_parameters();
+  rule.parameters.push_back(decay_parameter());
+  rule.decays = true;
+  rule.confidence = [](const ExitView& view) {
+    return sum_axis(multiply(unit_rows(view.previous_state), unit_rows(view.state)), 1);  // [rows]
   };
-  return e;
+  return rule;
 }
 
 }  // namespace attnscope

@@ -4,15 +4,15 @@
 namespace attnscope {
 
 ExitRule sequence_exits() {
-  ExitRule e = oracle_exits();
-  e.id = "sequence";
-  e.label = "Per sequence";
-  e.equation = "q = softmax(x̄ W + b),   exit at arg maxₙ q(n)";
-  e.summary =
+  ExitRule rule = oracle_exits();
+  rule.id = "sequence";
+  rule.label = "Per sequence";
+  rule.equation = "q = softmax(x̄ W + b),   exit at arg maxₙ q(n)";
+  rule.summary =
       "One exit layer for the whole sequence, chosen before the first layer from the mean of the "
       "encoder output or, without an encoder, of the token vectors.";
-  choose_layer_once(e, 0);
-  return e;
+  choose_layer_once(rule, 0);
+  return rule;
 }
 
 }  // namespace attnscope

@@ -29,46 +29,47 @@ ResidualOutput apply_gate(const Var& x, const Var& y, const NamedVars& weights) 
 }  // namespace
 
 ResidualConnection gated_residual_connection() {
-  ResidualConnection j;
-  j.id = "gru";
-  j.label = "Gated (GRU)";
-  j.group = "Residual connections";
-  j.equation =
+  ResidualConnection join;
+  join.id = "gru";
+  join.label = "Gated (GRU)";
+  join.group = "Residual connections";
+  join.equation =
       "r = σ(y′W_r + xU_r),   z = σ(y′W_z + xU_z − b),   ĥ = tanh(y′W_g + (r ⊙ x)U_g)\n"
       "J(x, y) = (1 − z) ⊙ x + z ⊙ ĥ,   y′ = ReLU(y)";
-  j.summary =
+  join.summary =
       "A GRU-like gate controls, component by component, how much of a block's output replaces its "
       "input. With a bias above 0 it starts almost closed, so that the network begins as if it had "
       "no layers, which stabilises reinforcement learning.";
-  j.source = "Parisotto et al., 2019, Stabilizing transformers (GTrXL), arXiv:1910.06764";
-  j.complexity = "O(L·d²)";
-  j.parameters = {{.key = "bias",
-                   .symbol = "b",
-                   .label = "Bias",
-                   .help = "Initial bias that closes the gates.",
-                   .kind = Parameter::Kind::Real,
-                   .initial = 2.0,
-                   .limits = {.min = -Parameter::kMaxReal, .max = Parameter::kMaxReal},
-                   .slider = {.min = -2, .max = 5}}};
-  j.weights = {square_weight("wr", "Block output to reset gate."),
-               square_weight("ur", "State to reset gate."),
-               square_weight("wz", "Block output to update gate."),
-               square_weight("uz", "State to update gate."),
-               square_weight("wg", "Block output to candidate."),
-               square_weight("ug", "State to candidate."),
-               {.name = "b",
-                .help = "Bias that closes the gate.",
-                .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
-                .initial =
-                    [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
-                      return Tensor::full(shape, static_cast<float>(values.real("bias")));
-                    }}};
-  j.refusal = [](const ModelConfig& config) -> std::string {
+  join.source = "Parisotto et al., 2019, Stabilizing transformers (GTrXL), arXiv:1910.06764";
+  join.complexity = "O(L·d²)";
+  join.parameters = {{.key = "bias",
+                      .symbol = "b",
+                      .label = "Bias",
+                      .help = "Initial bias that closes the gates.",
+                      .kind = Parameter::Kind::Real,
+                      .initial = 2.0,
+                      .limits = {.min = -Parameter::kMaxReal, .max = Parameter::kMaxReal},
+                      .slider = {.min = -2, .max = 5}}};
+  join.weights = {
+      square_weight("wr", "Block output to reset gate."),
+      square_weight("ur", "State to reset gate."),
+      square_weight("wz", "Block output to update gate."),
+      square_weight("uz", "State to update gate."),
+      square_weight("wg", "Block output to candidate."),
+      square_weight("ug", "State to candidate."),
+      {.name = "b",
+       .help = "Bias that closes the gate.",
+       .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
+       .initial =
+           [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
+             return Tensor::full(shape, static_cast<float>(values.real("bias")));
+           }}};
+  join.refusal = [](const ModelConfig& config) -> std::string {
     if (config.pre_norm) return "";
     return "join: gru: expected pre_norm true, found false";
   };
-  j.apply = apply_gate;
-  return j;
+  join.apply = apply_gate;
+  return join;
 }
 
 }  // namespace attnscope

@@ -5,20 +5,20 @@
 namespace attnscope {
 
 ResidualConnection plain_residual_connection() {
-  ResidualConnection j;
-  j.id = "residual";
-  j.label = "Residual";
-  j.group = "Residual connections";
-  j.equation = "J(x, y) = x + y";
-  j.summary =
+  ResidualConnection join;
+  join.id = "residual";
+  join.label = "Residual";
+  join.group = "Residual connections";
+  join.equation = "J(x, y) = x + y";
+  join.summary =
       "The output of a block is added to its input, so that each layer only computes a change, and "
       "gradients reach every layer directly.";
-  j.source = "He et al., 2016, Deep residual learning, arXiv:1512.03385";
-  j.complexity = "O(L·d)";
-  j.apply = [](const Var& x, const Var& y, const NamedVars&) {
+  join.source = "He et al., 2016, Deep residual learning, arXiv:1512.03385";
+  join.complexity = "O(L·d)";
+  join.apply = [](const Var& x, const Var& y, const NamedVars&) {
     return ResidualOutput{add(x, y), {}};
   };
-  return j;
+  return join;
 }
 
 }  // namespace attnscope

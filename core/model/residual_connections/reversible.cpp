@@ -24,8 +24,9 @@ struct Streams {
 
 Var apply_attention(Pass& pass, const Site& site, const Var& x2) {
   const Choice* choice = pass.positions_in_layer(site);
-  const bool to_all = choice && adds_to_values(*choice);
-  return pass.dropout(pass.self_attention(site, to_all ? pass.add_layer_positions(site, x2) : x2));
+  const bool is_added = choice && is_added_to_values(*choice);
+  return pass.dropout(
+      pass.self_attention(site, is_added ? pass.add_layer_positions(site, x2) : x2));
 }
 
 // Rows of a chunk of the positions.
@@ -120,7 +121,7 @@ struct Recomputation {
   Index batch;
   LayerStack stack;
   std::vector<std::uint64_t> dropouts;  // Pass::dropouts() before each layer
-  Tensor x1, x2;                        // of the last layer
+  Tensor x1, x2;                        // streams after the last layer
 
   void run(Tensor g1, Tensor g2, const Var& x) {
     Pass pass(model, options, batch);
@@ -135,7 +136,7 @@ struct Recomputation {
       g2 = plus(g2, backpropagate([&](const Var& in) { return apply_attention(pass, site, in); },
                                   x2, g1, attention_output));
       x1 = minus(x1, attention_output);
-      pass.forget_losses();
+      pass.discard_losses();
     }
     accumulate(x, plus(g1, g2));  // both streams begin as the embedding
   }
@@ -149,7 +150,6 @@ std::vector<Var> all_weights(const Pass& pass, const Var& x) {
   return inputs;
 }
 
-// Runs the layers without recording a tape.
 Var run_without_tape(Pass& pass, const LayerStack& stack, const Var& x) {
   auto backward_pass = std::make_shared<Recomputation>();
   backward_pass->model = pass.model();
@@ -162,25 +162,25 @@ Var run_without_tape(Pass& pass, const LayerStack& stack, const Var& x) {
   }
   Model constants = pass.model();
   for (auto& [name, weight] : constants.weights) weight = Var(weight.value());
-  Pass untaped(constants, pass.options(), pass.batch());
-  untaped.set_dropouts(pass.dropouts());
+  Pass untaped_pass(constants, pass.options(), pass.batch());
+  untaped_pass.set_dropouts(pass.dropouts());
   Streams streams{Var(x.value()), Var(x.value())};
   for (const Site& site : stack.sites) {
-    backward_pass->dropouts.push_back(untaped.dropouts());
-    streams = layer_forward(untaped, site, streams);
-    tap_residual(untaped, site, streams);
+    backward_pass->dropouts.push_back(untaped_pass.dropouts());
+    streams = layer_forward(untaped_pass, site, streams);
+    tap_residual(untaped_pass, site, streams);
   }
-  pass.set_dropouts(untaped.dropouts());
-  pass.copy_ffn_input(untaped);
+  pass.set_dropouts(untaped_pass.dropouts());
+  pass.copy_ffn_input(untaped_pass);
   backward_pass->x1 = streams.x1.value();
   backward_pass->x2 = streams.x2.value();
   return record("reversible", read_streams(pass, streams).value(), all_weights(pass, x),
                 [backward_pass](const Tensor& gradient, const std::vector<Var>& inputs) {
                   const Index width = inputs[0].dim(1);
-                  const bool has_both = gradient.dim(1) > width;
-                  const Var scaled = has_both ? Var(gradient) : scale(Var(gradient), 0.5f);
+                  const bool has_both_streams = gradient.dim(1) > width;
+                  const Var scaled = has_both_streams ? Var(gradient) : scale(Var(gradient), 0.5f);
                   backward_pass->run(slice(scaled, 1, 0, width).value(),
-                                     slice(scaled, 1, has_both ? width : 0, width).value(),
+                                     slice(scaled, 1, has_both_streams ? width : 0, width).value(),
                                      inputs[0]);
                 });
 }
@@ -229,36 +229,37 @@ std::string reversible_refusal(const ModelConfig& config) {
 }  // namespace
 
 ResidualConnection reversible_residual_connection() {
-  ResidualConnection j;
-  j.id = "reversible";
-  j.label = "Reversible";
-  j.group = "Residual connections";
-  j.equation = "x₁ += Attn(norm(x₂)),   x₂ += FF(norm(x₁)),   x = (x₁ + x₂)/2";
-  j.summary =
+  ResidualConnection join;
+  join.id = "reversible";
+  join.label = "Reversible";
+  join.group = "Residual connections";
+  join.equation = "x₁ += Attn(norm(x₂)),   x₂ += FF(norm(x₁)),   x = (x₁ + x₂)/2";
+  join.summary =
       "The residual stream is split in two, and each half is updated by a function of the other. "
       "Every layer can therefore be inverted: training keeps only the last layer's activations and "
       "recomputes the others, and its memory does not grow with depth.";
-  j.source =
+  join.source =
       "Gomez et al., 2017, arXiv:1707.04585; Kitaev et al., 2020 (Reformer), arXiv:2001.04451";
-  j.complexity = "O(L·d) memory instead of O(N·L·d), a second forward pass in training";
-  j.parameters = {{.key = "chunks",
-                   .symbol = "",
-                   .label = "Chunks",
-                   .help = "Number of chunks in which the feed-forward processes positions.",
-                   .initial = Index{1},
-                   .limits = {.min = 1},
-                   .slider = {.min = 1, .max = 16}},
-                  {.key = "end",
-                   .symbol = "",
-                   .label = "At the end",
-                   .help = "Combination of the streams after the last layer: their mean, or both "
-                           "concatenated (twice the width), as in the Reformer's code.",
-                   .kind = Parameter::Kind::Choice,
-                   .initial = std::string("mean"),
-                   .choices = {"mean", "both"}}};
-  j.refusal = reversible_refusal;
-  j.run_layers = run_reversible;
-  return j;
+  join.complexity = "O(L·d) memory instead of O(N·L·d), a second forward pass in training";
+  join.parameters = {
+      {.key = "chunks",
+       .symbol = "",
+       .label = "Chunks",
+       .help = "Number of chunks in which the feed-forward processes positions.",
+       .initial = Index{1},
+       .limits = {.min = 1},
+       .slider = {.min = 1, .max = 16}},
+      {.key = "end",
+       .symbol = "",
+       .label = "At the end",
+       .help = "Combination of the streams after the last layer: their mean, or both "
+               "concatenated (twice the width), as in the Reformer's code.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("mean"),
+       .choices = {"mean", "both"}}};
+  join.refusal = reversible_refusal;
+  join.run_layers = run_reversible;
+  return join;
 }
 
 }  // namespace attnscope

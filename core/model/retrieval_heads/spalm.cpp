@@ -37,27 +37,27 @@ RetrievalOutput mix_spalm(Pass& pass, const Values&, const RetrievalInput& retri
 }  // namespace
 
 RetrievalHead spalm_retrieval_head() {
-  RetrievalHead m;
-  m.id = "spalm";
-  m.label = "Gated memory (SPALM)";
-  m.group = "Retrieval";
-  m.equation = "m = Σ softmaxᵢ(yᵢ·r) yᵢ,   g = σ(r·w),   z = (1 − g) m + g r";
-  m.summary =
+  RetrievalHead head;
+  head.id = "spalm";
+  head.label = "Gated memory (SPALM)";
+  head.group = "Retrieval";
+  head.equation = "m = Σ softmaxᵢ(yᵢ·r) yᵢ,   g = σ(r·w),   z = (1 − g) m + g r";
+  head.summary =
       "The model's final state attends to the tokens that followed the nearest contexts, and a "
       "learned gate controls, token by token, their share of the prediction.";
-  m.source = "Yogatama et al., 2021, Adaptive semiparametric language models, arXiv:2102.02557";
-  m.complexity = "O(L·n·d) for a store of n contexts";
-  m.parameters = {neighbours_parameter()};
-  m.weights = {{.name = "spalm.w",
-                .help = "Weights of the gate on the final state.",
-                .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
-                .file = {.optional = true}}};
-  m.refusal = [](const ModelConfig& config) -> std::string {
+  head.source = "Yogatama et al., 2021, Adaptive semiparametric language models, arXiv:2102.02557";
+  head.complexity = "O(L·n·d) for a store of n contexts";
+  head.parameters = {neighbours_parameter()};
+  head.weights = {{.name = "spalm.w",
+                   .help = "Weights of the gate on the final state.",
+                   .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
+                   .file = {.optional = true}}};
+  head.refusal = [](const ModelConfig& config) -> std::string {
     if (config.tied_output) return "";
     return "retrieval: spalm uses the token vectors; expected tied_output true, found false";
   };
-  m.mix = mix_spalm;
-  return m;
+  head.mix = mix_spalm;
+  return head;
 }
 
 }  // namespace attnscope

@@ -20,7 +20,7 @@ void draw_words(Page& page, const Box& inside, const ShownAlignment& shown) {
   const double line = AlignmentMeasures::line * em;
   double y = shown.places.top + line / 2;
   page.add(Text{{middle, y},
-                page.ellipsised(source_and_target(shown.target, shown.focus.shown), 1.25 * em,
+                page.ellipsised(source_and_target(shown.target, shown.focus.row_count), 1.25 * em,
                                 inside.width, true),
                 page.theme().text,
                 1.25 * em,
@@ -28,10 +28,10 @@ void draw_words(Page& page, const Box& inside, const ShownAlignment& shown) {
                 0,
                 true});
   y += 1.3 * line;
-  const std::string notice = crossing_words(shown.target, shown.numbers, shown.focus.shown);
-  for (const std::string& words :
+  const std::string notice = describe_crossing(shown.target, shown.numbers, shown.focus.row_count);
+  for (const std::string& text_line :
        page.wrapped(notice, em, inside.width, shown.places.notice_lines)) {
-    page.text({middle, y}, words, em, Align::Middle);
+    page.text({middle, y}, text_line, em, Align::Middle);
     y += line;
   }
 }
@@ -41,8 +41,8 @@ std::vector<Handle> handles_of(const AlignmentPlaces& places, Index rows) {
   for (Index row = 0; row < rows; ++row) {
     const Box box{places.target_x(row) - places.cell / 2, places.target.y, places.cell,
                   places.target.height};
-    handles.push_back({box, "Click to generate up to here", {}, [row](Session& e) {
-                         set_view_value(e.view, "alignment", "step", row + 1);
+    handles.push_back({box, "Click to generate up to here", {}, [row](Session& session) {
+                         set_view_value(session.view, "alignment", "step", row + 1);
                        }});
   }
   return handles;
@@ -54,9 +54,9 @@ ViewLayout lay_out_target(const ViewInput& input,
   const auto numbers = alignment_numbers(input, target);
   const Box inside =
       page.frame(target->trace->model + " · alignment of target and source",
-                 caption(*target->trace, about_alignment(*target, input.session.view)));
+                 caption(*target->trace, describe_alignment(*target, input.session.view)));
   // The notice of the whole target, so that the layout is stable during generation.
-  const std::string notice = crossing_words(*target, *numbers, target->rows());
+  const std::string notice = describe_crossing(*target, *numbers, target->rows());
   const std::optional<AlignmentPlaces> places = place_alignment(page, inside, *numbers, notice);
   if (!places) return no_space(page);
   const ShownAlignment shown{*target, *numbers, *places, alignment_focus(input, *numbers, *places)};
@@ -72,7 +72,6 @@ ViewLayout lay_out_target(const ViewInput& input,
   return layout;
 }
 
-// Empty if the model reads a source.
 std::string objection(const Trace& trace) {
   return reads_source(trace) ? "" : kNoSource;
 }
@@ -100,21 +99,21 @@ ViewLayout lay_out_alignment(const ViewInput& input) {
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  const bool of_head = view_values(settings, "alignment").choice("of") == "head";
-  controls.layer = controls.head = of_head;
+  const bool is_one_head = view_values(settings, "alignment").choice("of") == "head";
+  controls.layer = controls.head = is_one_head;
   controls.part = false;
   controls.colour_ends.clear();
   controls.colours = ViewControls::Colours::Sequential;
   if (trace == nullptr || trace->streams.empty() || !reads_source(*trace)) return;
-  // The length of the target is unknown here: an estimate, with a pause at the end.
+  // Estimates the unknown length of the target; the animation pauses at its end.
   constexpr Index kLettersOfDigit = 10;
   const auto sources = static_cast<Index>(trace->streams.front().tokens.size());
-  const Index most = std::min(trace->config->context, 1 + kLettersOfDigit * sources);
+  const Index max_letters = std::min(trace->config->context, 1 + kLettersOfDigit * sources);
   for (Parameter& p : controls.parameters) {
-    if (p.key == "step") p.slider.max = static_cast<double>(most);
+    if (p.key == "step") p.slider.max = static_cast<double>(max_letters);
   }
-  controls.animation =
-      Animation{"step", 1, static_cast<double>(most), 0.5 * static_cast<double>(most)};
+  controls.animation = Animation{"step", 1, static_cast<double>(max_letters),
+                                 0.5 * static_cast<double>(max_letters)};
 }
 
 void open_numbers_example(Session& session) {
@@ -161,8 +160,8 @@ View alignment_view() {
                                {}),
       .data = alignment_data,
       .findings = {{Findings::written.id,
-                    [](const RunView& viewed) {
-                      return TargetSettings{view_values(viewed.view, "alignment").integer("beams")};
+                    [](const RunView& run) {
+                      return TargetSettings{view_values(run.view, "alignment").integer("beams")};
                     }}},
       .options = {.parameters = alignment_parameters(),
                   .animation = Animation{"step", 1, 15, 9},

@@ -1,4 +1,4 @@
-// Candidates for each letter of the target, and the beams of its step.
+// Candidates for the focused letter, and the beams of its search step.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ Index beam_step(const Page& page, const ShownAlignment& shown) {
   return n < static_cast<Index>(shown.target.search.steps.size()) ? n : -1;
 }
 
-// Draws the beams at the shown letter.
+// Draws the beams at a search step.
 void draw_beams(Page& page, const Box& box, const GeneratedTarget& target, std::size_t step) {
   TokenBars bars;
   bars.first = second_colour();
@@ -39,14 +39,14 @@ void draw_candidates(Page& page, const ShownAlignment& shown) {
   const Box& panel = shown.places.candidates;
   const GeneratedTarget& target = shown.target;
   const Index row = shown.focus.row, step = beam_step(page, shown);
-  const bool beams = step >= 0 && panel.width > 44 * em;
-  const double width = std::min(beams ? (panel.width - gap) / 2 : panel.width, 36 * em);
-  Box box{panel.x + (panel.width - (beams ? 2 * width + gap : width)) / 2, panel.y, width,
+  const bool shows_beams = step >= 0 && panel.width > 44 * em;
+  const double width = std::min(shows_beams ? (panel.width - gap) / 2 : panel.width, 36 * em);
+  Box box{panel.x + (panel.width - (shows_beams ? 2 * width + gap : width)) / 2, panel.y, width,
           panel.height};
   const std::string letter = "“" + shown.numbers.labels[static_cast<std::size_t>(row)] +
                              "”, letter " + std::to_string(row + 1);
-  const std::string remark = shown.focus.least_sure ? " (the least certain)" : "";
-  const std::string attention = ", attends to " + attention_words(shown.numbers, row);
+  const std::string remark = shown.focus.is_least_certain ? " (the least certain)" : "";
+  const std::string attention = ", attends to " + describe_attention(shown.numbers, row);
   page.text({panel.x + panel.width / 2, box.y + AlignmentMeasures::title / 2 * em},
             page.fitting({letter + remark + attention + ". Candidates:",
                           letter + remark + attention, letter + attention, letter},
@@ -63,7 +63,7 @@ void draw_candidates(Page& page, const ShownAlignment& shown) {
   box.y += AlignmentMeasures::title * em;
   box.height -= AlignmentMeasures::title * em;
   draw_token_bars(page, box, bars);
-  if (!beams) return;
+  if (!shows_beams) return;
   box.x += width + gap;
   draw_beams(page, box, target, static_cast<std::size_t>(step));
 }

@@ -12,13 +12,13 @@ namespace {
 
 using M = AlignmentMeasures;
 
-constexpr double kBox = 1.8;                    // em, of a letter's box
+constexpr double kBox = 1.8;                    // em, height of a letter's box
 constexpr double kGap = 0.8;                    // em between parts
-constexpr double kMaxCell = 3.6;                // em, of a letter's column
+constexpr double kMaxCell = 3.6;                // em, width of a letter's column
 constexpr double kMinCell = 0.45;               // em; narrower letters are indistinguishable
-constexpr double kMaxRibbons = 18;              // em, their height
+constexpr double kMaxRibbons = 18;              // em, height of the ribbons
 constexpr double kMinRibbons = 3;               // em
-constexpr double kMinRow = 0.9, kMaxRow = 2.6;  // em, of a row of the matrix
+constexpr double kMinRow = 0.9, kMaxRow = 2.6;  // em, height of a row of the matrix
 
 double widest_source(const Page& page, const AlignmentNumbers& numbers) {
   double widest = 0;
@@ -31,22 +31,19 @@ double widest_source(const Page& page, const AlignmentNumbers& numbers) {
 // Heights in em of text, source, ribbons, target, matrix and candidates. Omits the last two if
 // space is short. Empty if there is too little space.
 Tracks choose_rows(const Page& page, double height, double sources, std::size_t notice_lines) {
-  const double text = (1.25 + static_cast<double>(notice_lines)) * M::line;
-  const double bars =
+  const double text_height = (1.25 + static_cast<double>(notice_lines)) * M::line;
+  const double bars_height =
       static_cast<double>(M::candidates) * token_bar_height(page, false) / page.em();
   const Track matrix{
       .size = kMinRow * sources, .most = kMaxRow * sources, .weight = 1, .gap = kGap};
-  const Track candidates{.size = M::title + bars};
+  const Track candidates{.size = M::title + bars_height};
   const Track none;
-  using Optional = std::pair<Track, Track>;
-  for (const auto& [fifth, sixth] : {Optional{matrix, candidates}, Optional{none, candidates},
-                                     Optional{matrix, none}, Optional{none, none}}) {
-    Tracks tracks{{.size = text},
-                  {.size = kBox},
-                  {.size = kMinRibbons, .most = kMaxRibbons},
-                  {.size = kBox, .gap = kGap},
-                  fifth,
-                  sixth};
+  using Panels = std::pair<Track, Track>;
+  for (const auto& [fifth, sixth] : {Panels{matrix, candidates}, Panels{none, candidates},
+                                     Panels{matrix, none}, Panels{none, none}}) {
+    Tracks tracks{
+        {.size = text_height},       {.size = kBox}, {.size = kMinRibbons, .most = kMaxRibbons},
+        {.size = kBox, .gap = kGap}, fifth,          sixth};
     if (fit(tracks, height / page.em() - kGap)) return tracks;
   }
   return {};
@@ -54,25 +51,25 @@ Tracks choose_rows(const Page& page, double height, double sources, std::size_t 
 
 // Focus if no letter is hovered.
 AlignmentFocus focus_of_settings(const ViewInput& input, const AlignmentNumbers& numbers) {
-  AlignmentFocus focus{.shown = numbers.rows()};
+  AlignmentFocus focus{.row_count = numbers.rows()};
   const Values values = view_values(input.session.view, "alignment");
   if (values.has("step")) {
-    focus.stepped = true;
-    focus.shown = std::clamp<Index>(values.integer("step"), 1, numbers.rows());
-    focus.row = focus.shown - 1;
+    focus.is_stepped = true;
+    focus.row_count = std::clamp<Index>(values.integer("step"), 1, numbers.rows());
+    focus.row = focus.row_count - 1;
   } else {
-    focus.row = std::ranges::min_element(numbers.chances) - numbers.chances.begin();
-    focus.least_sure = true;
+    focus.row = std::ranges::min_element(numbers.probabilities) - numbers.probabilities.begin();
+    focus.is_least_certain = true;
   }
   return focus;
 }
 
 }  // namespace
 
-bool AlignmentFocus::has(Index of_row, Index of_key) const {
-  if (pointed) return of_row == row && (key < 0 || of_key == key);
-  if (key >= 0) return of_key == key;
-  return !stepped || of_row == row;
+bool AlignmentFocus::highlights(Index pair_row, Index pair_key) const {
+  if (is_hovered) return pair_row == row && (key < 0 || pair_key == key);
+  if (key >= 0) return pair_key == key;
+  return !is_stepped || pair_row == row;
 }
 
 double AlignmentPlaces::target_x(Index row) const {
@@ -126,10 +123,10 @@ AlignmentFocus alignment_focus(const ViewInput& input, const AlignmentNumbers& n
   const bool over_rows = (p.y >= target.y && p.y < target.bottom()) || in_matrix;
   if (over_rows && p.x >= target.x && p.x < target.right()) {
     const auto row = static_cast<Index>((p.x - target.x) / places.cell);
-    if (row >= focus.shown) return focus;
+    if (row >= focus.row_count) return focus;
     focus.row = row;
-    focus.pointed = true;
-    focus.least_sure = false;
+    focus.is_hovered = true;
+    focus.is_least_certain = false;
     const auto sources = static_cast<double>(places.sources);
     if (in_matrix) {
       focus.key = std::min(static_cast<Index>((p.y - matrix.y) / matrix.height * sources),

@@ -10,32 +10,31 @@ namespace attnscope {
 
 // Letter in focus: the hovered letter, else the step setting's, else the least certain one.
 struct AlignmentFocus {
-  Index shown = 0;          // number of visible rows
-  Index row = 0, key = -1;  // key: hovered source token
-  bool stepped = false;     // the target is limited to a step
-  bool pointed = false, least_sure = false;
-  // True if the pair is highlighted.
-  bool has(Index of_row, Index of_key) const;
+  Index row_count = 0;      // number of visible letters
+  Index row = 0, key = -1;  // key: hovered source token, or -1
+  bool is_stepped = false;  // the step setting limits the target
+  bool is_hovered = false, is_least_certain = false;
+  bool highlights(Index pair_row, Index pair_key) const;
 };
 
 struct AlignmentPlaces {
-  Box source, ribbons, target;  // token boxes, and the ribbons between them
+  Box source, ribbons, target;  // areas of the token boxes, and of the ribbons between them
   Box matrix, candidates;       // zero height: omitted
   double cell = 0;              // width of a target letter
-  double source_cell = 0;
-  double bar = 0;  // width of the colour bar; 0: omitted
+  double source_cell = 0;       // width of a source token
+  double bar = 0;               // width of the colour bar; 0: omitted
   double top = 0, bottom = 0;
-  double labels_left = 0;        // left edge of the matrix's row labels
-  std::size_t notice_lines = 0;  // lines of the notice
-  Index sources = 0;
+  double labels_left = 0;  // left edge of the matrix's row labels
+  std::size_t notice_lines = 0;
+  Index sources = 0;  // number of source tokens
 
   double target_x(Index row) const;
   double source_x(Index key) const;  // the source is centred above the target
 };
 
 struct AlignmentMeasures {              // em
-  static constexpr double line = 1.5;   // of words
-  static constexpr double title = 1.6;  // of the candidates
+  static constexpr double line = 1.5;   // height of a line of text
+  static constexpr double title = 1.6;  // height of the title of the candidates
   static constexpr Index candidates = 6;
 };
 

@@ -10,16 +10,16 @@
 namespace attnscope {
 namespace {
 
-void draw_weights(Page& page, const ShownAlignment& shown, double high) {
+void draw_weights(Page& page, const ShownAlignment& shown, double height) {
   const AlignmentPlaces& p = shown.places;
-  const double size = std::min(page.small(), 0.8 * high);
-  if (page.width_of("0.00", size) > 0.92 * p.cell || high < 1.1 * size) return;
+  const double size = std::min(page.small(), 0.8 * height);
+  if (page.width_of("0.00", size) > 0.92 * p.cell || height < 1.1 * size) return;
   const ColourMap& map = colour_map(page.input().session.view.colour_map);
-  for (Index row = 0; row < shown.focus.shown; ++row) {
+  for (Index row = 0; row < shown.focus.row_count; ++row) {
     for (Index key = 0; key < p.sources; ++key) {
       const auto weight = static_cast<double>(shown.numbers.weights(row, key));
       if (weight < 0.005) continue;
-      page.add(Text{{p.target_x(row), p.matrix.y + (static_cast<double>(key) + 0.5) * high},
+      page.add(Text{{p.target_x(row), p.matrix.y + (static_cast<double>(key) + 0.5) * height},
                     fixed(weight, 2),
                     ink_on(map.at(weight)),
                     size,
@@ -41,7 +41,7 @@ void draw_alignment_matrix(Page& page, const ShownAlignment& shown) {
   cells.values = Tensor({p.sources, numbers.rows()});
   for (Index row = 0; row < numbers.rows(); ++row) {
     for (Index key = 0; key < p.sources; ++key) {
-      cells.values(key, row) = row < shown.focus.shown ? numbers.weights(row, key) : NAN;
+      cells.values(key, row) = row < shown.focus.row_count ? numbers.weights(row, key) : NAN;
     }
   }
   cells.height = static_cast<double>(p.sources);
@@ -49,10 +49,10 @@ void draw_alignment_matrix(Page& page, const ShownAlignment& shown) {
   cells.colour_map = range.colour_map;
   page.add(std::move(cells));
   page.add(OutlinedBox{p.matrix, page.theme().line, 1});
-  const double high = p.matrix.height / static_cast<double>(p.sources);
-  const double size = std::min(em, 0.95 * high);
-  for (Index key = 0; key < p.sources && high >= 0.8 * em; ++key) {
-    page.add(Text{{p.matrix.x - 0.6 * em, p.matrix.y + (static_cast<double>(key) + 0.5) * high},
+  const double height = p.matrix.height / static_cast<double>(p.sources);
+  const double size = std::min(em, 0.95 * height);
+  for (Index key = 0; key < p.sources && height >= 0.8 * em; ++key) {
+    page.add(Text{{p.matrix.x - 0.6 * em, p.matrix.y + (static_cast<double>(key) + 0.5) * height},
                   page.ellipsised(numbers.source[static_cast<std::size_t>(key)], size,
                                   p.matrix.x - p.labels_left - em),
                   page.theme().text,
@@ -61,7 +61,7 @@ void draw_alignment_matrix(Page& page, const ShownAlignment& shown) {
                   0,
                   key == shown.focus.key});
   }
-  draw_weights(page, shown, high);
+  draw_weights(page, shown, height);
   page.add(
       OutlinedBox{{p.target_x(shown.focus.row) - p.cell / 2, p.matrix.y, p.cell, p.matrix.height},
                   page.theme().accent,

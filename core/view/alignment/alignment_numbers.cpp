@@ -14,20 +14,19 @@ namespace {
 
 const TracePart kCross{Stack::Decoder, AttentionKind::Cross};
 
-// Heads selected by the settings.
 std::vector<HeadRef> heads_of(const Trace& trace, const ViewSettings& view) {
   const std::string selection = view_values(view, "alignment").choice("of");
   if (selection == "head") return {{view.layer, view.head, kCross}};
   std::vector<HeadRef> heads = trace.heads(kCross);
   if (selection == "last") {
-    std::erase_if(heads, [last = trace.layer_count(kCross) - 1](const HeadRef& at) {
-      return at.layer != last;
+    std::erase_if(heads, [last = trace.layer_count(kCross) - 1](const HeadRef& head) {
+      return head.layer != last;
     });
   }
   return heads;
 }
 
-std::vector<double> chances_at(const GeneratedTarget& target, Index row) {
+std::vector<double> token_probabilities(const GeneratedTarget& target, Index row) {
   const Tensor& logits = target.trace->logits;  // [rows, vocabulary]
   return probabilities(logits.slice(row, 1).reshaped({logits.dim(1)}), {});
 }
@@ -38,15 +37,15 @@ Tensor alignment_weights(const GeneratedTarget& target, const ViewSettings& view
   const Trace& trace = *target.trace;
   const std::vector<HeadRef> heads = heads_of(trace, view);
   Tensor mean;
-  for (const HeadRef& at : heads) {
-    Index in_group = 0;
-    const AttentionTap* tap = trace.find(at, &in_group);
+  for (const HeadRef& head : heads) {
+    Index head_in_group = 0;
+    const AttentionTap* tap = trace.find(head, &head_in_group);
     if (tap == nullptr) {
-      throw InputError("no layer " + std::to_string(at.layer) + " with a head " +
-                       std::to_string(at.head) + " in the cross-attention, which has " +
-                       layers_and_heads(trace, kCross) + ", counted from 0");
+      throw InputError("no layer " + std::to_string(head.layer) + " with a head " +
+                       std::to_string(head.head) + " in the cross-attention, which has " +
+                       describe_layers_and_heads(trace, kCross) + ", counted from 0");
     }
-    const Tensor weights = tap->attention(in_group);  // [rows, L_source]
+    const Tensor weights = tap->attention(head_in_group);  // [rows, L_source]
     if (!mean.defined()) mean = Tensor::zeros(weights.shape());
     for (Index n = 0; n < weights.size(); ++n) {
       mean[n] += weights[n] / static_cast<float>(heads.size());
@@ -56,7 +55,7 @@ Tensor alignment_weights(const GeneratedTarget& target, const ViewSettings& view
   return mean;
 }
 
-std::string alignment_of(const GeneratedTarget& target, const ViewSettings& view) {
+std::string describe_weights(const GeneratedTarget& target, const ViewSettings& view) {
   const Trace& trace = *target.trace;
   const std::vector<HeadRef> heads = heads_of(trace, view);
   const std::string selection = view_values(view, "alignment").choice("of");
@@ -71,16 +70,16 @@ std::string alignment_of(const GeneratedTarget& target, const ViewSettings& view
 }
 
 std::vector<double> target_probabilities(const GeneratedTarget& target) {
-  std::vector<double> chances;
+  std::vector<double> result;
   for (Index row = 0; row < target.rows(); ++row) {
     const auto id = static_cast<std::size_t>(target.ids[static_cast<std::size_t>(row)]);
-    chances.push_back(chances_at(target, row).at(id));
+    result.push_back(token_probabilities(target, row).at(id));
   }
-  return chances;
+  return result;
 }
 
 std::vector<Candidate> candidates_at(const GeneratedTarget& target, Index row, Index count) {
-  return likeliest(chances_at(target, row), count);
+  return likeliest(token_probabilities(target, row), count);
 }
 
 std::string candidate_label(const GeneratedTarget& target, std::int32_t id) {
@@ -103,7 +102,7 @@ std::shared_ptr<const AlignmentNumbers> alignment_numbers(
   return cached_numbers(input, target, key, [&] {
     AlignmentNumbers numbers{.weights = alignment_weights(*target, view)};
     numbers.strongest = strongest_sources(numbers.weights);
-    numbers.chances = target_probabilities(*target);
+    numbers.probabilities = target_probabilities(*target);
     numbers.labels = generated_labels(*target);
     for (const TraceToken& token : target->trace->streams.front().tokens) {
       numbers.source.push_back(token.label);
@@ -125,9 +124,9 @@ ViewData alignment_data(const ViewInput& input) {
   const auto numbers = alignment_numbers(input, target);
   Tensor letters({target->rows(), 3});
   for (Index row = 0; row < target->rows(); ++row) {
-    const auto at = static_cast<std::size_t>(row);
-    letters(row, 0) = static_cast<float>(target->ids[at]);
-    letters(row, 1) = static_cast<float>(numbers->chances[at]);
+    const auto n = static_cast<std::size_t>(row);
+    letters(row, 0) = static_cast<float>(target->ids[n]);
+    letters(row, 1) = static_cast<float>(numbers->probabilities[n]);
     letters(row, 2) = row < target->given ? 1 : 0;
   }
   return {{{"alignment", numbers->weights, numbers->labels, numbers->source},

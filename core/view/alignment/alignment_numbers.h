@@ -12,13 +12,13 @@ namespace attnscope {
 
 // Weights of the selected heads: "last" (mean over the heads of the last layer), "all" (mean over
 // all layers and heads) or "head".
-Tensor alignment_weights(const GeneratedTarget& target,
-                         const ViewSettings& view);  // [rows, L_source]
-std::string alignment_of(const GeneratedTarget& target, const ViewSettings& view);  // in words
+// [rows, L_source]
+Tensor alignment_weights(const GeneratedTarget& target, const ViewSettings& view);
+std::string describe_weights(const GeneratedTarget& target, const ViewSettings& view);
 
-// Predicted probability of each id of the target.  [rows]
+// Predicted probability of each token of the target.  [rows]
 std::vector<double> target_probabilities(const GeneratedTarget& target);
-// The `count` most likely candidates for id `row`, descending.
+// The `count` most likely candidates for the target's token `row`, descending.
 std::vector<Candidate> candidates_at(const GeneratedTarget& target, Index row, Index count);
 // Label of a candidate, in the style of generated_labels().
 std::string candidate_label(const GeneratedTarget& target, std::int32_t id);
@@ -26,11 +26,11 @@ std::string candidate_label(const GeneratedTarget& target, std::int32_t id);
 // Number of rows that are letters, without the end token.
 Index letter_count(const GeneratedTarget& target);
 
-// Numbers that the picture shows of a target with the current settings.
+// Numbers of a target that the picture shows with the current settings.
 struct AlignmentNumbers {
   Tensor weights{};                             // [rows, L_source]
   std::vector<Index> strongest{};               // [rows] source token with the largest weight
-  std::vector<double> chances{};                // [rows]
+  std::vector<double> probabilities{};          // [rows] see target_probabilities()
   std::vector<std::string> labels{}, source{};  // labels of rows and of source tokens
   Index rows() const { return weights.dim(0); }
   Index sources() const { return weights.dim(1); }
@@ -43,7 +43,7 @@ bool reads_source(const Trace& trace);
 inline constexpr const char* kNoSource =
     "This model has no source sequence to align a target with.";
 
-// Exported numbers: weights, and the candidates of each letter.
+// Exported numbers: the weights, and the id, probability and origin of each letter.
 ViewData alignment_data(const ViewInput& input);
 
 }  // namespace attnscope

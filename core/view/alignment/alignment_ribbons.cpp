@@ -22,9 +22,9 @@ Line ribbon(Point from, Point to, Colour colour, double thickness) {
 
 void draw_source(Page& page, const ShownAlignment& shown) {
   const AlignmentPlaces& p = shown.places;
-  const double em = page.em(), before = p.source_cell / 2 + 0.6 * em;
-  page.faint_text({p.source_x(0) - before, p.source.y + p.source.height / 2},
-                  page.fitting({"source", ""}, em, p.source_x(0) - before), em, Align::End);
+  const double em = page.em(), label_gap = p.source_cell / 2 + 0.6 * em;
+  page.faint_text({p.source_x(0) - label_gap, p.source.y + p.source.height / 2},
+                  page.fitting({"source", ""}, em, p.source_x(0) - label_gap), em, Align::End);
   for (Index key = 0; key < p.sources; ++key) {
     const Box box{p.source_x(key) - p.source_cell / 2 + 1, p.source.y, p.source_cell - 2,
                   p.source.height};
@@ -46,14 +46,14 @@ void draw_letter(Page& page, const ShownAlignment& shown, Index row) {
   const AlignmentPlaces& p = shown.places;
   const Theme& theme = page.theme();
   const Box box{p.target_x(row) - p.cell / 2 + 0.5, p.target.y, p.cell - 1, p.target.height};
-  if (row >= shown.focus.shown) {
+  if (row >= shown.focus.row_count) {
     page.add(OutlinedBox{box, blend(theme.background, theme.line, 0.6), 1});
     return;
   }
   const Index key = shown.numbers.strongest[static_cast<std::size_t>(row)];
-  const double share = key < 0 ? 0 : static_cast<double>(shown.numbers.weights(row, key));
+  const double weight = key < 0 ? 0 : static_cast<double>(shown.numbers.weights(row, key));
   const Colour ground =
-      key < 0 ? theme.background : blend(theme.background, head_colour(key), 0.15 + 0.75 * share);
+      key < 0 ? theme.background : blend(theme.background, head_colour(key), 0.15 + 0.75 * weight);
   page.add(FilledBox{box, ground, 0.15 * page.em()});
   const double size = std::min(page.em(), 1.25 * p.cell);
   page.add(
@@ -74,13 +74,13 @@ void draw_ribbons(Page& page, const ShownAlignment& shown) {
   const AlignmentPlaces& p = shown.places;
   // Thickness of a ribbon of weight 1.
   const double thickest = std::clamp(0.55 * p.cell, 2.0, 0.9 * page.em());
-  for (const bool focus : {false, true}) {
-    for (Index row = 0; row < shown.focus.shown; ++row) {
+  for (const bool is_focused : {false, true}) {
+    for (Index row = 0; row < shown.focus.row_count; ++row) {
       for (Index key = 0; key < p.sources; ++key) {
         const float weight = shown.numbers.weights(row, key);
-        if (!(weight >= kMinWeight) || shown.focus.has(row, key) != focus) continue;
+        if (!(weight >= kMinWeight) || shown.focus.highlights(row, key) != is_focused) continue;
         const double thickness = std::max(0.7, static_cast<double>(weight) * thickest);
-        const double opacity = focus ? 0.30 + 0.6 * static_cast<double>(weight) : 0.13;
+        const double opacity = is_focused ? 0.30 + 0.6 * static_cast<double>(weight) : 0.13;
         page.add(ribbon({p.source_x(key), p.ribbons.y}, {p.target_x(row), p.ribbons.bottom()},
                         translucent(head_colour(key), opacity), thickness));
       }

@@ -28,39 +28,40 @@ std::string target_text(const GeneratedTarget& target, Index shown) {
 
 }  // namespace
 
-std::string about_alignment(const GeneratedTarget& target, const ViewSettings& view) {
+std::string describe_alignment(const GeneratedTarget& target, const ViewSettings& view) {
   const Index beams = view_values(view, "alignment").integer("beams");
   const std::string how = beams > 1 ? "by beam search with " + std::to_string(beams) + " hypotheses"
                                     : "by greedy decoding";
   return "The target generated from the source, " + how +
          ", and the attention of each letter to each source token "
          "(" +
-         alignment_of(target, view) + "). Pairs: of letters that attend most to different tokens.";
+         describe_weights(target, view) +
+         "). Pairs: of letters that attend most to different tokens.";
 }
 
 std::string source_and_target(const GeneratedTarget& target, Index shown) {
   return source_text(target) + "  →  " + target_text(target, shown);
 }
 
-std::string crossing_words(const GeneratedTarget& target, const AlignmentNumbers& numbers,
-                           Index shown) {
+std::string describe_crossing(const GeneratedTarget& target, const AlignmentNumbers& numbers,
+                              Index shown) {
   const Index letters = std::min(letter_count(target), shown);
   if (letters < 2 || numbers.sources() < 2) return "";
   const std::string so_far = letters < letter_count(target) ? " so far" : "";
-  const double crossed = crossing(numbers.weights, letters);
-  if (std::isnan(crossed)) {
+  const double fraction = crossing(numbers.weights, letters);
+  if (std::isnan(fraction)) {
     return "All letters" + so_far + " attend most to the same source token.";
   }
   const std::string detail = so_far +
                              ": in a pair of letters the later one attends further left in " +
-                             percent(crossed) + " of pairs.";
-  if (crossed >= 0.5) return "The lines cross" + detail;
-  return (crossed < 0.1 ? "The target follows the source from left to right"
-                        : "Mostly from left to right") +
+                             percent(fraction) + " of pairs.";
+  if (fraction >= 0.5) return "The lines cross" + detail;
+  return (fraction < 0.1 ? "The target follows the source from left to right"
+                         : "Mostly from left to right") +
          detail;
 }
 
-std::string attention_words(const AlignmentNumbers& numbers, Index row) {
+std::string describe_attention(const AlignmentNumbers& numbers, Index row) {
   std::vector<Index> keys(static_cast<std::size_t>(numbers.sources()));
   std::iota(keys.begin(), keys.end(), Index{0});
   std::ranges::sort(keys, std::ranges::greater(),

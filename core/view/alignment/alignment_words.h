@@ -7,17 +7,17 @@
 
 namespace attnscope {
 
-// Caption of the view.
-std::string about_alignment(const GeneratedTarget& target, const ViewSettings& view);
+// Subject of the view, for its caption.
+std::string describe_alignment(const GeneratedTarget& target, const ViewSettings& view);
 
 // "24 → vierund…" after `shown` generated ids.
 std::string source_and_target(const GeneratedTarget& target, Index shown);
 
 // Sentence about crossing ribbons of the first `shown` letters; empty if there are too few.
-std::string crossing_words(const GeneratedTarget& target, const AlignmentNumbers& numbers,
-                           Index shown);
+std::string describe_crossing(const GeneratedTarget& target, const AlignmentNumbers& numbers,
+                              Index shown);
 
 // "“4” 0.88, “2” 0.12": the source tokens that a row attends to most.
-std::string attention_words(const AlignmentNumbers& numbers, Index row);
+std::string describe_attention(const AlignmentNumbers& numbers, Index row);
 
 }  // namespace attnscope

@@ -23,24 +23,25 @@ std::string architecture_objection(const Trace& trace) {
 
 // View that shows a part, or an alternative if that view does not exist; null if none.
 const View* view_of(const DiagramPart& part) {
-  const auto find = [](const std::string& id) -> const View* {
+  const auto find_view = [](const std::string& id) -> const View* {
     const auto found = std::ranges::find(views(), id, &View::id);
     return found == views().end() ? nullptr : &*found;
   };
-  if (const View* match = find(part.view)) return match;
-  return part.view == "alignment" ? find("map") : nullptr;
+  if (const View* own_view = find_view(part.view)) return own_view;
+  return part.view == "alignment" ? find_view("map") : nullptr;
 }
 
 Handle handle_of(const DiagramPart& part, const Box& box) {
   const View* target = view_of(part);
   std::string help = part.help;
-  if (part.parameters > 0) help += "\n" + parameters_words(part.parameters) + " parameters.";
+  if (part.parameters > 0) help += "\n" + format_parameters(part.parameters) + " parameters.";
   if (target != nullptr) help += "\nClick: " + target->label;
   Handle handle{.area = box, .help = help};
-  if (target == nullptr && !part.aim) return handle;
-  handle.click = [aim = part.aim, id = target != nullptr ? target->id : ""](Session& e) {
-    if (aim) aim(e);
-    if (!id.empty()) e.view.id = id;
+  if (target == nullptr && !part.select) return handle;
+  handle.click = [select = part.select,
+                  id = target != nullptr ? target->id : ""](Session& session) {
+    if (select) select(session);
+    if (!id.empty()) session.view.id = id;
   };
   return handle;
 }
@@ -52,7 +53,7 @@ ViewLayout lay_out_architecture(const ViewInput& input) {
     return page.message("No model to draw", objection + " Choose a model and a text.");
   }
   Diagram full_diagram = model_diagram(input.trace, input.session);
-  const std::string total = parameters_words(full_diagram.parameters) + " parameters";
+  const std::string total = format_parameters(full_diagram.parameters) + " parameters";
   const Box inside = page.frame(
       picture_title(input.trace),
       caption(input.trace, "The model as it ran, from input (bottom) to prediction: " + total +

@@ -101,12 +101,12 @@ class DiagramBuilder {
       combine.help = "Combines context and state for predicting the next token.";
       combine.parameters = source_.count("combine.");
       DiagramRow combined = row_of(combine);
-      combined.skips = static_cast<int>(decoder.rows.size()) - 1;  // the state bypasses the context
+      combined.bypass_start = static_cast<int>(decoder.rows.size()) - 1;  // bypasses the context
       decoder.rows.push_back(combined);
     }
-    DiagramColumn end;
-    add_output(source_, end);
-    for (DiagramRow& r : end.rows) {
+    DiagramColumn output;
+    add_output(source_, output);
+    for (DiagramRow& r : output.rows) {
       if (r.parts[0].kind != Kind::Norm) decoder.rows.push_back(std::move(r));
     }
     diagram_.columns = {std::move(encoder), std::move(decoder)};

@@ -31,19 +31,19 @@ struct DiagramPart {
   std::string title;
   std::vector<std::string> notes{};  // smaller text below: sizes, choices
   std::string help{};                // one sentence about the computation
-  std::string view{};                // id of the view that shows it; empty: none
+  std::string view{};                // id of the view that shows this part; empty: none
   // Selects the part (layer, head) on a click; may be empty.
-  std::function<void(Session&)> aim{};
+  std::function<void(Session&)> select{};
   Index parameters = 0;
   bool loops = false;  // recurrent: the output is the next input
-  // Head group whose weights a thumbnail in the box shows; null: no thumbnail.
+  // Head group whose weights a thumbnail shows in the box; null: no thumbnail.
   const AttentionTap* tap = nullptr;
 };
 
 struct DiagramRow {
   std::vector<DiagramPart> parts;  // side by side
   // Sum or Gate: index of the row whose input bypasses the rows in between; -1: none.
-  int skips = -1;
+  int bypass_start = -1;
   int stream = -1;  // reversible layers: 0 updates the left stream, 1 the right one; -1: one stream
   // Neighbours of the row; arrows lead from `left` to the first part, and from the last to `right`.
   std::optional<DiagramPart> left{}, right{};
@@ -53,8 +53,8 @@ struct DiagramRow {
 struct DiagramFrame {
   std::size_t first = 0, last = 0;
   std::vector<std::string> labels{};  // next to it: "× 4", "layers 0–3", "shown: 2"
-  bool selected = false;              // contains the selected layer
-  bool streams = false;               // reversible: two streams
+  bool is_selected = false;           // contains the selected layer
+  bool has_streams = false;           // reversible: two streams
   bool loops = false;                 // applied repeatedly
   std::string loop{};                 // number of applications: "up to T = 6 times"
 };

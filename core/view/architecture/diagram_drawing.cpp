@@ -12,8 +12,8 @@ namespace {
 using Kind = DiagramPart::Kind;
 using M = DiagramMeasures;
 
-constexpr double kSmallestHead = 5;   // pixels, of an arrow head
-constexpr double kThumbnail = 3.2;    // units
+constexpr double kSmallestHead = 5;   // pixels, length of an arrow head
+constexpr double kThumbnail = 3.2;    // units, side of a thumbnail
 constexpr Index kMaxThumbnail = 512;  // queries and keys of a thumbnail
 
 Colour hue_of(Kind kind) {
@@ -67,7 +67,7 @@ class Drawing {
       for (std::size_t r = 0; r + 1 < column.rows.size(); ++r) connect(column, placed, r);
       for (std::size_t r = 0; r < column.rows.size(); ++r) draw_paths(column, placed, r);
       for (std::size_t f = 0; f < column.frames.size(); ++f) {
-        if (column.frames[f].streams) draw_streams(column, placed, column.frames[f]);
+        if (column.frames[f].has_streams) draw_streams(column, placed, column.frames[f]);
         if (column.frames[f].loops) draw_loop(column.frames[f], placed, placed.frames[f]);
       }
       if (!column.title.empty()) {
@@ -103,7 +103,8 @@ class Drawing {
   void draw_frame(const DiagramFrame& frame, const Box& box) {
     const Theme& theme = page_.theme();
     draw_rounded(box, blend(theme.background, theme.text, 0.045),
-                 frame.selected ? theme.accent : theme.line, frame.selected ? 2 : 1.2, 0.6 * u_);
+                 frame.is_selected ? theme.accent : theme.line, frame.is_selected ? 2 : 1.2,
+                 0.6 * u_);
     double y = middle_y(box) - 0.6 * static_cast<double>(frame.labels.size() - 1) * u_;
     const double x = box.right() + M::aside / 2 * u_;
     for (std::size_t n = 0; n < frame.labels.size(); ++n) {
@@ -122,7 +123,7 @@ class Drawing {
                   std::max(0.0, radius - thick)});
   }
 
-  static const DiagramFrame* frame_with(const DiagramColumn& column, std::size_t r) {
+  static const DiagramFrame* frame_of_row(const DiagramColumn& column, std::size_t r) {
     for (const DiagramFrame& f : column.frames) {
       if (r >= f.first && r <= f.last) return &f;
     }
@@ -131,9 +132,9 @@ class Drawing {
 
   // Draws arrows from row r to the next.
   void connect(const DiagramColumn& column, const PlacedColumn& placed, std::size_t r) {
-    const DiagramFrame* current = frame_with(column, r);
-    const DiagramFrame* next = frame_with(column, r + 1);
-    const bool has_streams = (current && current->streams) || (next && next->streams);
+    const DiagramFrame* current = frame_of_row(column, r);
+    const DiagramFrame* next = frame_of_row(column, r + 1);
+    const bool has_streams = (current && current->has_streams) || (next && next->has_streams);
     if (has_streams) return;  // see draw_streams()
     const std::vector<Box>&from = placed.parts[r], &to = placed.parts[r + 1];
     if (from.size() == to.size()) {
@@ -160,9 +161,9 @@ class Drawing {
   void draw_paths(const DiagramColumn& column, const PlacedColumn& placed, std::size_t r) {
     const DiagramRow& row = column.rows[r];
     const Box& main = placed.parts[r].front();
-    if (row.skips >= 0) {
-      const Box& around = placed.parts[static_cast<std::size_t>(row.skips)].front();
-      const double from = around.bottom() + m_.gap / 2 * u_;
+    if (row.bypass_start >= 0) {
+      const Box& first = placed.parts[static_cast<std::size_t>(row.bypass_start)].front();
+      const double from = first.bottom() + m_.gap / 2 * u_;
       const double x = placed.left - M::skip * u_;
       arrow_along(
           {{placed.centre, from}, {x, from}, {x, middle_y(main)}, {main.x, middle_y(main)}});
@@ -269,10 +270,10 @@ class Drawing {
     const Colour hue = hue_of(part.kind);
     const Colour fill = blend(theme.background, hue, theme.is_dark() ? 0.36 : 0.2);
     const std::optional<Point>& pointer = page_.input().interaction.pointer;
-    const bool hovered = pointer && box.contains(*pointer);
-    const Colour edge = hovered ? theme.accent : blend(theme.background, hue, 0.85);
+    const bool is_hovered = pointer && box.contains(*pointer);
+    const Colour edge = is_hovered ? theme.accent : blend(theme.background, hue, 0.85);
     const double radius = part.kind == Kind::Sum ? box.height / 2 : 0.35 * u_;
-    draw_rounded(box, fill, edge, hovered ? 2.5 : 1.3, radius);
+    draw_rounded(box, fill, edge, is_hovered ? 2.5 : 1.3, radius);
     if (part.kind == Kind::Sum) {
       const double r = 0.32 * u_, x = middle_x(box), y = middle_y(box);
       page_.add(Line{{{x - r, y}, {x + r, y}}, theme.text, 1.4 * thickness()});
@@ -282,15 +283,15 @@ class Drawing {
     double left = box.x + 0.35 * u_, right = box.right() - 0.35 * u_;
     const double margins = draw_thumbnail(part, box, left);
     if (part.loops) draw_state_loop(box);
-    const std::string count = part.parameters > 0 ? parameters_words(part.parameters) : "";
+    const std::string count = part.parameters > 0 ? format_parameters(part.parameters) : "";
     const double count_width = count.empty() ? 0 : page_.width_of(count, 0.72 * u_) + 0.4 * u_;
     // The title has priority over the count.
-    const bool roomy = right - left - margins - count_width >
-                       std::max(5 * u_, page_.width_of(part.title, title_size(part), true));
-    if (!count.empty() && roomy) {
+    const bool shows_count = right - left - margins - count_width >
+                             std::max(5 * u_, page_.width_of(part.title, title_size(part), true));
+    if (!count.empty() && shows_count) {
       page_.faint_text({right, box.y + 0.75 * u_}, count, 0.72 * u_, Align::End);
     }
-    draw_words(part, box, left + margins, right - left - margins, roomy ? count_width : 0);
+    draw_words(part, box, left + margins, right - left - margins, shows_count ? count_width : 0);
   }
 
   static bool is_plain(const DiagramPart& part) {
@@ -303,11 +304,11 @@ class Drawing {
     if (part.tap == nullptr || box.width < 10 * u_) return 0;
     const AttentionTap& tap = *part.tap;
     if (!tap.result.pattern || tap.heads.empty() || tap.queries() > kMaxThumbnail ||
-        tap.keys() > kMaxThumbnail || !tap.is_kept()) {
+        tap.keys() > kMaxThumbnail || !tap.stores_map()) {
       return 0;
     }
-    const auto at = std::ranges::find(tap.heads, page_.input().session.view.head);
-    const Index head = at == tap.heads.end() ? 0 : at - tap.heads.begin();
+    const auto found = std::ranges::find(tap.heads, page_.input().session.view.head);
+    const Index head = found == tap.heads.end() ? 0 : found - tap.heads.begin();
     const double side = std::min(box.height - 0.7 * u_, kThumbnail * u_);
     HeatMap map;
     map.box = {left, middle_y(box) - side / 2, side, side};
@@ -320,7 +321,6 @@ class Drawing {
     return side + 0.3 * u_;
   }
 
-  // Draws the loop of a cell's recurrent state.
   void draw_state_loop(const Box& box) {
     const double y = middle_y(box), right = box.right(), x = right + 0.9 * u_;
     arrow_along(

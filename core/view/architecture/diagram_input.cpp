@@ -9,10 +9,11 @@ namespace {
 
 void add_trajectory(const DiagramSource& source, DiagramColumn& column) {
   const Values& values = source.config.architecture.values;
-  const auto words = [](const char* title) {
+  const auto text_part = [](const char* title) {
     return DiagramPart{DiagramPart::Kind::Words, title, {}, "The trajectory so far, step by step."};
   };
-  column.rows.push_back({.parts = {words("Return to go"), words("State"), words("Action")}});
+  column.rows.push_back(
+      {.parts = {text_part("Return to go"), text_part("State"), text_part("Action")}});
   const auto embed = [&](const char* title, Index size, const std::string& help,
                          const char* weight) {
     DiagramPart p{DiagramPart::Kind::Embedding, title};

@@ -38,12 +38,12 @@ class Layers {
   explicit Layers(const DiagramSource& source) : source_(source) {}
 
   void add_to(DiagramColumn& column, const std::vector<LayerRun>& runs, Stack stack) const {
-    constexpr std::size_t kMinMerged = 4;  // as many runs before or after the selected are merged
+    constexpr std::size_t kMinMerged = 4;  // as many unselected runs share a box
     const bool is_selected = !source_.architecture.has_encoder || source_.part.stack == stack;
-    const Index shown = is_selected ? source_.session.view.layer : 0;
+    const Index layer = is_selected ? source_.session.view.layer : 0;
     std::size_t current = 0;
     for (std::size_t n = 0; n < runs.size(); ++n) {
-      if (shown >= runs[n].first && shown <= runs[n].last) current = n;
+      if (layer >= runs[n].first && layer <= runs[n].last) current = n;
     }
     const auto add_others = [&](std::size_t first, std::size_t last) {
       if (first > last || last >= runs.size()) return;
@@ -54,23 +54,23 @@ class Layers {
         return;
       }
       DiagramPart p = other_layers(runs[first], stack, source_.trace.parts.stack);
-      p.title = capitalised(layers_words(runs[first].first, runs[last].last));
+      p.title = capitalised(describe_layers(runs[first].first, runs[last].last));
       p.notes = {"different attention per layer"};
       column.rows.push_back(row_of(p));
     };
     if (current > 0) add_others(0, current - 1);
-    add_run(column, runs[current], stack, is_selected ? shown : -1);
+    add_run(column, runs[current], stack, is_selected ? layer : -1);
     add_others(current + 1, runs.size() - 1);
   }
 
  private:
   const AttentionTap* tap_of(Stack stack, AttentionKind kind, Index layer, Index first_head) const {
     for (const AttentionTap& tap : source_.trace.attention) {
-      const Address& at = tap.address;
-      if (at.layer != layer || at.kind != kind || tap.heads.empty()) continue;
-      if (source_.architecture.has_encoder && at.stack != stack) continue;
-      if (source_.trace.parts.step && at.step != source_.part.step) continue;
-      if (source_.trace.parts.segment && at.segment != source_.part.segment) continue;
+      const Address& address = tap.address;
+      if (address.layer != layer || address.kind != kind || tap.heads.empty()) continue;
+      if (source_.architecture.has_encoder && address.stack != stack) continue;
+      if (source_.trace.parts.step && address.step != source_.part.step) continue;
+      if (source_.trace.parts.segment && address.segment != source_.part.segment) continue;
       if (first_head >= 0 && tap.heads.front() != first_head) continue;
       return &tap;
     }
@@ -78,53 +78,53 @@ class Layers {
   }
 
   // Click action that selects this attention.
-  std::function<void(Session&)> aim_at(Stack stack, AttentionKind kind, Index layer,
-                                       Index head) const {
+  std::function<void(Session&)> selector(Stack stack, AttentionKind kind, Index layer,
+                                         Index head) const {
     const bool stacks = source_.trace.parts.stack, kinds = source_.trace.parts.kind;
-    return [=](Session& e) {
-      if (stacks) e.view.part.stack = stack;
-      if (kinds && stack == Stack::Decoder) e.view.part.kind = kind;
-      e.view.layer = layer;
-      if (head >= 0) e.view.head = head;
+    return [=](Session& session) {
+      if (stacks) session.view.part.stack = stack;
+      if (kinds && stack == Stack::Decoder) session.view.part.kind = kind;
+      session.view.layer = layer;
+      if (head >= 0) session.view.head = head;
     };
   }
 
   DiagramPart join_part(const std::string& weights) const {
-    const ResidualConnection& j = residual_connection(source_.config.residual_connection.id);
-    const bool gates = !j.weights.empty();
-    DiagramPart p{gates ? Kind::Gate : Kind::Sum, gates ? j.label : "+"};
-    p.help = first_sentence(j.summary);
-    p.view = gates ? "gates" : "depth";
-    p.parameters = gates ? source_.count(weights) : 0;
+    const ResidualConnection& join = residual_connection(source_.config.residual_connection.id);
+    const bool has_gates = !join.weights.empty();
+    DiagramPart p{has_gates ? Kind::Gate : Kind::Sum, has_gates ? join.label : "+"};
+    p.help = first_sentence(join.summary);
+    p.view = has_gates ? "gates" : "depth";
+    p.parameters = has_gates ? source_.count(weights) : 0;
     return p;
   }
 
   DiagramPart attention(const HeadGroup& group, Index first_head, bool is_only_group, Stack stack,
                         Index layer) const {
     const Variant& v = variant(group.variant.id);
-    const Encoding& e = encoding(group.encoding.id);
+    const Encoding& position = encoding(group.encoding.id);
     DiagramPart p{Kind::Attention,
-                  is_only_group ? "Self-attention" : heads_words(first_head, group.heads)};
+                  is_only_group ? "Self-attention" : describe_heads(first_head, group.heads)};
     if (is_only_group) {
       p.notes.push_back(std::to_string(group.heads) + " heads of " +
                         std::to_string(source_.config.head_size) + shared_keys());
     }
-    const bool omits_note = e.embed != nullptr || e.id == default_encoding().id;
+    const bool omits_note = position.embed != nullptr || position.id == default_encoding().id;
     p.notes.push_back(v.label);
-    if (!omits_note) p.notes.push_back(e.label);
+    if (!omits_note) p.notes.push_back(position.label);
     if (is_only_group) add_score_notes(p);
     p.help = first_sentence(v.summary);
     p.view = group.variant.id == "adaptive_span" ? "span" : "map";
-    p.aim = aim_at(stack, AttentionKind::Self, layer, first_head);
+    p.select = selector(stack, AttentionKind::Self, layer, first_head);
     p.tap = tap_of(stack, AttentionKind::Self, layer, first_head);
     return p;
   }
 
   void add_score_notes(DiagramPart& p) const {
-    const ModelOptions& i = source_.config.model_options;
-    if (i.query_key_norm != QueryKeyNorm::None) p.notes.emplace_back("QK norm");
-    if (i.score_cap > 0) p.notes.push_back("scores capped at ±" + brief(i.score_cap, 2));
-    if (i.attention_sinks) p.notes.emplace_back("attention sinks");
+    const ModelOptions& model = source_.config.model_options;
+    if (model.query_key_norm != QueryKeyNorm::None) p.notes.emplace_back("QK norm");
+    if (model.score_cap > 0) p.notes.push_back("scores capped at ±" + brief(model.score_cap, 2));
+    if (model.attention_sinks) p.notes.emplace_back("attention sinks");
   }
 
   std::string shared_keys() const {
@@ -134,12 +134,12 @@ class Layers {
 
   DiagramRow self_attention(const LayerRun& run, Stack stack, Index layer,
                             const std::string& prefix) const {
-    constexpr std::size_t kMostGroups = 3;
+    constexpr std::size_t kMaxGroups = 3;
     DiagramRow r;
     Index first = 0;
     for (const HeadGroup& group : run.groups) {
-      if (r.parts.size() == kMostGroups - 1 && run.groups.size() > kMostGroups) {
-        DiagramPart others{Kind::Attention, heads_words(first, source_.config.heads - first)};
+      if (r.parts.size() == kMaxGroups - 1 && run.groups.size() > kMaxGroups) {
+        DiagramPart others{Kind::Attention, describe_heads(first, source_.config.heads - first)};
         others.notes = {std::to_string(run.groups.size() - r.parts.size()) + " more groups"};
         others.help = "Head groups with other variants.";
         others.view = "grid";
@@ -175,7 +175,7 @@ class Layers {
     const std::string d = std::to_string(source_.config.width);
     DiagramPart p{Kind::FeedForward, "Feed-forward"};
     p.notes = {d + " → " + std::to_string(source_.config.hidden) + " → " + d,
-               activation_words(source_.config.activation, source_.config.gated)};
+               describe_activation(source_.config.activation, source_.config.gated)};
     p.help = source_.config.gated ? "For each token separately: two projections, one gating the "
                                     "other, and a projection back."
                                   : "For each token separately: projection to a larger size, "
@@ -190,7 +190,7 @@ class Layers {
           "gate.";
       p.view = "gates";
     }
-    p.aim = aim_at(stack, AttentionKind::Self, layer, -1);
+    p.select = selector(stack, AttentionKind::Self, layer, -1);
     p.parameters = source_.count(prefix + "ffn.");
     return p;
   }
@@ -202,25 +202,25 @@ class Layers {
                "keys from the encoder"};
     p.help = "Queries of the target attend to keys and values of the encoder output.";
     p.view = "alignment";
-    p.aim = aim_at(Stack::Decoder, AttentionKind::Cross, layer, -1);
+    p.select = selector(Stack::Decoder, AttentionKind::Cross, layer, -1);
     p.tap = tap_of(Stack::Decoder, AttentionKind::Cross, layer, -1);
     p.parameters = source_.count(prefix + "cross.");
     return p;
   }
 
-  // Adds a block with its residual connection, and a norm before or after it.
+  // Adds a block with its residual join, and a norm before or after it.
   void add_block(DiagramColumn& column, DiagramRow block, const std::string& weights,
                  const std::string& join_weights, int stream) const {
     const int first_row = static_cast<int>(column.rows.size());
-    if (norm_before(source_.config)) column.rows.push_back(row_of(norm_part(source_, weights)));
+    if (has_input_norm(source_.config)) column.rows.push_back(row_of(norm_part(source_, weights)));
     column.rows.push_back(std::move(block));
     if (source_.config.model_options.output_norm != OutputNorm::None) {
-      std::string after = weights;  // "layers.0.attn_norm" -> "layers.0.attn_output_norm"
-      after.insert(after.rfind("norm"), "output_");
-      column.rows.push_back(row_of(norm_part(source_, after)));
+      std::string output_norm = weights;  // "layers.0.attn_norm" -> "layers.0.attn_output_norm"
+      output_norm.insert(output_norm.rfind("norm"), "output_");
+      column.rows.push_back(row_of(norm_part(source_, output_norm)));
     }
     DiagramRow join = row_of(join_part(join_weights));
-    join.skips = stream < 0 ? first_row : -1;
+    join.bypass_start = stream < 0 ? first_row : -1;
     join.stream = stream;
     column.rows.push_back(join);
     if (!source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
@@ -230,77 +230,77 @@ class Layers {
   void add_parallel(DiagramColumn& column, DiagramRow attention, DiagramPart feed_forward,
                     const std::string& prefix) const {
     const int first_row = static_cast<int>(column.rows.size());
-    const ModelOptions& i = source_.config.model_options;
-    if (norm_before(source_.config)) {
+    const ModelOptions& options = source_.config.model_options;
+    if (has_input_norm(source_.config)) {
       DiagramRow norms = row_of(norm_part(source_, prefix + "attn_norm"));
-      if (!i.shared_norm) norms.parts.push_back(norm_part(source_, prefix + "ffn_norm"));
+      if (!options.shared_norm) norms.parts.push_back(norm_part(source_, prefix + "ffn_norm"));
       column.rows.push_back(std::move(norms));
     }
     if (attention.parts.size() == 1) attention.parts[0].title = "Attention";  // narrower box
     attention.parts.push_back(std::move(feed_forward));
     column.rows.push_back(std::move(attention));
-    if (i.output_norm != OutputNorm::None) {
+    if (options.output_norm != OutputNorm::None) {
       DiagramRow norms = row_of(norm_part(source_, prefix + "attn_output_norm"));
       norms.parts.push_back(norm_part(source_, prefix + "ffn_output_norm"));
       column.rows.push_back(std::move(norms));
     }
     DiagramRow sum = row_of(join_part(prefix + "attn_join."));
-    sum.skips = first_row;
+    sum.bypass_start = first_row;
     column.rows.push_back(sum);
   }
 
   static DiagramPart other_layers(const LayerRun& run, Stack stack, bool stacks) {
-    DiagramPart p{Kind::Layers, capitalised(layers_words(run.first, run.last))};
+    DiagramPart p{Kind::Layers, capitalised(describe_layers(run.first, run.last))};
     std::vector<std::string> labels;
     for (const HeadGroup& group : run.groups) {
       const std::string& label = variant(group.variant.id).label;
       if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
     }
-    std::string all;
-    for (const std::string& label : labels) all += (all.empty() ? "" : ", ") + label;
-    p.notes = {all, "otherwise identical"};
+    std::string text;
+    for (const std::string& label : labels) text += (text.empty() ? "" : ", ") + label;
+    p.notes = {text, "otherwise identical"};
     p.help = "Layers with other attention; click to draw them in full.";
-    p.aim = [layer = run.first, stack, stacks](Session& e) {
-      e.view.layer = layer;
-      if (stacks) e.view.part.stack = stack;
+    p.select = [layer = run.first, stack, stacks](Session& session) {
+      session.view.layer = layer;
+      if (stacks) session.view.part.stack = stack;
     };
     return p;
   }
 
-  void add_run(DiagramColumn& column, const LayerRun& run, Stack stack, Index shown) const {
-    const bool encoder = stack == Stack::Encoder && source_.architecture.has_encoder;
-    const bool has_shown = shown >= run.first && shown <= run.last;
-    const Index layer = has_shown ? shown : run.first;
-    const std::string prefix = (encoder ? "encoder." : "") + layer_prefix(layer);
-    const bool streams =
+  void add_run(DiagramColumn& column, const LayerRun& run, Stack stack, Index selected) const {
+    const bool is_encoder = stack == Stack::Encoder && source_.architecture.has_encoder;
+    const bool is_selected = selected >= run.first && selected <= run.last;
+    const Index layer = is_selected ? selected : run.first;
+    const std::string prefix = (is_encoder ? "encoder." : "") + layer_prefix(layer);
+    const bool has_streams =
         residual_connection(source_.config.residual_connection.id).run_layers != nullptr;
     DiagramFrame frame;
     frame.first = column.rows.size();
-    const bool parallel = source_.config.model_options.parallel;
-    if (parallel) {
+    const bool is_parallel = source_.config.model_options.parallel;
+    if (is_parallel) {
       add_parallel(column, self_attention(run, stack, layer, prefix),
                    feed_forward(prefix, stack, layer), prefix);
     } else {
       add_block(column, self_attention(run, stack, layer, prefix), prefix + "attn_norm",
-                prefix + "attn_join.", streams ? 0 : -1);
+                prefix + "attn_join.", has_streams ? 0 : -1);
     }
-    if (source_.architecture.has_encoder && !encoder) {
+    if (source_.architecture.has_encoder && !is_encoder) {
       add_block(column, row_of(cross_attention(prefix, layer)), prefix + "cross_norm",
                 prefix + "cross_join.", -1);
     }
-    if (source_.config.hidden > 0 && !parallel) {
+    if (source_.config.hidden > 0 && !is_parallel) {
       add_block(column, row_of(feed_forward(prefix, stack, layer)), prefix + "ffn_norm",
-                prefix + "ffn_join.", streams ? 1 : -1);
+                prefix + "ffn_join.", has_streams ? 1 : -1);
     }
     frame.last = column.rows.size() - 1;
-    frame.selected = has_shown;
-    frame.streams = streams;
-    const Index times = run.last - run.first + 1;
-    if (times > 1) frame.labels.push_back("× " + std::to_string(times));
-    frame.labels.push_back(layers_words(run.first, run.last));
-    if (has_shown && times > 1) frame.labels.push_back("shown: " + std::to_string(shown));
-    if (!encoder) add_recurrence(frame, column);
-    if (!encoder && source_.config.exits) column.rows[frame.last].right = exit_part();
+    frame.is_selected = is_selected;
+    frame.has_streams = has_streams;
+    const Index count = run.last - run.first + 1;
+    if (count > 1) frame.labels.push_back("× " + std::to_string(count));
+    frame.labels.push_back(describe_layers(run.first, run.last));
+    if (is_selected && count > 1) frame.labels.push_back("shown: " + std::to_string(selected));
+    if (!is_encoder) add_recurrence(frame, column);
+    if (!is_encoder && source_.config.exits) column.rows[frame.last].right = exit_part();
     column.frames.push_back(frame);
   }
 

@@ -17,23 +17,23 @@ std::vector<std::string> prediction(const DiagramSource& source) {
   const auto tokens = static_cast<Index>(source.trace.tokens.size());
   if (!source.trace.logits.defined() || tokens == 0 || source.trace.logits.dim(0) != tokens)
     return {};
-  const Index at = selected_position(source.session.view, source.trace);
+  const Index token = selected_position(source.session.view, source.trace);
   const Index size = source.trace.logits.dim(1);
-  const float* row = source.trace.logits.data() + at * size;
+  const float* row = source.trace.logits.data() + token * size;
   const auto best = static_cast<Index>(std::max_element(row, row + size) - row);
   double sum = 0;
   for (Index n = 0; n < size; ++n) sum += std::exp(static_cast<double>(row[n] - row[best]));
-  const std::string& before = source.trace.tokens[static_cast<std::size_t>(at)].label;
-  const std::string where = predicts_masked_tokens(source.trace) ? "at “" : "after “";
-  return {where + before + "”: " + token_label(source.trace, static_cast<std::int32_t>(best)) +
+  const std::string& label = source.trace.tokens[static_cast<std::size_t>(token)].label;
+  const std::string prefix = predicts_masked_tokens(source.trace) ? "at “" : "after “";
+  return {prefix + label + "”: " + token_label(source.trace, static_cast<std::int32_t>(best)) +
           "  " + percent(1 / sum)};
 }
 
 DiagramPart retrieval_part(const DiagramSource& source) {
-  const RetrievalHead& m = retrieval_head(source.session.run.retrieval->retrieval_head.id);
+  const RetrievalHead& head = retrieval_head(source.session.run.retrieval->retrieval_head.id);
   DiagramPart p{DiagramPart::Kind::Memory, "Retrieval"};
-  p.notes = {m.label};
-  p.help = first_sentence(m.summary);
+  p.notes = {head.label};
+  p.help = first_sentence(head.summary);
   p.view = "retrieval";
   p.parameters = source.count("spalm");
   return p;

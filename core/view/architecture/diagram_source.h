@@ -18,9 +18,9 @@ struct DiagramSource {
   const Session& session;
   const ModelConfig& config;
   const Architecture& architecture;
-  const TracePart part;                  // selected
+  const TracePart part;                  // the selected part
   Index parameters = 0;                  // total trained parameters
-  std::map<std::string, Index> sizes{};  // by weight name
+  std::map<std::string, Index> sizes{};  // weight name -> size
 
   // Total size of weights whose names start with `prefix`.
   Index count(const std::string& prefix) const;
@@ -31,13 +31,12 @@ struct LayerRun {
   Index first = 0, last = 0;
   std::vector<HeadGroup> groups;
 };
-// Layers of the run; those that it did not record have the groups `stored` in the config.
+// Runs of the layers of a stack. Unrecorded layers have the groups `stored` in the config.
 std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
                                  const std::vector<std::vector<HeadGroup>>& stored);
 
 DiagramRow row_of(DiagramPart part);
 
-// Input parts.
 DiagramPart token_part(const DiagramSource& source, const std::string& title,
                        const std::vector<TraceToken>& tokens);
 DiagramPart embedding_part(const DiagramSource& source, const std::string& title,
@@ -54,7 +53,6 @@ DiagramPart norm_part(const DiagramSource& source, const std::string& weights);
 void add_layers(const DiagramSource& source, const std::vector<LayerRun>& runs, Stack stack,
                 DiagramColumn& column);
 
-// Output parts.
 void add_output(const DiagramSource& source, DiagramColumn& column);
 
 }  // namespace attnscope

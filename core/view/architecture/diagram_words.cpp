@@ -9,17 +9,17 @@ std::string first_sentence(const std::string& text) {
   return end == std::string::npos ? text : text.substr(0, end + 1);
 }
 
-std::string layers_words(Index first, Index last) {
+std::string describe_layers(Index first, Index last) {
   if (first == last) return "layer " + std::to_string(first);
   return "layers " + std::to_string(first) + "–" + std::to_string(last);
 }
 
-std::string heads_words(Index first, Index count) {
+std::string describe_heads(Index first, Index count) {
   if (count == 1) return "Head " + std::to_string(first);
   return "Heads " + std::to_string(first) + "–" + std::to_string(first + count - 1);
 }
 
-std::string activation_words(Activation activation, bool gated) {
+std::string describe_activation(Activation activation, bool gated) {
   const auto name = [&] {
     switch (activation) {
       case Activation::Relu:
@@ -40,7 +40,7 @@ std::string activation_words(Activation activation, bool gated) {
   return std::string(name()) + (gated ? ", gated" : "");
 }
 
-std::string parameters_words(Index count) {
+std::string format_parameters(Index count) {
   constexpr double kThousand = 1e3, kMillion = 1e6;
   const auto number = static_cast<double>(count);
   if (number < kThousand) return std::to_string(count);

@@ -8,8 +8,8 @@ namespace {
 using Kind = DiagramPart::Kind;
 using M = DiagramMeasures;
 
-// In units.
-constexpr double kWidths[] = {22, 28};  // of two parts side by side, and of more
+// Sizes in multiples of Placement::unit.
+constexpr double kWidths[] = {22, 28};  // width of two parts side by side; of three or more
 constexpr double kBetweenParts = 0.7;
 constexpr double kSideWidth = 11;   // width of a neighbouring part
 constexpr double kLoopWidth = 7.5;  // "up to T = 6 times", in two lines
@@ -48,7 +48,7 @@ double height_of(const DiagramRow& row, const M& m) {
 struct ColumnSize {
   double boxes = 0;               // width of the widest repeated row
   double left = 0, right = 0;     // space next to the boxes
-  std::vector<double> bottoms{};  // of rows, above the column's lower end
+  std::vector<double> bottoms{};  // distance of each row from the column's lower end
   std::vector<double> heights{};
   double height = 0;
   double width() const { return left + boxes + right; }
@@ -65,27 +65,27 @@ bool is_framed(const DiagramColumn& column, std::size_t r) {
 
 ColumnSize measure(const DiagramColumn& column, const M& m) {
   ColumnSize size;
-  std::size_t most = 1, most_inside = 1;
-  bool left = false, right = false, streams = false, loops = false;
+  std::size_t max_parts = 1, max_framed = 1;
+  bool has_left = false, has_right = false, has_streams = false, has_loops = false;
   for (std::size_t r = 0; r < column.rows.size(); ++r) {
     const DiagramRow& row = column.rows[r];
-    most = std::max(most, row.parts.size());
-    if (is_framed(column, r)) most_inside = std::max(most_inside, row.parts.size());
-    left |= row.left.has_value();
-    right |= row.right.has_value();
+    max_parts = std::max(max_parts, row.parts.size());
+    if (is_framed(column, r)) max_framed = std::max(max_framed, row.parts.size());
+    has_left |= row.left.has_value();
+    has_right |= row.right.has_value();
   }
   for (const DiagramFrame& frame : column.frames) {
-    streams |= frame.streams;
-    loops |= frame.loops;
+    has_streams |= frame.has_streams;
+    has_loops |= frame.loops;
   }
-  size.boxes = width_of_parts(most_inside, m);
-  const double margin_left = streams ? M::frame_streams : M::frame_left;
-  const double margin_right = streams ? M::frame_streams : M::frame_right;
-  size.left = margin_left +
-              std::max(left ? M::aside + kSideWidth : 0.0, loops ? M::aside + kLoopWidth : 0.0);
-  size.right = margin_right + std::max(right ? M::aside + kSideWidth : 0.0,
+  size.boxes = width_of_parts(max_framed, m);
+  const double margin_left = has_streams ? M::frame_streams : M::frame_left;
+  const double margin_right = has_streams ? M::frame_streams : M::frame_right;
+  size.left = margin_left + std::max(has_left ? M::aside + kSideWidth : 0.0,
+                                     has_loops ? M::aside + kLoopWidth : 0.0);
+  size.right = margin_right + std::max(has_right ? M::aside + kSideWidth : 0.0,
                                        column.frames.empty() ? 0.0 : M::aside / 2 + m.label);
-  const double wider = (width_of_parts(most, m) - size.boxes) / 2;  // of rows outside the frame
+  const double wider = (width_of_parts(max_parts, m) - size.boxes) / 2;  // unframed rows
   size.left = std::max(size.left, wider);
   size.right = std::max(size.right, wider);
   double y = column.title.empty() ? 0 : kTitleHeight;
@@ -93,11 +93,11 @@ ColumnSize measure(const DiagramColumn& column, const M& m) {
     const auto begins = [&](const DiagramFrame& f) { return f.first == r; };
     const auto ended = [&](const DiagramFrame& f) { return r > 0 && f.last == r - 1; };
     double gap = r == 0 ? 0 : m.gap;
-    const bool begin = std::ranges::any_of(column.frames, begins);
-    const bool end = std::ranges::any_of(column.frames, ended);
-    if (begin || end) gap = m.between;
-    if (begin) gap += m.frame_below;
-    if (end) gap += m.frame_above;
+    const bool begins_here = std::ranges::any_of(column.frames, begins);
+    const bool ends_before = std::ranges::any_of(column.frames, ended);
+    if (begins_here || ends_before) gap = m.between;
+    if (begins_here) gap += m.frame_below;
+    if (ends_before) gap += m.frame_above;
     y += gap;
     size.bottoms.push_back(y);
     size.heights.push_back(height_of(column.rows[r], m));
@@ -114,7 +114,7 @@ class Placer {
         sizes_(sizes),
         m_(placement.measures),
         unit_(placement.unit),
-        foot_(placement.bottom) {}
+        bottom_(placement.bottom) {}
 
   PlacedColumn place(std::size_t n, double x) const {
     const DiagramColumn& column = diagram_.columns[n];
@@ -123,7 +123,7 @@ class Placer {
     placed.left = x + size.left * unit_;
     placed.right = placed.left + size.boxes * unit_;
     placed.centre = (placed.left + placed.right) / 2;
-    placed.title = {placed.centre, foot_ - 0.5 * unit_};
+    placed.title = {placed.centre, bottom_ - 0.5 * unit_};
     for (std::size_t r = 0; r < column.rows.size(); ++r) place_row(column, size, r, placed);
     for (const DiagramFrame& f : column.frames) placed.frames.push_back(frame_box(placed, f));
     for (std::size_t r = 0; r < column.rows.size(); ++r) place_neighbours(column, r, placed);
@@ -131,40 +131,41 @@ class Placer {
   }
 
  private:
-  double width_of(const DiagramPart& part, double whole) const {
+  double width_of(const DiagramPart& part, double full_width) const {
     switch (part.kind) {
       case Kind::Sum:
         return 2 * M::circle * unit_;
       case Kind::Gate:
         return kGateWidth * unit_;
       default:
-        return whole;
+        return full_width;
     }
   }
 
   void place_row(const DiagramColumn& column, const ColumnSize& size, std::size_t r,
                  PlacedColumn& placed) const {
     const DiagramRow& row = column.rows[r];
-    const double bottom = foot_ - size.bottoms[r] * unit_, height = size.heights[r] * unit_;
+    const double bottom = bottom_ - size.bottoms[r] * unit_, height = size.heights[r] * unit_;
     const auto count = static_cast<double>(row.parts.size());
-    const double whole = width_of_parts(row.parts.size(), m_) * unit_;
-    const double each = (whole - (count - 1) * kBetweenParts * unit_) / count;
+    const double total = width_of_parts(row.parts.size(), m_) * unit_;
+    const double each = (total - (count - 1) * kBetweenParts * unit_) / count;
     std::vector<Box> boxes;
-    double x = placed.centre - whole / 2;
+    double x = placed.centre - total / 2;
     for (const DiagramPart& part : row.parts) {
-      const double wide = width_of(part, each), high = height_of(part, m_) * unit_;
+      const double part_width = width_of(part, each), part_height = height_of(part, m_) * unit_;
       double middle = x + each / 2;
       if (row.stream == 0) middle = placed.left - M::skip * unit_;
       if (row.stream == 1) middle = placed.right + M::skip * unit_;
-      boxes.push_back({middle - wide / 2, bottom - (height + high) / 2, wide, high});
+      boxes.push_back(
+          {middle - part_width / 2, bottom - (height + part_height) / 2, part_width, part_height});
       x += each + kBetweenParts * unit_;
     }
     placed.parts.push_back(std::move(boxes));
   }
 
   Box frame_box(const PlacedColumn& placed, const DiagramFrame& frame) const {
-    const double left = frame.streams ? M::frame_streams : M::frame_left;
-    const double right = frame.streams ? M::frame_streams : M::frame_right;
+    const double left = frame.has_streams ? M::frame_streams : M::frame_left;
+    const double right = frame.has_streams ? M::frame_streams : M::frame_right;
     const double top = placed.parts[frame.last].front().y - m_.frame_above * unit_;
     const double bottom = placed.parts[frame.first].front().bottom() + m_.frame_below * unit_;
     const double x = placed.left - left * unit_;
@@ -174,12 +175,12 @@ class Placer {
   void place_neighbours(const DiagramColumn& column, std::size_t r, PlacedColumn& placed) const {
     const DiagramRow& row = column.rows[r];
     const Box& main = placed.parts[r].front();
-    const bool streams = std::ranges::any_of(column.frames, &DiagramFrame::streams);
-    const double left = streams ? M::frame_streams : M::frame_left;
-    const double right = streams ? M::frame_streams : M::frame_right;
+    const bool has_streams = std::ranges::any_of(column.frames, &DiagramFrame::has_streams);
+    const double left = has_streams ? M::frame_streams : M::frame_left;
+    const double right = has_streams ? M::frame_streams : M::frame_right;
     const auto box = [&](const DiagramPart& part, double x) {
-      const double high = height_of(part, m_) * unit_;
-      return Box{x, main.y + main.height / 2 - high / 2, kSideWidth * unit_, high};
+      const double height = height_of(part, m_) * unit_;
+      return Box{x, main.y + main.height / 2 - height / 2, kSideWidth * unit_, height};
     };
     placed.left_parts.push_back(
         row.left ? box(*row.left, placed.left - (left + M::aside + kSideWidth) * unit_) : Box());
@@ -190,37 +191,37 @@ class Placer {
   const Diagram& diagram_;
   const std::vector<ColumnSize>& sizes_;
   const M& m_;
-  double unit_, foot_;
+  double unit_, bottom_;
 };
 
 // Height by which neighbours of the first and last row exceed these rows.
 double overhang(const DiagramColumn& column, const M& m) {
-  double over = 0;
+  double extra = 0;
   for (const DiagramRow* row : {&column.rows.front(), &column.rows.back()}) {
     for (const auto& side : {row->left, row->right}) {
-      if (side) over = std::max(over, (height_of(*side, m) - height_of(*row, m)) / 2);
+      if (side) extra = std::max(extra, (height_of(*side, m) - height_of(*row, m)) / 2);
     }
   }
-  return std::max(0.0, over);
+  return std::max(0.0, extra);
 }
 
 std::optional<Placement> try_place(const Page& page, const Box& inside, const Diagram& diagram,
                                    const M& measures) {
   std::vector<ColumnSize> sizes;
-  double width = 0, height = 0, over = 0;
+  double width = 0, height = 0, extra = 0;
   for (const DiagramColumn& column : diagram.columns) {
     sizes.push_back(measure(column, measures));
     width += sizes.back().width() + (sizes.size() > 1 ? measures.columns : 0.0);
     height = std::max(height, sizes.back().height);
-    over = std::max(over, overhang(column, measures));
+    extra = std::max(extra, overhang(column, measures));
   }
-  height += over;
+  height += extra;
   const double em = page.em();
-  const double fits = std::min(inside.width / width, inside.height / height);
-  if (!(fits >= kMinUnit * em)) return std::nullopt;
+  const double max_unit = std::min(inside.width / width, inside.height / height);
+  if (!(max_unit >= kMinUnit * em)) return std::nullopt;
   Placement placement;
   placement.measures = measures;
-  placement.unit = std::min(fits, kMaxUnit * em);
+  placement.unit = std::min(max_unit, kMaxUnit * em);
   const double above = page.top_margin(inside.height, height * placement.unit);
   placement.bottom = inside.y + above + height * placement.unit;
   double x = inside.x + (inside.width - width * placement.unit) / 2;
@@ -250,8 +251,8 @@ void shorten_notes(const Page& page, Diagram& diagram, bool keeps_note) {
       note.resize(std::min(comma, note.size()));
     }
     for (std::size_t n = 1; n < part.notes.size(); ++n) {
-      const std::string more = note + " · " + part.notes[n];
-      if (page.width_of(more, page.em()) <= width) note = more;
+      const std::string longer = note + " · " + part.notes[n];
+      if (page.width_of(longer, page.em()) <= width) note = longer;
     }
     part.notes.clear();
     if (keeps_note || part.kind == Kind::Words) part.notes = {note};
@@ -268,8 +269,8 @@ void shorten_notes(const Page& page, Diagram& diagram, bool keeps_note) {
 }  // namespace
 
 std::optional<PlacedDiagram> place_diagram(const Page& page, const Box& inside, Diagram diagram) {
-  const auto legible = [&](const std::optional<Placement>& placed, double least) {
-    return placed && placed->unit * placed->measures.note >= least * page.em();
+  const auto legible = [&](const std::optional<Placement>& placed, double min_size) {
+    return placed && placed->unit * placed->measures.note >= min_size * page.em();
   };
   std::optional<Placement> placed = try_place(page, inside, diagram, {});
   for (const bool keeps_note : {true, false}) {

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-// Sizes shared by layout and drawing, in units.
+// Sizes shared by layout and drawing, in multiples of Placement::unit.
 struct DiagramMeasures {
   double gap = 1.15;                         // between rows
   double frame_below = 1.0;                  // from a frame's edge to its first row
@@ -40,10 +40,10 @@ struct DiagramMeasures {
 };
 
 struct PlacedColumn {
-  double centre = 0;                         // of the boxes, along x
-  double left = 0, right = 0;                // of the boxes
-  std::vector<std::vector<Box>> parts;       // by row
-  std::vector<Box> left_parts, right_parts;  // by row; empty if absent
+  double centre = 0;                         // x of the boxes' middle
+  double left = 0, right = 0;                // x of the boxes' edges
+  std::vector<std::vector<Box>> parts;       // boxes of each row
+  std::vector<Box> left_parts, right_parts;  // neighbours of each row; empty if absent
   std::vector<Box> frames;
   Point title;  // middle of the title
 };

@@ -26,21 +26,21 @@ std::vector<Show> selected_maps(const ViewInput& input, const Sides& sides) {
   if (show == "all" || show == "B") shown.push_back(Show::Second);
   const bool wants_difference = show == "all" || show == "difference";
   if (wants_difference && sides.has_difference()) shown.push_back(Show::Difference);
-  // Without a difference both maps are shown.
+  // Shows both maps if no difference is available.
   if (shown.empty()) shown = {Show::First, Show::Second};
   return shown;
 }
 
-// Divergence measure of rows.
+// Divergence of rows, with its name in the picture.
 struct Measure {
   Divergence divergence;
   std::string name;
-  std::string first, second;  // infinite if `first` has weight where `second` has none
+  std::string from, to;  // infinite if `from` has weight where `to` has none; empty: always finite
 };
 Measure measure_of(const ViewInput& input) {
   const std::string kind = view_values(input.session.view, "compare").choice("rows");
   if (kind == "reverse") return {Divergence::Reverse, "KL(B, A)", "B", "A"};
-  if (kind == "JS") return {Divergence::JensenShannon, "JS", "", ""};  // never infinite
+  if (kind == "JS") return {Divergence::JensenShannon, "JS", "", ""};
   return {Divergence::KullbackLeibler, "KL(A, B)", "A", "B"};
 }
 
@@ -77,12 +77,12 @@ class Comparison {
   }
 
   std::string caption_text() const {
-    const auto about = [](const Side& s) {
+    const auto subject = [](const Side& s) {
       return std::string(s.letter) + ": " + (s.trace->is_imported ? s.trace->model + ", " : "") +
              place_name(s) + ", " + describe(*s.trace, *s.tap) + ".";
     };
     const Side &a = sides_.a, &b = sides_.b;
-    std::string text = caption(*a.trace, about(a)) + " " + caption(*b.trace, about(b));
+    std::string text = caption(*a.trace, subject(a)) + " " + caption(*b.trace, subject(b));
     if (!sides_.has_difference()) return text + " " + sides_.no_difference;
     if (!sides_.have_same_labels) text += " The tokens of A and B differ.";
     return text + measurement_text();
@@ -120,7 +120,7 @@ class Comparison {
     return range;
   }
 
-  // One colour range for both maps.
+  // The colour range of both maps.
   ColourRange weights_range() const {
     ColourRange range{0, 0, ""};
     for (const Side* s : {&sides_.a, &sides_.b}) {
@@ -152,7 +152,7 @@ class Comparison {
     x += heading_indent(page_, s.letter);
     for (const std::string& line : panel.heading) {
       page_.text({x, y}, line, em());
-      y += heading_line(page_);
+      y += heading_line_height(page_);
     }
   }
 
@@ -162,7 +162,7 @@ class Comparison {
     const bool is_difference = panel.show == Show::Difference;
     cells.values =
         is_difference ? difference_of(sides_, input_.cache) : sides_.of(panel.show).weights;
-    cells.missing = not_allowed_colour(input_.canvas.theme);  // of a difference
+    cells.missing = excluded_colour(input_.canvas.theme);  // pairs that neither side allows
     const ColourRange range = is_difference ? difference_range(cells) : weights_range();
     cells.least = range.least;
     cells.most = range.most;
@@ -170,7 +170,7 @@ class Comparison {
     page_.add(cells);
     if (!is_difference) {
       const Side& side = sides_.of(panel.show);
-      cover_not_allowed(page_, matrix_cells(m), *side.tap, side.head);
+      cover_excluded(page_, matrix_cells(m), *side.tap, side.head);
     }
     draw_matrix_frame(page_, m, {});
     if (m.row_labels) draw_axis_titles(page_, {m.plot.x, m.plot.y}, m.plot.x - m.left);
@@ -181,9 +181,9 @@ class Comparison {
     if (m.pooled()) {
       names = {names[0] + ", max-pooled", names[0] + ", max-pooled", names[1]};
     }
-    if (panel.colour_bar && panel.level_bar) {
+    if (panel.colour_bar && panel.is_bar_below) {
       const Box& bar = *panel.colour_bar;
-      draw_level_colour_bar(page_, {bar.x, bar.y}, bar.width, range, names);
+      draw_horizontal_colour_bar(page_, {bar.x, bar.y}, bar.width, range, names);
     } else if (panel.colour_bar) {
       draw_colour_bar(page_, *panel.colour_bar, range, names);
     }
@@ -203,21 +203,21 @@ class Comparison {
   std::string note() const {
     if (!sides_.has_difference()) return sides_.no_difference;
     const std::vector<Show> shown = selected_maps(input_, sides_);
-    const bool with_rows = std::find(shown.begin(), shown.end(), Show::Difference) != shown.end();
-    if (!with_rows || !sides_.has_divergence()) return "";
+    const bool has_rows = std::find(shown.begin(), shown.end(), Show::Difference) != shown.end();
+    if (!has_rows || !sides_.has_divergence()) return "";
     const Measure measure = measure_of(input_);
     const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
-    const bool infinite =
+    const bool is_infinite =
         std::any_of(rows.begin(), rows.end(), [](float v) { return std::isinf(v); });
-    return infinite ? "Coloured rows: " + measure.name + " = ∞, because " + measure.first +
-                          " gives weight to keys where " + measure.second + " gives none."
-                    : "";
+    return is_infinite ? "Coloured rows: " + measure.name + " = ∞, because " + measure.from +
+                             " gives weight to keys where " + measure.to + " gives none."
+                       : "";
   }
 
   void draw_notes(const ComparisonPlaces& places) {
-    double y = places.notes_at.y + kLineHeight * em() / 2;
+    double y = places.notes_start.y + kLineHeight * em() / 2;
     for (const std::string& line : places.notes) {
-      page_.faint_text({places.notes_at.x, y}, line, em());
+      page_.faint_text({places.notes_start.x, y}, line, em());
       y += kLineHeight * em();
     }
   }

@@ -8,15 +8,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxAspect = 4;      // of a map
+constexpr double kMaxAspect = 4;      // maximum of a map
 constexpr double kLargestCell = 5.5;  // em
 constexpr double kMinPlot = 4;        // em
-constexpr double kLargeMap = 14;      // em: a shorter table may enlarge smaller maps ...
-constexpr double kShortGain = 1.04;   // ... if by at least this factor
-constexpr double kReadable = 12;      // em: omitting the table may enlarge smaller maps ...
-constexpr double kOmitGain = 1.25;    // ... if by at least this factor
-constexpr double kCutLabels = 1.5;    // em: minimum of shortened labels, before maps shrink further
-constexpr double kHeading = 2.0;      // em above a map, with one line of text
+constexpr double kLargeMap = 14;      // em: smaller maps have a shorter table ...
+constexpr double kShortGain = 1.04;   // ... if that enlarges them by at least this factor
+constexpr double kReadable = 12;      // em: smaller maps have no table ...
+constexpr double kOmitGain = 1.25;    // ... if that enlarges them by at least this factor
+constexpr double kCutLabels = 1.5;  // em: maximum label depth if maps would be illegible otherwise
+constexpr double kHeading = 2.0;    // em, heading with one line of text
 constexpr double kHeadingLine = 1.3;  // em
 constexpr double kBadgeGap = 0.5;     // em
 constexpr double kBarGap = 0.6;       // em between a map and its colour bar
@@ -34,10 +34,10 @@ enum class TablePlace { Slot, Below, Right, None };  // Slot: after the last map
 struct Arrangement {
   Index columns = 1, rows = 1;
   TablePlace table = TablePlace::None;
-  bool level_bars = true;  // colour bars below the maps; false: next to them
+  bool bars_below = true;  // colour bars below the maps; false: next to them
   double map_width = 0, map_height = 0;
-  std::vector<double> left;  // of each column: depth of the axes of queries
-  double top = 0;            // depth of the axes of keys
+  std::vector<double> left;  // depth of the query axes, by column
+  double top = 0;            // depth of the key axes
 };
 
 class ComparisonPlacer {
@@ -65,9 +65,9 @@ class ComparisonPlacer {
     if (best.map_width < kLargeMap * em()) best = with_short_table(std::move(best));
     if (best.map_width < kReadable * em()) {
       append_note(kNoTable);
-      const Arrangement without = arrange(false);
-      if (without.map_width > kOmitGain * best.map_width) {
-        best = without;
+      const Arrangement without_table = arrange(false);
+      if (without_table.map_width > kOmitGain * best.map_width) {
+        best = without_table;
       } else {
         set_notes(note_);
       }
@@ -100,7 +100,7 @@ class ComparisonPlacer {
   void set_facts(const std::vector<Fact>& facts) {
     facts_ = facts;
     table_width_ = fact_table_width(page_, facts_);
-    least_table_width_ = min_fact_table_width(page_, facts_);
+    min_table_width_ = min_fact_table_width(page_, facts_);
   }
 
   // Reduces the table to essential facts in small font if that enlarges the maps by kShortGain.
@@ -110,18 +110,17 @@ class ComparisonPlacer {
     std::copy_if(all_facts.begin(), all_facts.end(), std::back_inserter(essential),
                  [](const Fact& fact) { return fact.essential; });
     set_facts(essential);
-    short_table_ = true;
+    is_table_short_ = true;
     Arrangement shorter = arrange(true);
     if (shorter.map_width > kShortGain * full.map_width) return shorter;
     set_facts(all_facts);
-    short_table_ = false;
+    is_table_short_ = false;
     return full;
   }
 
   double em() const { return page_.em(); }
 
   void set_notes(const std::string& text) { notes_ = page_.wrapped(text, em(), inside_.width); }
-  // Adds a sentence to the note.
   void append_note(const std::string& sentence) {
     set_notes(note_ + (note_.empty() ? "" : " ") + sentence);
   }
@@ -141,27 +140,27 @@ class ComparisonPlacer {
   }
 
   double row_bars_width(Show show) const {
-    const bool shown = show == Show::Difference && sides_.has_divergence();
-    return shown ? (kRowBars + kRowBarsGap) * em() : 0;
+    const bool is_shown = show == Show::Difference && sides_.has_divergence();
+    return is_shown ? (kRowBars + kRowBarsGap) * em() : 0;
   }
 
   double heading_height() const {
-    return kHeading * em() + static_cast<double>(heading_lines_ - 1) * heading_line(page_);
+    return kHeading * em() + static_cast<double>(heading_lines_ - 1) * heading_line_height(page_);
   }
   // Height of everything above and below a row of maps.
   double overhead(const Arrangement& a) const {
-    const double bar = kBarGap * em() + level_colour_bar_height(page_);
-    return heading_height() + a.top + (a.level_bars ? bar : kFoot * em());
+    const double bar = kBarGap * em() + horizontal_colour_bar_height(page_);
+    return heading_height() + a.top + (a.bars_below ? bar : kFoot * em());
   }
 
-  // False if the colour bar of the next map applies: both runs share a scale.
+  // False if the next map's colour bar applies; both runs share a scale.
   bool has_bar(std::size_t n, const Arrangement& a) const {
-    if (a.level_bars || shown_[n] == Show::Difference) return true;
-    const bool same_row = (static_cast<Index>(n) + 1) % a.columns != 0;
-    return !same_row || n + 1 == shown_.size() || shown_[n + 1] == Show::Difference;
+    if (a.bars_below || shown_[n] == Show::Difference) return true;
+    const bool is_same_row = (static_cast<Index>(n) + 1) % a.columns != 0;
+    return !is_same_row || n + 1 == shown_.size() || shown_[n + 1] == Show::Difference;
   }
   double vertical_bar_width(std::size_t n, const Arrangement& a) const {
-    return !a.level_bars && has_bar(n, a) ? bar_width_ : 0;
+    return !a.bars_below && has_bar(n, a) ? bar_width_ : 0;
   }
   // Width of everything to the right of a map.
   double right_of(std::size_t n, const Arrangement& a) const {
@@ -169,8 +168,8 @@ class ComparisonPlacer {
   }
 
   double table_height() const {
-    return short_table_ ? min_fact_table_height(page_, facts_.size())
-                        : fact_table_height(page_, facts_.size());
+    return is_table_short_ ? min_fact_table_height(page_, facts_.size())
+                           : fact_table_height(page_, facts_.size());
   }
 
   double notes_height() const {
@@ -187,8 +186,7 @@ class ComparisonPlacer {
       width += a.left[static_cast<std::size_t>(column)] + right_of(n, a);
       if (column > 0) width += kGap * em();
     }
-    if (column < a.columns && a.table == TablePlace::Slot)
-      width += kGap * em() + least_table_width_;
+    if (column < a.columns && a.table == TablePlace::Slot) width += kGap * em() + min_table_width_;
     return width;
   }
   double maps_in_row(const Arrangement& a, Index row) const {
@@ -196,7 +194,7 @@ class ComparisonPlacer {
         std::min(a.columns, static_cast<Index>(shown_.size()) - row * a.columns));
   }
 
-  // Height without the maps.
+  // Height of everything but the maps.
   double fixed_height(const Arrangement& a) const {
     const auto rows = static_cast<double>(a.rows);
     return rows * overhead(a) + (rows - 1) * kRowGap * em() + notes_height() +
@@ -223,11 +221,11 @@ class ComparisonPlacer {
 
   // The arrangement in `columns` columns; axes and maps constrain each other's size, see
   // settled_depths().
-  Arrangement in_columns(Index columns, TablePlace table, bool level_bars,
+  Arrangement in_columns(Index columns, TablePlace table, bool bars_below,
                          double max_label_depth) const {
     Arrangement a;
     a.columns = columns;
-    a.level_bars = level_bars;
+    a.bars_below = bars_below;
     a.rows = (static_cast<Index>(shown_.size()) + columns - 1) / columns;
     a.table = table;
     a.left.assign(static_cast<std::size_t>(columns), 0);
@@ -257,8 +255,8 @@ class ComparisonPlacer {
            {TablePlace::Slot, TablePlace::Below, TablePlace::Right, TablePlace::None}) {
         if ((table != TablePlace::None) != with_table) continue;
         if (table == TablePlace::Slot && maps % columns == 0) continue;
-        for (const bool level_bars : {true, false}) {
-          Arrangement a = in_columns(columns, table, level_bars, max_label_depth);
+        for (const bool bars_below : {true, false}) {
+          Arrangement a = in_columns(columns, table, bars_below, max_label_depth);
           if (a.map_width > best.map_width) best = std::move(a);
         }
       }
@@ -266,13 +264,13 @@ class ComparisonPlacer {
     return best;
   }
 
-  // Shortens labels that would occupy much of the maps.
+  // Shortens labels that would shrink the maps by more than kMaxLoss.
   Arrangement arrange(bool with_table) const {
-    constexpr double kMuch = 0.2, kLegible = 5;  // of a map; em
+    constexpr double kMaxLoss = 0.2, kLegible = 5;  // fraction of a map's width; em
     const Arrangement legible = arrange(with_table, kLegible * em());
-    for (const double most : {10.0, 8.0, 6.5}) {
-      const Arrangement a = arrange(with_table, most * em());
-      if (a.map_width >= (1 - kMuch) * legible.map_width && a.map_width >= kMinPlot * em()) {
+    for (const double max_depth : {10.0, 8.0, 6.5}) {
+      const Arrangement a = arrange(with_table, max_depth * em());
+      if (a.map_width >= (1 - kMaxLoss) * legible.map_width && a.map_width >= kMinPlot * em()) {
         return a;
       }
     }
@@ -306,7 +304,7 @@ class ComparisonPlacer {
     }
     places.facts = facts_;
     places.notes = notes_;
-    places.notes_at = {inside_.x, bottom + kRowGap * em()};
+    places.notes_start = {inside_.x, bottom + kRowGap * em()};
     places.bottom = bottom + notes_height();
     return places;
   }
@@ -339,7 +337,7 @@ class ComparisonPlacer {
     m.row_labels = has_row_labels(n, a.columns);
     m.left = m.row_labels ? a.left[n % a.left.size()] : 0;
     m.top = a.top;
-    // Both maps show the same share of their texts, which can differ in length.
+    // Both maps show the same fraction of their texts, which can differ in length.
     const double row_scale =
         static_cast<double>(m.rows.count()) / static_cast<double>(tap_a().queries());
     const double column_scale =
@@ -348,10 +346,10 @@ class ComparisonPlacer {
     set_visible(m, {requested.row * row_scale, requested.column * column_scale,
                     requested.height * row_scale, requested.width * column_scale});
     ComparisonPanel panel{show, m, at.y - a.top - heading_height() + 0.5 * kHeading * em()};
-    panel.level_bar = a.level_bars;
-    const double bar = vertical_bar_width(n, a), bars = m.plot.right() + bar + kRowBarsGap * em();
-    panel.row_bars = {bars, m.plot.y, kRowBars * em(), m.plot.height};
-    if (a.level_bars) {
+    panel.is_bar_below = a.bars_below;
+    const double bar = vertical_bar_width(n, a), bars_x = m.plot.right() + bar + kRowBarsGap * em();
+    panel.row_bars = {bars_x, m.plot.y, kRowBars * em(), m.plot.height};
+    if (a.bars_below) {
       panel.colour_bar = Box{m.plot.x, m.plot.bottom() + kBarGap * em(), m.plot.width, 0};
     } else if (has_bar(n, a)) {
       panel.colour_bar = Box{m.plot.right(), m.plot.y, bar, m.plot.height};
@@ -359,7 +357,6 @@ class ComparisonPlacer {
     return panel;
   }
 
-  // Right limit of the heading of a map.
   double heading_end(const ComparisonPlaces& places, std::size_t n) const {
     const Box& plot = places.panels[n].matrix.plot;
     if (n + 1 < places.panels.size() && places.panels[n + 1].matrix.plot.y == plot.y) {
@@ -374,42 +371,42 @@ class ComparisonPlacer {
   // if any heading is wrapped.
   bool set_headings(ComparisonPlaces& places) const {
     std::vector<ComparisonPanel>& panels = places.panels;
-    bool fits = true;
+    bool all_fit = true;
     for (std::size_t n = 0; n < panels.size(); ++n) {
       ComparisonPanel& panel = panels[n];
       if (panel.show == Show::Difference) continue;
       const Side& side = sides_.of(panel.show);
       const double room =
           heading_end(places, n) - panel.matrix.plot.x - heading_indent(page_, side.letter);
-      const std::vector<std::string> words =
+      const std::vector<std::string> candidates =
           headings(side, &side == &sides_.a ? sides_.b : sides_.a);
-      const auto fitting = std::find_if(words.begin(), words.end(), [&](const std::string& text) {
-        return page_.width_of(text, em()) <= room;
-      });
-      panel.heading = page_.wrapped(fitting != words.end() ? *fitting : words.back(), em(), room,
-                                    heading_lines_);
-      fits &= fitting != words.end();
+      const auto fitting =
+          std::find_if(candidates.begin(), candidates.end(),
+                       [&](const std::string& text) { return page_.width_of(text, em()) <= room; });
+      panel.heading = page_.wrapped(fitting != candidates.end() ? *fitting : candidates.back(),
+                                    em(), room, heading_lines_);
+      all_fit &= fitting != candidates.end();
     }
-    return fits;
+    return all_fit;
   }
 
   const Page& page_;
   const Box inside_;
   const Sides& sides_;
   std::vector<Show> shown_;
-  std::vector<Fact> facts_;  // of the table
-  bool short_table_ = false;
+  std::vector<Fact> facts_;  // rows of the table
+  bool is_table_short_ = false;
   const std::string note_;
-  std::vector<std::string> notes_;                  // lines
-  double table_width_ = 0, least_table_width_ = 0;  // cached: slow to measure
+  std::vector<std::string> notes_;                // wrapped lines
+  double table_width_ = 0, min_table_width_ = 0;  // cached: slow to measure
   const double titles_width_, bar_width_;
-  std::vector<Axes> axes_;  // of A, of B
+  std::vector<Axes> axes_;  // those of A, those of B
   std::size_t heading_lines_ = 1;
 };
 
 }  // namespace
 
-double heading_line(const Page& page) {
+double heading_line_height(const Page& page) {
   return kHeadingLine * page.em();
 }
 

@@ -10,27 +10,26 @@
 
 namespace attnscope {
 
-// A map with its position.
 struct ComparisonPanel {
   Show show;
   MatrixPlot matrix;
   double heading_y = 0;                // middle of the first line above the map
   std::vector<std::string> heading{};  // lines next to the side's letter
   std::optional<Box> colour_bar{};     // empty: the next map's bar applies
-  bool level_bar = true;               // horizontal below the map; false: vertical next to it
-  Box row_bars{};                      // divergence of the rows
+  bool is_bar_below = true;            // horizontal below the map; false: vertical next to it
+  Box row_bars{};                      // bars of the rows' divergence
 };
 
 struct ComparisonPlaces {
   std::vector<ComparisonPanel> panels;
-  std::optional<Box> table;  // of facts
-  std::vector<Fact> facts;   // in the table; fewer if there is little space
-  Point notes_at;
+  std::optional<Box> table;
+  std::vector<Fact> facts;         // rows of the table; fewer if there is little space
+  Point notes_start;               // top left of the notes
   std::vector<std::string> notes;  // lines below maps and table, including names of omitted parts
   double bottom;                   // lower edge of the content
 };
 
-double heading_line(const Page& page);  // line height
+double heading_line_height(const Page& page);
 // Distance from the left edge of a map to its heading's text.
 double heading_indent(const Page& page, const char* letter);
 

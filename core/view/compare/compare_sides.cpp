@@ -17,7 +17,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxPairs = Index{1} << 24;  // of a map
+constexpr Index kMaxPairs = Index{1} << 24;  // pairs of a map
 
 using Columns = decltype(OperationResult::columns);
 
@@ -37,7 +37,7 @@ Columns columns_of(const AttentionTap& tap) {
 }
 
 // "4 memory, 12 tokens"
-std::string key_words(const Columns& columns) {
+std::string describe_keys(const Columns& columns) {
   std::string text;
   for (const auto& [kind, count] : columns) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name_of(kind);
@@ -45,7 +45,7 @@ std::string key_words(const Columns& columns) {
   return text;
 }
 
-std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
+std::string reason_for_no_difference(const AttentionTap& a, const AttentionTap& b) {
   if (a.queries() != b.queries()) {
     return "No difference to show: A has " + std::to_string(a.queries()) + " tokens, B has " +
            std::to_string(b.queries()) + ".";
@@ -55,8 +55,8 @@ std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
   }
   const Columns keys_a = columns_of(a), keys_b = columns_of(b);
   if (keys_a == keys_b) return "";
-  return "No difference to show: the keys of A and B are not the same. A has " + key_words(keys_a) +
-         "; B has " + key_words(keys_b) + ".";
+  return "No difference to show: the keys of A and B are not the same. A has " +
+         describe_keys(keys_a) + "; B has " + describe_keys(keys_b) + ".";
 }
 
 Side side(const char* letter, Colour colour, const Trace& trace, const SelectedTap& found,
@@ -69,13 +69,13 @@ Side side(const char* letter, Colour colour, const Trace& trace, const SelectedT
           found.head, view,   weights, is_signed(*found.tap, found.head)};
 }
 
-std::string bytes_text(double count) {
+std::string format_bytes(double count) {
   if (count < 1e6) return fixed(count / 1e3, 1) + " kB";
   return count < 1e9 ? fixed(count / 1e6, 1) + " MB" : fixed(count / 1e9, 2) + " GB";
 }
 
-// Cost relative to full attention; differs from the share of pairs for some variants.
-std::string cost_share(double products, double full) {
+// Cost relative to full attention; for some variants it differs from the fraction of pairs.
+std::string describe_cost(double products, double full) {
   if (products == full || full == 0) return "";
   return " (cost " + percent(products / full) + ")";
 }
@@ -100,8 +100,8 @@ Tensor cached_for_both(const Sides& sides, CacheKey key, ViewCache* cache, const
 }  // namespace
 
 const Side& Sides::of(Show show) const {
-  const bool first = (show != Show::Second) != (flipped && show != Show::Difference);
-  return first ? a : b;
+  const bool shows_a = (show != Show::Second) != (flipped && show != Show::Difference);
+  return shows_a ? a : b;
 }
 
 std::string place_name(const Side& side) {
@@ -112,15 +112,16 @@ namespace {
 
 enum class Detail { Full, Short, Shortest };
 
-// "base = 10" for each parameter that differs from `base`.
+// "base = 10": parameters whose values differ from those in `base`.
 std::string changed_values(const Info& info, const Values& values, const Values& base) {
   constexpr std::size_t kMaxValue = 32;  // bytes; lists can be long
   std::string text;
   for (const Parameter& parameter : info.parameters) {
-    const auto own = values.all().find(parameter.key), other = base.all().find(parameter.key);
-    const bool has = own != values.all().end();
-    if (has == (other != base.all().end()) && (!has || own->second == other->second)) continue;
-    std::string value = has ? to_text(own->second) : parameter.unset_label;
+    const auto entry = values.all().find(parameter.key), other = base.all().find(parameter.key);
+    const bool is_set = entry != values.all().end();
+    if (is_set == (other != base.all().end()) && (!is_set || entry->second == other->second))
+      continue;
+    std::string value = is_set ? to_text(entry->second) : parameter.unset_label;
     if (value.size() > kMaxValue) {
       value.resize(kMaxValue);
       value += "…";
@@ -132,12 +133,12 @@ std::string changed_values(const Info& info, const Values& values, const Values&
 
 // Name of a variant or encoding with its distinctive parameters: those that differ from the
 // defaults, or from the other side if that has the same name.
-std::string choice_words(const Info& info, const Choice& own, const Choice& other, Detail detail,
-                         const std::string& prefix) {
-  const bool same_name = own.id == other.id;
-  const std::string changed =
-      changed_values(info, own.values, same_name ? other.values : default_values(info.parameters));
-  if (detail != Detail::Full) return same_name ? changed : info.label;
+std::string describe_choice(const Info& info, const Choice& own, const Choice& other, Detail detail,
+                            const std::string& prefix) {
+  const bool has_same_name = own.id == other.id;
+  const std::string changed = changed_values(
+      info, own.values, has_same_name ? other.values : default_values(info.parameters));
+  if (detail != Detail::Full) return has_same_name ? changed : info.label;
   std::string text = prefix;
   text += info.label;
   if (!changed.empty()) text.append(" (").append(changed).append(")");
@@ -146,8 +147,8 @@ std::string choice_words(const Info& info, const Choice& own, const Choice& othe
 
 // Head of a side, with its part only if the title does not name it.
 std::string describe_head(const Side& side, const Side& other, Detail detail) {
-  const std::string own = describe_part(*side.trace, side.view);
-  const std::string part = own == describe_part(*other.trace, other.view) ? "" : own;
+  const std::string own_part = describe_part(*side.trace, side.view);
+  const std::string part = own_part == describe_part(*other.trace, other.view) ? "" : own_part;
   const std::string layer = std::to_string(side.view.layer), head = std::to_string(side.view.head);
   if (detail != Detail::Shortest) return part + "layer " + layer + ", head " + head;
   return part + "L" + layer + " H" + head;
@@ -156,24 +157,25 @@ std::string describe_head(const Side& side, const Side& other, Detail detail) {
 // Replaces the space marker of a label by a space.
 std::string with_spaces(std::string label) {
   const std::string sign = "␣";
-  for (std::size_t at = label.find(sign); at != std::string::npos; at = label.find(sign, at + 1)) {
-    label.replace(at, sign.size(), " ");
+  for (std::size_t i = label.find(sign); i != std::string::npos; i = label.find(sign, i + 1)) {
+    label.replace(i, sign.size(), " ");
   }
   return label;
 }
 
 // Beginning of the text, or its first difference from the other's: “…girl a small…”.
-std::string text_words(const Side& side, const Side& other, Detail detail) {
-  const std::vector<TraceToken>&own = side.trace->tokens, &others = other.trace->tokens;
-  const auto differ =
-      std::mismatch(own.begin(), own.end(), others.begin(), others.end(),
+std::string describe_text(const Side& side, const Side& other, Detail detail) {
+  const std::vector<TraceToken>&tokens = side.trace->tokens, &other_tokens = other.trace->tokens;
+  const auto difference =
+      std::mismatch(tokens.begin(), tokens.end(), other_tokens.begin(), other_tokens.end(),
                     [](const TraceToken& a, const TraceToken& b) { return a.label == b.label; });
-  constexpr std::ptrdiff_t kBefore = 2;  // shared tokens before the difference
-  const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, differ.first - own.begin() - kBefore);
+  constexpr std::ptrdiff_t kContext = 2;  // shared tokens before the difference
+  const std::ptrdiff_t first =
+      std::max<std::ptrdiff_t>(0, difference.first - tokens.begin() - kContext);
   const std::size_t max_bytes = detail == Detail::Full ? 40 : detail == Detail::Short ? 24 : 14;
-  std::string text = from > 0 ? "…" : "";
+  std::string text = first > 0 ? "…" : "";
   std::size_t length = 0;
-  for (auto token = own.begin() + from; token != own.end(); ++token) {
+  for (auto token = tokens.begin() + first; token != tokens.end(); ++token) {
     if (token->special) continue;
     length += token->label.size();
     if (length > max_bytes) {
@@ -181,34 +183,33 @@ std::string text_words(const Side& side, const Side& other, Detail detail) {
       break;
     }
     // No space before word pieces.
-    const bool has_space = token != own.begin() && token->begin > (token - 1)->end;
+    const bool has_space = token != tokens.begin() && token->begin > (token - 1)->end;
     if (has_space && !text.empty() && text.back() != ' ') text += " ";
     text += with_spaces(token->label);
   }
   return "“" + text + "”";
 }
 
-// Differences between the sides, in words.
 std::vector<std::string> differences(const Side& side, const Side& other, Detail detail) {
   std::vector<std::string> parts;
-  const auto add = [&parts](const std::string& own, const std::string& others) {
-    if (own != others) parts.push_back(own);
+  const auto add = [&parts](const std::string& text, const std::string& other_text) {
+    if (text != other_text) parts.push_back(text);
   };
   add(side.trace->model, other.trace->model);
   if (!side.trace->is_imported &&
       !other.trace->is_imported) {  // imported tensors have no known settings
     const AttentionTap &a = *side.tap, &b = *other.tap;
     if (a.variant != b.variant) {
-      parts.push_back(choice_words(variant(a.variant.id), a.variant, b.variant, detail, ""));
+      parts.push_back(describe_choice(variant(a.variant.id), a.variant, b.variant, detail, ""));
     }
     if (a.encoding != b.encoding) {
       parts.push_back(
-          choice_words(encoding(a.encoding.id), a.encoding, b.encoding, detail, "position: "));
+          describe_choice(encoding(a.encoding.id), a.encoding, b.encoding, detail, "position: "));
     }
   }
   add(describe_head(side, other, detail), describe_head(other, side, detail));
   if (!have_same_labels(*side.trace, *other.trace))
-    parts.push_back(text_words(side, other, detail));
+    parts.push_back(describe_text(side, other, detail));
   return parts;
 }
 
@@ -265,8 +266,8 @@ FoundSides find_sides(const ViewInput& input) {
   FoundSides found;
   found.sides = Sides{side("A", first_colour(), input.trace, a, view, input.cache),
                       side("B", second_colour(), reference, b, other->view, input.cache),
-                      no_difference(*a.tap, *b.tap), have_same_labels(input.trace, reference),
-                      input.interaction.flipped};
+                      reason_for_no_difference(*a.tap, *b.tap),
+                      have_same_labels(input.trace, reference), input.interaction.flipped};
   if (found.sides->has_difference() && are_same(*found.sides)) {
     found.sides->no_difference = "A and B are identical: change something in A or B.";
   }
@@ -280,9 +281,9 @@ void add_similarity(const Sides& sides, std::vector<Fact>& list) {
   const auto is_encoder = [](const Side& s) { return s.trace->config && !s.trace->config->causal; };
   if (sides.have_same_labels || !is_encoder(sides.a) || !is_encoder(sides.b)) return;
   if (sides.a.trace->model != sides.b.trace->model) return;
-  const auto cosine = [&](SentenceVector which) {
-    return cosine_similarity(sentence_vector(*sides.a.trace, which),
-                             sentence_vector(*sides.b.trace, which));
+  const auto cosine = [&](SentenceVector kind) {
+    return cosine_similarity(sentence_vector(*sides.a.trace, kind),
+                             sentence_vector(*sides.b.trace, kind));
   };
   const double means = cosine(SentenceVector::Mean), firsts = cosine(SentenceVector::First);
   if (std::isnan(means) || std::isnan(firsts)) return;
@@ -293,14 +294,14 @@ void add_similarity(const Sides& sides, std::vector<Fact>& list) {
 
 std::vector<Fact> facts(const Sides& sides) {
   std::vector<Fact> list;
-  const auto add = [&](const std::string& name, const auto& text_of, bool essential = false) {
-    list.push_back({name, text_of(sides.a), text_of(sides.b), essential});
+  const auto add = [&](const std::string& name, const auto& describe, bool essential = false) {
+    list.push_back({name, describe(sides.a), describe(sides.b), essential});
   };
   add(
-      "Perplexity", [](const Side& side) { return perplexity_words(*side.trace); }, true);
-  add("Bits per token", [](const Side& side) { return bits_per_token_words(*side.trace); });
+      "Perplexity", [](const Side& side) { return describe_perplexity(*side.trace); }, true);
+  add("Bits per token", [](const Side& side) { return describe_bits_per_token(*side.trace); });
   if (!sides.have_same_labels) {
-    add("Bits per byte", [](const Side& side) { return bits_per_byte_words(*side.trace); });
+    add("Bits per byte", [](const Side& side) { return describe_bits_per_byte(*side.trace); });
     add("Tokens", [](const Side& side) {
       return grouped(static_cast<long long>(side.trace->tokens.size()));
     });
@@ -309,10 +310,10 @@ std::vector<Fact> facts(const Sides& sides) {
       "Time", [](const Side& side) { return brief(side.trace->milliseconds, 3) + " ms"; }, true);
   const auto pairs = [](const Side& side) {
     const RunCost cost = run_cost(*side.trace);
-    return grouped(cost.pairs) + cost_share(cost.products, cost.full);
+    return grouped(cost.pairs) + describe_cost(cost.products, cost.full);
   };
   add("Pairs", pairs, true);
-  add("Memory", [](const Side& side) { return bytes_text(run_cost(*side.trace).attention_bytes); });
+  add("Memory", [](const Side& s) { return format_bytes(run_cost(*s.trace).attention_bytes); });
   add_similarity(sides, list);
   return list;
 }

@@ -26,13 +26,13 @@ enum class Show { First, Second, Difference };
 
 struct Sides {
   Side a, b;
-  std::string no_difference;  // why the maps cannot be subtracted; empty if they can
+  std::string no_difference;  // reason why the maps cannot be subtracted; empty if they can
   bool have_same_labels;
-  bool flipped;  // A and B are swapped
+  bool flipped;  // A and B swap their places
 
   bool has_difference() const { return no_difference.empty(); }
   bool has_divergence() const { return !a.with_signs && !b.with_signs; }
-  // The side shown in a map.
+  // The side whose weights a map shows; A for the difference.
   const Side& of(Show show) const;
 };
 
@@ -44,15 +44,15 @@ struct FoundSides {
 FoundSides find_sides(const ViewInput& input);
 
 std::string place_name(const Side& side);  // "layer 1, head 0"
-// Headings that distinguish a side from the other, longest first. They name what differs (model,
-// variant, encoding, head, text); shorter ones list only names or parameters, and "L1 H0" for
-// layer and head. Layer and head if nothing differs.
+// Headings that distinguish `side` from `other`, longest first. They list the differences (model,
+// variant, encoding, head, text), shorter ones without unchanged names and with "L1 H0" for layer
+// and head. If nothing differs: layer and head.
 std::vector<std::string> headings(const Side& side, const Side& other);
 std::vector<Fact> facts(const Sides& sides);
 
-// Weights of A minus B, NaN for pairs that neither allows.  [L_q, L_k]. `cache` may be null.
+// Weights of A minus B; NaN for pairs that neither allows.  [L_q, L_k]. `cache` may be null.
 Tensor difference_of(const Sides& sides, ViewCache* cache);
-// Divergence of each row of A from that of B.  [L_q]
+// Divergence of each row of A from the same row of B.  [L_q]
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache);
 
 }  // namespace attnscope

@@ -28,7 +28,7 @@ bool has_layers(const Trace& trace) {
   return !trace.config || architecture(trace.config->architecture.id).has_self_attention;
 }
 
-constexpr double kMaxFlow = 0.16;      // share of the height for the text
+constexpr double kMaxFlow = 0.16;      // fraction of the height for the text
 constexpr double kMinFlow = 1.8;       // em, of the text: one line
 constexpr double kLargestRow = 1.9;    // em
 constexpr double kLargestColumn = 11;  // em
@@ -36,7 +36,7 @@ constexpr double kMinPlot = 4;         // em
 constexpr double kLine = 1.5;          // em, of a line of text
 constexpr double kWordHeight = 1.05;   // em: cells at least this high show their prediction
 constexpr double kWordLine = 1.2;      // line height of a prediction, in its font size
-constexpr double kFewestRows = 4;      // minimum number of rows if other rows are omitted
+constexpr double kMinRows = 4;         // minimum number of rows if others are omitted
 constexpr double kNoteLine = 1.2;      // em, of the note about omitted rows
 constexpr double kMinMarked = 3;       // pixels: minimum size of cells whose exit is marked
 constexpr double kVeil = 0.6;          // opacity of the veil over cells after an exit
@@ -88,15 +88,15 @@ class Depth {
 
   // Evenly spaced colours from the first layer to the last.
   Colour colour_of(Index layer) const {
-    constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: early exits are bright
-    const double share =
+    constexpr double kFirst = 0.95, kLast = 0.12;  // positions in the map: early exits are bright
+    const double position =
         layers() > 1 ? static_cast<double>(layer) / static_cast<double>(layers() - 1) : 0;
-    return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
+    return colour_map("viridis").at(kFirst + position * (kLast - kFirst));
   }
 
   const std::string& rule() const { return exits_.rule; }
 
-  // If layers were skipped, the agreement is unknown.
+  // Omits the agreement if layers were skipped, because it is unknown then.
   std::string summary() const {
     const ExitSummary s = exit_summary(lens(), exits_.layers);
     if (exits_.skipped) return percent(s.saved) + " of layers skipped";
@@ -118,13 +118,13 @@ class Depth {
   // Sets titles and layer numbers; "2·0": layer 0 in step 2 of a recurrence over depth.
   void set_layer_axis(TokenAxis& axis) const {
     axis.titles = {"prediction of layer", "layer"};
-    const std::vector<HeadRef> passed = trace_.layer_sequence(trace_.part({}));
-    const bool steps = trace_.parts.step && static_cast<Index>(passed.size()) == layers();
-    if (steps) axis.titles = {"prediction of step·layer", "step·layer"};
+    const std::vector<HeadRef> sequence = trace_.layer_sequence(trace_.part({}));
+    const bool has_steps = trace_.parts.step && static_cast<Index>(sequence.size()) == layers();
+    if (has_steps) axis.titles = {"prediction of step·layer", "step·layer"};
     for (Index n = 0; n < layers(); ++n) {
-      const HeadRef at = steps ? passed[static_cast<std::size_t>(n)] : HeadRef{n};
-      const std::string step = steps ? std::to_string(at.part.step) + "·" : "";
-      axis.labels.push_back(step + std::to_string(at.layer));
+      const HeadRef layer = has_steps ? sequence[static_cast<std::size_t>(n)] : HeadRef{n};
+      const std::string step = has_steps ? std::to_string(layer.part.step) + "·" : "";
+      axis.labels.push_back(step + std::to_string(layer.layer));
     }
   }
 
@@ -138,23 +138,23 @@ class Depth {
     m.rows.titles = {"after this token", "after", ""};
     if (is_masked_) m.rows.titles = {"in place of this token", "in place of", ""};
     set_layer_axis(m.columns);
-    const double most = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
-    m.left = axis_depth_left(page_, m.rows, most);
+    const double max_depth = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
+    m.left = axis_depth_left(page_, m.rows, max_depth);
     const double width = std::min(inside.width - m.left - colour_bar_width(page_),
                                   static_cast<double>(layers()) * kLargestColumn * em());
-    m.top = axis_depth_top(page_, m.columns, std::max(width, em()), most);
+    m.top = axis_depth_top(page_, m.columns, std::max(width, em()), max_depth);
     const double space = inside.height - above - m.top - kLine * em();
     const double note = choose_rows(space, width);
-    const double shown = std::min(m.height, static_cast<double>(length()));
-    const double height = std::min(space - note, shown * kLargestRow * em());
-    if (width < kMinPlot * em() || height < std::min(kMinPlot, 1.2 * shown) * em()) {
+    const double rows = std::min(m.height, static_cast<double>(length()));
+    const double height = std::min(space - note, rows * kLargestRow * em());
+    if (width < kMinPlot * em() || height < std::min(kMinPlot, 1.2 * rows) * em()) {
       return false;
     }
-    const double below = kLine * em() + note;
-    const double y = inside.y + page_.top_margin(inside.height, above + m.top + height + below);
+    const double footer = kLine * em() + note;
+    const double y = inside.y + page_.top_margin(inside.height, above + m.top + height + footer);
     text_ = {inside.x, y, inside.width, above};
-    const double all = m.left + width + colour_bar_width(page_);
-    m.plot = {inside.x + (inside.width - all) / 2 + m.left, y + above + m.top, width, height};
+    const double total = m.left + width + colour_bar_width(page_);
+    m.plot = {inside.x + (inside.width - total) / 2 + m.left, y + above + m.top, width, height};
     m.right = {m.plot.right(), m.plot.y, colour_bar_width(page_), height};
     if (input_.interaction.pointer) {
       std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input_.interaction.pointer);
@@ -167,15 +167,15 @@ class Depth {
   double choose_rows(double space, double width) {
     MatrixPlot& m = matrix_;
     const ViewSettings& view = input_.session.view;
-    const auto all = static_cast<double>(layers());
-    set_visible(m, {view.row, 0, view.height, view.height > 0 ? all : 0});
+    const auto columns = static_cast<double>(layers());
+    set_visible(m, {view.row, 0, view.height, view.height > 0 ? columns : 0});
     const double row = kWordHeight * em();
-    if (view.height > 0 || width < all * kMinWord * em()) return 0;
+    if (view.height > 0 || width < columns * kMinWord * em()) return 0;
     if (space >= static_cast<double>(length()) * row) return 0;
-    const double note = kNoteLine * em(), fit = std::floor((space - note) / row);
-    if (fit < kFewestRows) return 0;
-    last_rows_ = static_cast<Index>(fit);
-    set_visible(m, {static_cast<double>(length() - last_rows_), 0, fit, all});
+    const double note = kNoteLine * em(), rows = std::floor((space - note) / row);
+    if (rows < kMinRows) return 0;
+    last_rows_ = static_cast<Index>(rows);
+    set_visible(m, {static_cast<double>(length() - last_rows_), 0, rows, columns});
     return note;
   }
 
@@ -214,7 +214,7 @@ class Depth {
   void draw_text() {
     const double y = text_.y + kLine * em();
     // Shows the token of the last visible prediction.
-    const Extent rows = extent_in_sight(matrix_.row, matrix_.height, length());
+    const Extent rows = visible_extent(matrix_.row, matrix_.height, length());
     draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
                     static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
     std::vector<Swatch> swatches;
@@ -229,17 +229,17 @@ class Depth {
   void draw_predictions() {
     const MatrixPlot& m = matrix_;
     HeatMap cells = matrix_cells(m);
-    const Tensor& shown =
+    const Tensor& values =
         by_probability_ ? lens().probability : lens().final_guess_probability;  // [layers, L]
     cells.values = Tensor({length(), layers()});
     for (Index i = 0; i < length(); ++i) {
-      for (Index layer = 0; layer < layers(); ++layer) cells.values(i, layer) = shown(layer, i);
+      for (Index layer = 0; layer < layers(); ++layer) cells.values(i, layer) = values(layer, i);
     }
     ColourRange range;
     range.colour_map = input_.session.view.colour_map;
     if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
     if (input_.session.view.colour_end == ColourEnd::Largest) {
-      range.most = static_cast<double>(*std::max_element(shown.begin(), shown.end()));
+      range.most = static_cast<double>(*std::max_element(values.begin(), values.end()));
     }
     cells.most = range.most;
     cells.colour_map = range.colour_map;
@@ -255,14 +255,14 @@ class Depth {
   }
 
   Box cell(Index row, Index layer) const { return matrix_.cell(row, layer); }
-  Extent visible_rows() const { return extent_in_sight(matrix_.row, matrix_.height, length()); }
+  Extent visible_rows() const { return visible_extent(matrix_.row, matrix_.height, length()); }
 
   bool has_words() const {
     const Box first = cell(0, 0);
     return first.height >= kWordHeight * em() && first.width >= kMinWord * em();
   }
 
-  void draw_words(const Tensor& shown, const ColourRange& range) {
+  void draw_words(const Tensor& values, const ColourRange& range) {
     if (!has_words()) return;
     const ColourMap& colours = colour_map(range.colour_map);
     const double size = std::min(em(), cell(0, 0).height / kWordLine);
@@ -272,13 +272,13 @@ class Depth {
       for (Index layer = 0; layer < layers(); ++layer) {
         const Box box = cell(i, layer);
         const bool agrees = lens().guess(layer, i) == lens().guess(layers() - 1, i);
-        Colour ground = colours.at(static_cast<double>(shown(i, layer)) / range.most);
-        if (layer > exit_of(i)) ground = blend(ground, page_.theme().background, kVeil);
+        Colour background = colours.at(static_cast<double>(values(i, layer)) / range.most);
+        if (layer > exit_of(i)) background = blend(background, page_.theme().background, kVeil);
         const std::string label = page_.ellipsised(token_label(trace_, lens().guess(layer, i)),
                                                    size, box.width - 0.6 * em(), agrees);
         page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
                        label,
-                       translucent(ink_on(ground), agrees ? 1 : 0.75),
+                       translucent(ink_on(background), agrees ? 1 : 0.75),
                        size,
                        Align::Middle,
                        0,
@@ -296,9 +296,9 @@ class Depth {
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
       const Box box = cell(i, exit_of(i));
-      const double after = matrix_.plot.right() - box.right();
-      if (after > 0.5) {
-        page_.add(FilledBox{{box.right(), box.y, after, box.height},
+      const double width = matrix_.plot.right() - box.right();
+      if (width > 0.5) {
+        page_.add(FilledBox{{box.right(), box.y, width, box.height},
                             translucent(page_.theme().background, kVeil)});
       }
       draw_row_end_marker(page_, box);
@@ -326,9 +326,9 @@ class Depth {
     if (!has_words()) {
       const std::string hint =
           input_.figure.framed ? "no space for the predictions" : "zoom in for the predictions";
-      const bool pooled = matrix_.pooled();
-      const std::string shorter = hint + (pooled ? ", pooled" : "");
-      prepend(hint + (pooled ? ", each pixel the largest of its cells" : ""), shorter);
+      const bool is_pooled = matrix_.pooled();
+      const std::string shorter = hint + (is_pooled ? ", pooled" : "");
+      prepend(hint + (is_pooled ? ", each pixel the largest of its cells" : ""), shorter);
       candidates.push_back(shorter);
     }
     draw_below(candidates);
@@ -358,14 +358,13 @@ class Depth {
     draw_below({text});
   }
 
-  // Writes the first candidate that fits below the cells.
   void draw_below(const std::vector<std::string>& candidates) { draw_line(0.9 * em(), candidates); }
 
-  // The same, `below` pixels below the cells.
-  void draw_line(double below, const std::vector<std::string>& candidates) {
+  // Writes the first candidate that fits, `distance` pixels below the cells.
+  void draw_line(double distance, const std::vector<std::string>& candidates) {
     const MatrixPlot& m = matrix_;
     const double width = m.right.right() - m.plot.x + m.left;
-    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + below},
+    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + distance},
                      page_.fitting(candidates, page_.small(), width), page_.small());
   }
 
@@ -375,8 +374,8 @@ class Depth {
         page_, m, m.plot.bottom() + (kLine + (last_rows_ > 0 ? kNoteLine : 0)) * em());
     layout.rows = length();
     layout.columns = layers();
-    layout.hit = [at = pair_at(m), head = input_.session.view.head](Point p) {
-      const auto [row, layer] = at(p);
+    layout.hit = [cell_at = pair_at(m), head = input_.session.view.head](Point p) {
+      const auto [row, layer] = cell_at(p);
       if (row < 0 || layer < 0) return std::optional<Hit>();
       return std::optional(Hit{layer, head, row, -1});
     };
@@ -387,7 +386,7 @@ class Depth {
   Page page_;
   const Trace& trace_;
   const std::shared_ptr<const LogitLens> lens_;  // null: not available (yet)
-  const bool is_masked_;                         // predicts masked tokens
+  const bool is_masked_;                         // the model predicts masked tokens
   bool by_probability_ = true;
   ShownExits exits_;
   Box text_;  // summary, text and legend
@@ -428,10 +427,10 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   }
 }
 
-// The threshold and decay of the picture.
-std::optional<FindingSettings> exit_settings(const RunView& viewed) {
-  const Values values = view_values(viewed.view, "depth");
-  ExitSettings settings{viewed.run.exit.value_or(values.real("threshold"))};
+// Threshold and decay of the exits that the picture shows.
+std::optional<FindingSettings> exit_settings(const RunView& run_view) {
+  const Values values = view_values(run_view.view, "depth");
+  ExitSettings settings{run_view.run.exit.value_or(values.real("threshold"))};
   if (values.has("decay")) settings.decay = values.real("decay");
   return settings;
 }

@@ -11,24 +11,23 @@
 namespace attnscope {
 namespace {
 
-// Visible positions.
-Extent positions_in_sight(const ViewSettings& settings, Index length) {
+Extent visible_positions(const ViewSettings& settings, Index length) {
   if (!(settings.height > 0)) return {0, length};
-  return extent_in_sight(settings.row, settings.height, length);
+  return visible_extent(settings.row, settings.height, length);
 }
 
-ViewData::Matrix guesses(const Trace& trace, const LogitLens& lens, const Extent& shown,
+ViewData::Matrix guesses(const Trace& trace, const LogitLens& lens, const Extent& visible,
                          const std::vector<Index>& exits) {
   const Index layers = lens.guess.dim(0), last = layers - 1;
   ViewData::Matrix matrix{"guesses",
-                          Tensor({shown.count() * layers, 9}),
+                          Tensor({visible.count() * layers, 9}),
                           {},
                           {"position", "layer", "token id", "probability", "margin",
                            "probability of the last layer's prediction", "saturation",
                            "agrees with the last layer", "exits here"},
                           {"guess"}};
   Index row = 0;
-  for (Index i = shown.first; i < shown.last; ++i) {
+  for (Index i = visible.first; i < visible.last; ++i) {
     for (Index layer = 0; layer < layers; ++layer, ++row) {
       const std::int32_t guess = lens.guess(layer, i);
       matrix.rows.push_back(token_label(trace, guess));
@@ -47,16 +46,16 @@ ViewData::Matrix guesses(const Trace& trace, const LogitLens& lens, const Extent
   return matrix;
 }
 
-ViewData::Matrix exits_of(const Trace& trace, const LogitLens& lens, const Extent& shown,
+ViewData::Matrix exits_of(const Trace& trace, const LogitLens& lens, const Extent& visible,
                           const std::vector<Index>& exits) {
   ViewData::Matrix matrix{"exits",
-                          Tensor({shown.count(), 4}),
+                          Tensor({visible.count(), 4}),
                           {},
                           {"position", "token id", "exit layer", "agrees with the last layer"},
                           {"token"}};
-  for (Index i = shown.first; i < shown.last; ++i) {
+  for (Index i = visible.first; i < visible.last; ++i) {
     const TraceToken& token = trace.tokens[static_cast<std::size_t>(i)];
-    const Index layer = exits[static_cast<std::size_t>(i)], row = i - shown.first;
+    const Index layer = exits[static_cast<std::size_t>(i)], row = i - visible.first;
     matrix.rows.push_back(token.label);
     matrix.values(row, 0) = static_cast<float>(i);
     matrix.values(row, 1) = static_cast<float>(token.id);
@@ -107,8 +106,8 @@ ViewData depth_data(const ViewInput& input) {
   const ShownExits shown_layers = shown_exits(input, *lens);
   const std::vector<Index>& exits = shown_layers.layers;
   const ExitSummary summary = exit_summary(*lens, exits);
-  const Extent shown =
-      positions_in_sight(input.session.view, static_cast<Index>(trace.tokens.size()));
+  const Extent visible =
+      visible_positions(input.session.view, static_cast<Index>(trace.tokens.size()));
   ViewData::Matrix shares{
       "shares",
       Tensor::from({2, 1},
@@ -117,7 +116,7 @@ ViewData depth_data(const ViewInput& input) {
        "tokens whose prediction at the exit is the last layer's"},
       {"share"},
       {"of"}};
-  return {{guesses(trace, *lens, shown, exits), exits_of(trace, *lens, shown, exits),
+  return {{guesses(trace, *lens, visible, exits), exits_of(trace, *lens, visible, exits),
            std::move(shares)}};
 }
 

@@ -6,7 +6,6 @@
 
 namespace attnscope {
 
-// Selected confidence measure.
 Confidence confidence_of(const Values& values);
 
 // Exit layer of each token and the exit rule: those of the run if it skipped layers, else the exits
@@ -20,7 +19,7 @@ ShownExits shown_exits(const ViewInput& input, const LogitLens& lens);
 bool skipped_layers(const Trace& trace);
 
 // Three matrices: "guesses", a row for each layer and visible position, labelled by the prediction;
-// "exits", a row for each of these positions; "shares" of the whole text.
+// "exits", a row for each visible position; "shares": saved layers and agreement of the whole text.
 ViewData depth_data(const ViewInput& input);
 
 }  // namespace attnscope

@@ -83,17 +83,17 @@ ViewData::Matrix exits_table(const Trace& trace, const ExitStudy& study, const T
                          {"token"}};
   const std::vector<Index> recorded = study.exit_layers_at(setting.threshold, setting.decay);
   for (Index i = 0; i < study.length(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    table.rows.push_back(trace.tokens[at].label);
+    const auto n = static_cast<std::size_t>(i);
+    table.rows.push_back(trace.tokens[n].label);
     const bool agrees = exits.work
-                            ? exits.work->agrees[at]
-                            : study.guess(recorded[at], i) == study.guess(study.layers() - 1, i);
+                            ? exits.work->agrees[n]
+                            : study.guess(recorded[n], i) == study.guess(study.layers() - 1, i);
     const double numbers[] = {
         static_cast<double>(i),
-        static_cast<double>(trace.tokens[at].id),
-        static_cast<double>(recorded[at]),
-        exits.work ? static_cast<double>(exits.work->exit_layers[at]) : NAN,
-        study.oracle.empty() || study.oracle[at] < 0 ? NAN : static_cast<double>(study.oracle[at]),
+        static_cast<double>(trace.tokens[n].id),
+        static_cast<double>(recorded[n]),
+        exits.work ? static_cast<double>(exits.work->exit_layers[n]) : NAN,
+        study.oracle.empty() || study.oracle[n] < 0 ? NAN : static_cast<double>(study.oracle[n]),
         study.has_threshold() ? study.threshold_of(i, setting.threshold, setting.decay) : NAN,
         agrees ? 1.0 : 0.0};
     std::transform(std::begin(numbers), std::end(numbers), table.values.data() + 7 * i,

@@ -18,17 +18,17 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kDepth = "depth";
-constexpr double kSentence = 1.5;       // em, of a line
-constexpr double kMaxExitFlow = 0.22;   // share of the height for the text
+constexpr double kSentence = 1.5;       // em, height of a line
+constexpr double kMaxExitFlow = 0.22;   // fraction of the height for the text
 constexpr double kMinExitFlow = 1.8;    // em
 constexpr double kGap = 0.7;            // em between parts
 constexpr double kMinChart = 12;        // em
 constexpr double kGoodCharts = 14;      // em: two stacked charts
 constexpr double kMaxCharts = 24;       // em
 constexpr double kMinThreeCharts = 42;  // em
-constexpr double kMaxTable = 46;        // em wide
-constexpr Index kMaxCurves = 400;       // of tokens, behind the selected one
-constexpr double kWideLegend = 24;      // em: includes the oracle's cost per layer
+constexpr double kMaxTable = 46;        // em, width
+constexpr Index kMaxCurves = 400;       // curves of tokens behind the selected one
+constexpr double kWideLegend = 24;      // em: wider legends include the oracle's cost per layer
 constexpr double kBar = 0.4;            // width of each of two bars, relative to a layer
 
 std::string millions(double count) {
@@ -37,9 +37,9 @@ std::string millions(double count) {
 }
 
 // Relative change: "-24%".
-std::string change(double before, double after) {
-  const double share = after / before - 1;
-  return (share < 0 ? "" : "+") + percent(share);
+std::string change(double reference, double value) {
+  const double fraction = value / reference - 1;
+  return (fraction < 0 ? "" : "+") + percent(fraction);
 }
 
 class ExitPicture {
@@ -60,7 +60,7 @@ class ExitPicture {
     const Box inside = page_.frame(trace_.model + " · early exits", caption_text());
     if (!place(inside)) return no_space(page_);
     draw_text();
-    draw_token_words();
+    draw_token_text();
     draw_confidences();
     draw_shares();
     draw_work();
@@ -79,9 +79,9 @@ class ExitPicture {
   }
 
   Colour colour_of(Index layer) const {
-    constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: early exits are bright
-    const double share = static_cast<double>(layer) / static_cast<double>(layers() - 1);
-    return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
+    constexpr double kFirst = 0.95, kLast = 0.12;  // positions in the map: early exits are bright
+    const double position = static_cast<double>(layer) / static_cast<double>(layers() - 1);
+    return colour_map("viridis").at(kFirst + position * (kLast - kFirst));
   }
 
   double mean_layers() const {
@@ -136,8 +136,8 @@ class ExitPicture {
     }
     charts = std::min(charts, kMaxCharts * em());
     if (charts < kMinChart * em() || inside.width < 24 * em()) return false;
-    const double all = above + charts + table;
-    const double y = inside.y + page_.top_margin(inside.height, all);
+    const double height = above + charts + table;
+    const double y = inside.y + page_.top_margin(inside.height, height);
     text_ = {inside.x, y, inside.width, above};
     const Box charts_box{inside.x, y + above, inside.width, charts};
     place_charts(charts_box);
@@ -188,14 +188,14 @@ class ExitPicture {
                              em(), text_.width),
                em());
     const Box box{text_.x, text_.y + kSentence * em(), text_.width, flow_height_};
-    const Index kept = std::max<Index>(
+    const Index required = std::max<Index>(
         0, std::min(input_.session.view.pinned_query < 0 ? length() - 1
                                                          : input_.session.view.pinned_query,
                     length() - 1));
     Page draft(input_);
-    flow_ = draw_token_flow(draft, box, flow_tokens(-1), static_cast<std::size_t>(kept));
+    flow_ = draw_token_flow(draft, box, flow_tokens(-1), static_cast<std::size_t>(required));
     token_ = selected_token(flow_);
-    draw_token_flow(page_, box, flow_tokens(token_), static_cast<std::size_t>(kept));
+    draw_token_flow(page_, box, flow_tokens(token_), static_cast<std::size_t>(required));
     std::vector<Swatch> swatches;
     for (Index n = 0; n < layers(); ++n) {
       swatches.push_back(
@@ -205,18 +205,18 @@ class ExitPicture {
     draw_swatches(page_, {text_.x, box.bottom()}, text_.width, "exit layer (tokens)", swatches);
   }
 
-  std::string guess_words(Index layer) const {
+  std::string describe_guess(Index layer) const {
     return "“" + token_label(trace_, study().guess(layer, token_)) + "” (" +
            percent(static_cast<double>(study().probability(layer, token_))) + ")";
   }
 
   // Describes the exit of the outlined token.
-  void draw_token_words() {
+  void draw_token_text() {
     const double y = text_.y + kSentence * em() + flow_height_ + swatches_height(page_);
-    const Index at = exit_of(token_), last = layers() - 1;
-    const std::string text = "“" + label(token_) + "” exits after layer " + std::to_string(at) +
-                             " and predicts " + guess_words(at);
-    std::string details = at < last ? "; the last layer predicts " + guess_words(last) : "";
+    const Index exit = exit_of(token_), last = layers() - 1;
+    const std::string text = "“" + label(token_) + "” exits after layer " + std::to_string(exit) +
+                             " and predicts " + describe_guess(exit);
+    std::string details = exit < last ? "; the last layer predicts " + describe_guess(last) : "";
     if (token_ + 1 < length()) details += "; the text has “" + label(token_ + 1) + "”";
     const std::string next =
         token_ + 1 < length() ? "; the text has “" + label(token_ + 1) + "”" : "";
@@ -253,11 +253,11 @@ class ExitPicture {
     const auto value = [&](Index n, Index i) {
       return static_cast<double>(has_confidence ? study().confidence(n, i) : q(i, n));
     };
-    double least = 0;
+    double minimum = 0;
     for (Index i = 0; i < length(); ++i) {
-      for (Index n = 0; n < layers(); ++n) least = std::min(least, value(n, i));
+      for (Index n = 0; n < layers(); ++n) minimum = std::min(minimum, value(n, i));
     }
-    ChartAxis y{.least = least - 0.03, .most = 1.05, .titles = {}};
+    ChartAxis y{.least = minimum - 0.03, .most = 1.05, .titles = {}};
     y.titles = !has_confidence ? std::vector<std::string>{"q, share of each layer", "q"}
                : rule().makes_distribution
                    ? std::vector<std::string>{"confidence: exit probability", "confidence"}
@@ -289,41 +289,40 @@ class ExitPicture {
     const Colour accent = page_.theme().accent;
     page_.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, accent, 2});
     const std::string text = (setting_.decay > 0 ? "T at this token = " : "T = ") + brief(t, 3);
-    const bool covered =
+    const bool is_covered =
         input_.interaction.pointer && chart.plot.contains(*input_.interaction.pointer);
-    if (!covered) {  // else the hovered layer's numbers are here
+    if (!is_covered) {  // else the hovered layer's numbers are here
       page_.tag({chart.plot.right() - 0.3 * em() - page_.width_of(text, em(), true) - 2 * em(),
                  y - 0.8 * em()},
                 text, chart.plot);
     }
     const Box area{chart.plot.x, y - 0.6 * em(), chart.plot.width, 1.2 * em()};
-    // A token's threshold is share * base + decayed.
-    const double decayed = setting_.decay > 0
-                               ? 0.1 * std::exp(-setting_.decay * static_cast<double>(token_) /
-                                                static_cast<double>(length()))
-                               : 0;
-    const double share = setting_.decay > 0 ? 0.9 : 1;
+    // A token's threshold is factor * base + offset.
+    const double offset = setting_.decay > 0
+                              ? 0.1 * std::exp(-setting_.decay * static_cast<double>(token_) /
+                                               static_cast<double>(length()))
+                              : 0;
+    const double factor = setting_.decay > 0 ? 0.9 : 1;
     handles_.push_back({.area = area,
                         .help = "Drag to make tokens exit earlier or later.",
-                        .drag = [chart, decayed, share](Point p, Session& e) {
-                          const double base = (chart.value_y(p.y) - decayed) / share;
+                        .drag = [chart, offset, factor](Point p, Session& session) {
+                          const double base = (chart.value_y(p.y) - offset) / factor;
                           const double value = std::clamp(std::round(100 * base) / 100, 0.0, 1.0);
-                          if (e.run.exit) {
-                            e.run.exit = value;
+                          if (session.run.exit) {
+                            session.run.exit = value;
                           } else {
-                            set_view_value(e.view, kDepth, "threshold", value);
+                            set_view_value(session.view, kDepth, "threshold", value);
                           }
                         }});
   }
 
-  // Describes the hovered layer.
   template <class Value>
   void draw_hovered(const Chart& chart, const Value& value) {
     if (!input_.interaction.pointer || !chart.plot.contains(*input_.interaction.pointer)) return;
     const auto n = static_cast<Index>(std::lround(chart.value_x(input_.interaction.pointer->x)));
     if (n < 0 || n >= layers()) return;
     draw_value(page_, chart, {static_cast<double>(n), value(n)},
-               "layer " + std::to_string(n) + ": " + brief(value(n), 3) + ", " + guess_words(n));
+               "layer " + std::to_string(n) + ": " + brief(value(n), 3) + ", " + describe_guess(n));
   }
 
   void draw_shares() {
@@ -357,8 +356,8 @@ class ExitPicture {
       box.height -= height;
     }
     const Tensor shares = exit_shares(study(), token);
-    const auto most = static_cast<double>(*std::max_element(shares.begin(), shares.end()));
-    ChartAxis y{.least = 0, .most = std::max(0.05, 1.08 * most), .titles = {}};
+    const auto maximum = static_cast<double>(*std::max_element(shares.begin(), shares.end()));
+    ChartAxis y{.least = 0, .most = std::max(0.05, 1.08 * maximum), .titles = {}};
     y.titles = token < 0 ? std::vector<std::string>{"mean of all tokens", "all tokens"}
                          : std::vector<std::string>{"this token"};
     const Chart chart = place_chart(page_, box, layer_axis(), std::move(y));
@@ -373,26 +372,26 @@ class ExitPicture {
     if (!input_.interaction.pointer || !chart.plot.contains(*input_.interaction.pointer)) return;
     const auto n = static_cast<Index>(std::lround(chart.value_x(input_.interaction.pointer->x)));
     if (n < 0 || n >= layers()) return;
-    const bool q = study().distribution.defined();
+    const bool has_q = study().distribution.defined();
     draw_value(page_, chart,
                {static_cast<double>(n), static_cast<double>(std::max(shares(0, n), shares(1, n)))},
-               "layer " + std::to_string(n) + (q ? ": q " : ": confidence ") +
-                   brief(static_cast<double>(shares(0, n))) + (q ? ", q* " : ", agrees ") +
+               "layer " + std::to_string(n) + (has_q ? ": q " : ": confidence ") +
+                   brief(static_cast<double>(shares(0, n))) + (has_q ? ", q* " : ", agrees ") +
                    brief(static_cast<double>(shares(1, n))));
   }
 
   void draw_work() {
     if (!has_work_) return;
     const Index changed = count_changed_exits();
-    std::string head = "Measured on this text, with and without exits";
-    if (!exits_.work) head = "Measuring the model with and without exits …";
-    std::vector<std::string> heads{head};
+    std::string title = "Measured on this text, with and without exits";
+    if (!exits_.work) title = "Measuring the model with and without exits …";
+    std::vector<std::string> titles{title};
     if (exits_.work && changed > 0) {
-      heads.insert(heads.begin(), head + ": " + std::to_string(changed) +
-                                      (changed == 1 ? " token exits" : " tokens exit") +
-                                      " elsewhere than with states of all layers");
+      titles.insert(titles.begin(), title + ": " + std::to_string(changed) +
+                                        (changed == 1 ? " token exits" : " tokens exit") +
+                                        " elsewhere than with states of all layers");
     }
-    page_.text({work_.x, work_.y + 0.6 * em()}, page_.fitting(heads, em(), text_.width), em());
+    page_.text({work_.x, work_.y + 0.6 * em()}, page_.fitting(titles, em(), text_.width), em());
     const Box box{work_.x, work_.y + kSentence * em(), work_.width,
                   work_.height - kSentence * em()};
     draw_fact_table(page_, box, "all layers",
@@ -411,10 +410,10 @@ class ExitPicture {
   }
 
   std::vector<Fact> facts() const {
-    const std::string passed =
+    const std::string layers_text =
         decimal(mean_layers(), 2) + "  " + change(static_cast<double>(layers()), mean_layers());
     if (!exits_.work) {
-      return {{"Layers per token", std::to_string(layers()), passed},
+      return {{"Layers per token", std::to_string(layers()), layers_text},
               {"Multiply-adds", "…", "…"},
               {"Run time", "…", "…"},
               {"Agrees with last layer", "100%", "…"},
@@ -422,7 +421,7 @@ class ExitPicture {
     }
     const ExitWork& w = *exits_.work;
     const auto bits = [](double x) { return std::isnan(x) ? "–" : fixed(x, 2); };
-    return {{"Layers per token", std::to_string(layers()), passed},
+    return {{"Layers per token", std::to_string(layers()), layers_text},
             {"Multiply-adds", millions(w.all.multiply_adds),
              millions(w.early.multiply_adds) + "  " +
                  change(w.all.multiply_adds, w.early.multiply_adds)},

@@ -10,11 +10,11 @@ namespace attnscope {
 bool shows_exits(const ViewSettings& settings, const Trace& trace);
 
 ViewLayout lay_out_exits(const ViewInput& input);
-// "exits", a row for each token; "confidence" and "distribution" by token and layer; "work".
+// "exits" by token, "confidence" and "distribution" by token and layer, their means, and "work".
 ViewData exits_data(const ViewInput& input);
 
-// Exit settings of the view: the run's threshold, else the view's; the view's decay, else
-// the model's.
+// Exit settings of the picture: the run's threshold, else the view's; the view's decay, else the
+// model's.
 struct ExitSetting {
   double threshold = 0, decay = 0;
 };
@@ -26,9 +26,9 @@ struct TokenExits {
 };
 TokenExits token_exits(const ViewInput& input, const ExitStudy& study);
 
-// Two numbers per layer, [2, N], of a token (-1: the mean over all tokens with a successor): the
-// exit distribution q and its target q*; for rules without q the confidence, and 1 if the
-// prediction equals the last layer's, else 0.
+// Two numbers per layer, [2, N]: the exit distribution q and its target q*; for rules without q,
+// the confidence, and 1 if the prediction equals the last layer's, else 0. `token` -1: their means
+// over all tokens with a successor.
 Tensor exit_shares(const ExitStudy& study, Index token);
 
 }  // namespace attnscope

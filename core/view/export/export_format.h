@@ -1,7 +1,7 @@
 // Export formats of views: one table for the window, the command line and its help.
 //
-// A format writes a view to a file: a picture, its numbers, or a moving picture. A new format needs
-// a line in export_formats() and a function that writes it, unless one exists.
+// A format writes a view to a file as a picture, numbers or a moving picture. A new format needs an
+// entry in export_formats(), and a function that writes it unless an existing one does.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace attnscope {
 
-// Input of writers.
+// Input of ExportFormat::write.
 struct ExportContent {
   const Trace& trace;
   const Session& session;
@@ -38,9 +38,9 @@ struct ExportFormat {
 
 const std::vector<ExportFormat>& export_formats();  // in the order of menus
 
-// Format of a still picture or of numbers by the file name's ending; null if there is none.
+// Format of a still picture or of numbers for this file name; null if there is none.
 const ExportFormat* still_format(const std::filesystem::path& path);
-// Format of a file name, including GIFs and numbered pictures; null if there is none.
+// The same, including GIFs and numbered pictures.
 const ExportFormat* export_format(const std::filesystem::path& path);
 
 // Endings of pictures and numbers: ".png, .svg, .pdf, .csv, .npy or .safetensors".

@@ -13,19 +13,19 @@ namespace attnscope {
 namespace {
 
 constexpr int kMaxFrames = 10000, kDefaultFrames = 60;
-// Seconds per frame: of a real number, and of an integer, which is viewed step by step.
+// Seconds per frame. Integers change in visible steps and are shown longer than real numbers.
 constexpr double kRealSeconds = 0.05, kIntegerSeconds = 0.4, kMaxSeconds = 600;
 
 double number_from(std::string_view text, std::string_view option) {
   const std::string copy(text);
-  std::size_t used = 0;
+  std::size_t parsed = 0;
   double value = 0;
   try {
-    value = std::stod(copy, &used);
+    value = std::stod(copy, &parsed);
   } catch (const std::exception&) {
-    used = 0;
+    parsed = 0;
   }
-  if (copy.empty() || used != copy.size() || !std::isfinite(value)) {
+  if (copy.empty() || parsed != copy.size() || !std::isfinite(value)) {
     throw InputError("animate: expected KEY=FROM:TO, such as query=0:64, found \"" +
                      std::string(option) + "\"");
   }
@@ -58,10 +58,10 @@ FrameOptions frames_from_text(std::string_view text) {
   return frames;
 }
 
-double frame_count(const FrameOptions& frames, const Parameter& moved) {
+double frame_count(const FrameOptions& frames, const Parameter& parameter) {
   if (frames.count) return *frames.count;
-  const bool whole = moved.kind == Parameter::Kind::Integer;
-  return whole ? std::abs(frames.to - frames.from) + 1 : kDefaultFrames;
+  const bool is_integer = parameter.kind == Parameter::Kind::Integer;
+  return is_integer ? std::abs(frames.to - frames.from) + 1 : kDefaultFrames;
 }
 
 FrameSequence::FrameSequence(const Session& session, const Traces& traces,
@@ -72,9 +72,9 @@ FrameSequence::FrameSequence(const Session& session, const Traces& traces,
       run_(run),
       number_(find_number(session, *traces.trace, frames.key)),
       continued_{session} {
-  const bool whole = number_.parameter.kind == Parameter::Kind::Integer;
+  const bool is_whole = number_.parameter.kind == Parameter::Kind::Integer;
   for (const double end : {frames.from, frames.to}) {
-    if (!whole || (std::abs(end) <= Parameter::kMaxInteger && std::floor(end) == end)) continue;
+    if (!is_whole || (std::abs(end) <= Parameter::kMaxInteger && std::floor(end) == end)) continue;
     throw InputError("animate: " + frames.key + ": expected an integer, found " + brief(end));
   }
   const double requested = frame_count(frames, number_.parameter);
@@ -83,7 +83,7 @@ FrameSequence::FrameSequence(const Session& session, const Traces& traces,
                      ", found " + brief(requested, 10));
   }
   count_ = static_cast<int>(requested);
-  seconds_ = frames.seconds.value_or(whole ? kIntegerSeconds : kRealSeconds);
+  seconds_ = frames.seconds.value_or(is_whole ? kIntegerSeconds : kRealSeconds);
   if (!(seconds_ > 0 && seconds_ <= kMaxSeconds)) {
     throw InputError("seconds: expected more than 0 and at most " + brief(kMaxSeconds) +
                      " for each frame, found " + brief(seconds_));
@@ -100,27 +100,27 @@ FrameSequence::FrameSequence(const Session& session, const Traces& traces,
 }
 
 Value FrameSequence::value(int frame) const {
-  const double share = static_cast<double>(frame) / (count_ - 1);
-  const double number = options_.from + share * (options_.to - options_.from);
+  const double fraction = static_cast<double>(frame) / (count_ - 1);
+  const double number = options_.from + fraction * (options_.to - options_.from);
   if (number_.parameter.kind != Parameter::Kind::Integer) return number;
   return static_cast<Index>(std::llround(number));
 }
 
-Frame FrameSequence::frame(int number) {
+Frame FrameSequence::frame(int index) {
   check_stop();
   Session session = session_;
   if (number_.set) {
-    number_.set(session, value(number));
+    number_.set(session, value(index));
   } else {
-    session = continued(std::get<Index>(value(number)));
+    session = with_generated(std::get<Index>(value(index)));
   }
   return {session, traces_of(session)};
 }
 
-const Session& FrameSequence::continued(Index tokens) {
+const Session& FrameSequence::with_generated(Index tokens) {
   while (static_cast<Index>(continued_.size()) <= tokens) {
     Session next = continued_.back();
-    // If the run cut off the end of the text, the last tokens run instead.
+    // A run that cut off the end of the text reads the last tokens instead.
     if (!shows_end(*traces_of(next).trace, next.run)) next.run.overlong = Overlong::Last;
     const std::shared_ptr<const Trace> trace = traces_of(next).trace;
     const Index last = static_cast<Index>(trace->tokens.size()) - 1;
@@ -143,8 +143,8 @@ Traces FrameSequence::traces_of(const Session& session) {
   });
   if (has_all && same_run(session, session_)) return traces_;
   Traces traces = run_.observe(session, requests);
-  for (const Finding& one : findings()) {  // findings that do not depend on the run
-    if (one.in_background) traces.findings.add(traces_.findings.only(one.id));
+  for (const Finding& candidate : findings()) {  // background findings are independent of the run
+    if (candidate.in_background) traces.findings.add(traces_.findings.only(candidate.id));
   }
   return traces;
 }

@@ -13,17 +13,17 @@
 namespace attnscope {
 
 struct FrameOptions {
-  std::string key;                  // of a MovingNumber
-  double from = 0, to = 1;          // inclusive
+  std::string key;                  // MovingNumber::key
+  double from = 0, to = 1;          // range, including both ends
   std::optional<int> count{};       // default: one frame per integer, 60 for real numbers
-  std::optional<double> seconds{};  // per frame, in a GIF; default: longer for integers
+  std::optional<double> seconds{};  // per frame of a GIF; default: 0.4 for integers, else 0.05
 };
 
 // Parses "query=0:64". Throws InputError.
 FrameOptions frames_from_text(std::string_view text);
 
-// Number of frames, before any limit.
-double frame_count(const FrameOptions& frames, const Parameter& moved);
+// Number of frames, which can exceed the limit of FrameSequence.
+double frame_count(const FrameOptions& frames, const Parameter& parameter);
 
 struct Frame {
   Session session;
@@ -33,19 +33,19 @@ struct Frame {
 class FrameSequence {
  public:
   // `traces`: run of `session`, with all findings that its view reads. Throws InputError if the
-  // session has no such number or the range is invalid.
+  // session has no number FrameOptions::key or the options are invalid.
   FrameSequence(const Session& session, const Traces& traces, const FrameOptions& frames,
                 ExperimentRun& run);
 
   int count() const { return count_; }
   double seconds() const { return seconds_; }
-  // Frame `number` in [0, count()), in any order. Throws InputError if the run rejects the value or
-  // the generated text ends before this frame; Stopped.
-  Frame frame(int number);
+  // Frame `index` in [0, count()), in any order. Throws InputError if the run rejects the value or
+  // the generated text ends before this frame; throws Stopped if cancelled.
+  Frame frame(int index);
 
  private:
   Value value(int frame) const;
-  const Session& continued(Index tokens);
+  const Session& with_generated(Index tokens);
   Traces traces_of(const Session& session);
 
   Session session_;

@@ -15,15 +15,15 @@ constexpr const char* kExpected = "expected a GIF (FILE.gif) or numbered picture
 
 // A placeholder such as "%03d" in a file name: position, length, digits.
 struct Placeholder {
-  std::size_t at = std::string::npos, length = 0, digits = 0;
+  std::size_t start = std::string::npos, length = 0, digits = 0;
 };
 Placeholder find_placeholder(const std::string& name) {
-  for (std::size_t at = name.find('%'); at != std::string::npos; at = name.find('%', at + 1)) {
-    std::size_t end = at + 1, digits = 0;
+  for (std::size_t i = name.find('%'); i != std::string::npos; i = name.find('%', i + 1)) {
+    std::size_t end = i + 1, digits = 0;
     while (end < name.size() && name[end] >= '0' && name[end] <= '9' && digits < 10) {
       digits = 10 * digits + static_cast<std::size_t>(name[end++] - '0');
     }
-    if (end < name.size() && name[end] == 'd' && digits < 10) return {at, end + 1 - at, digits};
+    if (end < name.size() && name[end] == 'd' && digits < 10) return {i, end + 1 - i, digits};
   }
   return {};
 }
@@ -40,7 +40,7 @@ std::filesystem::path numbered(const std::filesystem::path& path, int frame) {
   if (number.length == 0) return path;
   std::string digits = std::to_string(frame);
   if (digits.size() < number.digits) digits.insert(0, number.digits - digits.size(), '0');
-  return path.parent_path() / name.replace(number.at, number.length, digits);
+  return path.parent_path() / name.replace(number.start, number.length, digits);
 }
 
 void check_frames_name(const std::filesystem::path& path) {
@@ -63,7 +63,7 @@ class FrameWriter {
   FrameWriter(FrameSequence& frames, const PictureOptions& options)
       : frames_(frames), options_(options) {}
 
-  // Finds the height of the highest frame, which all frames then have.
+  // Sets the height of all frames to that of the highest frame.
   void measure(const std::function<void(int)>& report) {
     for (int frame = 0; frame < frames_.count(); ++frame) {
       report(frame);
@@ -75,7 +75,7 @@ class FrameWriter {
     for (int number = 0; number < frames_.count(); ++number) {
       report(number);
       const Frame frame = frames_.frame(number);
-      write_picture(numbered(path, number), pad(frame), options_.scale,
+      write_picture(numbered(path, number), padded(frame), options_.scale,
                     picture_metadata(*frame.traces.trace, frame.session));
     }
   }
@@ -87,7 +87,7 @@ class FrameWriter {
     for (int n = 0; n < kSamples; ++n) {
       samples.push_back(image(n * (frames_.count() - 1) / (kSamples - 1)));
     }
-    GifEncoder encoder(samples.front().width, samples.front().height, palette_of(samples),
+    GifEncoder encoder(samples.front().width, samples.front().height, compute_palette(samples),
                        frames_.seconds());
     samples.clear();
     for (int frame = 0; frame < frames_.count(); ++frame) {
@@ -102,12 +102,12 @@ class FrameWriter {
   DisplayList lay_out(const Frame& frame) {
     return lay_out_picture(*frame.traces.trace, frame.session, options_, frame.traces.findings);
   }
-  DisplayList pad(const Frame& frame) {  // to the common height
+  DisplayList padded(const Frame& frame) {
     DisplayList list = lay_out(frame);
     list.height = height_;
     return list;
   }
-  Image image(int frame) { return render_image(pad(frames_.frame(frame)), options_.scale); }
+  Image image(int frame) { return render_image(padded(frames_.frame(frame)), options_.scale); }
 
   FrameSequence& frames_;
   const PictureOptions& options_;
@@ -120,9 +120,9 @@ void write_frames(const std::filesystem::path& path, FrameSequence& frames,
                   const PictureOptions& options, const std::function<void(double)>& progress) {
   check_frames_name(path);
   PictureOptions file_options = options;
-  const bool gif = !is_numbered(path);
-  if (gif) file_options.transparent = false;
-  if (!gif && !picture_format(path)->has_pixels) file_options.scale = kVectorPixels;
+  const bool is_gif = !is_numbered(path);
+  if (is_gif) file_options.transparent = false;
+  if (!is_gif && !picture_format(path)->has_pixels) file_options.scale = kVectorPixels;
   // Progress over both passes.
   const auto report_first_pass = [&](int frame) {
     if (progress) progress(static_cast<double>(frame) / (2 * frames.count()));
@@ -130,7 +130,7 @@ void write_frames(const std::filesystem::path& path, FrameSequence& frames,
   const auto report_second_pass = [&](int frame) { report_first_pass(frames.count() + frame); };
   FrameWriter writer(frames, file_options);
   writer.measure(report_first_pass);
-  if (gif) {
+  if (is_gif) {
     write_file(path, writer.gif(report_second_pass));
   } else {
     writer.write_numbered(path, report_second_pass);

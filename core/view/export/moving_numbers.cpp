@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxGenerated = 1000, kDefaultGenerated = 10;  // of generated text
+constexpr double kMaxGenerated = 1000, kDefaultGenerated = 10;  // generated tokens
 
 bool is_number(const Parameter& p) {
   return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
@@ -23,8 +23,8 @@ void add_view(std::vector<MovingNumber>& list, const ViewSettings& settings, con
     const bool is_animated = animation && animation->key == p.key;
     list.push_back({p.key, p.label, p, is_animated ? animation->from : p.slider.min,
                     is_animated ? animation->to : p.slider.max,
-                    [id = settings.id, key = p.key](Session& e, const Value& value) {
-                      set_view_value(e.view, id, key, value);
+                    [id = settings.id, key = p.key](Session& session, const Value& value) {
+                      set_view_value(session.view, id, key, value);
                     }});
   }
 }
@@ -37,15 +37,15 @@ void add_layer_or_head(std::vector<MovingNumber>& list, const std::string& key,
   p.key = key;
   p.label = label;
   p.limits.max = static_cast<double>(count - 1);
-  list.push_back({key, label, p, 0, p.limits.max, [place](Session& e, const Value& value) {
-                    const bool same =
-                        e.b && e.b->view.layer == e.view.layer && e.b->view.head == e.view.head;
-                    if (same) e.b->view.*place = std::get<Index>(value);
-                    e.view.*place = std::get<Index>(value);
+  list.push_back({key, label, p, 0, p.limits.max, [place](Session& session, const Value& value) {
+                    const bool is_same_head = session.b &&
+                                              session.b->view.layer == session.view.layer &&
+                                              session.b->view.head == session.view.head;
+                    if (is_same_head) session.b->view.*place = std::get<Index>(value);
+                    session.view.*place = std::get<Index>(value);
                   }});
 }
 
-// Adds the step or the segment.
 void add_step_or_segment(std::vector<MovingNumber>& list, const std::string& key,
                          const std::string& label, const std::vector<Index>& alternatives,
                          std::optional<Index> PartChoice::*place) {
@@ -56,11 +56,11 @@ void add_step_or_segment(std::vector<MovingNumber>& list, const std::string& key
   p.limits.min = static_cast<double>(alternatives.front());
   p.limits.max = static_cast<double>(alternatives.back());
   list.push_back(
-      {key, label, p, p.limits.min, p.limits.max, [place](Session& e, const Value& value) {
-         if (e.b && e.b->view.part == e.view.part) {
-           e.b->view.part.*place = std::get<Index>(value);
+      {key, label, p, p.limits.min, p.limits.max, [place](Session& session, const Value& value) {
+         if (session.b && session.b->view.part == session.view.part) {
+           session.b->view.part.*place = std::get<Index>(value);
          }
-         e.view.part.*place = std::get<Index>(value);
+         session.view.part.*place = std::get<Index>(value);
        }});
 }
 
@@ -68,10 +68,10 @@ bool is_among(const std::vector<Index>& numbers, Index number) {
   return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
 }
 
-// Members that contain a choice: for all heads, for some heads, in the checkpoint.
+// Members that contain a choice: for all heads, for a group of heads, in the checkpoint.
 struct Member {
   std::optional<Choice> RunSpec::*all;
-  std::optional<Choice> GroupChoice::*some;
+  std::optional<Choice> GroupChoice::*group;
   Choice HeadGroup::*trained;
 };
 constexpr Member kVariant{&RunSpec::variant, &GroupChoice::variant, &HeadGroup::variant};
@@ -95,25 +95,27 @@ ShownChoice shown_choice(const ModelConfig& config, const Member& member, const 
 // Sets the number in all choices of the session with the id of the selected head's choice. If the
 // session has no choice for this head, adds one first: for all heads if all were trained with the
 // same choice (some encodings and imported tensors accept no other), else for this head alone.
-void set_choice(Session& e, const ShownChoice& shown, const std::string& key, const Value& value) {
-  std::optional<Choice>& all = e.run.*shown.member.all;
+void set_choice(Session& session, const ShownChoice& shown, const std::string& key,
+                const Value& value) {
+  std::optional<Choice>& all = session.run.*shown.member.all;
   bool has_choice = all.has_value();
-  for (const GroupChoice& group : e.run.groups) {
-    has_choice = has_choice || (group.*shown.member.some && is_among(group.layers, e.view.layer) &&
-                                is_among(group.heads, e.view.head));
+  for (const GroupChoice& group : session.run.groups) {
+    has_choice =
+        has_choice || (group.*shown.member.group && is_among(group.layers, session.view.layer) &&
+                       is_among(group.heads, session.view.head));
   }
   if (!has_choice && shown.is_global) all = shown.choice;
   if (!has_choice && !shown.is_global) {
-    GroupChoice& single_head = e.run.groups.emplace_back();
-    single_head.layers = {e.view.layer};
-    single_head.heads = {e.view.head};
-    single_head.*shown.member.some = shown.choice;
+    GroupChoice& single_head = session.run.groups.emplace_back();
+    single_head.layers = {session.view.layer};
+    single_head.heads = {session.view.head};
+    single_head.*shown.member.group = shown.choice;
   }
   const auto set = [&](std::optional<Choice>& choice) {
     if (choice && choice->id == shown.choice.id) choice->values.set(key, value);
   };
   set(all);
-  for (GroupChoice& group : e.run.groups) set(group.*shown.member.some);
+  for (GroupChoice& group : session.run.groups) set(group.*shown.member.group);
 }
 
 void add_choice(std::vector<MovingNumber>& list, const std::string& prefix, const Info& info,
@@ -123,8 +125,8 @@ void add_choice(std::vector<MovingNumber>& list, const std::string& prefix, cons
     MovingNumber number{prefix + p.key, p.label + " (" + info.label + ")", p, p.slider.min,
                         p.slider.max};
     number.changes_heads = true;
-    number.set = [shown, key = p.key](Session& e, const Value& value) {
-      set_choice(e, shown, key, value);
+    number.set = [shown, key = p.key](Session& session, const Value& value) {
+      set_choice(session, shown, key, value);
     };
     list.push_back(number);
   }
@@ -135,18 +137,19 @@ void add_choice(std::vector<MovingNumber>& list, const std::string& prefix, cons
 std::vector<MovingNumber> moving_numbers(const Session& session, const Trace& trace) {
   std::vector<MovingNumber> list;
   add_view(list, session.view, trace);
-  const HeadRef at = head_ref(trace, session.view);
-  add_layer_or_head(list, "layer", "Layer", trace.layer_count(at.part), &ViewSettings::layer);
-  if (at.layer < trace.layer_count(at.part)) {
-    add_layer_or_head(list, "head", "Head", trace.head_count(at.part, at.layer),
+  const HeadRef head = head_ref(trace, session.view);
+  add_layer_or_head(list, "layer", "Layer", trace.layer_count(head.part), &ViewSettings::layer);
+  if (head.layer < trace.layer_count(head.part)) {
+    add_layer_or_head(list, "head", "Head", trace.head_count(head.part, head.layer),
                       &ViewSettings::head);
   }
-  const PartAlternatives alternatives = trace.alternatives(at.part);
+  const PartAlternatives alternatives = trace.alternatives(head.part);
   add_step_or_segment(list, "step", "Step", alternatives.steps, &PartChoice::step);
   add_step_or_segment(list, "segment", "Segment", alternatives.segments, &PartChoice::segment);
-  const AttentionTap* tap = trace.find(at);
+  const AttentionTap* tap = trace.find(head);
   // Choices apply to the decoder's self-attention.
-  const bool is_selectable = at.part.stack == Stack::Decoder && at.part.kind == AttentionKind::Self;
+  const bool is_selectable =
+      head.part.stack == Stack::Decoder && head.part.kind == AttentionKind::Self;
   if (tap != nullptr && is_selectable && !trace.is_imported) {
     add_choice(list, "variant.", variant(tap->variant.id),
                shown_choice(*trace.config, kVariant, tap->variant));

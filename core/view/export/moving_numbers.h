@@ -14,11 +14,11 @@ namespace attnscope {
 struct MovingNumber {
   std::string key;          // "query", "layer", "step", "variant.window", "position.base", "tokens"
   std::string label;        // "Window (Local)"
-  Parameter parameter;      // with the valid range
+  Parameter parameter;      // includes the valid range
   double from = 0, to = 1;  // default range
-  // Empty for "tokens": the generated text is known only after running the model.
+  // Sets the number in a session. Empty for "tokens", whose text only running the model reveals.
   std::function<void(Session&, const Value&)> set{};
-  bool changes_heads = false;  // changes what heads compute, on any text
+  bool changes_heads = false;  // affects the heads' computation on any text
 };
 
 // Numbers that can be swept in this session; `trace`: its run. No duplicate keys.

@@ -11,13 +11,13 @@
 namespace attnscope {
 namespace {
 
-// The larger of these limits an automatic height: relative to the width; in em.
+// Limits of an automatic height, of which the larger applies: relative to the width; in em.
 constexpr double kMaxHeight = 1.4, kMaxColumn = 66;
 
-void check(const std::string& name, double value, double least, double most) {
-  if (value >= least && value <= most) return;
-  throw InputError(name + ": expected a number from " + brief(least, 6) + " to " + brief(most, 6) +
-                   ", found " + brief(value, 6));
+void check(const std::string& name, double value, double minimum, double maximum) {
+  if (value >= minimum && value <= maximum) return;
+  throw InputError(name + ": expected a number from " + brief(minimum, 6) + " to " +
+                   brief(maximum, 6) + ", found " + brief(value, 6));
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ DisplayList lay_out_picture(const Trace& trace, const Session& session,
   if (options.height != 0) check("height", options.height, kMinSize, kMaxSize);
   check("font size", options.font_size, kMinFont, kMaxFont);
   check("scale", options.scale, kMinScale, kMaxScale);
-  const bool tight = options.height == 0;
+  const bool is_tight = options.height == 0;
   Session session_with_defaults = session;
   session_with_defaults.view = with_defaults(session.view, trace);
   ViewLayout layout =
@@ -39,14 +39,14 @@ DisplayList lay_out_picture(const Trace& trace, const Session& session,
                     .session = session_with_defaults,
                     .findings = findings,
                     .canvas = {.width = options.width,
-                               .height = tight ? std::max(kMaxHeight * options.width,
-                                                          kMaxColumn * options.font_size)
-                                               : options.height,
+                               .height = is_tight ? std::max(kMaxHeight * options.width,
+                                                             kMaxColumn * options.font_size)
+                                                  : options.height,
                                .font_size = options.font_size,
                                .theme = options.dark ? Theme::dark() : Theme::light(),
                                .measure = file_text_measure(),
                                .scale = options.scale},
-                    .figure = {.framed = true, .tight = tight, .parts = options.parts}});
+                    .figure = {.framed = true, .tight = is_tight, .parts = options.parts}});
   if (!layout.refusal.empty()) throw InputError(session.view.id + ": " + layout.refusal);
   if (options.transparent) layout.list.background.a = 0;
   return std::move(layout.list);

@@ -10,7 +10,7 @@ namespace attnscope {
 
 struct PictureOptions {
   double width = 720;  // in units of 1/96 inch; one pixel each at scale 1
-  double height = 0;   // 0: fits the content; at most 1.4 times the width or 66 times the font
+  double height = 0;   // 0: that of the content, up to 1.4 times the width or 66 times the font
                        // size, whichever is larger
   double font_size = 13;
   double scale = 2;  // PNG: pixels per unit
@@ -30,7 +30,7 @@ struct PictureOptions {
   static constexpr double kUnitsPerInch = 96;
 };
 
-// Lays out the session's view with title and caption for options.scale pixels per unit.
+// Lays out the session's view with title and caption, for output at options.scale pixels per unit.
 // `findings`: those of required_findings(session). Throws InputError if there is nothing to show
 // (no such layer or head, no tokens, no space) or a size is out of range; throws Stopped.
 DisplayList lay_out_picture(const Trace& trace, const Session& session,

@@ -46,9 +46,9 @@ void apply(const PicturePreset& preset, PictureOptions& options) {
 bool matches_preset(const PicturePreset& preset, const PictureOptions& options) {
   PictureOptions target = options;
   apply(preset, target);
-  const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); };
-  return near(options.width, target.width) && near(options.height, target.height) &&
-         near(options.font_size, target.font_size) && near(options.scale, target.scale) &&
+  const auto are_close = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); };
+  return are_close(options.width, target.width) && are_close(options.height, target.height) &&
+         are_close(options.font_size, target.font_size) && are_close(options.scale, target.scale) &&
          options.parts.title == preset.title && options.parts.caption == preset.caption;
 }
 

@@ -17,19 +17,19 @@
 namespace attnscope {
 namespace {
 
-std::string label(const std::vector<std::string>& labels, Index at) {
-  const auto i = static_cast<std::size_t>(at);
-  return i < labels.size() ? labels[i] : std::to_string(at);
+std::string label(const std::vector<std::string>& labels, Index index) {
+  const auto position = static_cast<std::size_t>(index);
+  return position < labels.size() ? labels[position] : std::to_string(index);
 }
 
-struct CellsInSight {
+struct VisibleCells {
   Extent rows, columns;
 };
 
-CellsInSight cells_in_sight(const ViewSettings& settings, Index rows, Index columns) {
+VisibleCells visible_cells(const ViewSettings& settings, Index rows, Index columns) {
   if (!(settings.width > 0) || !(settings.height > 0)) return {{0, rows}, {0, columns}};
-  return {extent_in_sight(settings.row, settings.height, rows),
-          extent_in_sight(settings.column, settings.width, columns)};
+  return {visible_extent(settings.row, settings.height, rows),
+          visible_extent(settings.column, settings.width, columns)};
 }
 
 std::vector<std::string> crop_labels(const std::vector<std::string>& labels, const Extent& part) {
@@ -40,7 +40,7 @@ std::vector<std::string> crop_labels(const std::vector<std::string>& labels, con
 
 // Crops a matrix of the whole map to the visible region; other matrices are unchanged.
 void crop_to_visible(ViewData::Matrix& matrix, const Trace& trace, const AttentionTap& tap,
-                     const CellsInSight& cells) {
+                     const VisibleCells& cells) {
   const Tensor& full = matrix.values;
   if (full.dim(-2) != tap.queries() || full.dim(-1) != tap.keys()) return;
   if (matrix.rows != query_axis(trace, tap).labels) return;
@@ -71,7 +71,7 @@ void append_number(std::string& csv, float number) {
 }
 
 // Indices of a block along the leading axes: "3,1,".
-std::string place(const ViewData::Matrix& matrix, Index block) {
+std::string block_indices(const ViewData::Matrix& matrix, Index block) {
   std::string text;
   for (Index axis = matrix.values.rank() - 3; axis >= 0; --axis) {
     text.insert(0, std::to_string(block % matrix.values.dim(axis)) + ",");
@@ -93,7 +93,7 @@ void append_matrix(std::string& csv, const ViewData::Matrix& matrix) {
   csv += "\n";
   const Index total_rows = matrix.values.size() / columns;
   for (Index row = 0; row < total_rows; ++row) {
-    csv += place(matrix, row / rows) + csv_field(label(matrix.rows, row % rows));
+    csv += block_indices(matrix, row / rows) + csv_field(label(matrix.rows, row % rows));
     for (Index c = 0; c < columns; ++c) append_number(csv, matrix.values[row * columns + c]);
     csv += "\n";
   }
@@ -112,7 +112,7 @@ SafetensorsFile safetensors_of(const ViewData& data, const Session& session) {
   }
   const ViewData::Matrix& first = data.matrices.front();
   if (data.matrices.size() == 1 || first.name.starts_with("attention")) {
-    // Keys that imported_tensors.h reads.
+    // Metadata keys that imported_tensors.h reads.
     file.metadata["tokens"] = file.metadata[first.name + ".rows"];
     file.metadata["key_tokens"] = file.metadata[first.name + ".columns"];
   }
@@ -124,7 +124,7 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
                               bool is_cropped) {
   constexpr Index kMaxWeights = Index{1} << 28;  // 1 GiB
   const ViewSettings& settings = is_cropped ? input.session.view : ViewSettings();
-  const CellsInSight cells = cells_in_sight(settings, tap.queries(), tap.keys());
+  const VisibleCells cells = visible_cells(settings, tap.queries(), tap.keys());
   const Index rows = cells.rows.count(), columns = cells.columns.count();
   if (rows > kMaxWeights / std::max<Index>(1, columns)) {
     throw InputError("the map has " + std::to_string(rows) + " x " + std::to_string(columns) +
@@ -132,7 +132,7 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
   }
   ViewData::Matrix matrix{
       "attention", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
-  if (tap.is_kept() || !tap.result.tiles) {
+  if (tap.stores_map() || !tap.result.tiles) {
     matrix.values = tap.attention(head);
     crop_to_visible(matrix, input.trace, tap, cells);
     return matrix;
@@ -164,7 +164,7 @@ ViewData view_data(const Trace& trace, const Session& session, const Findings& f
     const bool has_numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
     if (has_numbers && tap) {
       crop_to_visible(matrix, merged_input.trace, *tap,
-                      cells_in_sight(merged_input.session.view, tap->queries(), tap->keys()));
+                      visible_cells(merged_input.session.view, tap->queries(), tap->keys()));
     }
     if (!has_numbers || matrix.values.empty()) {
       throw InputError(selected.id + ": there are no numbers to export");

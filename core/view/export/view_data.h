@@ -8,7 +8,7 @@
 
 namespace attnscope {
 
-// Attention of a head with its tokens, derived if it was not stored; limited to the visible region
+// Attention of a head with its tokens, computed if it was not stored; limited to the visible region
 // if `is_cropped`. Throws InputError if there are too many weights.
 ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
                               bool is_cropped);
@@ -17,16 +17,16 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
 // InputError if there are none.
 ViewData view_data(const Trace& trace, const Session& session, const Findings& findings = {});
 
-// CSV: a line of column names, then one line per row, beginning with indices along the leading axes
-// and the row's label. The last of ViewData::Matrix::axes may name the rows (default: "query").
-// Several matrices are separated by empty lines, each below its name. NaN (excluded pairs) is an
-// empty field.
+// CSV: a line of column names, then one line per row. Each row begins with its indices along the
+// leading axes and its label. The last of ViewData::Matrix::axes may name the rows (default:
+// "query"). Several matrices are separated by empty lines, each below its name. NaN (excluded
+// pairs) is an empty field.
 std::string to_csv(const ViewData& data);
 
 // Quotes a CSV field if necessary.
 std::string csv_field(const std::string& text);
 
-// Tensors by matrix. Metadata: labels ("NAME.rows", "NAME.columns": JSON lists) and the session
+// One tensor per matrix. Metadata: labels ("NAME.rows", "NAME.columns": JSON lists) and the session
 // ("experiment").
 SafetensorsFile safetensors_of(const ViewData& data, const Session& session);
 

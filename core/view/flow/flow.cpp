@@ -52,12 +52,12 @@ FlowShape shape_of(const FlowNumbers& numbers) {
   shape.keys = static_cast<Index>(numbers.sum.keys.size());
   shape.extra_rows = flow_extra_rows(numbers.sum);
   shape.compares = numbers.sum.key_vectors.defined();
-  constexpr std::size_t kUsualChances = 6;
+  constexpr std::size_t kUsualRows = 6;
   const FlowHeads& heads = numbers.heads;
   const Index sums = heads.bias.defined() ? 2 : 1;
   shape.low_rows = std::max({heads.adds.defined() ? heads.adds.dim(0) + sums : Index{0},
                              static_cast<Index>(numbers.states.size()),
-                             static_cast<Index>(std::min(numbers.chances.size(), kUsualChances))});
+                             static_cast<Index>(std::min(numbers.candidates.size(), kUsualRows))});
   if (numbers.layer) {
     const auto& terms = numbers.layer->terms;
     const auto feed_forwards = std::ranges::count(terms, "feed-forward", &FlowTerm::name);
@@ -66,7 +66,7 @@ FlowShape shape_of(const FlowNumbers& numbers) {
   return shape;
 }
 
-// Numbers for as many keys as fit, and their layout.
+// Layout of as many keys as fit, and their numbers.
 struct PlacedFlow {
   std::shared_ptr<const FlowNumbers> numbers;
   std::optional<FlowPlaces> places;
@@ -79,7 +79,7 @@ PlacedFlow place_with_numbers(const Page& page, const Box& inside, const Selecte
   shape.stage = stage_of(input.session.view);
   result.places = place_flow(page, inside, shape);
   if (!result.places || result.places->shown >= shape.keys) return result;
-  // Keys without a row share a row.
+  // The keys that do not fit share an extra row.
   if (result.numbers->sum.others == 0) ++shape.extra_rows;
   result.places = place_flow(page, inside, shape);
   if (!result.places) return result;  // no space for that row
@@ -93,8 +93,8 @@ std::vector<std::string> wrap_narration(const Page& page, const std::string& tex
   std::vector<std::string> lines = page.wrapped(text, size, width - indent);
   if (lines.size() > 1 && indent > 0) {
     lines.resize(1);
-    for (const std::string& more : page.wrapped(text.substr(lines[0].size()), size, width)) {
-      lines.push_back(more);
+    for (const std::string& line : page.wrapped(text.substr(lines[0].size()), size, width)) {
+      lines.push_back(line);
     }
   }
   return lines;
@@ -117,20 +117,20 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
             key_of(HintAction::StepBack) + " and " + key_of(HintAction::StepForward) +
             " move manually; click a panel to open it.";
   }
-  // Smaller font for long texts.
+  // Reduces the font of long texts.
   const double line = 1.38 * kNarrationSize * u, y = box.y + line / 2;
-  const auto most = static_cast<std::size_t>(box.height / line);
+  const auto max_lines = static_cast<std::size_t>(box.height / line);
   std::vector<std::string> lines;
   double size = 0, indent = 0;
   for (const double factor : {kNarrationSize, 1.06, 0.97, 0.88}) {
     size = factor * u;
     indent = title.empty() ? 0 : page.width_of(title, size, true) + 0.8 * u;
     lines = wrap_narration(page, text, size, box.width, indent);
-    if (lines.size() <= most) break;
+    if (lines.size() <= max_lines) break;
   }
   pen.text({box.x, y}, title, size, box.width, Align::Start, pen.theme().accent, true);
-  for (std::size_t n = 0; n < std::min(lines.size(), most); ++n) {
-    const bool cut = n + 1 == most && lines.size() > most;
+  for (std::size_t n = 0; n < std::min(lines.size(), max_lines); ++n) {
+    const bool cut = n + 1 == max_lines && lines.size() > max_lines;
     const double x = n == 0 ? box.x + indent : box.x;
     pen.text({x, y + static_cast<double>(n) * line}, cut ? lines[n] + " " + lines[n + 1] : lines[n],
              size, box.right() - x, Align::Start, pen.theme().text);
@@ -150,9 +150,9 @@ void add_panels(ViewLayout& layout, const FlowPlaces& places, const FlowStory& s
     const View* target = view_of_stage(panel->stage, story.trace);
     Handle handle{.area = panel->box, .help = panel_help(panel->stage, story, target)};
     if (target != nullptr) {
-      handle.click = [id = target->id, query = story.numbers.query](Session& e) {
-        e.view.id = id;
-        if (e.view.pinned_query < 0) e.view.pinned_query = query;
+      handle.click = [id = target->id, query = story.numbers.query](Session& session) {
+        session.view.id = id;
+        if (session.view.pinned_query < 0) session.view.pinned_query = query;
       };
     }
     layout.handles.push_back(std::move(handle));
@@ -177,26 +177,28 @@ void add_rows(ViewLayout& layout, const FlowTargets& targets, const FlowStory& s
   for (const auto& [box, token] : targets.tokens) {
     const Index row = row_of_token(story.trace, story.tap, token);
     if (row < 0) continue;
-    layout.handles.push_back({.area = box,
-                              .help = "Click to follow this token.",
-                              .click = [row](Session& e) { e.view.pinned_query = row; }});
+    layout.handles.push_back(
+        {.area = box, .help = "Click to follow this token.", .click = [row](Session& session) {
+           session.view.pinned_query = row;
+         }});
   }
   for (const auto& [box, head] : targets.heads) {
     layout.handles.push_back({.area = box,
                               .help = "Click to use this head.",
-                              .click = [head](Session& e) { e.view.head = head; }});
+                              .click = [head](Session& session) { session.view.head = head; }});
   }
   for (const auto& [box, n] : targets.states) {
     const FlowState& state = story.numbers.states[static_cast<std::size_t>(n)];
-    if (!state.at) continue;
-    layout.handles.push_back({.area = box,
-                              .help = "Click to open this layer.",
-                              .click = [at = *state.at, kind = story.tap.address.kind](Session& e) {
-                                e.view.layer = at.layer;
-                                if (kind == AttentionKind::Self && at.part.step > 0) {
-                                  e.view.part.step = at.part.step;
-                                }
-                              }});
+    if (!state.layer) continue;
+    layout.handles.push_back(
+        {.area = box,
+         .help = "Click to open this layer.",
+         .click = [layer = *state.layer, kind = story.tap.address.kind](Session& session) {
+           session.view.layer = layer.layer;
+           if (kind == AttentionKind::Self && layer.part.step > 0) {
+             session.view.part.step = layer.part.step;
+           }
+         }});
   }
 }
 
@@ -290,7 +292,7 @@ void add_sum(ViewData& data, const FlowSum& sum) {
   if (sum.others > 0 && sum.others_sum.defined()) {
     weighted.push_back({"the other " + std::to_string(sum.others), sum.others_sum});
   }
-  if (sum.places.defined()) weighted.push_back({"distances", sum.places});
+  if (sum.relative_sum.defined()) weighted.push_back({"distances", sum.relative_sum});
   if (sum.sum.defined()) weighted.push_back({"sum", sum.sum});
   weighted.push_back({"head", sum.output});
   if (!weights.rows.empty()) data.matrices.push_back(std::move(weights));
@@ -310,9 +312,9 @@ void add_layers(ViewData& data, const FlowNumbers& flow) {
     data.matrices.push_back(rows_matrix("heads", rows));
   }
   if (flow.layer) {
-    std::vector<FlowTerm> rows{flow.layer->before};
+    std::vector<FlowTerm> rows{flow.layer->input};
     rows.insert(rows.end(), flow.layer->terms.begin(), flow.layer->terms.end());
-    rows.push_back({"after", flow.layer->after});
+    rows.push_back({"after", flow.layer->output});
     data.matrices.push_back(rows_matrix("residual", rows));
   }
   if (!flow.states.empty()) {
@@ -320,15 +322,15 @@ void add_layers(ViewData& data, const FlowNumbers& flow) {
     for (const FlowState& state : flow.states) rows.push_back({state.label, state.values});
     data.matrices.push_back(rows_matrix("layers", rows));
   }
-  if (flow.chances.empty()) return;
+  if (flow.candidates.empty()) return;
   ViewData::Matrix next{"next token",
-                        Tensor({static_cast<Index>(flow.chances.size()), 1}),
+                        Tensor({static_cast<Index>(flow.candidates.size()), 1}),
                         {},
                         {"probability"},
                         {"token"}};
-  for (std::size_t n = 0; n < flow.chances.size(); ++n) {
-    next.rows.push_back(flow.chances[n].label);
-    next.values[static_cast<Index>(n)] = static_cast<float>(flow.chances[n].chance);
+  for (std::size_t n = 0; n < flow.candidates.size(); ++n) {
+    next.rows.push_back(flow.candidates[n].label);
+    next.values[static_cast<Index>(n)] = static_cast<float>(flow.candidates[n].probability);
   }
   data.matrices.push_back(std::move(next));
 }

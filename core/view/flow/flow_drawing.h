@@ -10,25 +10,25 @@ namespace attnscope {
 struct FlowTargets {
   struct Row {
     Box box;
-    Index at = 0;
+    Index index = 0;
   };
-  std::vector<Row> tokens;  // by index in the text of the queries
-  std::vector<Row> keys;    // by column
-  std::vector<Row> heads;
-  std::vector<Row> states;  // by index in FlowNumbers::states
+  std::vector<Row> tokens;  // index: token in the queries' stream
+  std::vector<Row> keys;    // index: key column
+  std::vector<Row> heads;   // index: head
+  std::vector<Row> states;  // index in FlowNumbers::states
 };
 
-// Stages from tokens to embedding, from query to head output, from heads to the next token.
+// Draw the stages of the input, of the selected head, and from the heads to the next token.
 void draw_flow_input(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                      FlowTargets& targets);
 void draw_flow_head(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                     FlowTargets& targets);
 void draw_flow_layers(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                       FlowTargets& targets);
-// Number of rows below the key rows.
+// Number of rows below the key rows: the other keys, sums.
 Index flow_extra_rows(const FlowSum& sum);
 
-// Up to `most` rows of `count`: the first, the last, those around `selected`; -1: omitted rows.
-std::vector<Index> flow_rows(Index count, Index selected, Index most);
+// Up to `max_rows` rows of `count`: the first, the last, those around `selected`; -1: omitted rows.
+std::vector<Index> flow_rows(Index count, Index selected, Index max_rows);
 
 }  // namespace attnscope

@@ -10,7 +10,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kPad = 0.55;    // units between a panel's edge and its content
-constexpr double kStrip = 0.66;  // of a row
+constexpr double kStrip = 0.66;  // height of a strip, relative to its row
 constexpr double kLetters = 0.95;
 
 class HeadPanels {
@@ -22,13 +22,13 @@ class HeadPanels {
         p_(places),
         u_(places.unit),
         targets_(targets),
-        are_shares_(weights_are_shares(sum_)) {
+        are_percentages_(weights_sum_to_one(sum_)) {
     for (const FlowKey& key : sum_.keys) max_weight_ = std::max(max_weight_, std::abs(key.weight));
     max_weight_ = std::max(max_weight_, std::abs(sum_.others_weight));
     const auto number = [&](double weight, bool bold) {
-      number_width_ =
-          std::max(number_width_,
-                   pen_.page().width_of(weight_words(weight, are_shares_), kLetters * u_, bold));
+      number_width_ = std::max(
+          number_width_,
+          pen_.page().width_of(format_weight(weight, are_percentages_), kLetters * u_, bold));
     };
     for (const FlowKey& key : sum_.keys) number(key.weight, true);
     number(sum_.others_weight, false);
@@ -50,10 +50,10 @@ class HeadPanels {
   const Theme& theme() const { return pen_.theme(); }
   static double left(const FlowPanel& p) { return p.box.x; }
   double inner(const FlowPanel& p) const { return p.box.width - 2 * kPad * u_; }
-  // Box of a strip in a panel, at this row.
+  // Box of a strip in a panel; `y`: middle of its row; `from`: distance from the left margin.
   Box strip_box(const FlowPanel& p, double y, double from = 0) const {
-    const double high = kStrip * p_.row;
-    return {p.box.x + kPad * u_ + from, y - high / 2, inner(p) - from, high};
+    const double height = kStrip * p_.row;
+    return {p.box.x + kPad * u_ + from, y - height / 2, inner(p) - from, height};
   }
   static Tensor row_of(const Tensor& rows, Index n) {
     return rows.slice(n, 1).reshaped({rows.dim(1)});
@@ -66,7 +66,7 @@ class HeadPanels {
   std::string quoted_query() const { return "“" + s_.numbers.label + "”"; }
 
   void draw_panels() {
-    const std::string reason = why_no_pair_scores(s_.tap, sum_);
+    const std::string reason = no_pair_scores_reason(s_.tap, sum_);
     pen_.panel(p_.keys, draws_keys() ? flow_title(FlowStage::Vectors) : "Keys");
     pen_.panel(p_.scores, flow_title(FlowStage::Scores));
     const Part* part = s_.tap.result.part.get();
@@ -116,29 +116,29 @@ class HeadPanels {
               sum_ink(theme().faint_text));
   }
 
-  void draw_weight(double y, double weight, bool strong) {
+  void draw_weight(double y, double weight, bool is_bold) {
     if (!p_.softmax.is_present()) return;
     const Box& b = p_.softmax.box;
-    const double numbers = number_width_ + 0.4 * u_;
-    const double room = std::max(0.0, inner(p_.softmax) - numbers);
+    const double number_width = number_width_ + 0.4 * u_;
+    const double room = std::max(0.0, inner(p_.softmax) - number_width);
     const double length = max_weight_ > 0 ? std::abs(weight) / max_weight_ * room : 0;
     const Colour colour = weight < 0 ? Colour{40, 116, 200, 255} : theme().accent;
     pen_.page().add(
         FilledBox{{b.x + kPad * u_, y - 0.28 * p_.row, std::max(length, 1.0), 0.56 * p_.row},
-                  strong ? colour : blend(theme().background, colour, 0.6)});
-    pen_.text({b.right() - kPad * u_, y}, weight_words(weight, are_shares_), kLetters * u_, numbers,
-              Align::End, theme().text, strong);
+                  is_bold ? colour : blend(theme().background, colour, 0.6)});
+    pen_.text({b.right() - kPad * u_, y}, format_weight(weight, are_percentages_), kLetters * u_,
+              number_width, Align::End, theme().text, is_bold);
   }
 
   void draw_key(Index n) {
     const FlowKey& key = sum_.keys[static_cast<std::size_t>(n)];
     const double y = p_.row_y(n);
-    const bool pinned = key.column == s_.session.view.pinned_key;
-    const Colour ink = pinned ? theme().accent : theme().text;
-    const double words = draws_keys() ? p_.label_width - (kPad + 0.3) * u_ : inner(p_.keys);
-    const double taken = pen_.text({p_.keys.box.x + kPad * u_, y}, key.label, kLetters * u_, words,
-                                   Align::Start, ink, pinned || n == 0);
-    draw_position(key, {p_.keys.box.x + (kPad + 0.5) * u_ + taken, y}, words - taken - 0.5 * u_);
+    const bool is_pinned = key.column == s_.session.view.pinned_key;
+    const Colour ink = is_pinned ? theme().accent : theme().text;
+    const double width = draws_keys() ? p_.label_width - (kPad + 0.3) * u_ : inner(p_.keys);
+    const double used = pen_.text({p_.keys.box.x + kPad * u_, y}, key.label, kLetters * u_, width,
+                                  Align::Start, ink, is_pinned || n == 0);
+    draw_position(key, {p_.keys.box.x + (kPad + 0.5) * u_ + used, y}, width - used - 0.5 * u_);
     if (draws_keys()) {
       pen_.strip(strip_box(p_.keys, y, p_.label_width - kPad * u_), row_of(sum_.key_vectors, n),
                  key_range_, FlowSpace::Query, "key of " + key.label);
@@ -147,7 +147,7 @@ class HeadPanels {
       pen_.text({p_.scores.box.right() - kPad * u_, y}, fixed(*key.score, 2), kLetters * u_,
                 inner(p_.scores), Align::End, theme().text, n == 0);
     }
-    draw_weight(y, key.weight, n == 0 || pinned);
+    draw_weight(y, key.weight, n == 0 || is_pinned);
     if (sum_.adds_values) draw_value(key, n, y);
     const Box& first = p_.keys.box;
     const Box& last = (p_.weighted.is_present() ? p_.weighted : p_.values).box;
@@ -166,18 +166,17 @@ class HeadPanels {
       draw_sign(p_.values, p_.weighted, y, "=");
     }
     pen_.strip(strip_box(p_.weighted, y), row_of(sum_.weighted, n), sum_range_, FlowSpace::Value,
-               weight_words(key.weight, are_shares_) + " of " + key.label);
+               format_weight(key.weight, are_percentages_) + " of " + key.label);
   }
 
   // Draws the token's position, because labels can repeat.
-  void draw_position(const FlowKey& key, Point at, double most) {
+  void draw_position(const FlowKey& key, Point at, double max_width) {
     const Index token = key_token(s_.trace, s_.tap, key.column);
     const std::string text = std::to_string(token);
-    if (token < 0 || pen_.page().width_of(text, pen_.small()) > most) return;
-    pen_.text(at, text, pen_.small(), most, Align::Start, theme().faint_text);
+    if (token < 0 || pen_.page().width_of(text, pen_.small()) > max_width) return;
+    pen_.text(at, text, pen_.small(), max_width, Align::Start, theme().faint_text);
   }
 
-  // Draws a message instead of values.
   void draw_missing_values() {
     if (sum_.adds_values) return;
     const FlowPanel& panel = p_.values.is_present() ? p_.values : p_.weighted;
@@ -188,16 +187,16 @@ class HeadPanels {
   }
 
   // Draws a row of the sum that is not a key.
-  void draw_line(double y, const std::string& name, const Tensor& values, bool marked) {
-    const Colour ink = sum_ink(marked ? theme().accent : theme().faint_text);
+  void draw_line(double y, const std::string& name, const Tensor& values, bool is_marked) {
+    const Colour ink = sum_ink(is_marked ? theme().accent : theme().faint_text);
     if (!p_.values.is_present()) {
       pen_.text({p_.keys.box.x + kPad * u_, y}, name, kLetters * u_, inner(p_.keys), Align::Start,
-                ink, marked);
+                ink, is_marked);
     } else if (sum_.adds_values) {
       pen_.text({p_.values.box.right() - kPad * u_, y}, name, kLetters * u_, inner(p_.values),
-                Align::End, ink, marked);
+                Align::End, ink, is_marked);
     }
-    pen_.strip(strip_box(p_.weighted, y), values, sum_range_, FlowSpace::Value, name, marked);
+    pen_.strip(strip_box(p_.weighted, y), values, sum_range_, FlowSpace::Value, name, is_marked);
   }
 
   void draw_sums() {
@@ -217,7 +216,8 @@ class HeadPanels {
                    "the other " + count);
       }
     }
-    if (sum_.places.defined()) draw_line(p_.row_y(n++), "+ distances", sum_.places, false);
+    if (sum_.relative_sum.defined())
+      draw_line(p_.row_y(n++), "+ distances", sum_.relative_sum, false);
     const double y = p_.row_y(n++) + 0.12 * u_;
     const Box& w = p_.weighted.box;
     pen_.page().add(
@@ -237,7 +237,7 @@ class HeadPanels {
   const FlowPlaces& p_;
   const double u_;
   FlowTargets& targets_;
-  const bool are_shares_;
+  const bool are_percentages_;
   double max_weight_ = 0, number_width_ = 0, value_range_ = 1, sum_range_ = 1, query_range_ = 1,
          key_range_ = 1;
 };
@@ -247,7 +247,7 @@ class HeadPanels {
 Index flow_extra_rows(const FlowSum& sum) {
   Index rows = 1;  // the sum
   if (sum.others > 0) ++rows;
-  if (sum.places.defined()) ++rows;
+  if (sum.relative_sum.defined()) ++rows;
   if (sum.adds_values && !sum.is_output) ++rows;
   return rows;
 }

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace {
 
-// Weights of the query on the tokens of the key stream, [L]; undefined before the softmax stage.
+// Magnitudes of the query's weights by key-stream token, [L]; undefined before the softmax stage.
 Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
   if (pen.is_later(FlowStage::Softmax)) return {};
   Tensor on_text = Tensor::zeros({length});
@@ -34,11 +34,11 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
                std::vector<FlowTargets::Row>& to) {
   const double u = pen.unit(), size = 0.95 * u, line = 1.5 * u;
   const auto count = static_cast<Index>(text.tokens.size());
-  const Index kept = std::max<Index>(0, text.selected);
-  // The selected token is visible, with more tokens before it than after.
-  constexpr Index kMostShown = 160;
-  Index first = std::max<Index>(0, kept + 1 - kMostShown);
-  const Index last = std::min(count, kept + kMostShown);
+  const Index selected = std::max<Index>(0, text.selected);
+  // Keeps the selected token visible, with more tokens before than after it.
+  constexpr Index kMaxShown = 160;
+  Index first = std::max<Index>(0, selected + 1 - kMaxShown);
+  const Index last = std::min(count, selected + kMaxShown);
   std::vector<double> widths;
   for (Index i = first; i < last; ++i) {
     const std::string& label = text.tokens[static_cast<std::size_t>(i)].label;
@@ -48,9 +48,9 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
   std::vector<Box> boxes;
   for (;; ++first, widths.erase(widths.begin())) {
     boxes = wrap_boxes(widths, {box.width, 0.2 * u, line, 1.35 * u});
-    const auto at = static_cast<std::size_t>(kept - first);
-    const std::size_t after = std::min(at + 2, boxes.size() - 1);
-    if (first == kept || fits(boxes[after])) break;
+    const auto position = static_cast<std::size_t>(selected - first);
+    const std::size_t last_required = std::min(position + 2, boxes.size() - 1);
+    if (first == selected || fits(boxes[last_required])) break;
   }
   for (std::size_t n = 0; n < boxes.size() && fits(boxes[n]); ++n) {
     const Index i = first + static_cast<Index>(n);
@@ -58,15 +58,15 @@ void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
     b.x += box.x;
     b.y += box.y;
     const Theme& theme = pen.theme();
-    double share = 0;
-    if (text.weights.defined()) share = std::clamp(static_cast<double>(text.weights[i]), 0.0, 1.0);
-    const Colour ground =
-        blend(blend(theme.background, theme.line, 0.3), theme.accent, 0.75 * share);
-    pen.page().add(FilledBox{b, ground, 0.25 * u});
+    double weight = 0;
+    if (text.weights.defined()) weight = std::clamp(static_cast<double>(text.weights[i]), 0.0, 1.0);
+    const Colour background =
+        blend(blend(theme.background, theme.line, 0.3), theme.accent, 0.75 * weight);
+    pen.page().add(FilledBox{b, background, 0.25 * u});
     if (i == text.selected) pen.page().add(OutlinedBox{b, theme.text, std::max(1.8, 0.13 * u)});
     pen.text({b.x + b.width / 2, b.y + b.height / 2},
              text.tokens[static_cast<std::size_t>(i)].label, size, b.width - 0.3 * u, Align::Middle,
-             ink_on(ground), i == text.selected);
+             ink_on(background), i == text.selected);
     to.push_back({b, i});
   }
 }
@@ -75,13 +75,13 @@ void draw_tokens(FlowPen& pen, const FlowStory& s, const FlowPlaces& p, FlowTarg
   const double u = pen.unit();
   const std::vector<TraceToken>& queries = s.trace.tokens_of(s.tap.query_rows);
   const std::vector<TraceToken>& keys = s.trace.tokens_of(s.tap.key_rows);
-  const bool same_stream = s.tap.query_rows.stream == s.tap.key_rows.stream;
+  const bool is_same_stream = s.tap.query_rows.stream == s.tap.key_rows.stream;
   const auto length = static_cast<Index>(queries.size());
   pen.panel(p.tokens, s.trace.pixels ? "Pixels" : flow_title(FlowStage::Tokens),
-            {same_stream ? "" : "above: query side, below: key side"});
+            {is_same_stream ? "" : "above: query side, below: key side"});
   const Box& b = p.tokens.box;
   Box text{b.x + 0.6 * u, b.y + 2.1 * u, b.width - 1.2 * u, b.height - 2.1 * u};
-  if (same_stream) {
+  if (is_same_stream) {
     draw_text(pen, text, {queries, weights_on_text(pen, s, length), s.numbers.token},
               targets.tokens);
     return;

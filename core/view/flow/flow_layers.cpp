@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kInset = 0.55, kHeadLine = 2.2;    // units: margins of a panel's content
 constexpr double kMinLine = 1.15, kMaxLine = 1.95;  // units: from row to row
-constexpr double kStripShare = 0.66;
+constexpr double kLayerStrip = 0.66;                // height of a strip, relative to its row
 constexpr double kSize = 0.95;
 
 class LayerPanels {
@@ -43,8 +43,8 @@ class LayerPanels {
     return std::max<Index>(1, static_cast<Index>(box.height / (kMinLine * u_) + 1e-6));
   }
   Box strip_at(double x, double width, double y, double line) const {
-    const double high = kStripShare * line;
-    return {x, y - high / 2, width, high};
+    const double height = kLayerStrip * line;
+    return {x, y - height / 2, width, height};
   }
 
   // --- 7: the heads ---------------------------------------------------------------------------
@@ -62,11 +62,11 @@ class LayerPanels {
     const Box b = inside(p_.heads);
     if (!heads.adds.defined()) return pen_.message(b, flow_sentence(FlowStage::Heads, s_));
     const Index count = heads.adds.dim(0);
-    const Index below = 1 + (heads.bias.defined() ? 1 : 0);
+    const Index extra = 1 + (heads.bias.defined() ? 1 : 0);
     const Index selected = s_.session.view.head;
-    const std::vector<Index> rows = shown_heads(heads.adds, selected, fit(b) - below);
+    const std::vector<Index> rows = shown_heads(heads.adds, selected, fit(b) - extra);
     const auto hidden = count - static_cast<Index>(rows.size());
-    const double line = line_of(b, std::min(count, static_cast<Index>(rows.size()) + 1) + below);
+    const double line = line_of(b, std::min(count, static_cast<Index>(rows.size()) + 1) + extra);
     const double names = 3.9 * u_, output = 0.26 * (b.width - names), arrow = 1.1 * u_;
     const double adds_x = b.x + names + output + arrow, adds = b.right() - adds_x;
     const double out_range = flow_range({&heads.outputs});
@@ -103,26 +103,27 @@ class LayerPanels {
   struct HeadRanges {
     double output, adds;
   };
-  void draw_head(Index a, const Box& row, const HeadColumns& at, const HeadRanges& ranges) {
+  void draw_head(Index a, const Box& row, const HeadColumns& widths, const HeadRanges& ranges) {
     const FlowHeads& heads = n_.heads;
     const double y = row.y + row.height / 2;
-    const bool selected = a == s_.session.view.head;
-    const bool off = heads.off[static_cast<std::size_t>(a)];
+    const bool marked = a == s_.session.view.head;
+    const bool is_off = heads.is_off[static_cast<std::size_t>(a)];
     const std::string name = "head " + std::to_string(a);
-    name_row(row.x, y, off ? name + " off" : name, at.names - 0.2 * u_, selected);
-    pen_.strip(strip_at(row.x + at.names, at.output, y, row.height), row_of(heads.outputs, a),
-               ranges.output, FlowSpace::Value, "what " + name + " says", selected);
-    pen_.text({at.adds_x - 0.55 * u_, y}, "→", 0.9 * u_, u_, Align::Middle, theme().faint_text);
-    pen_.strip(strip_at(at.adds_x, at.adds, y, row.height), row_of(heads.adds, a), ranges.adds,
-               FlowSpace::Model, "what " + name + " adds", selected);
+    name_row(row.x, y, is_off ? name + " off" : name, widths.names - 0.2 * u_, marked);
+    pen_.strip(strip_at(row.x + widths.names, widths.output, y, row.height),
+               row_of(heads.outputs, a), ranges.output, FlowSpace::Value, "what " + name + " says",
+               marked);
+    pen_.text({widths.adds_x - 0.55 * u_, y}, "→", 0.9 * u_, u_, Align::Middle, theme().faint_text);
+    pen_.strip(strip_at(widths.adds_x, widths.adds, y, row.height), row_of(heads.adds, a),
+               ranges.adds, FlowSpace::Model, "what " + name + " adds", marked);
     targets_.heads.push_back({row, a});
   }
 
-  // The selected head and those with the largest contributions, in order; leaves a row for others.
-  static std::vector<Index> shown_heads(const Tensor& adds, Index selected, Index most) {
+  // The selected head and the largest contributors, in order; max_heads - 1 if not all fit.
+  static std::vector<Index> shown_heads(const Tensor& adds, Index selected, Index max_heads) {
     std::vector<Index> heads;
     for (Index a = 0; a < adds.dim(0); ++a) heads.push_back(a);
-    if (adds.dim(0) <= most) return heads;
+    if (adds.dim(0) <= max_heads) return heads;
     const auto length = [&](Index a) {
       double sum = a == selected ? INFINITY : 0;
       for (Index n = 0; n < adds.dim(1); ++n) {
@@ -131,11 +132,10 @@ class LayerPanels {
       return sum;
     };
     std::ranges::stable_sort(heads, std::greater<>(), length);
-    heads.resize(static_cast<std::size_t>(std::max<Index>(1, most - 1)));
+    heads.resize(static_cast<std::size_t>(std::max<Index>(1, max_heads - 1)));
     std::ranges::sort(heads);
     return heads;
   }
-  // Sum of the heads without a row.
   static Tensor sum_of_omitted(const Tensor& adds, const std::vector<Index>& rows) {
     Tensor omitted = Tensor::zeros({adds.dim(1)});
     for (Index a = 0; a < adds.dim(0); ++a) {
@@ -145,9 +145,9 @@ class LayerPanels {
     return omitted;
   }
 
-  void name_row(double x, double y, const std::string& name, double most, bool strong) {
-    pen_.text({x, y}, name, kSize * u_, most, Align::Start, strong ? theme().accent : theme().text,
-              strong);
+  void name_row(double x, double y, const std::string& name, double max_width, bool is_bold) {
+    pen_.text({x, y}, name, kSize * u_, max_width, Align::Start,
+              is_bold ? theme().accent : theme().text, is_bold);
   }
 
   // --- 8 and 9: the layer ---------------------------------------------------------------------
@@ -179,44 +179,44 @@ class LayerPanels {
       return;
     }
     const FlowLayer& layer = *n_.layer;
-    std::vector<const Tensor*> all{&layer.before.values, &layer.after};
-    for (const FlowTerm& term : layer.terms) all.push_back(&term.values);
-    const double range = flow_range(all);
-    std::vector<const FlowTerm*> above{&layer.before}, below;
+    std::vector<const Tensor*> vectors{&layer.input.values, &layer.output};
+    for (const FlowTerm& term : layer.terms) vectors.push_back(&term.values);
+    const double range = flow_range(vectors);
+    std::vector<const FlowTerm*> upper{&layer.input}, lower;
     for (const FlowTerm& term : layer.terms) {
-      (is_feed_forward(term) ? below : above).push_back(&term);
+      (is_feed_forward(term) ? lower : upper).push_back(&term);
     }
-    draw_terms(p_.residual, above, range, nullptr);
-    draw_terms(p_.feed_forward, below, range, &layer.after);
+    draw_terms(p_.residual, upper, range, nullptr);
+    draw_terms(p_.feed_forward, lower, range, &layer.output);
   }
   static bool is_feed_forward(const FlowTerm& term) { return term.name == "feed-forward"; }
 
   void draw_terms(const FlowPanel& panel, const std::vector<const FlowTerm*>& terms, double range,
-                  const Tensor* after) {
+                  const Tensor* output) {
     const Box b = inside(panel);
-    const double line = line_of(b, static_cast<Index>(terms.size()) + (after != nullptr ? 1 : 0));
+    const double line = line_of(b, static_cast<Index>(terms.size()) + (output != nullptr ? 1 : 0));
     const double names = term_names(b.width);
     double y = b.y + line / 2;
-    const auto row = [&](const std::string& name, const Tensor& values, bool strong) {
-      name_row(b.x, y, name, names - 0.3 * u_, strong);
+    const auto row = [&](const std::string& name, const Tensor& values, bool is_bold) {
+      name_row(b.x, y, name, names - 0.3 * u_, is_bold);
       pen_.strip(strip_at(b.x + names, b.width - names, y, line), values, range, FlowSpace::Model,
-                 name, strong);
+                 name, is_bold);
       y += line;
     };
     for (const FlowTerm* term : terms) {
-      const bool first = term == &n_.layer->before;
-      row((first ? "" : "+ ") + term->name, term->values, false);
+      const bool is_input = term == &n_.layer->input;
+      row((is_input ? "" : "+ ") + term->name, term->values, false);
     }
-    if (after != nullptr) row(after_name(), *after, true);
+    if (output != nullptr) row(output_name(), *output, true);
   }
 
-  std::string after_name() const {
+  std::string output_name() const {
     const Index selected = selected_state();
     return "= " + (selected < 0 ? "after" : n_.states[static_cast<std::size_t>(selected)].label);
   }
   // Width of names in both panels, so that their strips line up.
   double term_names(double width) const {
-    double names = pen_.page().width_of(after_name(), kSize * u_, true);
+    double names = pen_.page().width_of(output_name(), kSize * u_, true);
     for (const FlowTerm& term : n_.layer->terms) {
       names = std::max(names, pen_.page().width_of("+ " + term.name, kSize * u_));
     }
@@ -226,9 +226,10 @@ class LayerPanels {
   // --- 10: the layers -------------------------------------------------------------------------
 
   Index selected_state() const {
-    const HeadRef at = head_ref(s_.trace, s_.session.view);
+    const HeadRef head = head_ref(s_.trace, s_.session.view);
     const auto found = std::ranges::find_if(n_.states, [&](const FlowState& state) {
-      return state.at && state.at->layer == at.layer && state.at->part.step == at.part.step;
+      return state.layer && state.layer->layer == head.layer &&
+             state.layer->part.step == head.part.step;
     });
     return found == n_.states.end() ? -1 : found - n_.states.begin();
   }
@@ -249,7 +250,7 @@ class LayerPanels {
       names = std::max(names, pen_.page().width_of(state.label, kSize * u_));
     }
     names = std::min(names + 0.5 * u_, 0.46 * b.width);
-    const double words = has_guesses ? guess_width(b.width - names) : 0;
+    const double guess_space = has_guesses ? guess_width(b.width - names) : 0;
     double y = b.y + line / 2;
     for (const Index n : rows) {
       if (n < 0) {
@@ -257,13 +258,13 @@ class LayerPanels {
       } else {
         const FlowState& state = n_.states[static_cast<std::size_t>(n)];
         name_row(b.x, y, state.label, names - 0.2 * u_, n == selected);
-        pen_.strip(strip_at(b.x + names, b.width - names - words, y, line), state.values,
+        pen_.strip(strip_at(b.x + names, b.width - names - guess_space, y, line), state.values,
                    flow_range({&state.values}), FlowSpace::Model, state.label, n == selected);
         if (state.copied) {
-          pen_.text({b.right(), y}, "copied", pen_.small(), words - 0.4 * u_, Align::End,
+          pen_.text({b.right(), y}, "copied", pen_.small(), guess_space - 0.4 * u_, Align::End,
                     theme().faint_text);
         } else {
-          draw_guess(state, b.right(), y, words - 0.4 * u_);
+          draw_guess(state, b.right(), y, guess_space - 0.4 * u_);
         }
         targets_.states.push_back({{b.x, y - line / 2, b.width, line}, n});
       }
@@ -271,30 +272,31 @@ class LayerPanels {
     }
   }
 
-  double chance_width(const FlowState& state) const {
-    return pen_.page().width_of(weight_words(state.chance, true), pen_.small()) + 0.35 * u_;
+  double probability_width(const FlowState& state) const {
+    return pen_.page().width_of(format_weight(state.probability, true), pen_.small()) + 0.35 * u_;
   }
   // Width of all predictions with their probabilities, if that leaves space for the vectors.
   double guess_width(double width) const {
-    double most = 0;
+    double widest = 0;
     for (const FlowState& state : n_.states) {
       if (state.guess.empty()) continue;
-      most = std::max(most, pen_.page().width_of(state.guess, kSize * u_) + chance_width(state));
+      widest = std::max(widest,
+                        pen_.page().width_of(state.guess, kSize * u_) + probability_width(state));
     }
-    return std::min(most + 0.6 * u_, std::max(0.5 * width, width - 2.3 * u_));
+    return std::min(widest + 0.6 * u_, std::max(0.5 * width, width - 2.3 * u_));
   }
 
   // Omits the probability unless it fits after the whole prediction.
-  void draw_guess(const FlowState& state, double right, double y, double most) {
-    if (state.guess.empty() || most < u_) return;
-    const double number = chance_width(state);
-    const bool fits = pen_.page().width_of(state.guess, kSize * u_) + number <= most;
+  void draw_guess(const FlowState& state, double right, double y, double max_width) {
+    if (state.guess.empty() || max_width < u_) return;
+    const double number_width = probability_width(state);
+    const bool fits = pen_.page().width_of(state.guess, kSize * u_) + number_width <= max_width;
     if (fits) {
-      pen_.text({right, y}, weight_words(state.chance, true), pen_.small(), number, Align::End,
-                theme().faint_text);
+      pen_.text({right, y}, format_weight(state.probability, true), pen_.small(), number_width,
+                Align::End, theme().faint_text);
     }
-    pen_.text({right - (fits ? number : 0), y}, state.guess, kSize * u_, most - (fits ? number : 0),
-              Align::End, theme().text);
+    pen_.text({right - (fits ? number_width : 0), y}, state.guess, kSize * u_,
+              max_width - (fits ? number_width : 0), Align::End, theme().text);
   }
 
   // --- 11: the next token ---------------------------------------------------------------------
@@ -302,40 +304,40 @@ class LayerPanels {
   void draw_next() {
     pen_.panel(p_.next, next_title());
     const Box b = inside(p_.next);
-    if (n_.chances.empty()) return pen_.message(b, flow_sentence(FlowStage::Next, s_));
+    if (n_.candidates.empty()) return pen_.message(b, flow_sentence(FlowStage::Next, s_));
     const Index rows = std::min(prediction_count(), fit(b));
     const double line = line_of(b, rows);
-    const double most = n_.chances.front().chance;
+    const double highest = n_.candidates.front().probability;
     double names = 0;
     for (Index n = 0; n < rows; ++n) {
-      names = std::max(names, pen_.page().width_of(n_.chances[static_cast<std::size_t>(n)].label,
+      names = std::max(names, pen_.page().width_of(n_.candidates[static_cast<std::size_t>(n)].label,
                                                    kSize * u_, n == 0));
     }
     names = std::min(names + 0.4 * u_, 0.5 * b.width);
-    const double numbers =
-        pen_.page().width_of(weight_words(most, true), pen_.small(), true) + 0.5 * u_;
-    const double room = std::max(2.0, b.width - names - numbers);
+    const double number_width =
+        pen_.page().width_of(format_weight(highest, true), pen_.small(), true) + 0.5 * u_;
+    const double room = std::max(2.0, b.width - names - number_width);
     double y = b.y + line / 2;
     const Colour colour = pen_.stage_colour(FlowStage::Next);
     for (Index n = 0; n < rows; ++n) {
-      const FlowChance& chance = n_.chances[static_cast<std::size_t>(n)];
-      pen_.text({b.x, y}, chance.label, kSize * u_, names - 0.3 * u_, Align::Start, theme().text,
+      const FlowCandidate& candidate = n_.candidates[static_cast<std::size_t>(n)];
+      pen_.text({b.x, y}, candidate.label, kSize * u_, names - 0.3 * u_, Align::Start, theme().text,
                 n == 0);
-      const double length = most > 0 ? chance.chance / most * room : 0;
+      const double length = highest > 0 ? candidate.probability / highest * room : 0;
       pen_.page().add(FilledBox{{b.x + names, y - 0.28 * line, std::max(1.0, length), 0.56 * line},
                                 n == 0 ? colour : blend(theme().background, colour, 0.55)});
-      pen_.text({b.right(), y}, weight_words(chance.chance, true), pen_.small(), numbers,
-                Align::End, theme().text, n == 0);
+      pen_.text({b.right(), y}, format_weight(candidate.probability, true), pen_.small(),
+                number_width, Align::End, theme().text, n == 0);
       y += line;
     }
   }
 
   // Number of non-negligible predictions, at least three.
   Index prediction_count() const {
-    constexpr double kMinChance = 0.0005;
+    constexpr double kMinProbability = 0.0005;
     Index count = 0;
-    for (const FlowChance& chance : n_.chances) {
-      if (chance.chance >= kMinChance || count < 3) ++count;
+    for (const FlowCandidate& candidate : n_.candidates) {
+      if (candidate.probability >= kMinProbability || count < 3) ++count;
     }
     return count;
   }
@@ -382,9 +384,9 @@ class LayerPanels {
 
 }  // namespace
 
-std::vector<Index> flow_rows(Index count, Index selected, Index most) {
+std::vector<Index> flow_rows(Index count, Index selected, Index max_rows) {
   std::vector<Index> rows;
-  if (count <= most) {
+  if (count <= max_rows) {
     for (Index n = 0; n < count; ++n) rows.push_back(n);
     return rows;
   }
@@ -392,10 +394,10 @@ std::vector<Index> flow_rows(Index count, Index selected, Index most) {
   // The first, the last, those around the selected one, and two lines for omitted rows. If very few
   // rows fit, only those around the selected one.
   constexpr Index kAround = 4;
-  const Index neighbours = most > kAround ? most - kAround : std::max<Index>(1, most);
+  const Index neighbours = max_rows > kAround ? max_rows - kAround : std::max<Index>(1, max_rows);
   const Index first = std::clamp<Index>(selected - neighbours / 2, 0, count - neighbours);
   const Index last = first + neighbours;
-  if (most <= kAround) {
+  if (max_rows <= kAround) {
     for (Index n = first; n < last; ++n) rows.push_back(n);
     return rows;
   }

@@ -8,25 +8,25 @@
 namespace attnscope {
 namespace {
 
-// In units.
+// Lengths in units (FlowPlaces::unit).
 constexpr double kPanelGap = 0.9;
 constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
 constexpr double kHeadRows = kPanelHead + kFormula + kFoot;  // around the key rows
 constexpr double kMinRow = 1.65, kMaxRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
 // Presentations have large fonts, which remain legible if reduced further.
-constexpr double kSmallestLarge = 0.6;  // em
-constexpr double kReadable = 13;        // pixels
-constexpr double kEmbeddingShare = 0.36;
+constexpr double kSmallestLarge = 0.6;         // em
+constexpr double kReadable = 13;               // pixels
+constexpr double kEmbeddingWidth = 0.36;       // fraction of the row
 constexpr Index kMinKeys = 2, kUsualKeys = 6;  // key rows: minimum, and before the font grows
 
 // Sizes of the full page, and of narrow pages.
 struct Format {
   double min_width;
-  double narration;            // height of the narration: two or three lines
-  double top;                  // height of the tokens
-  double between;              // gap between the three rows of panels
-  double least_low, most_low;  // height of the last row
+  double narration;         // height of the narration: two or three lines
+  double top;               // height of the tokens
+  double between;           // gap between the three rows of panels
+  double min_low, max_low;  // height of the last row
 };
 constexpr Format kWide{50, 3.4, 5.2, 1.3, 13.2, 19}, kNarrow{30, 5, 3.8, 1, 8, 14},
     kNarrowHeads{30, 5, 3.8, 1, 13.2, 17};  // narrow page with the residual
@@ -35,7 +35,7 @@ constexpr Format kWide{50, 3.4, 5.2, 1.3, 13.2, 19}, kNarrow{30, 5, 3.8, 1, 8, 1
 struct Column {
   FlowPanel FlowPlaces::*panel;
   FlowStage stage;
-  double least, share;  // minimum, and share of the remaining width
+  double min_width, weight;  // weight: in the distribution of the remaining width
 };
 using Columns = std::vector<Column>;
 constexpr FlowPanel FlowPlaces::*kNone = nullptr;
@@ -82,8 +82,8 @@ class FlowPlacer {
         std::min(kSmallestUnit * page.em(), std::max(kReadable, kSmallestLarge * page.em()));
     const double height = inside_.height;
     u_ = std::min({inside_.width / format_.min_width, kLargestUnit * page.em(),
-                   std::max(height / least_height(kUsualKeys),
-                            std::min(smallest, height / least_height(kMinKeys)))});
+                   std::max(height / min_height(kUsualKeys),
+                            std::min(smallest, height / min_height(kMinKeys)))});
     return u_ >= smallest;
   }
 
@@ -116,22 +116,22 @@ class FlowPlacer {
     return format_.narration + format_.top + 2 * format_.between + kHeadRows;
   }
   double count(Index keys) const { return static_cast<double>(keys + shape_.extra_rows); }
-  double least_height(Index keys) const {
-    return fixed_height() + count(std::min(keys, shape_.keys)) * kMinRow + format_.least_low;
+  double min_height(Index keys) const {
+    return fixed_height() + count(std::min(keys, shape_.keys)) * kMinRow + format_.min_low;
   }
 
   // Maximum height of the lower panels, which their rows fill.
-  double most_low() const {
+  double max_low_height() const {
     constexpr double kLine = 1.95;
     const double filled = kPanelHead + kFoot + kLine * static_cast<double>(shape_.low_rows);
-    return std::clamp(filled, format_.least_low, format_.most_low);
+    return std::clamp(filled, format_.min_low, format_.max_low);
   }
 
   // Heights in units of narration, tokens, head, and panels of the layers. Space is used for key
   // rows first, then for spacing.
   Tracks choose_rows() {
-    const double height = inside_.height / u_, free = height - fixed_height() - format_.least_low;
-    const auto fitting = static_cast<Index>(std::floor(free / kMinRow + 1e-6) - count(0));
+    const double height = inside_.height / u_, spare = height - fixed_height() - format_.min_low;
+    const auto fitting = static_cast<Index>(std::floor(spare / kMinRow + 1e-6) - count(0));
     p_.shown = std::clamp<Index>(fitting, 1, std::max<Index>(1, shape_.keys));
     Tracks tracks{{.size = format_.narration},
                   {.size = format_.top, .gap = format_.between},
@@ -139,7 +139,7 @@ class FlowPlacer {
                    .most = kHeadRows + count(p_.shown) * kMaxRow,
                    .weight = 0.55,
                    .gap = format_.between},
-                  {.size = format_.least_low, .most = most_low(), .weight = 0.45}};
+                  {.size = format_.min_low, .most = max_low_height(), .weight = 0.45}};
     fit(tracks, height);
     return tracks;
   }
@@ -147,7 +147,7 @@ class FlowPlacer {
   void place_tokens(const Box& row) {
     const double width = row.width / u_;
     Tracks tracks{{.most = Track::kUnlimited, .gap = format_.between},
-                  {.size = kEmbeddingShare * width}};
+                  {.size = kEmbeddingWidth * width}};
     fit(tracks, width);
     const std::vector<Box> boxes = columns(row, tracks, u_);
     p_.tokens = {FlowStage::Tokens, boxes[0]};
@@ -157,9 +157,9 @@ class FlowPlacer {
   void place_panels(const Box& row, const Columns& panels, double gap) {
     Tracks tracks;
     for (const Column& c : panels) {
-      tracks.push_back({.size = c.least,
+      tracks.push_back({.size = c.min_width,
                         .most = Track::kUnlimited,
-                        .weight = c.share,
+                        .weight = c.weight,
                         .gap = c.panel == kNone ? 0 : gap});
     }
     fit(tracks, row.width / u_);
@@ -217,8 +217,8 @@ std::vector<const FlowPanel*> FlowPlaces::panels() const {
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape) {
   const Format& narrow = is_about_heads(shape.stage) ? kNarrowHeads : kNarrow;
   for (const Format* format : {&kWide, &narrow, &kNarrow}) {
-    FlowPlacer placing(*format, shape, inside);
-    if (placing.find_unit(page)) return placing.place(page);
+    FlowPlacer placer(*format, shape, inside);
+    if (placer.find_unit(page)) return placer.place(page);
   }
   return std::nullopt;
 }

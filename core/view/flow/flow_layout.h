@@ -21,7 +21,7 @@ enum class FlowStage {
   FeedForward,
   Layers,
   Next,
-  Whole  // everything
+  Whole  // all stages
 };
 inline constexpr Index kFlowSteps = static_cast<Index>(FlowStage::Whole);
 
@@ -42,22 +42,22 @@ struct FlowShape {
 };
 
 struct FlowPlaces {
-  double unit = 0;  // font size: panel widths are multiples of it
+  double unit = 0;  // font size, and unit of all lengths
   Box narration;
   FlowPanel tokens, embedding, keys, scores, softmax, values, weighted;
-  FlowPanel heads, residual, feed_forward, layers, next;  // absent ones are empty
+  FlowPanel heads, residual, feed_forward, layers, next;  // absent panels are empty
   double label_width = 0;                                 // width of the key labels
-  Index shown = 0;                                        // keys with a row
+  Index shown = 0;                                        // number of keys with a row
   double formula_y = 0, first_y = 0, row = 0;  // head panels: middles of rows; height of a row
   double bottom = 0;
 
   double row_y(Index n) const { return first_y + static_cast<double>(n) * row; }
-  std::vector<const FlowPanel*> panels() const;  // present ones
+  std::vector<const FlowPanel*> panels() const;  // the present panels
 };
 
-// Narrow pages show a selection: weights, weighted values and the result; in the stages of queries,
-// keys and scores these with the values; in the stages of heads and residual those. Returns nullopt
-// if there is no space.
+// Narrow pages show fewer panels: weights, weighted values and the result. In stages Vectors and
+// Scores, keys, scores and values replace the weights; in stages Heads to FeedForward, heads and
+// residual replace the layers. Returns nullopt if there is no space.
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape);
 
 }  // namespace attnscope

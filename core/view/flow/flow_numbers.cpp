@@ -25,32 +25,32 @@ namespace {
 
 // Tolerance of float32 sums of some hundred numbers, relative to the largest.
 constexpr double kRounding = 2e-4;
-constexpr Index kMaxChances = 12;
+constexpr Index kMaxCandidates = 12;
 
 Tensor zeros_like_row(Index size) {
   return Tensor::zeros({size});
 }
 
 double largest(const Tensor& x) {
-  double most = 0;
-  for (const float v : x) most = std::max(most, std::abs(static_cast<double>(v)));
-  return most;
+  double maximum = 0;
+  for (const float v : x) maximum = std::max(maximum, std::abs(static_cast<double>(v)));
+  return maximum;
 }
 
 // Largest difference relative to the larger magnitude.
 double relative_difference(const Tensor& a, const Tensor& b) {
-  double most = 0;
+  double maximum = 0;
   for (Index n = 0; n < a.size(); ++n) {
     const double difference = static_cast<double>(a[n]) - static_cast<double>(b[n]);
     if (std::isnan(difference)) return INFINITY;
-    most = std::max(most, std::abs(difference));
+    maximum = std::max(maximum, std::abs(difference));
   }
-  return most / std::max(1e-12, std::max(largest(a), largest(b)));
+  return maximum / std::max(1e-12, std::max(largest(a), largest(b)));
 }
 
-void add_to(Tensor& sum, const Tensor& more, double share = 1) {
+void add_to(Tensor& sum, const Tensor& term, double scale = 1) {
   for (Index n = 0; n < sum.size(); ++n) {
-    sum[n] = static_cast<float>(static_cast<double>(sum[n]) + share * static_cast<double>(more[n]));
+    sum[n] = static_cast<float>(static_cast<double>(sum[n]) + scale * static_cast<double>(term[n]));
   }
 }
 
@@ -67,15 +67,14 @@ Tensor head_row(const Tensor& x, Index head, Index heads, Index row) {
 
 Tensor stacked_rows(const std::vector<Tensor>& rows) {
   if (rows.empty()) return {};
-  Tensor all({static_cast<Index>(rows.size()), rows.front().size()});
-  float* to = all.data();
+  Tensor stacked({static_cast<Index>(rows.size()), rows.front().size()});
+  float* to = stacked.data();
   for (const Tensor& row : rows) to = std::copy_n(row.data(), row.size(), to);
-  return all;
+  return stacked;
 }
 
 // --- One head ----------------------------------------------------------------------------------
 
-// True if q and k are compared pair by pair.
 bool compares_pairs(const Part& part) {
   const bool has_products = part.source == Source::Product || part.source == Source::Additive;
   return has_products && part.q.defined() && part.k.defined() &&
@@ -135,14 +134,14 @@ void add_values(FlowSum& sum, const AttentionTap& tap, Index head, Index query,
   if (numbers.count != sum.output.size()) return;
   const auto heads = static_cast<Index>(tap.heads.size());
   sum.adds_values = true;
-  std::vector<Tensor> plain, weighted;
+  std::vector<Tensor> unweighted, weighted;
   sum.sum = zeros_like_row(sum.output.size());
   std::vector<bool> is_shown(static_cast<std::size_t>(weights.size()));
   for (const FlowKey& key : sum.keys) {
     is_shown[static_cast<std::size_t>(key.column)] = true;
-    plain.push_back(head_row(values, head, heads, key.column, numbers));
+    unweighted.push_back(head_row(values, head, heads, key.column, numbers));
     weighted.push_back(zeros_like_row(sum.output.size()));
-    add_to(weighted.back(), plain.back(), key.weight);
+    add_to(weighted.back(), unweighted.back(), key.weight);
     add_to(sum.sum, weighted.back());
   }
   std::vector<double> others(static_cast<std::size_t>(sum.output.size()));
@@ -157,18 +156,18 @@ void add_values(FlowSum& sum, const AttentionTap& tap, Index head, Index query,
   sum.others_sum = Tensor({sum.output.size()});
   std::ranges::transform(others, sum.others_sum.begin(),
                          [](double v) { return static_cast<float>(v); });
-  sum.values = stacked_rows(plain);
+  sum.values = stacked_rows(unweighted);
   sum.weighted = stacked_rows(weighted);
-  sum.places = position_values(tap, head, query, weights);
+  sum.relative_sum = position_values(tap, head, query, weights);
   add_to(sum.sum, sum.others_sum);
-  if (sum.places.defined()) add_to(sum.sum, sum.places);
+  if (sum.relative_sum.defined()) add_to(sum.sum, sum.relative_sum);
   sum.is_output = relative_difference(sum.sum, sum.output) <= kRounding;
 }
 
 }  // namespace
 
 FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index query, Index keys,
-                 Index also) {
+                 Index pinned) {
   FlowSum sum;
   const Tensor weights = sum.weights = attention_row(tap, head, query);
   const auto heads = static_cast<Index>(tap.heads.size());
@@ -176,8 +175,8 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
   const bool compares = part != nullptr && compares_pairs(*part);
   const RowStatistics row = row_statistics(weights.data(), weights.size(), keys);
   std::vector<Index> columns = row.strongest;
-  const bool allowed = also >= 0 && also < weights.size() && weights[also] != 0;
-  if (allowed && std::ranges::find(columns, also) == columns.end()) columns.back() = also;
+  const bool has_weight = pinned >= 0 && pinned < weights.size() && weights[pinned] != 0;
+  if (has_weight && std::ranges::find(columns, pinned) == columns.end()) columns.back() = pinned;
   std::vector<Tensor> vectors;
   double total = 0;
   for (const float w : weights) {
@@ -196,7 +195,7 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
     sum.keys.push_back(std::move(key));
   }
   sum.others_weight = sum.others > 0 ? total : 0;
-  sum.sink = sink_share(tap, head, query);
+  sum.sink = sink_weight(tap, head, query);
   sum.key_vectors = stacked_rows(vectors);
   if (compares) {
     sum.query = head_row(part->q.value(), head, heads, query, part->numbers_of(part->q, query));
@@ -225,10 +224,10 @@ namespace {
 // Taps of all head groups of the layer, in order.
 std::vector<const AttentionTap*> groups_of_layer(const Trace& trace, const AttentionTap& tap) {
   std::vector<const AttentionTap*> groups;
-  for (const AttentionTap& other : trace.attention) {
-    Address at = other.address;
-    at.group = tap.address.group;
-    if (at == tap.address) groups.push_back(&other);
+  for (const AttentionTap& candidate : trace.attention) {
+    Address address = candidate.address;
+    address.group = tap.address.group;
+    if (address == tap.address) groups.push_back(&candidate);
   }
   std::ranges::sort(groups, {}, [](const AttentionTap* t) { return t->address.group; });
   return groups;
@@ -240,14 +239,15 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
                      const AttentionTap& tap, Index query) {
   FlowHeads heads;
   std::vector<Tensor> outputs;
-  const bool changed =
+  const bool can_be_off =
       tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
   for (const AttentionTap* group : groups_of_layer(trace, tap)) {
     if (!group->result.output.defined()) return heads;
-    const Tensor& all = group->result.output.value();
+    const Tensor& output = group->result.output.value();
     for (std::size_t n = 0; n < group->heads.size(); ++n) {
-      outputs.push_back(head_row(all, static_cast<Index>(n), all.dim(0), query));
-      heads.off.push_back(changed && is_off(interventions, tap.address.layer, group->heads[n]));
+      outputs.push_back(head_row(output, static_cast<Index>(n), output.dim(0), query));
+      heads.is_off.push_back(can_be_off &&
+                             is_off(interventions, tap.address.layer, group->heads[n]));
       if (outputs.back().size() != outputs.front().size()) return heads;
     }
   }
@@ -257,21 +257,21 @@ FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
   const Index count = heads.outputs.dim(0), size = heads.outputs.dim(1);
   Tensor rows = Tensor::zeros({count + 2, count * size});
   for (Index a = 0; a < count; ++a) {
-    if (heads.off[static_cast<std::size_t>(a)]) continue;
+    if (heads.is_off[static_cast<std::size_t>(a)]) continue;
     for (const Index row : {a, count + 1}) {
       std::copy_n(heads.outputs.data() + a * size, size,
                   rows.data() + row * count * size + a * size);
     }
   }
   const Tensor joined = tap.combine_heads(rows);  // [count + 2, d]
-  const Tensor none = joined.slice(count, 1).reshaped({joined.dim(1)});
+  const Tensor bias = joined.slice(count, 1).reshaped({joined.dim(1)});
   heads.adds = joined.slice(0, count).copy();
   for (Index a = 0; a < count; ++a) {
-    Tensor one = heads.adds.slice(a, 1).reshaped({joined.dim(1)});
-    add_to(one, none, -1);
+    Tensor head = heads.adds.slice(a, 1).reshaped({joined.dim(1)});
+    add_to(head, bias, -1);
   }
   heads.joined = joined.slice(count + 1, 1).reshaped({joined.dim(1)});
-  if (largest(none) > 0) heads.bias = none;
+  if (largest(bias) > 0) heads.bias = bias;
   return heads;
 }
 
@@ -279,9 +279,9 @@ namespace {
 
 // --- The token's vector ------------------------------------------------------------------------
 
-std::string layer_tap(const HeadRef& at) {
-  Site site{(at.part.stack == Stack::Encoder ? "encoder." : "") + layer_prefix(at.layer), {}};
-  site.address.step = at.part.step;
+std::string layer_tap(const HeadRef& layer) {
+  Site site{(layer.part.stack == Stack::Encoder ? "encoder." : "") + layer_prefix(layer.layer), {}};
+  site.address.step = layer.part.step;
   return tap_prefix(site);
 }
 
@@ -304,22 +304,21 @@ std::vector<HeadRef> layers_of(const Trace& trace, TracePart part) {
   return trace.layer_sequence(part);
 }
 
-std::string layer_name(const Trace& trace, const HeadRef& at) {
-  std::string name = "layer " + std::to_string(at.layer);
+std::string layer_name(const Trace& trace, const HeadRef& layer) {
+  std::string name = "layer " + std::to_string(layer.layer);
   if (!trace.parts.step) return name;
-  const bool one = trace.layer_count(at.part) == 1;
-  return "step " + std::to_string(at.part.step) + (one ? "" : ", " + name);
+  const bool has_one_layer = trace.layer_count(layer.part) == 1;
+  return "step " + std::to_string(layer.part.step) + (has_one_layer ? "" : ", " + name);
 }
 
-// True if the token has exited before this layer.
-bool has_exited(const Trace& trace, const HeadRef& at, Index token) {
-  if (at.part.stack == Stack::Encoder) return false;
-  const auto stopped = [&](const char* name, Index now) {
+bool has_exited(const Trace& trace, const HeadRef& layer, Index token) {
+  if (layer.part.stack == Stack::Encoder) return false;
+  const auto halted = [&](const char* name, Index step) {
     const auto found = trace.counts.find(name);
     return found != trace.counts.end() && token < found->second.size() &&
-           found->second[token] < now;
+           found->second[token] < step;
   };
-  return stopped("exit.layer", at.layer + 1) || stopped("halting.steps", at.part.step);
+  return halted("exit.layer", layer.layer + 1) || halted("halting.steps", layer.part.step);
 }
 
 std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
@@ -338,7 +337,7 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
     const auto row = static_cast<Index>(n);
     if (has_guesses && row < lens->guess.dim(0) && token < lens->guess.dim(1)) {
       state.guess = token_label(trace, lens->guess(row, token));
-      state.chance = static_cast<double>(lens->probability(row, token));
+      state.probability = static_cast<double>(lens->probability(row, token));
     }
     state.copied = has_exited(trace, layers[n], token);
     if (state.copied) state.values = states.back().values;  // the recorded state is unused
@@ -357,72 +356,72 @@ std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& inter
                                   const std::vector<FlowState>& states, const HeadRef& head,
                                   Index token) {
   const auto current = std::ranges::find_if(states, [&](const FlowState& s) {
-    return s.at && s.at->layer == head.layer && s.at->part.step == head.part.step;
+    return s.layer && s.layer->layer == head.layer && s.layer->part.step == head.part.step;
   });
   if (current == states.end() || current == states.begin() || !trace.config) return std::nullopt;
   FlowLayer layer;
-  const FlowState& before = *(current - 1);
-  layer.before = {before.label, before.values};
-  layer.after = current->values;
-  const std::string at = layer_tap(*current->at);
-  const bool crosses = trace.taps.contains(at + "cross");
+  const FlowState& previous = *(current - 1);
+  layer.input = {previous.label, previous.values};
+  layer.output = current->values;
+  const std::string prefix = layer_tap(*current->layer);
+  const bool crosses = trace.taps.contains(prefix + "cross");
   for (const auto& [tap, name] : {std::pair{"attention", crosses ? "self-attention" : "attention"},
                                   {"cross", "cross-attention"},
                                   {"feed_forward", "feed-forward"}}) {
-    const Tensor values = tap_row(trace, at + tap, token);
+    const Tensor values = tap_row(trace, prefix + tap, token);
     if (values.defined()) layer.terms.push_back({name, values});
   }
   layer.join = join_of(trace);
-  const bool off = head.part.stack == Stack::Decoder && is_off(interventions, head.layer);
-  if (off || current->copied) {  // the layer's output was not used
-    layer.join = off ? FlowLayer::Join::Off : FlowLayer::Join::Copied;
+  const bool is_off_layer = head.part.stack == Stack::Decoder && is_off(interventions, head.layer);
+  if (is_off_layer || current->copied) {  // the layer's output was not used
+    layer.join = is_off_layer ? FlowLayer::Join::Off : FlowLayer::Join::Copied;
     layer.terms.clear();
   }
   if (layer.join != FlowLayer::Join::Sum) return layer;
-  Tensor extra = layer.after.copy();
-  add_to(extra, layer.before.values, -1);
-  for (const FlowTerm& term : layer.terms) add_to(extra, term.values, -1);
-  if (largest(extra) > kRounding * std::max(largest(layer.after), largest(layer.before.values))) {
-    const bool streams =
+  Tensor rest = layer.output.copy();
+  add_to(rest, layer.input.values, -1);
+  for (const FlowTerm& term : layer.terms) add_to(rest, term.values, -1);
+  if (largest(rest) > kRounding * std::max(largest(layer.output), largest(layer.input.values))) {
+    const bool has_streams =
         static_cast<bool>(residual_connection(trace.config->residual_connection.id).run_layers);
-    layer.terms.push_back({streams ? "the other stream" : "positions", extra});
+    layer.terms.push_back({has_streams ? "the other stream" : "positions", rest});
   }
   return layer;
 }
 
 // Predicted actions of a trajectory model, at state tokens: the second of each step's three.
-std::vector<FlowChance> action_chances(const Trace& trace, Index token) {
+std::vector<FlowCandidate> action_candidates(const Trace& trace, Index token) {
   constexpr Index kTokensPerStep = 3, kState = 1;
   const Index step = token / kTokensPerStep;
   if (token % kTokensPerStep != kState || step >= trace.logits.dim(0)) return {};
-  std::vector<FlowChance> chances;
+  std::vector<FlowCandidate> candidates;
   const Index actions = trace.logits.dim(1);
   for (const Candidate& c :
-       likeliest(probabilities(logits_at(trace, step), {}), std::min(actions, kMaxChances))) {
-    const bool of_grid = actions == Grid::kActions;
-    chances.push_back(
-        {of_grid ? action_name(c.id) : "action " + std::to_string(c.id), c.probability});
+       likeliest(probabilities(logits_at(trace, step), {}), std::min(actions, kMaxCandidates))) {
+    const bool is_grid = actions == Grid::kActions;
+    candidates.push_back(
+        {is_grid ? action_name(c.id) : "action " + std::to_string(c.id), c.probability});
   }
-  return chances;
+  return candidates;
 }
 
-std::vector<FlowChance> chances_of(const Trace& trace, const AttentionTap& tap, Index token) {
-  const Tensor& all = predictions(trace);
-  if (tap.address.stack != Stack::Decoder || !all.defined() || token < 0) return {};
-  if (!predicts_next_tokens(trace)) return action_chances(trace, token);
-  if (token >= all.dim(0)) return {};
-  std::vector<FlowChance> chances;
-  for (const Candidate& c : likeliest(probabilities(logits_at(trace, token), {}), kMaxChances)) {
-    chances.push_back({token_label(trace, c.id), c.probability});
+std::vector<FlowCandidate> candidates_of(const Trace& trace, const AttentionTap& tap, Index token) {
+  const Tensor& logits = predictions(trace);
+  if (tap.address.stack != Stack::Decoder || !logits.defined() || token < 0) return {};
+  if (!predicts_next_tokens(trace)) return action_candidates(trace, token);
+  if (token >= logits.dim(0)) return {};
+  std::vector<FlowCandidate> candidates;
+  for (const Candidate& c : likeliest(probabilities(logits_at(trace, token), {}), kMaxCandidates)) {
+    candidates.push_back({token_label(trace, c.id), c.probability});
   }
-  return chances;
+  return candidates;
 }
 
 }  // namespace
 
 std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& interventions,
-                                    const HeadRef& at, Index token) {
-  return layer_of(trace, interventions, states_of(trace, {}, at.part, token), at, token);
+                                    const HeadRef& head, Index token) {
+  return layer_of(trace, interventions, states_of(trace, {}, head.part, token), head, token);
 }
 
 FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& session,
@@ -433,10 +432,10 @@ FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Ses
   flow.label = query_label(trace, tap, flow.query);
   flow.sum = flow_sum(trace, tap, head, flow.query, keys, session.view.pinned_key);
   flow.heads = flow_heads(trace, session.run.interventions, tap, flow.query);
-  const HeadRef at = head_ref(trace, session.view);
-  flow.states = states_of(trace, findings, at.part, flow.token);
-  flow.layer = layer_of(trace, session.run.interventions, flow.states, at, flow.token);
-  flow.chances = chances_of(trace, tap, flow.token);
+  const HeadRef selected = head_ref(trace, session.view);
+  flow.states = states_of(trace, findings, selected.part, flow.token);
+  flow.layer = layer_of(trace, session.run.interventions, flow.states, selected, flow.token);
+  flow.candidates = candidates_of(trace, tap, flow.token);
   return flow;
 }
 

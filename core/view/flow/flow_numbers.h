@@ -26,69 +26,69 @@ struct FlowKey {
 // Output of a head for one query: output_i = Σ_j a_ij v_j (Vaswani et al., 2017, equation 1).
 struct FlowSum {
   Tensor weights;             // [L_k]: the whole row
-  std::vector<FlowKey> keys;  // by decreasing magnitude of weight
+  std::vector<FlowKey> keys;  // sorted by decreasing magnitude of weight
   Tensor query;               // [d_k]; undefined if the variant compares no pairs
   Tensor key_vectors;         // [keys, d_k]; undefined if `query` is
   Tensor values, weighted;    // [keys, d_v]: v_j and a_ij v_j
-  Index others = 0;           // keys with a weight that are not in `keys`
+  Index others = 0;           // number of keys with a weight that are not in `keys`
   double sink = 0;            // weight of the head's attention sink
   double others_weight = 0;   // total weight of the others
-  Tensor others_sum;          // weighted values of the others  [d_v]
-  Tensor places;              // [d_v]: relative-position values; undefined if there are none
-  Tensor sum;                 // [d_v]: weighted + others_sum + places
+  Tensor others_sum;          // [d_v]: sum of the others' weighted values
+  Tensor relative_sum;        // [d_v]: sum of weighted relative-position values; may be undefined
+  Tensor sum;                 // [d_v]: weighted + others_sum + relative_sum
   Tensor output;              // [d_v]: the head's recorded output
-  bool adds_values = false;   // false: values, others_sum, places and sum are undefined
+  bool adds_values = false;   // false: values, others_sum, relative_sum, sum are undefined
   bool is_output = false;     // `sum` equals `output`; false: the variant processes it further
 };
 
 // Heads of a layer for one query: concatenated outputs times W_o.
 struct FlowHeads {
-  Tensor outputs;         // [h, d_v]; undefined if heads differ in size
-  Tensor adds;            // [h, d]: contribution of each head; undefined without W_o
-  Tensor bias;            // [d]: bias of W_o; undefined if 0
-  Tensor joined;          // [d]: recorded sum of all heads
-  std::vector<bool> off;  // switched off by an intervention
+  Tensor outputs;            // [h, d_v]; undefined if heads differ in size
+  Tensor adds;               // [h, d]: contribution of each head; undefined without W_o
+  Tensor bias;               // [d]: bias of W_o; undefined if 0
+  Tensor joined;             // [d]: recorded sum of all heads
+  std::vector<bool> is_off;  // by head: switched off by an intervention
 };
 
-// The token's vector before and after a layer.
+// A layer's effect on the token's vector.
 struct FlowLayer {
   enum class Join {
-    Sum,     // `after` is the sum of all terms
-    Normed,  // each sum is normalised before the next
+    Sum,     // `output` = `input` + all terms
+    Normed,  // the sum is normalised after each term
     Gated,   // gates control how much of each term passes
-    Copied,  // the token has exited: `after` equals `before`
-    Off,     // an intervention switches the layer off: `after` equals `before`
+    Copied,  // the token has exited: `output` equals `input`
+    Off,     // an intervention switches the layer off: `output` equals `input`
   };
   Join join = Join::Sum;
-  FlowTerm before;
+  FlowTerm input;               // the token's state before the layer
   std::vector<FlowTerm> terms;  // attention, feed-forward; with Join::Sum all further summands
-  Tensor after;                 // [d]
+  Tensor output;                // [d]: its state after the layer
 };
 
 // A state of the token, from the embedding to the last layer.
 struct FlowState {
-  std::string label;            // "embedding", "layer 3"
-  std::optional<HeadRef> at{};  // head 0 of the layer; empty for the embedding
-  Tensor values;                // [d]
-  std::string guess{};          // logit-lens prediction; empty: unknown
-  double chance = 0;            // its probability
-  bool copied = false;          // copied from the previous state: the token has exited
+  std::string label;               // "embedding", "layer 3"
+  std::optional<HeadRef> layer{};  // head 0 of the layer; empty for the embedding
+  Tensor values;                   // [d]
+  std::string guess{};             // logit-lens prediction; empty: unknown
+  double probability = 0;          // probability of `guess`
+  bool copied = false;             // copied from the previous state: the token has exited
 };
 
-struct FlowChance {
+struct FlowCandidate {
   std::string label;
-  double chance = 0;
+  double probability = 0;
 };
 
 struct FlowNumbers {
   Index query = 0;   // row of the tap
-  Index token = -1;  // in the queries' stream; -1: not a token
+  Index token = -1;  // index in the queries' stream; -1: not a token
   std::string label;
   FlowSum sum;
   FlowHeads heads;
-  std::optional<FlowLayer> layer;   // empty: not recorded
-  std::vector<FlowState> states;    // empty: not recorded
-  std::vector<FlowChance> chances;  // next-token predictions, descending; empty: none
+  std::optional<FlowLayer> layer;         // empty: not recorded
+  std::vector<FlowState> states;          // empty: not recorded
+  std::vector<FlowCandidate> candidates;  // next-token predictions, descending; empty: none
 };
 
 // The followed query: the pinned one, else the first masked token, else the last.
@@ -97,14 +97,14 @@ Index flow_query(const ViewSettings& settings, const Trace& trace, const Attenti
 // `keys`: maximum number of keys, including the pinned one. The tap must have an output.
 FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Session& session,
                          const AttentionTap& tap, Index head_in_group, Index keys);
-// FlowNumbers::sum. `also`: a column to include even if its weight is small; -1: none.
+// FlowNumbers::sum. `pinned`: a column to include even if its weight is small; -1: none.
 FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head_in_group, Index query,
-                 Index keys, Index also = -1);
+                 Index keys, Index pinned = -1);
 
-// FlowNumbers::heads, and ::layer for a token of the stream; interventions can switch both off.
+// FlowNumbers::heads and FlowNumbers::layer; interventions can switch heads and layers off.
 FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
                      const AttentionTap& tap, Index query);
 std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& interventions,
-                                    const HeadRef& at, Index token);
+                                    const HeadRef& head, Index token);
 
 }  // namespace attnscope

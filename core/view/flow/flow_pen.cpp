@@ -10,13 +10,13 @@
 namespace attnscope {
 namespace {
 
-// Share of numbers within the colour range; larger for long vectors, because a pixel shows the
+// Fraction of numbers within the colour range; larger for long vectors, because a pixel shows the
 // largest of several numbers.
 constexpr double kWithin = 0.985, kWithinMany = 0.998;
 constexpr Index kMany = 100;
 constexpr double kRadius = 0.45;  // units
 constexpr double kBadge = 0.72;
-constexpr double kLeastTitle = 0.8;
+constexpr double kMinTitle = 0.8;  // units, font size
 constexpr double kVeilBefore = 0.5, kVeilAfter = 0.86;
 constexpr double kNumberAcross = 2.7, kNumberDown = 1.15;  // minimum cell size, in small-font em
 
@@ -31,11 +31,12 @@ double flow_range(const std::vector<const Tensor*>& tensors) {
     }
   }
   if (magnitudes.empty()) return 1;
-  const double share = tensors.front()->size() > kMany ? kWithinMany : kWithin;
-  const auto at = magnitudes.begin() +
-                  static_cast<std::ptrdiff_t>(share * static_cast<double>(magnitudes.size() - 1));
-  std::ranges::nth_element(magnitudes, at);
-  return *at > 0 ? static_cast<double>(*at) : 1;
+  const double fraction = tensors.front()->size() > kMany ? kWithinMany : kWithin;
+  const auto limit =
+      magnitudes.begin() +
+      static_cast<std::ptrdiff_t>(fraction * static_cast<double>(magnitudes.size() - 1));
+  std::ranges::nth_element(magnitudes, limit);
+  return *limit > 0 ? static_cast<double>(*limit) : 1;
 }
 
 Colour FlowPen::stage_colour(FlowStage stage) const {
@@ -64,10 +65,10 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
   if (!panel.is_present()) return;
   const Box& b = panel.box;
   const std::optional<Point>& pointer = page_.input().interaction.pointer;
-  const bool hovered = pointer && b.contains(*pointer);
-  const double edge = hovered ? 1.6 : 1;
+  const bool is_hovered = pointer && b.contains(*pointer);
+  const double edge = is_hovered ? 1.6 : 1;
   const Colour line =
-      hovered ? stage_colour(panel.stage) : blend(theme().background, theme().line, 0.7);
+      is_hovered ? stage_colour(panel.stage) : blend(theme().background, theme().line, 0.7);
   page_.add(FilledBox{b, line, kRadius * unit_});
   page_.add(FilledBox{{b.x + edge, b.y + edge, b.width - 2 * edge, b.height - 2 * edge},
                       blend(theme().background, theme().text, 0.025),
@@ -84,7 +85,7 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
   const double left = x + 1.05 * unit_, right = b.right() - 0.4 * unit_;
   const double title_width = page_.width_of(title, unit_, true);
   // 0.97: the text width does not scale exactly with the font size.
-  const double size = unit_ * std::clamp(0.97 * (right - left) / title_width, kLeastTitle, 1.0);
+  const double size = unit_ * std::clamp(0.97 * (right - left) / title_width, kMinTitle, 1.0);
   const double used = text({left, y}, title, size, right - left, Align::Start, theme().text, true);
   for (const std::string& note : notes) {
     if (note.empty() || left + used + unit_ + page_.width_of(note, small()) > right) continue;
@@ -97,10 +98,11 @@ void FlowPen::highlight_current(const FlowPanel& panel) {
   const Box& b = panel.box;
   if (panel.stage == current_) {
     // An outline within the frame, because outlines have no round corners.
-    const double thick = std::max(2.0, 0.16 * unit_);
-    page_.add(OutlinedBox{{b.x + thick / 2, b.y + thick / 2, b.width - thick, b.height - thick},
-                          stage_colour(panel.stage),
-                          thick});
+    const double thickness = std::max(2.0, 0.16 * unit_);
+    page_.add(OutlinedBox{
+        {b.x + thickness / 2, b.y + thickness / 2, b.width - thickness, b.height - thickness},
+        stage_colour(panel.stage),
+        thickness});
     return;
   }
   const double opacity = panel.stage < current_ ? kVeilBefore : kVeilAfter;
@@ -111,10 +113,10 @@ void FlowPen::highlight_current(const FlowPanel& panel) {
 
 double FlowPen::text(Point at, const std::string& text, double size, double max_width, Align align,
                      Colour colour, bool bold) {
-  const std::string shown = page_.ellipsised(text, size, max_width, bold);
-  if (shown.empty()) return 0;
-  page_.add(Text{at, shown, colour, size, align, 0, bold});
-  return page_.width_of(shown, size, bold);
+  const std::string shortened = page_.ellipsised(text, size, max_width, bold);
+  if (shortened.empty()) return 0;
+  page_.add(Text{at, shortened, colour, size, align, 0, bold});
+  return page_.width_of(shortened, size, bold);
 }
 
 void FlowPen::message(const Box& box, const std::string& text) {
@@ -129,18 +131,19 @@ void FlowPen::message(const Box& box, const std::string& text) {
 
 void FlowPen::arrow_along(std::vector<Point> points, FlowStage to_stage) {
   const Colour ink = blend(theme().background, theme().text, to_stage <= current_ ? 0.45 : 0.12);
-  const double thick = std::max(1.3, 0.11 * unit_), head = 0.5 * unit_;
+  const double thickness = std::max(1.3, 0.11 * unit_), head = 0.5 * unit_;
   const Point to = points.back(), from = points[points.size() - 2];
   const double length = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
   const Point back{to.x - (to.x - from.x) / length * head, to.y - (to.y - from.y) / length * head};
   const Point side{(to.y - from.y) / length * head * 0.55, (to.x - from.x) / length * head * 0.55};
-  page_.add(Line{std::move(points), ink, thick});
-  page_.add(Line{
-      {{back.x + side.x, back.y - side.y}, to, {back.x - side.x, back.y + side.y}}, ink, thick});
+  page_.add(Line{std::move(points), ink, thickness});
+  page_.add(Line{{{back.x + side.x, back.y - side.y}, to, {back.x - side.x, back.y + side.y}},
+                 ink,
+                 thickness});
 }
 
 void FlowPen::strip(const Box& box, const Tensor& values, double range, FlowSpace space,
-                    const std::string& name, bool marked) {
+                    const std::string& name, bool is_marked) {
   if (!values.defined() || !(box.width > 2) || !(box.height > 1)) return;
   HeatMap map;
   map.box = box;
@@ -152,7 +155,7 @@ void FlowPen::strip(const Box& box, const Tensor& values, double range, FlowSpac
   map.colour_map = diverging_colours(theme());
   strips_.push_back({box, values, space, name});
   page_.add(map);
-  page_.add(OutlinedBox{box, marked ? theme().accent : theme().line, marked ? 2.0 : 1.0});
+  page_.add(OutlinedBox{box, is_marked ? theme().accent : theme().line, is_marked ? 2.0 : 1.0});
   draw_numbers(strips_.back(), map);
 }
 
@@ -175,22 +178,22 @@ void FlowPen::draw_numbers(const Strip& strip, const HeatMap& map) {
 void FlowPen::mark_components(const Box& within) {
   const std::optional<Point>& pointer = page_.input().interaction.pointer;
   if (!pointer) return;
-  const auto at =
+  const auto strip =
       std::ranges::find_if(strips_, [&](const Strip& s) { return s.box.contains(*pointer); });
-  if (at == strips_.end()) return;
-  const double share = (pointer->x - at->box.x) / at->box.width;
-  const auto n = std::min(at->values.size() - 1,
-                          static_cast<Index>(share * static_cast<double>(at->values.size())));
+  if (strip == strips_.end()) return;
+  const double fraction = (pointer->x - strip->box.x) / strip->box.width;
+  const auto n = std::min(strip->values.size() - 1,
+                          static_cast<Index>(fraction * static_cast<double>(strip->values.size())));
   for (const Strip& s : strips_) {
-    if (s.space != at->space || n >= s.values.size()) continue;
+    if (s.space != strip->space || n >= s.values.size()) continue;
     const double cell = s.box.width / static_cast<double>(s.values.size());
     const double x = s.box.x + static_cast<double>(n) * cell;
     page_.add(OutlinedBox{
         {x - 0.5, s.box.y - 1, std::max(2.0, cell) + 1, s.box.height + 2}, theme().text, 1.2});
   }
   page_.tag(*pointer,
-            at->name + ", component " + std::to_string(n) + ": " +
-                brief(static_cast<double>(at->values[n])),
+            strip->name + ", component " + std::to_string(n) + ": " +
+                brief(static_cast<double>(strip->values[n])),
             within);
 }
 

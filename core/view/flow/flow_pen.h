@@ -11,7 +11,7 @@ namespace attnscope {
 // Vector spaces: a hovered component is marked in all vectors of the same space.
 enum class FlowSpace { Query, Value, Model };
 
-// Colour range that only a few of the numbers exceed.
+// Limit of a colour range that only a few of the numbers exceed.
 double flow_range(const std::vector<const Tensor*>& tensors);
 
 class FlowPen {
@@ -27,14 +27,14 @@ class FlowPen {
   // Draws frame, number, title and the first note that fits (right-aligned).
   void panel(const FlowPanel& panel, const std::string& title,
              const std::vector<std::string>& notes = {});
-  // Outlines the panel if its stage is current, else fades it.
+  // Outlines the panel if its stage is current; fades it if another stage is.
   void highlight_current(const FlowPanel& panel);
   // True if the stage follows the current one: its elements in other panels are faint.
   bool is_later(FlowStage stage) const { return current_ < stage && current_ != FlowStage::Whole; }
 
-  // Draws a vector in colours from -range to range; numbers if they fit, `name` while hovered.
+  // Draws a vector as colours in [-range, range], with numbers in wide cells. `name`: hover label.
   void strip(const Box& box, const Tensor& values, double range, FlowSpace space,
-             const std::string& name, bool marked = false);
+             const std::string& name, bool is_marked = false);
   // Marks the hovered component in all vectors of its space, and labels its value.
   void mark_components(const Box& within);
 

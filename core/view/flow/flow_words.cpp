@@ -10,14 +10,14 @@
 namespace attnscope {
 namespace {
 
-constexpr double kShareSlack = 1e-3;
+constexpr double kSumTolerance = 1e-3;
 
 std::string quoted(const std::string& text) {
   return "“" + text + "”";
 }
 
-std::string count_of(Index count, const std::string& one) {
-  return grouped(count) + " " + one + (count == 1 ? "" : "s");
+std::string count_of(Index count, const std::string& noun) {
+  return grouped(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string head_name(const FlowStory& s) {
@@ -65,7 +65,7 @@ std::string embedding_sentence(const FlowStory& s) {
 }
 
 std::string vectors_sentence(const FlowStory& s) {
-  const std::string reason = why_no_pair_scores(s.tap, s.numbers.sum);
+  const std::string reason = no_pair_scores_reason(s.tap, s.numbers.sum);
   if (!s.numbers.sum.query.defined()) {
     return reason.empty()
                ? "The token's state is compared with those it attends to, which are also its "
@@ -79,7 +79,7 @@ std::string vectors_sentence(const FlowStory& s) {
 
 std::string scores_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  const std::string reason = why_no_pair_scores(s.tap, sum);
+  const std::string reason = no_pair_scores_reason(s.tap, sum);
   if (!reason.empty()) return reason;
   if (sum.keys.empty()) return "This row attends to nothing: every pair is masked.";
   const FlowKey& best = sum.keys.front();
@@ -95,23 +95,23 @@ std::string scores_sentence(const FlowStory& s) {
 std::string softmax_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
   if (sum.keys.empty()) return "There is no weight to distribute.";
-  const std::string best =
-      strongest(s) + " gets " + weight_words(sum.keys.front().weight, weights_are_shares(sum));
+  const std::string description =
+      strongest(s) + " gets " + format_weight(sum.keys.front().weight, weights_sum_to_one(sum));
   if (is_feature_ratio(s.tap)) {
     return "No softmax: features of query and key are multiplied, and each product is divided by "
            "the sum of all. " +
-           best + ".";
+           description + ".";
   }
-  if (!weights_are_shares(sum)) return "These weights do not sum to one. " + best + ".";
+  if (!weights_sum_to_one(sum)) return "These weights do not sum to one. " + description + ".";
   if (sum.sink > 0) {
     return "The softmax turns scores into weights; the head's sink, a score without a value, "
            "takes " +
-           weight_words(sum.sink, true) + " and the keys get the rest. " + best + ".";
+           format_weight(sum.sink, true) + " and the keys get the rest. " + description + ".";
   }
-  if (!sum.keys.front().score) return "The weights sum to 100%. " + best + ".";
+  if (!sum.keys.front().score) return "The weights sum to 100%. " + description + ".";
   return "The softmax turns scores into weights that sum to 100%; small differences in "
          "score become large ones. " +
-         best + ".";
+         description + ".";
 }
 
 std::string weighted_sentence(const FlowStory& s) {
@@ -122,7 +122,8 @@ std::string weighted_sentence(const FlowStory& s) {
            " does not sum single values by these weights; this is its output.";
   }
   if (!sum.is_output) {
-    return "Each value is multiplied by its weight, and all are summed. " + after_the_sum(s.tap);
+    return "Each value is multiplied by its weight, and all are summed. " +
+           describe_further_processing(s.tap);
   }
   return "Each value is multiplied by its weight: strong ones keep their colour, weak ones fade. "
          "Their sum is the head's output for " +
@@ -207,7 +208,7 @@ std::string layers_sentence(const FlowStory& s) {
 }
 
 std::string next_sentence(const FlowStory& s) {
-  if (s.numbers.chances.empty()) {
+  if (s.numbers.candidates.empty()) {
     if (s.tap.address.stack == Stack::Encoder) {
       return "The encoder's last vectors become keys and values, which every layer of the decoder "
              "attends to.";
@@ -215,31 +216,31 @@ std::string next_sentence(const FlowStory& s) {
     if (predicts_next_tokens(s.trace)) return "Nothing is predicted here.";
     return "This model predicts actions, at states (s): click one.";
   }
-  const FlowChance& best = s.numbers.chances.front();
-  const std::string what = predicts_masked_tokens(s.trace) ? "is at this position" : "comes next";
-  const char* what_all = s.trace.pixels                  ? "level of grey"
-                         : predicts_next_tokens(s.trace) ? "token the model knows"
-                                                         : "action";
-  return "The last vector is compared with that of every " + std::string(what_all) + ": " +
-         quoted(best.label) + " is most likely the one that " + what + ", " +
-         weight_words(best.chance, true) + ".";
+  const FlowCandidate& best = s.numbers.candidates.front();
+  const std::string verb = predicts_masked_tokens(s.trace) ? "is at this position" : "comes next";
+  const char* noun = s.trace.pixels                  ? "level of grey"
+                     : predicts_next_tokens(s.trace) ? "token the model knows"
+                                                     : "action";
+  return "The last vector is compared with that of every " + std::string(noun) + ": " +
+         quoted(best.label) + " is most likely the one that " + verb + ", " +
+         format_weight(best.probability, true) + ".";
 }
 
 std::string whole_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  const bool no_model = s.numbers.states.empty() && s.numbers.chances.empty();
+  const bool no_model = s.numbers.states.empty() && s.numbers.candidates.empty();
   std::string text = quoted(s.numbers.label) +
                      (no_model ? ": in " : " on its path through the model: in ") + head_name(s);
   if (sum.keys.empty()) {
     text += " it attends to nothing";
   } else {
     text += " it attends most to " + strongest(s) + " (" +
-            weight_words(sum.keys.front().weight, weights_are_shares(sum)) + ")";
+            format_weight(sum.keys.front().weight, weights_sum_to_one(sum)) + ")";
   }
-  if (s.numbers.chances.empty()) return text + ".";
-  const FlowChance& best = s.numbers.chances.front();
+  if (s.numbers.candidates.empty()) return text + ".";
+  const FlowCandidate& best = s.numbers.candidates.front();
   return text + "; " + (predicts_masked_tokens(s.trace) ? "this position holds" : "next comes") +
-         " most likely " + quoted(best.label) + " (" + weight_words(best.chance, true) + ").";
+         " most likely " + quoted(best.label) + " (" + format_weight(best.probability, true) + ").";
 }
 
 }  // namespace
@@ -304,7 +305,7 @@ std::string flow_sentence(FlowStage stage, const FlowStory& story) {
   return whole_sentence(story);
 }
 
-std::string why_no_pair_scores(const AttentionTap& tap, const FlowSum& sum) {
+std::string no_pair_scores_reason(const AttentionTap& tap, const FlowSum& sum) {
   if (sum.keys.empty() || sum.key_vectors.defined()) return "";
   const Variant& v = variant(tap.variant.id);
   if (is_feature_ratio(tap)) {
@@ -336,8 +337,8 @@ std::string score_formula(const AttentionTap& tap) {
   if (part->source == Source::Additive) return "v·tanh(q + k)";
   if (part->source == Source::Logits) {
     const Variant& v = variant(tap.variant.id);
-    const bool learned = v.scores.weights_from(tap.variant.values) == WeightsFrom::Positions;
-    return learned ? "learned" : "given by the token";
+    const bool is_learned = v.scores.weights_from(tap.variant.values) == WeightsFrom::Positions;
+    return is_learned ? "learned" : "given by the token";
   }
   if (part->source != Source::Product || !part->q.defined()) return "";
   const Index size = part->numbers_of(part->q, 0).count;
@@ -367,7 +368,7 @@ std::string weight_formula(const AttentionTap& tap) {
   return "unchanged";
 }
 
-std::string after_the_sum(const AttentionTap& tap) {
+std::string describe_further_processing(const AttentionTap& tap) {
   const Variant& v = variant(tap.variant.id);
   return v.label + " processes it further: " + v.equation;
 }
@@ -409,17 +410,17 @@ const View* view_of_stage(FlowStage stage, const Trace& trace) {
   return nullptr;
 }
 
-std::string weight_words(double weight, bool is_share) {
-  return is_share ? percent(weight) : brief(weight);
+std::string format_weight(double weight, bool as_percentage) {
+  return as_percentage ? percent(weight) : brief(weight);
 }
 
-bool weights_are_shares(const FlowSum& sum) {
-  double all = sum.others_weight;
+bool weights_sum_to_one(const FlowSum& sum) {
+  double total = sum.others_weight;
   for (const FlowKey& key : sum.keys) {
     if (key.weight < 0) return false;
-    all += key.weight;
+    total += key.weight;
   }
-  return sum.keys.empty() || std::abs(all - 1) <= kShareSlack;
+  return sum.keys.empty() || std::abs(total - 1) <= kSumTolerance;
 }
 
 }  // namespace attnscope

@@ -20,23 +20,23 @@ std::string flow_title(FlowStage stage);
 // Title of the values panel, which shares its stage with queries and keys.
 inline constexpr const char* kFlowValues = "Values";
 
-// One or two sentences about a stage in this run. If the model lacks the stage, they say so.
+// One or two sentences about a stage in this run, or about its absence from the model.
 std::string flow_sentence(FlowStage stage, const FlowStory& story);
 
-// Reason why the head compares no queries with keys; empty if it does.
-std::string why_no_pair_scores(const AttentionTap& tap, const FlowSum& sum);
-// Formula of scores and weights: "q·k / √32", "e^s / Σ".
+// Reason why the head has no pair scores; empty if it compares queries with keys.
+std::string no_pair_scores_reason(const AttentionTap& tap, const FlowSum& sum);
+// Formulas of scores and weights: "q·k / √32", "eˢ / Σ eˢ".
 std::string score_formula(const AttentionTap& tap);
 std::string weight_formula(const AttentionTap& tap);
-// Further processing of the sum of weighted values; empty if it is the output.
-std::string after_the_sum(const AttentionTap& tap);
+// Sentence about the further processing of the sum of weighted values.
+std::string describe_further_processing(const AttentionTap& tap);
 
-// View that a click on a stage opens: the first with content for the run; null if none.
+// View that a click on a stage opens: the first related view with content; null if none.
 const View* view_of_stage(FlowStage stage, const Trace& trace);
 
-// "62%", "0.4%"; if not `is_share`: "-0.310".
-std::string weight_words(double weight, bool is_share);
+// "62%", "0.4%"; without `as_percentage`: "-0.310".
+std::string format_weight(double weight, bool as_percentage);
 // True if the weights of the query sum to one.
-bool weights_are_shares(const FlowSum& sum);
+bool weights_sum_to_one(const FlowSum& sum);
 
 }  // namespace attnscope

@@ -13,13 +13,13 @@ void draw_row(Page& page, const Chart& chart, const GateSet& set, Index row, Col
   page.add(Clip{chart.plot});
   for (Index i = 0; i < set.mean.dim(1); ++i) {
     const auto mean = static_cast<double>(set.mean(row, i));
-    const auto at = static_cast<double>(i);
-    points.push_back({at, mean});
+    const auto token = static_cast<double>(i);
+    points.push_back({token, mean});
     if (!set.deviation.defined() || std::isnan(mean)) continue;
     const auto deviation = static_cast<double>(set.deviation(row, i));
     const double high = chart.at_y(std::min(1.0, mean + deviation));
     const double low = chart.at_y(std::max(0.0, mean - deviation));
-    page.add(FilledBox{{chart.at_x(at) - column / 2, high, std::max(column, 1.0), low - high},
+    page.add(FilledBox{{chart.at_x(token) - column / 2, high, std::max(column, 1.0), low - high},
                        translucent(colour, 0.22)});
   }
   page.add(Clip{});

@@ -19,20 +19,20 @@ constexpr double kMinRow = 0.45;      // em
 constexpr double kLargestColumn = 7;  // em
 constexpr double kMinPlot = 4;        // em
 constexpr double kBars = 6.5;         // em
-constexpr double kChart = 0.32;       // share of the height for the chart
+constexpr double kChart = 0.32;       // fraction of the height for the chart
 constexpr double kMinChart = 7;       // em
 constexpr double kMaxChart = 15;      // em
 
 // Upper limit of the chart's y axis.
 double largest_gate(const GateSets& sets) {
-  double most = 0;
+  double maximum = 0;
   for (const GateSet& set : sets) {
     for (Index n = 0; n < set.mean.size(); ++n) {
       const float high = set.mean[n] + (set.deviation.defined() ? set.deviation[n] : 0);
-      if (!std::isnan(high)) most = std::max(most, static_cast<double>(high));
+      if (!std::isnan(high)) maximum = std::max(maximum, static_cast<double>(high));
     }
   }
-  return most > 0 ? std::min(1.05 * most, 1.0) : 1;
+  return maximum > 0 ? std::min(1.05 * maximum, 1.0) : 1;
 }
 
 TokenAxis row_axis(const GateSet& set) {
@@ -122,12 +122,12 @@ class GatePlacer {
       const double gap = places_.bars > 0 ? places_.bars + 0.7 * em() : 0;
       m.right = {m.plot.right() + gap, m.plot.y, bar_, m.plot.height};
       m.pinned_column = pinned;
-      PairAt at = pair_at(m);
-      at.columns = places_.length();
+      PairAt pairs = pair_at(m);
+      pairs.columns = places_.length();
       if (input.interaction.pointer) {
-        std::tie(m.hovered_row, m.hovered_column) = at(*input.interaction.pointer);
+        std::tie(m.hovered_row, m.hovered_column) = pairs(*input.interaction.pointer);
       }
-      places_.pairs.push_back(at);
+      places_.pairs.push_back(pairs);
       places_.maps.push_back(std::move(m));
     }
     const std::size_t foot = places_.sets.size() + 1;
@@ -170,8 +170,8 @@ std::function<std::optional<Hit>(Point)> gate_hits(const ViewInput& input,
   std::vector<Index> rows(places.tokens.size(), -1);
   if (found.tap != nullptr) {
     for (Index i = 0; i < found.tap->queries(); ++i) {
-      const Index at = input.trace.token_index(found.tap->query_rows, found.tap->queries(), i);
-      if (at >= 0 && at < places.length()) rows[static_cast<std::size_t>(at)] = i;
+      const Index n = input.trace.token_index(found.tap->query_rows, found.tap->queries(), i);
+      if (n >= 0 && n < places.length()) rows[static_cast<std::size_t>(n)] = i;
     }
   }
   std::vector<std::vector<GateSet::Row>> set_rows;
@@ -196,18 +196,18 @@ std::vector<Handle> gate_handles(const GatePlaces& places) {
   for (std::size_t n = 0; n < places.sets.size(); ++n) {
     const MatrixPlot& m = places.maps[n];
     const std::vector<GateSet::Row>& rows = places.sets[n].rows;
-    const double high = m.plot.height / static_cast<double>(rows.size());
+    const double row_height = m.plot.height / static_cast<double>(rows.size());
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const GateSet::Row& gate_row = rows[r];
       if (gate_row.layer < 0) continue;
-      handles.push_back(
-          {.area = {m.plot.x - m.left, m.plot.y + static_cast<double>(r) * high, m.left, high},
-           .help = "Show " + gate_row.label() + " below, and in other views.",
-           .click = [gate_row](Session& e) {
-             e.view.layer = gate_row.layer;
-             if (gate_row.head >= 0) e.view.head = gate_row.head;
-             if (gate_row.step >= 0) e.view.part.step = gate_row.step;
-           }});
+      handles.push_back({.area = {m.plot.x - m.left, m.plot.y + static_cast<double>(r) * row_height,
+                                  m.left, row_height},
+                         .help = "Show " + gate_row.label() + " below, and in other views.",
+                         .click = [gate_row](Session& session) {
+                           session.view.layer = gate_row.layer;
+                           if (gate_row.head >= 0) session.view.head = gate_row.head;
+                           if (gate_row.step >= 0) session.view.part.step = gate_row.step;
+                         }});
     }
   }
   return handles;

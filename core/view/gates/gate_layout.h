@@ -17,10 +17,10 @@ struct GatePlaces {
   const std::vector<TraceToken>& tokens;
   std::vector<MatrixPlot> maps{};  // one per set
   std::vector<PairAt> pairs{};     // one per set
-  double top = 0;                  // of the summary line
+  double top = 0;                  // top of the summary line
   double bars = 0;                 // width of the bars next to the maps; 0: omitted
-  double bottom = 0;               // of the maps
-  double chart_height = 0;         // 0: omitted
+  double bottom = 0;               // bottom of the maps
+  double chart_height = 0;         // 0: the chart is omitted
   ChartAxis gate_axis{};           // y axis of the chart
 
   Index length() const { return static_cast<Index>(tokens.size()); }
@@ -28,17 +28,17 @@ struct GatePlaces {
   // Width of labels and cells.
   double width() const { return maps.front().left + maps.front().plot.width; }
   Index pinned_token() const { return maps.front().pinned_column; }
-  // The hovered row of a set, else the row of the selected layer (and head), else the first row.
+  // Index of the hovered row of a set, else of the selected layer (and head), else 0.
   Index shown_row(const ViewInput& input, std::size_t set) const;
 };
 
 // Heights of text, in em.
 struct GateMeasures {
-  static constexpr double line = 1.6;   // of a line of text
-  static constexpr double title = 1.5;  // of a map's title
+  static constexpr double line = 1.6;   // height of a line of text
+  static constexpr double title = 1.5;  // height of a map's title
 };
 
-// Empty if there is no space.
+// Returns nullopt if there is no space.
 std::optional<GatePlaces> place_gates(const Page& page, const Box& inside, const GateSets& sets,
                                       const std::vector<TraceToken>& tokens);
 

@@ -27,12 +27,12 @@ ColourRange gate_range(const ViewSettings& view, const GateSets& sets) {
     }
   }
   if (!(range.most > 0)) range.most = 1;
-  const bool differ = range.most - range.least > 1e-3;
-  if (view.colour_end != ColourEnd::Largest || !differ) range.least = 0;
+  const bool has_spread = range.most - range.least > 1e-3;
+  if (view.colour_end != ColourEnd::Largest || !has_spread) range.least = 0;
   return range;
 }
 
-void draw_words(Page& page, const GateSet& set, const MatrixPlot& m, double bars) {
+void draw_titles(Page& page, const GateSet& set, const MatrixPlot& m, double bars) {
   const double em = page.em(), x = m.plot.x - m.left;
   const std::string note = set.untrained ? " (untrained)" : "";
   page.add(Text{{x, m.plot.y - m.top - (GateMeasures::title - 0.6) * em},
@@ -87,14 +87,14 @@ void draw_frame(Page& page, const MatrixPlot& m, Index token) {
   page.add(Clip{});
 }
 
-void draw_means(Page& page, const GateSet& set, const MatrixPlot& m, double width, double most) {
+void draw_means(Page& page, const GateSet& set, const MatrixPlot& m, double width, double range) {
   RowBars bars;
   for (Index row = 0; row < gate_rows(set); ++row) {
     bars.values.push_back(set.row_mean(row));
     bars.numbers.push_back(gate_number(bars.values.back()));
   }
   bars.titles = {"mean"};
-  bars.least_range = most;
+  bars.min_range = range;
   const double gap = 0.7 * page.em();
   draw_row_bars(page, {m.plot.right() + gap, m.plot.y, width - gap, m.plot.height}, m, bars);
 }
@@ -106,7 +106,7 @@ void draw_gate_maps(Page& page, const GatePlaces& places, Index token) {
   for (std::size_t n = 0; n < places.sets.size(); ++n) {
     const GateSet& set = places.sets[n];
     const MatrixPlot& m = places.maps[n];
-    draw_words(page, set, m, places.bars);
+    draw_titles(page, set, m, places.bars);
     HeatMap cells = matrix_cells(m);
     cells.values = set.mean;
     cells.missing = blend(page.theme().background, page.theme().line, 0.35);

@@ -14,24 +14,24 @@ Stack gate_stack(const ViewInput& input) {
 }
 
 // The maximum, if gates differ: ", at “?” in layer 0 up to 0.15".
-std::string maximum_words(const GateSet& set, const std::vector<TraceToken>& tokens) {
+std::string describe_maximum(const GateSet& set, const std::vector<TraceToken>& tokens) {
   Index row = -1, token = -1;
-  float least = 2, most = -1;
+  float minimum = 2, maximum = -1;
   for (Index r = 0; r < gate_rows(set); ++r) {
     for (Index i = 0; i < set.mean.dim(1); ++i) {
       const float value = set.mean(r, i);
       if (std::isnan(value)) continue;
-      least = std::min(least, value);
-      if (value <= most) continue;
-      most = value;
+      minimum = std::min(minimum, value);
+      if (value <= maximum) continue;
+      maximum = value;
       row = r;
       token = i;
     }
   }
-  if (row < 0 || most - least < 0.005F) return "";
+  if (row < 0 || maximum - minimum < 0.005F) return "";
   const std::string place = set.rows[static_cast<std::size_t>(row)].label();
   return ", at “" + tokens[static_cast<std::size_t>(token)].label + "”" +
-         (place.empty() ? "" : " in " + place) + " " + gate_number(static_cast<double>(most));
+         (place.empty() ? "" : " in " + place) + " " + gate_number(static_cast<double>(maximum));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Refusal gates_refusal(const GateSets& sets) {
   return sets.empty() ? Refusal{"No gates here", "Choose the decoder."} : Refusal{};
 }
 
-std::shared_ptr<const GateSets> shown_gates(const ViewInput& input) {
+std::shared_ptr<const GateSets> selected_gates(const ViewInput& input) {
   const Stack stack = gate_stack(input);
   return cached_numbers(input, source_of(input.trace), CacheKey("gates", stack),
                         [&] { return gates_of(input.trace, stack); });
@@ -67,44 +67,44 @@ std::string gate_number(double value) {
   return std::isnan(value) ? "none" : fixed(value, 2);
 }
 
-std::string about_gates(const GateSets& sets) {
-  std::string words;
+std::string describe_gates(const GateSets& sets) {
+  std::string text;
   for (const GateSet& set : sets) {
-    words += (words.empty() ? "Gates: " : "; ") + set.title + " (" + set.closed + ", " + set.open +
-             (set.untrained ? "; untrained, so half open everywhere" : "") + ")";
+    text += (text.empty() ? "Gates: " : "; ") + set.title + " (" + set.closed + ", " + set.open +
+            (set.untrained ? "; untrained, so half open everywhere" : "") + ")";
   }
-  return words + ".";
+  return text + ".";
 }
 
 std::vector<std::string> gates_summary(const GateSets& sets,
                                        const std::vector<TraceToken>& tokens) {
   std::string long_text, short_text;
   for (const GateSet& set : sets) {
-    const std::string mean = gate_number(set.all_mean());
+    const std::string mean = gate_number(set.overall_mean());
     const std::string note = set.untrained ? " (untrained)" : "";
     long_text += (long_text.empty() ? "" : "; ") + set.short_title + " " + mean + note +
-                 maximum_words(set, tokens);
+                 describe_maximum(set, tokens);
     short_text += (short_text.empty() ? "" : ", ") + set.short_title + " " + mean + note;
   }
   return {"Mean gate values: " + long_text + ".", "Mean gates: " + short_text + ".", short_text};
 }
 
-std::string gate_words(const GateSet& set, Index row, Index token) {
+std::string describe_token_gates(const GateSet& set, Index row, Index token) {
   const std::string place = set.rows[static_cast<std::size_t>(row)].label();
-  const std::string words = set.short_title + (place.empty() ? " " : ", " + place + ", ");
+  const std::string text = set.short_title + (place.empty() ? " " : ", " + place + ", ");
   const auto mean = static_cast<double>(set.mean(row, token));
-  if (std::isnan(mean)) return words + "no gate";
-  if (!set.deviation.defined()) return words + gate_number(mean);
+  if (std::isnan(mean)) return text + "no gate";
+  if (!set.deviation.defined()) return text + gate_number(mean);
   const auto number_of = [&](const Tensor& numbers) {
     return gate_number(static_cast<double>(numbers(row, token)));
   };
-  return words + gate_number(mean) + " ± " + number_of(set.deviation) + " (" +
-         number_of(set.least) + " to " + number_of(set.most) + ")";
+  return text + gate_number(mean) + " ± " + number_of(set.deviation) + " (" + number_of(set.least) +
+         " to " + number_of(set.most) + ")";
 }
 
 ViewData gates_data(const ViewInput& input) {
   gates_refusal(input.trace).throw_if_refused();
-  const auto sets = shown_gates(input);
+  const auto sets = selected_gates(input);
   gates_refusal(*sets).throw_if_refused();
   std::vector<std::string> tokens;
   for (const TraceToken& token : gate_tokens(input)) tokens.push_back(token.label);

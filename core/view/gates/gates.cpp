@@ -22,15 +22,15 @@ class Gates {
     page_.text({inside.x, places_.top + 0.7 * em},
                page_.fitting(gates_summary(places_.sets, places_.tokens), em, inside.width), em);
     draw_gate_maps(page_, places_, hovered_token());
-    double bottom = places_.bottom, below = 0.8 * em;
+    double bottom = places_.bottom, gap = 0.8 * em;
     if (places_.chart_height > 0) {
       draw_gate_chart(page_, places_, chart_);
       if (!chart_.chart.empty()) {
         bottom += places_.chart_height;
-        below = 0.7 * em;
+        gap = 0.7 * em;
       }
     }
-    if (places_.chart_height == 0 || !chart_.chart.empty()) draw_hovered(bottom + below);
+    if (places_.chart_height == 0 || !chart_.chart.empty()) draw_hovered(bottom + gap);
     return finish(bottom);
   }
 
@@ -42,8 +42,8 @@ class Gates {
     const Chart& chart = chart_.chart;
     if (input_.interaction.pointer && !chart.empty() &&
         chart.plot.contains(*input_.interaction.pointer)) {
-      const double at = std::round(chart.value_x(input_.interaction.pointer->x));
-      if (at >= 0 && at < static_cast<double>(places_.length())) return static_cast<Index>(at);
+      const double i = std::round(chart.value_x(input_.interaction.pointer->x));
+      if (i >= 0 && i < static_cast<double>(places_.length())) return static_cast<Index>(i);
     }
     return -1;
   }
@@ -52,19 +52,19 @@ class Gates {
   void draw_hovered(double y) {
     Index token = hovered_token();
     if (token < 0) token = places_.pinned_token();
-    std::string words;
+    std::string text;
     if (token >= 0) {
-      words = "“" + places_.tokens[static_cast<std::size_t>(token)].label + "”";
+      text = "“" + places_.tokens[static_cast<std::size_t>(token)].label + "”";
       for (std::size_t n = 0; n < places_.sets.size(); ++n) {
-        words += (n == 0 ? ": " : "; ") +
-                 gate_words(places_.sets[n], places_.shown_row(input_, n), token);
+        text += (n == 0 ? ": " : "; ") +
+                describe_token_gates(places_.sets[n], places_.shown_row(input_, n), token);
       }
     } else if (places_.sets.front().id == "memory" && !input_.figure.framed) {
-      words = "grey: memory is empty";
+      text = "grey: memory is empty";
     }
-    if (words.empty()) return;
+    if (text.empty()) return;
     page_.faint_text({places_.left(), y},
-                     page_.fitting({words}, page_.small(), places_.width() + places_.bars),
+                     page_.fitting({text}, page_.small(), places_.width() + places_.bars),
                      page_.small());
   }
 
@@ -94,10 +94,10 @@ ViewLayout lay_out_gates(const ViewInput& input) {
   Page page(input);
   if (const Refusal nothing = check_has_attention(input)) return nothing.message(page);
   if (const Refusal refusal = gates_refusal(input.trace)) return refusal.message(page);
-  const auto sets = shown_gates(input);
+  const auto sets = selected_gates(input);
   if (const Refusal refusal = gates_refusal(*sets)) return refusal.message(page);
   const Box inside =
-      page.frame(input.trace.model + " · gates", caption(input.trace, about_gates(*sets)));
+      page.frame(input.trace.model + " · gates", caption(input.trace, describe_gates(*sets)));
   const std::optional<GatePlaces> places = place_gates(page, inside, *sets, gate_tokens(input));
   return places ? Gates(input, page, *places).lay_out(inside) : no_space(page);
 }

@@ -21,24 +21,24 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kId = "graph";
-constexpr double kNode = 0.42;                       // em: radius
-constexpr double kThinnest = 0.06, kThickest = 0.5;  // em of an edge
+constexpr double kNode = 0.42;                       // em: radius of a node
+constexpr double kThinnest = 0.06, kThickest = 0.5;  // em: width of an edge
 
 struct Node {
-  Point at;
+  Point centre;
   std::string label;
 };
 
 struct DrawnGraph {
   const AttentionTap& tap;
   Index head;
-  Box box;  // of the node centres
+  Box box;  // area of the node centres
   std::vector<Node> nodes;
   GraphEdges edges;
   Tensor weights;              // [L_q, L_k]
-  double largest = 1;          // of the edges' weights
-  Index query = -1, key = -1;  // in focus
-  bool line = false;           // line layout
+  double largest = 1;          // largest weight of an edge
+  Index query = -1, key = -1;  // highlighted nodes; -1: none
+  bool is_line = false;        // line layout
   double bottom = 0;           // lower limit of labels
 };
 
@@ -79,7 +79,7 @@ Point to_square(const Box& box, Point p) {
 Index node_at(const std::vector<Node>& nodes, Point p, double reach) {
   Index nearest = -1;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    const double distance = std::hypot(nodes[n].at.x - p.x, nodes[n].at.y - p.y);
+    const double distance = std::hypot(nodes[n].centre.x - p.x, nodes[n].centre.y - p.y);
     if (distance > reach) continue;
     reach = distance;
     nearest = static_cast<Index>(n);
@@ -87,17 +87,17 @@ Index node_at(const std::vector<Node>& nodes, Point p, double reach) {
   return nearest;
 }
 
-// Edge from a query to its key: in the line layout an arc (above the line to earlier keys, below to
-// later ones), otherwise straight, or bent slightly if `bent`.
-Line edge_line(const DrawnGraph& d, Index from, Index to, bool bent, Colour colour,
+// Edge from a query to its key. In the line layout an arc, above the line to earlier keys and below
+// it to later ones; otherwise a straight line, or a slight curve if `is_bent`.
+Line edge_line(const DrawnGraph& d, Index from, Index to, bool is_bent, Colour colour,
                double thickness) {
-  const Point a = d.nodes[static_cast<std::size_t>(from)].at;
-  const Point b = d.nodes[static_cast<std::size_t>(to)].at;
+  const Point a = d.nodes[static_cast<std::size_t>(from)].centre;
+  const Point b = d.nodes[static_cast<std::size_t>(to)].centre;
   Line line{{}, colour, thickness};
-  if (d.line) {
+  if (d.is_line) {
     const double radius = std::abs(a.x - b.x) / 2;
-    const double room = from > to ? a.y - d.box.y : d.box.bottom() - a.y;
-    const double flat = std::min(1.0, room / radius);
+    const double space = from > to ? a.y - d.box.y : d.box.bottom() - a.y;
+    const double flat = std::min(1.0, space / radius);
     const double middle = (a.x + b.x) / 2, up = from > to ? -1 : 1;
     for (int n = 0; n <= 32; ++n) {
       const double angle = std::numbers::pi * n / 32;
@@ -106,7 +106,7 @@ Line edge_line(const DrawnGraph& d, Index from, Index to, bool bent, Colour colo
     }
     return line;
   }
-  if (!bent) {
+  if (!is_bent) {
     line.points = {a, b};
     return line;
   }
@@ -124,11 +124,11 @@ Line edge_line(const DrawnGraph& d, Index from, Index to, bool bent, Colour colo
 void draw_arrow_head(Page& page, const Line& line, double radius) {
   const Point end = line.points.back();
   std::size_t n = line.points.size() - 1;
-  Point before = line.points[n];
-  while (n > 0 && std::hypot(before.x - end.x, before.y - end.y) < 2 * radius) {
-    before = line.points[--n];
+  Point start = line.points[n];
+  while (n > 0 && std::hypot(start.x - end.x, start.y - end.y) < 2 * radius) {
+    start = line.points[--n];
   }
-  const double angle = std::atan2(before.y - end.y, end.x - before.x);
+  const double angle = std::atan2(start.y - end.y, end.x - start.x);
   const Point tip = on_circle(end, -radius, angle);
   const double size = std::max(0.5 * page.em(), 2 * line.thickness), spread = 0.42;
   const double back = angle + std::numbers::pi;
@@ -150,18 +150,18 @@ Colour edge_colour(const Page& page) {
 
 void draw_edges(Page& page, const DrawnGraph& d) {
   const double em = page.em();
-  const Colour strong = edge_colour(page);
-  const auto draw = [&](bool focused) {
+  const Colour full_colour = edge_colour(page);
+  const auto draw = [&](bool is_focused) {
     for (const auto& [from, to] : d.edges.pairs) {
-      if (in_focus(d, from, to) != focused) continue;
-      const double share = std::abs(static_cast<double>(d.weights(from, to))) / d.largest;
-      Colour colour = blend(page.theme().line, strong, 0.15 + 0.85 * std::sqrt(share));
-      if (!focused) colour = translucent(page.theme().line, 0.35);
+      if (in_focus(d, from, to) != is_focused) continue;
+      const double fraction = std::abs(static_cast<double>(d.weights(from, to))) / d.largest;
+      Colour colour = blend(page.theme().line, full_colour, 0.15 + 0.85 * std::sqrt(fraction));
+      if (!is_focused) colour = translucent(page.theme().line, 0.35);
       const bool has_reverse = std::ranges::binary_search(d.edges.pairs, Edge(to, from));
       const Line line = edge_line(d, from, to, has_reverse, colour,
-                                  (kThinnest + (kThickest - kThinnest) * share) * em);
+                                  (kThinnest + (kThickest - kThinnest) * fraction) * em);
       page.add(line);
-      if (focused && d.edges.pairs.size() <= 400) draw_arrow_head(page, line, kNode * em);
+      if (is_focused && d.edges.pairs.size() <= 400) draw_arrow_head(page, line, kNode * em);
     }
   };
   draw(false);
@@ -170,83 +170,83 @@ void draw_edges(Page& page, const DrawnGraph& d) {
 
 // Direction of a label: away from the edges at its node, otherwise from the centre.
 Point label_direction(const DrawnGraph& d, Index node) {
-  const Point at = d.nodes[static_cast<std::size_t>(node)].at;
-  Point away{0, 0};
+  const Point centre = d.nodes[static_cast<std::size_t>(node)].centre;
+  Point direction{0, 0};
   Index count = 0;
   const auto add = [&](Point from) {
-    const double distance = std::max(1e-9, std::hypot(at.x - from.x, at.y - from.y));
-    away.x += (at.x - from.x) / distance;
-    away.y += (at.y - from.y) / distance;
+    const double distance = std::max(1e-9, std::hypot(centre.x - from.x, centre.y - from.y));
+    direction.x += (centre.x - from.x) / distance;
+    direction.y += (centre.y - from.y) / distance;
     ++count;
   };
   for (const auto& [from, to] : d.edges.pairs) {
     if (from == node || to == node)
-      add(d.nodes[static_cast<std::size_t>(from == node ? to : from)].at);
+      add(d.nodes[static_cast<std::size_t>(from == node ? to : from)].centre);
   }
   add({d.box.x + d.box.width / 2, d.box.y + d.box.height / 2});
-  const double distance = std::hypot(away.x, away.y);
+  const double distance = std::hypot(direction.x, direction.y);
   if (distance < 0.2 * static_cast<double>(count)) {  // edges on both sides
-    return {std::abs(away.y) > std::abs(away.x) ? 1.0 : 0.0,
-            std::abs(away.y) > std::abs(away.x) ? 0.0 : -1.0};
+    return {std::abs(direction.y) > std::abs(direction.x) ? 1.0 : 0.0,
+            std::abs(direction.y) > std::abs(direction.x) ? 0.0 : -1.0};
   }
-  return {away.x / distance, away.y / distance};
+  return {direction.x / distance, direction.y / distance};
 }
 
-// A label and its box.
 struct NodeLabel {
   Text text;
   Box box;
 };
 
-NodeLabel label_of(const Page& page, const DrawnGraph& d, Index at) {
-  const Node& node = d.nodes[static_cast<std::size_t>(at)];
+NodeLabel label_of(const Page& page, const DrawnGraph& d, Index index) {
+  const Node& node = d.nodes[static_cast<std::size_t>(index)];
   const double em = page.em(), radius = kNode * em;
-  const bool marked = at == d.query || at == d.key;
-  const double size = d.nodes.size() > 60 && !marked ? page.small() : em;
+  const bool is_marked = index == d.query || index == d.key;
+  const double size = d.nodes.size() > 60 && !is_marked ? page.small() : em;
   const double cell = d.box.width / static_cast<double>(d.nodes.size());
-  const std::string label = page.ellipsised(node.label, size, d.line ? 6 * em : 10 * em, marked);
-  const double width = page.width_of(label, size, marked), half = 0.65 * size;
-  if (d.line) {  // below the forward arcs, vertical if space is short
-    const bool upright = cell < 3.2 * em;
-    const Point below{node.at.x, d.box.bottom() + 1.1 * em};
-    const Text text{below,
+  const std::string label =
+      page.ellipsised(node.label, size, d.is_line ? 6 * em : 10 * em, is_marked);
+  const double width = page.width_of(label, size, is_marked), half = 0.65 * size;
+  if (d.is_line) {  // below the forward arcs, vertical if space is short
+    const bool is_vertical = cell < 3.2 * em;
+    const Point foot{node.centre.x, d.box.bottom() + 1.1 * em};
+    const Text text{foot,
                     label,
                     page.theme().text,
                     size,
-                    upright ? Align::End : Align::Middle,
-                    upright ? 90.0 : 0.0,
-                    marked};
-    if (upright) return {text, {below.x - half, below.y - 2, 2 * half, width + 4}};
-    return {text, {below.x - width / 2, below.y - half, width, 2 * half}};
+                    is_vertical ? Align::End : Align::Middle,
+                    is_vertical ? 90.0 : 0.0,
+                    is_marked};
+    if (is_vertical) return {text, {foot.x - half, foot.y - 2, 2 * half, width + 4}};
+    return {text, {foot.x - width / 2, foot.y - half, width, 2 * half}};
   }
-  const Point aside = label_direction(d, at);
-  const Align align = std::abs(aside.x) < 0.35 ? Align::Middle
-                      : aside.x > 0            ? Align::Start
-                                               : Align::End;
-  const Point place{node.at.x + aside.x * (radius + 0.5 * em),
-                    node.at.y + aside.y * (radius + 0.9 * em)};
+  const Point direction = label_direction(d, index);
+  const Align align = std::abs(direction.x) < 0.35 ? Align::Middle
+                      : direction.x > 0            ? Align::Start
+                                                   : Align::End;
+  const Point place{node.centre.x + direction.x * (radius + 0.5 * em),
+                    node.centre.y + direction.y * (radius + 0.9 * em)};
   const double left = place.x - (align == Align::Middle ? width / 2
                                  : align == Align::End  ? width
                                                         : 0);
-  return {{place, label, page.theme().text, size, align, 0, marked},
+  return {{place, label, page.theme().text, size, align, 0, is_marked},
           {left - 2, place.y - half, width + 4, 2 * half}};
 }
 
 // Draws the labels that fit, highlighted ones first.
 void draw_labels(Page& page, const DrawnGraph& d) {
   std::vector<Box> occupied;
-  const auto draw = [&](Index at) {
-    const NodeLabel label = label_of(page, d, at);
+  const auto draw = [&](Index index) {
+    const NodeLabel label = label_of(page, d, index);
     const Box& box = label.box;
-    const bool outside = box.x < 0 || box.y < 0 || box.right() > page.input().canvas.width ||
-                         box.bottom() > d.bottom;
-    const bool covered = std::ranges::any_of(occupied, [&](const Box& other) {
+    const bool is_outside = box.x < 0 || box.y < 0 || box.right() > page.input().canvas.width ||
+                            box.bottom() > d.bottom;
+    const bool is_covered = std::ranges::any_of(occupied, [&](const Box& other) {
       return box.x < other.right() && other.x < box.right() && box.y < other.bottom() &&
              other.y < box.bottom();
     });
-    if (outside || covered) return;
+    if (is_outside || is_covered) return;
     occupied.push_back(box);
-    if (!d.line) {
+    if (!d.is_line) {
       page.add(FilledBox{box, translucent(page.theme().background, 0.8), 0.2 * page.em()});
     }
     page.add(label.text);
@@ -254,8 +254,8 @@ void draw_labels(Page& page, const DrawnGraph& d) {
   for (const Index marked : {d.query, d.key}) {
     if (marked >= 0) draw(marked);
   }
-  for (Index at = 0; at < static_cast<Index>(d.nodes.size()); ++at) {
-    if (at != d.query && at != d.key) draw(at);
+  for (Index index = 0; index < static_cast<Index>(d.nodes.size()); ++index) {
+    if (index != d.query && index != d.key) draw(index);
   }
 }
 
@@ -263,16 +263,16 @@ void draw_nodes(Page& page, const DrawnGraph& d) {
   const double radius = kNode * page.em();
   for (std::size_t n = 0; n < d.nodes.size(); ++n) {
     const Node& node = d.nodes[n];
-    const auto at = static_cast<Index>(n);
-    const bool marked = at == d.query || at == d.key;
-    const double self = std::abs(static_cast<double>(d.weights(at, at))) / d.largest;
+    const auto index = static_cast<Index>(n);
+    const bool is_marked = index == d.query || index == d.key;
+    const double self = std::abs(static_cast<double>(d.weights(index, index))) / d.largest;
     Colour fill =
         blend(page.theme().background, edge_colour(page), 0.12 + 0.88 * std::min(1.0, self));
-    page.add(disc(node.at, radius, fill));
-    const Colour rim = at == d.query ? query_colour(page.theme())
-                       : at == d.key ? key_colour(page.theme())
-                                     : page.theme().text;
-    page.add(circle(node.at, radius, rim, marked ? 2.5 : 1.2));
+    page.add(disc(node.centre, radius, fill));
+    const Colour rim = index == d.query ? query_colour(page.theme())
+                       : index == d.key ? key_colour(page.theme())
+                                        : page.theme().text;
+    page.add(circle(node.centre, radius, rim, is_marked ? 2.5 : 1.2));
   }
   draw_labels(page, d);
 }
@@ -281,12 +281,12 @@ void draw_nodes(Page& page, const DrawnGraph& d) {
 double draw_widths(Page& page, const DrawnGraph& d, const Box& box, const std::string& advice) {
   const double em = page.em(), y = box.y + 0.8 * em;
   double x = box.x;
-  for (const double share : {0.25, 1.0}) {
-    const std::string text = "weight " + brief(share * d.largest, 2);
+  for (const double fraction : {0.25, 1.0}) {
+    const std::string text = "weight " + brief(fraction * d.largest, 2);
     if (x + 3 * em + page.width_of(text, page.small()) > box.right()) break;
     page.add(Line{{{x, y}, {x + 2 * em, y}},
-                  blend(page.theme().line, edge_colour(page), 0.15 + 0.85 * std::sqrt(share)),
-                  (kThinnest + (kThickest - kThinnest) * share) * em});
+                  blend(page.theme().line, edge_colour(page), 0.15 + 0.85 * std::sqrt(fraction)),
+                  (kThinnest + (kThickest - kThinnest) * fraction) * em});
     page.text({x + 2.5 * em, y}, text, page.small());
     x += 3.5 * em + page.width_of(text, page.small());
   }
@@ -306,8 +306,8 @@ void move_node(Session& session, Index node, Point to) {
   std::erase_if(moved, [&](const auto& place) {
     return place.size() < 3 || (place[0] == node && is_of_layout(place, layout));
   });
-  const auto unit = [](double share) {
-    return static_cast<Index>(std::lround(share * kPlaceUnit));
+  const auto unit = [](double coordinate) {
+    return static_cast<Index>(std::lround(coordinate * kPlaceUnit));
   };
   moved.push_back({node, unit(to.x), unit(to.y), layout});
   values.set("moved", moved);
@@ -319,21 +319,21 @@ void add_strokes(const ViewInput& input, const DrawnGraph& d, const Box& area, d
                  ViewLayout& layout) {
   const Values settings = view_values(input.session.view, kId);
   const std::string tool = settings.choice("tool");
-  const bool draws = tool == "edges" && is_graph(d.tap);
-  const bool moves = !draws && tool != "look" && !d.line;
-  if (!draws && !moves) return;
+  const bool edits = tool == "edges" && is_graph(d.tap);
+  const bool moves = !edits && tool != "look" && !d.is_line;
+  if (!edits && !moves) return;
   const double reach = 1.6 * em;
   Handle handle{area, "", {}, {}};
-  handle.stroke = [draws, reach, nodes = d.nodes, box = d.box, choice = edge_choice(d.tap, d.head)](
+  handle.stroke = [edits, reach, nodes = d.nodes, box = d.box, choice = edge_choice(d.tap, d.head)](
                       const std::vector<Point>& path, Session& session) {
     const Index from = node_at(nodes, path.front(), reach);
     if (from < 0) return;
-    if (!draws) return move_node(session, from, to_square(box, path.back()));
+    if (!edits) return move_node(session, from, to_square(box, path.back()));
     const Index to = node_at(nodes, path.back(), reach);
     if (to < 0 || to == from) return;
-    std::optional<Choice>& of_head = governing_variant(session);
-    of_head =
-        graph_choice(toggled(choice.edges, choice.one_way, {from, to}), choice.one_way, of_head);
+    std::optional<Choice>& head_variant = governing_variant(session);
+    head_variant = graph_choice(toggle_edge(choice.edges, choice.is_directed, {from, to}),
+                                choice.is_directed, head_variant);
   };
   layout.handles.push_back(std::move(handle));
 }
@@ -343,7 +343,7 @@ std::string advice_of(const ViewInput& input, const DrawnGraph& d) {
   if (tool == "edges" && is_graph(d.tap)) {
     return "Drag from token to token to add or remove an edge.";
   }
-  if (tool != "look" && !d.line) return "Drag a token to move it.";
+  if (tool != "look" && !d.is_line) return "Drag a token to move it.";
   return "";
 }
 
@@ -353,21 +353,21 @@ DrawnGraph graph_of(const ViewInput& input, const Page& page, const SelectedTap&
   const double em = page.em();
   const Values settings = view_values(input.session.view, kId);
   DrawnGraph d{tap, found.head, {}, {}, edges_of(tap, found.head), tap.attention(found.head)};
-  d.line = settings.choice("layout") == "line";
+  d.is_line = settings.choice("layout") == "line";
   d.bottom = inside.bottom();
   const TokenAxis axis = query_axis(input.trace, tap);
   double widest = 2 * em;
   for (const std::string& label : axis.labels) widest = std::max(widest, page.width_of(label, em));
   widest = std::min(widest, 0.2 * inside.width);
-  const double side = d.line ? 2 * em : widest + 1.5 * em;
-  const double labels = d.line ? 0 : 2.2 * em, below = d.line ? 7.5 * em : labels;
-  d.box = {inside.x + side, inside.y + labels + 0.5 * em, std::max(0.0, inside.width - 2 * side),
-           std::max(0.0, inside.height - labels - below - em)};
+  const double side = d.is_line ? 2 * em : widest + 1.5 * em;
+  const double top = d.is_line ? 0 : 2.2 * em, bottom = d.is_line ? 7.5 * em : top;
+  d.box = {inside.x + side, inside.y + top + 0.5 * em, std::max(0.0, inside.width - 2 * side),
+           std::max(0.0, inside.height - top - bottom - em)};
   std::vector<Point> places = places_of(settings, d.edges.pairs, tap.queries());
   const bool has_forward =
       std::ranges::any_of(d.edges.pairs, [](const Edge& e) { return e.second > e.first; });
   for (std::size_t n = 0; n < places.size(); ++n) {
-    if (d.line && !has_forward) places[n].y = 1;  // all arcs are above the line
+    if (d.is_line && !has_forward) places[n].y = 1;  // all arcs are above the line
     d.nodes.push_back({to_page(d.box, places[n]), axis.labels[n]});
   }
   d.largest = 0;
@@ -405,29 +405,28 @@ ViewLayout lay_out_graph(const ViewInput& input) {
                                " attends along, from query to key; width: weight; " +
                                describe(input.trace, tap) + "."));
   const double em = page.em(), key_height = 1.8 * em;
-  Box above = inside;
-  above.height -= key_height;
-  const DrawnGraph d = graph_of(input, page, found, above);
+  Box plot = inside;
+  plot.height -= key_height;
+  const DrawnGraph d = graph_of(input, page, found, plot);
   if (d.box.width < 8 * em || d.box.height < 4 * em) return no_space(page);
   draw_edges(page, d);
   draw_nodes(page, d);
-  const double bottom = draw_widths(page, d, {inside.x, above.bottom(), inside.width, key_height},
+  const double bottom = draw_widths(page, d, {inside.x, plot.bottom(), inside.width, key_height},
                                     input.figure.framed ? "" : advice_of(input, d));
   ViewLayout layout;
-  add_strokes(input, d, above, em, layout);
+  add_strokes(input, d, plot, em, layout);
   const ViewSettings& view = input.session.view;
   layout.hit = [nodes = d.nodes, reach = 1.6 * em, pinned = view.pinned_query, layer = view.layer,
                 head = view.head](Point p) -> std::optional<Hit> {
     const Index node = node_at(nodes, p, reach);
     if (node < 0) return std::nullopt;
-    const bool other = pinned >= 0 && pinned != node;
-    return Hit{layer, head, other ? pinned : node, other ? node : -1};
+    const bool is_other = pinned >= 0 && pinned != node;
+    return Hit{layer, head, is_other ? pinned : node, is_other ? node : -1};
   };
   layout.list = page.take(bottom);
   return layout;
 }
 
-// Exported numbers: edges and their weights.
 ViewData graph_data(const ViewInput& input) {
   const SelectedTap found = require_tap(input);
   const AttentionTap& tap = *found.tap;

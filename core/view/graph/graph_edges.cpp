@@ -20,7 +20,7 @@ GraphEdges edges_of(const AttentionTap& tap, Index head) {
       edges.pairs.emplace_back(i, j);
       const bool has_reverse = rule_of_pair(tap, head, j, i) >= 0;
       const bool is_future = tap.causal && i > j;  // the reverse would leak future tokens
-      edges.one_way |= !has_reverse && !is_future;
+      edges.is_directed |= !has_reverse && !is_future;
     }
   }
   return edges;
@@ -36,18 +36,18 @@ EdgeChoice edge_choice(const AttentionTap& tap, Index head) {
     return {values.get<Lists>("edges"), values.flag("one_way")};
   }
   const GraphEdges current = edges_of(tap, head);
-  EdgeChoice choice{{}, current.one_way};
+  EdgeChoice choice{{}, current.is_directed};
   for (const auto& [i, j] : current.pairs) {
     const bool has_reverse = std::ranges::binary_search(current.pairs, Edge(j, i));
-    if (current.one_way || i < j || !has_reverse) choice.edges.push_back({i, j});
+    if (current.is_directed || i < j || !has_reverse) choice.edges.push_back({i, j});
   }
   return choice;
 }
 
-Lists toggled(const Lists& edges, bool one_way, const Edge& edge) {
+Lists toggle_edge(const Lists& edges, bool is_directed, const Edge& edge) {
   const auto [i, j] = edge;
   const auto is_edge = [&](const std::vector<Index>& e) {
-    return (e[0] == i && e[1] == j) || (!one_way && e[0] == j && e[1] == i);
+    return (e[0] == i && e[1] == j) || (!is_directed && e[0] == j && e[1] == i);
   };
   Lists changed;
   std::ranges::copy_if(edges, std::back_inserter(changed),

@@ -11,12 +11,11 @@ namespace attnscope {
 
 // Pairs of different tokens that a pattern allows.
 struct GraphEdges {
-  std::vector<Edge> pairs;  // ascending
-  bool one_way = false;     // some pair allows one direction only; false if causal
+  std::vector<Edge> pairs;   // ascending
+  bool is_directed = false;  // a pair allows one direction only, not because of causality
 };
 GraphEdges edges_of(const AttentionTap& tap, Index head);
 
-// Maximum number of tokens in a graph.
 inline constexpr Index kMaxNodes = 200;
 
 // True for the variant `graph`, whose edges can be drawn.
@@ -25,14 +24,14 @@ bool is_graph(const AttentionTap& tap);
 // Edges as parameters of the variant `graph`.
 struct EdgeChoice {
   std::vector<std::vector<Index>> edges;
-  bool one_way = false;
+  bool is_directed = false;
 };
-// Edges of a head: the drawn ones if it has any, else those of its pattern. Edges of causal
-// patterns count in both directions.
+// Edges of a head: those of the parameter `edges` if set, else those of its pattern. Edges of
+// causal patterns count in both directions.
 EdgeChoice edge_choice(const AttentionTap& tap, Index head);
 
-// Adds the edge, or removes it if present; unless `one_way`, both directions are the same edge.
-std::vector<std::vector<Index>> toggled(const std::vector<std::vector<Index>>& edges, bool one_way,
-                                        const Edge& edge);
+// Adds the edge, or removes it if present. Unless `is_directed`, both directions are the same edge.
+std::vector<std::vector<Index>> toggle_edge(const std::vector<std::vector<Index>>& edges,
+                                            bool is_directed, const Edge& edge);
 
 }  // namespace attnscope

@@ -20,13 +20,13 @@ std::vector<Point> circle_places(Index nodes) {
 // Scales positions to the unit square, separately in x and y.
 void fill_square(std::vector<Point>& places) {
   const auto stretch = [&](double Point::*axis) {
-    double least = places.front().*axis, most = least;
+    double minimum = places.front().*axis, maximum = minimum;
     for (const Point& p : places) {
-      least = std::min(least, p.*axis);
-      most = std::max(most, p.*axis);
+      minimum = std::min(minimum, p.*axis);
+      maximum = std::max(maximum, p.*axis);
     }
     for (Point& p : places) {
-      p.*axis = most - least > 1e-9 ? (p.*axis - least) / (most - least) : 0.5;
+      p.*axis = maximum - minimum > 1e-9 ? (p.*axis - minimum) / (maximum - minimum) : 0.5;
     }
   };
   stretch(&Point::x);
@@ -35,7 +35,7 @@ void fill_square(std::vector<Point>& places) {
 
 std::vector<Point> spring_places(Index nodes, const std::vector<Edge>& edges) {
   constexpr int kRounds = 200;
-  constexpr double kMaxHeat = 0.1, kMin = 1e-6;
+  constexpr double kMaxHeat = 0.1, kMinDistance = 1e-6;
   std::vector<Point> places = circle_places(nodes);
   const auto count = static_cast<std::size_t>(nodes);
   const double spring_length = std::sqrt(1 / static_cast<double>(nodes));
@@ -44,7 +44,7 @@ std::vector<Point> spring_places(Index nodes, const std::vector<Edge>& edges) {
     for (std::size_t a = 0; a < count; ++a) {
       for (std::size_t b = a + 1; b < count; ++b) {
         const double x = places[a].x - places[b].x, y = places[a].y - places[b].y;
-        const double distance = std::max(kMin, std::hypot(x, y));
+        const double distance = std::max(kMinDistance, std::hypot(x, y));
         const double size = spring_length * spring_length / (distance * distance);
         moves[a].x += x * size;
         moves[a].y += y * size;
@@ -63,7 +63,7 @@ std::vector<Point> spring_places(Index nodes, const std::vector<Edge>& edges) {
     }
     const double heat = kMaxHeat * (1 - static_cast<double>(round) / kRounds);
     for (std::size_t n = 0; n < count; ++n) {
-      const double length = std::max(kMin, std::hypot(moves[n].x, moves[n].y));
+      const double length = std::max(kMinDistance, std::hypot(moves[n].x, moves[n].y));
       const double step = std::min(length, heat) / length;
       places[n].x += moves[n].x * step;
       places[n].y += moves[n].y * step;

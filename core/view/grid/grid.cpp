@@ -24,54 +24,54 @@ constexpr double kTagReach = 4;      // em: vertical extent of a tag next to the
 constexpr double kPoolNote = 1.6;    // em: note below max-pooled thumbnails
 
 // Decimals that distinguish neighbours in sorted order, up to a limit. Ignores unmeasured heads.
-int digits_of(const std::vector<Thumbnail>& list) {
-  constexpr int kMinDigits = 2, kMaxDigits = 4;
-  for (int digits = kMinDigits; digits < kMaxDigits; ++digits) {
+int decimals_of(const std::vector<Thumbnail>& list) {
+  constexpr int kMinDecimals = 2, kMaxDecimals = 4;
+  for (int decimals = kMinDecimals; decimals < kMaxDecimals; ++decimals) {
     const bool are_distinct =
         std::adjacent_find(list.begin(), list.end(), [&](const auto& a, const auto& b) {
           if (std::isnan(a.measure) || std::isnan(b.measure)) return false;
-          return a.measure != b.measure && fixed(a.measure, digits) == fixed(b.measure, digits);
+          return a.measure != b.measure && fixed(a.measure, decimals) == fixed(b.measure, decimals);
         }) == list.end();
-    if (are_distinct) return digits;
+    if (are_distinct) return decimals;
   }
-  return kMaxDigits;
+  return kMaxDecimals;
 }
 
-// Draws text in a font reduced to fit the width, down to kMinLetters of the small font.
-void draw_small(Page& page, Point at, const std::string& text, double width, Align align,
-                bool faint) {
-  const double whole = page.width_of(text, page.small());
-  const double size = page.small() * std::clamp(width / std::max(whole, 1.0), kMinLetters, 1.0);
-  const std::string shown = page.ellipsised(text, size, width);
-  if (faint) {
-    page.faint_text(at, shown, size, align);
+// Draws text in a font reduced to fit the width, down to kMinFontScale of the small font.
+void draw_shrunk_text(Page& page, Point at, const std::string& text, double width, Align align,
+                      bool is_faint) {
+  const double full = page.width_of(text, page.small());
+  const double size = page.small() * std::clamp(width / std::max(full, 1.0), kMinFontScale, 1.0);
+  const std::string shortened = page.ellipsised(text, size, width);
+  if (is_faint) {
+    page.faint_text(at, shortened, size, align);
   } else {
-    page.text(at, shown, size, align);
+    page.text(at, shortened, size, align);
   }
 }
 
 // Draws the label of each thumbnail's head and its number.
 void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
-  const int digits = digits_of(list);
+  const int digits = decimals_of(list);
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box) continue;
-    const std::string at = std::to_string(thumbnail.layer) + "·" + std::to_string(thumbnail.head);
+    const std::string name = std::to_string(thumbnail.layer) + "·" + std::to_string(thumbnail.head);
     const auto number_of = [&](int decimals) {
       return std::isnan(thumbnail.measure) ? "–" : fixed(thumbnail.measure, decimals);
     };
     const double line = raster.two_lines ? raster.label / 2 : raster.label;
     const double y = box->y - line / 2, middle = box->x + box->width / 2;
     if (raster.two_lines) {
-      draw_small(page, {middle, y - line}, at, box->width, Align::Middle, true);
-      draw_small(page, {middle, y}, number_of(2), box->width, Align::Middle, false);
+      draw_shrunk_text(page, {middle, y - line}, name, box->width, Align::Middle, true);
+      draw_shrunk_text(page, {middle, y}, number_of(2), box->width, Align::Middle, false);
       continue;
     }
-    const double needed = page.width_of(at + "  " + number_of(digits), page.small());
+    const double needed = page.width_of(name + "  " + number_of(digits), page.small());
     // The head's name has priority over further digits.
     const std::string number = number_of(needed <= box->width ? digits : 2);
-    page.faint_text({box->x, y}, at, page.small());
+    page.faint_text({box->x, y}, name, page.small());
     page.text({box->right(), y}, number, page.small(), Align::End);
   }
 }
@@ -80,14 +80,14 @@ void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbna
 void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
   const std::optional<Point>& pointer = page.input().interaction.pointer;
-  const bool tagged = page.input().figure.framed && pointer && raster.at(*pointer);
+  const bool has_tag = page.input().figure.framed && pointer && raster.hit(*pointer);
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box) continue;
-    // Hidden near the pointer's tag.
-    if (tagged && std::abs(box->y - pointer->y) < kTagReach * page.em()) continue;
-    draw_small(page, {box->x + box->width / 2, box->y - raster.label / 2}, thumbnail.name.badge,
-               box->width, Align::Middle, true);
+    // Hides names near the pointer's tag.
+    if (has_tag && std::abs(box->y - pointer->y) < kTagReach * page.em()) continue;
+    draw_shrunk_text(page, {box->x + box->width / 2, box->y - raster.label / 2},
+                     thumbnail.name.badge, box->width, Align::Middle, true);
   }
 }
 
@@ -127,16 +127,16 @@ void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnai
   const bool marks_selected = !page.input().figure.framed;  // window only
   if (marks_selected) outline(view.layer, view.head, page.theme().accent);
   if (!page.input().interaction.pointer) return;
-  if (const auto hit = raster.at(*page.input().interaction.pointer)) {
+  if (const auto hit = raster.hit(*page.input().interaction.pointer)) {
     outline(hit->layer, hit->head, page.theme().text);
-    if (page.input().figure.framed) {  // without panels nothing else names it
+    if (page.input().figure.framed) {  // the window names the hovered head in a panel
       std::string text =
           "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head);
       for (const Thumbnail& t : list) {
         const bool is_hovered = t.layer == hit->layer && t.head == hit->head;
         if (is_hovered && !t.name.words.empty()) text += ": " + t.name.words;
       }
-      page.tag(*page.input().interaction.pointer, text, raster.all());
+      page.tag(*page.input().interaction.pointer, text, raster.area());
     }
   }
 }
@@ -156,10 +156,9 @@ std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
   return {unit_of(rows) + log, rows == RowScale::None ? "weight" + log : "× equal"};
 }
 
-// Caption that explains the maps.
-std::string about(const ViewInput& input, bool own_scale) {
+std::string subject(const ViewInput& input, bool own_scale) {
   std::string text = capitalised(describe_part(input.trace, input.session.view) +
-                                 layers_and_heads(input.trace, input.part())) +
+                                 describe_layers_and_heads(input.trace, input.part())) +
                      "; each map shows how much a query (row) attends to a key (column)";
   if (own_scale) text += ", each on its own scale";
   if (view_values(input.session.view, "grid").flag("hide_first")) {
@@ -177,33 +176,33 @@ ViewLayout lay_out(const ViewInput& input) {
     return page.message(found.headline, found.advice);
   }
   name_heads(input, list);
-  const GridOrder order = ordered(input, list);
+  const GridOrder order = sort_thumbnails(input, list);
   if (list.empty()) {
     return page.message(
         "No head passes the filter",
-        "None of the " + std::to_string(order.all) + " heads has such a " +
+        "None of the " + std::to_string(order.total) + " heads has such a " +
             (has_merged_words(input.trace) ? order.measure->word_label : order.measure->label) +
             ". Widen the limits.");
   }
   const bool own_scale = view_values(input.session.view, "grid").flag("own");
-  Box inside = page.frame(title_with_part(input), caption(input.trace, about(input, own_scale)));
+  Box inside = page.frame(title_with_part(input), caption(input.trace, subject(input, own_scale)));
   const auto place = [&] {
     return order.measure != nullptr ? place_sorted(page, inside, list)
                                     : place_layers(page, inside, list);
   };
   GridRaster raster = place();
-  const bool pooled = is_pooled(input, raster, list);
+  const bool has_pooling = is_pooled(input, raster, list);
   const bool has_excluded = std::ranges::any_of(
-      list, [](const Thumbnail& t) { return has_not_allowed(*t.tap, t.head_in_group); });
-  if (pooled || has_excluded) {  // space for the note; smaller thumbnails are pooled as well
+      list, [](const Thumbnail& t) { return has_excluded_pairs(*t.tap, t.head_in_group); });
+  if (has_pooling || has_excluded) {  // space for the note; smaller thumbnails are pooled as well
     inside.height -= kPoolNote * page.em();
     raster = place();
   }
   if (!(raster.width >= kMinThumbnail && raster.height >= kMinThumbnail)) {
     return no_space(page);
   }
-  const Box all = raster.all();
-  const Box maps{all.x, all.y + raster.label, all.width, all.height - raster.label};
+  const Box area = raster.area();
+  const Box maps{area.x, area.y + raster.label, area.width, area.height - raster.label};
   const GridMaps grid = grid_maps(input, raster, list);
   for (std::size_t n = 0; n < list.size(); ++n) {
     const HeatMap& cells = grid.cells[n];
@@ -212,36 +211,36 @@ ViewLayout lay_out(const ViewInput& input) {
     pairs.box = cells.box;
     pairs.height = static_cast<double>(list[n].tap->queries());
     pairs.width = static_cast<double>(list[n].tap->keys());
-    cover_not_allowed(page, pairs, *list[n].tap, list[n].head_in_group);
+    cover_excluded(page, pairs, *list[n].tap, list[n].head_in_group);
     page.add(OutlinedBox{cells.box, page.theme().line, 1});
   }
   if (order.measure != nullptr) {
     draw_labels(page, raster, list);
-    page.faint_text({all.x, all.y - kGridSortNote * page.em() / 2},
-                    page.fitting(order.notes, page.small(), inside.right() - all.x), page.small());
+    page.faint_text({area.x, area.y - kGridSortNote * page.em() / 2},
+                    page.fitting(order.notes, page.small(), inside.right() - area.x), page.small());
   } else {
-    draw_headers(page, raster, all);
+    draw_headers(page, raster, area);
     draw_names(page, raster, list);
   }
   draw_marks(page, raster, list);
   draw_colour_bar(page, {maps.right(), maps.y, colour_bar_width(page), maps.height}, grid.range,
                   bar_titles(input, own_scale));
-  double bottom = all.bottom();
+  double bottom = area.bottom();
   const double note_y = bottom + kPoolNote * page.em() / 2;
-  if (pooled || has_excluded) bottom += kPoolNote * page.em();
-  if (has_excluded) draw_not_allowed_key(page, maps.right() + page.em(), note_y);
-  if (pooled) {
+  if (has_pooling || has_excluded) bottom += kPoolNote * page.em();
+  if (has_excluded) draw_excluded_legend(page, maps.right() + page.em(), note_y);
+  if (has_pooling) {
     page.faint_text(
-        {all.x, note_y},
+        {area.x, note_y},
         page.fitting({"max-pooled: each pixel shows its largest weight",
                       "each pixel shows its largest", "max-pooled"},
-                     page.small(), (has_excluded ? maps.right() : inside.right()) - all.x),
+                     page.small(), (has_excluded ? maps.right() : inside.right()) - area.x),
         page.small());
   }
   ViewLayout layout;
   layout.list = page.take(bottom);
   layout.pending = pending_text(grid.exact);
-  layout.hit = [raster](Point p) { return raster.at(p); };
+  layout.hit = [raster](Point p) { return raster.hit(p); };
   return layout;
 }
 
@@ -251,10 +250,10 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
   const TracePart part = input.part();
   const Index heads = input.trace.head_count(part, layer);
   for (Index head = 0; head < heads; ++head) {
-    Index in_group = 0;
-    const AttentionTap* tap = input.trace.find({layer, head, part}, &in_group);
+    Index head_in_group = 0;
+    const AttentionTap* tap = input.trace.find({layer, head, part}, &head_in_group);
     if (tap == nullptr) continue;
-    const Tensor weights = tap->attention(in_group);
+    const Tensor weights = tap->attention(head_in_group);
     if (!matrix.values.defined()) {
       matrix.values = Tensor::zeros({heads, weights.dim(0), weights.dim(1)});
       matrix.rows = query_axis(input.trace, *tap).labels;
@@ -272,13 +271,13 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
 // [layers, h, L_q, L_k] if all layers have the same shape, otherwise one matrix per layer.
 ViewData data(const ViewInput& input) {
   ViewData data;
-  bool same_shape = true;
+  bool have_same_shape = true;
   for (Index layer = 0; layer < input.trace.layer_count(input.part()); ++layer) {
     data.matrices.push_back(layer_data(input, layer));
-    same_shape &= data.matrices.back().values.shape() == data.matrices.front().values.shape();
+    have_same_shape &= data.matrices.back().values.shape() == data.matrices.front().values.shape();
   }
   if (data.matrices.empty()) throw InputError("grid: there is no attention to export");
-  if (!same_shape) return data;
+  if (!have_same_shape) return data;
   const Tensor& first = data.matrices.front().values;
   Tensor all({static_cast<Index>(data.matrices.size()), first.dim(0), first.dim(1), first.dim(2)});
   float* to = all.data();
@@ -297,7 +296,7 @@ std::vector<Parameter> parameters() {
   std::vector<ParameterChoice> orders{"layer"};
   for (const HeadMeasure& measure : head_measures()) orders.emplace_back(measure.id, measure.label);
   const auto limit = [](const char* key, const char* label, const char* help, double initial) {
-    constexpr double kMost = 1e6, kSlider = 1;
+    constexpr double kMaxLimit = 1e6, kMaxSlider = 1;
     return Parameter{.key = key,
                      .label = label,
                      .help = help,
@@ -305,8 +304,8 @@ std::vector<Parameter> parameters() {
                      .optional = true,
                      .unset_label = "none",
                      .initial = initial,
-                     .limits = {.min = 0, .max = kMost},
-                     .slider = {.min = 0, .max = kSlider}};
+                     .limits = {.min = 0, .max = kMaxLimit},
+                     .slider = {.min = 0, .max = kMaxSlider}};
   };
   return {
       {.key = "sort",
@@ -331,7 +330,7 @@ std::vector<Parameter> parameters() {
       limit("at_most", "At most", "Hide heads above this value.", 0.8)};
 }
 
-// Upper bound of the filter limits: 1 for shares, otherwise the text's tokens or bits.
+// Upper bound of the filter limits: 1 for fractions, otherwise tokens or bits of the text.
 double largest_measure(const std::string& sort, const Trace* trace) {
   const auto tokens = trace != nullptr ? static_cast<double>(trace->tokens.size()) : 1;
   if (sort == "distance") return std::max(1.0, tokens);
@@ -345,9 +344,9 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   if (scale == "rank" || scale == "row") controls.colour_ends.clear();
   if (scale == "row") controls.idle["own"] = "Each row already has its own scale.";
   for (Parameter& parameter : controls.parameters) {
-    const bool limit = parameter.kind == Parameter::Kind::Real;
-    if (limit) parameter.slider.max = largest_measure(sort, trace);
-    if (sort == "layer" && (limit || parameter.key == "ascending")) {
+    const bool is_limit = parameter.kind == Parameter::Kind::Real;
+    if (is_limit) parameter.slider.max = largest_measure(sort, trace);
+    if (sort == "layer" && (is_limit || parameter.key == "ascending")) {
       controls.idle[parameter.key] =
           "No measure while heads are ordered by layer: choose "
           "another “Sort by”.";
@@ -355,9 +354,9 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   }
 }
 
-std::optional<FindingSettings> head_table_settings(const RunView& viewed) {
-  if (viewed.view.statistics_file.empty()) return std::nullopt;
-  return HeadTableSettings{viewed.view.statistics_file, viewed.view.words};
+std::optional<FindingSettings> head_table_settings(const RunView& run_view) {
+  if (run_view.view.statistics_file.empty()) return std::nullopt;
+  return HeadTableSettings{run_view.view.statistics_file, run_view.view.words};
 }
 
 }  // namespace

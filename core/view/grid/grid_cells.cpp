@@ -19,10 +19,9 @@ bool is_pooled(const HeatMap& cells, double scale) {
   return cells.width > cells.box.width * scale || cells.height > cells.box.height * scale;
 }
 
-// A head's map with its thumbnail.
 struct HeadMap {
   HeatMap cells;
-  ShownCells seen;
+  ShownCells shown;
 };
 
 HeadMap head_map(const ViewInput& input, const Thumbnail& thumbnail, const Box& box) {
@@ -31,8 +30,8 @@ HeadMap head_map(const ViewInput& input, const Thumbnail& thumbnail, const Box& 
   cells.height = static_cast<double>(thumbnail.tap->queries());
   cells.width = static_cast<double>(thumbnail.tap->keys());
   cells.colour_map = input.session.view.colour_map;
-  const ShownCells seen = set_cells(cells, input, *thumbnail.tap, thumbnail.head_in_group);
-  return {cells, seen};
+  const ShownCells shown = set_cells(cells, input, *thumbnail.tap, thumbnail.head_in_group);
+  return {cells, shown};
 }
 
 // Settings that determine the values of a map.
@@ -46,10 +45,10 @@ struct ValueOptions {
 Tensor visible_values(const Thumbnail& thumbnail, const HeadMap& head_map,
                       const ValueOptions& options) {
   Tensor numbers = heat_map_cells(head_map.cells);
-  if (options.hide_first) hide_column(numbers, first_token_column(*thumbnail.tap), head_map.seen);
+  if (options.hide_first) hide_column(numbers, first_token_column(*thumbnail.tap), head_map.shown);
   if (options.row_scale != RowScale::None) {
     numbers = row_scaled(numbers, options.row_scale, *thumbnail.tap, thumbnail.head_in_group,
-                         head_map.seen);
+                         head_map.shown);
   }
   return numbers;
 }
@@ -67,19 +66,19 @@ bool on_device(const Thumbnail& thumbnail) {
   return thumbnail.tap->result.device != nullptr;
 }
 
-// visible_values(), pooled to pixels if there are more cells.
+// visible_values(), pooled to `width` x `height` pixels if there are more cells.
 Tensor pixel_numbers(const ViewInput& input, const Thumbnail& thumbnail,
                      const ValueOptions& options, const HeadMap& head_map, int width, int height) {
-  HeatMap whole = head_map.cells;
-  whole.values = visible_values(thumbnail, head_map, options);
-  whole.device = nullptr;
-  whole.plane = 0;
-  return is_pooled(head_map.cells, input.canvas.scale) ? heat_map_pixels(whole, width, height)
-                                                       : whole.values;
+  HeatMap map = head_map.cells;
+  map.values = visible_values(thumbnail, head_map, options);
+  map.device = nullptr;
+  map.plane = 0;
+  return is_pooled(head_map.cells, input.canvas.scale) ? heat_map_pixels(map, width, height)
+                                                       : map.values;
 }
 
 // Pooled values of all maps.
-using Numbers = std::map<std::pair<Index, Index>, Tensor>;  // by layer and head
+using Numbers = std::map<std::pair<Index, Index>, Tensor>;  // {layer, head} -> values
 void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const ValueOptions& options,
           std::vector<HeadMap>& maps) {
   if (list.empty()) return;
@@ -94,9 +93,9 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Valu
     for (const Thumbnail& t : heads) result[{t.layer, t.head}] = {};
     const auto make = [&](Index first, Index last) {
       for (Index n = first; n < last; ++n) {
-        const auto at = static_cast<std::size_t>(n);
-        result.at({heads[at].layer, heads[at].head}) =
-            pixel_numbers(input, heads[at], options, head_maps[at], width, height);
+        const auto i = static_cast<std::size_t>(n);
+        result.at({heads[i].layer, heads[i].head}) =
+            pixel_numbers(input, heads[i], options, head_maps[i], width, height);
       }
     };
     // Computing or fetching a map already uses all cores.
@@ -124,11 +123,11 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Valu
   }
   for (std::size_t n = 0; n < list.size(); ++n) {
     HeatMap& cells = maps[n].cells;
-    const bool pooled = is_pooled(cells, input.canvas.scale);
+    const bool needs_pooling = is_pooled(cells, input.canvas.scale);
     cells.values = numbers->at({list[n].layer, list[n].head});
     cells.device = nullptr;
     cells.plane = 0;
-    if (!pooled) continue;
+    if (!needs_pooling) continue;
     cells.row = cells.column = 0;
     cells.height = height;
     cells.width = width;
@@ -136,77 +135,76 @@ void pool(const ViewInput& input, const std::vector<Thumbnail>& list, const Valu
 }
 
 // Sampled magnitudes that determine the colour range of a map.
-std::vector<float> sizes_of(const Thumbnail& thumbnail, const HeadMap& head_map,
-                            const ValueOptions& options, Index most) {
+std::vector<float> magnitudes_of(const Thumbnail& thumbnail, const HeadMap& head_map,
+                                 const ValueOptions& options, Index limit) {
   HeatMap cells = head_map.cells;
   if (!options.are_weights()) {
     cells.values = visible_values(thumbnail, head_map, options);
     cells.device = nullptr;
     cells.plane = 0;
   }
-  return visible_magnitudes(cells, *thumbnail.tap, thumbnail.head_in_group, head_map.seen, most);
+  return visible_magnitudes(cells, *thumbnail.tap, thumbnail.head_in_group, head_map.shown, limit);
 }
 
-// sampled_ranks() a sample of all maps.
+// sampled_ranks() of a sample of all maps.
 std::vector<float> joint_ranks(const std::vector<HeadMap>& maps) {
-  constexpr Index kMost = Index{1} << 20;
+  constexpr Index kMaxNumbers = Index{1} << 20;
   std::vector<float> numbers;
-  const Index per_map = std::max<Index>(1, kMost / static_cast<Index>(maps.size()));
+  const Index per_map = std::max<Index>(1, kMaxNumbers / static_cast<Index>(maps.size()));
   for (const HeadMap& map : maps) {
     const Tensor& values = map.cells.values;
-    const Index every = 1 + values.size() / per_map;
-    for (Index i = 0; i < values.size(); i += every) numbers.push_back(values[i]);
+    const Index step = 1 + values.size() / per_map;
+    for (Index i = 0; i < values.size(); i += step) numbers.push_back(values[i]);
   }
   return sampled_ranks(Tensor::from({static_cast<Index>(numbers.size())}, numbers));
 }
 
-// Colour ranges: common or one per map.
 struct Ends {
-  ColourRange all;
-  std::map<std::pair<Index, Index>, ColourRange> own;  // by layer and head
+  ColourRange common;
+  std::map<std::pair<Index, Index>, ColourRange> by_head;  // {layer, head} -> range; empty: common
 };
 
 Ends make_ends(const ViewInput& input, const std::vector<Thumbnail>& list,
                const ValueOptions& options, bool own, const ColourRange& common, bool with_signs) {
-  constexpr Index kMost = Index{1} << 19;  // of all maps
+  constexpr Index kMaxMagnitudes = Index{1} << 19;  // magnitudes of all maps
   const ColourEnd end = input.session.view.colour_end;
   const auto heads = static_cast<Index>(thumbnails(input.trace, input.part()).size());
-  const Index per_map = std::max<Index>(1024, kMost / std::max<Index>(1, heads));
+  const Index per_map = std::max<Index>(1024, kMaxMagnitudes / std::max<Index>(1, heads));
   Ends ends{common, {}};
-  std::vector<float> all;
+  std::vector<float> joint;
   for (const Thumbnail& t : list) {
-    std::vector<float> sizes = sizes_of(t, head_map(input, t, {}), options, per_map);
+    std::vector<float> sizes = magnitudes_of(t, head_map(input, t, {}), options, per_map);
     if (own) {
-      set_range_end(ends.own[{t.layer, t.head}] = common, std::move(sizes), end, with_signs);
+      set_range_end(ends.by_head[{t.layer, t.head}] = common, std::move(sizes), end, with_signs);
     } else {
-      all.insert(all.end(), sizes.begin(), sizes.end());
+      joint.insert(joint.end(), sizes.begin(), sizes.end());
     }
   }
-  if (!own) set_range_end(ends.all, std::move(all), end, with_signs);
+  if (!own) set_range_end(ends.common, std::move(joint), end, with_signs);
   return ends;
 }
 
-// Colour ranges of all maps; the rank scale sets its ranks later.
+// Colour ranges of all maps, without ColourRange::ranked.
 std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thumbnail>& list,
-                                   const ValueOptions& options, bool own, const ColourRange& common,
-                                   bool with_signs) {
+                                   const ValueOptions& options, bool is_own,
+                                   const ColourRange& common, bool with_signs) {
   std::vector<ColourRange> ranges(list.size(), common);
   if (options.row_scale == RowScale::Largest) return ranges;
   CacheKey key = grid_key("grid ends", input, options)
-                     .with(input.session.view.colour_end, own, with_signs, common.scale);
-  if (!own) {  // common to all visible maps
+                     .with(input.session.view.colour_end, is_own, with_signs, common.scale);
+  if (!is_own) {  // common to all visible maps
     for (const Thumbnail& t : list) key = key.with(t.layer, t.head);
   }
   const auto make = [&] {
-    const std::vector<Thumbnail> each =
-        own ? thumbnails(input.trace, input.part()) : std::vector<Thumbnail>();
-    return make_ends(input, own ? each : list, options, own, common, with_signs);
+    const std::vector<Thumbnail> heads =
+        is_own ? thumbnails(input.trace, input.part()) : std::vector<Thumbnail>();
+    return make_ends(input, is_own ? heads : list, options, is_own, common, with_signs);
   };
   const bool is_cached = input.cache != nullptr && all_stored(list);
   const Ends ends = is_cached ? *input.cache->numbers(source_of(input.trace), key, make) : make();
   for (std::size_t n = 0; n < list.size(); ++n) {
-    const auto known = ends.own.find({list[n].layer, list[n].head});
-    const ColourRange& found = known != ends.own.end() ? known->second : ends.all;
+    const auto known = ends.by_head.find({list[n].layer, list[n].head});
+    const ColourRange& found = known != ends.by_head.end() ? known->second : ends.common;
     ranges[n].least = found.least;
     ranges[n].most = found.most;
     ranges[n].passed = found.passed;
@@ -231,36 +229,36 @@ bool is_pooled(const ViewInput& input, const GridRaster& raster,
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list) {
   const Values settings = view_values(input.session.view, "grid");
-  const bool own = settings.flag("own");
+  const bool is_own = settings.flag("own");
   const ValueOptions options{settings.flag("hide_first"), row_scale_of(settings)};
   GridMaps grid;
   grid.exact = 0;
-  bool with_signs = false;  // if any map has signs, all use a diverging map
+  bool with_signs = false;  // a map has negative values: all use diverging colours
   std::vector<HeadMap> maps;
   for (const Thumbnail& thumbnail : list) {
     maps.push_back(
         head_map(input, thumbnail, raster.box_of(thumbnail.layer, thumbnail.head).value()));
-    grid.exact += maps.back().seen.exact;
+    grid.exact += maps.back().shown.exact;
     with_signs |= is_signed(*thumbnail.tap, thumbnail.head_in_group);
   }
   if (!list.empty()) grid.exact /= static_cast<double>(list.size());
   grid.range = weight_colours(input, with_signs);
   grid.range.scale = scale_of(settings);
-  std::vector<ColourRange> ranges = ranges_of(input, list, options, own, grid.range, with_signs);
-  bool pools = grid.range.scale != ColourRange::Scale::Linear || !options.are_weights();
+  std::vector<ColourRange> ranges = ranges_of(input, list, options, is_own, grid.range, with_signs);
+  bool needs_pooling = grid.range.scale != ColourRange::Scale::Linear || !options.are_weights();
   for (std::size_t n = 0; n < list.size(); ++n) {
     maps[n].cells.colour_map = grid.range.colour_map;
     // Pooling here once is faster than in the shader on each frame.
-    pools |= is_pooled(maps[n].cells, input.canvas.scale) && !on_device(list[n]) &&
-             is_whole(*list[n].tap);
+    needs_pooling |= is_pooled(maps[n].cells, input.canvas.scale) && !on_device(list[n]) &&
+                     is_whole(*list[n].tap);
   }
-  if (pools) pool(input, list, options, maps);
+  if (needs_pooling) pool(input, list, options, maps);
   const bool by_rank = grid.range.scale == ColourRange::Scale::Rank;
-  const std::vector<float> joint = by_rank && !own ? joint_ranks(maps) : std::vector<float>();
+  const std::vector<float> joint = by_rank && !is_own ? joint_ranks(maps) : std::vector<float>();
   for (std::size_t n = 0; n < list.size(); ++n) {
     ColourRange& range = ranges[n];
     HeatMap& cells = maps[n].cells;
-    if (by_rank) range.ranked = own ? sampled_ranks(cells.values) : joint;
+    if (by_rank) range.ranked = is_own ? sampled_ranks(cells.values) : joint;
     cells.least = range.least;
     cells.most = range.most;
     if (range.scale != ColourRange::Scale::Linear) {
@@ -271,11 +269,11 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
     }
     grid.cells.push_back(std::move(cells));
   }
-  if (!own && !ranges.empty()) grid.range = ranges.front();
-  if (own && by_rank) {  // rank quantiles map linearly to the bar
+  if (!is_own && !ranges.empty()) grid.range = ranges.front();
+  if (is_own && by_rank) {  // rank quantiles map linearly to the bar
     grid.range.scale = ColourRange::Scale::Linear;
   }
-  if (own) grid.range.smallest = kLogSpan;
+  if (is_own) grid.range.smallest = kLogSpan;
   return grid;
 }
 

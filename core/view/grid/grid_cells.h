@@ -10,11 +10,11 @@ namespace attnscope {
 
 struct GridMaps {
   std::vector<HeatMap> cells;  // in the order of the thumbnails
-  ColourRange range;           // of the bar: common to all maps, or relative to each map's range
-  double exact = 1;            // share of exact values
+  ColourRange range;           // range of the colour bar: common, or relative to each map's range
+  double exact = 1;            // fraction of exact values
 };
 
-// Maps by the grid's parameters, with a common colour range or one per map.
+// Maps with the settings of the view, with a common colour range or one per map.
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list);
 

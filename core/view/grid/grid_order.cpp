@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-// Run whose heads are measured: with all tokens, even if some are hidden.
+// Run whose heads are measured; it includes hidden tokens.
 const Trace& measured_run(const ViewInput& input) {
   const bool hides_tokens = input.merged && !has_merged_words(input.trace);
   return hides_tokens ? input.merged->tokens : input.trace;
@@ -63,22 +63,22 @@ bool passes(const Values& options, double measure) {
 
 std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part) {
   std::vector<Thumbnail> list;
-  for (const HeadRef& at : trace.heads(part)) {
-    Index in_group = 0;
-    const AttentionTap* tap = trace.find(at, &in_group);
-    if (tap->queries() > 0 && tap->keys() > 0) list.push_back({at.layer, at.head, tap, in_group});
+  for (const HeadRef& head : trace.heads(part)) {
+    Index n = 0;
+    const AttentionTap* tap = trace.find(head, &n);
+    if (tap->queries() > 0 && tap->keys() > 0) list.push_back({head.layer, head.head, tap, n});
   }
   return list;
 }
 
 void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
-  constexpr Index kMostWeights = Index{1} << 26;  // limit of weights to measure at once
+  constexpr Index kMaxWeights = Index{1} << 26;  // more take too long to measure
   Index weights = 0;
   for (const Thumbnail& t : list) {
     if (!is_whole(*t.tap) || t.tap->result.device != nullptr) return;
     weights += t.tap->queries() * t.tap->keys();
   }
-  if (weights > kMostWeights) return;
+  if (weights > kMaxWeights) return;
   const HeadTable table = table_of_run(input);
   for (Thumbnail& t : list) {
     const HeadStatistics* statistics = table.find({t.layer, t.head, input.part()});
@@ -88,12 +88,12 @@ void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
   }
 }
 
-GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
+GridOrder sort_thumbnails(const ViewInput& input, std::vector<Thumbnail>& list) {
   GridOrder order;
-  order.all = list.size();
+  order.total = list.size();
   const Values options = view_values(input.session.view, "grid");
-  const std::string& by = options.choice("sort");
-  const auto found = std::ranges::find(head_measures(), by, &HeadMeasure::id);
+  const std::string& measure_id = options.choice("sort");
+  const auto found = std::ranges::find(head_measures(), measure_id, &HeadMeasure::id);
   if (found == head_measures().end()) return order;
   order.measure = &*found;
   const std::string& file = input.session.view.statistics_file;
@@ -121,28 +121,28 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
     return ascending ? a.measure < b.measure : a.measure > b.measure;
   });
   const std::string name = std::filesystem::path(file).filename().string();
-  order.over = uses_file
-                   ? name + " (" + grouped(table.tokens) + (table.words ? " words)" : " tokens)")
-               : file.empty() ? "this text"
-                              : "this text; " + name + " not measured yet";
+  order.source = uses_file
+                     ? name + " (" + grouped(table.tokens) + (table.words ? " words)" : " tokens)")
+                 : file.empty() ? "this text"
+                                : "this text; " + name + " not measured yet";
   const std::string& label = table.words ? found->word_label : found->label;
   const std::string& unit = table.words ? found->word_unit : found->unit;
-  const std::string by_what = "By " + label + (unit.empty() ? "" : " (" + unit + ")"),
+  const std::string prefix = "By " + label + (unit.empty() ? "" : " (" + unit + ")"),
                     first = ascending ? "lowest" : "highest";
   std::string count;
-  if (list.size() < order.all) {
-    count = ": " + std::to_string(list.size()) + " of " + std::to_string(order.all) + " heads";
+  if (list.size() < order.total) {
+    count = ": " + std::to_string(list.size()) + " of " + std::to_string(order.total) + " heads";
   }
-  const bool unknown =
+  const bool is_unknown =
       std::ranges::all_of(list, [](const Thumbnail& t) { return std::isnan(t.measure); });
-  if (unknown && !list.empty() && !found->requires_text.empty()) {
-    const std::string reason = by_what + ": unknown, since it requires " + found->requires_text;
-    order.notes = {reason + " in " + order.over, reason, by_what + ": unknown"};
+  if (is_unknown && !list.empty() && !found->requires_text.empty()) {
+    const std::string reason = prefix + ": unknown, since it requires " + found->requires_text;
+    order.notes = {reason + " in " + order.source, reason, prefix + ": unknown"};
     return order;
   }
-  const std::string words = by_what + " over " + order.over + ", " + first + " first" + count;
-  const std::string named = "; named layer·head";
-  order.notes = {words + named, by_what + named, by_what + ", " + first + " first", by_what};
+  const std::string sorting = prefix + " over " + order.source + ", " + first + " first" + count;
+  const std::string naming = "; named layer·head";
+  order.notes = {sorting + naming, prefix + naming, prefix + ", " + first + " first", prefix};
   return order;
 }
 

@@ -18,22 +18,22 @@ struct Thumbnail {
   HeadName name{};     // empty: not measured
 };
 
-// All heads of the part that have a map.
+// All heads of the part whose map is not empty.
 std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part);
 
 // Order of the heads, and a note that describes it.
 struct GridOrder {
   const HeadMeasure* measure = nullptr;  // null: by layer and head
-  std::string over;                      // measured text: "this text"
-  std::size_t all = 0;                   // number of heads before filtering
+  std::string source;                    // measured text: "this text"
+  std::size_t total = 0;                 // number of heads before filtering
   std::vector<std::string> notes;        // one-line descriptions, longest first
 };
 
-// Names heads by their behaviour on this text if that is fast.
+// Sets the names of the heads by their behaviour on this text; skipped for long texts.
 void name_heads(const ViewInput& input, std::vector<Thumbnail>& list);
 
-// Sorts and filters the list by the options. Throws InputError if the text is too long to measure
-// heads.
-GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list);
+// Sorts and filters the list by the view's parameters. Throws InputError if the text is too long to
+// measure heads.
+GridOrder sort_thumbnails(const ViewInput& input, std::vector<Thumbnail>& list);
 
 }  // namespace attnscope

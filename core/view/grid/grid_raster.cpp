@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxAspect = 3;          // of a thumbnail
+constexpr double kMaxAspect = 3;          // maximum of a thumbnail
 constexpr double kLargestThumbnail = 16;  // em
 constexpr double kLabel = 1.3;            // em: label line
 
@@ -15,7 +15,7 @@ double aspect_of(const std::vector<Thumbnail>& list) {
                     1 / kMaxAspect, kMaxAspect);
 }
 
-// Maximises the thumbnails for these rows and columns; the gap is a tenth of them, 2 to 10 pixels.
+// Maximises the thumbnails for these rows and columns; gap: a tenth of a slot, 2 to 10 pixels.
 void resize(const Page& page, double width, double height, double aspect, double rows,
             double columns, GridRaster& raster) {
   const double slot = std::min(width / columns, height / rows);
@@ -27,9 +27,9 @@ void resize(const Page& page, double width, double height, double aspect, double
 }
 
 void centre(const Page& page, const Box& space, GridRaster& raster) {
-  const Box all = raster.all();
-  raster.x = space.x + std::max(0.0, (space.width - all.width) / 2);
-  raster.y = space.y + page.top_margin(space.height, all.height);
+  const Box area = raster.area();
+  raster.x = space.x + std::max(0.0, (space.width - area.width) / 2);
+  raster.y = space.y + page.top_margin(space.height, area.height);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ GridRaster place_layers(const Page& page, const Box& inside, const std::vector<T
       std::ranges::any_of(list, [](const Thumbnail& t) { return !t.name.badge.empty(); });
   raster.label = has_names ? kLabel * page.em() : 0;
   place();
-  if (has_names && raster.width < kMinLetters * page.width_of("previous token", page.small())) {
+  if (has_names && raster.width < kMinFontScale * page.width_of("previous token", page.small())) {
     raster.label = 0;
     place();
   }
@@ -69,7 +69,7 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
   const double aspect = aspect_of(list);
   const std::size_t count = list.size();
   const double one_line = page.width_of("0·00  0.00", page.small());
-  const double narrowest = kMinLetters * page.width_of("0·00", page.small());
+  const double narrowest = kMinFontScale * page.width_of("0·00", page.small());
   GridRaster best;
   std::size_t best_columns = 1;
   for (std::size_t columns = 1; columns <= count; ++columns) {

@@ -12,14 +12,14 @@
 
 namespace attnscope {
 
-constexpr double kMinLetters = 0.7;    // of the small font: narrower thumbnails have no labels
+constexpr double kMinFontScale = 0.7;  // minimum relative to Page::small(); else no labels
 constexpr double kGridHeader = 3.3;    // em: title and numbers next to the thumbnails
 constexpr double kGridSortNote = 1.8;  // em: line above sorted thumbnails
 
 // Positions of the thumbnails. The hit test copies it.
 struct GridRaster {
-  double x = 0, y = 0;           // of the first thumbnail
-  double width = 0, height = 0;  // of a thumbnail
+  double x = 0, y = 0;           // top left of the first thumbnail
+  double width = 0, height = 0;  // size of a thumbnail
   double gap = 0;
   double label = 0;        // height of each label; 0: none
   bool two_lines = false;  // labels have two lines
@@ -33,15 +33,15 @@ struct GridRaster {
             y + label + static_cast<double>(row) * step_y(), width, height};
   }
   std::size_t columns() const {
-    std::size_t most = 0;
-    for (const auto& row : rows) most = std::max(most, row.size());
-    return most;
+    std::size_t count = 0;
+    for (const auto& row : rows) count = std::max(count, row.size());
+    return count;
   }
-  Box all() const {
+  Box area() const {
     return {x, y, static_cast<double>(columns()) * step_x() - gap,
             static_cast<double>(rows.size()) * step_y() - gap};
   }
-  std::optional<Hit> at(Point p) const {
+  std::optional<Hit> hit(Point p) const {
     const double row = std::floor((p.y - y) / step_y()), column = std::floor((p.x - x) / step_x());
     if (!(row >= 0 && row < static_cast<double>(rows.size()) && column >= 0)) return std::nullopt;
     const auto& heads = rows[static_cast<std::size_t>(row)];

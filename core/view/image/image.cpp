@@ -23,8 +23,8 @@ namespace attnscope {
 namespace {
 
 constexpr double kFade = 0.82;           // opacity of the veil over excluded pixels
-constexpr double kTint = 0.55;           // share of a rule's colour in allowed pixels
-constexpr double kFaintTint = 0.3;       // the same if the image must remain recognisable
+constexpr double kTint = 0.55;           // opacity of a rule's colour in allowed pixels
+constexpr double kFaintTint = 0.3;       // opacity if the image must remain recognisable
 constexpr double kWeightOpacity = 0.65;  // opacity of weights over an image
 
 struct ImagePicture {
@@ -36,20 +36,19 @@ struct ImagePicture {
   Box chart{};  // probabilities of the next pixel, for generative models
   PixelRow row{};
   Index key = -1;  // pixel whose weight is described; -1: none
-  // True for pixels that a generative model has not produced yet.
+  // True for pixels that the generative model has not produced yet.
   bool is_ungenerated(Index pixel) const { return grid.key_shift > 0 && pixel >= row.query; }
   // The query pixel; negative if the query is a token without a pixel.
   Index query_pixel() const { return row.query - grid.before; }
   const char* noun() const { return grid.before > 0 ? "piece" : "pixel"; }
   // Mixes a tint into the colour of a pixel; for patches, a translucent tint over the image.
-  Colour tinted(Index pixel, Colour tint, double share) const {
-    if (!grid.picture.defined()) return blend(pixel_colour(grid.colours, pixel), tint, share);
-    tint.a = static_cast<std::uint8_t>(std::lround(255 * share));
+  Colour tinted(Index pixel, Colour tint, double opacity) const {
+    if (!grid.picture.defined()) return blend(pixel_colour(grid.colours, pixel), tint, opacity);
+    tint.a = static_cast<std::uint8_t>(std::lround(255 * opacity));
     return tint;
   }
 };
 
-// Colour of a pixel that is not generated yet.
 Colour ungenerated_colour(const Theme& theme) {
   return blend(theme.background, theme.line, 0.35);
 }
@@ -61,9 +60,9 @@ std::optional<Tensor> output_colours(const Trace& trace, const AttentionTap& tap
     return std::nullopt;
   }
   const Tensor& colours = output.value();  // [h, L, 3]
-  const bool fits = colours.rank() == 3 && colours.dim(2) == 3 &&
-                    colours.dim(1) == trace.pixels->width * trace.pixels->height;
-  if (!fits) return std::nullopt;
+  const bool has_colours = colours.rank() == 3 && colours.dim(2) == 3 &&
+                           colours.dim(1) == trace.pixels->width * trace.pixels->height;
+  if (!has_colours) return std::nullopt;
   return colours.slice(head, 1).reshaped({trace.pixels->height, trace.pixels->width, 3});
 }
 
@@ -89,8 +88,8 @@ Index selected_query(const ViewInput& input, const AttentionTap& tap, Index hove
 
 void draw_allowed(Page& page, const ImagePicture& d) {
   const PixelPanel& panel = d.panels[0];
-  const Colour ground = d.input.canvas.theme.background;
-  const bool generates = d.grid.key_shift > 0, recognised = generates || d.grid.picture.defined();
+  const Colour background = d.input.canvas.theme.background;
+  const bool generates = d.grid.key_shift > 0, keeps_image = generates || d.grid.picture.defined();
   draw_panel(
       page, panel,
       {generates             ? "The pixels so far, and those it can attend to"
@@ -100,9 +99,9 @@ void draw_allowed(Page& page, const ImagePicture& d) {
       [&](Index pixel) {
         if (d.is_ungenerated(pixel)) return ungenerated_colour(d.input.canvas.theme);
         const float rule = d.row.rules[pixel];
-        if (std::isnan(rule)) return d.tinted(pixel, ground, kFade);
+        if (std::isnan(rule)) return d.tinted(pixel, background, kFade);
         return d.tinted(pixel, rule_colour(static_cast<std::size_t>(rule)),
-                        recognised ? kFaintTint : kTint);
+                        keeps_image ? kFaintTint : kTint);
       },
       d.grid.picture);
   if (d.query_pixel() >= 0) draw_mark(page, panel, d.query_pixel(), d.input.canvas.theme.accent);
@@ -119,7 +118,7 @@ void draw_allowed(Page& page, const ImagePicture& d) {
   draw_legend(page, entries, foot);
 }
 
-// Colour range of the weights: up to the largest of the row.
+// Colour range of the weights, up to the largest of the row.
 ColourRange range_of(const ImagePicture& d) {
   ColourRange range = weight_colours(d.input, is_signed(d.tap, d.head));
   const double largest =
@@ -132,15 +131,14 @@ ColourRange range_of(const ImagePicture& d) {
 // Greyscale image, so that only weights are coloured.
 Tensor grey_of(const Tensor& picture) {
   Tensor grey(picture.shape());
-  for (Index at = 0; at + 2 < picture.size(); at += 3) {
+  for (Index i = 0; i + 2 < picture.size(); i += 3) {
     const float luma =  // ITU-R BT.601
-        0.299F * picture[at] + 0.587F * picture[at + 1] + 0.114F * picture[at + 2];
-    for (Index c = 0; c < 3; ++c) grey[at + c] = luma;
+        0.299F * picture[i] + 0.587F * picture[i + 1] + 0.114F * picture[i + 2];
+    for (Index c = 0; c < 3; ++c) grey[i + c] = luma;
   }
   return grey;
 }
 
-// Draws weights as colours over the image.
 void draw_weights_over_picture(Page& page, const ImagePicture& d, const ColourRange& range) {
   const ColourMap& colours = colour_map(range.colour_map);
   draw_panel(
@@ -148,8 +146,8 @@ void draw_weights_over_picture(Page& page, const ImagePicture& d, const ColourRa
       [&](Index pixel) {
         const auto weight = static_cast<double>(d.row.weights[pixel]);
         if (std::isnan(weight)) return d.tinted(pixel, d.input.canvas.theme.background, kFade);
-        const double share = (weight - range.least) / (range.most - range.least);
-        return d.tinted(pixel, colours.at(share), kWeightOpacity);
+        const double position = (weight - range.least) / (range.most - range.least);
+        return d.tinted(pixel, colours.at(position), kWeightOpacity);
       },
       grey_of(d.grid.picture));
 }
@@ -184,8 +182,8 @@ void draw_weights(Page& page, const ImagePicture& d) {
   if (d.query_pixel() >= 0) draw_mark(page, panel, d.query_pixel(), d.input.canvas.theme.accent);
   if (d.key >= 0) draw_mark(page, panel, d.key, key_colour(d.input.canvas.theme));
   const double em = page.em();
-  draw_level_colour_bar(page, {panel.box.x, panel.box.bottom() + 0.7 * em}, panel.box.width, range,
-                        {"weight, up to the largest of this row", "weight"});
+  draw_horizontal_colour_bar(page, {panel.box.x, panel.box.bottom() + 0.7 * em}, panel.box.width,
+                             range, {"weight, up to the largest of this row", "weight"});
 }
 
 void draw_output(Page& page, const ImagePicture& d, const Tensor& colours) {
@@ -259,11 +257,11 @@ std::string draw_generation(Page& page, const ImagePicture& d) {
 }
 
 // Descriptions of the row, longest first.
-std::vector<std::string> row_words(const ImagePicture& d) {
+std::vector<std::string> describe_row(const ImagePicture& d) {
   const std::string noun = d.noun();
   const std::string subject =
       d.query_pixel() >= 0
-          ? noun + " in " + pixel_words(d.grid, d.query_pixel())
+          ? noun + " in " + describe_pixel(d.grid, d.query_pixel())
           : "token " + d.input.trace.tokens[static_cast<std::size_t>(d.row.query)].label;
   const std::string count = grouped(d.row.allowed) + " of " + grouped(d.grid.width * d.grid.height);
   std::string others;
@@ -271,19 +269,19 @@ std::vector<std::string> row_words(const ImagePicture& d) {
     others =
         "; " + grouped(d.row.others) +
         (d.row.others == 1 ? " key that is not a " + noun : " keys that are not " + noun + "s") +
-        " with weight " + brief(d.row.weight_of_others);
+        " with weight " + brief(d.row.others_weight);
   }
   const std::string counts = count + " " + noun + "s" + others;
-  const Index shown = d.key >= 0 ? d.key : d.row.strongest;
-  if (shown < 0) return {"The " + subject + " can attend to " + counts, counts};
-  const float weight = d.row.weights[shown];
+  const Index pixel = d.key >= 0 ? d.key : d.row.strongest;
+  if (pixel < 0) return {"The " + subject + " can attend to " + counts, counts};
+  const float weight = d.row.weights[pixel];
   const std::string number = brief(static_cast<double>(weight), 2);
-  const std::string place = pixel_words(d.grid, shown);
-  std::string weight_words =
+  const std::string place = describe_pixel(d.grid, pixel);
+  std::string weight_text =
       d.key >= 0 ? number + " to " + place : "most of all " + number + " to " + place;
-  if (std::isnan(weight)) weight_words = "not to " + place;
-  return {"The " + subject + " can attend to " + counts + "; " + weight_words,
-          capitalised(subject) + ": " + counts + "; " + weight_words,
+  if (std::isnan(weight)) weight_text = "not to " + place;
+  return {"The " + subject + " can attend to " + counts + "; " + weight_text,
+          capitalised(subject) + ": " + counts + "; " + weight_text,
           capitalised(subject) + ": " + counts, counts, count};
 }
 
@@ -294,22 +292,22 @@ std::function<std::optional<Hit>(Point)> hits(const ImagePicture& d) {
     keys.push_back(key_of_pixel(d.input.trace, d.tap, pixel));
   }
   const ViewSettings& view = d.input.session.view;
-  const bool pinned = view.pinned_query >= 0 && view.pinned_query < d.tap.queries();
-  return [panels = d.panels, keys, pinned, query = d.row.query, queries = d.tap.queries(),
+  const bool is_pinned = view.pinned_query >= 0 && view.pinned_query < d.tap.queries();
+  return [panels = d.panels, keys, is_pinned, query = d.row.query, queries = d.tap.queries(),
           layer = view.layer, head = view.head,
           before = d.grid.before](Point p) -> std::optional<Hit> {
     const Index pixel = pixel_at(panels, p);
     if (pixel < 0) return std::nullopt;
-    if (!pinned) {
-      const Index at = pixel + before;
-      return at < queries ? std::optional(Hit{layer, head, at, -1}) : std::nullopt;
+    if (!is_pinned) {
+      const Index token = pixel + before;
+      return token < queries ? std::optional(Hit{layer, head, token, -1}) : std::nullopt;
     }
     const Index key = keys[static_cast<std::size_t>(pixel)];
     return key >= 0 ? std::optional(Hit{layer, head, query, key}) : std::nullopt;
   };
 }
 
-std::string about(const ViewInput& input, const AttentionTap& tap) {
+std::string subject(const ViewInput& input, const AttentionTap& tap) {
   if (input.trace.pixels->key_shift > 0) {
     return "Keys of one pixel of an autoregressive image model, and its weights, "
            "in " +
@@ -338,26 +336,26 @@ ViewLayout lay_out_image(const ViewInput& input) {
         "Or choose a model of images.");
   }
   const AttentionTap& tap = *found.tap;
-  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
+  const Box inside = page.frame(title_with_head(input), caption(input.trace, subject(input, tap)));
   const std::optional<Tensor> output = output_colours(input.trace, tap, found.head);
   const bool generates = input.trace.pixels->key_shift > 0 && input.trace.logits.defined();
   const double em = page.em(), line = 1.8 * em;
-  const double foot = std::max(3.5 * em, level_colour_bar_height(page) + 0.8 * em);
-  Box below = inside;
-  below.height -= line;
+  const double foot = std::max(3.5 * em, horizontal_colour_bar_height(page) + 0.8 * em);
+  Box content = inside;
+  content.height -= line;
   ImagePicture d{input, tap, found.head, *input.trace.pixels, {}};
   if (generates) {
-    PanelsAndChart placed = place_with_chart(page, below, d.grid, foot);
+    PanelsAndChart placed = place_with_chart(page, content, d.grid, foot);
     d.panels = std::move(placed.panels);
     d.chart = placed.chart;
   } else {
-    d.panels = place_panels(page, below, d.grid, output ? 3 : 2, foot);
+    d.panels = place_panels(page, content, d.grid, output ? 3 : 2, foot);
   }
   if (d.panels.empty()) return no_space(page);
   const Index hovered = pixel_at(d.panels, input.interaction.pointer);
   d.row = pixel_row(input.trace, tap, found.head, selected_query(input, tap, hovered));
-  const bool pinned = d.row.query == input.session.view.pinned_query;
-  if (pinned) {
+  const bool is_pinned = d.row.query == input.session.view.pinned_query;
+  if (is_pinned) {
     const Index key = input.session.view.pinned_key - d.grid.key_shift - d.grid.before;
     d.key = hovered >= 0 ? hovered : (d.grid.contains(key) ? key : -1);
   }
@@ -369,7 +367,7 @@ ViewLayout lay_out_image(const ViewInput& input) {
   double bottom = generates ? d.chart.bottom() + foot : 0;
   for (const PixelPanel& panel : d.panels) bottom = std::max(bottom, panel.box.bottom() + foot);
   page.text({inside.x + inside.width / 2, bottom + line / 2},
-            page.fitting(row_words(d), em, inside.width), em, Align::Middle);
+            page.fitting(describe_row(d), em, inside.width), em, Align::Middle);
   ViewLayout layout;
   layout.pending = pending;
   layout.hit = hits(d);
@@ -388,10 +386,10 @@ ViewData image_data(const ViewInput& input) {
   ViewData data{{{"weight", row.weights, rows, {}}, {"rule", row.rules, rows, {}}}};
   if (input.trace.pixels->key_shift == 0 || !input.trace.logits.defined()) return data;
   const NextPixel next = next_pixel(input, query);
-  Tensor chances({static_cast<Index>(next.chances.size()), 1});
-  std::ranges::transform(next.chances, chances.begin(),
+  Tensor probabilities({static_cast<Index>(next.probabilities.size()), 1});
+  std::ranges::transform(next.probabilities, probabilities.begin(),
                          [](double p) { return static_cast<float>(p); });
-  data.matrices.push_back({"next pixel", chances, {}, {"probability"}});
+  data.matrices.push_back({"next pixel", probabilities, {}, {"probability"}});
   const auto completion = input.findings.get(Findings::completion);
   if (completion == nullptr || completion->ids.empty()) return data;
   Tensor completed({completion->height, completion->width});
@@ -490,7 +488,7 @@ View image_view() {
       },
       .data = image_data,
       .findings = {{Findings::completion.id,
-                    [](const RunView& viewed) { return completion_settings(viewed.view); }}},
+                    [](const RunView& run_view) { return completion_settings(run_view.view); }}},
       .options = {.parameters = image_parameters(), .restrict_controls = restrict_controls},
       .content = {.objection = [](const Trace& trace) -> std::string {
                     return trace.pixels ? "" : "The tokens of this run are no pixels.";

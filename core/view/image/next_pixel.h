@@ -9,15 +9,15 @@ namespace attnscope {
 
 struct NextPixel {
   Index pixel = 0;
-  std::vector<double> chances;  // of each level; sum 1
-  double expected = 0;          // mean level
+  std::vector<double> probabilities;  // [levels], sum 1
+  double expected = 0;                // mean level
   Index likeliest = 0;
-  Index own = -1;  // level in the image; -1: unknown
+  Index true_level = -1;  // level in the image; -1: unknown
 };
-// Prediction of `pixel`, from the row of the logits with the same index.
+// Prediction of `pixel` by row `pixel` of the logits.
 NextPixel next_pixel(const ViewInput& input, Index pixel);
 
-// Draws bars from dark to bright in `box`; the title is above the box, axis and text are below.
+// Draws bars by level, dark to bright, in `box`; the title is above it, axis and text are below.
 void draw_next_pixel(Page& page, const Box& box, const PixelGrid& grid, const NextPixel& next);
 
 }  // namespace attnscope

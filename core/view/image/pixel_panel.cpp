@@ -10,15 +10,15 @@ constexpr double kTitle = 1.7, kGap = 1.6;  // em
 constexpr double kMinCell = 2;              // pixels
 constexpr double kMinSmall = 8;             // em, width of panels next to a large one
 constexpr double kMinSmallCell = 1.2;       // pixels, in these panels
-constexpr double kWorthIt = 1.25;           // gain that justifies a large panel
+constexpr double kMinGain = 1.25;           // minimum enlargement that justifies a large panel
 constexpr double kMinWhole = 8;             // pixels: larger cells snap to whole pixels
 
 }  // namespace
 
-Box PixelPanel::pixel(Index at) const {
+Box PixelPanel::pixel(Index index) const {
   const double side = cell();
-  return {box.x + static_cast<double>(at % width) * side,
-          box.y + static_cast<double>(at / width) * side, side, side};
+  return {box.x + static_cast<double>(index % width) * side,
+          box.y + static_cast<double>(index / width) * side, side, side};
 }
 
 Index PixelPanel::at(Point p) const {
@@ -43,11 +43,11 @@ std::vector<PixelPanel> place_beside_large(const Page& page, const Box& inside,
   if (!(small >= kMinSmallCell) || small * columns < kMinSmall * em) return {};
   const double large = whole_pixels(std::min((inside.height - title - foot) / rows,
                                              (inside.width - gap - small * columns) / columns));
-  if (!(large > kWorthIt * small)) return {};
-  const double all_wide = (large + small) * columns + gap;
-  const double all_high = title + large * rows + foot;
-  const double left = std::round(inside.x + (inside.width - all_wide) / 2);
-  const double used = std::max(all_high, 2 * (title + small * rows + foot) + gap);
+  if (!(large > kMinGain * small)) return {};
+  const double total_width = (large + small) * columns + gap;
+  const double total_height = title + large * rows + foot;
+  const double left = std::round(inside.x + (inside.width - total_width) / 2);
+  const double used = std::max(total_height, 2 * (title + small * rows + foot) + gap);
   const double top = std::round(inside.y + page.top_margin(inside.height, used));
   const auto panel = [&](double x, double y, double side) {
     return PixelPanel{{x, y + title, side * columns, side * rows}, grid.width, grid.height};
@@ -76,10 +76,10 @@ std::vector<PixelPanel> place_in_lines(const Page& page, const Box& inside, cons
   if (!(side >= kMinCell)) return {};
   const double width = side * columns, height = side * rows;
   const double step_x = width + gap, step_y = title + height + foot + gap;
-  const double all_wide = static_cast<double>(per_line) * step_x - gap;
-  const double all_high = static_cast<double>(lines_of(per_line)) * step_y - gap;
-  const double left = std::round(inside.x + (inside.width - all_wide) / 2);
-  const double top = std::round(inside.y + page.top_margin(inside.height, all_high) + title);
+  const double total_width = static_cast<double>(per_line) * step_x - gap;
+  const double total_height = static_cast<double>(lines_of(per_line)) * step_y - gap;
+  const double left = std::round(inside.x + (inside.width - total_width) / 2);
+  const double top = std::round(inside.y + page.top_margin(inside.height, total_height) + title);
   std::vector<PixelPanel> panels;
   for (std::size_t i = 0; i < count; ++i) {
     panels.push_back({{left + static_cast<double>(i % per_line) * step_x,
@@ -97,8 +97,8 @@ std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const 
   std::vector<PixelPanel> equal = place_in_lines(page, inside, grid, count, foot);
   if (count != 3 || equal.empty()) return equal;
   std::vector<PixelPanel> large = place_beside_large(page, inside, grid, foot);
-  const bool larger = !large.empty() && large[1].cell() > kWorthIt * equal[1].cell();
-  return larger ? large : equal;
+  const bool is_larger = !large.empty() && large[1].cell() > kMinGain * equal[1].cell();
+  return is_larger ? large : equal;
 }
 
 PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
@@ -109,17 +109,17 @@ PanelsAndChart place_with_chart(const Page& page, const Box& inside, const Pixel
   equal.panels.pop_back();
   const double em = page.em(), title = kTitle * em, gap = kGap * em;
   const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
-  const double least = std::min(((inside.height - gap) / 2 - title - foot) / rows,
-                                (inside.width - 2 * gap) / (4 * columns));
-  const double small = whole_pixels(least);
+  const double max_small = std::min(((inside.height - gap) / 2 - title - foot) / rows,
+                                    (inside.width - 2 * gap) / (4 * columns));
+  const double small = whole_pixels(max_small);
   if (!(small >= kMinSmallCell) || small * columns < kMinSmall * em) return equal;
   const double aside = 2 * small * columns + gap;
   const double large = whole_pixels(
       std::min((inside.height - title - foot) / rows, (inside.width - gap - aside) / columns));
-  if (large < kWorthIt * equal.panels[0].cell()) return equal;
-  const double all_high = std::max(title + large * rows, 2 * (title + small * rows) + foot + gap);
+  if (large < kMinGain * equal.panels[0].cell()) return equal;
+  const double height = std::max(title + large * rows, 2 * (title + small * rows) + foot + gap);
   const double left = std::round(inside.x + (inside.width - large * columns - gap - aside) / 2);
-  const double top = std::round(inside.y + page.top_margin(inside.height, all_high + foot));
+  const double top = std::round(inside.y + page.top_margin(inside.height, height + foot));
   const auto panel = [&](double x, double side) {
     return PixelPanel{{x, top + title, side * columns, side * rows}, grid.width, grid.height};
   };
@@ -142,7 +142,7 @@ void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::stri
   float* to = colours.data();
   for (Index pixel = 0; pixel < panel.width * panel.height; ++pixel) {
     const Colour c = colour(pixel);
-    for (const std::uint8_t share : {c.r, c.g, c.b, c.a}) *to++ = static_cast<float>(share) / 255;
+    for (const std::uint8_t part : {c.r, c.g, c.b, c.a}) *to++ = static_cast<float>(part) / 255;
   }
   page.add(ColourImage{panel.box, colours});
   page.add(OutlinedBox{panel.box, page.theme().line, 1});
@@ -151,17 +151,17 @@ void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::stri
 void draw_mark(Page& page, const PixelPanel& panel, Index pixel, Colour colour) {
   const Box box = panel.pixel(pixel);
   const double thickness = std::clamp(panel.cell() / 5, 1.5, 3.0), out = thickness / 2;
-  const Box around{box.x - out, box.y - out, box.width + 2 * out, box.height + 2 * out};
-  const Box halo{around.x - thickness, around.y - thickness, around.width + 2 * thickness,
-                 around.height + 2 * thickness};
+  const Box frame{box.x - out, box.y - out, box.width + 2 * out, box.height + 2 * out};
+  const Box halo{frame.x - thickness, frame.y - thickness, frame.width + 2 * thickness,
+                 frame.height + 2 * thickness};
   page.add(OutlinedBox{halo, page.theme().background, thickness});  // visible on any background
-  page.add(OutlinedBox{around, colour, thickness});
+  page.add(OutlinedBox{frame, colour, thickness});
 }
 
 Colour pixel_colour(const Tensor& colours, Index pixel) {
   const auto byte = [&](Index channel) {
-    const double share = std::clamp(static_cast<double>(colours[3 * pixel + channel]), 0.0, 1.0);
-    return static_cast<std::uint8_t>(std::lround(255 * share));
+    const double value = std::clamp(static_cast<double>(colours[3 * pixel + channel]), 0.0, 1.0);
+    return static_cast<std::uint8_t>(std::lround(255 * value));
   };
   return {byte(0), byte(1), byte(2), 255};
 }

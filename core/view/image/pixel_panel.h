@@ -11,16 +11,16 @@ namespace attnscope {
 
 // Position of an image on the page.
 struct PixelPanel {
-  Box box;  // of all pixels
+  Box box;  // area of all pixels
   Index width = 0, height = 0;
   double cell() const { return box.width / static_cast<double>(width); }
-  Box pixel(Index at) const;
+  Box pixel(Index index) const;
   Index at(Point p) const;  // index of the pixel at a point; -1: none
 };
 
 // Places panels in the number of lines that maximises their pixels, with `foot` units of free space
-// below each. Of three panels, the second is large, with the others next to it, if that enlarges it
-// by kWorthIt. Empty if there is no space.
+// below each. Of three panels, the second is large and the others are next to it, if that enlarges
+// it considerably. Empty if there is no space.
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot);
 

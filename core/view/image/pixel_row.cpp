@@ -22,16 +22,16 @@ PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Inde
     const Index token = key_token(trace, tap, key), pixel = token - grid.key_shift - grid.before;
     if (token < 0 || !grid.contains(pixel)) {
       ++row.others;
-      row.weight_of_others += static_cast<double>(weights[key]);
+      row.others_weight += static_cast<double>(weights[key]);
       continue;
     }
     row.rules[pixel] = static_cast<float>(rule);
     row.weights[pixel] = weights[key];
     ++row.by_rule[static_cast<std::size_t>(rule)];
     ++row.allowed;
-    const bool larger =
+    const bool is_largest =
         row.strongest < 0 || std::abs(weights[key]) > std::abs(row.weights[row.strongest]);
-    if (larger) row.strongest = pixel;
+    if (is_largest) row.strongest = pixel;
   }
   return row;
 }
@@ -45,7 +45,7 @@ Index key_of_pixel(const Trace& trace, const AttentionTap& tap, Index pixel) {
   return -1;
 }
 
-std::string pixel_words(const PixelGrid& grid, Index pixel) {
+std::string describe_pixel(const PixelGrid& grid, Index pixel) {
   return "row " + std::to_string(pixel / grid.width) + ", column " +
          std::to_string(pixel % grid.width);
 }

@@ -16,8 +16,8 @@ struct PixelRow {
   std::vector<Index> by_rule;  // allowed pixels by rule
   Index allowed = 0;           // total allowed pixels
   Index others = 0;            // allowed keys that are not pixels
-  double weight_of_others = 0;
-  Index strongest = -1;  // pixel with the largest weight; -1: none
+  double others_weight = 0;    // total weight of the others
+  Index strongest = -1;        // pixel with the largest weight; -1: none
 };
 PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Index query);
 
@@ -25,6 +25,6 @@ PixelRow pixel_row(const Trace& trace, const AttentionTap& tap, Index head, Inde
 Index key_of_pixel(const Trace& trace, const AttentionTap& tap, Index pixel);
 
 // "row 3, column 7"
-std::string pixel_words(const PixelGrid& grid, Index pixel);
+std::string describe_pixel(const PixelGrid& grid, Index pixel);
 
 }  // namespace attnscope

@@ -21,32 +21,32 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxAspect = 4;    // width to height of a map, or inverse
-constexpr double kLargestCell = 5;  // em
+constexpr double kMaxAspect = 4;    // of a map: width / height or its inverse
+constexpr double kMaxMapCell = 5;   // em
 constexpr double kMinMap = 3.5;     // em
 constexpr double kMinLabels = 4.2;  // em of token labels next to and above the maps
-constexpr double kHeading = 1.9;    // em above a map
+constexpr double kHeading = 1.9;    // em: badge above a map
 constexpr double kGap = 1.6;        // em between maps and panels
 constexpr double kMinBars = 15;     // em: width of the column next to the maps
 constexpr double kMaxBars = 34;     // em
-constexpr double kMinMapShare =
-    0.65;                      // share of the maps' width, below which bars are omitted instead
-constexpr double kNote = 1.4;  // em: note about omitted panels
+// Bars may shrink the maps to this fraction of their width without bars.
+constexpr double kMinMapFraction = 0.65;
+constexpr double kNoteLine = 1.4;   // em: note about omitted panels
 constexpr std::size_t kPanels = 3;  // switches, bars, facts
-constexpr double kChipLine = 1.9;   // em
-constexpr double kMinHeight = 28;   // em: minimum height for permanent chips
-constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // tried for the panels
+constexpr double kChipLine = 1.9;   // em: row of replacement tokens
+constexpr double kMinHeight = 28;   // em: the row is permanent in pictures of this height
+constexpr double kPanelFractions[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // sizes to try
 
-// Most likely tokens of both runs in turn, so that a short list includes newly likely tokens, too.
-std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
-                                            const std::vector<double>& after, std::size_t count) {
-  const auto most = static_cast<Index>(count);
-  const std::vector<Candidate> sides[] = {likeliest(after, most), likeliest(before, most)};
+// The `count` likeliest tokens of both runs in turn, which include those that only one run expects.
+std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& first,
+                                            const std::vector<double>& second, std::size_t count) {
+  const auto limit = static_cast<Index>(count);
+  const std::vector<Candidate> lists[] = {likeliest(second, limit), likeliest(first, limit)};
   std::vector<std::int32_t> ids;
   for (std::size_t n = 0; n < count; ++n) {
-    for (const std::vector<Candidate>& side : sides) {
-      if (n >= side.size() || ids.size() >= count) continue;
-      if (std::find(ids.begin(), ids.end(), side[n].id) == ids.end()) ids.push_back(side[n].id);
+    for (const std::vector<Candidate>& list : lists) {
+      if (n >= list.size() || ids.size() >= count) continue;
+      if (std::find(ids.begin(), ids.end(), list[n].id) == ids.end()) ids.push_back(list[n].id);
     }
   }
   return ids;
@@ -54,9 +54,9 @@ std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
 
 // Reason why interventions do not affect this attention; empty if they do.
 std::string objection_to_tap(const AttentionTap& tap) {
-  const bool changes =
+  const bool applies =
       tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
-  if (changes) return "";
+  if (applies) return "";
   return "Interventions apply to the decoder's self-attention, and this is " +
          std::string(tap.address.stack == Stack::Encoder ? "the encoder's." : "cross-attention.");
 }
@@ -68,34 +68,34 @@ class InterveneLayout {
         page_(input),
         settings_(input.session.view),
         runs_(input),
-        before_(runs_.before),
-        after_(runs_.after) {}
+        first_run_(runs_.first_run),
+        second_run_(runs_.second_run) {}
 
   ViewLayout lay_out() {
-    const SelectedTap& after = runs_.second_head;
-    const SelectedTap& before = runs_.first_head;
-    if (after.tap == nullptr) return page_.message(after.headline, after.advice);
-    if (after_.is_imported) {
+    const SelectedTap& second = runs_.second_tap;
+    const SelectedTap& first = runs_.first_tap;
+    if (second.tap == nullptr) return page_.message(second.headline, second.advice);
+    if (second_run_.is_imported) {
       return page_.message("No interventions possible",
                            "The file holds only attention, without a model that could run again "
                            "with a change. Choose a model and a text.");
     }
-    if (const std::string reason = objection_to_tap(*after.tap); !reason.empty()) {
+    if (const std::string reason = objection_to_tap(*second.tap); !reason.empty()) {
       return page_.message("No interventions here", reason);
     }
-    if (runs_.pending) return page_.message(before.headline, before.advice);
-    if (before.tap == nullptr)
-      return page_.message(runs_.first + ": " + before.headline, before.advice);
-    const Box inside = page_.frame(picture_title(after_) + " · interventions", caption_text());
-    predicts_token_ = after_.logits.defined();
+    if (runs_.is_pending) return page_.message(first.headline, first.advice);
+    if (first.tap == nullptr)
+      return page_.message(runs_.first_label + ": " + first.headline, first.advice);
+    const Box inside = page_.frame(picture_title(second_run_) + " · interventions", caption_text());
+    predicts_token_ = second_run_.logits.defined();
     facts_ = facts();
     set_axes();
-    if (!place(inside)) return no_space(page_);
-    draw_maps(before, after);
+    if (!place_all(inside)) return no_space(page_);
+    draw_maps(first, second);
     draw_board();
     draw_bars();
     draw_facts();
-    draw_candidates();
+    draw_chips();
     draw_note();
     return finish();
   }
@@ -103,44 +103,47 @@ class InterveneLayout {
  private:
   double em() const { return page_.em(); }
 
-  Index position() const { return selected_position(settings_, after_, *runs_.second_head.tap); }
+  Index position() const {
+    return selected_position(settings_, second_run_, *runs_.second_tap.tap);
+  }
 
   std::string caption_text() const {
     std::string changes;
     for (const Intervention& i : input_.session.run.interventions) {
       changes += (changes.empty() ? "" : "; ") +
-                 describe(i, intervention_names(after_, runs_.second_head.tap));
+                 describe(i, intervention_names(second_run_, runs_.second_tap.tap));
     }
-    const std::string changes_words = changes.empty() ? "no changes." : changes + ".";
-    const std::string head_a = describe_head(after_, settings_);
-    if (!runs_.compared) {
-      return caption(after_, capitalised(head_a) + ", before and after: " + changes_words);
+    changes = changes.empty() ? "no changes." : changes + ".";
+    const std::string a = describe_head(second_run_, settings_);
+    if (!runs_.has_run_b) {
+      return caption(second_run_, capitalised(a) + ", before and after: " + changes);
     }
-    const std::string b = describe_head(before_, runs_.first_view);
-    return caption(after_, capitalised(b) + ", in B (" + before_.model +
-                               ", run B: not the run before A's changes) and " +
-                               (head_a == b ? "" : head_a + ", ") + "in A: " + changes_words);
+    const std::string b = describe_head(first_run_, runs_.first_view);
+    return caption(second_run_, capitalised(b) + ", in B (" + first_run_.model +
+                                    ", run B: not the run before A's changes) and " +
+                                    (a == b ? "" : a + ", ") + "in A: " + changes);
   }
 
   std::vector<Fact> facts() const {
-    return {{"Bits per token", bits_per_token_words(before_), bits_per_token_words(after_)},
-            {"Perplexity", perplexity_words(before_), perplexity_words(after_)}};
+    return {{"Bits per token", describe_bits_per_token(first_run_),
+             describe_bits_per_token(second_run_)},
+            {"Perplexity", describe_perplexity(first_run_), describe_perplexity(second_run_)}};
   }
 
-  // Places panels next to or below the maps: omits as few as possible, then maximises the maps.
-  // Returns false if the maps do not fit.
-  bool place(const Box& inside) {
+  // Places the maps, and the panels next to or below them: omits as few panels as possible, then
+  // maximises the maps. Returns false if the maps do not fit.
+  bool place_all(const Box& inside) {
     Box available = inside;
-    // Space for chips is reserved without a selection, so that selecting moves nothing.
+    // Reserves space for chips even without a selection, so that selecting a token moves nothing.
     if (!input_.figure.framed &&
         (settings_.pinned_query >= 0 || available.height >= kMinHeight * em())) {
-      candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
+      chips_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
       available.height -= kChipLine * em() + 0.5 * em();
     }
     for (std::size_t omitted = 0; omitted <= kPanels; ++omitted) {
       Box space = available;
       note_ = {};
-      if (omitted > 0 || (runs_.compared && !input_.figure.framed)) reserve_note(space);
+      if (omitted > 0 || (runs_.has_run_b && !input_.figure.framed)) reserve_note(space);
       if (const std::optional<Division> best = division_with_bars(space, omitted)) {
         divide(space, *best);
         return place_maps();
@@ -148,48 +151,49 @@ class InterveneLayout {
     }
     maps_ = available;
     reserve_note(maps_);
-    panels_ = place_row(page_, {}, {after_, facts_, predicts_token_});  // all omitted
-    stacked_ = false;
+    panels_ = place_row(page_, {}, {second_run_, facts_, predicts_token_});  // all omitted
+    is_stacked_ = false;
     return place_maps();
   }
 
   // Division of the space between maps and panels.
   struct Division {
-    bool beside = false;   // panels to the right of the maps; false: below
-    double share = 0;      // of the width or height, for the panels
-    bool stacked = false;  // maps one above the other
-    double width = 0;      // of a map
+    bool has_side_panels = false;   // panels are to the right of the maps; false: below
+    double panel_fraction = 0;      // of the width or height
+    bool has_stacked_maps = false;  // one above the other
+    double map_width = 0;           // pixels
   };
 
-  // Division with the most bars, up to kMinTokenBars, that shrink the maps only slightly.
+  // Division with the most bars, up to kMinTokenBars, that leave the maps kMinMapFraction.
   std::optional<Division> division_with_bars(const Box& space, std::size_t omitted) {
     std::optional<Division> best = largest_maps(space, omitted, 0);
     if (!best || !predicts_token_) return best;
     for (std::size_t bars = kMinTokenBars; bars > 1; --bars) {
       const std::optional<Division> division = largest_maps(space, omitted, bars);
-      if (division && division->width >= kMinMapShare * best->width) return division;
+      if (division && division->map_width >= kMinMapFraction * best->map_width) return division;
     }
     return best;
   }
 
   // Division with the largest maps that omits at most `omitted` panels and has at least `bars`
-  // bars. Among divisions with nearly equal maps, the one with most space for the panels.
+  // bars. Among divisions with nearly equal maps, the one with the most space for the panels.
   std::optional<Division> largest_maps(const Box& space, std::size_t omitted, std::size_t bars) {
-    constexpr double kNearly = 1.04;
+    constexpr double kMinGrowth = 1.04;  // smaller gains count as equal
     std::optional<Division> best;
-    double widest = 0;
-    for (const bool stacked : {false, true}) {
-      if (stacked && input_.figure.tight) continue;  // would make the picture long
-      for (const bool beside : {false, true}) {
-        for (const double share : kShares) {
-          const Division division{beside, share, stacked, 0};
+    double best_width = 0;
+    for (const bool has_stacked_maps : {false, true}) {
+      if (has_stacked_maps && input_.figure.tight) continue;  // would make the picture long
+      for (const bool has_side_panels : {false, true}) {
+        for (const double fraction : kPanelFractions) {
+          const Division division{has_side_panels, fraction, has_stacked_maps, 0};
           divide(space, division);
-          const double least = kNearly * widest;
+          const double min_width = kMinGrowth * best_width;
           if (bars_that_fit(page_, panels_.bars) < bars) continue;
-          if (panels_.missing.size() > omitted || widest_map() <= least || !place_maps()) continue;
-          if (left_.plot.width <= least) continue;
+          if (panels_.omitted.size() > omitted || max_map_width() <= min_width || !place_maps())
+            continue;
+          if (left_.plot.width <= min_width) continue;
           best = division;
-          widest = best->width = left_.plot.width;
+          best_width = best->map_width = left_.plot.width;
         }
       }
     }
@@ -198,51 +202,51 @@ class InterveneLayout {
 
   // Places the panels, and the area of the maps in the space that remains.
   void divide(const Box& space, const Division& division) {
-    const PanelContent content{after_, facts_, predicts_token_};
-    stacked_ = division.stacked;
+    const PanelContent content{second_run_, facts_, predicts_token_};
+    is_stacked_ = division.has_stacked_maps;
     maps_ = space;
     Box panels = space;
-    if (division.beside) {
-      const double least = std::min(kMinBars * em(), 0.36 * space.width);
-      panels.width = std::clamp(division.share * space.width, least, kMaxBars * em());
+    if (division.has_side_panels) {
+      const double min_width = std::min(kMinBars * em(), 0.36 * space.width);
+      panels.width = std::clamp(division.panel_fraction * space.width, min_width, kMaxBars * em());
       panels.x = space.right() - panels.width;
       maps_.width -= panels.width + kGap * em();
       panels_ = place_column(page_, panels, content);
     } else {
-      panels.height = division.share * space.height;
+      panels.height = division.panel_fraction * space.height;
       panels_ = place_row(page_, panels, content);
       const double panels_height = panels_.bottom - panels.y;
       move_down(panels_, space.bottom() - panels_.bottom);
       maps_.height -= panels_height + kGap * em();
     }
-    panels_below_ = !division.beside;
+    has_lower_panels_ = !division.has_side_panels;
   }
 
-  // Reserves a line at the bottom of `space` for a note on omitted panels, or on run B.
+  // Moves a line from the bottom of `space` to `note_`, for a note on omitted panels or run B.
   void reserve_note(Box& space) {
-    space.height -= kNote * em();
-    note_ = {space.x, space.bottom(), space.width, kNote * em()};
+    space.height -= kNoteLine * em();
+    note_ = {space.x, space.bottom(), space.width, kNoteLine * em()};
   }
 
   void draw_note() {
-    const std::vector<std::string>& names = panels_.missing;
-    std::vector<std::string> candidates;
+    const std::vector<std::string>& names = panels_.omitted;
+    std::vector<std::string> texts;
     if (!names.empty()) {
       std::string list = names.front();
       for (std::size_t n = 1; n < names.size(); ++n) {
         list += (n + 1 < names.size() ? ", " : " and ") + names[n];
       }
-      candidates = {"No space for " + list + ": enlarge the picture.", "No space for " + list,
-                    "Some parts have no space"};
-    } else if (runs_.compared && !input_.figure.framed) {  // in files the caption explains it
-      candidates = {
+      texts = {"No space for " + list + ": enlarge the picture.", "No space for " + list,
+               "Some parts have no space"};
+    } else if (runs_.has_run_b && !input_.figure.framed) {  // in files the caption explains it
+      texts = {
           "B is the reference run, not this run before its changes. Clear B to see their effect.",
           "B is not this run before its changes: clear B for that.",
           "B is not this run before its changes", "B: another run"};
     }
-    if (candidates.empty()) return;
+    if (texts.empty()) return;
     page_.faint_text({note_.x, note_.y + note_.height / 2},
-                     page_.fitting(candidates, page_.small(), note_.width), page_.small());
+                     page_.fitting(texts, page_.small(), note_.width), page_.small());
   }
 
   void set_axes() {
@@ -251,13 +255,13 @@ class InterveneLayout {
       map.rows = query_axis(trace, tap);
       map.columns = key_axis(trace, tap);
       set_visible(map, cell_window(settings_));
-      // Marks the token whose candidates are shown.
+      // Marks the token whose replacements are listed.
       if (!input_.figure.framed && settings_.pinned_query < map.rows.count()) {
         map.pinned_row = settings_.pinned_query;
       }
     };
-    set(left_, before_, *runs_.first_head.tap);
-    set(right_, after_, *runs_.second_head.tap);
+    set(left_, first_run_, *runs_.first_tap.tap);
+    set(right_, second_run_, *runs_.second_tap.tap);
   }
 
   double aspect() const {
@@ -267,61 +271,61 @@ class InterveneLayout {
   }
 
   // Upper limit of the maps' width, without their axes.
-  double widest_map() const {
-    const double columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
-    const double around = kHeading * em() + level_colour_bar_height(page_);
-    return std::min(maps_.width / columns, (maps_.height / rows - around) * aspect());
+  double max_map_width() const {
+    const double columns = is_stacked_ ? 1 : 2, rows = is_stacked_ ? 2 : 1;
+    const double border = kHeading * em() + horizontal_colour_bar_height(page_);
+    return std::min(maps_.width / columns, (maps_.height / rows - border) * aspect());
   }
 
   bool place_maps() {
-    const bool shared = have_same_labels(before_, after_);
-    const double share = 0.2 * std::min(maps_.width, maps_.height);
-    const double most =
-        std::clamp(share, std::min(kMinLabels * em(), 0.3 * maps_.width), 10 * em());
-    left_.left = axis_depth_left(page_, left_.rows, most);
-    right_.left = shared ? left_.left : axis_depth_left(page_, right_.rows, most);
-    right_.row_labels = stacked_ || !shared;
-    if (stacked_) left_.left = right_.left = std::max(left_.left, right_.left);
+    const bool is_shared = have_same_labels(first_run_, second_run_);
+    const double preferred_depth = 0.2 * std::min(maps_.width, maps_.height);
+    const double max_depth =
+        std::clamp(preferred_depth, std::min(kMinLabels * em(), 0.3 * maps_.width), 10 * em());
+    left_.left = axis_depth_left(page_, left_.rows, max_depth);
+    right_.left = is_shared ? left_.left : axis_depth_left(page_, right_.rows, max_depth);
+    right_.row_labels = is_stacked_ || !is_shared;
+    if (is_stacked_) left_.left = right_.left = std::max(left_.left, right_.left);
     if (!right_.row_labels) right_.left = 0;
     const auto keys = static_cast<double>(left_.columns.count());
-    const double gap = kGap * em(), columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
-    const double sides = stacked_ ? left_.left : left_.left + gap + right_.left;
-    const double widest = std::min((maps_.width - sides) / columns, keys * kLargestCell * em());
-    const double below = 0.6 * em() + level_colour_bar_height(page_);
-    double width = widest, above = 0, around = 0;
+    const double gap = kGap * em(), columns = is_stacked_ ? 1 : 2, rows = is_stacked_ ? 2 : 1;
+    const double sides = is_stacked_ ? left_.left : left_.left + gap + right_.left;
+    const double max_width = std::min((maps_.width - sides) / columns, keys * kMaxMapCell * em());
+    const double below = 0.6 * em() + horizontal_colour_bar_height(page_);
+    double width = max_width, above = 0, border = 0;
     left_.top = 0;
     // Deeper axes shrink the maps, which may deepen the axes again.
-    for (double top = -1; top < left_.top;) {
-      top = left_.top;
+    for (double former_depth = -1; former_depth < left_.top;) {
+      former_depth = left_.top;
       for (const MatrixPlot* map : {&left_, &right_}) {
-        const double depth = axis_depth_top(page_, map->columns, std::max(width, em()), most);
+        const double depth = axis_depth_top(page_, map->columns, std::max(width, em()), max_depth);
         left_.top = std::max(left_.top, depth);
       }
       above = kHeading * em() + left_.top;
-      around = rows * (above + below) + (stacked_ ? gap : 0);
-      width = std::min(widest, (maps_.height - around) / rows * aspect());
+      border = rows * (above + below) + (is_stacked_ ? gap : 0);
+      width = std::min(max_width, (maps_.height - border) / rows * aspect());
     }
     right_.top = left_.top;
     const double height = width / aspect();
     if (width < kMinMap * em() || height <= 0) return false;
     const double x = maps_.x + (maps_.width - sides - columns * width) / 2;
-    const double spare = page_.top_margin(maps_.height, around + rows * height);
-    left_.plot = {x + left_.left, maps_.y + spare + above, width, height};
+    const double margin = page_.top_margin(maps_.height, border + rows * height);
+    left_.plot = {x + left_.left, maps_.y + margin + above, width, height};
     const double right_x = left_.plot.right() + gap + right_.left;
     const double lower_y = left_.plot.bottom() + below + gap + above;
-    right_.plot = {stacked_ ? left_.plot.x : right_x, stacked_ ? lower_y : left_.plot.y, width,
-                   height};
+    right_.plot = {is_stacked_ ? left_.plot.x : right_x, is_stacked_ ? lower_y : left_.plot.y,
+                   width, height};
     maps_bottom_ = right_.plot.bottom() + below;
-    hover();
+    mark_hovered_cell();
     // In tight pictures the panels move up to the maps.
-    if (panels_below_ && input_.figure.framed && input_.figure.tight &&
+    if (has_lower_panels_ && input_.figure.framed && input_.figure.tight &&
         maps_.bottom() > maps_bottom_) {
       move_down(panels_, maps_bottom_ - maps_.bottom());
     }
     return true;
   }
 
-  void hover() {
+  void mark_hovered_cell() {
     if (!input_.interaction.pointer) return;
     for (const MatrixPlot* map : {&left_, &right_}) {
       const auto [row, column] = pair_at(*map)(*input_.interaction.pointer);
@@ -331,39 +335,40 @@ class InterveneLayout {
     }
   }
 
-  void draw_maps(const SelectedTap& before, const SelectedTap& after) {
-    const bool off = is_off(input_.session.run.interventions, settings_.layer, settings_.head) ||
-                     is_off(input_.session.run.interventions, settings_.layer);
+  void draw_maps(const SelectedTap& first, const SelectedTap& second) {
+    const bool is_head_off =
+        is_off(input_.session.run.interventions, settings_.layer, settings_.head) ||
+        is_off(input_.session.run.interventions, settings_.layer);
     std::vector<std::string> remarks;
-    if (off) remarks = {"switched off: its output is not used", "switched off", "off"};
-    draw_map(left_, before, runs_.first, first_colour(), {});
-    draw_map(right_, after, runs_.second, second_colour(), remarks);
+    if (is_head_off) remarks = {"switched off: its output is not used", "switched off", "off"};
+    draw_map(left_, first, runs_.first_label, first_colour(), {});
+    draw_map(right_, second, runs_.second_label, second_colour(), remarks);
     for (const Intervention& i : input_.session.run.interventions) draw_mark(i);
   }
 
-  void draw_map(const MatrixPlot& map, const SelectedTap& found, const std::string& badge,
+  void draw_map(const MatrixPlot& map, const SelectedTap& selected, const std::string& badge,
                 Colour colour, const std::vector<std::string>& remarks) {
     HeatMap cells = matrix_cells(map);
-    const ShownCells seen = set_cells(cells, input_, *found.tap, found.head);
-    exact_ = std::min(exact_, seen.exact);
-    const ColourRange range = colour_range(input_, cells, *found.tap, found.head,
-                                           is_signed(*found.tap, found.head), seen);
+    const ShownCells shown = set_cells(cells, input_, *selected.tap, selected.head);
+    exact_ = std::min(exact_, shown.exact);
+    const ColourRange range = colour_range(input_, cells, *selected.tap, selected.head,
+                                           is_signed(*selected.tap, selected.head), shown);
     cells.least = range.least;
     cells.most = range.most;
     cells.colour_map = range.colour_map;
     page_.add(cells);
-    cover_not_allowed(page_, matrix_cells(map), *found.tap, found.head);
+    cover_excluded(page_, matrix_cells(map), *selected.tap, selected.head);
     draw_matrix_frame(page_, map, {});
     const double y = map.plot.y - map.top - 0.45 * kHeading * em();
     const double x = map.plot.x + draw_badge(page_, {map.plot.x, y}, badge, colour) + 0.5 * em();
     page_.faint_text({x, y}, page_.fitting(remarks, em(), map.plot.right() - x), em());
     std::vector<std::string> names{"attention weight", "weight"};
     if (map.pooled()) names.insert(names.begin(), "attention weight, max-pooled");
-    draw_level_colour_bar(page_, {map.plot.x, map.plot.bottom() + 0.6 * em()}, map.plot.width,
-                          range, names);
+    draw_horizontal_colour_bar(page_, {map.plot.x, map.plot.bottom() + 0.6 * em()}, map.plot.width,
+                               range, names);
   }
 
-  // Outlines forbidden (crossed out) and forced pairs of the shown head.
+  // Outlines pairs that `change` forbids or forces in the selected head; crosses forbidden ones.
   void draw_mark(const Intervention& change) {
     const bool changes_pair =
         change.kind == Intervention::Kind::Forbid || change.kind == Intervention::Kind::Force;
@@ -373,10 +378,10 @@ class InterveneLayout {
     const MatrixPlot& map = right_;
     const double cell_width = map.plot.width / map.width,
                  cell_height = map.plot.height / map.height;
-    const double first = change.query >= 0 ? static_cast<double>(change.query) : 0;
+    const double first_row = change.query >= 0 ? static_cast<double>(change.query) : 0;
     const double rows = change.query >= 0 ? 1 : static_cast<double>(map.rows.count());
     const Box box{map.plot.x + (static_cast<double>(change.key) - map.column) * cell_width,
-                  map.plot.y + (first - map.row) * cell_height, cell_width, rows * cell_height};
+                  map.plot.y + (first_row - map.row) * cell_height, cell_width, rows * cell_height};
     const Colour colour = page_.theme().accent;
     page_.add(Clip{map.plot});
     page_.add(OutlinedBox{box, colour, 1.5});
@@ -388,14 +393,15 @@ class InterveneLayout {
 
   void draw_board() {
     if (panels_.board.width <= 0) return;
-    std::vector<Handle> handles = draw_switch_board(page_, panels_.board_at, panels_.board, after_);
+    std::vector<Handle> handles =
+        draw_switch_board(page_, panels_.board_corner, panels_.board, second_run_);
     handles_.insert(handles_.end(), handles.begin(), handles.end());
   }
 
   void draw_bars() {
-    const std::vector<double> before = next_token_probabilities(before_, position());
-    const std::vector<double> after = next_token_probabilities(after_, position());
-    if (before.empty() || before.size() != after.size() ||
+    const std::vector<double> first = next_token_probabilities(first_run_, position());
+    const std::vector<double> second = next_token_probabilities(second_run_, position());
+    if (first.empty() || first.size() != second.size() ||
         panels_.bars.height < kMinBarsHeight * em()) {
       return;
     }
@@ -405,39 +411,39 @@ class InterveneLayout {
     bars.second = second_colour();
     const std::size_t rows =
         std::clamp<std::size_t>(bars_that_fit(page_, panels_.bars), 1, kMaxTokenBars);
-    std::vector<std::int32_t> ids = likeliest_of_both(before, after, rows);
+    std::vector<std::int32_t> ids = likeliest_of_both(first, second, rows);
     if (ids.empty()) return;
     const auto larger = [&](std::int32_t id) {
-      const auto at = static_cast<std::size_t>(id);
-      return std::max(before[at], after[at]);
+      const auto index = static_cast<std::size_t>(id);
+      return std::max(first[index], second[index]);
     };
     std::stable_sort(ids.begin(), ids.end(),
                      [&](std::int32_t a, std::int32_t b) { return larger(a) > larger(b); });
     bars.most = larger(ids.front());
     for (const std::int32_t id : ids) {
-      const auto at = static_cast<std::size_t>(id);
-      bars.bars.push_back({token_label(after_, id), before[at], after[at]});
+      const auto index = static_cast<std::size_t>(id);
+      bars.bars.push_back({token_label(second_run_, id), first[index], second[index]});
     }
-    const std::string& label = after_.tokens[static_cast<std::size_t>(position())].label;
+    const std::string& label = second_run_.tokens[static_cast<std::size_t>(position())].label;
     page_.text(
         {panels_.bars.x, panels_.bars.y + 0.6 * em()},
-        page_.fitting(predicts_masked_tokens(after_)
+        page_.fitting(predicts_masked_tokens(second_run_)
                           ? std::vector<std::string>{"Predictions in place of “" + label + "”",
                                                      "In place of “" + label + "”", "This place"}
                           : std::vector<std::string>{"Predictions after “" + label + "”",
                                                      "After “" + label + "”", "Next token", "Next"},
                       em(), panels_.bars.width),
         em());
-    const double title = kBarsTitle * em();
-    const Box box{panels_.bars.x, panels_.bars.y + title, panels_.bars.width,
-                  panels_.bars.height - title};
+    const double title_height = kBarsTitle * em();
+    const Box box{panels_.bars.x, panels_.bars.y + title_height, panels_.bars.width,
+                  panels_.bars.height - title_height};
     draw_token_bars(page_, box, bars);
   }
 
   void draw_facts() {
     if (panels_.facts.width <= 0) return;
     const bool too_low = panels_.facts.height + 1e-6 < fact_table_height(page_, facts_.size());
-    if (too_low || !facts_in_table(page_, facts_, panels_.facts.width)) {
+    if (too_low || !do_facts_fit_as_table(page_, facts_, panels_.facts.width)) {
       double y = panels_.facts.y + kFactLine / 2 * em();
       for (const Fact& fact : facts_) {
         page_.text({panels_.facts.x, y},
@@ -447,37 +453,37 @@ class InterveneLayout {
       }
       return;
     }
-    draw_fact_table(page_, panels_.facts, runs_.first, runs_.second, facts_);
+    draw_fact_table(page_, panels_.facts, runs_.first_label, runs_.second_label, facts_);
   }
 
-  void draw_candidates() {
-    if (candidates_.width <= 0 || !can_replace(after_)) return;
-    const Index at = settings_.pinned_query < 0 ? -1 : position();
-    if (at < 0) {
+  void draw_chips() {
+    if (chips_.width <= 0 || !can_replace(second_run_)) return;
+    const Index pinned = settings_.pinned_query < 0 ? -1 : position();
+    if (pinned < 0) {
       page_.faint_text(
-          {candidates_.x, candidates_.y + candidates_.height / 2},
+          {chips_.x, chips_.y + chips_.height / 2},
           page_.fitting({"Click a token next to the maps to replace it.", "Click a token: replace"},
-                        page_.small(), candidates_.width),
+                        page_.small(), chips_.width),
           page_.small());
       return;
     }
-    if (at >= static_cast<Index>(before_.tokens.size()) ||
-        before_.tokens.size() != after_.tokens.size()) {
+    if (pinned >= static_cast<Index>(first_run_.tokens.size()) ||
+        first_run_.tokens.size() != second_run_.tokens.size()) {
       return;
     }
-    const TraceToken& original = before_.tokens[static_cast<std::size_t>(at)];
-    const std::int32_t current_id = after_.tokens[static_cast<std::size_t>(at)].id;
-    double x = candidates_.x;
-    const double y = candidates_.y + candidates_.height / 2;
-    const std::string lead = "Token " + std::to_string(at) + ":";
-    page_.faint_text({x, y}, lead, em());
-    x += page_.width_of(lead, em()) + 0.6 * em();
-    std::vector<std::int32_t> ids = replacements(before_, at);
+    const TraceToken& original = first_run_.tokens[static_cast<std::size_t>(pinned)];
+    const std::int32_t current_id = second_run_.tokens[static_cast<std::size_t>(pinned)].id;
+    double x = chips_.x;
+    const double y = chips_.y + chips_.height / 2;
+    const std::string prefix = "Token " + std::to_string(pinned) + ":";
+    page_.faint_text({x, y}, prefix, em());
+    x += page_.width_of(prefix, em()) + 0.6 * em();
+    std::vector<std::int32_t> ids = replacement_candidates(first_run_, pinned);
     ids.insert(ids.begin(), original.id);
     for (const std::int32_t id : ids) {
-      const std::string label = id == original.id ? original.label : token_label(before_, id);
+      const std::string label = id == original.id ? original.label : token_label(first_run_, id);
       const double width = page_.width_of(label, em()) + em();
-      if (x + width > candidates_.right()) break;
+      if (x + width > chips_.right()) break;
       const bool is_current = id == current_id;
       const Box box{x, y - 0.75 * em(), width, 1.5 * em()};
       const Colour fill = is_current ? page_.theme().accent
@@ -488,24 +494,24 @@ class InterveneLayout {
                      is_current ? ink_on(fill) : page_.theme().text,
                      em(),
                      Align::Middle});
-      handles_.push_back(replacement_handle(box, at, id == original.id ? -1 : id));
+      handles_.push_back(replacement_handle(box, pinned, id == original.id ? -1 : id));
       x += width + 0.4 * em();
     }
   }
 
   ViewLayout finish() {
-    // Clicks change run A. While B is compared, A is only available with its changes.
-    const Trace& with_pairs = runs_.compared ? after_ : before_;
-    for (Handle& handle : pair_handles(input_, with_pairs, left_, right_)) {
+    // Clicks change run A, whose state before its changes is not available if there is a run B.
+    const Trace& pattern_run = runs_.has_run_b ? second_run_ : first_run_;
+    for (Handle& handle : pair_handles(input_, pattern_run, left_, right_)) {
       handles_.push_back(std::move(handle));
     }
-    const bool in_right =
+    const bool is_pointer_in_right =
         input_.interaction.pointer && right_.plot.contains(*input_.interaction.pointer);
-    ViewLayout layout = matrix_layout(page_, in_right ? right_ : left_,
+    ViewLayout layout = matrix_layout(page_, is_pointer_in_right ? right_ : left_,
                                       std::max({maps_bottom_, panels_.bottom, note_.bottom()}));
-    const bool two_runs = &before_ != &after_;
+    const bool has_two_runs = &first_run_ != &second_run_;
     layout.hit =
-        hit_test({{pair_at(left_), runs_.first_view.layer, runs_.first_view.head, two_runs},
+        hit_test({{pair_at(left_), runs_.first_view.layer, runs_.first_view.head, has_two_runs},
                   {pair_at(right_), settings_.layer, settings_.head}});
     layout.handles = std::move(handles_);
     layout.pending = pending_text(exact_);
@@ -516,15 +522,15 @@ class InterveneLayout {
   Page page_;
   const ViewSettings& settings_;
   TwoRuns runs_;
-  const Trace& before_;
-  const Trace& after_;
+  const Trace& first_run_;
+  const Trace& second_run_;
   std::vector<Fact> facts_;
   bool predicts_token_ = false;
-  Box maps_, candidates_, note_;
+  Box maps_, chips_, note_;
   PanelLayout panels_;  // switches, bars, facts
-  bool panels_below_ = false, stacked_ = false;
+  bool has_lower_panels_ = false, is_stacked_ = false;
   MatrixPlot left_, right_;  // first and second run
-  double exact_ = 1;         // share of exact values in the maps
+  double exact_ = 1;         // of the values in the maps
   double maps_bottom_ = 0;
   std::vector<Handle> handles_;
 };

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kMaxReplacements = 12;
 constexpr Index kSearchedTokens = 512;  // number of predictions searched for whole words
 
-// Adds or removes a change; removes the opposite change of the same pairs.
-void toggle(Session& session, const Intervention& change) {
+// Adds the change in place of its opposite (forbid or force), or removes it if it is present.
+void toggle_pair_change(Session& session, const Intervention& change) {
   Interventions& list = session.run.interventions;
   if (std::erase(list, change) > 0) return;
   Intervention opposite = change;
@@ -36,7 +36,7 @@ void replace_token(Session& session, Index position, std::int32_t token) {
   session.run.interventions.push_back(change);
 }
 
-// Change made by a click on this pair; query -1: on the label of this key.
+// Change for a click on this pair, or on the label of the key if `query` is -1.
 Intervention change_at(const ViewSettings& settings, Index query, Index key) {
   const Values values = view_values(settings, "intervene");
   Intervention change;
@@ -50,14 +50,14 @@ Intervention change_at(const ViewSettings& settings, Index query, Index key) {
   return change;
 }
 
-std::string click_help(const Interventions& list, const Intervention& change) {
+std::string describe_click(const Interventions& list, const Intervention& change) {
   const bool is_applied = std::find(list.begin(), list.end(), change) != list.end();
   const std::string target = change.query >= 0 ? "this pair" : "this key for every query";
   if (is_applied) return "Undo the change of " + target + ".";
   return (change.kind == Intervention::Kind::Force ? "Force " : "Forbid ") + target + ".";
 }
 
-// True if an intervention forbids or forces this pair in the shown head.
+// True if an intervention forbids or forces this pair in the selected head.
 bool has_change(const Session& session, Index query, Index key) {
   const ViewSettings& settings = session.view;
   return std::ranges::any_of(session.run.interventions, [&](const Intervention& i) {
@@ -69,7 +69,7 @@ bool has_change(const Session& session, Index query, Index key) {
   });
 }
 
-// True if the variant allows the pair, even if an intervention removed it from the run's pattern.
+// True if the variant allows the pair, which an intervention may have removed from the pattern.
 bool variant_allows(const Trace& run, const Session& session, Index query, Index key) {
   if (has_change(session, query, key)) return true;
   const ViewSettings& settings = session.view;
@@ -80,17 +80,18 @@ bool variant_allows(const Trace& run, const Session& session, Index query, Index
   return pattern.allowed(pattern.heads() == 1 ? 0 : head, query, key);
 }
 
-Handle select_handle(const Box& area, Index row, bool selected) {
-  return {area,
-          selected ? "Deselect this token." : "Select this token to replace it.",
-          {},
-          [row, selected](Session& e) { e.view.pinned_query = selected ? -1 : row; }};
+Handle select_handle(const Box& area, Index row, bool is_selected) {
+  return {
+      area,
+      is_selected ? "Deselect this token." : "Select this token to replace it.",
+      {},
+      [row, is_selected](Session& session) { session.view.pinned_query = is_selected ? -1 : row; }};
 }
 
 // True for tokens that are probably whole words. Vocabularies of word pieces also contain " p" and
 // " tr", which models often predict.
 bool is_likely_word(const Trace& trace, std::int32_t id, bool is_first_token) {
-  constexpr std::size_t kLetters = 3;
+  constexpr std::size_t kMinLetters = 3;
   const Tokenizer* tokenizer = trace.tokenizer.get();
   if (tokenizer == nullptr || id < 0 || id >= tokenizer->vocabulary_size()) return false;
   if (tokenizer->is_special(id)) return false;
@@ -100,10 +101,10 @@ bool is_likely_word(const Trace& trace, std::int32_t id, bool is_first_token) {
   } else if (!is_first_token) {
     return false;
   }
-  const bool letters = std::ranges::all_of(word, [](unsigned char c) {
+  const bool has_only_letters = std::ranges::all_of(word, [](unsigned char c) {
     return c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
   });
-  return letters && word.size() >= kLetters && is_utf8(word);
+  return has_only_letters && word.size() >= kMinLetters && is_utf8(word);
 }
 
 }  // namespace
@@ -122,10 +123,10 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
     const auto [query, key] = pair_at(*map)(pointer);
     const auto add_handle = [&](const Box& area, Index at_query, Index at_key) {
       const Intervention change = change_at(settings, at_query, at_key);
-      handles.push_back(
-          {area, click_help(input.session.run.interventions, change), {}, [change](Session& e) {
-             toggle(e, change);
-           }});
+      handles.push_back({area,
+                         describe_click(input.session.run.interventions, change),
+                         {},
+                         [change](Session& session) { toggle_pair_change(session, change); }});
     };
     // In segmented texts, positions of the text do not identify pairs.
     const bool is_unsegmented = !run.parts.segment;
@@ -150,17 +151,17 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
   return handles;
 }
 
-std::vector<std::int32_t> replacements(const Trace& before, Index at) {
-  std::vector<std::int32_t> words, others;
-  const std::int32_t original = before.tokens[static_cast<std::size_t>(at)].id;
+std::vector<std::int32_t> replacement_candidates(const Trace& run, Index position) {
+  std::vector<std::int32_t> words, pieces;
+  const std::int32_t original = run.tokens[static_cast<std::size_t>(position)].id;
   const auto add = [&](std::int32_t id) {
-    std::vector<std::int32_t>& list = is_likely_word(before, id, at == 0) ? words : others;
+    std::vector<std::int32_t>& list = is_likely_word(run, id, position == 0) ? words : pieces;
     if (id != original && std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
   };
-  const std::vector<double> expected = next_token_probabilities(before, at - 1);
-  for (const Candidate& c : likeliest(expected, kSearchedTokens)) add(c.id);
-  for (const TraceToken& token : before.tokens) add(token.id);
-  words.insert(words.end(), others.begin(), others.end());
+  const std::vector<double> expected = next_token_probabilities(run, position - 1);
+  for (const Candidate& candidate : likeliest(expected, kSearchedTokens)) add(candidate.id);
+  for (const TraceToken& token : run.tokens) add(token.id);
+  words.insert(words.end(), pieces.begin(), pieces.end());
   words.resize(std::min(words.size(), kMaxReplacements));
   return words;
 }
@@ -169,7 +170,7 @@ Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
   return {area,
           token < 0 ? "Restore the original token." : "Replace with this token.",
           {},
-          [position, token](Session& e) { replace_token(e, position, token); }};
+          [position, token](Session& session) { replace_token(session, position, token); }};
 }
 
 std::vector<double> next_token_probabilities(const Trace& trace, Index position) {

@@ -10,8 +10,8 @@
 namespace attnscope {
 
 // Handles for the hovered cell or label of the maps. Cells and key labels forbid, force or restore
-// pairs, depending on the view's parameters; query labels select a token. `run` defines the allowed
-// pairs: preferably the run before the changes.
+// pairs, depending on the view's parameters; query labels select a token. `run` provides the
+// allowed pairs: the run without interventions if there is one.
 std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const MatrixPlot& left,
                                  const MatrixPlot& right);
 
@@ -19,11 +19,11 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
 bool can_replace(const Trace& trace);
 // Replacement candidates for the token at `position`: the model's predictions there, or, for the
 // first token, other tokens of the text; whole words before word pieces.
-std::vector<std::int32_t> replacements(const Trace& before, Index position);
-// Replaces the token at `position` with `token`; -1: restores the original.
+std::vector<std::int32_t> replacement_candidates(const Trace& run, Index position);
+// Handle that replaces the token at `position` with `token`, or restores it if `token` is -1.
 Handle replacement_handle(const Box& area, Index position, std::int32_t token);
 
-// Next-token probabilities at this position; empty if the run has none.
+// Next-token probabilities [vocabulary] at this position; empty if the run predicts none.
 std::vector<double> next_token_probabilities(const Trace& trace, Index position);
 
 }  // namespace attnscope

@@ -7,17 +7,17 @@
 
 namespace attnscope {
 
-// The runs without and with interventions; if a reference run B is set, it replaces the first.
+// The runs without and with interventions. If there is a run B, it replaces the run without.
 struct TwoRuns {
   explicit TwoRuns(const ViewInput& input);
 
-  const Trace& before;
-  const Trace& after;
-  bool compared;                   // `before` is B
-  bool pending;                    // B is being computed: `before` is meaningless
-  const ViewSettings& first_view;  // layer and head of the first run
-  std::string first, second;       // labels: "before", "after"
-  SelectedTap first_head, second_head;
+  const Trace& first_run;
+  const Trace& second_run;
+  bool has_run_b;                         // `first_run` is B
+  bool is_pending;                        // B is being computed: do not use `first_run`
+  const ViewSettings& first_view;         // layer and head of the first run
+  std::string first_label, second_label;  // "before", "after"
+  SelectedTap first_tap, second_tap;
 };
 
 // Attention, next-token probabilities and perplexity of both runs.

@@ -9,8 +9,8 @@
 
 namespace attnscope {
 
-inline constexpr std::size_t kMaxTokenBars = 8;  // bars, at most
-inline constexpr std::size_t kMinTokenBars = 4;
+inline constexpr std::size_t kMaxTokenBars = 8;
+inline constexpr std::size_t kMinTokenBars = 4;  // fewer only if space is short
 
 struct PanelContent {
   const Trace& trace;
@@ -21,27 +21,27 @@ struct PanelContent {
 // Positions of the panels; a panel without space has zero size.
 struct PanelLayout {
   BoardSize board;
-  Point board_at;
+  Point board_corner;  // top left
   Box bars, facts;
   double bottom = 0;                 // lower edge
-  std::vector<std::string> missing;  // names of omitted panels
+  std::vector<std::string> omitted;  // names of panels without space
 };
 
 // Places the panels one above the other.
 PanelLayout place_column(const Page& page, const Box& box, const PanelContent& content);
 // Places the panels side by side, as high as their content; facts below the bars if possible.
 PanelLayout place_row(const Page& page, const Box& box, const PanelContent& content);
-void move_down(PanelLayout& parts, double by);
+void move_down(PanelLayout& parts, double distance);
 
-// True if the facts fit as a table; otherwise each is a line of text.
-bool facts_in_table(const Page& page, const std::vector<Fact>& facts, double width);
+// True if the facts fit as a table; otherwise each is drawn as a line of text.
+bool do_facts_fit_as_table(const Page& page, const std::vector<Fact>& facts, double width);
 // Texts for the line of a fact, longest first: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
 std::vector<std::string> fact_lines(const Fact& fact);
 
 // Number of bars that fit into the box.
 std::size_t bars_that_fit(const Page& page, const Box& bars);
 
-inline constexpr double kBarsTitle = 1.7;    // em above the bars
+inline constexpr double kBarsTitle = 1.7;    // em: title above the bars
 inline constexpr double kMinBarsHeight = 3;  // em, including the title
 inline constexpr double kFactLine = 1.35;    // em: line of a fact outside a table
 

@@ -5,16 +5,16 @@
 
 namespace attnscope {
 
-// Size of the board for the layers and heads of a run.
+// Size of the board for the layers and heads of a run, in pixels; zero if it does not fit.
 struct BoardSize {
-  double width = 0, height = 0, cell = 0;
+  double width = 0, height = 0, cell = 0;  // cell: distance of neighbouring switches
 };
 BoardSize switch_board_size(const Page& page, const Trace& trace, double max_width,
                             double max_height);
 
-// Draws enabled heads as filled cells, disabled ones as crossed cells, and outlines the shown one.
-// Returns a handle for each head and layer, which toggles it.
-std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& size,
+// Draws enabled heads as filled and disabled heads as crossed cells below `corner` (top left), and
+// outlines the selected one. Returns a handle for each head and layer, which toggles it.
+std::vector<Handle> draw_switch_board(Page& page, Point corner, const BoardSize& size,
                                       const Trace& trace);
 
 }  // namespace attnscope

@@ -10,30 +10,32 @@
 namespace attnscope {
 namespace {
 
-constexpr double kWordGap = 0.9;   // em between words
-constexpr double kMaxFlat = 0.5;   // height of the longest arc relative to half the width
-constexpr double kLoop = 0.5;      // em: half the width of an arc from a token to itself
-constexpr double kText = 1.7;      // em: a horizontal line of text
-constexpr double kMaxLabel = 10;   // em of a vertical label
-constexpr double kMinArcCell = 3;  // pixels
-constexpr double kArcNote = 1.3;   // em: note about missing arcs
+constexpr double kWordGap = 0.9;    // em between words
+constexpr double kMaxHeight = 0.5;  // of an arc, relative to twice the width of the picture
+constexpr double kLoop = 0.5;       // em: half the width of an arc from a token to itself
+constexpr double kText = 1.7;       // em: a horizontal line of text
+constexpr double kMaxLabel = 10;    // em: length of a vertical label
+constexpr double kMinArcCell = 3;   // pixels: minimum width of a clickable token
+constexpr double kArcNote = 1.3;    // em: note about missing arcs
 
-// The text as one line: a token for each column of the map.
+// The text on one line, with a token for each column of the map.
 struct TextLine {
   TokenAxis tokens;
   Index first_query = 0;  // column of the first query's token
   CellSpan span;
-  Box plot;  // tokens and arcs
-  bool is_horizontal = false;
-  std::vector<double> centres;  // pixels; only of horizontal words
+  Box plot;                     // tokens and arcs
+  bool is_horizontal = false;   // direction of the labels
+  std::vector<double> centres;  // x of each token in pixels; only set for horizontal labels
   double text_top = 0, text_height = 0;
 
   AxisPlace place() const { return {span.first, span.extent, plot.x, plot.width}; }
   double centre(Index column) const {
     return is_horizontal ? centres[static_cast<std::size_t>(column)] : place().centre(column);
   }
-  // Width of a token in pixels; of horizontal words a typical one.
-  double cell(const Page& page) const { return is_horizontal ? 2 * page.em() : place().cell(); }
+  // Width of a token in pixels; a typical width for horizontal labels.
+  double token_width(const Page& page) const {
+    return is_horizontal ? 2 * page.em() : place().cell();
+  }
   double half_width(Index column, const Page& page) const {
     if (!is_horizontal) return place().cell() / 2;
     return (page.width_of(tokens.labels[static_cast<std::size_t>(column)], page.em()) +
@@ -49,14 +51,14 @@ TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
   TextLine line;
   line.tokens = key_axis(input.trace, tap);
   line.first_query = tap.keys() - tap.queries();
-  const bool zoomed = settings.width > 0 && settings.height > 0;
-  line.span = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
+  const bool is_zoomed = settings.width > 0 && settings.height > 0;
+  line.span = visible_span(settings.column, is_zoomed ? settings.width : 0, tap.keys());
   double width = 0;
   for (const std::string& label : line.tokens.labels) {
     width += page.width_of(label, em) + kWordGap * em;
     if (width > box.width) break;
   }
-  line.is_horizontal = !zoomed && width <= box.width;
+  line.is_horizontal = !is_zoomed && width <= box.width;
   line.plot = {box.x, box.y, box.width, 0};
   if (line.is_horizontal) {
     double x = box.x + (box.width - width) / 2;
@@ -80,21 +82,21 @@ TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
   return line;
 }
 
-// `rise`: height of an arc relative to half its width.
-Line arc_of(const Page& page, const TextLine& line, const WeightedPair& pair, double rise,
-            Colour colour, double thickness) {
+// `rise`: height of the arc relative to half its width.
+Line arc_curve(const Page& page, const TextLine& line, const WeightedPair& pair, double rise,
+               Colour colour, double thickness) {
   const double from = line.centre(pair.query + line.first_query), to = line.centre(pair.key);
   const bool is_forward = pair.key > pair.query + line.first_query;
-  const double loop = std::min(kLoop * page.em(), line.cell(page));
-  const double half = std::max(std::abs(to - from) / 2, loop);
-  const double base = is_forward ? line.text_top + line.text_height : line.text_top;
-  const double height = half * rise, side = is_forward ? 1 : -1;
+  const double min_half = std::min(kLoop * page.em(), line.token_width(page));
+  const double half = std::max(std::abs(to - from) / 2, min_half);
+  const double base_y = is_forward ? line.text_top + line.text_height : line.text_top;
+  const double height = half * rise, direction = is_forward ? 1 : -1;
   const int steps = static_cast<int>(std::clamp(half / 3, 16.0, 72.0));
   Line curve{{}, colour, thickness};
   for (int i = 0; i <= steps; ++i) {
     const double angle = std::numbers::pi * i / steps;
     curve.points.push_back(
-        {(from + to) / 2 + half * std::cos(angle), base + side * height * std::sin(angle)});
+        {(from + to) / 2 + half * std::cos(angle), base_y + direction * height * std::sin(angle)});
   }
   return curve;
 }
@@ -107,9 +109,9 @@ void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
     const double x = line.centre(i);
     const bool is_marked = i == marked;
     if (!line.is_horizontal) {
-      const bool hidden = x < line.plot.x || x > line.plot.right();
-      const double to_marked = marked >= 0 ? std::abs(x - line.centre(marked)) : 1e9;
-      if (hidden || (!is_marked && (i % step != 0 || to_marked < 1.2 * em))) continue;
+      const bool is_hidden = x < line.plot.x || x > line.plot.right();
+      const double distance = marked >= 0 ? std::abs(x - line.centre(marked)) : 1e9;
+      if (is_hidden || (!is_marked && (i % step != 0 || distance < 1.2 * em))) continue;
     }
     const std::string& label = line.tokens.labels[static_cast<std::size_t>(i)];
     const std::string text = step > 1 ? std::to_string(i) + " " + label : label;
@@ -136,7 +138,7 @@ void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
   }
 }
 
-// Labels the direction of the arcs in the free corners.
+// Names the directions of the arcs in the left corners of the plot, which are free.
 void draw_directions(Page& page, const TextLine& line, const Box& inside, bool has_forward) {
   const double half = 0.7 * page.em(), x = inside.x;
   page.faint_text({x, line.plot.y + half}, "↑ backward", page.small());
@@ -148,25 +150,26 @@ void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& ha
   for (Index i = line.first_query; i < line.tokens.count(); ++i) {
     const double half = line.half_width(i, page), x = line.centre(i);
     if (x + half < line.plot.x || x - half > line.plot.right()) continue;
-    handles.push_back(
-        {.area = {x - half, line.text_top, 2 * half, line.text_height},
-         .help = "Click to pin its arcs",
-         .click = [query = i - line.first_query](Session& e) { toggle_pinned_query(e, query); }});
+    handles.push_back({.area = {x - half, line.text_top, 2 * half, line.text_height},
+                       .help = "Click to pin its arcs",
+                       .click = [query = i - line.first_query](Session& session) {
+                         toggle_pinned_query(session, query);
+                       }});
   }
 }
 
-// Places the text in the box, with arcs above it (`sides` 1), or above and below (2), each at most
-// `space` high. Returns the arcs' height relative to half their width.
-double place_arcs(const Page& page, const Box& box, const LineSet& set, double sides, double space,
-                  TextLine& line) {
+// Places the text in the box, with arcs above it (`sides` 1), or above and below it (2), each
+// at most `max_height` high. Returns the arcs' height relative to half their width.
+double place_arcs(const Page& page, const Box& box, const LineSet& set, double sides,
+                  double max_height, TextLine& line) {
   const double em = page.em();
   double longest = kLoop * em;
-  for (const WeightedPair& p : set.pairs) {
-    longest = std::max(longest,
-                       std::abs(line.centre(p.query + line.first_query) - line.centre(p.key)) / 2);
+  for (const WeightedPair& pair : set.pairs) {
+    longest = std::max(
+        longest, std::abs(line.centre(pair.query + line.first_query) - line.centre(pair.key)) / 2);
   }
-  const double rise = std::min(1.0, std::min(space, 2 * kMaxFlat * box.width) / longest);
-  const double height = std::min(space, rise * longest + 0.3 * em);
+  const double rise = std::min(1.0, std::min(max_height, 2 * kMaxHeight * box.width) / longest);
+  const double height = std::min(max_height, rise * longest + 0.3 * em);
   line.text_top = box.y + page.top_margin(box.height, height * sides + line.text_height) + height;
   line.plot.y = line.text_top - height;
   line.plot.height = height * sides + line.text_height;
@@ -178,35 +181,35 @@ double place_arcs(const Page& page, const Box& box, const LineSet& set, double s
 ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& tap,
                         const Values& values) {
   const auto& columns = tap.result.columns;
-  const bool one_text =
+  const bool is_one_text =
       tap.query_rows.stream == tap.key_rows.stream && tap.keys() >= tap.queries() &&
       (columns.empty() ? tap.keys() == tap.queries() : columns.back().first == KeyKind::Token);
-  if (!one_text) {
+  if (!is_one_text) {
     return page.message("Arcs require keys that are tokens",
                         "Keys of this variant are not tokens. The style \"lines\" shows them.");
   }
   const ViewSettings& settings = input.session.view;
   const double em = page.em();
-  const bool zoomed = settings.width > 0 && settings.height > 0;
-  const CellSpan span = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
+  const bool is_zoomed = settings.width > 0 && settings.height > 0;
+  const CellSpan span = visible_span(settings.column, is_zoomed ? settings.width : 0, tap.keys());
   const CellSpan rows{span.first - static_cast<double>(tap.keys() - tap.queries()), span.extent};
   const LineSet set = line_set(input, tap, values, rows, span);
   const Box inside =
       page.frame(lines_title(input, set),
                  caption(input.trace, lines_caption(input, tap, set, values.real("least"))));
-  const std::string note = missing_lines(set, rows, values.real("least"), "arc");
-  const double legend = heads_height(page, set, inside.width);
+  const std::string note = explain_missing_lines(set, rows, values.real("least"), "arc");
+  const double legend = head_legend_height(page, set, inside.width);
   const double header = legend + (note.empty() ? 0.8 : 0.8 + kArcNote) * em;
   const Box box{inside.x, inside.y + header, inside.width, inside.height - header};
   TextLine line = text_line(page, box, tap);
   const bool has_forward =
       std::any_of(set.pairs.begin(), set.pairs.end(),
                   [&](const WeightedPair& p) { return p.key > p.query + line.first_query; });
-  const double space = (box.height - line.text_height) / (has_forward ? 2 : 1);
-  if (box.width < 6 * em || space < 1.5 * em) return no_space(page);
-  const double rise = place_arcs(page, box, set, has_forward ? 2 : 1, space, line);
+  const double max_height = (box.height - line.text_height) / (has_forward ? 2 : 1);
+  if (box.width < 6 * em || max_height < 1.5 * em) return no_space(page);
+  const double rise = place_arcs(page, box, set, has_forward ? 2 : 1, max_height, line);
   LineFocus focus = pinned_focus(input, tap);
-  const auto query_at = [line, step = line.is_horizontal ? 0.0 : line.place().cell()](Point p) {
+  const auto focus_at = [line, step = line.is_horizontal ? 0.0 : line.place().cell()](Point p) {
     LineFocus hovered;
     if (!line.plot.contains(p)) return hovered;
     if (p.y < line.text_top || p.y > line.text_top + line.text_height) return hovered;
@@ -221,19 +224,19 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
     return hovered;
   };
   if (input.interaction.pointer) {
-    if (const LineFocus hovered = query_at(*input.interaction.pointer); hovered.is_set())
+    if (const LineFocus hovered = focus_at(*input.interaction.pointer); hovered.is_set())
       focus = hovered;
   }
   ViewLayout layout;
-  draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
+  draw_head_legend(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
   page.faint_text({inside.x, inside.y + legend + kArcNote / 2 * em},
                   page.ellipsised(note, page.small(), inside.width), page.small());
   page.add(Clip{line.plot});
   for (const bool in_focus : {false, true}) {
     for (const WeightedPair& pair : set.pairs) {
       if (focus.matches(pair) != in_focus) continue;
-      page.add(arc_of(page, line, pair, rise, line_colour(page, pair, in_focus),
-                      line_thickness(page, pair, line.cell(page))));
+      page.add(arc_curve(page, line, pair, rise, line_colour(page, pair, in_focus),
+                         line_thickness(page, pair, line.token_width(page))));
     }
   }
   page.add(Clip{});
@@ -246,9 +249,9 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   layout.column = span.first;
   layout.width = span.extent;
   layout.rows_run_down = false;
-  layout.hit = [query_at, layer = settings.layer,
+  layout.hit = [focus_at, layer = settings.layer,
                 head = set.heads.front()](Point p) -> std::optional<Hit> {
-    const LineFocus hovered = query_at(p);
+    const LineFocus hovered = focus_at(p);
     if (!hovered.is_set()) return std::nullopt;
     return Hit{layer, head, hovered.query, hovered.key};
   };

@@ -5,13 +5,13 @@
 
 namespace attnscope {
 
-// `values`: parameters of the view "lines".
+// Lays out the arc style. `values`: parameters of the view "lines".
 ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& tap,
                         const Values& values);
 
-// Title and caption of either style.
+// Title and caption of both styles. `min_weight`: lines of smaller weights are omitted.
 std::string lines_title(const ViewInput& input, const LineSet& set);
 std::string lines_caption(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
-                          double least);
+                          double min_weight);
 
 }  // namespace attnscope

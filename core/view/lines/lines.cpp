@@ -16,13 +16,14 @@
 namespace attnscope {
 namespace {
 
-constexpr double kHighestCell = 2.3;   // em
-constexpr double kMaxLabels = 0.3;     // share of the width for labels of one side
-constexpr double kMinBetween = 4;      // em between queries and keys
-constexpr double kWidestBetween = 34;  // em
-constexpr double kNote = 1.3;          // em: note about missing lines
-constexpr double kMinCell = 3;         // pixels: minimum height of a token for hovering
+constexpr double kMaxCellHeight = 2.3;  // em
+constexpr double kMaxLabels = 0.3;      // fraction of the width for the labels of one column
+constexpr double kMinDistance = 4;      // em between queries and keys
+constexpr double kMaxDistance = 34;     // em
+constexpr double kNoteLine = 1.3;       // em: note about missing lines
+constexpr double kMinCell = 3;          // pixels: minimum height of a token for hovering
 
+// The columns of queries and keys, and the lines between them.
 struct Sides {
   TokenAxis queries, keys;
   CellSpan rows, columns;
@@ -42,13 +43,13 @@ Sides place_sides(const Page& page, const Box& box, const AttentionTap& tap) {
   sides.rows = visible_span(settings.row, settings.width > 0 ? settings.height : 0, tap.queries());
   sides.columns =
       visible_span(settings.column, settings.height > 0 ? settings.width : 0, tap.keys());
-  const double em = page.em(), most = std::min(12 * em, kMaxLabels * box.width);
-  const auto longest = static_cast<double>(std::max(tap.queries(), tap.keys()));
-  const double height = std::min(box.height, longest * kHighestCell * em);
-  sides.left = axis_depth_left(page, sides.queries, height, most);
-  sides.right = axis_depth_left(page, sides.keys, height, most);
-  const double width = std::min(box.width - sides.left - sides.right, kWidestBetween * em);
-  if (width < kMinBetween * em || height < 2 * em) return sides;
+  const double em = page.em(), max_depth = std::min(12 * em, kMaxLabels * box.width);
+  const auto max_count = static_cast<double>(std::max(tap.queries(), tap.keys()));
+  const double height = std::min(box.height, max_count * kMaxCellHeight * em);
+  sides.left = axis_depth_left(page, sides.queries, height, max_depth);
+  sides.right = axis_depth_left(page, sides.keys, height, max_depth);
+  const double width = std::min(box.width - sides.left - sides.right, kMaxDistance * em);
+  if (width < kMinDistance * em || height < 2 * em) return sides;
   sides.plot = {box.x + (box.width - sides.left - sides.right - width) / 2 + sides.left,
                 box.y + page.top_margin(box.height, height), width, height};
   return sides;
@@ -60,15 +61,15 @@ Line pair_curve(const Sides& sides, const WeightedPair& pair, Colour colour, dou
 }
 
 Index cell_at(const AxisPlace& place, Index count, double pixel) {
-  const double cell = std::floor(place.first + (pixel - place.from) / place.cell());
-  return cell >= 0 && cell < static_cast<double>(count) ? static_cast<Index>(cell) : -1;
+  const double index = std::floor(place.first + (pixel - place.from) / place.cell());
+  return index >= 0 && index < static_cast<double>(count) ? static_cast<Index>(index) : -1;
 }
 
-// Hit test; may outlive the page.
-struct LineAt {
+// Hit test of labels and lines; may outlive the page.
+struct LineHitTest {
   Sides sides;
-  std::vector<WeightedPair> pairs;  // hoverable, strongest last
-  double reach = 0;                 // pixels
+  std::vector<WeightedPair> pairs;  // weakest first; the strongest wins among equally near lines
+  double max_distance = 0;          // pixels from the point to a line
 
   LineFocus operator()(Point p) const {
     LineFocus focus;
@@ -79,7 +80,7 @@ struct LineAt {
     } else if (p.x >= plot.right() && p.x < plot.right() + sides.right) {
       focus.key = cell_at(sides.key_place(), sides.keys.count(), p.y);
     } else if (plot.contains(p)) {
-      double nearest = reach;
+      double nearest = max_distance;
       for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair) {
         const double distance_to_pair = distance(*pair, p);
         if (distance_to_pair >= nearest) continue;
@@ -90,6 +91,7 @@ struct LineAt {
     return focus;
   }
 
+  // Distance of the point to the tangent of the pair's curve, in pixels.
   double distance(const WeightedPair& pair, Point p) const {
     const std::vector<Point> points = pair_curve(sides, pair, {}, 1).points;
     const auto next = std::upper_bound(points.begin() + 1, points.end() - 1, p.x,
@@ -111,8 +113,8 @@ void shade_tokens(Page& page, const Sides& sides, const LineSet& set, const Line
   page.add(Clip{Box{0, sides.plot.y, page.input().canvas.width, sides.plot.height}});
   for (const WeightedPair& pair : set.pairs) {
     if (!focus.matches(pair)) continue;
-    const auto at = std::lower_bound(set.heads.begin(), set.heads.end(), pair.head);
-    const auto column = static_cast<double>(at - set.heads.begin());
+    const auto head = std::lower_bound(set.heads.begin(), set.heads.end(), pair.head);
+    const auto column = static_cast<double>(head - set.heads.begin());
     const double x = is_query ? sides.plot.right() + gap + column * width
                               : sides.plot.x - gap - (column + 1) * width;
     const double cell = place.cell(), y = place.centre(is_query ? pair.key : pair.query);
@@ -123,15 +125,16 @@ void shade_tokens(Page& page, const Sides& sides, const LineSet& set, const Line
 }
 
 void add_token_handles(const Sides& sides, std::vector<Handle>& handles) {
-  const auto add = [&](const AxisPlace& place, Index count, double x, double width, bool query) {
+  const auto add = [&](const AxisPlace& place, Index count, double x, double width, bool is_query) {
     if (place.cell() < kMinCell) return;
     for (Index i = 0; i < count; ++i) {
       const double y = place.centre(i) - place.cell() / 2;
       if (y + place.cell() <= sides.plot.y || y >= sides.plot.bottom()) continue;
       handles.push_back({.area = {x, y, width, place.cell()},
                          .help = "Click to pin its lines",
-                         .click = [i, query](Session& e) {
-                           query ? toggle_pinned_query(e, i) : toggle_pinned_key(e, i);
+                         .click = [i, is_query](Session& session) {
+                           is_query ? toggle_pinned_query(session, i)
+                                    : toggle_pinned_key(session, i);
                          }});
     }
   };
@@ -158,11 +161,11 @@ double draw_sides(Page& page, const Sides& sides, const LineSet& set, const Line
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const AttentionTap& tap = *found.tap;
-  constexpr Index kMostPairs = Index{1} << 24;
-  if (tap.queries() > kMostPairs / tap.keys()) {
+  const SelectedTap selected = find_tap(input);
+  if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
+  const AttentionTap& tap = *selected.tap;
+  constexpr Index kMaxPairs = Index{1} << 24;
+  if (tap.queries() > kMaxPairs / tap.keys()) {
     return page.message("Too many tokens for lines",
                         "Lines show up to 4,096 tokens. The map shows longer texts.");
   }
@@ -178,21 +181,21 @@ ViewLayout lay_out(const ViewInput& input) {
   const Box inside =
       page.frame(lines_title(input, set),
                  caption(input.trace, lines_caption(input, tap, set, values.real("least"))));
-  const std::string note = missing_lines(set, rows, values.real("least"), "line");
-  const double legend = heads_height(page, set, inside.width);
-  const double header = legend + (note.empty() ? 0.5 : 0.5 + kNote) * page.em();
+  const std::string note = explain_missing_lines(set, rows, values.real("least"), "line");
+  const double legend = head_legend_height(page, set, inside.width);
+  const double header = legend + (note.empty() ? 0.5 : 0.5 + kNoteLine) * page.em();
   const Sides sides =
       place_sides(page, {inside.x, inside.y + header, inside.width, inside.height - header}, tap);
   if (!(sides.plot.width > 0)) return no_space(page);
-  LineAt line_at{sides, set.pairs, 0.45 * page.em()};
+  LineHitTest focus_at{sides, set.pairs, 0.45 * page.em()};
   LineFocus focus = pinned_focus(input, tap);
   if (input.interaction.pointer) {
-    if (const LineFocus hovered = line_at(*input.interaction.pointer); hovered.is_set())
+    if (const LineFocus hovered = focus_at(*input.interaction.pointer); hovered.is_set())
       focus = hovered;
   }
   ViewLayout layout;
-  draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
-  page.faint_text({inside.x, inside.y + legend + kNote / 2 * page.em()},
+  draw_head_legend(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
+  page.faint_text({inside.x, inside.y + legend + kNoteLine / 2 * page.em()},
                   page.ellipsised(note, page.small(), inside.width), page.small());
   const double bottom = draw_sides(page, sides, set, focus);
   add_token_handles(sides, layout.handles);
@@ -202,9 +205,9 @@ ViewLayout lay_out(const ViewInput& input) {
   layout.column = sides.columns.first;
   layout.width = sides.columns.extent;
   layout.columns_run_across = false;
-  layout.hit = [line_at = std::move(line_at), layer = settings.layer,
+  layout.hit = [focus_at = std::move(focus_at), layer = settings.layer,
                 head = set.heads.front()](Point p) -> std::optional<Hit> {
-    const LineFocus hovered = line_at(p);
+    const LineFocus hovered = focus_at(p);
     if (!hovered.is_set()) return std::nullopt;
     return Hit{layer, hovered.head >= 0 ? hovered.head : head, hovered.query, hovered.key};
   };
@@ -213,7 +216,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 // "layer 1, heads 0, 2".
-std::string heads_words(const ViewInput& input, const LineSet& set) {
+std::string describe_heads(const ViewInput& input, const LineSet& set) {
   std::string heads = set.heads.size() == 1 ? "head " : "heads ";
   for (std::size_t i = 0; i < set.heads.size(); ++i) {
     heads += (i > 0 ? ", " : "") + std::to_string(set.heads[i]);
@@ -225,17 +228,17 @@ std::string heads_words(const ViewInput& input, const LineSet& set) {
 }  // namespace
 
 std::string lines_title(const ViewInput& input, const LineSet& set) {
-  return picture_title(input.trace, input.part()) + " · " + heads_words(input, set);
+  return picture_title(input.trace, input.part()) + " · " + describe_heads(input, set);
 }
 
 std::string lines_caption(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
-                          double least) {
-  std::string text = "Attention of " + heads_words(input, set) + ": " + describe(input.trace, tap) +
-                     ". Line width shows the weight of the key";
-  text += least > 0 ? "; weights below " + brief(least) + " are omitted." : ".";
-  if (set.left_out > 0) {
+                          double min_weight) {
+  std::string text = "Attention of " + describe_heads(input, set) + ": " +
+                     describe(input.trace, tap) + ". Line width shows the weight of the key";
+  text += min_weight > 0 ? "; weights below " + brief(min_weight) + " are omitted." : ".";
+  if (set.omitted_count > 0) {
     text += " The strongest " + grouped(static_cast<long long>(set.pairs.size())) + " of " +
-            grouped(static_cast<long long>(set.pairs.size()) + set.left_out) + " are drawn.";
+            grouped(static_cast<long long>(set.pairs.size()) + set.omitted_count) + " are drawn.";
   }
   return text;
 }
@@ -243,14 +246,15 @@ std::string lines_caption(const ViewInput& input, const AttentionTap& tap, const
 namespace {
 
 ViewData data(const ViewInput& input) {
-  const SelectedTap found = require_tap(input);
-  const LineSet set = line_set(input, *found.tap, view_values(input.session.view, "lines"), {}, {});
+  const SelectedTap selected = require_tap(input);
+  const LineSet set =
+      line_set(input, *selected.tap, view_values(input.session.view, "lines"), {}, {});
   ViewData numbers;
   for (const Index head : set.heads) {
-    Index in_group = 0;
+    Index group_head = 0;
     const AttentionTap* tap =
-        input.trace.find({input.session.view.layer, head, input.part()}, &in_group);
-    numbers.matrices.push_back(head_weights(input, *tap, in_group, true));
+        input.trace.find({input.session.view.layer, head, input.part()}, &group_head);
+    numbers.matrices.push_back(head_weights(input, *tap, group_head, true));
     if (set.heads.size() > 1) {
       numbers.matrices.back().name = "attention of head " + std::to_string(head);
     }

@@ -23,7 +23,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kBarGap = 0.6;     // em above a colour bar below the map
+constexpr double kBarGap = 0.6;     // em between the map and a colour bar below it
 constexpr double kMinLevelBar = 8;  // em: shorter bars have no space for numbers
 
 // Fully visible rows (or columns) of the matrix: [first, last).
@@ -37,28 +37,28 @@ Cells visible_cells(double first, double extent, Index count) {
   return {clamped(std::floor(first)), clamped(std::ceil(first + extent))};
 }
 
-// Draws numbers in cells that are large enough; excluded pairs stay empty.
+// Draws the weights as numbers if cells are large enough; excluded pairs stay empty.
 void draw_numbers(Page& page, const MatrixPlot& grid, const AttentionTap& tap, Index head,
-                  const MapMatrix& matrix, const ShownCells& seen, const ColourRange& range) {
-  constexpr double kLeastWidth = 3.0, kMinHeight = 1.35;  // em of the smallest numbers
+                  const MapMatrix& matrix, const ShownCells& region, const ColourRange& range) {
+  constexpr double kMinWidth = 3.0, kMinHeight = 1.35;  // of a cell, in units of the font size
   constexpr double kShownAsZero = 0.005;
   const double cell_width = grid.plot.width / grid.width,
                cell_height = grid.plot.height / grid.height;
-  const double size = std::min({cell_width / kLeastWidth, cell_height / kMinHeight, page.em()});
-  if (size < 0.7 * page.em() || seen.step != 1) return;
-  const Tensor values = matrix.whole ? matrix.host() : seen.values;
+  const double size = std::min({cell_width / kMinWidth, cell_height / kMinHeight, page.em()});
+  if (size < 0.7 * page.em() || region.step != 1) return;
+  const Tensor values = matrix.is_complete ? matrix.on_host() : region.values;
   const ColourMap& colours = colour_map(range.colour_map);
   const Cells rows = visible_cells(grid.row, grid.height, tap.queries());
   const Cells columns = visible_cells(grid.column, grid.width, tap.keys());
   const Index pattern_head = tap.result.pattern->heads() > 1 ? head : 0;
   page.add(Clip{grid.plot});
   for (Index i = rows.first; i < rows.last; ++i) {
-    for (Index c = columns.first; c < columns.last; ++c) {
-      const double value = values(i - seen.row, c - seen.column);
-      const bool allowed = value != 0 || tap.result.pattern->allowed(pattern_head, i, c);
-      if (!allowed || std::isnan(value)) continue;
+    for (Index k = columns.first; k < columns.last; ++k) {
+      const double value = values(i - region.row, k - region.column);
+      const bool is_allowed = value != 0 || tap.result.pattern->allowed(pattern_head, i, k);
+      if (!is_allowed || std::isnan(value)) continue;
       const Colour cell = colours.at(range.position(value));
-      page.add(Text{{grid.plot.x + (static_cast<double>(c) + 0.5 - grid.column) * cell_width,
+      page.add(Text{{grid.plot.x + (static_cast<double>(k) + 0.5 - grid.column) * cell_width,
                      grid.plot.y + (static_cast<double>(i) + 0.5 - grid.row) * cell_height},
                     fixed(value, 2),
                     translucent(ink_on(cell), std::abs(value) < kShownAsZero ? 0.5 : 1),
@@ -70,16 +70,16 @@ void draw_numbers(Page& page, const MatrixPlot& grid, const AttentionTap& tap, I
 }
 
 // Colour range: explicit limits, or limits derived from the visible cells.
-ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatrix& matrix,
-                     const AttentionTap& tap, Index head, const ShownCells& seen) {
+ColourRange map_colour_range(const ViewInput& input, const HeatMap& cells, const MapMatrix& matrix,
+                             const AttentionTap& tap, Index head, const ShownCells& region) {
   const Values options = view_values(input.session.view, "map");
   const bool has_upper_end = options.has("most");
   const bool is_fixed = has_upper_end || matrix.row_scale == RowScale::Largest;
-  ColourRange range = is_fixed ? weight_colours(input, matrix.with_signs)
-                               : colour_range(input, cells, tap, head, matrix.with_signs, seen);
-  const bool diverging = colour_map(range.colour_map).diverging();
+  ColourRange range = is_fixed ? weight_colours(input, matrix.is_signed)
+                               : colour_range(input, cells, tap, head, matrix.is_signed, region);
+  const bool is_diverging = colour_map(range.colour_map).diverging();
   if (has_upper_end) range.most = options.real("most");
-  range.least = diverging ? -range.most : 0;
+  range.least = is_diverging ? -range.most : 0;
   range.smallest = kLogSpan * range.most;
   if (options.has("least")) {
     const double least = options.real("least");
@@ -87,7 +87,7 @@ ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatr
       throw InputError("view map.least: expected less than the highest, " + brief(range.most, 4) +
                        ", found " + brief(least, 4));
     }
-    if (!diverging) range.least = least;
+    if (!is_diverging) range.least = least;
     if (least > 0) range.smallest = least;
   }
   range.scale = scale_of(options);
@@ -101,18 +101,18 @@ void set_numbers(const ViewInput& input, MapMatrix& matrix, ColourRange& range, 
     cells.most = range.most;
     return;
   }
-  const bool diverging = colour_map(range.colour_map).diverging();
-  if (!matrix.whole) {  // ranks refer to the visible cells
+  const bool is_diverging = colour_map(range.colour_map).diverging();
+  if (!matrix.is_complete) {  // ranks refer to the visible cells
     if (range.scale == ColourRange::Scale::Rank) range.ranked = sampled_ranks(cells.values);
     cells.values = scaled(cells.values, range).numbers;
-    cells.least = diverging ? -1 : 0;
+    cells.least = is_diverging ? -1 : 0;
     cells.most = 1;
     return;
   }
   CacheKey key = matrix.key.with("rank");
   if (range.scale == ColourRange::Scale::Rank) {
     const Tensor ranks = cached_matrix(input, key.with("all"), [&] {
-      const std::vector<float> list = sampled_ranks(matrix.host());
+      const std::vector<float> list = sampled_ranks(matrix.on_host());
       return Tensor::from({static_cast<Index>(list.size())}, list);
     });
     range.ranked.assign(ranks.begin(), ranks.end());
@@ -122,8 +122,8 @@ void set_numbers(const ViewInput& input, MapMatrix& matrix, ColourRange& range, 
   key.add(range.colour_map);
   cells.device = nullptr;
   cells.plane = 0;
-  cells.values = cached_matrix(input, key, [&] { return scaled(matrix.host(), range).numbers; });
-  cells.least = diverging ? -1 : 0;
+  cells.values = cached_matrix(input, key, [&] { return scaled(matrix.on_host(), range).numbers; });
+  cells.least = is_diverging ? -1 : 0;
   cells.most = 1;
 }
 
@@ -134,24 +134,24 @@ std::vector<std::string> bar_titles(const ColourRange& range, const std::string&
 }
 
 std::string title_of(const ViewInput& input, const MapMatrix& matrix) {
-  return matrix.one_head ? title_with_head(input)
-                         : picture_title(input.trace, input.part()) + " · " + matrix.caption;
+  return matrix.is_one_head ? title_with_head(input)
+                            : picture_title(input.trace, input.part()) + " · " + matrix.caption;
 }
 
 // Notes on low contrast and how to improve it; empty if contrast is sufficient. Judges the median
-// row, since a few rows can be bright in a dim map: the first row of a causal map always is.
+// row, since a dim map can have a few bright rows, such as the first row of a causal map.
 std::vector<std::string> low_contrast_notes(const ViewInput& input, const HeatMap& cells,
                                             const ColourRange& range) {
   constexpr double kDim = 0.1;          // threshold relative to the colour range
   constexpr Index kMaxCells = 1 << 21;  // limit of cells to inspect per picture
   const bool has_upper_end = view_values(input.session.view, "map").has("most");
-  const bool to_percentile = input.session.view.colour_end == ColourEnd::Percentile;
+  const bool is_clipped = input.session.view.colour_end == ColourEnd::Percentile;
   // Reading values on a device would download them.
   if (range.scale != ColourRange::Scale::Linear || cells.device) return {};
-  if (to_percentile && !has_upper_end) return {};
-  const std::vector<float> rows = visible_row_maxima(cells, kMaxCells);
-  if (rows.empty() || !(rows.back() > 0)) return {};
-  const auto typical = static_cast<double>(rows[rows.size() / 2]);
+  if (is_clipped && !has_upper_end) return {};
+  const std::vector<float> row_maxima = visible_row_maxima(cells, kMaxCells);
+  if (row_maxima.empty() || !(row_maxima.back() > 0)) return {};
+  const auto typical = static_cast<double>(row_maxima[row_maxima.size() / 2]);
   if (!(typical < kDim * range.most)) return {};
   const std::string text = "Half of the rows have no weight above " + brief(typical, 2);
   if (has_upper_end)
@@ -173,88 +173,93 @@ std::vector<std::string> notes_of(const ViewInput& input, const MatrixPlot& grid
   return notes;
 }
 
-// Labels the hovered pair in framed pictures, next to which the window has no panel for it.
-void draw_pair(Page& page, const MatrixPlot& grid, const AttentionTap& tap, Index head,
-               const MapMatrix& matrix) {
+// Labels the hovered pair of a framed picture with its weight, which the window shows in a panel.
+void draw_pair_label(Page& page, const MatrixPlot& grid, const AttentionTap& tap, Index head,
+                     const MapMatrix& matrix) {
   if (grid.hovered_row < 0 || grid.hovered_column < 0) return;
   const auto weight = static_cast<double>(
-      matrix.one_head ? attention_row(tap, head, grid.hovered_row)[grid.hovered_column]
-                      : matrix.values(grid.hovered_row, grid.hovered_column));
+      matrix.is_one_head ? attention_row(tap, head, grid.hovered_row)[grid.hovered_column]
+                         : matrix.values(grid.hovered_row, grid.hovered_column));
   page.tag(*page.input().interaction.pointer, brief(weight, 3), grid.plot);
 }
 
 // Adds the displayed value to hits if it is not the weight of the selected head.
 void add_values_to_hits(ViewLayout& layout, const MapMatrix& matrix) {
-  if (!matrix.whole || (matrix.one_head && matrix.row_scale == RowScale::None)) return;
+  if (!matrix.is_complete || (matrix.is_one_head && matrix.row_scale == RowScale::None)) return;
   const std::string unit =
       matrix.row_scale == RowScale::None ? "" : " " + unit_of(matrix.row_scale);
-  layout.hit = [at = layout.hit, values = matrix.values, unit](Point p) {
-    std::optional<Hit> hit = at(p);
+  layout.hit = [hit_test = layout.hit, values = matrix.values, unit](Point p) {
+    std::optional<Hit> hit = hit_test(p);
     if (hit) hit->shown = brief(static_cast<double>(values(hit->query, hit->key)), 4) + unit;
     return hit;
   };
 }
 
-// Layout with the colour bar next to the map, or below it on narrow pages.
+// The map, with the colour bar to its right, or below it on narrow pages.
 struct Placement {
   MatrixPlot matrix;
-  bool bar_below;
+  bool is_bar_below;
 };
 Placement place(const Page& page, const Box& inside, const AttentionTap& tap, double right_width) {
-  constexpr double kMuchLarger = 1.3;
-  MatrixPlot beside = place_matrix(page, inside, tap, right_width + colour_bar_width(page));
+  constexpr double kMinGain = 1.3;  // of the width, to place the bar below
+  MatrixPlot with_side_bar = place_matrix(page, inside, tap, right_width + colour_bar_width(page));
   Box above = inside;
-  above.height -= kBarGap * page.em() + level_colour_bar_height(page);
-  MatrixPlot below = place_matrix(page, above, tap, right_width);
-  if (below.plot.width < kMuchLarger * beside.plot.width ||
-      below.plot.width < kMinLevelBar * page.em()) {
-    return {std::move(beside), false};
+  above.height -= kBarGap * page.em() + horizontal_colour_bar_height(page);
+  MatrixPlot with_lower_bar = place_matrix(page, above, tap, right_width);
+  if (with_lower_bar.plot.width < kMinGain * with_side_bar.plot.width ||
+      with_lower_bar.plot.width < kMinLevelBar * page.em()) {
+    return {std::move(with_side_bar), false};
   }
-  return {std::move(below), true};
+  return {std::move(with_lower_bar), true};
 }
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const AttentionTap& tap = *found.tap;
-  MapMatrix matrix = map_matrix(input, tap, found.head);
+  const SelectedTap selected = find_tap(input);
+  if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
+  const AttentionTap& tap = *selected.tap;
+  MapMatrix matrix = map_matrix(input, tap, selected.head);
   if (!matrix.headline.empty()) return page.message(matrix.headline, matrix.advice);
   const ViewSettings& settings = input.session.view;
   Box inside = page.frame(title_of(input, matrix), caption(input.trace, matrix.caption + "."));
-  const auto pinned = [&](Index at, Index count) { return matrix.whole && at < count ? at : -1; };
+  const auto pinned = [&](Index i, Index count) {
+    return matrix.is_complete && i < count ? i : -1;
+  };
   const Index pinned_row = pinned(settings.pinned_query, tap.queries());
   const Index pinned_column = pinned(settings.pinned_key, tap.keys());
   inside.height -= pinned_row_height(page, pinned_row);
-  const auto [grid, bar_below] = place(page, inside, tap, pinned_column_width(page, pinned_column));
+  const auto [grid, is_bar_below] =
+      place(page, inside, tap, pinned_column_width(page, pinned_column));
   if (!(grid.plot.width > 0)) return no_space(page);
 
   HeatMap cells = matrix_cells(grid);
-  ShownCells seen;
-  if (matrix.whole) {
-    cells.values = seen.values = matrix.values;
+  ShownCells region;
+  if (matrix.is_complete) {
+    cells.values = region.values = matrix.values;
     cells.device = matrix.device;
     cells.plane = matrix.plane;
   } else {
-    seen = set_cells(cells, input, tap, found.head);
+    region = set_cells(cells, input, tap, selected.head);
     if (view_values(settings, "map").flag("hide_first")) {
-      hide_column(seen.values, first_token_column(tap), seen);
-      cells.values = seen.values;
+      hide_column(region.values, first_token_column(tap), region);
+      cells.values = region.values;
     }
     if (matrix.row_scale != RowScale::None) {
-      cells.values = seen.values = row_scaled(seen.values, matrix.row_scale, tap, found.head, seen);
+      cells.values = region.values =
+          row_scaled(region.values, matrix.row_scale, tap, selected.head, region);
     }
   }
   cells.missing = blend(input.canvas.theme.background, input.canvas.theme.line, 0.5);
-  ColourRange range = range_of(input, cells, matrix, tap, found.head, seen);
+  ColourRange range = map_colour_range(input, cells, matrix, tap, selected.head, region);
   cells.colour_map = range.colour_map;
   set_numbers(input, matrix, range, cells);
   const std::vector<std::string> notes = notes_of(input, grid, cells, range);
   page.add(cells);
   const bool has_excluded =
-      matrix.one_head ? cover_not_allowed(page, matrix_cells(grid), tap, found.head)
-                      : cover_not_allowed(page, matrix_cells(grid), tap, found.head, matrix.values);
-  draw_numbers(page, grid, tap, found.head, matrix, seen, range);
+      matrix.is_one_head
+          ? cover_excluded(page, matrix_cells(grid), tap, selected.head)
+          : cover_excluded(page, matrix_cells(grid), tap, selected.head, matrix.values);
+  draw_numbers(page, grid, tap, selected.head, matrix, region, range);
   draw_matrix_frame(page, grid, {});
   double bottom = grid.plot.bottom();
   if (!notes.empty()) {
@@ -263,35 +268,35 @@ ViewLayout lay_out(const ViewInput& input) {
     bottom = grid.note_y + 0.7 * page.em();
   }
   if (pinned_row >= 0 || pinned_column >= 0)
-    bottom = draw_pinned(page, grid, matrix.host(), bottom);
-  const double used = pinned_column_width(page, pinned_column);
-  if (bar_below) {
-    draw_level_colour_bar(page, {grid.plot.x, bottom + kBarGap * page.em()}, grid.plot.width, range,
-                          bar_titles(range, matrix.unit));
-    bottom += kBarGap * page.em() + level_colour_bar_height(page);
+    bottom = draw_pinned(page, grid, matrix.on_host(), bottom);
+  const double inset = pinned_column_width(page, pinned_column);
+  if (is_bar_below) {
+    draw_horizontal_colour_bar(page, {grid.plot.x, bottom + kBarGap * page.em()}, grid.plot.width,
+                               range, bar_titles(range, matrix.unit));
+    bottom += kBarGap * page.em() + horizontal_colour_bar_height(page);
   } else {
-    draw_colour_bar(page,
-                    {grid.right.x + used, grid.right.y, grid.right.width - used, grid.right.height},
-                    range, bar_titles(range, matrix.unit));
+    draw_colour_bar(
+        page, {grid.right.x + inset, grid.right.y, grid.right.width - inset, grid.right.height},
+        range, bar_titles(range, matrix.unit));
   }
-  if (has_excluded && !bar_below) {
-    draw_not_allowed_key(page, grid.right.x + used + page.em(), grid.note_y);
+  if (has_excluded && !is_bar_below) {
+    draw_excluded_legend(page, grid.right.x + inset + page.em(), grid.note_y);
     bottom = std::max(bottom, grid.note_y + 0.7 * page.em());
   }
-  if (input.figure.framed) draw_pair(page, grid, tap, found.head, matrix);
+  if (input.figure.framed) draw_pair_label(page, grid, tap, selected.head, matrix);
   ViewLayout layout = matrix_layout(page, grid, bottom);
   add_values_to_hits(layout, matrix);
-  layout.pending = pending_text(seen.exact);
+  layout.pending = pending_text(region.exact);
   return layout;
 }
 
 ViewData data(const ViewInput& input) {
-  const SelectedTap found = require_tap(input);
-  const MapMatrix matrix = map_matrix(input, *found.tap, found.head);
+  const SelectedTap selected = require_tap(input);
+  const MapMatrix matrix = map_matrix(input, *selected.tap, selected.head);
   if (!matrix.headline.empty()) throw InputError(matrix.headline + ". " + matrix.advice);
-  if (!matrix.whole) return {{head_weights(input, *found.tap, found.head, true)}};
-  return {{{"attention", matrix.host(), query_axis(input.trace, *found.tap).labels,
-            key_axis(input.trace, *found.tap).labels}}};
+  if (!matrix.is_complete) return {{head_weights(input, *selected.tap, selected.head, true)}};
+  return {{{"attention", matrix.on_host(), query_axis(input.trace, *selected.tap).labels,
+            key_axis(input.trace, *selected.tap).labels}}};
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
@@ -300,19 +305,19 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
   if (values.has("most") || scale == "rank" || scale == "row") controls.colour_ends.clear();
 }
 
-// Weights between two sentences; empty if there is only one.
-std::string block_words(const Trace& trace, const HeadRef& at, bool without_special) {
-  const std::optional<BlockShares> shares = block_shares(trace, at, without_special);
+// Weights within and between two sentences; empty if there is only one.
+std::string describe_blocks(const Trace& trace, const HeadRef& ref, bool hides_special) {
+  const std::optional<BlockWeights> shares = block_weights(trace, ref, hides_special);
   if (!shares) return "";
-  const auto share = [&](int from, int to) { return percent(shares->of[from][to]); };
-  return "This head's weight: the first sentence gives " + share(0, 0) + " to itself and " +
-         share(0, 1) + " to the second, which gives " + share(1, 1) + " to itself and " +
-         share(1, 0) + " to the first" +
-         (without_special ? "; the rest goes to special tokens." : ".");
+  const auto percentage = [&](int from, int to) { return percent(shares->weights[from][to]); };
+  return "This head's weight: the first sentence gives " + percentage(0, 0) + " to itself and " +
+         percentage(0, 1) + " to the second, which gives " + percentage(1, 1) + " to itself and " +
+         percentage(1, 0) + " to the first" +
+         (hides_special ? "; the rest goes to special tokens." : ".");
 }
 
 // Cosine similarity of two jointly encoded sentences; empty if there is only one.
-std::string similarity_words(const Trace& trace) {
+std::string describe_similarity(const Trace& trace) {
   if (!has_two_sentences(trace)) return "";
   const auto vector = [&](int sentence) {
     return sentence_vector(trace, SentenceVector::Mean, sentence);
@@ -329,10 +334,11 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
       "Each row is a query token, each column a key token. A bright cell: the query attends "
       "strongly to the key. The weights of a row sum to 1; grey pairs are not allowed.",
       {}};
-  const bool sinks = trace != nullptr && std::ranges::any_of(trace->attention, [](const auto& tap) {
-                       return tap.result.part && tap.result.part->sinks.defined();
-                     });
-  if (sinks) {
+  const bool has_sinks =
+      trace != nullptr && std::ranges::any_of(trace->attention, [](const auto& tap) {
+        return tap.result.part && tap.result.part->sinks.defined();
+      });
+  if (has_sinks) {
     reading.terms.push_back({"Sink",
                              "a learned score per head that takes part in the softmax without a "
                              "value: rows sum to 1 minus its weight."});
@@ -342,15 +348,15 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
                              "the weight of each key if the query attended to all of its keys "
                              "equally; 3 is three times that."});
   }
-  const auto add = [&](const char* term, const std::string& words) {
-    if (!words.empty()) reading.terms.push_back({term, words});
+  const auto add = [&](const char* term, const std::string& meaning) {
+    if (!meaning.empty()) reading.terms.push_back({term, meaning});
   };
   if (trace != nullptr) {
-    const bool one_head = values.choice("source") == "head";
-    const bool without_special = settings.hides_special && special_refusal(*trace).empty();
+    const bool is_one_head = values.choice("source") == "head";
+    const bool hides_special = settings.hides_special && special_refusal(*trace).empty();
     add("Two sentences",
-        one_head ? block_words(*trace, head_ref(*trace, settings), without_special) : "");
-    add("Similarity", similarity_words(*trace));
+        is_one_head ? describe_blocks(*trace, head_ref(*trace, settings), hides_special) : "");
+    add("Similarity", describe_similarity(*trace));
   }
   if (values.choice("source") == "rollout") {
     reading.terms.push_back({"Rollout",

@@ -1,4 +1,4 @@
-// Maps of equal size side by side with shared token axes.
+// Layout of several maps with shared token axes.
 #pragma once
 
 #include <algorithm>
@@ -14,36 +14,38 @@
 
 namespace attnscope {
 
-// Maps side by side, with one key axis per column and one query axis. Axis titles are in the corner
-// between them.
+// Grid of maps of equal size, with a query axis for each row of maps and a key axis for each
+// column. Axis titles are in the corner between the axes.
 struct MapRaster {
   TokenAxis queries, keys;
-  CellSpan rows, columns;
-  double left = 0, top = 0;      // depth of the axes
-  Index across = 1;              // maps per row
-  double width = 0, height = 0;  // of a map
-  Box box;                       // maps with titles, without axes
-  double gap = 0, title = 0;
-  double left_end = 0;  // left edge of the available space, for axis titles
+  CellSpan rows, columns;            // visible queries and keys
+  double left = 0, top = 0;          // depth of the axes
+  Index per_row = 1;                 // maps in a row
+  double width = 0, height = 0;      // of a map
+  Box box;                           // maps with titles, without axes
+  double gap = 0, title_height = 0;  // between maps, and above each map
+  double left_edge = 0;              // of the available space, where axis titles begin
 
   Box map(Index n) const {
-    const auto x = static_cast<double>(n % across), y = static_cast<double>(n / across);
-    return {box.x + x * (width + gap), box.y + y * (height + title + gap) + title, width, height};
+    const auto x = static_cast<double>(n % per_row), y = static_cast<double>(n / per_row);
+    return {box.x + x * (width + gap), box.y + y * (height + title_height + gap) + title_height,
+            width, height};
   }
 };
 
-// Places `count` maps of a tap's pairs as large as possible within `box`; zero width: no space.
+// Places `count` maps of a tap's pairs as large as possible in `box`; zero width if they do not
+// fit.
 MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count);
-// The same for all pairs of these axes, ignoring zoom.
+// The same for all pairs of these axes; the zoom is ignored.
 MapRaster place_maps(const Page& page, const Box& box, TokenAxis queries, TokenAxis keys,
                      Index count);
 
-// Hit test; may outlive the page.
+// Hit test of the maps; may outlive the page.
 struct MapPairAt {
   MapRaster raster;
   Index count;
 
-  // Index of the map at a point; -1: none.
+  // Index of the map at the point; -1 if there is none.
   Index map_at(Point p) const {
     for (Index n = 0; n < count; ++n) {
       if (raster.map(n).contains(p)) return n;
@@ -61,16 +63,16 @@ struct MapPairAt {
   }
 };
 
-// Enables pan and zoom in the hovered map, else in the first.
+// Sets the area for pan and zoom to the hovered map, else to the first.
 void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer);
-// ViewLayout::hit: pairs of the selected layer and head. `shown`: values of the maps that show
-// something else than this head's weights, undefined for other maps; may be empty.
+// ViewLayout::hit for pairs of the selected layer and head. `displayed`: values of each map;
+// undefined (or missing at the end) for maps that show the weights of this head.
 std::function<std::optional<Hit>(Point)> hit_test(const MapPairAt& at, const ViewSettings& settings,
-                                                  std::vector<Tensor> shown);
+                                                  std::vector<Tensor> displayed);
 
 struct NamedCells {
-  std::vector<std::string> titles;  // longest first
-  Tensor cells;                     // [L_q, L_k]; NaN is left empty
+  std::vector<std::string> titles;  // candidates, longest first
+  Tensor cells;                     // [L_q, L_k]; cells with NaN stay empty
 };
 // Draws the maps with axes and a common colour bar. Frames the row of `query` (-1: none) and the
 // hovered pair in every map.

@@ -19,59 +19,59 @@ const char* const kLayers = "layers";
 const char* const kAll = "all";
 const char* const kRollout = "rollout";
 
-struct HeadAt {
+struct MapHead {
   const AttentionTap* tap;
-  Index head;  // within the group
+  Index head;  // index within the tap's group
 };
 
-std::vector<HeadAt> heads_of_layer(const Trace& trace, const TracePart& part, Index layer) {
-  std::vector<HeadAt> heads;
+std::vector<MapHead> heads_of_layer(const Trace& trace, const TracePart& part, Index layer) {
+  std::vector<MapHead> heads;
   for (Index head = 0; head < trace.head_count(part, layer); ++head) {
-    Index in_group = 0;
-    if (const AttentionTap* tap = trace.find({layer, head, part}, &in_group))
-      heads.push_back({tap, in_group});
+    Index group_head = 0;
+    if (const AttentionTap* tap = trace.find({layer, head, part}, &group_head))
+      heads.push_back({tap, group_head});
   }
   return heads;
 }
 
-std::vector<HeadAt> averaged_heads(const Trace& trace, const ViewSettings& view,
-                                   const std::string& source) {
+std::vector<MapHead> averaged_heads(const Trace& trace, const ViewSettings& view,
+                                    const std::string& source) {
   const TracePart part = trace.part(view.part);
   if (source == kHeads) return heads_of_layer(trace, part, view.layer);
-  std::vector<HeadAt> heads;
+  std::vector<MapHead> heads;
   for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
     if (source == kAll) {
-      const std::vector<HeadAt> more = heads_of_layer(trace, part, layer);
-      heads.insert(heads.end(), more.begin(), more.end());
+      const std::vector<MapHead> layer_heads = heads_of_layer(trace, part, layer);
+      heads.insert(heads.end(), layer_heads.begin(), layer_heads.end());
       continue;
     }
-    Index in_group = 0;
-    if (const AttentionTap* tap = trace.find({layer, view.head, part}, &in_group)) {
-      heads.push_back({tap, in_group});
+    Index group_head = 0;
+    if (const AttentionTap* tap = trace.find({layer, view.head, part}, &group_head)) {
+      heads.push_back({tap, group_head});
     }
   }
   return heads;
 }
 
-bool all_whole(const std::vector<HeadAt>& heads) {
-  return std::all_of(heads.begin(), heads.end(), [](const HeadAt& h) { return is_whole(*h.tap); });
+bool are_all_complete(const std::vector<MapHead>& heads) {
+  return std::all_of(heads.begin(), heads.end(), [](const MapHead& h) { return is_whole(*h.tap); });
 }
 
-bool have_same_shape(const std::vector<HeadAt>& heads) {
-  return std::all_of(heads.begin(), heads.end(), [&](const HeadAt& h) {
+bool have_same_shape(const std::vector<MapHead>& heads) {
+  return std::all_of(heads.begin(), heads.end(), [&](const MapHead& h) {
     return h.tap->queries() == heads[0].tap->queries() && h.tap->keys() == heads[0].tap->keys();
   });
 }
 
 // Mean of heads of the same shape.  [L_q, L_k]
-Tensor mean(const std::vector<HeadAt>& heads) {
+Tensor mean(const std::vector<MapHead>& heads) {
   Tensor sum = heads[0].tap->attention(heads[0].head).copy();
   for (std::size_t n = 1; n < heads.size(); ++n) {
-    const Tensor one = heads[n].tap->attention(heads[n].head);
-    for (Index i = 0; i < sum.size(); ++i) sum[i] += one[i];
+    const Tensor weights = heads[n].tap->attention(heads[n].head);
+    for (Index i = 0; i < sum.size(); ++i) sum[i] += weights[i];
   }
-  const float share = 1.0F / static_cast<float>(heads.size());
-  for (float& weight : sum) weight *= share;
+  const float factor = 1.0F / static_cast<float>(heads.size());
+  for (float& weight : sum) weight *= factor;
   return sum;
 }
 
@@ -80,15 +80,15 @@ void refuse(MapMatrix& matrix, std::string headline, std::string advice) {
   matrix.advice = std::move(advice);
 }
 
-void refuse_long(MapMatrix& matrix) {
+void refuse_long_text(MapMatrix& matrix) {
   refuse(matrix, "Text too long to combine several maps",
          "Maps of a text this long are not stored. Show a single head, or shorten the text.");
 }
 
 void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matrix) {
   const ViewSettings& view = input.session.view;
-  const std::vector<HeadAt> heads = averaged_heads(input.trace, view, source);
-  if (!all_whole(heads)) return refuse_long(matrix);
+  const std::vector<MapHead> heads = averaged_heads(input.trace, view, source);
+  if (!are_all_complete(heads)) return refuse_long_text(matrix);
   if (!have_same_shape(heads)) {
     return refuse(matrix, "No mean over maps of different sizes",
                   "The layers have different numbers of queries or keys. Show a single head.");
@@ -96,74 +96,74 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
   matrix.values = cached_matrix(input, matrix.key, [&] { return mean(heads); });
   matrix.unit = "mean weight";
   const std::string count = std::to_string(heads.size());
-  const std::string part_words = describe_part(input.trace, view);
+  const std::string part_text = describe_part(input.trace, view);
   if (source == kHeads) {
-    matrix.caption = "Mean attention over the " + count + " heads of " + part_words + "layer " +
+    matrix.caption = "Mean attention over the " + count + " heads of " + part_text + "layer " +
                      std::to_string(view.layer);
   } else if (source == kLayers) {
-    matrix.caption = "Mean attention over " + part_words + "head " + std::to_string(view.head) +
+    matrix.caption = "Mean attention over " + part_text + "head " + std::to_string(view.head) +
                      " of " + count + " layers";
   } else {
-    matrix.caption = "Mean attention over " + part_words + "all " + count + " heads";
+    matrix.caption = "Mean attention over " + part_text + "all " + count + " heads";
   }
 }
 
-// The layers up to and including `at`.
-std::vector<HeadRef> layers_up_to(const Trace& trace, const HeadRef& at) {
-  std::vector<HeadRef> list = trace.layer_sequence(at.part);
-  std::erase_if(list, [&](const HeadRef& other) {
-    return other.part.step > at.part.step ||
-           (other.part.step == at.part.step && other.layer > at.layer);
+// The layers up to and including that of `last`.
+std::vector<HeadRef> layers_up_to(const Trace& trace, const HeadRef& last) {
+  std::vector<HeadRef> list = trace.layer_sequence(last.part);
+  std::erase_if(list, [&](const HeadRef& ref) {
+    return ref.part.step > last.part.step ||
+           (ref.part.step == last.part.step && ref.layer > last.layer);
   });
   return list;
 }
 
 // "steps 1 to 3, layer 0", "layers 0 to 2".
-std::string layers_words(const Trace& trace, const std::vector<HeadRef>& layers) {
+std::string describe_layers(const Trace& trace, const std::vector<HeadRef>& layers) {
   const HeadRef &first = layers.front(), &last = layers.back();
   TracePart part = last.part;
-  std::string words;
+  std::string text;
   if (first.part.step != part.step) {
-    words = "steps " + std::to_string(first.part.step) + " to " + std::to_string(part.step) + ", ";
+    text = "steps " + std::to_string(first.part.step) + " to " + std::to_string(part.step) + ", ";
     AddressParts parts = trace.parts;
     parts.step = false;
-    const std::string others = describe_part(parts, part);
-    if (!others.empty()) words = others + ", " + words;
-    return words + "layer " + std::to_string(last.layer);
+    const std::string part_text = describe_part(parts, part);
+    if (!part_text.empty()) text = part_text + ", " + text;
+    return text + "layer " + std::to_string(last.layer);
   }
-  words = describe_part(trace.parts, part);
-  if (!words.empty()) words += ", ";
-  return words + (last.layer == 0 ? "layer 0" : "layers 0 to " + std::to_string(last.layer));
+  text = describe_part(trace.parts, part);
+  if (!text.empty()) text += ", ";
+  return text + (last.layer == 0 ? "layer 0" : "layers 0 to " + std::to_string(last.layer));
 }
 
 void set_rollout(const ViewInput& input, MapMatrix& matrix) {
-  std::vector<std::vector<HeadAt>> layers;
+  std::vector<std::vector<MapHead>> layers;
   const std::vector<HeadRef> layer_refs =
       layers_up_to(input.trace, head_ref(input.trace, input.session.view));
-  for (const HeadRef& at : layer_refs) {
-    layers.push_back(heads_of_layer(input.trace, at.part, at.layer));
-    const std::vector<HeadAt>& heads = layers.back();
-    if (!all_whole(heads)) return refuse_long(matrix);
-    const bool square = !heads.empty() && heads[0].tap->queries() == heads[0].tap->keys() &&
-                        heads[0].tap->query_rows.stream == heads[0].tap->key_rows.stream &&
-                        heads[0].tap->queries() == layers[0][0].tap->queries();
-    if (square && have_same_shape(heads)) continue;
+  for (const HeadRef& ref : layer_refs) {
+    layers.push_back(heads_of_layer(input.trace, ref.part, ref.layer));
+    const std::vector<MapHead>& heads = layers.back();
+    if (!are_all_complete(heads)) return refuse_long_text(matrix);
+    const bool is_square = !heads.empty() && heads[0].tap->queries() == heads[0].tap->keys() &&
+                           heads[0].tap->query_rows.stream == heads[0].tap->key_rows.stream &&
+                           heads[0].tap->queries() == layers[0][0].tap->queries();
+    if (is_square && have_same_shape(heads)) continue;
     return refuse(matrix, "No rollout here",
                   "Rollout multiplies the maps of all layers, and requires as many keys as queries "
                   "in each. Show a single head.");
   }
   matrix.values = cached_matrix(input, matrix.key, [&] {
     std::vector<Tensor> means;
-    for (const std::vector<HeadAt>& heads : layers) means.push_back(mean(heads));
+    for (const std::vector<MapHead>& heads : layers) means.push_back(mean(heads));
     return attention_rollout(means);
   });
   matrix.unit = "rollout";
   matrix.caption =
       "Attention rollout (mean over heads, with residual connection) from the input through " +
-      layers_words(input.trace, layer_refs);
+      describe_layers(input.trace, layer_refs);
 }
 
-// Rollout between words: merges the rollout of tokens. That of merged maps would differ.
+// Rollout between words: merges the rollout of tokens, since a rollout of merged maps would differ.
 void set_rollout_of_words(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
   const ViewInput tokens = input.with_trace(input.merged->tokens);
   const CacheKey key = matrix.key;
@@ -178,41 +178,42 @@ void set_rollout_of_words(const ViewInput& input, const AttentionTap& tap, MapMa
 
 void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, MapMatrix& matrix) {
   const ViewSettings& view = input.session.view;
-  matrix.whole = is_whole(tap);
+  matrix.is_complete = is_whole(tap);
   if (tap.result.device) {
     matrix.device = tap.result.device;
     matrix.plane = head;
-  } else if (matrix.whole) {
+  } else if (matrix.is_complete) {
     matrix.values = tap.attention(head);
   }
   matrix.caption =
       "Attention of " + describe_head(input.trace, view) + ": " + describe(input.trace, tap);
 }
 
-void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
+void hide_first_column(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
   const Index column = first_token_column(tap);
   if (column < 0) return;
   matrix.caption += has_merged_words(input.trace) ? "; the first word's column is hidden"
                                                   : "; the first token's column is hidden";
-  if (!matrix.whole) return;  // applied to the visible cells
-  const Tensor weights = matrix.host();
+  if (!matrix.is_complete) return;  // applied to the visible cells
+  const Tensor weights = matrix.on_host();
   matrix.key.add("without first");
   matrix.values = cached_matrix(input, matrix.key, [&] {
-    Tensor hidden = weights;
-    hide_column(hidden, column, {});
-    return hidden;
+    Tensor values = weights;
+    hide_column(values, column, {});
+    return values;
   });
   matrix.device = nullptr;
 }
 
 bool has_negative_values(const ViewInput& input, const AttentionTap& tap, Index head,
                          const MapMatrix& matrix) {
-  if (matrix.one_head && is_normalised(tap)) return false;
-  if (!matrix.whole) return is_signed(tap, head);
+  if (matrix.is_one_head && is_normalised(tap)) return false;
+  if (!matrix.is_complete) return is_signed(tap, head);
   const Tensor result = cached_matrix(input, matrix.key.with("signs"), [&] {
-    const Tensor values = matrix.one_head ? tap.attention(head) : matrix.values;
-    const bool any = std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
-    return Tensor::full({1}, any ? 1.0F : 0.0F);
+    const Tensor values = matrix.is_one_head ? tap.attention(head) : matrix.values;
+    const bool is_negative =
+        std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
+    return Tensor::full({1}, is_negative ? 1.0F : 0.0F);
   });
   return result[0] != 0;
 }
@@ -249,16 +250,16 @@ ColourRange::Scale scale_of(const Values& options) {
   return scale == "rank" ? ColourRange::Scale::Rank : ColourRange::Scale::Linear;
 }
 
-void hide_column(Tensor& cells, Index column, const ShownCells& seen) {
-  const Index at = (column - seen.column) / seen.step;
-  if (column < seen.column || at >= cells.dim(1)) return;
+void hide_column(Tensor& cells, Index column, const ShownCells& region) {
+  const Index k = (column - region.column) / region.step;
+  if (column < region.column || k >= cells.dim(1)) return;
   cells = cells.copy();
-  for (Index i = 0; i < cells.dim(0); ++i) cells(i, at) = std::numeric_limits<float>::quiet_NaN();
+  for (Index i = 0; i < cells.dim(0); ++i) cells(i, k) = std::numeric_limits<float>::quiet_NaN();
 }
 
 std::vector<Parameter> map_parameters() {
   using Kind = Parameter::Kind;
-  constexpr double kLargest = 1e6, kSmallest = 1e-30;
+  constexpr double kMaxWeight = 1e6, kMinWeight = 1e-30;
   return {{.key = "source",
            .label = "Show",
            .help = "Weights of this head, the mean over the layer's heads, over the layers of this "
@@ -278,7 +279,7 @@ std::vector<Parameter> map_parameters() {
            .kind = Kind::Real,
            .optional = true,
            .initial = 0.001,
-           .limits = {.min = 0, .max = kLargest},
+           .limits = {.min = 0, .max = kMaxWeight},
            .slider = {.min = 0, .max = 0.1}},
           {.key = "most",
            .label = "To",
@@ -287,16 +288,16 @@ std::vector<Parameter> map_parameters() {
            .kind = Kind::Real,
            .optional = true,
            .initial = 0.25,
-           .limits = {.min = kSmallest, .max = kLargest},
+           .limits = {.min = kMinWeight, .max = kMaxWeight},
            .slider = {.min = 0.01, .max = 1}},
           hide_first_parameter()};
 }
 
 bool is_whole(const AttentionTap& tap) {
-  return tap.is_kept() || !tap.result.tiles;
+  return tap.stores_map() || !tap.result.tiles;
 }
 
-Tensor MapMatrix::host() const {
+Tensor MapMatrix::on_host() const {
   if (!device) return values;
   HeatMap cells;
   cells.device = device;
@@ -309,9 +310,9 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
   const std::string& source = options.choice("source");
   const ViewSettings& view = input.session.view;
   MapMatrix matrix;
-  matrix.one_head = source == kHead;
+  matrix.is_one_head = source == kHead;
   matrix.key = head_key("map", input.trace, view).with(source);
-  if (matrix.one_head) {
+  if (matrix.is_one_head) {
     set_one_head(input, tap, head, matrix);
   } else if (source == kRollout && input.merged) {
     set_rollout_of_words(input, tap, matrix);
@@ -321,16 +322,17 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
     set_mean(input, source, matrix);
   }
   if (!matrix.headline.empty()) return matrix;
-  matrix.with_signs = has_negative_values(input, tap, head, matrix);
-  if (options.flag("hide_first")) hide_first(input, tap, matrix);
+  matrix.is_signed = has_negative_values(input, tap, head, matrix);
+  if (options.flag("hide_first")) hide_first_column(input, tap, matrix);
   matrix.row_scale = row_scale_of(options);
   if (matrix.row_scale == RowScale::None) return matrix;
   matrix.unit = unit_of(matrix.row_scale);
-  if (!matrix.whole) return matrix;  // applied to the visible cells
+  if (!matrix.is_complete) return matrix;  // applied to the visible cells
   const MapMatrix weights = matrix;
   matrix.key.add(options.choice("scale"));
-  matrix.values = cached_matrix(
-      input, matrix.key, [&] { return row_scaled(weights.host(), matrix.row_scale, tap, head); });
+  matrix.values = cached_matrix(input, matrix.key, [&] {
+    return row_scaled(weights.on_host(), matrix.row_scale, tap, head);
+  });
   matrix.device = nullptr;
   return matrix;
 }

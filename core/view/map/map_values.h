@@ -12,34 +12,34 @@ namespace attnscope {
 // Parameters of the map view.
 std::vector<Parameter> map_parameters();
 
-// Parameters that map-like views share.
+// Parameters shared by views of maps.
 Parameter scale_parameter();
 Parameter hide_first_parameter();
 ColourRange::Scale scale_of(const Values& options);
-inline constexpr double kLogSpan = 1e-4;  // default ratio of the ends of a log scale
+inline constexpr double kLogSpan = 1e-4;  // lower end of a log scale, relative to the upper end
 
-// Hides one key column in a copy of the cells, if it is visible.
-void hide_column(Tensor& cells, Index column, const ShownCells& seen);
+// Replaces `cells`, those of `region`, by a copy with NaN in this key column if it is visible.
+void hide_column(Tensor& cells, Index column, const ShownCells& region);
 
 // True if the whole map is stored or cheap to derive.
 bool is_whole(const AttentionTap& tap);
 
 struct MapMatrix {
-  // [L_q, L_k]; undefined if a single head resides in plane `plane` of `device`. Hidden values (the
-  // first token) are NaN.
+  // [L_q, L_k]; undefined if the values reside in plane `plane` of `device`. The hidden column of
+  // the first token is NaN.
   Tensor values;
   std::shared_ptr<const DeviceTensor> device;
   Index plane = 0;
-  bool whole = true;        // false: not stored; set_cells() provides the visible region
-  CacheKey key{"map"};      // unique within the trace
-  bool with_signs = false;  // values can be negative
-  bool one_head = true;     // attention of the selected head, not of several
+  bool is_complete = true;  // false: not stored; set_cells() provides the visible region
+  CacheKey key{"map"};      // identifies the values within the trace
+  bool is_signed = false;   // values can be negative
+  bool is_one_head = true;  // attention of the selected head, not of several
   std::string unit = "attention weight";
-  RowScale row_scale = RowScale::None;  // applied to `values`; if not `whole`, yet to be applied
+  RowScale row_scale = RowScale::None;  // unless `is_complete`, not applied yet
   std::string caption;                  // "Attention of layer 1, head 2"
   std::string headline, advice;         // reason why there is no matrix; else empty
 
-  Tensor host() const;  // downloads if necessary
+  Tensor on_host() const;  // `values`, downloaded if necessary
 };
 // `tap`, `head`: the selected tap, and the selected head within the tap's group.
 MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head);

@@ -17,7 +17,7 @@ std::string unit_of(RowScale scale) {
 }
 
 Tensor row_scaled(const Tensor& weights, RowScale scale, const AttentionTap& tap, Index head,
-                  const ShownCells& seen) {
+                  const ShownCells& region) {
   const Pattern& pattern = *tap.result.pattern;
   Tensor numbers = weights.copy();
   const Index columns = weights.dim(1);
@@ -29,7 +29,7 @@ Tensor row_scaled(const Tensor& weights, RowScale scale, const AttentionTap& tap
       for (Index c = 0; c < columns; ++c) largest = std::max(largest, std::abs(row[c]));
       factor = largest > 0 ? 1 / largest : 1;
     } else if (scale == RowScale::EqualShare) {
-      const Index query = std::min(seen.row + r * seen.step, pattern.queries() - 1);
+      const Index query = std::min(region.row + r * region.step, pattern.queries() - 1);
       factor = static_cast<float>(pattern.row_size(pattern.heads() > 1 ? head : 0, query));
     }
     for (Index c = 0; c < columns; ++c) row[c] *= factor;

@@ -1,5 +1,5 @@
-// Scaling of weights by row. Makes rows with many small weights as visible as rows that attend to a
-// single key.
+// Scaling of weights by row, which makes rows of many small weights as visible as rows that attend
+// to a single key.
 #pragma once
 
 #include "core/view/parts/range.h"
@@ -16,9 +16,9 @@ RowScale row_scale_of(const Values& options);  // for views with scale_parameter
 // Unit of the scaled numbers: "times the equal share".
 std::string unit_of(RowScale scale);
 
-// Scales `weights`: all weights of a head, or the visible ones at `seen`, whose rows are then
-// scaled by their largest visible weight. NaN remains. Returns a new tensor of the same shape.
+// A scaled copy of `weights`: those of a whole head, or of its visible `region`, in which Largest
+// refers to the largest visible weight of a row. NaN stays NaN.
 Tensor row_scaled(const Tensor& weights, RowScale scale, const AttentionTap& tap, Index head,
-                  const ShownCells& seen = {});
+                  const ShownCells& region = {});
 
 }  // namespace attnscope

@@ -19,12 +19,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMixShare = 0.3;        // share of the height for slots or features with labels
-constexpr double kMinMix = 4;            // em, without labels
+constexpr double kMixFraction = 0.3;     // fraction of the height for slots or features with labels
+constexpr double kMinMix = 4;            // em: cells
 constexpr double kMaxMixRow = 2;         // em
-constexpr double kMaxMixLabels = 6;      // em
+constexpr double kMaxMixLabels = 6;      // em: depth
 constexpr double kBarsFoot = 1.5;        // em: number below the bars
-constexpr double kMinCompared = 10;      // em
+constexpr double kMinCompared = 10;      // em: height of the maps
 constexpr double kBarsWidth = 5;         // em
 constexpr double kMinDifference = 0.01;  // minimum range of the difference colours
 constexpr double kMinBits = 0.001;       // minimum range of the row bars
@@ -42,21 +42,21 @@ double mean_of(const Tensor& rows) {
 
 struct ApproximationPlan {
   Approximation result;
-  Box mix, maps;  // with their sentences; zero height if omitted
+  Box mix, maps;  // include their sentences; zero height if omitted
   Box mix_cells;
   TokenAxis mix_rows, mix_columns;
   double mix_left = 0, mix_top = 0;
   MapRaster raster;  // softmax, implied, difference
-  double bars = 0;   // width of the row bars next to the difference
+  double bars = 0;   // width of the row bars next to the difference map
   // True if all maps are in one row, with both colour bars to its right.
-  bool is_one_row() const { return raster.across == 3; }
+  bool is_one_row() const { return raster.per_row == 3; }
 };
 
 // Places the rows of a mix below the tokens.
 void place_mix(const Page& page, ApproximationPlan& plan) {
-  const double em = page.em(), most = kMaxMixLabels * em;
+  const double em = page.em(), max_depth = kMaxMixLabels * em;
   const auto rows = static_cast<double>(plan.result.mix.values.dim(0));
-  const char* name = plan.result.mix.slots ? "slot" : "feature";
+  const char* name = plan.result.mix.has_slots ? "slot" : "feature";
   for (Index n = 0; n < plan.result.mix.values.dim(0); ++n) {
     plan.mix_rows.labels.push_back(std::to_string(n));
   }
@@ -64,9 +64,10 @@ void place_mix(const Page& page, ApproximationPlan& plan) {
   plan.mix_columns = plan.result.keys;
   plan.mix_columns.titles = {};
   const Box box = below(plan.mix, step_height(page));
-  plan.mix_left = axis_depth_left(page, plan.mix_rows, box.height / 2, most);
+  plan.mix_left = axis_depth_left(page, plan.mix_rows, box.height / 2, max_depth);
   const double width = box.width - plan.mix_left - colour_bar_width(page);
-  plan.mix_top = axis_depth_top(page, plan.mix_columns, width, std::min(most, 0.4 * box.height));
+  plan.mix_top =
+      axis_depth_top(page, plan.mix_columns, width, std::min(max_depth, 0.4 * box.height));
   const double height = std::min(box.height - plan.mix_top, rows * kMaxMixRow * em);
   plan.mix_cells = {box.x + plan.mix_left, box.y + plan.mix_top, width, height};
 }
@@ -76,18 +77,18 @@ std::optional<ApproximationPlan> plan_approximation(const Page& page, const Box&
   const double em = page.em(), step = step_height(page);
   ApproximationPlan plan;
   plan.result = approximation_of(in);
-  Box rest = inside;
+  Box area = inside;
   if (plan.result.mix.values.defined()) {
-    plan.mix = {rest.x, rest.y, rest.width,
-                std::min(kMixShare * inside.height + step, rest.height)};
+    plan.mix = {area.x, area.y, area.width,
+                std::min(kMixFraction * inside.height + step, area.height)};
     place_mix(page, plan);
     const auto rows = static_cast<double>(plan.result.mix.values.dim(0));
     if (plan.mix_cells.height < std::min(kMinMix, rows) * em) return {};
     if (plan.mix_cells.width < kMinMix * em) return {};
-    rest = below(rest, plan.mix_cells.bottom() - rest.y + 0.6 * em);
+    area = below(area, plan.mix_cells.bottom() - area.y + 0.6 * em);
   }
-  plan.maps = rest;
-  Box maps = below(rest, step);
+  plan.maps = area;
+  Box maps = below(area, step);
   plan.bars = plan.result.divergence.defined() ? kBarsWidth * em : 0;
   maps.width -= plan.bars + colour_bar_width(page);
   maps.height -= kBarsFoot * em;
@@ -97,21 +98,21 @@ std::optional<ApproximationPlan> plan_approximation(const Page& page, const Box&
   return plan;
 }
 
-// Colour range of a mix; logarithmic if few numbers are far larger than the others.
+// Colour range of a mix; logarithmic if a few numbers are far larger than the others.
 ColourRange mix_range(const HeadInput& in, const Theme& theme, const Tensor& numbers) {
-  constexpr double kFarLarger = 100, kLogEnds = 1e-4;
-  double most = 0, sum = 0;
+  constexpr double kMinRatio = 100, kLogSpread = 1e-4;
+  double max_size = 0, sum = 0;
   for (const float x : numbers) {
     const double size = std::abs(static_cast<double>(x));
-    most = std::max(most, size);
+    max_size = std::max(max_size, size);
     sum += size;
   }
-  if (!(most > 0)) most = 1;
-  if (has_negative(numbers)) return {-most, most, diverging_colours(theme)};
-  ColourRange range{0, most, weight_colours(in.input, false).colour_map};
-  if (most * static_cast<double>(numbers.size()) > kFarLarger * sum) {
+  if (!(max_size > 0)) max_size = 1;
+  if (has_negative(numbers)) return {-max_size, max_size, diverging_colours(theme)};
+  ColourRange range{0, max_size, weight_colours(in.input, false).colour_map};
+  if (max_size * static_cast<double>(numbers.size()) > kMinRatio * sum) {
     range.scale = ColourRange::Scale::Log;
-    range.smallest = kLogEnds * most;
+    range.smallest = kLogSpread * max_size;
   }
   return range;
 }
@@ -120,7 +121,7 @@ void draw_mix(Page& page, const ApproximationPlan& plan, const HeadInput& in, In
   const Mix& mix = plan.result.mix;
   const std::string count = std::to_string(mix.values.dim(0));
   const std::string keys = std::to_string(mix.values.dim(1));
-  if (mix.slots) {
+  if (mix.has_slots) {
     draw_step(page, plan.mix, 1,
               {"Mix: " + keys + " keys become " + count +
                    "; each slot (row) is a mean of tokens with these weights",
@@ -145,7 +146,7 @@ void draw_mix(Page& page, const ApproximationPlan& plan, const HeadInput& in, In
   draw_axis_top(page, plan.mix_columns, {0, width, box.x, box.width}, box.y, plan.mix_top,
                 marked_key);
   draw_colour_bar(page, {box.right(), box.y, colour_bar_width(page), box.height}, range,
-                  {mix.slots ? "share" : "feature", ""});
+                  {mix.has_slots ? "share" : "feature", ""});
 }
 
 // True if a horizontal key label does not collide with those of the next map.
@@ -157,9 +158,9 @@ bool has_space_for_key(const Page& page, const MapRaster& raster, Index key) {
          page.width_of(label, page.em()) <= raster.width / raster.columns.extent;
 }
 
-// Draws map `n` with axes at the outer edges. `weights_of`: the head, if the map shows its weights.
+// Draws map `n` with axes at the outer edges. `head`: set if the map shows weights of this head.
 void draw_compared_map(Page& page, const MapRaster& raster, Index n, const NamedCells& map,
-                       const ColourRange& range, Pair marked, const HeadInput* weights_of) {
+                       const ColourRange& range, Pair marked, const HeadInput* head) {
   const Box box = raster.map(n);
   HeatMap cells;
   cells.box = box;
@@ -171,24 +172,24 @@ void draw_compared_map(Page& page, const MapRaster& raster, Index n, const Named
   cells.colour_map = range.colour_map;
   page.add(cells);
   // Columns can be slots, which are all allowed.
-  if (weights_of != nullptr && cells.values.dim(1) == weights_of->tap.keys()) {
-    cover_not_allowed(page, cells, weights_of->tap, weights_of->head);
+  if (head != nullptr && cells.values.dim(1) == head->tap.keys()) {
+    cover_excluded(page, cells, head->tap, head->head);
   }
-  page.text({box.x + box.width / 2, box.y - raster.title / 2},
+  page.text({box.x + box.width / 2, box.y - raster.title_height / 2},
             page.fitting(map.titles, page.small(), box.width), page.small(), Align::Middle);
-  const double high = box.height / raster.rows.extent, wide = box.width / raster.columns.extent;
-  const double y = box.y + static_cast<double>(marked.query) * high;
-  const double x = box.x + static_cast<double>(marked.key) * wide;
-  page.add(OutlinedBox{{box.x, y, box.width, high}, page.theme().accent, 1});
-  page.add(OutlinedBox{{x, y, wide, high}, page.theme().accent, 2});
+  const double dy = box.height / raster.rows.extent, dx = box.width / raster.columns.extent;
+  const double y = box.y + static_cast<double>(marked.query) * dy;
+  const double x = box.x + static_cast<double>(marked.key) * dx;
+  page.add(OutlinedBox{{box.x, y, box.width, dy}, page.theme().accent, 1});
+  page.add(OutlinedBox{{x, y, dx, dy}, page.theme().accent, 2});
   page.add(OutlinedBox{box, page.theme().line, 1});
-  if (n % raster.across == 0) {
+  if (n % raster.per_row == 0) {
     draw_axis_left(page, raster.queries, {0, raster.rows.extent, box.y, box.height}, box.x,
                    raster.left, marked.query);
   }
-  if (n < raster.across) {
+  if (n < raster.per_row) {
     draw_axis_top(page, raster.keys, {0, raster.columns.extent, box.x, box.width},
-                  box.y - raster.title, raster.top,
+                  box.y - raster.title_height, raster.top,
                   has_space_for_key(page, raster, marked.key) ? marked.key : -1);
   }
 }
@@ -199,30 +200,31 @@ ColourRange weights_range(const HeadInput& in, const Approximation& a) {
   cells.values = a.exact;
   cells.height = static_cast<double>(a.exact.dim(0));
   cells.width = static_cast<double>(a.exact.dim(1));
-  const bool with_signs = has_negative(a.implied);
+  const bool has_signs = has_negative(a.implied);
   if (a.exact.dim(1) == in.tap.keys()) {
-    return colour_range(in.input, cells, in.tap, in.head, with_signs);
+    return colour_range(in.input, cells, in.tap, in.head, has_signs);
   }
   // The pattern of methods with slots does not describe pairs of tokens.
-  ColourRange range = weight_colours(in.input, with_signs);
+  ColourRange range = weight_colours(in.input, has_signs);
   std::vector<float> sizes;
   for (const float x : a.exact) sizes.push_back(std::abs(x));
-  set_range_end(range, std::move(sizes), in.input.session.view.colour_end, with_signs);
+  set_range_end(range, std::move(sizes), in.input.session.view.colour_end, has_signs);
   return range;
 }
 
 ColourRange difference_range(const Page& page, const Tensor& numbers) {
-  double most = kMinDifference;
+  double max_size = kMinDifference;
   for (const float x : numbers) {
-    if (std::isfinite(x)) most = std::max(most, std::abs(static_cast<double>(x)));
+    if (std::isfinite(x)) max_size = std::max(max_size, std::abs(static_cast<double>(x)));
   }
-  return {-most, most, diverging_colours(page.theme())};
+  return {-max_size, max_size, diverging_colours(page.theme())};
 }
 
-void draw_comparison_words(Page& page, const ApproximationPlan& plan, int number) {
+void draw_comparison_titles(Page& page, const ApproximationPlan& plan, int number) {
   const double gap = page.em();
   const Mix& mix = plan.result.mix;
-  const std::string method = mix.slots ? "Attend to the slots" : "Sum keys once for all queries";
+  const std::string method =
+      mix.has_slots ? "Attend to the slots" : "Sum keys once for all queries";
   const std::string mean =
       plan.result.divergence.defined() ? brief(mean_of(plan.result.divergence), 2) : std::string();
   const Box third = plan.raster.map(2);
@@ -260,21 +262,21 @@ void draw_right_side(Page& page, const ApproximationPlan& plan, const ColourRang
                   plot,
                   {std::vector<double>(rows.begin(), rows.end()), {"KL, bits", "KL"}, kMinBits});
   }
-  const double wide = colour_bar_width(page), x = third.right() + plan.bars;
+  const double bar = colour_bar_width(page), x = third.right() + plan.bars;
   const Box first = plan.raster.map(0);
-  const double weights_x = plan.is_one_row() ? x : plan.raster.map(plan.raster.across - 1).right();
-  const bool pooled =
+  const double weights_x = plan.is_one_row() ? x : plan.raster.map(plan.raster.per_row - 1).right();
+  const bool is_pooled =
       static_cast<double>(plan.result.exact.dim(1)) > first.width * page.input().canvas.scale;
   std::vector<std::string> titles{"weight", ""};
-  if (pooled) titles = {"weight, max-pooled", "weight, pooled", "pooled"};
-  draw_colour_bar(page, {weights_x, first.y, wide, first.height}, weights, titles);
-  draw_colour_bar(page, {plan.is_one_row() ? x + wide : x, third.y, wide, third.height},
-                  differences, {"difference of weights", "difference", ""});
+  if (is_pooled) titles = {"weight, max-pooled", "weight, pooled", "pooled"};
+  draw_colour_bar(page, {weights_x, first.y, bar, first.height}, weights, titles);
+  draw_colour_bar(page, {plan.is_one_row() ? x + bar : x, third.y, bar, third.height}, differences,
+                  {"difference of weights", "difference", ""});
 }
 
 void draw_comparison(Page& page, const ApproximationPlan& plan, const HeadInput& in, int number,
                      Pair marked) {
-  draw_comparison_words(page, plan, number);
+  draw_comparison_titles(page, plan, number);
   const ColourRange weights = weights_range(in, plan.result);
   const Tensor numbers = difference(plan.result.exact, plan.result.implied);
   const ColourRange differences = difference_range(page, numbers);
@@ -290,13 +292,13 @@ void draw_comparison(Page& page, const ApproximationPlan& plan, const HeadInput&
           : std::vector<std::string>{"softmax − implied: some are negative", "some negative",
                                      "difference"};
   draw_compared_map(page, raster, 2, {titles, numbers}, differences, marked, nullptr);
-  draw_axis_titles(page, {raster.map(0).x, raster.map(0).y}, raster.left_end);
+  draw_axis_titles(page, {raster.map(0).x, raster.map(0).y}, raster.left_edge);
   draw_right_side(page, plan, weights, differences, marked);
 }
 
 MechanismLayout draw_approximation(Page& page, const Box& inside, const HeadInput& in) {
   std::optional<ApproximationPlan> plan = plan_approximation(page, inside, in);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   const auto keys = plan->result.exact.dim(1);
   const MapPairAt token_pair{plan->raster, 3};
   MechanismLayout layout;
@@ -339,7 +341,7 @@ std::vector<ViewData::Matrix> approximation_numbers(const HeadInput& in) {
   if (a.mix.values.defined()) {
     std::vector<std::string> rows;
     for (Index n = 0; n < a.mix.values.dim(0); ++n) rows.push_back(std::to_string(n));
-    const char* name = a.mix.slots ? "slot" : "feature";
+    const char* name = a.mix.has_slots ? "slot" : "feature";
     matrices.push_back({name, a.mix.values, rows, a.keys.labels, {name}});
   }
   return matrices;

@@ -9,17 +9,17 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxCompared = 2048;  // limit of tokens
+constexpr Index kMaxCompared = 2048;  // tokens
 
 bool has_extra(const AttentionTap& tap, const char* name) {
   return tap.result.extra.contains(name);
 }
 
-Tensor head_plane(const Tensor& all, Index head) {
-  const Index rows = all.dim(1), columns = all.dim(2);
-  Tensor one({rows, columns});
-  std::copy_n(all.data() + (all.dim(0) == 1 ? 0 : head) * one.size(), one.size(), one.data());
-  return one;
+Tensor head_plane(const Tensor& maps, Index head) {
+  const Index rows = maps.dim(1), columns = maps.dim(2);
+  Tensor map({rows, columns});
+  std::copy_n(maps.data() + (maps.dim(0) == 1 ? 0 : head) * map.size(), map.size(), map.data());
+  return map;
 }
 
 Tensor softmax_of(const HeadInput& in) {
@@ -30,7 +30,7 @@ Tensor softmax_of(const HeadInput& in) {
 }
 
 // Effective weights of the method on tokens.  [L_q, L]
-Tensor implied_weights_of(const HeadInput& in) {
+Tensor implied_of(const HeadInput& in) {
   if (has_extra(in.tap, "implied")) return head_plane(in.tap.result.extra.at("implied"), in.head);
   return in.tap.attention(in.head);
 }
@@ -52,7 +52,7 @@ Mix mix_of(const HeadInput& in) {
   return {values, false};
 }
 
-TokenAxis axis_of_keys(const HeadInput& in, Index count) {
+TokenAxis compared_keys(const HeadInput& in, Index count) {
   TokenAxis axis = key_axis(in.input.trace, in.tap);
   if (axis.count() == count && in.tap.result.columns.empty()) return axis;
   const Trace& trace = in.input.trace;
@@ -69,10 +69,10 @@ TokenAxis axis_of_keys(const HeadInput& in, Index count) {
 }  // namespace
 
 bool shows_approximation(const AttentionTap& tap) {
-  // "state": sums of key features, reported by all feature-map methods.
-  const bool about_tokens = has_extra(tap, "implied") || tap.keys() <= kMaxCompared;
+  // All methods with feature maps report "state", the sums of key features.
+  const bool fits_tokens = has_extra(tap, "implied") || tap.keys() <= kMaxCompared;
   return (has_extra(tap, "exact") || has_extra(tap, "implied") || has_extra(tap, "state")) &&
-         tap.queries() <= kMaxCompared && about_tokens && tap.input.q.defined() &&
+         tap.queries() <= kMaxCompared && fits_tokens && tap.input.q.defined() &&
          tap.input.k.defined() && tap.input.k.dim(1) <= kMaxCompared &&
          tap.input.q.dim(1) == tap.queries();
 }
@@ -82,13 +82,9 @@ bool has_negative(const Tensor& numbers) {
 }
 
 Approximation approximation_of(const HeadInput& in) {
-  Approximation a{softmax_of(in),
-                  implied_weights_of(in),
-                  {},
-                  mix_of(in),
-                  query_axis(in.input.trace, in.tap),
-                  {}};
-  a.keys = axis_of_keys(in, a.exact.dim(1));
+  Approximation a{
+      softmax_of(in), implied_of(in), {}, mix_of(in), query_axis(in.input.trace, in.tap), {}};
+  a.keys = compared_keys(in, a.exact.dim(1));
   if (has_negative(a.implied)) return a;
   a.divergence = cached_numbers(in, CacheKey("divergence from softmax"), [&] {
     const std::vector<double> rows =

@@ -8,14 +8,14 @@ namespace attnscope {
 
 // Transformation of keys before they are compared with queries.
 struct Mix {
-  Tensor values;       // [k, L]: slots or features by key; undefined if unknown
-  bool slots = false;  // rows are averaging weights of keys; false: features of keys
+  Tensor values;           // [k, L]: slots or features by key; undefined if unknown
+  bool has_slots = false;  // rows are weights that average keys; false: features of keys
 };
 
 struct Approximation {
   Tensor exact;    // [L_q, L]: softmax weights, reported by the variant or computed here
   Tensor implied;  // [L_q, L]: effective weights of the method
-  // [L_q]: KL(exact, implied) of each row, in bits; undefined with negative weights.
+  // [L_q]: KL(exact, implied) of each row, in bits; undefined if weights are negative.
   Tensor divergence;
   Mix mix;
   TokenAxis queries, keys;

@@ -22,8 +22,8 @@ void draw_chain(Page& page, const Box& box, const std::vector<ChainBox>& chain) 
   double x = box.x;
   for (std::size_t n = 0; n < chain.size(); ++n) {
     const Box chain_box{x, box.y, width, kChainHeight * em};
-    const Colour fill = chain[n].accent ? page.theme().accent
-                                        : blend(page.theme().background, page.theme().line, 0.45);
+    const Colour fill = chain[n].is_start ? page.theme().accent
+                                          : blend(page.theme().background, page.theme().line, 0.45);
     page.add(FilledBox{chain_box, fill, 0.4 * em});
     const std::vector<std::string> lines =
         page.wrapped(chain[n].text, size, width - 2 * kInBox * em, kChainLines);

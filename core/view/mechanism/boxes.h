@@ -9,8 +9,8 @@
 namespace attnscope {
 
 struct ChainBox {
-  std::string text;     // up to three lines
-  bool accent = false;  // highlighted: the start
+  std::string text;       // up to three lines
+  bool is_start = false;  // highlighted
 };
 double chain_height(const Page& page);
 // Draws boxes side by side along the top of `box`, with arrows between them.

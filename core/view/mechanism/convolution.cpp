@@ -16,14 +16,14 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxReach = 8;         // distances to each side in the kernel table
-constexpr double kSlideHeight = 5.5;   // em, from keys to queries
-constexpr double kSlideLabels = 0.14;  // share of the height, for token labels
-constexpr double kSlideNames = 5;      // em left of the tokens
-constexpr double kMinLine = 0.02;      // minimum weight of a line
-constexpr double kKernelShare = 0.42;  // share of the space below, for the table
-constexpr double kMinKernelMap = 9;    // em
-constexpr double kNamedSlide = 30;     // em: lower maps have numbers instead of labels
+constexpr Index kMaxReach = 8;            // distances to each side in the kernel table
+constexpr double kSlideHeight = 5.5;      // em from keys to queries
+constexpr double kSlideLabels = 0.14;     // fraction of the height for token labels
+constexpr double kSlideNames = 5;         // em: names left of the tokens
+constexpr double kMinLine = 0.02;         // minimum weight of a line
+constexpr double kKernelFraction = 0.42;  // fraction of the space below for the table
+constexpr double kMinKernelMap = 9;       // em
+constexpr double kNamedSlide = 30;        // em: lower maps have numbers instead of labels
 constexpr std::size_t kMaxLines = 4000;
 
 bool all_zero(const Tensor& numbers) {
@@ -48,16 +48,16 @@ Index max_distance(const AttentionTap& tap) {
   return std::min({kMaxReach, std::max<Index>(1, columns / 2), tap.keys() - 1});
 }
 
-// Weights by distance, of a query in the middle of the text.  [heads of the group, 2 reach + 1]
+// Weights by distance of a query in the middle of the text.  [heads of the group, 2 reach + 1]
 Tensor kernels(const HeadInput& in) {
   const Index reach = max_distance(in.tap), middle = in.tap.queries() / 2;
   const auto heads = static_cast<Index>(in.tap.heads.size());
   Tensor table = Tensor::zeros({heads, 2 * reach + 1});
-  for (Index a = 0; a < heads; ++a) {
-    const Tensor row = attention_row(in.tap, a, middle);
+  for (Index head = 0; head < heads; ++head) {
+    const Tensor row = attention_row(in.tap, head, middle);
     for (Index offset = -reach; offset <= reach; ++offset) {
       const Index key = middle + offset;
-      if (key >= 0 && key < in.tap.keys()) table(a, offset + reach) = row[key];
+      if (key >= 0 && key < in.tap.keys()) table(head, offset + reach) = row[key];
     }
   }
   return table;
@@ -68,11 +68,11 @@ std::string signed_number(Index offset) {
 }
 
 // "the token 2 before it"; empty for kernels without a single peak.
-std::string shift_words(const Tensor& table, Index head) {
+std::string describe_shift(const Tensor& table, Index head) {
   const Index reach = table.dim(1) / 2;
-  constexpr float kAll = 0.99F;
+  constexpr float kMinPeak = 0.99F;
   for (Index offset = -reach; offset <= reach; ++offset) {
-    if (table(head, offset + reach) < kAll) continue;
+    if (table(head, offset + reach) < kMinPeak) continue;
     if (offset == 0) return "itself";
     return "the token " + std::to_string(std::abs(offset)) +
            (offset < 0 ? " before it" : " after it");
@@ -97,8 +97,8 @@ std::optional<SlidePlan> plan_slide(const Page& page, const Box& inside, const H
       page, {inside.x + kSlideNames * em, inside.y + step, inside.width - kSlideNames * em, 0},
       tokens, kSlideLabels * inside.height);
   plan.slide = {plan.columns.left, plan.columns.bottom(), plan.columns.width, kSlideHeight * em};
-  const Box rest = below(inside, plan.slide.bottom() - inside.y + 0.8 * em);
-  std::tie(plan.left, plan.right) = split(page, rest, kKernelShare);
+  const Box area = below(inside, plan.slide.bottom() - inside.y + 0.8 * em);
+  std::tie(plan.left, plan.right) = split(page, area, kKernelFraction);
   const Box map_box = below(plan.right, step), kernel_box = below(plan.left, step);
   if (map_box.height < kMinKernelMap * em || kernel_box.height < kMinKernelMap * em) return {};
   TokenAxis heads{{"head"}, {}, {}}, distances{{"distance of the key", "distance"}, {}, {}};
@@ -126,11 +126,11 @@ void draw_slide(Page& page, const SlidePlan& plan, const Tensor& weights, Pair p
     for (Index j = 0; j < weights.dim(1); ++j) {
       const double weight = weights(i, j);
       if (!(weight >= kMinLine)) continue;
-      const bool marked = i == pair.query;
-      const Colour colour = marked ? query_colour(page.theme()) : page.theme().text;
+      const bool is_selected = i == pair.query;
+      const Colour colour = is_selected ? query_colour(page.theme()) : page.theme().text;
       lines.push_back({{{plan.columns.centre(j), top}, {plan.columns.centre(i), bottom}},
                        translucent(colour, std::min(1.0, 0.08 + 0.72 * weight)),
-                       marked ? 3.0 : 1.5});
+                       is_selected ? 3.0 : 1.5});
     }
   }
   if (lines.size() <= kMaxLines) {
@@ -159,11 +159,11 @@ void draw_kernels(Page& page, SlidePlan& plan, const HeadInput& in, const Tensor
   const double width = plan.kernel.plot.width / plan.kernel.width;
   const double height = plan.kernel.plot.height / plan.kernel.height;
   const double size = page.small();
-  for (Index a = 0; a < table.dim(0) && height > 1.2 * size && width > 2 * size; ++a) {
-    for (Index c = 0; c < table.dim(1); ++c) {
-      const double value = table(a, c);
-      page.add(Text{{plan.kernel.plot.x + (static_cast<double>(c) + 0.5) * width,
-                     plan.kernel.plot.y + (static_cast<double>(a) + 0.5) * height},
+  for (Index row = 0; row < table.dim(0) && height > 1.2 * size && width > 2 * size; ++row) {
+    for (Index column = 0; column < table.dim(1); ++column) {
+      const double value = table(row, column);
+      page.add(Text{{plan.kernel.plot.x + (static_cast<double>(column) + 0.5) * width,
+                     plan.kernel.plot.y + (static_cast<double>(row) + 0.5) * height},
                     value < 5e-4 ? "0" : brief(value, 2),
                     ink_on(colour_map(cells.colour_map).at(value)),
                     size,
@@ -177,11 +177,11 @@ void draw_kernels(Page& page, SlidePlan& plan, const HeadInput& in, const Tensor
 MechanismLayout draw_convolution(Page& page, const Box& inside, const HeadInput& in) {
   const Tensor table = cached_numbers(in, CacheKey("kernels"), [&] { return kernels(in); });
   std::optional<SlidePlan> plan = plan_slide(page, inside, in, table);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
-  layout.pair_at = [at = pair_at(plan->map), columns = plan->columns,
+  layout.pair_at = [map_pair_at = pair_at(plan->map), columns = plan->columns,
                     slide = plan->slide](Point p) -> std::optional<Pair> {
-    const auto [query, key] = at(p);
+    const auto [query, key] = map_pair_at(p);
     if (query >= 0 && key >= 0) return Pair{query, key};
     if (p.y >= slide.y + slide.height / 2 && p.y < slide.bottom()) {
       if (const Index n = columns.at(p.x); n >= 0) return Pair{n, -1};
@@ -197,7 +197,7 @@ MechanismLayout draw_convolution(Page& page, const Box& inside, const HeadInput&
   }
   const Pair pair = focus_of(in.input, in.tap, in.head, hovered);
   const std::string number = std::to_string(in.tap.heads[static_cast<std::size_t>(in.head)]);
-  const std::string shift = shift_words(table, in.head);
+  const std::string shift = describe_shift(table, in.head);
   draw_step(page, plan->sentence, 1,
             {shift.empty() ? "No comparisons: head " + number +
                                  " weights keys by distance only, along the whole text"

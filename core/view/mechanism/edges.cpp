@@ -19,13 +19,13 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLabelShare = 0.14;   // share of the height, for token labels
-constexpr double kArcShare = 0.3;      // share of the height, maximum of the longest arc
-constexpr double kMinArcs = 5;         // em
-constexpr double kMaxArcs = 16;        // em
-constexpr double kMinEdgesMap = 9;     // em
-constexpr double kNamedEdgesMap = 30;  // em: lower maps have numbers instead of labels
-constexpr double kMapShare = 0.54;     // share of the width, including a colour bar
+constexpr double kLabelFraction = 0.14;  // fraction of the height for token labels
+constexpr double kArcFraction = 0.3;     // maximum of the longest arc: fraction of the height
+constexpr double kMinArcs = 5;           // em
+constexpr double kMaxArcs = 16;          // em
+constexpr double kMinEdgesMap = 9;       // em
+constexpr double kNamedEdgesMap = 30;    // em: lower maps have numbers instead of labels
+constexpr double kMapFraction = 0.54;    // fraction of the width, including a colour bar
 constexpr std::size_t kMaxArcLines = 4000;
 
 // True for a tree with root 0 and children 2i + 1, 2i + 2 of i; if causal, with edges to parents.
@@ -39,12 +39,12 @@ bool is_binary_tree(const AttentionTap& tap, const GraphEdges& edges) {
   return tap.queries() > 2 && edges.pairs == tree;
 }
 
-// Description of the graph, long and short.
-struct GraphWords {
-  std::string whole, brief;
+// Description of the graph.
+struct GraphText {
+  std::string full, brief;
 };
 
-GraphWords graph_words(const AttentionTap& tap, const GraphEdges& edges) {
+GraphText describe_graph(const AttentionTap& tap, const GraphEdges& edges) {
   const std::string from = tap.variant.values.choice("from");
   if (from == "chain") {
     return {"a chain, in which each token is connected to its neighbours", "a chain"};
@@ -87,20 +87,20 @@ std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const H
   TokenAxis tokens = query_axis(in.input.trace, in.tap);
   tokens.titles = {};
   plan.columns = place_columns(page, {inside.x, inside.y + step, inside.width, 0}, tokens,
-                               kLabelShare * inside.height);
-  plan.max_depth = std::clamp(kArcShare * inside.height, kMinArcs * em, kMaxArcs * em);
+                               kLabelFraction * inside.height);
+  plan.max_depth = std::clamp(kArcFraction * inside.height, kMinArcs * em, kMaxArcs * em);
   double deepest = 0;
   for (const Edge& edge : edges.pairs) {
     deepest = std::max(deepest, arc_depth(plan.columns, plan.max_depth, edge));
   }
   plan.arcs = {plan.columns.left, plan.columns.bottom(), plan.columns.width, deepest + 1.4 * em};
-  const Box rest = below(inside, plan.arcs.bottom() - inside.y + 0.8 * em);
+  const Box area = below(inside, plan.arcs.bottom() - inside.y + 0.8 * em);
   plan.chain = LayerChain::create(in.input.trace, in.input.part(), head_in_layer(in));
   if (plan.chain) {
     plan.layers = layers_to_show(in.input, *plan.chain);
-    std::tie(plan.left, plan.right) = split(page, rest, kMapShare);
+    std::tie(plan.left, plan.right) = split(page, area, kMapFraction);
   } else {
-    plan.left = rest;
+    plan.left = area;
   }
   const auto axes = [&](double height) {
     std::pair<TokenAxis, TokenAxis> tokens_axes{query_axis(in.input.trace, in.tap),
@@ -115,8 +115,8 @@ std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const H
   plan.map = place_matrix(page, map_box, rows, columns, colour_bar_width(page));
   if (!(plan.map.plot.width > 0)) return {};
   if (!plan.chain) return plan;
-  const double legend = reach_legend_height(page, plan.layers, plan.right.width);
-  const Box reach_box = below(plan.right, step + legend);
+  const double legend_space = reach_legend_height(page, plan.layers, plan.right.width);
+  const Box reach_box = below(plan.right, step + legend_space);
   if (reach_box.height >= kMinEdgesMap * em) {
     plan.reach = place_matrix(page, reach_box, rows, columns, 0);
   }
@@ -139,50 +139,50 @@ Line arc_between(const EdgesPlan& plan, const Edge& edge, double y, Colour colou
 
 void draw_graph_arcs(Page& page, const EdgesPlan& plan, const GraphEdges& edges, Index query) {
   const double em = page.em(), y = plan.arcs.y + 0.6 * em;
-  const bool too_many = edges.pairs.size() > kMaxArcLines;
-  std::vector<char> attended(static_cast<std::size_t>(plan.columns.tokens.count()), 0);
+  const bool has_too_many = edges.pairs.size() > kMaxArcLines;
+  std::vector<char> is_attended(static_cast<std::size_t>(plan.columns.tokens.count()), 0);
   for (const auto& [from, to] : edges.pairs) {
-    if (from == query) attended[static_cast<std::size_t>(to)] = 1;
+    if (from == query) is_attended[static_cast<std::size_t>(to)] = 1;
     const bool is_mutual = std::ranges::binary_search(edges.pairs, Edge(to, from));
-    if (too_many || from == query || to == query || (is_mutual && from < to)) continue;
+    if (has_too_many || from == query || to == query || (is_mutual && from < to)) continue;
     page.add(arc_between(plan, {from, to}, y, translucent(page.theme().text, 0.4), 1.3));
   }
   for (const auto& edge : edges.pairs) {
     const bool is_mutual = std::ranges::binary_search(edges.pairs, Edge(edge.second, edge.first));
     if (edge.first == query) {
       page.add(arc_between(plan, edge, y, query_colour(page.theme()), 0.24 * em));
-    } else if (edge.second == query && !is_mutual && !too_many) {  // the query is only a key here
+    } else if (edge.second == query && !is_mutual && !has_too_many) {  // an edge to the query
       page.add(arc_between(plan, edge, y, translucent(page.theme().text, 0.4), 1.3));
     }
   }
   const double radius = std::min(0.4 * em, 0.42 * plan.columns.cell());
   for (Index n = 0; n < plan.columns.tokens.count(); ++n) {
     const Colour fill = n == query ? query_colour(page.theme())
-                        : attended[static_cast<std::size_t>(n)] != 0
+                        : is_attended[static_cast<std::size_t>(n)] != 0
                             ? key_colour(page.theme())
                             : blend(page.theme().background, page.theme().text, 0.55);
     page.add(disc({plan.columns.centre(n), y}, radius, fill));
   }
 }
 
-Index neighbours(const GraphEdges& edges, Index node) {
+Index neighbour_count(const GraphEdges& edges, Index node) {
   return std::ranges::count(edges.pairs, node, &Edge::first);
 }
 
-std::vector<std::string> edge_words(const HeadInput& in, const GraphEdges& edges, Index query) {
+std::vector<std::string> describe_edges(const HeadInput& in, const GraphEdges& edges, Index query) {
   const std::string name = "“" + query_label(in.input.trace, in.tap, query) + "”";
-  const Index count = neighbours(edges, query);
+  const Index count = neighbour_count(edges, query);
   const std::string attends = count == 0
                                   ? " attends only to itself"
                                   : " attends to itself and " + std::to_string(count) +
                                         (count == 1 ? " connected token" : " connected tokens");
-  const auto [whole, brief] = graph_words(in.tap, edges);
-  return {"Tokens attend along the edges of " + whole + ". " + name + attends,
+  const auto [full, brief] = describe_graph(in.tap, edges);
+  return {"Tokens attend along the edges of " + full + ". " + name + attends,
           "Along the edges of " + brief + ": " + name + attends, name + attends + ": " + brief,
           "Edges: " + brief, brief};
 }
 
-std::string weight_words(const AttentionTap& tap) {
+std::string describe_weights(const AttentionTap& tap) {
   const std::string mode = tap.variant.values.choice("mode");
   if (mode == "additive") return "by the additive score of both ends";
   if (mode != "convolution") return "by the product of query and key";
@@ -199,7 +199,9 @@ std::vector<Handle> edges_handles(const EdgesPlan& plan) {
     handles.push_back(
         {.area = {x, plan.columns.top, plan.columns.cell(), plan.arcs.y - plan.columns.top + 16},
          .help = "Click to pin it as the query",
-         .click = [n](Session& e) { e.view.pinned_query = e.view.pinned_query == n ? -1 : n; }});
+         .click = [n](Session& session) {
+           session.view.pinned_query = session.view.pinned_query == n ? -1 : n;
+         }});
   }
   return handles;
 }
@@ -207,29 +209,29 @@ std::vector<Handle> edges_handles(const EdgesPlan& plan) {
 MechanismLayout draw_graph_mechanism(Page& page, const Box& inside, const HeadInput& in) {
   const GraphEdges edges = edges_of(in.tap, in.head);
   std::optional<EdgesPlan> plan = plan_edges(page, inside, in, edges);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
-  layout.pair_at = [at = pair_at(plan->map), reach = pair_at(plan->reach), columns = plan->columns,
-                    arcs = plan->arcs](Point p) -> std::optional<Pair> {
-    for (const PairAt& map : {at, reach}) {
+  layout.pair_at = [map_pair_at = pair_at(plan->map), reach = pair_at(plan->reach),
+                    columns = plan->columns, arcs = plan->arcs](Point p) -> std::optional<Pair> {
+    for (const PairAt& map : {map_pair_at, reach}) {
       if (const auto [query, key] = map(p); query >= 0 && key >= 0) return Pair{query, key};
     }
     const Index token = columns.at(p.x);
     if (token < 0 || p.y < columns.top || p.y >= arcs.bottom()) return std::nullopt;
     return Pair{token, token};
   };
-  // The default node has neighbours on both sides.
+  // Without a selection, shows a node that has neighbours on both sides.
   const ViewSettings& settings = in.input.session.view;
   std::optional<Pair> hovered;
   if (in.input.interaction.pointer) hovered = layout.pair_at(*in.input.interaction.pointer);
   if (!hovered && settings.pinned_query < 0) hovered = Pair{in.tap.queries() / 3, -1};
   const Pair pair = focus_of(in.input, in.tap, in.head, hovered);
-  draw_step(page, plan->sentence, 1, edge_words(in, edges, pair.query));
+  draw_step(page, plan->sentence, 1, describe_edges(in, edges, pair.query));
   draw_columns(page, plan->columns, pair.key);
   draw_graph_arcs(page, *plan, edges, pair.query);
-  draw_step(
-      page, plan->left, 2,
-      {"The weights of its edges: " + weight_words(in.tap), "The weights of its edges", "Weights"});
+  draw_step(page, plan->left, 2,
+            {"The weights of its edges: " + describe_weights(in.tap), "The weights of its edges",
+             "Weights"});
   plan->map.pinned_row = pair.query;
   plan->map.pinned_column = pair.key;
   const ColourRange range =

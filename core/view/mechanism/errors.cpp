@@ -13,11 +13,11 @@
 namespace attnscope {
 namespace {
 
-constexpr double kErrorsShare = 0.58;  // share of the width
-constexpr double kMinErrorChart = 10;  // em, width and height
-constexpr double kMaxError = 2;        // upper limit of the axis
-constexpr double kCurvesApart = 0.06;  // offset of neighbouring curves, in steps of the size axis
-constexpr double kMaxRanks = 64;       // on the axis of the singular values
+constexpr double kErrorsFraction = 0.58;  // fraction of the width
+constexpr double kMinErrorChart = 10;     // em: width and height
+constexpr double kMaxError = 2;           // upper limit of the axis
+constexpr double kCurveOffset = 0.06;  // offset of neighbouring curves, in steps of the size axis
+constexpr double kMaxRanks = 64;       // on the axis of singular values
 
 bool shows_errors(const AttentionTap& tap) {
   return error_study_refusal(tap).empty();
@@ -35,35 +35,35 @@ ChartAxis sizes_axis(const ErrorStudy& study) {
 }
 
 // Position of a size on the axis of measured sizes.
-double place_of_size(const ErrorStudy& study, Index size) {
+double size_position(const ErrorStudy& study, Index size) {
   return std::log2(static_cast<double>(size) / static_cast<double>(study.sizes.front()));
 }
 
 double axis_end(const ErrorStudy& study) {
-  double most = 0;
+  double max_error = 0;
   for (const ErrorCurve& curve : study.curves) {
     for (const ErrorSpread& error : curve.errors) {
-      if (std::isfinite(error.median)) most = std::max(most, error.median);
+      if (std::isfinite(error.median)) max_error = std::max(max_error, error.median);
     }
   }
-  return std::min(kMaxError, 1.1 * most);
+  return std::min(kMaxError, 1.1 * max_error);
 }
 
 void draw_spread(Page& page, const Chart& chart, double x, const ErrorSpread& error,
                  Colour colour) {
   if (!std::isfinite(error.median)) return;
   page.add(Clip{chart.plot});
-  const double at = chart.at_x(x);
-  if (error.most > error.least) {
-    page.add(Line{{{at, chart.at_y(error.least)}, {at, chart.at_y(std::min(error.most, 1e3))}},
+  const double px = chart.at_x(x);
+  if (error.max > error.min) {
+    page.add(Line{{{px, chart.at_y(error.min)}, {px, chart.at_y(std::min(error.max, 1e3))}},
                   translucent(colour, 0.55),
                   2});
   }
-  page.add(disc({at, chart.at_y(error.median)}, 0.3 * page.em(), colour));
+  page.add(disc({px, chart.at_y(error.median)}, 0.3 * page.em(), colour));
   page.add(Clip{});
 }
 
-std::vector<LegendEntry> curve_names(const ErrorStudy& study) {
+std::vector<LegendEntry> curve_legend(const ErrorStudy& study) {
   std::vector<LegendEntry> names;
   for (std::size_t n = 0; n < study.curves.size(); ++n) {
     const ErrorCurve& curve = study.curves[n];
@@ -73,9 +73,9 @@ std::vector<LegendEntry> curve_names(const ErrorStudy& study) {
   return names;
 }
 
-std::vector<std::string> errors_words(const ErrorStudy& study) {
+std::vector<std::string> errors_texts(const ErrorStudy& study) {
   const std::string seeds = std::to_string(study.seeds);
-  if (!std::ranges::any_of(study.curves, &ErrorCurve::drawn)) {
+  if (!std::ranges::any_of(study.curves, &ErrorCurve::is_random)) {
     return {"Reduce to fewer or more rows: window means compared with the optimum",
             "Fewer or more rows, compared with the optimum", "Errors by rows", "Errors"};
   }
@@ -87,8 +87,8 @@ std::vector<std::string> errors_words(const ErrorStudy& study) {
 
 void draw_errors_chart(Page& page, const Box& outer, const ErrorStudy& study) {
   const double em = page.em();
-  Box box = draw_step(page, outer, 1, errors_words(study));
-  const std::vector<LegendEntry> names = curve_names(study);
+  Box box = draw_step(page, outer, 1, errors_texts(study));
+  const std::vector<LegendEntry> names = curve_legend(study);
   const double legend = legend_height(page, names, box.width);
   draw_legend(page, names, {box.x, box.y + 0.3 * em, box.width, legend});
   box = below(box, legend + 0.6 * em);
@@ -97,33 +97,33 @@ void draw_errors_chart(Page& page, const Box& outer, const ErrorStudy& study) {
   const Chart chart = place_chart(page, box, sizes_axis(study), std::move(y));
   if (chart.empty()) return;
   draw_chart(page, chart);
-  const double head_x = place_of_size(study, study.own_size);
+  const double head_x = size_position(study, study.used_size);
   if (head_x > chart.x.least && head_x < chart.x.most) {
-    const double at = chart.at_x(head_x);
-    page.add(Line{{{at, chart.plot.y}, {at, chart.plot.bottom()}}, page.theme().accent, 1});
-    page.tag({at, chart.plot.y + em}, "this head: " + std::to_string(study.own_size), chart.plot);
+    const double px = chart.at_x(head_x);
+    page.add(Line{{{px, chart.plot.y}, {px, chart.plot.bottom()}}, page.theme().accent, 1});
+    page.tag({px, chart.plot.y + em}, "this head: " + std::to_string(study.used_size), chart.plot);
   }
   for (std::size_t n = 0; n < study.curves.size(); ++n) {
     const ErrorCurve& curve = study.curves[n];
     const Colour colour = head_colour(static_cast<Index>(n));
     const double offset =
-        kCurvesApart * (static_cast<double>(n) - static_cast<double>(study.curves.size() - 1) / 2);
+        kCurveOffset * (static_cast<double>(n) - static_cast<double>(study.curves.size() - 1) / 2);
     std::vector<Point> points;
-    for (std::size_t i = 0; i < curve.errors.size(); ++i) {
-      points.push_back({static_cast<double>(i) + offset, curve.errors[i].median});
+    for (std::size_t k = 0; k < curve.errors.size(); ++k) {
+      points.push_back({static_cast<double>(k) + offset, curve.errors[k].median});
     }
     draw_curve(page, chart, points, colour, curve.is_own ? 3 : 1.5);
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      draw_spread(page, chart, points[i].x, curve.errors[i], colour);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      draw_spread(page, chart, points[k].x, curve.errors[k], colour);
     }
   }
 }
 
-void draw_singular(Page& page, const Box& outer, const ErrorStudy& study) {
-  const bool rows = study.size.starts_with("rows");
-  const auto count = static_cast<Index>(study.singular.size());
-  const Index marked = std::min(count, rows ? study.own_size : std::max<Index>(1, count / 4));
-  const std::string explained = percent(study.kept(marked), 3), ranks = std::to_string(marked);
+void draw_singular_values(Page& page, const Box& outer, const ErrorStudy& study) {
+  const bool has_rows = study.size.starts_with("rows");
+  const auto count = static_cast<Index>(study.singular_values.size());
+  const Index mark = std::min(count, has_rows ? study.used_size : std::max<Index>(1, count / 4));
+  const std::string explained = percent(study.explained_by(mark), 3), ranks = std::to_string(mark);
   const Box box =
       draw_step(page, outer, 2,
                 {"Effective rank: " + ranks + " of " + std::to_string(count) +
@@ -140,11 +140,11 @@ void draw_singular(Page& page, const Box& outer, const ErrorStudy& study) {
   draw_chart(page, chart);
   std::vector<Point> points;
   for (Index rank = 0; rank <= std::min(count, static_cast<Index>(chart.x.most)); ++rank) {
-    points.push_back({static_cast<double>(rank), study.kept(rank)});
+    points.push_back({static_cast<double>(rank), study.explained_by(rank)});
   }
   draw_curve(page, chart, points, page.theme().accent, 2);
-  if (static_cast<double>(marked) <= chart.x.most) {
-    draw_value(page, chart, {static_cast<double>(marked), study.kept(marked)}, explained);
+  if (static_cast<double>(mark) <= chart.x.most) {
+    draw_value(page, chart, {static_cast<double>(mark), study.explained_by(mark)}, explained);
   }
 }
 
@@ -163,14 +163,14 @@ MechanismLayout draw_errors(Page& page, const Box& inside, const HeadInput& in) 
     layout.pending = "errors";
     return layout;
   }
-  const auto [errors, singular] = split(page, inside, kErrorsShare);
-  const double least = kMinErrorChart * em;
-  if (std::min(errors.width, singular.width) < least ||
-      std::min(errors.height, singular.height) < least) {
-    return {.no_space = true};
+  const auto [errors, singular] = split(page, inside, kErrorsFraction);
+  const double min_side = kMinErrorChart * em;
+  if (std::min(errors.width, singular.width) < min_side ||
+      std::min(errors.height, singular.height) < min_side) {
+    return {.is_too_small = true};
   }
   draw_errors_chart(page, errors, *study);
-  draw_singular(page, singular, *study);
+  draw_singular_values(page, singular, *study);
   return layout;
 }
 
@@ -185,15 +185,15 @@ std::vector<ViewData::Matrix> error_numbers(const HeadInput& in) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const ErrorSpread& error = curve.errors[i];
       const auto column = static_cast<Index>(i);
-      numbers(0, column) = static_cast<float>(error.least);
+      numbers(0, column) = static_cast<float>(error.min);
       numbers(1, column) = static_cast<float>(error.median);
-      numbers(2, column) = static_cast<float>(error.most);
+      numbers(2, column) = static_cast<float>(error.max);
     }
     matrices.push_back(
         {"error, " + curve.label, numbers, {"least", "median", "most"}, sizes, {"of the draws"}});
   }
-  Tensor singular({1, static_cast<Index>(study->singular.size())});
-  std::ranges::transform(study->singular, singular.data(),
+  Tensor singular({1, static_cast<Index>(study->singular_values.size())});
+  std::ranges::transform(study->singular_values, singular.data(),
                          [](double x) { return static_cast<float>(x); });
   matrices.push_back({"singular values", singular, {"softmax"}, {}, {"weights of"}});
   return matrices;

@@ -9,9 +9,9 @@ namespace {
 std::string joined_labels(const Trace& trace, Index first, Index last) {
   const auto count = static_cast<Index>(trace.tokens.size());
   if (first < 0 || first >= last || last > count) return {};
-  std::string words;
-  for (Index n = first; n < last; ++n) words += trace.tokens[static_cast<std::size_t>(n)].label;
-  return words;
+  std::string labels;
+  for (Index n = first; n < last; ++n) labels += trace.tokens[static_cast<std::size_t>(n)].label;
+  return labels;
 }
 
 Index parameter_or(const AttentionTap& tap, const char* key, Index fallback) {
@@ -28,35 +28,35 @@ TokenAxis key_axis_with_tokens(const HeadInput& in) {
   Index column = 0;
   for (const auto& [kind, count] : in.tap.result.columns) {
     for (Index n = 0; n < count; ++n, ++column) {
-      std::string words;
+      std::string label;
       if (kind == KeyKind::Memory) {  // precedes the first query
-        words = joined_labels(trace, start - count + n, start - count + n + 1);
+        label = joined_labels(trace, start - count + n, start - count + n + 1);
       } else if (kind == KeyKind::Compressed && in.tap.variant.values.has("rate")) {
         const Index last = start + key_position(in.tap, in.head, column) + 1;
-        words = joined_labels(trace, last - parameter_or(in.tap, "rate", 1), last);
+        label = joined_labels(trace, last - parameter_or(in.tap, "rate", 1), last);
       } else if (kind == KeyKind::Projected && in.tap.variant.values.has("stride")) {
         const Index stride = parameter_or(in.tap, "stride", 1);
-        const auto all = static_cast<Index>(trace.tokens.size());
-        words = joined_labels(trace, n * stride, std::min(all, (n + 1) * stride));
+        const auto length = static_cast<Index>(trace.tokens.size());
+        label = joined_labels(trace, n * stride, std::min(length, (n + 1) * stride));
       }
-      if (!words.empty()) axis.labels[static_cast<std::size_t>(column)] = words;
+      if (!label.empty()) axis.labels[static_cast<std::size_t>(column)] = label;
     }
   }
   axis.widest.reset();
   return axis;
 }
 
-ColumnKinds kinds_of(const AttentionTap& tap) {
+ColumnKinds column_kinds(const AttentionTap& tap) {
   ColumnKinds kinds;
   const auto& columns = tap.result.columns;
-  const auto filled =
+  const auto kind_count =
       std::ranges::count_if(columns, [](const auto& run) { return run.second > 0; });
-  if (filled < 2 || tap.result.pattern->rules().size() != 1) return kinds;
+  if (kind_count < 2 || tap.result.pattern->rules().size() != 1) return kinds;
   for (const auto& [kind, count] : columns) {
     if (count == 0) continue;
     const auto number = static_cast<int>(kinds.names.size());
     kinds.names.emplace_back(kind == KeyKind::Token ? "this segment" : name_of(kind));
-    kinds.kind.insert(kinds.kind.end(), static_cast<std::size_t>(count), number);
+    kinds.by_column.insert(kinds.by_column.end(), static_cast<std::size_t>(count), number);
   }
   return kinds;
 }

@@ -11,12 +11,12 @@ namespace attnscope {
 // contains these.
 TokenAxis key_axis_with_tokens(const HeadInput& in);
 
-// Kinds of columns, if one rule admits all columns and these are of several kinds. Otherwise both
-// members are empty.
+// Kinds of a head's key columns. Empty unless there are several kinds, and one rule admits all
+// columns.
 struct ColumnKinds {
-  std::vector<int> kind;           // by column, an index of `names`
+  std::vector<int> by_column;      // indices in `names`
   std::vector<std::string> names;  // "compressed", "memory", "this segment"
 };
-ColumnKinds kinds_of(const AttentionTap& tap);
+ColumnKinds column_kinds(const AttentionTap& tap);
 
 }  // namespace attnscope

@@ -15,12 +15,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMinLayer = 2.1, kMaxLayer = 5;     // em, from row to row
+constexpr double kMinLayer = 2.1, kMaxLayer = 5;     // em: distance of rows
 constexpr double kLeftMargin = 8, kRightMargin = 9;  // em
-constexpr double kNarrow = 40;                       // em: narrower figures have no margins
+constexpr double kMinMargined = 40;                  // em: narrower figures have no margins
 constexpr double kLevelEnds = 0.8;                   // em above the first and below the last row
 constexpr std::size_t kMaxEdges = 3000;
-constexpr double kFaintEdge = 0.3, kBetweenEdge = 0.75;  // opacity
+constexpr double kFaintOpacity = 0.3, kPathOpacity = 0.75;  // opacity
 
 std::size_t as_size(Index n) {
   return static_cast<std::size_t>(n);
@@ -35,7 +35,7 @@ struct Levels {
   double bottom = 0, step = 0;
   double y(Index level) const { return bottom - static_cast<double>(level) * step; }
 };
-Levels levels_in(const Page& page, const Box& box, Index layers) {
+Levels place_levels(const Page& page, const Box& box, Index layers) {
   const double ends = kLevelEnds * page.em();
   return {box.bottom() - ends, (box.height - 2 * ends) / static_cast<double>(layers)};
 }
@@ -43,7 +43,7 @@ Levels levels_in(const Page& page, const Box& box, Index layers) {
 struct LayerLine {
   Index level, query, key;  // from `key` at this level to the next
   int rule;
-  bool between;  // on a path from the key
+  bool on_path;  // the key reaches it
 };
 
 std::vector<LayerLine> attention_lines(const LayerChain& chain, const ReceptiveField& field) {
@@ -52,13 +52,13 @@ std::vector<LayerLine> attention_lines(const LayerChain& chain, const ReceptiveF
   for (Index level = layers - 1; level >= 0; --level) {
     for (Index i = 0; i < chain.length(); ++i) {
       if (!field.cone[as_size(level) + 1][as_size(i)]) continue;
-      ReceptiveField::Tokens seen(as_size(chain.length()), 0);  // by any head
-      chain.visit_keys(level, i, [&](const LayerChain::AttendedKey& s) {
-        if (seen[as_size(s.key)]) return;
-        seen[as_size(s.key)] = 1;
-        const bool between = field.between[as_size(level) + 1][as_size(i)] &&
-                             field.between[as_size(level)][as_size(s.key)];
-        edges.push_back({level, i, s.key, s.rule, between});
+      ReceptiveField::Tokens is_visited(as_size(chain.length()), 0);  // by any head
+      chain.visit_keys(level, i, [&](const LayerChain::AttendedKey& attended) {
+        if (is_visited[as_size(attended.key)]) return;
+        is_visited[as_size(attended.key)] = 1;
+        const bool on_path = field.on_path[as_size(level) + 1][as_size(i)] &&
+                             field.on_path[as_size(level)][as_size(attended.key)];
+        edges.push_back({level, i, attended.key, attended.rule, on_path});
       });
     }
   }
@@ -66,23 +66,23 @@ std::vector<LayerLine> attention_lines(const LayerChain& chain, const ReceptiveF
 }
 
 void draw_layer_lines(Page& page, const TokenColumns& columns, const Levels& levels,
-                      const std::vector<LayerLine>& edges, bool between) {
-  const auto lines = std::ranges::count(edges, between, &LayerLine::between);
+                      const std::vector<LayerLine>& edges, bool on_path) {
+  const auto lines = std::ranges::count(edges, on_path, &LayerLine::on_path);
   if (static_cast<std::size_t>(lines) > kMaxEdges) return;
-  for (const LayerLine& e : edges) {
-    if (e.between != between) continue;
+  for (const LayerLine& edge : edges) {
+    if (edge.on_path != on_path) continue;
     const Colour colour =
-        translucent(rule_colour(as_size(e.rule)), between ? kBetweenEdge : kFaintEdge);
-    page.add(Line{{{columns.centre(e.key), levels.y(e.level)},
-                   {columns.centre(e.query), levels.y(e.level + 1)}},
+        translucent(rule_colour(as_size(edge.rule)), on_path ? kPathOpacity : kFaintOpacity);
+    page.add(Line{{{columns.centre(edge.key), levels.y(edge.level)},
+                   {columns.centre(edge.query), levels.y(edge.level + 1)}},
                   colour,
-                  between ? 1.25 : 1});
+                  on_path ? 1.25 : 1});
   }
 }
 
 // Draws the tokens of a row; those in the receptive field are filled.
 void draw_level(Page& page, const TokenColumns& columns, double y,
-                const ReceptiveField::Tokens& field, const ReceptiveField::Tokens& between) {
+                const ReceptiveField::Tokens& field, const ReceptiveField::Tokens& on_path) {
   const double em = page.em(), radius = std::min(0.36 * em, 0.36 * columns.cell());
   const Colour unreached = blend(page.theme().background, page.theme().line, 0.8);
   const Colour reached = blend(page.theme().background, page.theme().faint_text, 0.75);
@@ -92,14 +92,14 @@ void draw_level(Page& page, const TokenColumns& columns, double y,
       if (!field[as_size(n)]) continue;
       page.add(FilledBox{{columns.centre(n) - columns.cell() / 2, y - 0.2 * em,
                           std::max(1.0, columns.cell()), 0.4 * em},
-                         between[as_size(n)] ? page.theme().text : reached});
+                         on_path[as_size(n)] ? page.theme().text : reached});
     }
     return;
   }
   for (Index n = 0; n < columns.tokens.count(); ++n) {
     const Point centre{columns.centre(n), y};
     if (field[as_size(n)]) {
-      page.add(disc(centre, radius, between[as_size(n)] ? page.theme().text : reached));
+      page.add(disc(centre, radius, on_path[as_size(n)] ? page.theme().text : reached));
     } else {
       page.add(disc(centre, 0.5 * radius, unreached));
     }
@@ -130,39 +130,39 @@ void draw_path(Page& page, const TokenColumns& columns, const Levels& levels,
 
 // Writes the size of the receptive field next to the rows, and the rule of each hop between them.
 void draw_margins(Page& page, const TokenColumns& columns, const Levels& levels,
-                  const LayerChain& chain, const ReceptiveField& field, double left_end) {
+                  const LayerChain& chain, const ReceptiveField& field, double margin_left) {
   const double em = page.em(), size = page.small();
   const double right = columns.left + columns.width + 0.8 * em;
-  const double most_left = columns.left - 0.8 * em - left_end;
+  const double max_left = columns.left - 0.8 * em - margin_left;
   const auto layers = static_cast<Index>(field.cone.size()) - 1;
   for (Index level = 0; level <= layers; ++level) {
     const double y = levels.y(level);
     const std::string number = std::to_string((level - 1) % chain.layers());
-    if (most_left > 3 * em) {
+    if (max_left > 3 * em) {
       page.faint_text({columns.left - 0.8 * em, y},
                       page.fitting(level == 0 ? std::vector<std::string>{"the tokens", "input"}
                                               : std::vector<std::string>{"after layer " + number,
                                                                          "layer " + number},
-                                   size, most_left),
+                                   size, max_left),
                       size, Align::End);
     }
-    const double most = page.input().canvas.width - right;
-    if (most < 4 * em) continue;
+    const double max_right = page.input().canvas.width - right;
+    if (max_right < 4 * em) continue;
     const Index count = count_of(field.cone[as_size(level)]);
-    const std::string count_words = std::to_string(count) + " of " + std::to_string(chain.length());
+    const std::string count_text = std::to_string(count) + " of " + std::to_string(chain.length());
     page.text({right, y},
               level == layers
-                  ? page.fitting({"the query", "query"}, size, most)
-                  : page.fitting({"reached by " + count_words, count_words}, size, most),
+                  ? page.fitting({"the query", "query"}, size, max_right)
+                  : page.fitting({"reached by " + count_text, count_text}, size, max_right),
               size);
     if (level == layers || field.path.empty() || levels.step < 2 * 1.25 * size) continue;
     const Hop& hop = field.path[as_size(level)];
     if (hop.rule < 0) continue;
-    const double middle = y - levels.step / 2, side = 0.7 * em;
+    const double middle = y - levels.step / 2, swatch = 0.7 * em;
     page.add(FilledBox{
-        {right, middle - side / 2, side, side}, rule_colour(as_size(hop.rule)), 0.15 * em});
-    page.faint_text({right + 1.1 * em, middle}, page.ellipsised(hop.name, size, most - 1.1 * em),
-                    size);
+        {right, middle - swatch / 2, swatch, swatch}, rule_colour(as_size(hop.rule)), 0.15 * em});
+    page.faint_text({right + 1.1 * em, middle},
+                    page.ellipsised(hop.name, size, max_right - 1.1 * em), size);
   }
 }
 
@@ -170,7 +170,7 @@ void draw_margins(Page& page, const TokenColumns& columns, const Levels& levels,
 
 LayerMargins layer_margins(const Page& page, double width) {
   const double em = page.em();
-  if (width < kNarrow * em) return {0, 0};
+  if (width < kMinMargined * em) return {0, 0};
   return {kLeftMargin * em, kRightMargin * em};
 }
 
@@ -179,27 +179,27 @@ double min_layers_height(const Page& page, Index layers) {
 }
 
 double layers_height(const Page& page, Index layers, double spare) {
-  const double most = (2 * kLevelEnds + kMaxLayer * static_cast<double>(layers)) * page.em();
-  return std::clamp(spare, min_layers_height(page, layers), most);
+  const double max_height = (2 * kLevelEnds + kMaxLayer * static_cast<double>(layers)) * page.em();
+  return std::clamp(spare, min_layers_height(page, layers), max_height);
 }
 
 void draw_layers(Page& page, const TokenColumns& columns, const Box& box, const LayerChain& chain,
-                 const ReceptiveField& field, Pair pair, double left_end) {
+                 const ReceptiveField& field, Pair pair, double margin_left) {
   const auto layers = static_cast<Index>(field.cone.size()) - 1;
-  const Levels levels = levels_in(page, box, layers);
+  const Levels levels = place_levels(page, box, layers);
   const std::vector<LayerLine> edges = attention_lines(chain, field);
   draw_layer_lines(page, columns, levels, edges, false);
   draw_layer_lines(page, columns, levels, edges, true);
   for (Index level = 0; level <= layers; ++level) {
     draw_level(page, columns, levels.y(level), field.cone[as_size(level)],
-               field.between[as_size(level)]);
+               field.on_path[as_size(level)]);
   }
   draw_path(page, columns, levels, field, pair);
-  draw_margins(page, columns, levels, chain, field, left_end);
+  draw_margins(page, columns, levels, chain, field, margin_left);
 }
 
-std::vector<std::string> path_words(const ReceptiveField& field, const std::string& query,
-                                    const std::string& key) {
+std::vector<std::string> describe_path(const ReceptiveField& field, const std::string& query,
+                                       const std::string& key) {
   const auto layers = std::to_string(field.cone.size() - 1);
   if (field.path.empty()) {
     return {key + " does not reach " + query + " through " + layers + " layers",
@@ -234,8 +234,8 @@ Tensor cached_reach(const ViewInput& input, Index layers) {
 Index layers_to_show(const ViewInput& input, const LayerChain& chain) {
   const Tensor reach = cached_reach(input, chain.shown_layers());
   Index longest = 1;
-  for (const float after : reach) {
-    if (!std::isnan(after)) longest = std::max(longest, static_cast<Index>(after));
+  for (const float count : reach) {
+    if (!std::isnan(count)) longest = std::max(longest, static_cast<Index>(count));
   }
   return longest;
 }
@@ -245,8 +245,8 @@ namespace {
 constexpr const char* kReachColours = "viridis";
 
 // Samples one colour more than needed and skips the brightest.
-Colour reach_colour(Index after, Index layers) {
-  return colour_map(kReachColours).at(static_cast<double>(after) / static_cast<double>(layers + 1));
+Colour reach_colour(Index layer, Index layers) {
+  return colour_map(kReachColours).at(static_cast<double>(layer) / static_cast<double>(layers + 1));
 }
 
 std::vector<LegendEntry> reach_legend(const Theme& theme, Index layers) {
@@ -254,7 +254,7 @@ std::vector<LegendEntry> reach_legend(const Theme& theme, Index layers) {
   for (Index n = 0; n <= layers; ++n) {
     entries.push_back({reach_colour(n, layers), n == 0 ? "itself" : std::to_string(n)});
   }
-  entries.push_back({not_allowed_colour(theme), "never, or later"});
+  entries.push_back({excluded_colour(theme), "never, or later"});
   return entries;
 }
 
@@ -275,7 +275,7 @@ void draw_reach_map(Page& page, const Box& box, MatrixPlot& plot, const ViewInpu
   cells.values = cached_reach(input, layers);
   cells.colour_map = kReachColours;
   cells.most = static_cast<double>(layers + 1);
-  cells.missing = not_allowed_colour(page.theme());
+  cells.missing = excluded_colour(page.theme());
   page.add(std::move(cells));
   plot.pinned_row = pair.query;
   plot.pinned_column = pair.key;
@@ -286,10 +286,10 @@ Index farthest_key(const LayerChain& chain, Index query, Index layers) {
   Index farthest = query;
   for (Index n = 1; n <= layers; ++n) {
     const ReceptiveField field = receptive_field(chain, query, query, n);
-    const ReceptiveField with_fewer = receptive_field(chain, query, query, n - 1);
+    const ReceptiveField fewer_layers = receptive_field(chain, query, query, n - 1);
     Index key = query;
     for (Index j = 0; j < chain.length(); ++j) {
-      if (!field.cone[0][as_size(j)] || with_fewer.cone[0][as_size(j)]) continue;
+      if (!field.cone[0][as_size(j)] || fewer_layers.cone[0][as_size(j)]) continue;
       if (std::abs(j - query) > std::abs(key - query)) key = j;
     }
     if (key == query) break;

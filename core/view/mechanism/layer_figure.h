@@ -13,28 +13,28 @@ struct LayerMargins {
   double left = 0, right = 0;
 };
 LayerMargins layer_margins(const Page& page, double width);
-// Minimum height of `layers` layers, and their useful height within `spare`.
+// Minimum height of `layers` layers, and their best height if `spare` is available.
 double min_layers_height(const Page& page, Index layers);
 double layers_height(const Page& page, Index layers, double spare);
 
 // Draws rows of tokens from the input (bottom) to the output of the last layer (top), with the
 // receptive field of the query, and the path from the key in the colours of its rules.
 void draw_layers(Page& page, const TokenColumns& columns, const Box& box, const LayerChain& chain,
-                 const ReceptiveField& field, Pair pair, double left_end);
-// Texts for a path, longest first: "From “a” (0) to “b” (8) in 2 steps: 4 back, then every 4th".
-std::vector<std::string> path_words(const ReceptiveField& field, const std::string& query,
-                                    const std::string& key);
+                 const ReceptiveField& field, Pair pair, double margin_left);
+// A path in words, longest first: "From “a” (0) to “b” (8) in 2 steps: 4 back, then every 4th".
+std::vector<std::string> describe_path(const ReceptiveField& field, const std::string& query,
+                                       const std::string& key);
 
 // Index of the head within its layer.
 Index head_in_layer(const HeadInput& in);
-// reach_matrix() of the shown part, cached.
+// reach_matrix() of the selected part, cached.
 Tensor cached_reach(const ViewInput& input, Index layers);
 // Number of layers to draw: until receptive fields are complete, within limits.
 Index layers_to_show(const ViewInput& input, const LayerChain& chain);
 
+double reach_legend_height(const Page& page, Index layers, double width);
 // Draws a sentence and a legend at the top of `box`, and in `plot` the number of layers until each
 // key reaches each query.
-double reach_legend_height(const Page& page, Index layers, double width);
 void draw_reach_map(Page& page, const Box& box, MatrixPlot& plot, const ViewInput& input,
                     Index layers, int number, Pair pair);
 

@@ -5,7 +5,7 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostLayers = 4, kMinLayers = 2;
+constexpr Index kMaxLayers = 4, kMinLayers = 2;
 
 // True if all heads of the tap have the same pattern.
 bool have_same_pattern(const AttentionTap& tap) {
@@ -24,10 +24,10 @@ const std::string& rule_name(const AttentionTap& tap, int rule) {
 std::optional<LayerChain> LayerChain::create(const Trace& trace, const TracePart& part,
                                              Index head) {
   LayerChain chain;
-  for (const HeadRef& at : trace.layer_sequence(part)) {
+  for (const HeadRef& ref : trace.layer_sequence(part)) {
     std::vector<LayerHead> heads;
     for (const AttentionTap& tap : trace.attention) {
-      if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
+      if (tap.address.layer != ref.layer || part_of(tap.address) != ref.part) continue;
       if (chain.length_ == 0) chain.length_ = tap.queries();
       if (tap.queries() != chain.length_ || tap.keys() != chain.length_ ||
           tap.query_rows.stream != tap.key_rows.stream || !tap.result.columns.empty()) {
@@ -39,18 +39,18 @@ std::optional<LayerChain> LayerChain::create(const Trace& trace, const TracePart
         heads.back().head = std::ranges::find(tap.heads, head) - tap.heads.begin();
       }
     }
-    const auto is_shown = [&](const LayerHead& entry) {
+    const auto is_selected = [&](const LayerHead& entry) {
       return entry.tap->heads[static_cast<std::size_t>(entry.head)] == head;
     };
-    std::ranges::stable_partition(heads, is_shown);
+    std::ranges::stable_partition(heads, is_selected);
     chain.layers_.push_back(std::move(heads));
   }
-  if (chain.layers_.empty() || chain.length_ == 0 || chain.length_ > kMostLength) return {};
+  if (chain.layers_.empty() || chain.length_ == 0 || chain.length_ > kMaxLength) return {};
   return chain;
 }
 
 Index LayerChain::shown_layers() const {
-  return std::clamp(layers(), kMinLayers, kMostLayers);
+  return std::clamp(layers(), kMinLayers, kMaxLayers);
 }
 
 void LayerChain::visit_keys(Index layer, Index query,
@@ -83,12 +83,12 @@ std::vector<ReceptiveField::Tokens> cone_of(const LayerChain& chain, Index query
                                            ReceptiveField::Tokens(length, 0));
   cone.back()[static_cast<std::size_t>(query)] = 1;
   for (Index layer = layers - 1; layer >= 0; --layer) {
-    ReceptiveField::Tokens& before = cone[static_cast<std::size_t>(layer)];
-    before = cone[static_cast<std::size_t>(layer) + 1];
+    ReceptiveField::Tokens& lower = cone[static_cast<std::size_t>(layer)];
+    lower = cone[static_cast<std::size_t>(layer) + 1];
     for (Index i = 0; i < chain.length(); ++i) {
       if (!cone[static_cast<std::size_t>(layer) + 1][static_cast<std::size_t>(i)]) continue;
-      chain.visit_keys(layer, i, [&](const LayerChain::AttendedKey& s) {
-        before[static_cast<std::size_t>(s.key)] = 1;
+      chain.visit_keys(layer, i, [&](const LayerChain::AttendedKey& attended) {
+        lower[static_cast<std::size_t>(attended.key)] = 1;
       });
     }
   }
@@ -96,45 +96,45 @@ std::vector<ReceptiveField::Tokens> cone_of(const LayerChain& chain, Index query
 }
 
 // Members of the cone that the key reaches, computed from the key upwards.
-std::vector<ReceptiveField::Tokens> between_of(const LayerChain& chain,
-                                               const std::vector<ReceptiveField::Tokens>& cone,
-                                               Index key) {
-  std::vector<ReceptiveField::Tokens> between(cone.size(),
+std::vector<ReceptiveField::Tokens> reached_cone(const LayerChain& chain,
+                                                 const std::vector<ReceptiveField::Tokens>& cone,
+                                                 Index key) {
+  std::vector<ReceptiveField::Tokens> on_path(cone.size(),
                                               ReceptiveField::Tokens(cone[0].size(), 0));
-  between[0][static_cast<std::size_t>(key)] = cone[0][static_cast<std::size_t>(key)];
+  on_path[0][static_cast<std::size_t>(key)] = cone[0][static_cast<std::size_t>(key)];
   for (std::size_t layer = 0; layer + 1 < cone.size(); ++layer) {
     for (std::size_t i = 0; i < cone[0].size(); ++i) {
       if (!cone[layer + 1][i]) continue;
-      char reached = between[layer][i];
+      char reached = on_path[layer][i];
       chain.visit_keys(static_cast<Index>(layer), static_cast<Index>(i),
-                       [&](const LayerChain::AttendedKey& s) {
-                         reached |= between[layer][static_cast<std::size_t>(s.key)];
+                       [&](const LayerChain::AttendedKey& attended) {
+                         reached |= on_path[layer][static_cast<std::size_t>(attended.key)];
                        });
-      between[layer + 1][i] = reached;
+      on_path[layer + 1][i] = reached;
     }
   }
-  return between;
+  return on_path;
 }
 
-// Traces a path downwards within `between`; prefers attention over the residual connection.
-std::vector<Hop> path_of(const LayerChain& chain,
-                         const std::vector<ReceptiveField::Tokens>& between, Index query,
-                         Index key) {
+// Traces a path from the query down within `on_path`; prefers attention to the residual connection.
+std::vector<Hop> find_path(const LayerChain& chain,
+                           const std::vector<ReceptiveField::Tokens>& on_path, Index query,
+                           Index key) {
   std::vector<Hop> path;
-  Index at = query;
-  for (auto layer = static_cast<Index>(between.size()) - 2; layer >= 0; --layer) {
-    const ReceptiveField::Tokens& before = between[static_cast<std::size_t>(layer)];
-    Hop hop{at, at};
+  Index token = query;
+  for (auto layer = static_cast<Index>(on_path.size()) - 2; layer >= 0; --layer) {
+    const ReceptiveField::Tokens& lower = on_path[static_cast<std::size_t>(layer)];
+    Hop hop{token, token};
     // Prefers the key itself: the residual connection reaches it through all layers below.
-    chain.visit_keys(layer, at, [&](const LayerChain::AttendedKey& s) {
-      if (!before[static_cast<std::size_t>(s.key)] || s.key == at) return;
-      if (hop.rule >= 0 && (hop.key == key || s.key != key)) return;
-      hop = {at, s.key, s.rule, rule_name(*s.tap, s.rule),
-             s.tap->heads[static_cast<std::size_t>(s.head)]};
+    chain.visit_keys(layer, token, [&](const LayerChain::AttendedKey& attended) {
+      if (!lower[static_cast<std::size_t>(attended.key)] || attended.key == token) return;
+      if (hop.rule >= 0 && (hop.key == key || attended.key != key)) return;
+      hop = {token, attended.key, attended.rule, rule_name(*attended.tap, attended.rule),
+             attended.tap->heads[static_cast<std::size_t>(attended.head)]};
     });
-    if (at == key && before[static_cast<std::size_t>(at)]) hop = {at, at};
+    if (token == key && lower[static_cast<std::size_t>(token)]) hop = {token, token};
     path.push_back(hop);
-    at = hop.key;
+    token = hop.key;
   }
   std::ranges::reverse(path);
   return path;
@@ -145,9 +145,9 @@ std::vector<Hop> path_of(const LayerChain& chain,
 ReceptiveField receptive_field(const LayerChain& chain, Index query, Index key, Index layers) {
   ReceptiveField field;
   field.cone = cone_of(chain, query, layers);
-  field.between = between_of(chain, field.cone, key);
-  if (field.between.back()[static_cast<std::size_t>(query)]) {
-    field.path = path_of(chain, field.between, query, key);
+  field.on_path = reached_cone(chain, field.cone, key);
+  if (field.on_path.back()[static_cast<std::size_t>(query)]) {
+    field.path = find_path(chain, field.on_path, query, key);
   }
   return field;
 }

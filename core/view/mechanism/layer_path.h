@@ -14,9 +14,9 @@ namespace attnscope {
 // any head of a layer, or through the residual connection.
 class LayerChain {
  public:
-  static constexpr Index kMostLength = 1024;
+  static constexpr Index kMaxLength = 1024;
   // Returns nullopt if a layer attends to other tokens (memory, cross-attention), or if there are
-  // more than kMostLength tokens. If several heads attend to a key, paths name `head` first.
+  // more than kMaxLength tokens. Paths name `head` if it is among the heads that attend to a key.
   static std::optional<LayerChain> create(const Trace& trace, const TracePart& part, Index head);
 
   Index length() const { return length_; }
@@ -27,7 +27,7 @@ class LayerChain {
   struct AttendedKey {
     Index key;
     const AttentionTap* tap;
-    Index head;  // within the tap's group
+    Index head;  // index within the tap's group
     int rule;
   };
   // Visits the keys of a query in a layer, once for each head that attends to them.
@@ -47,7 +47,7 @@ class LayerChain {
 struct Hop {
   Index query = 0, key = 0;
   int rule = -1;       // -1: residual connection
-  std::string name{};  // of the rule
+  std::string name{};  // name of the rule
   Index head = -1;     // index within the layer
 };
 
@@ -55,8 +55,8 @@ struct Hop {
 struct ReceptiveField {
   using Tokens = std::vector<char>;  // [L], 1 for members
   std::vector<Tokens> cone;     // [layers + 1]: tokens whose state at that level reaches the query
-  std::vector<Tokens> between;  // members of `cone` that the key reaches
-  std::vector<Hop> path;        // one hop per layer, first layer first; empty: no path
+  std::vector<Tokens> on_path;  // members of `cone` that the key reaches
+  std::vector<Hop> path;        // a hop per layer, first layer first; empty if there is no path
 };
 ReceptiveField receptive_field(const LayerChain& chain, Index query, Index key, Index layers);
 

@@ -16,15 +16,15 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostTokens = 2048;   // limit of tokens to sort
-constexpr double kHashShare = 0.22;   // share of the height: strip of the rounds with labels
-constexpr double kSortedShare = 0.2;  // share of the height: sorted strip
-constexpr double kTextLine = 0.5;     // em: repeated colours where the lines start
-constexpr double kLinesShare = 0.06;  // share of the height: lines to the sorted tokens
-constexpr double kChunkLine = 0.9;    // em
-constexpr double kMapTitles = 2.9;    // em above a map
-constexpr double kMinSortedMap = 9;   // em
-constexpr double kLowPage = 46;       // em
+constexpr Index kMaxHashed = 2048;       // tokens
+constexpr double kHashFraction = 0.22;   // fraction of the height: strip of the rounds with labels
+constexpr double kSortedFraction = 0.2;  // fraction of the height: sorted strip
+constexpr double kTextLine = 0.5;        // em: repeated colours where the lines start
+constexpr double kLinesFraction = 0.06;  // fraction of the height: lines to the sorted tokens
+constexpr double kChunkLine = 0.9;       // em
+constexpr double kMapTitles = 2.9;       // em: titles above a map
+constexpr double kMinSortedMap = 9;      // em
+constexpr double kLowPage = 46;          // em: lower pictures omit labels
 
 const IntTensor& buckets_of(const AttentionTap& tap) {
   return tap.result.extra_counts.at("lsh.bucket");  // [n, h, L]
@@ -33,25 +33,25 @@ const IntTensor& buckets_of(const AttentionTap& tap) {
 bool shows_hashes(const AttentionTap& tap) {
   const auto buckets = tap.result.extra_counts.find("lsh.bucket");
   return buckets != tap.result.extra_counts.end() && buckets->second.dim(2) == tap.queries() &&
-         tap.queries() == tap.keys() && tap.queries() <= kMostTokens;
+         tap.queries() == tap.keys() && tap.queries() <= kMaxHashed;
 }
 
 struct Round {
-  Index number = 0, count = 0;  // of this round, from 0; of all rounds
-  Index chunk = 0;              // size; 0: no chunks
-  std::vector<Index> bucket;    // by token
+  Index number = 0, count = 0;  // number of this round, from 0, and count of rounds
+  Index chunk = 0;              // tokens per chunk; 0: no chunks
+  std::vector<Index> bucket;    // bucket of each token
   TokenOrder order;
   // True if the round lets the query attend to the key.
   bool admits(Index query, Index key) const {
     const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
     if (q == k || bucket[q] != bucket[k]) return false;
     if (chunk == 0) return true;
-    const Index behind = order.place[q] / chunk - order.place[k] / chunk;
-    return behind == 0 || behind == 1;
+    const Index distance = order.place[q] / chunk - order.place[k] / chunk;
+    return distance == 0 || distance == 1;
   }
 };
 
-Round round_of(const HeadInput& in) {
+Round selected_round(const HeadInput& in) {
   const IntTensor& buckets = buckets_of(in.tap);
   Round round;
   round.count = buckets.dim(0);
@@ -80,27 +80,27 @@ Tensor bucket_rows(const HeadInput& in) {
 Tensor row_of(const std::vector<Index>& numbers, const TokenOrder& order) {
   Tensor row({1, static_cast<Index>(numbers.size())});
   for (Index n = 0; n < row.size(); ++n) {
-    const auto at = static_cast<std::size_t>(order.token[static_cast<std::size_t>(n)]);
-    row[n] = static_cast<float>(numbers[at]);
+    const auto token = static_cast<std::size_t>(order.token[static_cast<std::size_t>(n)]);
+    row[n] = static_cast<float>(numbers[token]);
   }
   return row;
 }
 
-// Allowed pairs. `of_round`: bucket of the pairs that the round admits; `of_others`: 1 for other
-// allowed pairs. NaN elsewhere.  [L, L] each
+// Allowed pairs, [L, L] each. `by_round`: bucket of the pairs that the round admits; `others`: 1
+// for other allowed pairs. NaN elsewhere.
 struct PairKinds {
-  Tensor of_round, of_others;
+  Tensor by_round, others;
 };
 PairKinds pair_kinds(const HeadInput& in, const Round& round) {
   const Index length = in.tap.queries();
-  const auto make_kinds = [&](bool of_round) {
+  const auto make_kinds = [&](bool in_round) {
     Tensor kinds = pattern_rules(*in.tap.result.pattern, in.head, {0, 0, length, length, 1, 1});
     for (Index i = 0; i < length; ++i) {
       const auto bucket = static_cast<float>(round.bucket[static_cast<std::size_t>(i)]);
       for (Index j = 0; j < length; ++j) {
         float& kind = kinds(i, j);
         if (std::isnan(kind)) continue;
-        kind = round.admits(i, j) != of_round ? NAN : of_round ? bucket : 1;
+        kind = round.admits(i, j) != in_round ? NAN : in_round ? bucket : 1;
       }
     }
     return kinds;
@@ -115,12 +115,12 @@ struct LshPlan {
   Round round;
   KindColours colours;
   TokenStrip hashed, text, sorted;
-  Box steps[3];     // sentences
+  Box sentences[3];
   Box left, right;  // maps including titles
   MatrixPlot sorted_map, pairs;
   bool is_low = false;  // little space: labels that appear elsewhere are omitted
 
-  // Token at a point, -1: none.
+  // Token at a point; -1 if there is none.
   Index token_at(Point p) const {
     if (const Index i = hashed.at(p); i >= 0) return i;
     if (const Index i = text.at(p); i >= 0) return i;
@@ -150,7 +150,7 @@ void place_lsh_maps(const Page& page, const Box& box, const HeadInput& in, LshPl
 std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const HeadInput& in) {
   const double em = page.em(), step = step_height(page);
   const Tensor rows = bucket_rows(in);
-  const Round round = round_of(in);
+  const Round round = selected_round(in);
   const KindColours colours(row_of(round.bucket, in_text_order(in.tap.queries())), rows);
   const TokenStrip empty{{}, {}, {}, colours};
   LshPlan plan{round, colours, empty, empty, empty, {}, {}, {}, {}, {}, false};
@@ -161,31 +161,31 @@ std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const HeadI
   for (Index n = 0; n < plan.round.count; ++n) names.push_back("round " + std::to_string(n + 1));
   const double left = strip_left(page, names);
 
-  Box rest = inside;
-  const auto next_step = [&](Box& at) {
-    at = {rest.x, rest.y, rest.width, step};
-    rest = below(rest, step);
+  Box area = inside;
+  const auto next_step = [&](Box& box) {
+    box = {area.x, area.y, area.width, step};
+    area = below(area, step);
   };
-  next_step(plan.steps[0]);
-  plan.hashed = place_strip(page, {rest.x, rest.y, rest.width, kHashShare * inside.height}, tokens,
-                            names, rows, colours);
-  rest = below(rest, plan.hashed.bottom() - rest.y);
-  next_step(plan.steps[1]);
-  const Box line{rest.x + left, rest.y, rest.width - left, kTextLine * em};
+  next_step(plan.sentences[0]);
+  plan.hashed = place_strip(page, {area.x, area.y, area.width, kHashFraction * inside.height},
+                            tokens, names, rows, colours);
+  area = below(area, plan.hashed.bottom() - area.y);
+  next_step(plan.sentences[1]);
+  const Box line{area.x + left, area.y, area.width - left, kTextLine * em};
   plan.text = place_strip(page, line, {}, {},
                           row_of(plan.round.bucket, in_text_order(in.tap.queries())), colours);
-  rest = below(rest, line.height + kLinesShare * inside.height);
-  const Box sorted_box{line.x, rest.y, line.width, kSortedShare * inside.height};
+  area = below(area, line.height + kLinesFraction * inside.height);
+  const Box sorted_box{line.x, area.y, line.width, kSortedFraction * inside.height};
   const TokenAxis sorted_tokens = plan.is_low ? TokenAxis() : reordered(tokens, plan.round.order);
   plan.sorted = place_strip(page, sorted_box, sorted_tokens, {},
                             row_of(plan.round.bucket, plan.round.order), colours);
-  rest = below(rest, plan.sorted.bottom() - rest.y + kChunkLine * em);
-  next_step(plan.steps[2]);
+  area = below(area, plan.sorted.bottom() - area.y + kChunkLine * em);
+  next_step(plan.sentences[2]);
   for (const TokenStrip* strip : {&plan.hashed, &plan.text, &plan.sorted}) {
     if (!(strip->cells.width > 0)) return {};
   }
-  if (rest.height < (kMinSortedMap + kMapTitles) * em) return {};
-  place_lsh_maps(page, rest, in, plan);
+  if (area.height < (kMinSortedMap + kMapTitles) * em) return {};
+  place_lsh_maps(page, area, in, plan);
   if (!(plan.sorted_map.plot.width > 0) || !(plan.pairs.plot.width > 0)) return {};
   return plan;
 }
@@ -194,16 +194,16 @@ std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const HeadI
 void draw_links(Page& page, const LshPlan& plan, Index marked) {
   const double from = plan.text.bottom(), to = plan.sorted.cells.y - plan.sorted.depth;
   const auto draw_link = [&](Index i, double opacity, double thickness) {
-    const auto at = static_cast<std::size_t>(i);
+    const auto token = static_cast<std::size_t>(i);
     page.add(
-        Line{{{plan.text.centre(i), from}, {plan.sorted.centre(plan.round.order.place[at]), to}},
-             translucent(plan.colours(plan.round.bucket[at]), opacity),
+        Line{{{plan.text.centre(i), from}, {plan.sorted.centre(plan.round.order.place[token]), to}},
+             translucent(plan.colours(plan.round.bucket[token]), opacity),
              thickness});
   };
   // Draws only as many lines as are distinguishable.
-  constexpr double kBetween = 2;  // pixels
-  const auto all = static_cast<double>(plan.text.kinds.dim(1));
-  const auto step = static_cast<Index>(std::ceil(kBetween * all / plan.text.cells.width));
+  constexpr double kMinSpacing = 2;  // pixels
+  const auto count = static_cast<double>(plan.text.kinds.dim(1));
+  const auto step = static_cast<Index>(std::ceil(kMinSpacing * count / plan.text.cells.width));
   for (Index i = 0; i < plan.text.kinds.dim(1); i += step) {
     if (i != marked) draw_link(i, 0.55, 1.2);
   }
@@ -227,27 +227,27 @@ void draw_chunks(Page& page, const LshPlan& plan) {
 }
 
 void draw_sentences(Page& page, const LshPlan& plan, const HeadInput& in, Index marked) {
-  const std::string round_words =
+  const std::string round_text =
       plan.round.count > 1 ? " of round " + std::to_string(plan.round.number + 1) : std::string();
-  draw_step(page, plan.steps[0], 1,
+  draw_step(page, plan.sentences[0], 1,
             {"Hash: random directions assign every token to a bucket (colour); similar vectors "
              "tend to share one",
              "Hash: similar vectors tend to share a bucket (colour)", "Hash into buckets"});
   const std::string chunks = plan.round.chunk == 0
                                  ? std::string()
                                  : ", then cut into chunks of " + std::to_string(plan.round.chunk);
-  draw_step(page, plan.steps[1], 2,
-            {"Sort: the buckets" + round_words + " in order" + chunks +
+  draw_step(page, plan.sentences[1], 2,
+            {"Sort: the buckets" + round_text + " in order" + chunks +
                  (chunks.empty() ? ", each in text order"
                                  : ": a token attends within its chunk and the previous one"),
-             "Sort by bucket" + round_words + chunks, "Sort by bucket"});
+             "Sort by bucket" + round_text + chunks, "Sort by bucket"});
   const Index attended_count =
       in.tap.result.pattern->row_size(in.tap.result.pattern->heads() > 1 ? in.head : 0, marked);
   const std::string count = std::to_string(attended_count) + " of " + std::to_string(in.tap.keys());
   const std::string token =
       "“" + query_label(in.input.trace, in.tap, marked) + "” (" + std::to_string(marked) + ")";
   draw_step(
-      page, plan.steps[2], 3,
+      page, plan.sentences[2], 3,
       {"Attend: a token attends only within its bucket, " + token + " at " + count + " tokens",
        "Attend within the bucket: " + token + " attends to " + count, "Attend: " + count,
        "Attend"});
@@ -256,9 +256,9 @@ void draw_sentences(Page& page, const LshPlan& plan, const HeadInput& in, Index 
 // Draws a title over a map. Returns the box of the line below it.
 Box draw_map_title(Page& page, const Box& box, const MatrixPlot& map,
                    const std::vector<std::string>& titles) {
-  const double em = page.em(), most = box.right() - map.plot.x;
-  const bool narrow = most < page.width_of(titles.back(), em);
-  const double x = narrow ? box.x : map.plot.x;
+  const double em = page.em(), width = box.right() - map.plot.x;
+  const bool is_narrow = width < page.width_of(titles.back(), em);
+  const double x = is_narrow ? box.x : map.plot.x;
   page.text({x, box.y + 0.7 * em}, page.fitting(titles, em, box.right() - x), em);
   return {x, box.y + 1.4 * em, box.right() - x, 1.5 * em};
 }
@@ -286,31 +286,31 @@ void draw_maps(Page& page, LshPlan& plan, const HeadInput& in, Index marked) {
   const Colour other_pairs = blend(theme.background, theme.text, 0.5);
   std::vector<LegendEntry> legend;
   const PairKinds kinds = pair_kinds(in, plan.round);
-  const bool others = std::ranges::any_of(kinds.of_others, [](float x) { return !std::isnan(x); });
-  if (others) {
+  const bool has_others = std::ranges::any_of(kinds.others, [](float x) { return !std::isnan(x); });
+  if (has_others) {
     legend.push_back(
         {other_pairs, plan.round.count > 1 ? "another round, or self" : "itself alone"});
   }
-  legend.push_back({not_allowed_colour(theme), "not allowed"});
+  legend.push_back({excluded_colour(theme), "not allowed"});
   draw_legend(page, legend, below_right);
   plan.pairs.pinned_row = plan.pairs.pinned_column = marked;
-  page.add(FilledBox{plan.pairs.plot, not_allowed_colour(theme)});
+  page.add(FilledBox{plan.pairs.plot, excluded_colour(theme)});
   HeatMap cells = matrix_cells(plan.pairs);
   cells.colour_map = "grey";  // its middle, the value 1, is visible in any theme
   cells.most = 2;
-  cells.values = kinds.of_others;
+  cells.values = kinds.others;
   page.add(cells);
   constexpr double kLastBucket = 255;
   cells.colour_map = "categories";
   cells.most = kLastBucket;
-  cells.values = plan.colours.categories(kinds.of_round);
+  cells.values = plan.colours.categories(kinds.by_round);
   page.add(std::move(cells));
   draw_matrix_frame(page, plan.pairs, pooled);
 }
 
 MechanismLayout draw_lsh(Page& page, const Box& inside, const HeadInput& in) {
   std::optional<LshPlan> plan = plan_lsh(page, inside, in);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
   layout.pair_at = [order = plan->round.order, sorted = pair_at(plan->sorted_map),
                     text = pair_at(plan->pairs)](Point p) -> std::optional<Pair> {
@@ -337,7 +337,7 @@ MechanismLayout draw_lsh(Page& page, const Box& inside, const HeadInput& in) {
 }
 
 std::vector<ViewData::Matrix> lsh_numbers(const HeadInput& in) {
-  const Round round = round_of(in);
+  const Round round = selected_round(in);
   const std::vector<std::string> labels = query_axis(in.input.trace, in.tap).labels;
   std::vector<std::string> rounds, sorted;
   for (Index n = 0; n < round.count; ++n) rounds.push_back("round " + std::to_string(n + 1));

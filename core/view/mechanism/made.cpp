@@ -15,14 +15,14 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMinGenerated = 9;   // em: a map with its axes
-constexpr double kKernelBeside = 38;  // em: minimum width for the kernel next to the weights
-constexpr double kKernelColumn = 0.36;
-constexpr double kSourceShare = 0.5;  // share of the space below the chain
+constexpr double kMinGenerated = 9;      // em: a map with its axes
+constexpr double kMinWideKernel = 38;    // em: minimum width for the kernel next to the weights
+constexpr double kKernelColumn = 0.36;   // fraction of that width
+constexpr double kSourceFraction = 0.5;  // fraction of the space below the chain
 
 WeightsFrom weights_from(const AttentionTap& tap) {
-  const Variant& v = variant(tap.variant.id);
-  return v.scores.weights_from(tap.variant.values);
+  const Variant& entry = variant(tap.variant.id);
+  return entry.scores.weights_from(tap.variant.values);
 }
 
 bool is_generated(const AttentionTap& tap) {
@@ -48,22 +48,22 @@ Tensor generating_numbers(const HeadInput& in) {
   const Index rows = logits.dim(1), columns = logits.dim(2);
   Tensor numbers({rows, columns});
   for (Index i = 0; i < rows; ++i) {
-    double sum = 0, most = -std::numeric_limits<double>::infinity();
-    for (Index c = 0; c < columns; ++c) most = std::max<double>(most, logits(in.head, i, c));
-    for (Index c = 0; c < columns; ++c) sum += std::exp(logits(in.head, i, c) - most);
-    for (Index c = 0; c < columns; ++c) {
-      const double share = std::exp(logits(in.head, i, c) - most) / sum;
-      numbers(i, c) = has_kernel(in.tap) ? static_cast<float>(share) : logits(in.head, i, c);
+    double sum = 0, peak = -std::numeric_limits<double>::infinity();
+    for (Index k = 0; k < columns; ++k) peak = std::max<double>(peak, logits(in.head, i, k));
+    for (Index k = 0; k < columns; ++k) sum += std::exp(logits(in.head, i, k) - peak);
+    for (Index k = 0; k < columns; ++k) {
+      const double weight = std::exp(logits(in.head, i, k) - peak) / sum;
+      numbers(i, k) = has_kernel(in.tap) ? static_cast<float>(weight) : logits(in.head, i, k);
     }
   }
   return numbers;
 }
 
-// Offset of the first number of a kernel; negative: before the token.
+// Offset of the first number of a kernel; negative offsets are before the token.
 Index first_offset(const AttentionTap& tap) {
   const OffsetIndex& index = *tap.result.part->logits_index;
   for (std::size_t n = 0; n < index.column.size(); ++n) {
-    if (index.column[n] == 0) return -(index.least + static_cast<Index>(n));
+    if (index.column[n] == 0) return -(index.min + static_cast<Index>(n));
   }
   return 0;
 }
@@ -81,37 +81,37 @@ TokenAxis kernel_axis(const AttentionTap& tap, Index width) {
   return axis;
 }
 
-std::vector<ChainBox> chain_of(const HeadInput& in, Index query) {
+std::vector<ChainBox> origin_chain(const HeadInput& in, Index query) {
   const AttentionTap& tap = in.tap;
-  const std::string place = std::to_string(query);
+  const std::string position = std::to_string(query);
   const std::string name = "“" + query_label(in.input.trace, tap, query) + "”";
   const std::string width = std::to_string(tap.result.part->logits.value().dim(2));
   if (weights_from(tap) == WeightsFrom::Token) {
     if (has_kernel(tap)) {
-      return {{name + " at place " + place + " only", true},
+      return {{name + " at place " + position + " only", true},
               {"a matrix maps it to " + width + " numbers"},
               {"softmax: its kernel"},
               {"applied to the " + width + " keys around it"}};
     }
-    return {{name + " at place " + place + " only", true},
+    return {{name + " at place " + position + " only", true},
             {"a small network maps it to"},
             {"a number for each of " + width + " positions"},
-            {"softmax: the weights of row " + place}};
+            {"softmax: the weights of row " + position}};
   }
   if (is_softmax(tap)) {
-    return {{"position " + place + ", for any text", true},
-            {"row " + place + " of a fixed matrix R"},
-            {"softmax: the weights of row " + place}};
+    return {{"position " + position + ", for any text", true},
+            {"row " + position + " of a fixed matrix R"},
+            {"softmax: the weights of row " + position}};
   }
-  return {{"position " + place + ", for any text", true},
-          {"row " + place + " of a learned matrix Ψ"},
+  return {{"position " + position + ", for any text", true},
+          {"row " + position + " of a learned matrix Ψ"},
           {"mixes the values of all positions"},
           {name + " gates the mixture"}};
 }
 
 struct GeneratedPlan {
   Box chain_sentence{}, chain{}, left{}, right{};  // left and right include their sentences
-  bool two_maps = true;                            // false: weights only
+  bool has_two_maps = true;                        // false: weights only
   MatrixPlot source{}, weights{};
 };
 
@@ -121,23 +121,23 @@ std::optional<GeneratedPlan> plan_generated(const Page& page, const Box& inside,
   GeneratedPlan plan;
   plan.chain_sentence = {inside.x, inside.y, inside.width, step};
   plan.chain = {inside.x, inside.y + step, inside.width, chain_height(page)};
-  const Box rest = below(inside, plan.chain.bottom() - inside.y + em);
+  const Box area = below(inside, plan.chain.bottom() - inside.y + em);
   // Without a softmax the predicted numbers are the weights.
-  plan.two_maps = is_softmax(in.tap);
-  std::tie(plan.left, plan.right) = split(page, rest, kSourceShare);
-  if (has_kernel(in.tap) && rest.width >= kKernelBeside * em) {  // the kernel matrix is narrow
-    const double left = kKernelColumn * rest.width;
-    plan.left = {rest.x, rest.y, left, rest.height};
-    plan.right = {rest.x + left + em, rest.y, rest.width - left - em, rest.height};
+  plan.has_two_maps = is_softmax(in.tap);
+  std::tie(plan.left, plan.right) = split(page, area, kSourceFraction);
+  if (has_kernel(in.tap) && area.width >= kMinWideKernel * em) {  // the kernel matrix is narrow
+    const double left = kKernelColumn * area.width;
+    plan.left = {area.x, area.y, left, area.height};
+    plan.right = {area.x + left + em, area.y, area.width - left - em, area.height};
   }
-  if (!plan.two_maps) plan.right = rest;
+  if (!plan.has_two_maps) plan.right = area;
   const TokenAxis rows = query_axis(in.input.trace, in.tap);
   const Box right = below(plan.right, step);
   if (right.height < kMinGenerated * em || right.width < kMinGenerated * em) return {};
   plan.weights =
       place_matrix(page, right, rows, key_axis(in.input.trace, in.tap), colour_bar_width(page));
   if (!(plan.weights.plot.width > 0)) return {};
-  if (!plan.two_maps) return plan;
+  if (!plan.has_two_maps) return plan;
   TokenAxis columns = key_axis(in.input.trace, in.tap);
   if (has_kernel(in.tap)) columns = kernel_axis(in.tap, in.tap.result.part->logits.value().dim(2));
   // Kernels share the colour bar of the weights.
@@ -148,19 +148,19 @@ std::optional<GeneratedPlan> plan_generated(const Page& page, const Box& inside,
 }
 
 void draw_source(Page& page, GeneratedPlan& plan, const HeadInput& in, Index query) {
-  const bool kernel = has_kernel(in.tap), token = weights_from(in.tap) == WeightsFrom::Token;
+  const bool is_kernel = has_kernel(in.tap), is_token = weights_from(in.tap) == WeightsFrom::Token;
   draw_step(page, plan.left, 2,
-            {kernel  ? "Every token predicts its own kernel"
-             : token ? "Every token predicts a row of numbers"
-                     : "A fixed matrix, the same for every text",
-             kernel  ? "A kernel for each token"
-             : token ? "A row for each token"
-                     : "A fixed matrix",
+            {is_kernel  ? "Every token predicts its own kernel"
+             : is_token ? "Every token predicts a row of numbers"
+                        : "A fixed matrix, the same for every text",
+             is_kernel  ? "A kernel for each token"
+             : is_token ? "A row for each token"
+                        : "A fixed matrix",
              "Made"});
   HeatMap cells = matrix_cells(plan.source);
   cells.values = cached_numbers(in, CacheKey("made"), [&] { return generating_numbers(in); });
   ColourRange range;
-  if (kernel) {
+  if (is_kernel) {
     range.colour_map = in.input.session.view.colour_map;
     if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
     range.most = 1;
@@ -175,14 +175,14 @@ void draw_source(Page& page, GeneratedPlan& plan, const HeadInput& in, Index que
   page.add(std::move(cells));
   plan.source.pinned_row = query;
   draw_matrix_frame(page, plan.source, {"more numbers than pixels", "pooled"});
-  if (!kernel) {
+  if (!is_kernel) {
     draw_colour_bar(page, plan.source.right, range, {"number before the softmax", "number", ""});
   }
 }
 
 void draw_generated_weights(Page& page, GeneratedPlan& plan, const HeadInput& in, Index query) {
-  draw_step(page, plan.right, plan.two_maps ? 3 : 2,
-            {!plan.two_maps       ? "The matrix: the weights of any text"
+  draw_step(page, plan.right, plan.has_two_maps ? 3 : 2,
+            {!plan.has_two_maps   ? "The matrix: the weights of any text"
              : has_kernel(in.tap) ? "Placed along the text, the kernels are the weights"
                                   : "The softmax of each row gives its weights",
              "The weights", "Weights"});
@@ -196,35 +196,36 @@ void draw_generated_weights(Page& page, GeneratedPlan& plan, const HeadInput& in
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   page.add(std::move(cells));
-  cover_not_allowed(page, matrix_cells(plan.weights), in.tap, in.head);
+  cover_excluded(page, matrix_cells(plan.weights), in.tap, in.head);
   draw_matrix_frame(page, plan.weights, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan.weights.right, range, {"weight", ""});
 }
 
 MechanismLayout draw_generated(Page& page, const Box& inside, const HeadInput& in) {
   std::optional<GeneratedPlan> plan = plan_generated(page, inside, in);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
-  layout.pair_at = [at = pair_at(plan->weights)](Point p) -> std::optional<Pair> {
-    const auto [query, key] = at(p);
+  layout.pair_at = [map_pair_at = pair_at(plan->weights)](Point p) -> std::optional<Pair> {
+    const auto [query, key] = map_pair_at(p);
     if (query < 0 || key < 0) return std::nullopt;
     return Pair{query, key};
   };
   Index query = focus_of(in.input, in.tap, in.head).query;
   if (const std::optional<Point>& p = in.input.interaction.pointer) {
     if (const auto pair = layout.pair_at(*p)) query = pair->query;
-    if (const Index row = pair_at(plan->source)(*p).first; plan->two_maps && row >= 0) query = row;
+    if (const Index row = pair_at(plan->source)(*p).first; plan->has_two_maps && row >= 0)
+      query = row;
   }
-  const bool token = weights_from(in.tap) == WeightsFrom::Token;
+  const bool is_token = weights_from(in.tap) == WeightsFrom::Token;
   draw_step(page, plan->chain_sentence, 1,
-            {token ? "No comparisons: a query's weights depend on its own token only"
-                   : "No comparisons: weights depend on positions only",
+            {is_token ? "No comparisons: a query's weights depend on its own token only"
+                      : "No comparisons: weights depend on positions only",
              "No comparisons of tokens", "No comparisons"});
-  draw_chain(page, plan->chain, chain_of(in, query));
-  if (plan->two_maps) draw_source(page, *plan, in, query);
+  draw_chain(page, plan->chain, origin_chain(in, query));
+  if (plan->has_two_maps) draw_source(page, *plan, in, query);
   draw_generated_weights(page, *plan, in, query);
   layout.bottom =
-      std::max(plan->weights.bottom(page), plan->two_maps ? plan->source.bottom(page) : 0.0);
+      std::max(plan->weights.bottom(page), plan->has_two_maps ? plan->source.bottom(page) : 0.0);
   return layout;
 }
 

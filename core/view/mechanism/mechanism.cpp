@@ -34,9 +34,9 @@ ViewLayout refuse(Page& page, const AttentionTap& tap) {
 
 ViewLayout lay_out_mechanism(const ViewInput& input) {
   Page page(input);
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const AttentionTap& tap = *found.tap;
+  const SelectedTap head_tap = find_tap(input);
+  if (head_tap.tap == nullptr) return page.message(head_tap.headline, head_tap.advice);
+  const AttentionTap& tap = *head_tap.tap;
   const ViewSettings& settings = input.session.view;
   const Mechanism* selected = selected_mechanism(settings, tap);
   if (selected == nullptr) return refuse(page, tap);
@@ -45,19 +45,19 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
       title_with_head(input),
       caption(input.trace, "How " + describe_head(input.trace, settings) + " works, " +
                                mechanism.content + ": " + describe(input.trace, tap) + "."));
-  MechanismLayout drawn = mechanism.draw(page, inside, {input, tap, found.head});
-  if (drawn.no_space) return no_space(page);
-  if (!drawn.refusal.empty()) return Page(input).message("Nothing to show", drawn.refusal);
+  MechanismLayout picture = mechanism.draw(page, inside, {input, tap, head_tap.head});
+  if (picture.is_too_small) return no_space(page);
+  if (!picture.refusal.empty()) return Page(input).message("Nothing to show", picture.refusal);
   ViewLayout layout;
-  layout.hit = [pair_at = drawn.pair_at, layer = settings.layer,
+  layout.hit = [pair_at = picture.pair_at, layer = settings.layer,
                 head = settings.head](Point p) -> std::optional<Hit> {
     const std::optional<Pair> pair = pair_at ? pair_at(p) : std::nullopt;
     if (!pair) return std::nullopt;
     return Hit{layer, head, pair->query, pair->key};
   };
-  layout.handles = std::move(drawn.handles);
-  layout.pending = drawn.pending;
-  layout.list = page.take(drawn.bottom);
+  layout.handles = std::move(picture.handles);
+  layout.pending = picture.pending;
+  layout.list = page.take(picture.bottom);
   return layout;
 }
 
@@ -70,23 +70,23 @@ ViewReading mechanism_reading(const ViewSettings& settings, const Trace* trace) 
 }
 
 ViewData mechanism_data(const ViewInput& input) {
-  const SelectedTap found = require_tap(input);
-  const Mechanism* selected = selected_mechanism(input.session.view, *found.tap);
+  const SelectedTap head_tap = require_tap(input);
+  const Mechanism* selected = selected_mechanism(input.session.view, *head_tap.tap);
   if (selected == nullptr) {
-    throw InputError("picture: expected one that shows " + variant(found.tap->variant.id).label +
+    throw InputError("picture: expected one that shows " + variant(head_tap.tap->variant.id).label +
                      ", or automatic");
   }
-  return {selected->data({input, *found.tap, found.head})};
+  return {selected->data({input, *head_tap.tap, head_tap.head})};
 }
 
 // Limits the choices to pictures that fit this head. Returns true if several remain.
-bool restrict_pictures(Parameter& picture, const AttentionTap& tap, const std::string& chosen) {
+bool restrict_pictures(Parameter& picture, const AttentionTap& tap, const std::string& id) {
   std::erase_if(picture.choices, [&](const ParameterChoice& choice) {
     const auto mechanism = std::ranges::find(mechanisms(), choice.id, &Mechanism::id);
-    return mechanism != mechanisms().end() && !mechanism->fits(tap) && choice.id != chosen;
+    return mechanism != mechanisms().end() && !mechanism->fits(tap) && choice.id != id;
   });
   constexpr std::size_t kSinglePicture = 2;  // "automatic" and the only one that fits
-  return picture.choices.size() > kSinglePicture || chosen != kAutomatic;
+  return picture.choices.size() > kSinglePicture || id != kAutomatic;
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
@@ -102,9 +102,9 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
     return mechanism != nullptr &&
            std::ranges::find(mechanism->parameters, key) != mechanism->parameters.end();
   };
-  const std::string chosen = view_values(settings, kId).choice("picture");
+  const std::string picture = view_values(settings, kId).choice("picture");
   std::erase_if(controls.parameters, [&](Parameter& p) {
-    return p.key == "picture" ? !restrict_pictures(p, *tap, chosen) : !has_effect(p.key);
+    return p.key == "picture" ? !restrict_pictures(p, *tap, picture) : !has_effect(p.key);
   });
   for (Parameter& p : controls.parameters) {
     if (p.key == "token") p.slider.max = static_cast<double>(tap->queries() - 1);
@@ -149,10 +149,10 @@ const std::vector<Mechanism>& mechanisms() {
 }
 
 const Mechanism& default_mechanism(const AttentionTap& tap) {
-  const auto leading = std::ranges::find_if(mechanisms(), [&](const Mechanism& m) {
+  const auto preferred = std::ranges::find_if(mechanisms(), [&](const Mechanism& m) {
     return m.is_preferred && m.fits(tap) && m.is_preferred(tap);
   });
-  if (leading != mechanisms().end()) return *leading;
+  if (preferred != mechanisms().end()) return *preferred;
   return *std::ranges::find_if(mechanisms(), [&](const Mechanism& m) { return m.fits(tap); });
 }
 
@@ -171,8 +171,8 @@ std::vector<ViewFinding> mechanism_findings() {
     if (!m.finding) continue;
     findings.push_back(
         {m.finding->id, [&m](const RunView& viewed) -> std::optional<FindingSettings> {
-           const bool selected = view_values(viewed.view, kId).choice("picture") == m.id;
-           return selected ? m.finding->settings(viewed) : std::nullopt;
+           const bool is_selected = view_values(viewed.view, kId).choice("picture") == m.id;
+           return is_selected ? m.finding->settings(viewed) : std::nullopt;
          }});
   }
   return findings;

@@ -15,7 +15,7 @@ namespace attnscope {
 struct HeadInput {
   const ViewInput& input;
   const AttentionTap& tap;
-  Index head = 0;  // within the tap's group
+  Index head = 0;  // index within the tap's group
 };
 
 // Result of `compute` for the head, cached if the input has a cache. `key` distinguishes the
@@ -25,13 +25,13 @@ Tensor cached_numbers(const HeadInput& in, const CacheKey& key,
 
 // Result of drawing a mechanism.
 struct MechanismLayout {
-  double bottom = 0;      // lower edge
-  bool no_space = false;  // the box is too small: nothing was drawn
+  double bottom = 0;          // lower edge
+  bool is_too_small = false;  // the box is too small: nothing was drawn
   // Pair at a point of the page; query or key may be -1. May outlive the input; empty: no hit test.
   std::function<std::optional<Pair>(Point)> pair_at{};
-  std::string pending{};          // see ViewLayout
+  std::string pending{};          // as ViewLayout::pending
   std::vector<Handle> handles{};  // click targets
-  std::string refusal{};          // why there is no picture; else empty
+  std::string refusal{};          // reason for a missing picture; else empty
 };
 
 struct Mechanism {
@@ -43,7 +43,7 @@ struct Mechanism {
   // Exported numbers.
   std::function<std::vector<ViewData::Matrix>(const HeadInput&)> data;
   std::vector<std::string> parameters{};  // keys of the view's parameters that affect it
-  bool shows_weights = false;             // drawn in the selected colours
+  bool shows_weights = false;             // weights are drawn in the selected colours
   bool scales_to_largest = false;         // the colour scale always ends at the largest weight
   std::string label{};                    // "Buckets": in the list of pictures
   // True if this picture is preferred to others that fit. Empty function: never.
@@ -51,7 +51,7 @@ struct Mechanism {
   bool steps_through_tokens = false;  // "play" steps through the tokens
   // Finding that the picture reads, requested while the picture is selected.
   std::optional<ViewFinding> finding{};
-  // Reason why it does not fit, one sentence. Empty function: it illustrates another variant.
+  // Reason why the picture does not fit, one sentence. Empty function: it shows another variant.
   std::function<std::string(const AttentionTap&)> objection{};
 };
 

@@ -25,16 +25,16 @@ void draw_panel(Page& page, const Box& box, const Tensor& numbers, const ColourR
 }
 
 ColourRange range_of_numbers(const Page& page, const Tensor& numbers) {
-  double most = 0;
-  bool any_negative = false;
+  double max_size = 0;
+  bool has_negatives = false;
   for (const float x : numbers) {
     if (!std::isfinite(x)) continue;
-    most = std::max(most, std::abs(static_cast<double>(x)));
-    any_negative = any_negative || x < 0;
+    max_size = std::max(max_size, std::abs(static_cast<double>(x)));
+    has_negatives = has_negatives || x < 0;
   }
-  if (!(most > 0)) most = 1;
-  if (any_negative) return {-most, most, diverging_colours(page.theme())};
-  return {0, most, weight_colours(page.input(), false).colour_map};
+  if (!(max_size > 0)) max_size = 1;
+  if (has_negatives) return {-max_size, max_size, diverging_colours(page.theme())};
+  return {0, max_size, weight_colours(page.input(), false).colour_map};
 }
 
 }  // namespace attnscope

@@ -13,31 +13,31 @@
 namespace attnscope {
 namespace {
 
-constexpr double kPathLabels = 0.14;  // share of the height, for token labels
-constexpr double kPathShare = 0.5;    // share of the height, maximum for the layers
-constexpr double kMinReachMap = 8;    // em
-constexpr Index kMaxCounted = 10;     // limit of layers in the curve
-constexpr double kSideBySide = 38;    // em
-constexpr double kMaxCurve = 22;      // em: height
+constexpr double kPathLabels = 0.14;   // fraction of the height for token labels
+constexpr double kPathFraction = 0.5;  // maximum of the layers: fraction of the height
+constexpr double kMinReachMap = 8;     // em
+constexpr Index kMaxCounted = 10;      // layers in the curve
+constexpr double kSideBySide = 38;     // em: width for the curve next to the map
+constexpr double kMaxCurve = 22;       // em: height
 constexpr const char* kNoPaths =
     "Paths require attention within one sequence: no memory or cross-attention, and up "
     "to 1,024 tokens.";
 
 bool has_paths(const AttentionTap& tap) {
   return tap.queries() == tap.keys() && tap.result.columns.empty() &&
-         tap.query_rows.stream == tap.key_rows.stream && tap.queries() <= LayerChain::kMostLength;
+         tap.query_rows.stream == tap.key_rows.stream && tap.queries() <= LayerChain::kMaxLength;
 }
 
 struct PathPlan {
   LayerChain chain;
   Index layers = 1;
-  Pair initial{};
+  Pair initial{};  // without a pointer
   TokenColumns columns{};
   Box sentence{}, levels{}, left{}, right{};  // left and right include their sentences
   MatrixPlot reach{};
 };
 
-// The pinned pair, else one that needs the most layers for this query.
+// The pinned pair; by default, the key is one that needs the most layers to reach the query.
 Pair path_pair(const HeadInput& in, const LayerChain& chain, Index layers) {
   const ViewSettings& settings = in.input.session.view;
   const auto is_token = [&](Index n) { return n >= 0 && n < chain.length(); };
@@ -64,19 +64,19 @@ std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const He
       {inside.x + margins.left, inside.y + step, inside.width - margins.left - margins.right, 0},
       tokens, kPathLabels * inside.height);
   const double top = plan.columns.bottom();
-  const double spare = kPathShare * inside.height - (top - inside.y);
+  const double spare = kPathFraction * inside.height - (top - inside.y);
   plan.levels = {inside.x, top, inside.width, layers_height(page, plan.layers, spare)};
   if (plan.levels.bottom() > inside.bottom()) return {};
-  const Box rest = below(inside, plan.levels.bottom() - inside.y + 0.6 * em);
-  if (rest.height < step + kMinReachMap * em) return plan;
-  std::tie(plan.left, plan.right) = split(page, rest);
-  if (rest.width >= kSideBySide * em) {
-    plan.left = plan.right = rest;
-    plan.left.width = plan.right.width = (rest.width - em) / 2;
-    plan.right.x = rest.right() - plan.right.width;
+  const Box area = below(inside, plan.levels.bottom() - inside.y + 0.6 * em);
+  if (area.height < step + kMinReachMap * em) return plan;
+  std::tie(plan.left, plan.right) = split(page, area);
+  if (area.width >= kSideBySide * em) {
+    plan.left = plan.right = area;
+    plan.left.width = plan.right.width = (area.width - em) / 2;
+    plan.right.x = area.right() - plan.right.width;
   }
-  const double legend = reach_legend_height(page, plan.layers, plan.right.width);
-  Box map_box = below(plan.right, step + legend);
+  const double legend_space = reach_legend_height(page, plan.layers, plan.right.width);
+  Box map_box = below(plan.right, step + legend_space);
   if (map_box.height < kMinReachMap * em) {
     plan.left = plan.right = {};
     return plan;
@@ -90,21 +90,24 @@ std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const He
   return plan;
 }
 
-// Clicks on tokens: queries in the top row, keys in the bottom row.
+// Handles that pin tokens: queries in the top row, keys in the bottom row.
 std::vector<Handle> path_handles(const TokenColumns& columns, const Box& levels) {
   constexpr Index kMaxTokens = 512;
   std::vector<Handle> handles;
   for (Index n = 0; n < columns.tokens.count() && columns.tokens.count() <= kMaxTokens; ++n) {
     const double x = columns.centre(n) - columns.cell() / 2;
     const double upper = levels.y + 0.3 * levels.height - columns.top;
-    handles.push_back(
-        {.area = {x, columns.top, columns.cell(), upper},
-         .help = "Click to pin it as the query",
-         .click = [n](Session& e) { e.view.pinned_query = e.view.pinned_query == n ? -1 : n; }});
+    handles.push_back({.area = {x, columns.top, columns.cell(), upper},
+                       .help = "Click to pin it as the query",
+                       .click = [n](Session& session) {
+                         session.view.pinned_query = session.view.pinned_query == n ? -1 : n;
+                       }});
     handles.push_back(
         {.area = {x, levels.bottom() - 0.3 * levels.height, columns.cell(), 0.3 * levels.height},
          .help = "Click to pin it as the key",
-         .click = [n](Session& e) { e.view.pinned_key = e.view.pinned_key == n ? -1 : n; }});
+         .click = [n](Session& session) {
+           session.view.pinned_key = session.view.pinned_key == n ? -1 : n;
+         }});
   }
   return handles;
 }
@@ -143,16 +146,16 @@ MechanismLayout draw_paths(Page& page, const Box& inside, const HeadInput& in) {
       LayerChain::create(in.input.trace, in.input.part(), head_in_layer(in));
   if (!chain) return {.refusal = kNoPaths};
   std::optional<PathPlan> plan = plan_paths(page, inside, in, std::move(*chain));
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
   layout.pair_at = [columns = plan->columns, levels = plan->levels, initial = plan->initial,
-                    at = pair_at(plan->reach)](Point p) -> std::optional<Pair> {
+                    map_pair_at = pair_at(plan->reach)](Point p) -> std::optional<Pair> {
     const Index token = columns.at(p.x);
     const bool is_upper = p.y < levels.y + 0.3 * levels.height;
     if (token >= 0 && p.y >= columns.top && is_upper) return Pair{token, initial.key};
     const bool is_lower = p.y >= levels.bottom() - 0.3 * levels.height && p.y < levels.bottom();
     if (token >= 0 && is_lower) return Pair{initial.query, token};
-    const auto [query, key] = at(p);
+    const auto [query, key] = map_pair_at(p);
     if (query < 0 || key < 0) return std::nullopt;
     return Pair{query, key};
   };
@@ -163,7 +166,7 @@ MechanismLayout draw_paths(Page& page, const Box& inside, const HeadInput& in) {
     return "“" + labels[static_cast<std::size_t>(n)] + "” (" + std::to_string(n) + ")";
   };
   const ReceptiveField field = receptive_field(plan->chain, pair.query, pair.key, plan->layers);
-  draw_step(page, plan->sentence, 1, path_words(field, name(pair.query), name(pair.key)));
+  draw_step(page, plan->sentence, 1, describe_path(field, name(pair.query), name(pair.key)));
   draw_columns(page, plan->columns, pair.key);
   draw_layers(page, plan->columns, plan->levels, plan->chain, field, pair, inside.x);
   layout.handles = path_handles(plan->columns, plan->levels);

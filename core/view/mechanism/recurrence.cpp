@@ -13,12 +13,12 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxRead = 2048;         // limit of tokens
-constexpr double kColumn = 1.1;          // em: vector next to a matrix
-constexpr double kBeside = 0.45;         // em
+constexpr Index kMaxRead = 2048;         // tokens
+constexpr double kVector = 1.1;          // em: thickness of a vector next to a matrix
+constexpr double kVectorGap = 0.45;      // em
 constexpr double kSign = 2.4;            // em: "+" or "=" with margins
 constexpr double kTitle = 1.5;           // em: title of a matrix
-constexpr double kNote = 1.7;            // em
+constexpr double kNote = 1.7;            // em: note below the matrices
 constexpr double kMinMatrixWidth = 5;    // em
 constexpr double kMinMatrixHeight = 5;   // em
 constexpr double kMaxMatrixHeight = 36;  // em
@@ -26,11 +26,11 @@ constexpr double kMaxMatrixHeight = 36;  // em
 struct RecurrencePlan {
   Recurrence recurrence;
   RecurrentStep step;
-  Index t = 0;
+  Index t = 0;  // token
   ColourRange states, keys, queries, values;
   TokenLine line;
-  Box sentence, write, read;
-  Box before, added, after;
+  Box sentence, write, read;  // sentences
+  Box old_state, added, new_state;
   Box note;
 };
 
@@ -64,25 +64,25 @@ void set_step(const Page& page, RecurrencePlan& plan, Index t) {
   plan.line.rows = token_rows(page, plan);
 }
 
-// Places the equation before + [φ(k) added] = [φ(q) after z], with the value above `added` and the
-// output below `after`.
+// Places the equation old_state + [φ(k) added] = [φ(q) new_state z], with the value above `added`
+// and the output below `new_state`.
 bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
-  const double em = page.em(), column = (kColumn + kBeside) * em;
-  const double bar = colour_bar_width(page);
-  const double other_widths = 2 * kSign * em + 3 * column + bar;
-  const double width = (box.width - other_widths) / 3;
-  const double top = step_height(page) + (kTitle + kColumn + kBeside) * em;
-  const double foot = (kColumn + kBeside + kNote) * em;
+  const double em = page.em(), column = (kVector + kVectorGap) * em;
+  const double bar_width = colour_bar_width(page);
+  const double fixed_width = 2 * kSign * em + 3 * column + bar_width;
+  const double width = (box.width - fixed_width) / 3;
+  const double top = step_height(page) + (kTitle + kVector + kVectorGap) * em;
+  const double foot = (kVector + kVectorGap + kNote) * em;
   const double height = std::min(box.height - top - foot, kMaxMatrixHeight * em);
   if (width < kMinMatrixWidth * em || height < kMinMatrixHeight * em) return false;
   const double y = box.y + top;
-  plan.before = {box.x, y, width, height};
-  plan.added = {plan.before.right() + kSign * em + column, y, width, height};
-  plan.after = {plan.added.right() + kSign * em + column, y, width, height};
+  plan.old_state = {box.x, y, width, height};
+  plan.added = {plan.old_state.right() + kSign * em + column, y, width, height};
+  plan.new_state = {plan.added.right() + kSign * em + column, y, width, height};
   plan.write = {box.x, box.y, plan.added.right() - box.x, step_height(page)};
   const double read_x = plan.added.right() + kSign * em;
   plan.read = {read_x, box.y, box.right() - read_x, step_height(page)};
-  plan.note = {box.x, y + height + (kColumn + kBeside) * em, box.width, kNote * em};
+  plan.note = {box.x, y + height + (kVector + kVectorGap) * em, box.width, kNote * em};
   return true;
 }
 
@@ -105,29 +105,30 @@ std::optional<RecurrencePlan> plan_recurrence(const Page& page, const Box& insid
 }
 
 void draw_tokens(Page& page, const RecurrencePlan& plan, const std::string& word) {
-  const std::string at = "token " + std::to_string(plan.t) + ", " + word;
+  const std::string place = "token " + std::to_string(plan.t) + ", " + word;
   draw_step(page, plan.sentence, 1,
-            {"Process the text token by token; here at " + at, "At " + at, word});
+            {"Process the text token by token; here at " + place, "At " + place, word});
   draw_token_line(page, plan.line, plan.t);
 }
 
 // Draws a labelled vector: vertical, left or right of a matrix; or horizontal, above or below it.
-void draw_vertical(Page& page, const Box& matrix, bool left, const Tensor& numbers,
+void draw_vertical(Page& page, const Box& matrix, bool is_left, const Tensor& numbers,
                    const ColourRange& range, const std::string& name) {
-  const double em = page.em(), wide = kColumn * em, gap = kBeside * em;
-  const Box box{left ? matrix.x - gap - wide : matrix.right() + gap, matrix.y, wide, matrix.height};
+  const double em = page.em(), width = kVector * em, gap = kVectorGap * em;
+  const Box box{is_left ? matrix.x - gap - width : matrix.right() + gap, matrix.y, width,
+                matrix.height};
   draw_panel(page, box, numbers.reshaped({numbers.size(), 1}), range);
-  page.text({box.x + wide / 2, box.y - 0.6 * em}, name, page.small(), Align::Middle);
+  page.text({box.x + width / 2, box.y - 0.6 * em}, name, page.small(), Align::Middle);
 }
 
-void draw_horizontal(Page& page, const Box& matrix, bool above, const Tensor& numbers,
+void draw_horizontal(Page& page, const Box& matrix, bool is_above, const Tensor& numbers,
                      const ColourRange& range, const std::string& name) {
-  const double em = page.em(), high = kColumn * em, gap = kBeside * em;
-  const Box box{matrix.x, above ? matrix.y - gap - high : matrix.bottom() + gap, matrix.width,
-                high};
+  const double em = page.em(), height = kVector * em, gap = kVectorGap * em;
+  const Box box{matrix.x, is_above ? matrix.y - gap - height : matrix.bottom() + gap, matrix.width,
+                height};
   draw_panel(page, box, numbers, range);
-  const double middle = box.y + high / 2;
-  if (above) {  // the label of a vertical vector is on the left
+  const double middle = box.y + height / 2;
+  if (is_above) {  // the label of a vertical vector is on the left
     page.text({box.right() + 0.4 * em, middle}, name, page.small());
   } else {
     page.text({box.x - 0.4 * em, middle}, name, page.small(), Align::End);
@@ -154,34 +155,35 @@ void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& wo
                       "Write: add key times value to the state", "Write to the state", "Write"});
   draw_step(page, plan.read, 3,
             {"Read: its query's features select rows of the state", "Read with the query", "Read"});
-  const double titles = plan.before.y - (kColumn + kBeside + 0.5 * kTitle) * em;
-  const auto title = [&](const Box& box, const std::vector<std::string>& candidates) {
-    page.faint_text({box.x + box.width / 2, titles},
+  const double title_y = plan.old_state.y - (kVector + kVectorGap + 0.5 * kTitle) * em;
+  const auto draw_title = [&](const Box& box, const std::vector<std::string>& candidates) {
+    page.faint_text({box.x + box.width / 2, title_y},
                     page.fitting(candidates, page.small(), box.width), page.small(), Align::Middle);
   };
-  title(plan.before, {is_gated ? "g · state before" : "state before", "before"});
-  const std::string to = ", to ±" + brief(range_of_numbers(page, plan.step.added).most, 2);
-  title(plan.added,
-        {(is_gated ? "(1 − g) φ(k) ⊗ v" : "added: φ(k) ⊗ v") + to, "added" + to, "added"});
-  title(plan.after, {"state now", "now"});
-  draw_panel(page, plan.before, plan.step.before, plan.states);
+  draw_title(plan.old_state, {is_gated ? "g · state before" : "state before", "before"});
+  const std::string range_text = ", to ±" + brief(range_of_numbers(page, plan.step.added).most, 2);
+  draw_title(plan.added, {(is_gated ? "(1 − g) φ(k) ⊗ v" : "added: φ(k) ⊗ v") + range_text,
+                          "added" + range_text, "added"});
+  draw_title(plan.new_state, {"state now", "now"});
+  draw_panel(page, plan.old_state, plan.step.before, plan.states);
   const ColourRange added = range_of_numbers(page, plan.step.added);
   draw_panel(page, plan.added, plan.step.added, added);
-  draw_panel(page, plan.after, plan.step.after, plan.states);
+  draw_panel(page, plan.new_state, plan.step.after, plan.states);
   draw_vertical(page, plan.added, true, row_at(plan.recurrence.k, plan.t), plan.keys, "φ(k)");
   draw_horizontal(page, plan.added, true, row_at(plan.recurrence.v, plan.t), plan.values, "v");
-  draw_vertical(page, plan.after, true, row_at(plan.recurrence.q, plan.t), plan.queries, "φ(q)");
-  draw_vertical(page, plan.after, false, plan.step.z, range_of_numbers(page, plan.step.z), "z");
-  draw_horizontal(page, plan.after, false, plan.step.output, plan.values, "output");
-  const double middle = plan.before.y + plan.before.height / 2;
+  draw_vertical(page, plan.new_state, true, row_at(plan.recurrence.q, plan.t), plan.queries,
+                "φ(q)");
+  draw_vertical(page, plan.new_state, false, plan.step.z, range_of_numbers(page, plan.step.z), "z");
+  draw_horizontal(page, plan.new_state, false, plan.step.output, plan.values, "output");
+  const double middle = plan.old_state.y + plan.old_state.height / 2;
   const double sign = kSign * em / 2;
-  page.add(
-      Text{{plan.before.right() + sign, middle}, "+", page.theme().text, 1.6 * em, Align::Middle});
+  page.add(Text{
+      {plan.old_state.right() + sign, middle}, "+", page.theme().text, 1.6 * em, Align::Middle});
   page.add(
       Text{{plan.added.right() + sign, middle}, "=", page.theme().text, 1.6 * em, Align::Middle});
   draw_colour_bar(page,
-                  {plan.after.right() + (kColumn + kBeside) * em, plan.after.y,
-                   colour_bar_width(page), plan.after.height},
+                  {plan.new_state.right() + (kVector + kVectorGap) * em, plan.new_state.y,
+                   colour_bar_width(page), plan.new_state.height},
                   plan.states, {"state", ""});
 }
 
@@ -200,7 +202,7 @@ void draw_size(Page& page, const RecurrencePlan& plan) {
 
 MechanismLayout draw_recurrence(Page& page, const Box& inside, const HeadInput& in) {
   std::optional<RecurrencePlan> plan = plan_recurrence(page, inside, in);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
   layout.pair_at = token_hit_test(plan->line);
   if (in.input.interaction.pointer) {

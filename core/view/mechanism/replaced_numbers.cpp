@@ -11,16 +11,16 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostPairs = Index{1} << 22;
+constexpr Index kMaxComparedPairs = Index{1} << 22;
 
 // Relative change of the head's output in one row.
 double output_change(const Tensor& a, const Tensor& b, Index head, Index row) {
   const Index size = a.dim(2);
   double change = 0, norm = 0;
   for (Index c = 0; c < size; ++c) {
-    const double before = a(head, row, c), after = b(head, row, c);
-    change += (after - before) * (after - before);
-    norm += before * before;
+    const double x = a(head, row, c), y = b(head, row, c);
+    change += (y - x) * (y - x);
+    norm += x * x;
   }
   if (change == 0) return 0;
   return std::sqrt(change / std::max(norm, std::numeric_limits<double>::min()));
@@ -34,7 +34,7 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
   if (replaced.queries() != queries || replaced.keys() != keys) {
     throw InputError("The two runs have maps of different sizes.");
   }
-  if (queries > kMostPairs / keys) {
+  if (queries > kMaxComparedPairs / keys) {
     throw InputError("Too many tokens to compare two maps: this picture shows up to 2,048.");
   }
   const Tensor a = original.attention(head), b = replaced.attention(head);
@@ -44,12 +44,12 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
     if (trace.token_index(original.query_rows, queries, i) == position) change.row = i;
     double moved = 0;
     for (Index j = 0; j < keys; ++j) {
-      const bool allowed =
+      const bool is_allowed =
           rule_of_pair(original, head, i, j) >= 0 || rule_of_pair(replaced, head, i, j) >= 0;
       const double difference = std::abs(static_cast<double>(b(i, j)) - a(i, j));
       moved += difference / 2;
-      change.weights(i, j) = allowed || difference > 0 ? static_cast<float>(difference)
-                                                       : std::numeric_limits<float>::quiet_NaN();
+      change.weights(i, j) = is_allowed || difference > 0 ? static_cast<float>(difference)
+                                                          : std::numeric_limits<float>::quiet_NaN();
     }
     change.rows.push_back(moved);
     change.outputs.push_back(
@@ -68,25 +68,26 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
 
 namespace {
 
-std::string rows_words(Index count) {
+std::string rows_text(Index count) {
   return std::to_string(count) + (count == 1 ? " row" : " rows");
 }
 
-// Rows that change: the token's row, rows that attend to the token, and others.
+// Number of changed rows: the token's row, rows that can attend to the token, and others.
+// `all_attending`: rows that can attend to the token, changed or not.
 struct ChangedRows {
-  bool token_row = false;
+  bool has_token_row = false;
   Index attending = 0, others = 0, all_attending = 0;
-  Index count() const { return (token_row ? 1 : 0) + attending + others; }
+  Index count() const { return (has_token_row ? 1 : 0) + attending + others; }
 };
 ChangedRows changed_rows(const ReplacedChange& change, const std::vector<double>& rows,
-                         double least) {
+                         double threshold) {
   ChangedRows result;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const bool token_row = static_cast<Index>(i) == change.row;
-    if (!token_row && change.attends[i]) ++result.all_attending;
-    if (!(rows[i] > least)) continue;
-    if (token_row) {
-      result.token_row = true;
+    const bool is_token_row = static_cast<Index>(i) == change.row;
+    if (!is_token_row && change.attends[i]) ++result.all_attending;
+    if (!(rows[i] > threshold)) continue;
+    if (is_token_row) {
+      result.has_token_row = true;
     } else {
       ++(change.attends[i] ? result.attending : result.others);
     }
@@ -94,21 +95,21 @@ ChangedRows changed_rows(const ReplacedChange& change, const std::vector<double>
   return result;
 }
 
-std::string weights_words(const ReplacedChange& change, const ChangedRows& weights) {
+std::string describe_weight_changes(const ReplacedChange& change, const ChangedRows& weights) {
   const std::string row = std::to_string(change.row);
-  const auto all = static_cast<Index>(change.rows.size());
+  const auto row_count = static_cast<Index>(change.rows.size());
   if (weights.count() == 0) return "No weight changes: weights depend on positions only.";
-  if (weights.token_row && weights.count() == 1) {
+  if (weights.has_token_row && weights.count() == 1) {
     if (weights.all_attending == 0) {
       return "Row " + row + " changes; no other query can attend to this token.";
     }
     return "Row " + row +
            " changes: a query's weights depend on its own token, and keys are not compared.";
   }
-  std::string words = rows_words(weights.count()) + " of " + std::to_string(all) + " change";
-  if (change.column < 0) return words + ": keys are combined from all tokens.";
+  std::string text = rows_text(weights.count()) + " of " + std::to_string(row_count) + " change";
+  if (change.column < 0) return text + ": keys are combined from all tokens.";
   std::string reasons;
-  if (weights.token_row) reasons += "row " + row + ", since its query changes";
+  if (weights.has_token_row) reasons += "row " + row + ", since its query changes";
   if (weights.attending > 0) {
     reasons +=
         (reasons.empty() ? "" : ", and ") + std::to_string(weights.attending) +
@@ -120,26 +121,26 @@ std::string weights_words(const ReplacedChange& change, const ChangedRows& weigh
     reasons += (reasons.empty() ? "" : ", and ") + std::to_string(weights.others) +
                " that cannot attend to it";
   }
-  return words + ": " + reasons + ".";
+  return text + ": " + reasons + ".";
 }
 
 }  // namespace
 
-std::vector<std::string> change_words(const ReplacedChange& change, Index layer) {
+std::vector<std::string> describe_change(const ReplacedChange& change, Index layer) {
   const ChangedRows weights = changed_rows(change, change.rows, kMinChange);
   const ChangedRows outputs = changed_rows(change, change.outputs, kMinOutputChange);
-  std::vector<std::string> words{weights_words(change, weights)};
-  std::string outputs_words = "Outputs change in " + rows_words(outputs.count()) + " of " +
-                              std::to_string(change.rows.size());
+  std::vector<std::string> sentences{describe_weight_changes(change, weights)};
+  std::string outputs_text = "Outputs change in " + rows_text(outputs.count()) + " of " +
+                             std::to_string(change.rows.size());
   if (outputs.count() > weights.count()) {
-    outputs_words += ": also with unchanged weights, since the token's value changes";
+    outputs_text += ": also with unchanged weights, since the token's value changes";
   }
-  words.push_back(outputs_words + ".");
+  sentences.push_back(outputs_text + ".");
   if (layer > 0) {
-    words.push_back(
+    sentences.push_back(
         "This includes changes in previous layers; layer 0 shows the method in isolation.");
   }
-  return words;
+  return sentences;
 }
 
 }  // namespace attnscope

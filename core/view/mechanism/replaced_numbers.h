@@ -11,12 +11,12 @@ namespace attnscope {
 struct ReplacedChange {
   Index row = -1;               // row of the token's query; -1: none
   Index column = -1;            // column of the token's key; -1 if keys are not tokens
-  Tensor weights;               // [L_q, L_k] |a' − a|, NaN for pairs excluded in both runs
-  std::vector<double> rows;     // by query: half the sum of |a' − a|, the moved share of weight
-  std::vector<double> outputs;  // by query: |o' − o| / |o|; 0 if both are zero
-  std::vector<bool> attends;    // by query: can attend to the token in either run
+  Tensor weights;               // |a' − a|, NaN for pairs excluded in both runs  [L_q, L_k]
+  std::vector<double> rows;     // of each query: half the sum of |a' − a|, the weight that moved
+  std::vector<double> outputs;  // of each query: |o' − o| / |o|; 0 if both are zero
+  std::vector<bool> attends;    // of each query: can attend to the token in either run
 };
-// Compares the same head in both runs; `position`: token in the trace. Throws InputError if the
+// Compares the head in both runs; `position`: index of the replaced token. Throws InputError if the
 // maps differ in size or cannot be derived.
 ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
                                const AttentionTap& replaced, Index head, Index position);
@@ -25,7 +25,7 @@ ReplacedChange replaced_change(const Trace& trace, const AttentionTap& original,
 inline constexpr double kMinChange = 2e-6;        // of a row's weights
 inline constexpr double kMinOutputChange = 2e-5;  // of an output
 
-// Conclusions about the method, one sentence each: "Row 7 changes: ...". `layer`: that of the head.
-std::vector<std::string> change_words(const ReplacedChange& change, Index layer);
+// Conclusions about the method, one sentence each: "Row 7 changes: ...". `layer`: of the head.
+std::vector<std::string> describe_change(const ReplacedChange& change, Index layer);
 
 }  // namespace attnscope

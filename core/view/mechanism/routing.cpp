@@ -11,14 +11,14 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxRouted = 2048;      // limit of tokens to sort
-constexpr double kRoutedShare = 0.24;   // share of the height: strip with labels
-constexpr double kLoadShare = 0.42;     // share of the space below, for the bars
-constexpr double kMinRoutedMap = 9;     // em
-constexpr double kMinLoad = 6;          // em
-constexpr double kMaxLoad = 26;         // em
-constexpr double kKeyOpacity = 0.5;     // of key bars
-constexpr Index kMaxClusterNames = 40;  // above, ticks replace the names
+constexpr Index kMaxRouted = 2048;        // tokens
+constexpr double kRoutedFraction = 0.24;  // fraction of the height: strip with labels
+constexpr double kLoadFraction = 0.42;    // fraction of the space below for the bars
+constexpr double kMinRoutedMap = 9;       // em
+constexpr double kMinLoad = 6;            // em
+constexpr double kMaxLoad = 26;           // em
+constexpr double kKeyOpacity = 0.5;       // of key bars
+constexpr Index kMaxClusterNames = 40;    // more clusters have ticks instead of names
 
 bool shows_clusters(const AttentionTap& tap) {
   const auto& counts = tap.result.extra_counts;
@@ -30,13 +30,13 @@ bool shows_clusters(const AttentionTap& tap) {
 }
 
 struct Routes {
-  std::vector<Index> query, key;  // cluster by token
+  std::vector<Index> query, key;  // cluster of each token
   TokenOrder queries, keys;
   Index clusters = 0;
   bool is_shared() const { return query == key; }
 };
 
-Routes routes_of(const HeadInput& in) {
+Routes head_routes(const HeadInput& in) {
   Routes routes;
   const auto& counts = in.tap.result.extra_counts;
   const auto row = [&](const char* name) {
@@ -75,7 +75,7 @@ Tensor cluster_rows(const Routes& routes) {
 }
 
 // Number of queries and keys in each cluster.  [1 or 2, c]
-Tensor loads(const Routes& routes) {
+Tensor cluster_loads(const Routes& routes) {
   const Tensor rows = cluster_rows(routes);
   Tensor result = Tensor::zeros({rows.dim(0), routes.clusters});
   for (Index side = 0; side < rows.dim(0); ++side) {
@@ -93,21 +93,21 @@ struct RoutingPlan {
 
 std::optional<RoutingPlan> plan_routing(const Page& page, const Box& inside, const HeadInput& in) {
   const double em = page.em(), step = step_height(page);
-  const Routes routes = routes_of(in);
+  const Routes routes = head_routes(in);
   const Tensor rows = cluster_rows(routes);
   TokenAxis tokens = query_axis(in.input.trace, in.tap);
   tokens.titles = {};
   RoutingPlan plan{
       routes,
-      place_strip(page, {inside.x, inside.y + step, inside.width, kRoutedShare * inside.height},
+      place_strip(page, {inside.x, inside.y + step, inside.width, kRoutedFraction * inside.height},
                   tokens, side_names(routes), rows, KindColours(rows)),
       {inside.x, inside.y, inside.width, step},
       {},
       {},
       {}};
   if (!(plan.strip.cells.width > 0)) return {};
-  const Box rest = below(inside, plan.strip.bottom() - inside.y + 0.5 * em);
-  std::tie(plan.bars, plan.attend) = split(page, rest, kLoadShare);
+  const Box area = below(inside, plan.strip.bottom() - inside.y + 0.5 * em);
+  std::tie(plan.bars, plan.attend) = split(page, area, kLoadFraction);
   const Box map_box = below(plan.attend, step);
   if (map_box.height < kMinRoutedMap * em || plan.bars.height < step + kMinLoad * em) return {};
   plan.map = place_matrix(
@@ -118,13 +118,13 @@ std::optional<RoutingPlan> plan_routing(const Page& page, const Box& inside, con
 }
 
 void draw_loads(Page& page, const RoutingPlan& plan) {
-  const Tensor load = loads(plan.routes);
-  const bool shared = plan.routes.is_shared();
+  const Tensor load = cluster_loads(plan.routes);
+  const bool is_shared = plan.routes.is_shared();
   Box box = draw_step(
       page, plan.bars, 2,
-      {shared ? "Count: tokens of each cluster"
-              : "Count: queries (left bars) and keys (pale) of each cluster",
-       shared ? "Count: the load of each cluster" : "Count: queries, keys (pale)", "Count"});
+      {is_shared ? "Count: tokens of each cluster"
+                 : "Count: queries (left bars) and keys (pale) of each cluster",
+       is_shared ? "Count: the load of each cluster" : "Count: queries, keys (pale)", "Count"});
   box.height = std::min(box.height, kMaxLoad * page.em());
   ChartAxis x{.least = -0.5,
               .most = static_cast<double>(plan.routes.clusters) - 0.5,
@@ -133,8 +133,8 @@ void draw_loads(Page& page, const RoutingPlan& plan) {
   for (Index c = 0; c < plan.routes.clusters && plan.routes.clusters <= kMaxClusterNames; ++c) {
     x.names.emplace_back(static_cast<double>(c), std::to_string(c));
   }
-  const float most = *std::max_element(load.begin(), load.end());
-  ChartAxis y = padded_axis(0, static_cast<double>(most), true);
+  const float max_load = *std::max_element(load.begin(), load.end());
+  ChartAxis y = padded_axis(0, static_cast<double>(max_load), true);
   y.titles = {"tokens"};
   y.whole = true;
   const Chart chart = place_chart(page, box, std::move(x), std::move(y));
@@ -143,10 +143,10 @@ void draw_loads(Page& page, const RoutingPlan& plan) {
   const auto sides = static_cast<double>(load.dim(0));
   for (Index side = 0; side < load.dim(0); ++side) {
     for (Index c = 0; c < load.dim(1); ++c) {
-      const double at =
+      const double centre =
           static_cast<double>(c) - 0.4 + 0.8 * (static_cast<double>(side) + 0.5) / sides;
       const Colour colour = plan.strip.colours(c);
-      draw_bar(page, chart, at, 0.8 / sides, static_cast<double>(load(side, c)),
+      draw_bar(page, chart, centre, 0.8 / sides, static_cast<double>(load(side, c)),
                side == 0 ? colour : translucent(colour, kKeyOpacity));
     }
   }
@@ -178,11 +178,11 @@ void draw_sorted_map(Page& page, RoutingPlan& plan, const HeadInput& in, Index m
 
 MechanismLayout draw_routing(Page& page, const Box& inside, const HeadInput& in) {
   std::optional<RoutingPlan> plan = plan_routing(page, inside, in);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
   layout.pair_at = [queries = plan->routes.queries, keys = plan->routes.keys,
-                    at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
-    const Pair pair = sorted_pair_at(at, queries, keys, p);
+                    map_pair_at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
+    const Pair pair = sorted_pair_at(map_pair_at, queries, keys, p);
     if (pair.query < 0) return std::nullopt;
     return pair;
   };
@@ -204,12 +204,12 @@ MechanismLayout draw_routing(Page& page, const Box& inside, const HeadInput& in)
 }
 
 std::vector<ViewData::Matrix> routing_numbers(const HeadInput& in) {
-  const Routes routes = routes_of(in);
+  const Routes routes = head_routes(in);
   const std::vector<std::string> labels = query_axis(in.input.trace, in.tap).labels;
   std::vector<std::string> clusters;
   for (Index c = 0; c < routes.clusters; ++c) clusters.push_back(std::to_string(c));
   return {{"cluster", cluster_rows(routes), side_names(routes), labels, {"side"}},
-          {"tokens in each cluster", loads(routes), side_names(routes), clusters, {"side"}},
+          {"tokens in each cluster", cluster_loads(routes), side_names(routes), clusters, {"side"}},
           {"weight, sorted", reordered(in.tap.attention(in.head), routes.queries, routes.keys),
            reordered(query_axis(in.input.trace, in.tap), routes.queries).labels,
            reordered(key_axis(in.input.trace, in.tap), routes.keys).labels}};

@@ -10,11 +10,11 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLane = 1.3;           // em
-constexpr double kTooth = 0.4;          // em: of a bracket
-constexpr double kBesideBracket = 0.5;  // em between bracket and name
-constexpr double kSeparated = 0.5;      // em: narrower cells have no separators
-constexpr double kWidestColumn = 6;     // em
+constexpr double kLane = 1.3;        // em
+constexpr double kTooth = 0.4;       // em: height of a bracket
+constexpr double kBracketGap = 0.5;  // em between bracket and name
+constexpr double kMinDivided = 0.5;  // em: narrower cells have no separators
+constexpr double kMaxColumn = 6;     // em
 
 // Adjacent tokens admitted by one rule, [first, last).
 struct Stretch {
@@ -40,14 +40,14 @@ Index TokenColumns::at(double x) const {
   return std::min(tokens.count() - 1, static_cast<Index>((x - left) / cell()));
 }
 
-TokenColumns place_columns(const Page& page, const Box& box, TokenAxis tokens, double most) {
+TokenColumns place_columns(const Page& page, const Box& box, TokenAxis tokens, double max_depth) {
   TokenColumns columns;
   columns.tokens = measured(page, std::move(tokens));
   columns.left = box.x;
   columns.top = box.y;
   columns.width =
-      std::min(box.width, static_cast<double>(columns.tokens.count()) * kWidestColumn * page.em());
-  columns.depth = axis_depth_top(page, columns.tokens, columns.width, most);
+      std::min(box.width, static_cast<double>(columns.tokens.count()) * kMaxColumn * page.em());
+  columns.depth = axis_depth_top(page, columns.tokens, columns.width, max_depth);
   return columns;
 }
 
@@ -81,10 +81,10 @@ void draw_rule_cells(Page& page, const Box& cells, const std::vector<int>& rules
   map.width = static_cast<double>(count);
   map.colour_map = kCategories;
   map.most = kLastCategory;
-  map.missing = not_allowed_colour(page.theme());
+  map.missing = excluded_colour(page.theme());
   page.add(std::move(map));
   const double cell = cells.width / static_cast<double>(count);
-  for (Index n = 1; n < count && cell >= kSeparated * page.em(); ++n) {
+  for (Index n = 1; n < count && cell >= kMinDivided * page.em(); ++n) {
     const double x = cells.x + static_cast<double>(n) * cell;
     page.add(Line{{{x, cells.y}, {x, cells.bottom()}}, page.theme().background, 1});
   }
@@ -106,15 +106,16 @@ namespace {
 // Draws the name next to the bracket if there is space, else centred in it.
 void draw_lane_name(Page& page, const TokenColumns& columns, double from, double to, double y,
                     const std::string& name) {
-  const double em = page.em(), size = page.small(), gap = kBesideBracket * em;
+  const double em = page.em(), size = page.small(), gap = kBracketGap * em;
   const double end = columns.left + columns.width;
   const std::string label = page.ellipsised(name, size, columns.width);
-  const double wide = page.width_of(label, size);
-  if (to + gap + wide <= end) return page.text({to + gap, y}, label, size);
-  if (from - gap - wide >= columns.left) return page.text({from - gap, y}, label, size, Align::End);
-  const double middle = std::clamp((from + to) / 2, columns.left + wide / 2,
-                                   std::max(end - wide / 2, columns.left + wide / 2));
-  page.add(FilledBox{{middle - wide / 2 - gap / 2, y - 0.55 * size, wide + gap, 1.1 * size},
+  const double width = page.width_of(label, size);
+  if (to + gap + width <= end) return page.text({to + gap, y}, label, size);
+  if (from - gap - width >= columns.left)
+    return page.text({from - gap, y}, label, size, Align::End);
+  const double middle = std::clamp((from + to) / 2, columns.left + width / 2,
+                                   std::max(end - width / 2, columns.left + width / 2));
+  page.add(FilledBox{{middle - width / 2 - gap / 2, y - 0.55 * size, width + gap, 1.1 * size},
                      page.theme().background});
   page.text({middle, y}, label, size, Align::Middle);
 }
@@ -126,20 +127,20 @@ void draw_lanes(Page& page, const TokenColumns& columns, double y, const std::ve
   const double em = page.em(), tooth = kTooth * em, half = columns.cell() / 2;
   const double inset = std::min(1.5, 0.2 * columns.cell());
   for (const auto& [rule, name] : lanes) {
-    const double line = y + lane_height(page) / 2;
+    const double mid = y + lane_height(page) / 2;
     y += lane_height(page);
     const std::vector<Stretch> stretches = stretches_of(rules, rule);
     if (stretches.empty()) continue;
     const Colour colour = rule_colour(static_cast<std::size_t>(rule));
     const double from = columns.centre(stretches.front().first) - half + inset;
     const double to = columns.centre(stretches.back().last - 1) + half - inset;
-    page.add(Line{{{from, line}, {to, line}}, translucent(colour, 0.45), 1.5});
+    page.add(Line{{{from, mid}, {to, mid}}, translucent(colour, 0.45), 1.5});
     for (const Stretch& stretch : stretches) {
       const double a = columns.centre(stretch.first) - half + inset;
       const double b = columns.centre(stretch.last - 1) + half - inset;
-      page.add(Line{{{a, line - tooth}, {a, line}, {b, line}, {b, line - tooth}}, colour, 2});
+      page.add(Line{{{a, mid - tooth}, {a, mid}, {b, mid}, {b, mid - tooth}}, colour, 2});
     }
-    draw_lane_name(page, columns, from, to, line, name);
+    draw_lane_name(page, columns, from, to, mid, name);
   }
 }
 

@@ -17,18 +17,18 @@ struct TokenColumns {
   double bottom() const { return top + depth; }
   double cell() const { return width / static_cast<double>(tokens.count()); }
   double centre(Index token) const { return left + (static_cast<double>(token) + 0.5) * cell(); }
-  Index at(double x) const;  // token at x; -1: outside
+  Index at(double x) const;  // token at x; -1 outside
 };
-// Places columns at the top left of `box`; `most`: maximum height of the labels.
-TokenColumns place_columns(const Page& page, const Box& box, TokenAxis tokens, double most);
+// Places columns at the top left of `box`. `max_depth`: of the labels.
+TokenColumns place_columns(const Page& page, const Box& box, TokenAxis tokens, double max_depth);
 void draw_columns(Page& page, const TokenColumns& columns, Index marked);
 
-// Replaces labels by indices, where space is short and the labels are drawn elsewhere.
+// Replaces labels by indices, if space is short and the labels are drawn elsewhere.
 TokenAxis with_index_labels(TokenAxis axis);
 
 // Box of a row of cells below the labels.
 Box cells_at(const TokenColumns& columns, double y, double height);
-// Draws the rule of each token; -1: excluded.
+// Draws a cell for each token in the colour of its rule; -1: excluded.
 void draw_rule_cells(Page& page, const Box& cells, const std::vector<int>& rules);
 // Outlines the cell of one token.
 void outline_cell(Page& page, const TokenColumns& columns, const Box& cells, Index token,

@@ -18,23 +18,24 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxLabels = 0.14;  // share of the height, for token labels above a line
+constexpr double kMaxLabels = 0.14;  // fraction of the height for token labels above a line
 constexpr double kRuleRow = 1.5;     // em
 constexpr double kMinRules = 9;      // em: map with axes
 constexpr std::size_t kMaxLanes = 4;
 constexpr double kGoodMap = 22;     // em: minimum map below the layers
 constexpr double kNamedMap = 30;    // em: lower maps have numbers instead of labels
-constexpr double kMaxLegend = 4.5;  // em
+constexpr double kMaxLegend = 4.5;  // em: height
 
 // Rule of a pair, or the kind of its key if one rule admits keys of several kinds.
 int rule_of_pair(const HeadInput& in, const ColumnKinds& kinds, Index query, Index key) {
   const int rule = rule_of_pair(in.tap, in.head, query, key);
-  return rule < 0 || kinds.kind.empty() ? rule : kinds.kind[static_cast<std::size_t>(key)];
+  return rule < 0 || kinds.by_column.empty() ? rule
+                                             : kinds.by_column[static_cast<std::size_t>(key)];
 }
 
 // Rules of a query's row or key's column; -1 for excluded pairs.
 std::vector<int> rules_of_query(const HeadInput& in, Index query) {
-  const ColumnKinds kinds = kinds_of(in.tap);
+  const ColumnKinds kinds = column_kinds(in.tap);
   std::vector<int> rules;
   for (Index key = 0; key < in.tap.keys(); ++key) {
     rules.push_back(rule_of_pair(in, kinds, query, key));
@@ -42,7 +43,7 @@ std::vector<int> rules_of_query(const HeadInput& in, Index query) {
   return rules;
 }
 std::vector<int> rules_of_key(const HeadInput& in, Index key) {
-  const ColumnKinds kinds = kinds_of(in.tap);
+  const ColumnKinds kinds = column_kinds(in.tap);
   std::vector<int> rules;
   for (Index query = 0; query < in.tap.queries(); ++query) {
     rules.push_back(rule_of_pair(in, kinds, query, key));
@@ -50,46 +51,46 @@ std::vector<int> rules_of_key(const HeadInput& in, Index key) {
   return rules;
 }
 std::vector<std::string> rule_names(const AttentionTap& tap) {
-  const ColumnKinds kinds = kinds_of(tap);
+  const ColumnKinds kinds = column_kinds(tap);
   return kinds.names.empty() ? tap.result.pattern->rules() : kinds.names;
 }
 
 // Legend of the rules that admit at least one pair of the head.
-std::vector<LegendEntry> legend_of(const Theme& theme, const HeadInput& in) {
+std::vector<LegendEntry> rules_legend(const Theme& theme, const HeadInput& in) {
   const std::vector<std::string> rules = rule_names(in.tap);
-  const bool by_kind = !kinds_of(in.tap).kind.empty();
+  const bool by_kind = !column_kinds(in.tap).by_column.empty();
   const PatternCounts counts = pattern_counts(in.tap, in.head);
   std::vector<LegendEntry> entries;
   for (std::size_t rule = 0; rule < std::max(rules.size(), counts.by_rule.size()); ++rule) {
     if (!by_kind && counts.by_rule[rule] == 0) continue;
     entries.push_back({rule_colour(rule), rule < rules.size() ? rules[rule] : "allowed"});
   }
-  if (counts.allowed < counts.all) entries.push_back({not_allowed_colour(theme), "not allowed"});
+  if (counts.allowed < counts.all) entries.push_back({excluded_colour(theme), "not allowed"});
   return entries;
 }
 
 // "Local window: Window w = 4, Dilation r = 1"; empty without parameters.
-std::string parameters_words(const HeadInput& in) {
+std::string describe_parameters(const HeadInput& in) {
   if (in.input.trace.is_imported) return "";
-  const Variant& v = variant(in.tap.variant.id);
-  std::string words;
-  for (const Parameter& p : v.parameters) {
+  const Variant& entry = variant(in.tap.variant.id);
+  std::string text;
+  for (const Parameter& p : entry.parameters) {
     const auto value = in.tap.variant.values.all().find(p.key);
     if (p.scope.training || value == in.tap.variant.values.all().end()) continue;
     const std::string symbol = p.symbol.empty() ? "" : " " + p.symbol;
-    words += (words.empty() ? "" : ",  ") + p.label + symbol + " = " + to_text(value->second);
+    text += (text.empty() ? "" : ",  ") + p.label + symbol + " = " + to_text(value->second);
   }
-  return words.empty() ? "" : v.label + ":  " + words;
+  return text.empty() ? "" : entry.label + ":  " + text;
 }
 
 double lines_height(const Page& page, const std::vector<std::string>& lines) {
   return static_cast<double>(lines.size()) * kLineHeight * page.small();
 }
 
-void draw_lines(Page& page, Point at, const std::vector<std::string>& lines) {
+void draw_lines(Page& page, Point corner, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
-    page.faint_text({at.x, at.y + kLineHeight / 2 * page.small()}, line, page.small());
-    at.y += kLineHeight * page.small();
+    page.faint_text({corner.x, corner.y + kLineHeight / 2 * page.small()}, line, page.small());
+    corner.y += kLineHeight * page.small();
   }
 }
 
@@ -108,8 +109,8 @@ struct RulesPlan {
   Pair initial{};                                    // illustrated without a pointer
   std::vector<std::string> summary{}, parameters{};  // lines
   Box sentence{}, row{}, column_sentence{}, column{}, layers_sentence{}, layers{}, legend{};
-  TokenColumns key_columns{}, query_columns{};  // queries: without labels if `same_tokens`
-  bool same_tokens = false;                     // queries and keys are the same tokens
+  TokenColumns key_columns{}, query_columns{};  // queries have no labels if `has_same_tokens`
+  bool has_same_tokens = false;                 // queries and keys are the same tokens
   double lanes_top = 0;
   std::optional<LayerChain> chain{};
   Index layer_count = 0;
@@ -117,7 +118,7 @@ struct RulesPlan {
   // Next to the map, if there is space: layers until a key reaches a query.
   Box reach_sentence{}, reach_legend{};
   MatrixPlot reach_map{};
-  Box heads{};  // alternatively the patterns of all heads, with a sentence
+  Box heads{};  // instead of it: patterns of all heads, including a sentence
 };
 
 // Rules that admit keys of the query, with their names.
@@ -135,18 +136,19 @@ std::vector<std::pair<int, std::string>> rule_lanes(const HeadInput& in,
 
 // Maximum number of lanes over all queries, so that the layout does not depend on the pointer.
 std::size_t max_lanes(const HeadInput& in) {
-  if (const ColumnKinds kinds = kinds_of(in.tap); !kinds.kind.empty()) return kinds.names.size();
+  if (const ColumnKinds kinds = column_kinds(in.tap); !kinds.by_column.empty())
+    return kinds.names.size();
   const Pattern& pattern = *in.tap.result.pattern;
-  std::size_t most = 0;
+  std::size_t max_count = 0;
   for (Index i = 0; i < pattern.queries(); ++i) {
     std::set<std::int32_t> rules;
     for (const Run& run : pattern.row(pattern.heads() > 1 ? in.head : 0, i)) rules.insert(run.rule);
-    most = std::max(most, rules.size());
+    max_count = std::max(max_count, rules.size());
   }
-  return std::min(most, kMaxLanes);
+  return std::min(max_count, kMaxLanes);
 }
 
-// The illustrated pair: the pinned one, else a query with keys on both sides, if any.
+// The illustrated pair: the pinned one, else, if possible, a query with keys on both sides.
 Pair default_pair(const HeadInput& in) {
   const ViewSettings& settings = in.input.session.view;
   if (settings.pinned_query >= 0 || settings.pinned_key >= 0 || in.tap.causal ||
@@ -156,29 +158,29 @@ Pair default_pair(const HeadInput& in) {
   return focus_of(in.input, in.tap, in.head, Pair{(2 * in.tap.queries()) / 3, -1});
 }
 
-// Places the two lines of tokens from `y`; returns the lower edge.
+// Places the two lines of tokens, the upper one at `y`. Returns the lower edge.
 double place_lines(const Page& page, const Box& inside, double y, const HeadInput& in,
                    RulesPlan& plan) {
   const double em = page.em(), step = step_height(page);
   const LayerMargins margins = layer_margins(page, inside.width);
   const double width = inside.width - margins.left - margins.right;
-  const double labels = kMaxLabels * inside.height;
-  const double lanes = static_cast<double>(max_lanes(in)) * lane_height(page);
+  const double max_depth = kMaxLabels * inside.height;
+  const double lanes_height = static_cast<double>(max_lanes(in)) * lane_height(page);
   TokenAxis keys = key_axis_with_tokens(in), queries = query_axis(in.input.trace, in.tap);
-  plan.same_tokens = queries.labels == keys.labels && keys.bands.empty();
+  plan.has_same_tokens = queries.labels == keys.labels && keys.bands.empty();
   keys.titles = queries.titles = {};
   plan.sentence = {inside.x, y, inside.width, step};
-  plan.key_columns =
-      place_columns(page, {inside.x + margins.left, y + step, width, 0}, std::move(keys), labels);
+  plan.key_columns = place_columns(page, {inside.x + margins.left, y + step, width, 0},
+                                   std::move(keys), max_depth);
   plan.row = cells_at(plan.key_columns, plan.key_columns.bottom(), kRuleRow * em);
   plan.lanes_top = plan.row.bottom() + 0.15 * em;
-  y = plan.lanes_top + lanes + 0.3 * em;
+  y = plan.lanes_top + lanes_height + 0.3 * em;
   plan.column_sentence = {inside.x, y, inside.width, step};
   y += step;
   plan.query_columns = plan.key_columns;
-  if (!plan.same_tokens) {
+  if (!plan.has_same_tokens) {
     plan.query_columns =
-        place_columns(page, {inside.x + margins.left, y, width, 0}, std::move(queries), labels);
+        place_columns(page, {inside.x + margins.left, y, width, 0}, std::move(queries), max_depth);
     y = plan.query_columns.bottom();
   }
   plan.column = cells_at(plan.query_columns, y, kRuleRow * em);
@@ -187,28 +189,28 @@ double place_lines(const Page& page, const Box& inside, double y, const HeadInpu
 
 // True if heads of the group have different patterns that can be shown side by side.
 bool heads_differ(const HeadInput& in) {
-  constexpr Index kMostPairs = Index{1} << 20;
+  constexpr Index kMaxHeadPairs = Index{1} << 20;
   const Pattern& pattern = *in.tap.result.pattern;
   return pattern.heads() > 1 && !in.tap.result.mask.defined() &&
-         pattern.queries() <= kMostPairs / pattern.keys();
+         pattern.queries() <= kMaxHeadPairs / pattern.keys();
 }
 
-// Draws small patterns of the group's heads, the shown one outlined. Returns the lower edge.
+// Draws small patterns of the group's heads, and outlines the selected one. Returns the lower edge.
 double draw_heads_patterns(Page& page, const Box& box, const HeadInput& in, int number) {
-  constexpr double kBetweenHeads = 0.8, kHeadName = 1.3, kSmallest = 3;  // em
+  constexpr double kBetweenHeads = 0.8, kHeadName = 1.3, kMinSide = 3;  // em
   const double em = page.em();
   const Box inside =
       draw_step(page, box, number, {"Each head has its own pattern", "One per head", "All heads"});
   const Pattern& pattern = *in.tap.result.pattern;
   const auto heads = static_cast<double>(pattern.heads());
   double side = 0, columns = 1;  // maximised
-  for (double across = 1; across <= heads; ++across) {
-    const double down = std::ceil(heads / across);
-    const double fits = std::min((inside.width - (across - 1) * kBetweenHeads * em) / across,
-                                 inside.height / down - (kHeadName + kBetweenHeads) * em);
-    if (fits > side) std::tie(side, columns) = std::pair{fits, across};
+  for (double count = 1; count <= heads; ++count) {
+    const double rows = std::ceil(heads / count);
+    const double max_side = std::min((inside.width - (count - 1) * kBetweenHeads * em) / count,
+                                     inside.height / rows - (kHeadName + kBetweenHeads) * em);
+    if (max_side > side) std::tie(side, columns) = std::pair{max_side, count};
   }
-  if (side < kSmallest * em) return inside.y;
+  if (side < kMinSide * em) return inside.y;
   for (Index head = 0; head < pattern.heads(); ++head) {
     const double column = std::fmod(static_cast<double>(head), columns);
     const double row = std::floor(static_cast<double>(head) / columns);
@@ -225,7 +227,7 @@ double draw_heads_patterns(Page& page, const Box& box, const HeadInput& in, int 
     map.width = static_cast<double>(pattern.keys());
     map.colour_map = kCategories;
     map.most = 255;  // rule n gets colour n, see ColourMap::Kind
-    map.missing = not_allowed_colour(page.theme());
+    map.missing = excluded_colour(page.theme());
     page.add(std::move(map));
     page.add(OutlinedBox{cell, head == in.head ? page.theme().accent : page.theme().line,
                          head == in.head ? 2.5 : 1.0});
@@ -233,16 +235,16 @@ double draw_heads_patterns(Page& page, const Box& box, const HeadInput& in, int 
   return inside.y + std::ceil(heads / columns) * (side + (kHeadName + kBetweenHeads) * em);
 }
 
-// Splits the box for two maps side by side, or one.
-std::pair<Box, Box> halves(const Page& page, const Box& inside, bool two) {
+// Splits the box for two maps side by side; the second box is empty unless two are needed and fit.
+std::pair<Box, Box> halves(const Page& page, const Box& inside, bool has_two) {
   constexpr double kMinHalf = 19, kBetween = 1.5;  // em
   Box left = inside, right{};
-  const double half = (inside.width - kBetween * page.em()) / 2;
-  if (!two || half < kMinHalf * page.em()) return {left, right};
-  left.width = half;
+  const double half_width = (inside.width - kBetween * page.em()) / 2;
+  if (!has_two || half_width < kMinHalf * page.em()) return {left, right};
+  left.width = half_width;
   right = inside;
-  right.x = inside.right() - half;
-  right.width = half;
+  right.x = inside.right() - half_width;
+  right.width = half_width;
   return {left, right};
 }
 
@@ -253,36 +255,36 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const H
   plan.summary = summary_lines(page, inside, in);
   const double lines_end =
       place_lines(page, inside, inside.y + lines_height(page, plan.summary), in, plan);
-  if (const std::string words = parameters_words(in); !words.empty()) {
-    plan.parameters = page.wrapped(words, page.small(), inside.width, 2);
+  if (const std::string text = describe_parameters(in); !text.empty()) {
+    plan.parameters = page.wrapped(text, page.small(), inside.width, 2);
   }
   double top = lines_end;
-  if (plan.same_tokens) {
+  if (plan.has_same_tokens) {
     plan.chain = LayerChain::create(in.input.trace, in.input.part(), head_in_layer(in));
   }
   if (plan.chain) plan.layer_count = layers_to_show(in.input, *plan.chain);
-  if (plan.layer_count < 2) plan.chain.reset();  // a single layer connects all pairs
+  if (plan.layer_count < 2) plan.chain.reset();  // a single layer reaches all keys
   const bool shows_heads = !plan.chain && heads_differ(in);
   const auto [left, right] = halves(page, inside, plan.chain.has_value() || shows_heads);
-  const double legend =
-      std::min(legend_height(page, legend_of(page.theme(), in), left.width), kMaxLegend * em);
-  const double map_header = step + legend + lines_height(page, plan.parameters);
+  const double legend_space =
+      std::min(legend_height(page, rules_legend(page.theme(), in), left.width), kMaxLegend * em);
+  const double map_header = step + legend_space + lines_height(page, plan.parameters);
   if (plan.chain) {
-    const double least = step + min_layers_height(page, plan.layer_count);
+    const double min_height = step + min_layers_height(page, plan.layer_count);
     const double spare = inside.bottom() - top - map_header - kGoodMap * em;
-    if (spare >= least) {
+    if (spare >= min_height) {
       plan.layers_sentence = {inside.x, top, inside.width, step};
       plan.layers = {inside.x, top + step, inside.width,
                      layers_height(page, plan.layer_count, std::min(0.8 * spare, spare - step))};
       top = plan.layers.bottom() + 0.4 * em;
     }
   }
-  plan.legend = {left.x, top + step, left.width, legend};
+  plan.legend = {left.x, top + step, left.width, legend_space};
   const double map_top = plan.legend.bottom() + lines_height(page, plan.parameters);
   const Box map_box{left.x, map_top, left.width, inside.bottom() - map_top};
   if (inside.width < kMinRules * em || lines_end > inside.bottom()) return {};
   if (map_box.height < kMinRules * em) return plan;
-  if (plan.same_tokens && map_box.height < kNamedMap * em) {
+  if (plan.has_same_tokens && map_box.height < kNamedMap * em) {
     query = with_index_labels(std::move(query));
     key = with_index_labels(std::move(key));
   }
@@ -292,7 +294,7 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const H
     plan.heads = {right.x, top, right.width, map_box.bottom() - top};
   } else if (right.width > 0) {
     plan.reach_sentence = {right.x, top, right.width, step};
-    plan.reach_legend = {right.x, top + step, right.width, legend};
+    plan.reach_legend = {right.x, top + step, right.width, legend_space};
     plan.reach_map =
         place_matrix(page, {right.x, map_top, right.width, map_box.height}, query, key, 0);
   }
@@ -316,8 +318,8 @@ std::function<std::optional<Pair>(Point)> pair_hit_test(const RulesPlan& plan) {
       };
 }
 
-std::string token_name(const std::vector<std::string>& labels, Index at) {
-  return "“" + labels[static_cast<std::size_t>(at)] + "” (" + std::to_string(at) + ")";
+std::string token_name(const std::vector<std::string>& labels, Index token) {
+  return "“" + labels[static_cast<std::size_t>(token)] + "” (" + std::to_string(token) + ")";
 }
 
 bool weights_fit(const Page& page, const Box& cells, std::size_t count) {
@@ -326,22 +328,22 @@ bool weights_fit(const Page& page, const Box& cells, std::size_t count) {
 
 void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vector<int>& row,
                     const std::vector<int>& column) {
-  const auto share = [](const std::vector<int>& rules) {
+  const auto count_text = [](const std::vector<int>& rules) {
     const auto allowed = std::ranges::count_if(rules, [](int rule) { return rule >= 0; });
     return std::to_string(allowed) + " of " + std::to_string(rules.size());
   };
   const std::string query = token_name(plan.queries, pair.query),
                     key = token_name(plan.keys, pair.key);
-  draw_step(
-      page, plan.sentence, 1,
-      {"The query " + query + " can attend to " + share(row) + " keys, each by a rule" +
-           (weights_fit(page, plan.row, row.size()) ? "; the numbers are its weights" : ""),
-       "The query " + query + " can attend to " + share(row) + " keys, each by a rule",
-       "The query " + query + " can attend to " + share(row), query + ": " + share(row), query});
-  draw_step(
-      page, plan.column_sentence, 2,
-      {"The key " + key + " can be attended to by " + share(column) + " queries",
-       "The key " + key + " is attended to by " + share(column), key + ": " + share(column), key});
+  draw_step(page, plan.sentence, 1,
+            {"The query " + query + " can attend to " + count_text(row) + " keys, each by a rule" +
+                 (weights_fit(page, plan.row, row.size()) ? "; the numbers are its weights" : ""),
+             "The query " + query + " can attend to " + count_text(row) + " keys, each by a rule",
+             "The query " + query + " can attend to " + count_text(row),
+             query + ": " + count_text(row), query});
+  draw_step(page, plan.column_sentence, 2,
+            {"The key " + key + " can be attended to by " + count_text(column) + " queries",
+             "The key " + key + " is attended to by " + count_text(column),
+             key + ": " + count_text(column), key});
 }
 
 void write_weights(Page& page, const Box& cells, const std::vector<int>& rules,
@@ -359,13 +361,13 @@ void write_weights(Page& page, const Box& cells, const std::vector<int>& rules,
   }
 }
 
-// Draws the labels next to the lines, in the colours of query and key.
+// Draws the name of a line to its left.
 void draw_line_name(Page& page, const Box& inside, const Box& cells, const std::string& text,
                     Colour colour) {
-  const double most = cells.x - inside.x - 0.8 * page.em();
-  if (most < 3 * page.em()) return;
+  const double max_width = cells.x - inside.x - 0.8 * page.em();
+  if (max_width < 3 * page.em()) return;
   page.add(Text{{cells.x - 0.8 * page.em(), cells.y + cells.height / 2},
-                page.ellipsised(text, page.small(), most, true),
+                page.ellipsised(text, page.small(), max_width, true),
                 colour,
                 page.small(),
                 Align::End,
@@ -379,23 +381,23 @@ void draw_token_lines(Page& page, const Box& inside, const RulesPlan& plan, cons
   draw_columns(page, plan.key_columns, pair.key);
   draw_rule_cells(page, plan.row, row);
   write_weights(page, plan.row, row, attention_row(in.tap, in.head, pair.query));
-  if (plan.same_tokens) outline_cell(page, plan.key_columns, plan.row, pair.query, query_ink);
-  if (pair.key != pair.query || !plan.same_tokens) {
+  if (plan.has_same_tokens) outline_cell(page, plan.key_columns, plan.row, pair.query, query_ink);
+  if (pair.key != pair.query || !plan.has_same_tokens) {
     outline_cell(page, plan.key_columns, plan.row, pair.key, key_ink);
   }
   draw_line_name(page, inside, plan.row, "its keys", query_ink);
   draw_lanes(page, plan.key_columns, plan.lanes_top, row, rule_lanes(in, row));
-  if (!plan.same_tokens) draw_columns(page, plan.query_columns, pair.query);
+  if (!plan.has_same_tokens) draw_columns(page, plan.query_columns, pair.query);
   draw_rule_cells(page, plan.column, column);
-  if (plan.same_tokens && pair.key != pair.query) {
+  if (plan.has_same_tokens && pair.key != pair.query) {
     outline_cell(page, plan.query_columns, plan.column, pair.key, key_ink);
   }
   outline_cell(page, plan.query_columns, plan.column, pair.query, query_ink);
   draw_line_name(page, inside, plan.column, "its queries", key_ink);
 }
 
-// A click on a token pins it.
-std::vector<Handle> handles_of(const RulesPlan& plan) {
+// Handles that pin the tokens of both lines.
+std::vector<Handle> pin_handles(const RulesPlan& plan) {
   constexpr Index kMaxTokens = 512;
   std::vector<Handle> handles;
   const auto add = [&](const TokenColumns& columns, const Box& area, bool is_query) {
@@ -405,8 +407,8 @@ std::vector<Handle> handles_of(const RulesPlan& plan) {
       handles.push_back(
           {.area = {x, area.y, columns.cell(), area.height},
            .help = is_query ? "Click to pin it as the query" : "Click to pin it as the key",
-           .click = [n, is_query](Session& e) {
-             Index& pinned = is_query ? e.view.pinned_query : e.view.pinned_key;
+           .click = [n, is_query](Session& session) {
+             Index& pinned = is_query ? session.view.pinned_query : session.view.pinned_key;
              pinned = pinned == n ? -1 : n;
            }});
     }
@@ -420,25 +422,25 @@ std::vector<Handle> handles_of(const RulesPlan& plan) {
 void draw_receptive_field(Page& page, const RulesPlan& plan, const HeadInput& in, Pair pair) {
   if (!plan.chain || !(plan.layers.height > 0)) return;
   const ViewSettings& settings = in.input.session.view;
-  // A directly attended key does not illustrate paths.
+  // A key that the query attends to directly does not illustrate paths.
   const bool is_selected = in.input.interaction.pointer || settings.pinned_key >= 0;
   const bool is_indirect = is_selected && rule_of_pair(in.tap, in.head, pair.query, pair.key) < 0;
   if (!is_indirect) pair.key = farthest_key(*plan.chain, pair.query, plan.layer_count);
   const ReceptiveField field = receptive_field(*plan.chain, pair.query, pair.key, plan.layer_count);
   draw_step(
       page, plan.layers_sentence, 3,
-      path_words(field, token_name(plan.queries, pair.query), token_name(plan.keys, pair.key)));
+      describe_path(field, token_name(plan.queries, pair.query), token_name(plan.keys, pair.key)));
   draw_layers(page, plan.key_columns, plan.layers, *plan.chain, field, pair, plan.layers.x);
 }
 
-HeatMap cells_of_every_pair(const HeadInput& in, const MatrixPlot& map) {
+HeatMap every_pair_cells(const HeadInput& in, const MatrixPlot& map) {
   HeatMap cells = rule_cells(in.input, map, in.tap, in.head);
-  const ColumnKinds kinds = kinds_of(in.tap);
-  if (kinds.kind.empty() || cells.values.dim(1) != in.tap.keys()) return cells;
+  const ColumnKinds kinds = column_kinds(in.tap);
+  if (kinds.by_column.empty() || cells.values.dim(1) != in.tap.keys()) return cells;
   Tensor values = cells.values.copy();
   for (Index n = 0; n < values.size(); ++n) {
     const auto column = static_cast<std::size_t>(n % in.tap.keys());
-    if (!std::isnan(values[n])) values[n] = static_cast<float>(kinds.kind[column]);
+    if (!std::isnan(values[n])) values[n] = static_cast<float>(kinds.by_column[column]);
   }
   cells.values = values;
   return cells;
@@ -452,11 +454,11 @@ double draw_every_pair(Page& page, RulesPlan& plan, const HeadInput& in, Pair pa
       page, {plan.legend.x, plan.legend.y - step, plan.legend.width, step}, number++,
       {"Rules of every pair; the query's row and the key's column are outlined",
        "Every pair, the row and the column outlined", "Every pair, by its rule", "Every pair"});
-  draw_legend(page, legend_of(page.theme(), in), plan.legend);
+  draw_legend(page, rules_legend(page.theme(), in), plan.legend);
   draw_lines(page, {plan.legend.x, plan.legend.bottom()}, plan.parameters);
   plan.map.pinned_row = pair.query;
   plan.map.pinned_column = pair.key;
-  page.add(cells_of_every_pair(in, plan.map));
+  page.add(every_pair_cells(in, plan.map));
   draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
   const double bottom = plan.map.bottom(page);
   if (plan.heads.width > 0) {
@@ -471,10 +473,10 @@ double draw_every_pair(Page& page, RulesPlan& plan, const HeadInput& in, Pair pa
 
 MechanismLayout draw_rules(Page& page, const Box& inside, const HeadInput& in) {
   std::optional<RulesPlan> plan = plan_rules(page, inside, in);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
   layout.pair_at = pair_hit_test(*plan);
-  layout.handles = handles_of(*plan);
+  layout.handles = pin_handles(*plan);
   const std::optional<Point>& pointer = in.input.interaction.pointer;
   const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->initial) : plan->initial;
   const std::vector<int> row = rules_of_query(in, pair.query), column = rules_of_key(in, pair.key);
@@ -497,7 +499,7 @@ Tensor as_row(const std::vector<int>& rules) {
   return numbers;
 }
 
-// Exported numbers: rule index of each pair in the row and the column; NaN: excluded.
+// Exported numbers: index of the rule of each pair in the row and the column; NaN: excluded.
 std::vector<ViewData::Matrix> rule_numbers(const HeadInput& in) {
   const Pair pair = focus_of(in.input, in.tap, in.head);
   const std::vector<std::string> queries = query_axis(in.input.trace, in.tap).labels;

@@ -16,13 +16,13 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxSettling = 2048;   // tokens
-constexpr double kMinPart = 9;         // em
-constexpr double kPlaneShare = 0.5;    // share of the width
-constexpr double kWeightsShare = 0.5;  // share of the height next to the plane
-constexpr double kMaxStepRow = 2;      // em
-constexpr double kSettled = 0.5;       // weight of a key to which a query has converged
-constexpr double kPlaneMargin = 0.08;  // share of the range
+constexpr Index kMaxSettling = 2048;      // tokens
+constexpr double kMinPart = 9;            // em: width and height
+constexpr double kPlaneFraction = 0.5;    // fraction of the width
+constexpr double kWeightsFraction = 0.5;  // fraction of the height next to the plane
+constexpr double kMaxStepRow = 2;         // em
+constexpr double kMinSettled = 0.5;       // weight of a key to which a query has converged
+constexpr double kPlaneMargin = 0.08;     // fraction of the range
 
 bool shows_settling(const AttentionTap& tap) {
   return settling_refusal(tap).empty() && tap.queries() <= kMaxSettling &&
@@ -33,7 +33,7 @@ struct SettlingPlan {
   Settling settling;
   Index query = 0;
   TokenLine line;
-  Box sentence, plane, weights, energy;  // the last three include their sentences
+  Box sentence, plane, weights, energy;  // all but the first include their sentences
 };
 
 // Number of steps of each query.  [L]
@@ -53,10 +53,11 @@ std::optional<SettlingPlan> plan_settling(const Page& page, const Box& inside,
   const Tensor counts = step_counts(in);
   plan.line = place_token_line(page, below(inside, step), query_axis(in.input.trace, in.tap),
                                {{"steps", counts, range_of_numbers(page, counts)}});
-  const Box rest = below(inside, plan.line.bottom() - inside.y + 0.8 * em);
+  const Box area = below(inside, plan.line.bottom() - inside.y + 0.8 * em);
   Box right_part;
-  std::tie(plan.plane, right_part) = split(page, rest, kPlaneShare);
-  plan.weights = {right_part.x, right_part.y, right_part.width, kWeightsShare * right_part.height};
+  std::tie(plan.plane, right_part) = split(page, area, kPlaneFraction);
+  plan.weights = {right_part.x, right_part.y, right_part.width,
+                  kWeightsFraction * right_part.height};
   plan.energy = below(right_part, plan.weights.height + 0.5 * em);
   if (plan.plane.width < kMinPart * em || plan.plane.height < step + kMinPart * em) return {};
   if (plan.weights.height < step + kMinPart * em) return {};
@@ -90,28 +91,28 @@ Chart place_plane(const Box& box, const std::vector<std::pair<double, double>>& 
 class PlaneLabels {
  public:
   PlaneLabels(Page& page, const Box& box) : page_(page), box_(box) {}
-  void add(Point at, const std::string& text, bool bold, Colour colour) {
-    const double size = bold ? page_.em() : page_.small();
-    const double width = page_.width_of(text, size, bold), gap = 0.55 * page_.em();
-    for (const bool right : {true, false}) {
-      const Box box{right ? at.x + gap : at.x - gap - width, at.y - 0.65 * size, width, 1.3 * size};
+  void add(Point p, const std::string& text, bool is_bold, Colour colour) {
+    const double size = is_bold ? page_.em() : page_.small();
+    const double width = page_.width_of(text, size, is_bold), gap = 0.55 * page_.em();
+    for (const bool is_right : {true, false}) {
+      const Box box{is_right ? p.x + gap : p.x - gap - width, p.y - 0.65 * size, width, 1.3 * size};
       if (box.x < box_.x || box.right() > box_.right() || box.y < box_.y ||
           box.bottom() > box_.bottom()) {
         continue;
       }
-      if (std::ranges::any_of(occupied_, [&](const Box& other) {
-            return box.x < other.right() && other.x < box.right() && box.y < other.bottom() &&
-                   other.y < box.bottom();
+      if (std::ranges::any_of(occupied_, [&](const Box& label) {
+            return box.x < label.right() && label.x < box.right() && box.y < label.bottom() &&
+                   label.y < box.bottom();
           })) {
         continue;
       }
       occupied_.push_back(box);
-      page_.add(Text{{box.x, at.y}, text, colour, size, Align::Start, 0, bold});
+      page_.add(Text{{box.x, p.y}, text, colour, size, Align::Start, 0, is_bold});
       return;
     }
   }
-  void reserve(Point at, double radius) {
-    occupied_.push_back({at.x - radius, at.y - radius, 2 * radius, 2 * radius});
+  void reserve(Point p, double radius) {
+    occupied_.push_back({p.x - radius, p.y - radius, 2 * radius, 2 * radius});
   }
 
  private:
@@ -121,7 +122,7 @@ class PlaneLabels {
 };
 
 // Indices into Settling::keys by descending weight in the last step.
-std::vector<std::size_t> by_weight(const Settling& settling) {
+std::vector<std::size_t> keys_by_weight(const Settling& settling) {
   std::vector<std::size_t> order(settling.keys.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t n) {
@@ -139,39 +140,39 @@ void draw_plane(Page& page, const SettlingPlan& plan, const HeadInput& in,
       {"Move: " + word + " starts at its query q and moves to the weighted mean of the keys",
        "Move: " + word + " moves from q towards keys", "Move towards keys", "Move"});
   const Plane plane(settling.patterns);
-  const auto keys = plane.places(settling.patterns), path = plane.places(settling.states);
-  std::vector<std::pair<double, double>> all = keys;
-  all.insert(all.end(), path.begin(), path.end());
+  const auto keys = plane.project(settling.patterns), path = plane.project(settling.states);
+  std::vector<std::pair<double, double>> points = keys;
+  points.insert(points.end(), path.begin(), path.end());
   const Box inner{box.x, box.y, box.width, box.height - 1.6 * em};
-  const Chart chart = place_plane(inner, all);
-  const auto at = [&](const std::pair<double, double>& p) {
+  const Chart chart = place_plane(inner, points);
+  const auto pixel_of = [&](const std::pair<double, double>& p) {
     return Point{chart.at_x(p.first), chart.at_y(p.second)};
   };
   page.add(OutlinedBox{inner, page.theme().line, 1});
   PlaneLabels labels(page, inner);
   for (std::size_t n = 0; n < keys.size(); ++n) {
-    page.add(disc(at(keys[n]), 0.28 * em, page.theme().faint_text));
+    page.add(disc(pixel_of(keys[n]), 0.28 * em, page.theme().faint_text));
   }
   std::vector<Point> line;
-  for (const auto& p : path) line.push_back(at(p));
+  for (const auto& p : path) line.push_back(pixel_of(p));
   page.add(Line{line, page.theme().accent, 2});
   for (std::size_t t = 0; t < line.size(); ++t) {
-    const bool end = t == 0 || t + 1 == line.size();
-    page.add(disc(line[t], (end ? 0.42 : 0.25) * em, page.theme().accent));
+    const bool is_end = t == 0 || t + 1 == line.size();
+    page.add(disc(line[t], (is_end ? 0.42 : 0.25) * em, page.theme().accent));
     labels.reserve(line[t], 0.3 * em);
   }
   labels.add(line.front(), "q", true, page.theme().accent);
   const std::string last = std::to_string(settling.steps());
-  const bool settles =
-      static_cast<double>(settling.weights(settling.steps() - 1, settling.nearest)) > kSettled;
+  const bool is_near =
+      static_cast<double>(settling.weights(settling.steps() - 1, settling.nearest)) > kMinSettled;
   const std::string key = key_label(in.input.trace, in.tap, settling.nearest);
   const std::string after = settling.steps() == 1 ? "after 1 step" : "after " + last + " steps";
-  labels.add(line.back(), after + (settles ? ", at “" + key + "”" : ""), true, page.theme().accent);
-  for (const std::size_t n : by_weight(settling)) {
-    labels.add(at(keys[n]), key_label(in.input.trace, in.tap, settling.keys[n]), false,
+  labels.add(line.back(), after + (is_near ? ", at “" + key + "”" : ""), true, page.theme().accent);
+  for (const std::size_t n : keys_by_weight(settling)) {
+    labels.add(pixel_of(keys[n]), key_label(in.input.trace, in.tap, settling.keys[n]), false,
                page.theme().text);
   }
-  const std::string share = percent(plane.share());
+  const std::string share = percent(plane.explained_fraction());
   page.faint_text({box.x, box.bottom() - 0.6 * em},
                   page.fitting({"keys projected to their first two principal components: " + share +
                                     " of the variance",
@@ -180,27 +181,27 @@ void draw_plane(Page& page, const SettlingPlan& plan, const HeadInput& in,
                   page.small());
 }
 
-std::vector<std::string> weights_words(const SettlingPlan& plan, const HeadInput& in) {
+std::vector<std::string> settled_texts(const SettlingPlan& plan, const HeadInput& in) {
   const Settling& settling = plan.settling;
   const std::string key = "“" + key_label(in.input.trace, in.tap, settling.nearest) + "”";
   const double weight =
       static_cast<double>(settling.weights(settling.steps() - 1, settling.nearest));
-  const std::string share = percent(weight);
-  const char* end = weight > kSettled ? "settles on " : "remains between keys, mostly at ";
-  return {std::string("Weigh: ") + end + key + " with " + share + " of the weight",
-          end + key + ", " + share, "Weigh " + key, "Weigh"};
+  const std::string percentage = percent(weight);
+  const char* end = weight > kMinSettled ? "settles on " : "remains between keys, mostly at ";
+  return {std::string("Weigh: ") + end + key + " with " + percentage + " of the weight",
+          end + key + ", " + percentage, "Weigh " + key, "Weigh"};
 }
 
 // Draws the weights: rows are steps, columns are keys.
 void draw_weights(Page& page, const SettlingPlan& plan, const HeadInput& in) {
   const double em = page.em();
   const Settling& settling = plan.settling;
-  const Box box = draw_step(page, plan.weights, 3, weights_words(plan, in));
+  const Box box = draw_step(page, plan.weights, 3, settled_texts(plan, in));
   TokenAxis keys = key_axis(in.input.trace, in.tap);
   keys.titles = {};
   const std::string title = "step";
-  const double left = page.width_of(title, page.small()) + em, bar = colour_bar_width(page);
-  const double width = box.width - left - bar;
+  const double left = page.width_of(title, page.small()) + em, bar_width = colour_bar_width(page);
+  const double width = box.width - left - bar_width;
   const double top = axis_depth_top(page, keys, width, std::min(5.5 * em, 0.5 * box.height));
   const auto rows = static_cast<double>(settling.steps());
   const double height = std::min(box.height - top, kMaxStepRow * em * rows);
@@ -209,13 +210,13 @@ void draw_weights(Page& page, const SettlingPlan& plan, const HeadInput& in) {
   draw_axis_top(page, keys, {0, static_cast<double>(keys.count()), cells.x, cells.width}, cells.y,
                 top, settling.nearest);
   draw_panel(page, cells, settling.weights, range);
-  const Index every = label_step(height / rows, page.small() * kLineHeight);
-  for (Index t = 0; t < settling.steps(); t += every) {
+  const Index label_distance = label_step(height / rows, page.small() * kLineHeight);
+  for (Index t = 0; t < settling.steps(); t += label_distance) {
     const double y = cells.y + (static_cast<double>(t) + 0.5) * height / rows;
     page.text({cells.x - 0.5 * em, y}, (t == 0 ? "step " : "") + std::to_string(t + 1),
               page.small(), Align::End);
   }
-  draw_colour_bar(page, {cells.right(), cells.y, bar, std::max(height, 5 * em)}, range,
+  draw_colour_bar(page, {cells.right(), cells.y, bar_width, std::max(height, 5 * em)}, range,
                   {"weight", ""});
 }
 
@@ -227,11 +228,11 @@ void draw_energy(Page& page, const SettlingPlan& plan) {
                 {has_energy ? "Energy: no step increases it" : "With β ≤ 0 there is no energy",
                  has_energy ? "Energy decreases" : "No energy", "Energy"});
   if (!has_energy) return;
-  const auto [least, most] = std::ranges::minmax(settling.energy);
+  const auto [min_energy, max_energy] = std::ranges::minmax(settling.energy);
   ChartAxis x = padded_axis(0, static_cast<double>(settling.steps()), true);
   x.titles = {"steps made"};
   x.whole = true;
-  ChartAxis y = padded_axis(least, most, false);
+  ChartAxis y = padded_axis(min_energy, max_energy, false);
   y.titles = {"energy", ""};
   const Chart chart = place_chart(page, box, std::move(x), std::move(y));
   if (chart.empty()) return;
@@ -248,7 +249,7 @@ void draw_energy(Page& page, const SettlingPlan& plan) {
 
 MechanismLayout draw_settling(Page& page, const Box& inside, const HeadInput& in) {
   std::optional<SettlingPlan> plan = plan_settling(page, inside, in);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
   layout.pair_at = token_hit_test(plan->line);
   if (in.input.interaction.pointer) {

@@ -14,17 +14,17 @@
 namespace attnscope {
 namespace {
 
-constexpr double kStageShare = 0.22;   // share of the height: matrices with titles
-constexpr double kStageTitle = 1.5;    // em
-constexpr double kStageEdge = 0.6;     // em: block colours along a matrix
-constexpr double kStageGap = 1.5;      // em
-constexpr double kMinStageSide = 4;    // em
-constexpr double kLowSinkhorn = 40;    // em: lower pictures omit some labels
-constexpr double kBlocksShare = 0.15;  // share of the height: a strip with labels
-constexpr double kMovesShare = 0.05;   // share of the height: lines between the strips
-constexpr double kMinBlockMap = 7;     // em
-constexpr double kMinMove = 0.02;      // minimum share of a line
-constexpr Index kMaxSorted = 2048;     // limit of tokens
+constexpr double kStageFraction = 0.22;   // fraction of the height: matrices with titles
+constexpr double kStageTitle = 1.5;       // em
+constexpr double kStageEdge = 0.6;        // em: block colours along a matrix
+constexpr double kStageGap = 1.5;         // em
+constexpr double kMinStageSide = 4;       // em
+constexpr double kLowSinkhorn = 40;       // em: lower pictures omit some labels
+constexpr double kBlocksFraction = 0.15;  // fraction of the height: a strip with labels
+constexpr double kMovesFraction = 0.05;   // fraction of the height: lines between the strips
+constexpr double kMinBlockMap = 7;        // em
+constexpr double kMinMove = 0.02;         // minimum weight of a line
+constexpr Index kMaxSorted = 2048;        // tokens
 
 bool shows_matching(const AttentionTap& tap) {
   const auto logits = tap.result.extra.find("sinkhorn.logits");
@@ -33,33 +33,33 @@ bool shows_matching(const AttentionTap& tap) {
          tap.queries() <= kMaxSorted;
 }
 
-// Slice of one head.  [n, n]
-Tensor head_slice(const Tensor& all, Index head) {
-  const Index n = all.dim(1);
-  Tensor one({n, n});
-  std::copy_n(all.data() + head * n * n, n * n, one.data());
-  return one;
+// Matrix of one head.  [n, n]
+Tensor head_slice(const Tensor& slices, Index head) {
+  const Index n = slices.dim(1);
+  Tensor slice({n, n});
+  std::copy_n(slices.data() + head * n * n, n * n, slice.data());
+  return slice;
 }
 
-// Normalises each row or column of log-weights to the sum 1.
-void normalise(std::vector<double>& logs, Index n, bool columns) {
-  const Index along = columns ? n : 1, across = columns ? 1 : n;
+// Normalises log-weights [n, n] so that the weights of each row, or each column, sum to 1.
+void normalise(std::vector<double>& logs, Index n, bool by_column) {
+  const Index stride = by_column ? n : 1, line_stride = by_column ? 1 : n;
   for (Index line = 0; line < n; ++line) {
     const auto at = [&](Index i) -> double& {
-      return logs[static_cast<std::size_t>(line * across + i * along)];
+      return logs[static_cast<std::size_t>(line * line_stride + i * stride)];
     };
-    double most = at(0), sum = 0;
-    for (Index i = 1; i < n; ++i) most = std::max(most, at(i));
-    for (Index i = 0; i < n; ++i) sum += std::exp(at(i) - most);
-    for (Index i = 0; i < n; ++i) at(i) -= most + std::log(sum);
+    double max_log = at(0), sum = 0;
+    for (Index i = 1; i < n; ++i) max_log = std::max(max_log, at(i));
+    for (Index i = 0; i < n; ++i) sum += std::exp(at(i) - max_log);
+    for (Index i = 0; i < n; ++i) at(i) -= max_log + std::log(sum);
   }
 }
 
 // A matrix of blocks by positions, at a stage of the normalisation of scores to a matching.
 struct Stage {
   std::string name, title;
-  Tensor values;  // [n, n]: rows are positions, columns are blocks of keys
-  bool scores = false;
+  Tensor values;            // [n, n]: rows are positions, columns are blocks of keys
+  bool has_scores = false;  // not normalised yet
 };
 
 std::vector<Stage> matching_stages(const HeadInput& in) {
@@ -68,7 +68,7 @@ std::vector<Stage> matching_stages(const HeadInput& in) {
   const Index n = logits.dim(0), rounds = values.integer("iterations");
   std::vector<double> logs;
   for (const float x : logits) logs.push_back(static_cast<double>(x) / values.real("temperature"));
-  const auto shares = [&] {
+  const auto weights = [&] {
     Tensor result({n, n});
     for (Index i = 0; i < result.size(); ++i) {
       result[i] = static_cast<float>(std::exp(logs[static_cast<std::size_t>(i)]));
@@ -77,10 +77,10 @@ std::vector<Stage> matching_stages(const HeadInput& in) {
   };
   std::vector<Stage> stages{{"logits", "scores", logits, true}};
   normalise(logs, n, false);
-  stages.push_back({"rows of round 1", "rows sum to 1", shares()});
+  stages.push_back({"rows of round 1", "rows sum to 1", weights()});
   normalise(logs, n, true);
   stages.push_back(
-      {"columns of round 1", rounds == 1 ? "then columns" : "then columns do", shares()});
+      {"columns of round 1", rounds == 1 ? "then columns" : "then columns do", weights()});
   if (rounds > 1) {
     stages.push_back({"matching", "after " + std::to_string(rounds) + " rounds",
                       head_slice(in.tap.result.extra.at("sinkhorn.matching"), in.head)});
@@ -90,9 +90,9 @@ std::vector<Stage> matching_stages(const HeadInput& in) {
 
 struct SinkhornPlan {
   std::vector<Stage> stages;
-  std::vector<Box> places;  // cells of the stages
-  Index block = 1;
-  std::vector<Index> best;  // by position: the block with the largest weight
+  std::vector<Box> stage_boxes;   // cells
+  Index block = 1;                // tokens per block
+  std::vector<Index> best_block;  // of each position, by weight
   KindColours colours;
   TokenStrip text, sorted;
   std::array<Box, 3> sentences;
@@ -100,7 +100,7 @@ struct SinkhornPlan {
   const Tensor& matching() const { return stages.back().values; }
   // Token whose key is sorted to the position of token i.
   Index sorted_token(Index i) const {
-    return best[static_cast<std::size_t>(i / block)] * block + i % block;
+    return best_block[static_cast<std::size_t>(i / block)] * block + i % block;
   }
 };
 
@@ -116,21 +116,21 @@ std::vector<Index> best_blocks(const Tensor& matching) {
 // Places the matrices side by side; omits intermediate ones if space is short.
 void place_stages(const Page& page, const Box& box, SinkhornPlan& plan) {
   const double em = page.em(), edge = kStageEdge * em;
-  const auto side = [&] {
+  const auto stage_side = [&] {
     const auto count = static_cast<double>(plan.stages.size());
     return std::min(box.height - kStageTitle * em - edge,
                     (box.width + kStageGap * em) / count - kStageGap * em - edge);
   };
-  while (plan.stages.size() > 2 && side() < kMinStageSide * em) {
+  while (plan.stages.size() > 2 && stage_side() < kMinStageSide * em) {
     plan.stages.erase(plan.stages.begin() + 1);
   }
-  const double most_gap = 4 * em;
+  const double max_gap = 4 * em;
   const auto count = static_cast<double>(plan.stages.size());
-  const double spare = box.width - count * (side() + edge);
-  const double gap = count > 1 ? std::min(most_gap, spare / (count - 1)) : 0;
+  const double spare = box.width - count * (stage_side() + edge);
+  const double gap = count > 1 ? std::min(max_gap, spare / (count - 1)) : 0;
   for (std::size_t n = 0; n < plan.stages.size(); ++n) {
-    plan.places.push_back({box.x + edge + static_cast<double>(n) * (side() + edge + gap),
-                           box.y + kStageTitle * em + edge, side(), side()});
+    plan.stage_boxes.push_back({box.x + edge + static_cast<double>(n) * (stage_side() + edge + gap),
+                                box.y + kStageTitle * em + edge, stage_side(), stage_side()});
   }
 }
 
@@ -152,40 +152,40 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   const KindColours colours(block_row(text_order, block));
   const TokenStrip empty{{}, {}, {}, colours};
   SinkhornPlan plan{std::move(stages), {}, block, {}, colours, empty, empty, {}, {}};
-  plan.best = best_blocks(plan.matching());
-  TokenOrder moved;
-  for (const Index i : text_order) moved.token.push_back(plan.sorted_token(i));
-  Box rest = inside;
+  plan.best_block = best_blocks(plan.matching());
+  TokenOrder sorted_order;
+  for (const Index i : text_order) sorted_order.token.push_back(plan.sorted_token(i));
+  Box area = inside;
   const auto next_sentence = [&](std::size_t n) {
-    plan.sentences[n] = {rest.x, rest.y, rest.width, step};
-    rest = below(rest, step);
+    plan.sentences[n] = {area.x, area.y, area.width, step};
+    area = below(area, step);
   };
   next_sentence(0);
-  place_stages(page, {rest.x, rest.y, rest.width, kStageShare * inside.height}, plan);
-  if (plan.places.front().width < kMinStageSide * em) return {};
-  rest = below(rest, plan.places.front().bottom() - rest.y + 0.4 * em);
+  place_stages(page, {area.x, area.y, area.width, kStageFraction * inside.height}, plan);
+  if (plan.stage_boxes.front().width < kMinStageSide * em) return {};
+  area = below(area, plan.stage_boxes.front().bottom() - area.y + 0.4 * em);
   next_sentence(1);
   TokenAxis tokens = key_axis(in.input.trace, in.tap);
   tokens.titles = {};
   const std::vector<std::string> names{"blocks", "sorted"};
-  const double left = strip_left(page, names), high = kBlocksShare * inside.height;
-  const auto strip_at = [&](double y) { return Box{rest.x + left, y, rest.width - left, high}; };
+  const double left = strip_left(page, names), height = kBlocksFraction * inside.height;
+  const auto strip_at = [&](double y) { return Box{area.x + left, y, area.width - left, height}; };
   // Low pictures omit these labels, since the axes of the map are in text order, too.
   const bool is_low = inside.height < kLowSinkhorn * em;
-  plan.text = place_strip(page, strip_at(rest.y), is_low ? TokenAxis() : tokens, {},
+  plan.text = place_strip(page, strip_at(area.y), is_low ? TokenAxis() : tokens, {},
                           block_row(text_order, block), colours);
-  rest = below(rest, plan.text.bottom() - rest.y + kMovesShare * inside.height);
-  plan.sorted = place_strip(page, strip_at(rest.y), reordered(tokens, moved), {},
-                            block_row(moved.token, block), colours);
-  rest = below(rest, plan.sorted.bottom() - rest.y + 0.4 * em);
+  area = below(area, plan.text.bottom() - area.y + kMovesFraction * inside.height);
+  plan.sorted = place_strip(page, strip_at(area.y), reordered(tokens, sorted_order), {},
+                            block_row(sorted_order.token, block), colours);
+  area = below(area, plan.sorted.bottom() - area.y + 0.4 * em);
   next_sentence(2);
   if (!(plan.text.cells.width > 0) || !(plan.sorted.cells.width > 0)) return {};
-  if (rest.height < kMinBlockMap * em) return {};
+  if (area.height < kMinBlockMap * em) return {};
   plan.text.names = {names[0]};
   plan.sorted.names = {names[1]};
   TokenAxis keys = key_axis(in.input.trace, in.tap);
   if (is_low) keys.titles = {};
-  plan.map = place_matrix(page, rest, query_axis(in.input.trace, in.tap), std::move(keys),
+  plan.map = place_matrix(page, area, query_axis(in.input.trace, in.tap), std::move(keys),
                           colour_bar_width(page));
   if (!(plan.map.plot.width > 0)) return {};
   return plan;
@@ -209,24 +209,24 @@ void draw_matrix_numbers(Page& page, const HeatMap& cells, const ColourRange& ra
 }
 
 // Draws a matrix with block colours along its edges; its title ends before `right`.
-void draw_stage(Page& page, const SinkhornPlan& plan, std::size_t at, double right) {
-  const Stage& stage = plan.stages[at];
-  const Box& box = plan.places[at];
+void draw_stage(Page& page, const SinkhornPlan& plan, std::size_t number, double right) {
+  const Stage& stage = plan.stages[number];
+  const Box& box = plan.stage_boxes[number];
   const double em = page.em(), edge = kStageEdge * em;
   const auto n = static_cast<double>(stage.values.dim(0));
   ColourRange range{0, 1, "viridis"};
-  if (stage.scores) {
-    float most = 0;
-    for (const float x : stage.values) most = std::max(most, std::abs(x));
-    const double end = most > 0 ? static_cast<double>(most) : 1;
+  if (stage.has_scores) {
+    float max_score = 0;
+    for (const float x : stage.values) max_score = std::max(max_score, std::abs(x));
+    const double end = max_score > 0 ? static_cast<double>(max_score) : 1;
     range = {-end, end, diverging_colours(page.theme())};
   }
   page.text({box.x, box.y - edge - kStageTitle / 2 * em},
             page.ellipsised(stage.title, em, right - box.x), em);
   for (Index i = 0; i < stage.values.dim(0); ++i) {
-    const double from = static_cast<double>(i) / n * box.width, side = box.width / n;
-    page.add(FilledBox{{box.x - edge, box.y + from, edge * 0.8, side}, plan.colours(i)});
-    page.add(FilledBox{{box.x + from, box.y - edge, side, edge * 0.8}, plan.colours(i)});
+    const double offset = static_cast<double>(i) / n * box.width, side = box.width / n;
+    page.add(FilledBox{{box.x - edge, box.y + offset, edge * 0.8, side}, plan.colours(i)});
+    page.add(FilledBox{{box.x + offset, box.y - edge, side, edge * 0.8}, plan.colours(i)});
   }
   HeatMap cells;
   cells.box = box;
@@ -236,30 +236,30 @@ void draw_stage(Page& page, const SinkhornPlan& plan, std::size_t at, double rig
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   page.add(cells);
-  draw_matrix_numbers(page, cells, range, stage.scores ? 1 : 2);
+  draw_matrix_numbers(page, cells, range, stage.has_scores ? 1 : 2);
   page.add(OutlinedBox{box, page.theme().line, 1});
 }
 
-// Draws lines from each block to the positions that receive a share of it, as wide as the share.
+// Draws lines from each block to the positions that receive it, as wide as the weight.
 void draw_moves(Page& page, const SinkhornPlan& plan, Index marked_place) {
   const Tensor& p = plan.matching();
   const double from = plan.text.bottom(), to = plan.sorted.cells.y - plan.sorted.depth;
-  const auto middle = [&](const TokenStrip& strip, Index block) {
+  const auto centre = [&](const TokenStrip& strip, Index block) {
     return (strip.centre(block * plan.block) + strip.centre((block + 1) * plan.block - 1)) / 2;
   };
   for (Index place = 0; place < p.dim(0); ++place) {
     for (Index block = 0; block < p.dim(1); ++block) {
-      const auto share = static_cast<double>(p(place, block));
-      if (!(share >= kMinMove)) continue;
-      page.add(Line{{{middle(plan.text, block), from}, {middle(plan.sorted, place), to}},
-                    translucent(plan.colours(block), 0.25 + 0.75 * share),
-                    1 + (place == marked_place ? 6 : 3) * share});
+      const auto weight = static_cast<double>(p(place, block));
+      if (!(weight >= kMinMove)) continue;
+      page.add(Line{{{centre(plan.text, block), from}, {centre(plan.sorted, place), to}},
+                    translucent(plan.colours(block), 0.25 + 0.75 * weight),
+                    1 + (place == marked_place ? 6 : 3) * weight});
     }
   }
 }
 
-void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const HeadInput& in, Index marked) {
-  const Index place = marked / plan.block, best = plan.best[static_cast<std::size_t>(place)];
+void draw_sinkhorn_steps(Page& page, const SinkhornPlan& plan, const HeadInput& in, Index marked) {
+  const Index place = marked / plan.block, best = plan.best_block[static_cast<std::size_t>(place)];
   const std::string share = percent(static_cast<double>(plan.matching()(place, best)));
   draw_step(page, plan.sentences[0], 1,
             {"Match: score of each block of keys (across) for each position (down); rows and "
@@ -283,10 +283,10 @@ void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const HeadInput& 
 
 MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const HeadInput& in) {
   std::optional<SinkhornPlan> plan = plan_sinkhorn(page, inside, in);
-  if (!plan) return {.no_space = true};
+  if (!plan) return {.is_too_small = true};
   MechanismLayout layout;
-  layout.pair_at = [at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
-    const auto [query, key] = at(p);
+  layout.pair_at = [map_pair_at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
+    const auto [query, key] = map_pair_at(p);
     if (query < 0 || key < 0) return std::nullopt;
     return Pair{query, key};
   };
@@ -294,13 +294,13 @@ MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const HeadInput& in
   if (const std::optional<Point>& p = in.input.interaction.pointer) {
     marked = layout.pair_at(*p).value_or(marked);
     for (const TokenStrip* strip : {&plan->text, &plan->sorted}) {
-      if (const Index at = strip->at(*p); at >= 0) marked.query = at;
+      if (const Index token = strip->at(*p); token >= 0) marked.query = token;
     }
   }
-  draw_sinkhorn_words(page, *plan, in, marked.query);
+  draw_sinkhorn_steps(page, *plan, in, marked.query);
   for (std::size_t n = 0; n < plan->stages.size(); ++n) {
-    const bool last = n + 1 == plan->stages.size();
-    const double right = last ? inside.right() : plan->places[n + 1].x - 1.5 * page.em();
+    const bool is_last = n + 1 == plan->stages.size();
+    const double right = is_last ? inside.right() : plan->stage_boxes[n + 1].x - 1.5 * page.em();
     draw_stage(page, *plan, n, right);
   }
   draw_moves(page, *plan, marked.query / plan->block);

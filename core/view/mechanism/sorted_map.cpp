@@ -53,10 +53,10 @@ ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlo
   HeatMap cells = matrix_cells(plot);
   cells.values =
       cached_numbers(in, key, [&] { return reordered(in.tap.attention(in.head), rows, columns); });
-  HeatMap in_order = cells;
-  in_order.values = in.tap.attention(in.head);
+  HeatMap text_order = cells;
+  text_order.values = in.tap.attention(in.head);
   const ColourRange range =
-      colour_range(in.input, in_order, in.tap, in.head, is_signed(in.tap, in.head));
+      colour_range(in.input, text_order, in.tap, in.head, is_signed(in.tap, in.head));
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
@@ -64,12 +64,12 @@ ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlo
   HeatMap rules = matrix_cells(plot);
   rules.values = cached_numbers(in, key.with("rules"), [&] {
     const OperationResult& result = in.tap.result;
-    const PatternWindow all{0, 0, in.tap.queries(), in.tap.keys(), 1, 1};
+    const PatternWindow whole_map{0, 0, in.tap.queries(), in.tap.keys(), 1, 1};
     return reordered(result.mask.defined() ? masked_rules(*result.pattern, result.mask, in.head)
-                                           : pattern_rules(*result.pattern, in.head, all),
+                                           : pattern_rules(*result.pattern, in.head, whole_map),
                      rows, columns);
   });
-  rules.missing = not_allowed_colour(page.theme());
+  rules.missing = excluded_colour(page.theme());
   rules.hollow = true;
   page.add(std::move(rules));
   return range;
@@ -77,18 +77,18 @@ ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlo
 
 void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>& rows,
                     const std::vector<Index>& columns, const KindColours& colours) {
-  const double x = plot.plot.width / static_cast<double>(columns.size());
-  const double y = plot.plot.height / static_cast<double>(rows.size());
+  const double dx = plot.plot.width / static_cast<double>(columns.size());
+  const double dy = plot.plot.height / static_cast<double>(rows.size());
   for (const Index kind : std::set<Index>(rows.begin(), rows.end())) {
     // A sorted kind begins after all smaller ones.
-    const auto smaller = [kind](Index other) { return other < kind; };
-    const auto first_row = static_cast<double>(std::ranges::count_if(rows, smaller));
-    const auto first_column = static_cast<double>(std::ranges::count_if(columns, smaller));
+    const auto is_smaller = [kind](Index k) { return k < kind; };
+    const auto first_row = static_cast<double>(std::ranges::count_if(rows, is_smaller));
+    const auto first_column = static_cast<double>(std::ranges::count_if(columns, is_smaller));
     const auto height = static_cast<double>(std::ranges::count(rows, kind));
     const auto width = static_cast<double>(std::ranges::count(columns, kind));
     if (!(width > 0)) continue;
     page.add(OutlinedBox{
-        {plot.plot.x + first_column * x, plot.plot.y + first_row * y, width * x, height * y},
+        {plot.plot.x + first_column * dx, plot.plot.y + first_row * dy, width * dx, height * dy},
         colours(kind),
         1.5});
   }

@@ -15,7 +15,7 @@ struct TokenOrder {
   std::vector<Index> token, place;
 };
 TokenOrder in_text_order(Index count);
-// Sorts by kind, keeping text order within each kind.
+// Sorts by kind, and by text order within each kind.
 TokenOrder sorted_by(const std::vector<Index>& kinds);
 
 TokenAxis reordered(const TokenAxis& axis, const TokenOrder& order);
@@ -28,11 +28,11 @@ ColourRange draw_sorted_weights(Page& page, const HeadInput& in, const MatrixPlo
                                 const CacheKey& key);
 
 // Outlines the blocks of rows and columns of the same kind, in the kind's colour. `rows`,
-// `columns`: kinds by token; the plot is sorted by them.
+// `columns`: kind of each token; the plot is sorted by kind.
 void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>& rows,
                     const std::vector<Index>& columns, const KindColours& colours);
 
-// Pair of tokens at a point of a reordered plot; -1 outside.
+// Pair of tokens at a point of a reordered plot; -1 outside. `at`: hit test of the plot.
 Pair sorted_pair_at(const PairAt& at, const TokenOrder& rows, const TokenOrder& columns, Point p);
 
 }  // namespace attnscope

@@ -7,11 +7,11 @@
 namespace attnscope {
 namespace {
 
-constexpr double kStepLine = 2;        // em
-constexpr double kBeforeWords = 0.55;  // em between number and words
+constexpr double kStepLine = 2;      // em
+constexpr double kNumberGap = 0.55;  // em between number and sentence
 
 constexpr double kBetweenParts = 1;  // em
-constexpr double kWideBox = 1.1;     // width to height
+constexpr double kWideBox = 1.1;     // width / height
 
 }  // namespace
 
@@ -19,15 +19,15 @@ Box below(const Box& box, double height) {
   return {box.x, box.y + height, box.width, std::max(0.0, box.height - height)};
 }
 
-std::pair<Box, Box> split(const Page& page, const Box& box, double share) {
+std::pair<Box, Box> split(const Page& page, const Box& box, double fraction) {
   const double gap = kBetweenParts * page.em();
   Box first = box, second = box;
   if (box.width >= kWideBox * box.height) {
-    first.width = share * (box.width - gap);
+    first.width = fraction * (box.width - gap);
     second.width = box.width - gap - first.width;
     second.x = box.right() - second.width;
   } else {
-    first.height = share * (box.height - gap);
+    first.height = fraction * (box.height - gap);
     second.height = box.height - gap - first.height;
     second.y = box.bottom() - second.height;
   }
@@ -38,13 +38,13 @@ double step_height(const Page& page) {
   return kStepLine * page.em();
 }
 
-Box draw_step(Page& page, const Box& box, int number, const std::vector<std::string>& words) {
+Box draw_step(Page& page, const Box& box, int number, const std::vector<std::string>& sentences) {
   const double em = page.em(), middle = box.y + 0.45 * step_height(page);
   const std::string name = std::to_string(number);
-  const double from = badge_width(page, name) + kBeforeWords * em;
+  const double text_start = badge_width(page, name) + kNumberGap * em;
   draw_badge(page, {box.x, middle}, name, page.theme().accent);
-  const std::string text = page.fitting(words, em, box.width - from);
-  page.add(Text{{box.x + from, middle}, text, page.theme().text, em, Align::Start});
+  const std::string text = page.fitting(sentences, em, box.width - text_start);
+  page.add(Text{{box.x + text_start, middle}, text, page.theme().text, em, Align::Start});
   const double used_height = std::min(step_height(page), box.height);
   return {box.x, box.y + used_height, box.width, box.height - used_height};
 }

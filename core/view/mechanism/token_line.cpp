@@ -12,7 +12,7 @@ constexpr double kRow = 1.5;             // em
 constexpr double kMaxTokenLabels = 5.5;  // em
 
 // Range of a row's colours: "0 … 0.12".
-std::string range_words(const ColourRange& range) {
+std::string range_text(const ColourRange& range) {
   return (range.least < 0 ? "±" : brief(range.least, 2) + " … ") + brief(range.most, 2);
 }
 
@@ -23,11 +23,11 @@ TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
   const double em = page.em();
   TokenLine line{std::move(tokens), std::move(rows)};
   line.tokens.titles = {};
-  double names = 0;
+  double names_width = 0;
   for (const TokenRow& row : line.rows) {
-    names = std::max(names, page.width_of(row.name, page.small()));
+    names_width = std::max(names_width, page.width_of(row.name, page.small()));
   }
-  line.left = names + em;
+  line.left = names_width + em;
   // Independent of the numbers, so that the layout is the same for all tokens.
   const double ranges_width = page.width_of("0 … 0.0001", page.small()) + em;
   const double width = box.width - line.left - ranges_width;
@@ -38,17 +38,17 @@ TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
 }
 
 void draw_token_line(Page& page, const TokenLine& line, Index marked) {
-  const double em = page.em(), high = kRow * em;
+  const double em = page.em(), row_height = kRow * em;
   const auto count = static_cast<double>(line.tokens.count());
   draw_axis_top(page, line.tokens, {0, count, line.cells.x, line.cells.width}, line.cells.y,
                 line.top, marked);
-  Box row{line.cells.x, line.cells.y, line.cells.width, high};
-  for (const TokenRow& r : line.rows) {
-    const double middle = row.y + high / 2;
-    page.text({row.x - 0.5 * em, middle}, r.name, page.small(), Align::End);
-    draw_panel(page, row, r.numbers, r.range);
-    page.faint_text({row.right() + 0.5 * em, middle}, range_words(r.range), page.small());
-    row.y += high;
+  Box row_box{line.cells.x, line.cells.y, line.cells.width, row_height};
+  for (const TokenRow& row : line.rows) {
+    const double middle = row_box.y + row_height / 2;
+    page.text({row_box.x - 0.5 * em, middle}, row.name, page.small(), Align::End);
+    draw_panel(page, row_box, row.numbers, row.range);
+    page.faint_text({row_box.right() + 0.5 * em, middle}, range_text(row.range), page.small());
+    row_box.y += row_height;
   }
   const double cell = line.cells.width / count;
   page.add(OutlinedBox{

@@ -12,7 +12,7 @@ namespace attnscope {
 
 struct TokenRow {
   std::string name;
-  Tensor numbers;  // [L]; NaN: none
+  Tensor numbers;  // [L]; NaN: no number
   ColourRange range;
 };
 
@@ -28,7 +28,7 @@ struct TokenLine {
 TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
                            std::vector<TokenRow> rows);
 void draw_token_line(Page& page, const TokenLine& line, Index marked);
-// Hit test that returns a token paired with itself. May outlive the page.
+// Hit test for tokens, each as a pair with itself. May outlive the page.
 std::function<std::optional<Pair>(Point)> token_hit_test(const TokenLine& line);
 
 // The illustrated token: the view's parameter, else the pinned query, else the last.

@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kStripRow = 1.5;        // em
 constexpr double kMinStripRow = 0.3;     // em, for many rows
-constexpr double kWidestCell = 6;        // em
+constexpr double kMaxCell = 6;           // em
 constexpr double kNameGap = 0.6;         // em
-constexpr double kMaxStripLabels = 0.5;  // maximum share of the height
+constexpr double kMaxStripLabels = 0.5;  // maximum fraction of the height
 constexpr double kLastKind = 255;        // kind n gets colour n, see ColourMap::Kind
 
 std::string kind_label(float kind) {
@@ -22,8 +22,8 @@ std::string kind_label(float kind) {
 void draw_numbers(Page& page, const TokenStrip& strip) {
   const double size = page.small(), height = strip.row_height();
   const double width = strip.cells.width / static_cast<double>(strip.kinds.dim(1));
-  const float most = *std::max_element(strip.kinds.begin(), strip.kinds.end());
-  if (height < 1.2 * size || width < page.width_of(kind_label(most), size) + 0.3 * size) return;
+  const float max_kind = *std::max_element(strip.kinds.begin(), strip.kinds.end());
+  if (height < 1.2 * size || width < page.width_of(kind_label(max_kind), size) + 0.3 * size) return;
   for (Index row = 0; row < strip.kinds.dim(0); ++row) {
     for (Index n = 0; n < strip.kinds.dim(1); ++n) {
       const float kind = strip.kinds(row, n);
@@ -43,9 +43,9 @@ void draw_borders(Page& page, const TokenStrip& strip) {
   if (strip.cells.width < kMinCell * static_cast<double>(strip.kinds.dim(1))) return;
   for (Index row = 0; row < strip.kinds.dim(0); ++row) {
     for (Index n = 1; n < strip.kinds.dim(1); ++n) {
-      const Index before = std::lround(strip.kinds(row, n - 1));
+      const Index previous = std::lround(strip.kinds(row, n - 1));
       const Index kind = std::lround(strip.kinds(row, n));
-      if (before == kind || !(strip.colours(before) == strip.colours(kind))) continue;
+      if (previous == kind || !(strip.colours(previous) == strip.colours(kind))) continue;
       const double x = (strip.centre(n - 1) + strip.centre(n)) / 2;
       const double y = strip.cells.y + static_cast<double>(row) * height;
       page.add(Line{{{x, y}, {x, y + height}}, page.theme().text, 2});
@@ -103,8 +103,8 @@ double TokenStrip::centre(Index token) const {
 Index TokenStrip::at(Point p) const {
   // Includes the labels.
   if (!Box{cells.x, cells.y - depth, cells.width, cells.height + depth}.contains(p)) return -1;
-  const double share = (p.x - cells.x) / cells.width;
-  return std::clamp<Index>(static_cast<Index>(share * static_cast<double>(kinds.dim(1))), 0,
+  const double fraction = (p.x - cells.x) / cells.width;
+  return std::clamp<Index>(static_cast<Index>(fraction * static_cast<double>(kinds.dim(1))), 0,
                            kinds.dim(1) - 1);
 }
 
@@ -121,7 +121,7 @@ TokenStrip place_strip(const Page& page, const Box& box, TokenAxis tokens,
   const double em = page.em(), left = strip_left(page, names);
   const auto count = static_cast<double>(kinds.dim(1)), rows = static_cast<double>(kinds.dim(0));
   TokenStrip strip{measured(page, std::move(tokens)), std::move(names), std::move(kinds), colours};
-  const double width = std::min(box.width - left, count * kWidestCell * em);
+  const double width = std::min(box.width - left, count * kMaxCell * em);
   if (width < 3 * em) return strip;
   if (strip.tokens.count() > 0) {
     strip.depth = axis_depth_top(page, strip.tokens, width, kMaxStripLabels * box.height);
@@ -144,8 +144,8 @@ void draw_strip(Page& page, const TokenStrip& strip, Index marked) {
   cells.most = kLastKind;
   page.add(std::move(cells));
   const double cell = strip.cells.width / count;
-  constexpr double kSeparated = 0.5;  // em: narrower cells have no separators
-  for (Index n = 1; n < strip.kinds.dim(1) && cell >= kSeparated * em; ++n) {
+  constexpr double kMinSeparated = 0.5;  // em: narrower cells have no separators
+  for (Index n = 1; n < strip.kinds.dim(1) && cell >= kMinSeparated * em; ++n) {
     const double x = strip.cells.x + static_cast<double>(n) * cell;
     page.add(Line{{{x, strip.cells.y}, {x, strip.cells.bottom()}}, page.theme().background, 1});
   }

@@ -13,7 +13,7 @@ namespace attnscope {
 class KindColours {
  public:
   explicit KindColours(const Tensor& kinds);
-  // Kinds of `first` take precedence over those only in `second`.
+  // Kinds in `first` take precedence over those that are only in `second`.
   KindColours(const Tensor& first, const Tensor& second);
   Colour operator()(Index kind) const;
   // Values for a categorical heat map; NaN remains.
@@ -22,7 +22,7 @@ class KindColours {
  private:
   void add(const Tensor& kinds);
   Index rank(Index kind) const;
-  std::map<Index, Index> ranks_;  // by kind; 0: most frequent
+  std::map<Index, Index> ranks_;  // rank of each kind; 0: most frequent
 };
 
 struct TokenStrip {
@@ -30,12 +30,12 @@ struct TokenStrip {
   std::vector<std::string> names;  // of the rows, on the left
   Tensor kinds;                    // [rows, tokens], integers
   KindColours colours;
-  Box cells{};       // empty: no space
-  double depth = 0;  // of the labels above
+  Box cells{};       // empty if the strip does not fit
+  double depth = 0;  // height of the labels above
   double bottom() const { return cells.bottom(); }
   double row_height() const { return cells.height / static_cast<double>(kinds.dim(0)); }
   double centre(Index token) const;  // x coordinate
-  Index at(Point p) const;           // token at a point; -1: none
+  Index at(Point p) const;           // token at a point; -1 if there is none
 };
 
 // Places the strip at the top left of the box, in its full width and as high as needed.

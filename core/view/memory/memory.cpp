@@ -18,13 +18,13 @@ namespace {
 
 constexpr const char* kId = "memory";
 constexpr double kGap = 0.7;               // em between panels
-constexpr double kWords = 0.13;            // maximum share of the height, for the words
-constexpr double kRange = 0.34;            // likewise for range and cost
-constexpr double kMinWeights = 19;         // em
-constexpr double kWeightsWithMean = 24.5;  // em: including the mean by slot below the map
-constexpr double kBeside = 40;             // em: from this width on, cost is next to the range
-constexpr double kCost = 0.42;             // share of the width
-constexpr Index kMostPairs = Index{1} << 22;
+constexpr double kMaxWordsHeight = 0.13;   // of the words in memory: fraction of the height
+constexpr double kMaxRangeHeight = 0.34;   // of range and cost: fraction of the height
+constexpr double kMinWeights = 19;         // em: height of the attention map
+constexpr double kWeightsWithMean = 24.5;  // em: height including the mean by slot below the map
+constexpr double kMinWideWidth = 40;       // em: from this width on, cost is next to the range
+constexpr double kCostWidth = 0.42;        // fraction of the width
+constexpr Index kMaxPairs = Index{1} << 22;
 
 Refusal refusal_of(const Trace& trace) {
   const char* advice =
@@ -44,181 +44,182 @@ std::string objection(const Trace& trace) {
   return refusal_of(trace).sentence();
 }
 
-std::string about(const ViewInput& input, const AttentionTap& tap) {
+std::string describe_head_memory(const ViewInput& input, const AttentionTap& tap) {
   return capitalised(describe_head(input.trace, input.session.view)) + ": " + describe(tap) +
          ". Queries attend to the memory of earlier segments and to their own segment; slots run "
          "from oldest to newest. The receptive field of a layer includes those of all positions it "
          "attends to, so that it grows with each layer.";
 }
 
-std::string count_words(Index count, const char* one, const char* several) {
-  return std::to_string(count) + " " + (count == 1 ? one : several);
+std::string count_text(Index count, const char* singular, const char* plural) {
+  return std::to_string(count) + " " + (count == 1 ? singular : plural);
 }
 
 // "8 compressed slots of 24 tokens, 16 of memory".
-std::string contents_words(const ShownMemory& shown) {
-  Index compressed = 0, represented_tokens = 0, memory = 0;
-  for (std::size_t c = 0; c < shown.sources.size(); ++c) {
-    const KeyKind kind = shown.kind_of(static_cast<Index>(c));
-    if (kind == KeyKind::Memory) ++memory;
+std::string describe_contents(const ShownMemory& memory) {
+  Index compressed = 0, represented_tokens = 0, remembered = 0;
+  for (std::size_t column = 0; column < memory.sources.size(); ++column) {
+    const KeyKind kind = memory.kind_of(static_cast<Index>(column));
+    if (kind == KeyKind::Memory) ++remembered;
     if (kind != KeyKind::Compressed) continue;
     ++compressed;
-    represented_tokens += shown.sources[c].count;
+    represented_tokens += memory.sources[column].count;
   }
-  std::string words;
+  std::string text;
   if (compressed > 0) {
-    words = count_words(compressed, "compressed slot", "compressed slots") + " made of " +
-            count_words(represented_tokens, "token", "tokens") + " and ";
+    text = count_text(compressed, "compressed slot", "compressed slots") + " made of " +
+           count_text(represented_tokens, "token", "tokens") + " and ";
   }
-  return words + count_words(memory, "token", "tokens") + " of memory";
+  return text + count_text(remembered, "token", "tokens") + " of memory";
 }
 
-class Memory {
+class MemoryLayout {
  public:
-  Memory(const ViewInput& input, Page& page, const SelectedTap& found)
-      : input_(input), page_(page), shown_(shown_memory(input, *found.tap, found.head)) {}
+  MemoryLayout(const ViewInput& input, Page& page, const SelectedTap& selected)
+      : input_(input), page_(page), memory_(shown_memory(input, *selected.tap, selected.head)) {}
 
   ViewLayout lay_out(const Box& inside) {
-    const std::string show = view_values(input_.session.view, kId).choice("show");
-    const bool everything = show == "all";
-    Box rest = inside;
-    advance(rest, draw_summary(rest), 0);
-    if (everything || show == "words")
-      advance(rest, draw_words(rest, everything ? kWords : 0.6), kGap);
-    if (everything || show == "range") advance(rest, draw_reach(rest, everything), kGap);
-    if ((everything || show == "attention") && rest.height >= 8 * page_.em()) {
-      panels_ = draw_weights(page_, rest, shown_);
-      if (panels_.bottom > 0) advance(rest, panels_.bottom - rest.y, 0);
+    const std::string panel = view_values(input_.session.view, kId).choice("show");
+    const bool shows_all = panel == "all";
+    Box space = inside;
+    advance(space, draw_summary(space), 0);
+    if (shows_all || panel == "words")
+      advance(space, draw_words(space, shows_all ? kMaxWordsHeight : 0.6), kGap);
+    if (shows_all || panel == "range") advance(space, draw_range_and_cost(space, shows_all), kGap);
+    if ((shows_all || panel == "attention") && space.height >= 8 * page_.em()) {
+      panels_ = draw_weights(page_, space, memory_);
+      if (panels_.bottom > 0) advance(space, panels_.bottom - space.y, 0);
     }
-    if (rest.y <= inside.y + 2.5 * page_.em()) return no_space(page_);
-    return finish(rest.y);
+    if (space.y <= inside.y + 2.5 * page_.em()) return no_space(page_);
+    return finish(space.y);
   }
 
  private:
-  void advance(Box& rest, double height, double gap) {
+  void advance(Box& space, double height, double gap) {
     if (!(height > 0)) return;
-    const double total = std::min(height + gap * page_.em(), rest.height);
-    rest.y += total;
-    rest.height -= total;
+    const double total = std::min(height + gap * page_.em(), space.height);
+    space.y += total;
+    space.height -= total;
   }
 
-  double draw_summary(const Box& rest) {
+  double draw_summary(const Box& space) {
     const double em = page_.em();
-    const Point at{rest.x, rest.y + 0.7 * em};
-    if (shown_.remembers()) {
-      const std::string lead = "Segment " + std::to_string(shown_.segment) + " has ";
-      page_.text(at,
-                 page_.fitting({lead + contents_words(shown_) + ": " + share_words(shown_) + ".",
-                                capitalised(share_words(shown_)) + ".", share_words(shown_)},
-                               em, rest.width),
+    const Point position{space.x, space.y + 0.7 * em};
+    if (memory_.remembers()) {
+      const std::string prefix = "Segment " + std::to_string(memory_.segment) + " has ";
+      page_.text(position,
+                 page_.fitting(
+                     {prefix + describe_contents(memory_) + ": " + describe_weights(memory_) + ".",
+                      capitalised(describe_weights(memory_)) + ".", describe_weights(memory_)},
+                     em, space.width),
                  em);
-    } else if (shown_.segment == 0) {
-      page_.text(at,
+    } else if (memory_.segment == 0) {
+      page_.text(position,
                  page_.fitting({"Segment 0 is the first and has no memory: click a later one, or "
                                 "select it next to Layer and Head.",
                                 "Segment 0 comes first: choose a later one.", "no memory"},
-                               em, rest.width),
+                               em, space.width),
                  em);
     } else {
-      page_.text(at,
+      page_.text(position,
                  page_.fitting({"This layer has no memory: select another.", "no memory here"}, em,
-                               rest.width),
+                               space.width),
                  em);
     }
-    return 1.7 * em + draw_largest_weight({at.x, at.y + 1.5 * em}, rest);
+    return 1.7 * em + draw_largest_weight({position.x, position.y + 1.5 * em}, space);
   }
 
-  double draw_largest_weight(Point at, const Box& rest) {
+  double draw_largest_weight(Point position, const Box& space) {
     const double em = page_.em();
-    const Index segment_begin = shown_.runs.back().first;
-    if (!shown_.remembers() || segment_begin == 0 || rest.height < 20 * em) return 0;
+    const Index segment_begin = memory_.runs.back().first;
+    if (!memory_.remembers() || segment_begin == 0 || space.height < 20 * em) return 0;
     // Considers only the pinned query, if there is one.
     const Index pinned = input_.session.view.pinned_query;
-    const bool is_pinned = pinned >= 0 && pinned < shown_.tap.queries();
+    const bool is_pinned = pinned >= 0 && pinned < memory_.tap.queries();
     Index query = is_pinned ? pinned : 0, key = 0;
-    for (Index i = query; i < (is_pinned ? pinned + 1 : shown_.tap.queries()); ++i) {
-      for (Index c = 0; c < segment_begin; ++c) {
-        if (shown_.weights(i, c) > shown_.weights(query, key)) {
+    for (Index i = query; i < (is_pinned ? pinned + 1 : memory_.tap.queries()); ++i) {
+      for (Index k = 0; k < segment_begin; ++k) {
+        if (memory_.weights(i, k) > memory_.weights(query, key)) {
           query = i;
-          key = c;
+          key = k;
         }
       }
     }
     const auto token = static_cast<std::size_t>(segment_begin + query);
-    const std::string pair = "“" + shown_.words[token] + "” attends to “" +
-                             shown_.words[static_cast<std::size_t>(key)] + "”";
+    const std::string pair = "“" + memory_.words[token] + "” attends to “" +
+                             memory_.words[static_cast<std::size_t>(key)] + "”";
     const std::string weight =
-        ": " + percent(static_cast<double>(shown_.weights(query, key))) + " of its weight";
-    const std::string place = " (" + place_of_slot(shown_, key) + ")";
-    page_.faint_text(at,
-                     page_.fitting({"Largest memory weight: " + pair + place + weight + ".",
-                                    pair + place + weight + ".", pair + weight, pair},
-                                   em, rest.width),
+        ": " + percent(static_cast<double>(memory_.weights(query, key))) + " of its weight";
+    const std::string slot_place = " (" + describe_slot_place(memory_, key) + ")";
+    page_.faint_text(position,
+                     page_.fitting({"Largest memory weight: " + pair + slot_place + weight + ".",
+                                    pair + slot_place + weight + ".", pair + weight, pair},
+                                   em, space.width),
                      em);
     return 1.5 * em;
   }
 
   // Draws the contents of slots as words, with a colour legend.
-  double draw_words(const Box& rest, double share) {
+  double draw_words(const Box& space, double height_fraction) {
     const double em = page_.em(), title = panel_title_height(page_);
     const Index pinned = input_.session.view.pinned_key;
-    items_ = slot_words(shown_, page_.theme(), pinned);
-    const double most = std::max(share * rest.height, 2 * em);
-    const double flow = token_flow_height(page_, items_.items, rest.width, most);
+    slots_ = slot_words(memory_, page_.theme(), pinned);
+    const double max_height = std::max(height_fraction * space.height, 2 * em);
+    const double flow = token_flow_height(page_, slots_.items, space.width, max_height);
     const double height = title + flow + swatches_height(page_);
-    if (height > 0.6 * rest.height) return 0;
-    draw_panel_title(page_, rest,
-                     {"Keys of segment " + std::to_string(shown_.segment) + ", oldest to newest",
+    if (height > 0.6 * space.height) return 0;
+    draw_panel_title(page_, space,
+                     {"Keys of segment " + std::to_string(memory_.segment) + ", oldest to newest",
                       "Keys, oldest to newest", "Keys"});
-    const Box box{rest.x, rest.y + title, rest.width, flow};
+    const Box box{space.x, space.y + title, space.width, flow};
     std::size_t visible_item = 0;  // pinned words stay visible
-    for (std::size_t n = 0; n < items_.columns.size(); ++n) {
-      if (pinned >= 0 && items_.columns[n] == pinned) visible_item = n;
+    for (std::size_t n = 0; n < slots_.columns.size(); ++n) {
+      if (pinned >= 0 && slots_.columns[n] == pinned) visible_item = n;
     }
-    words_ = draw_token_flow(page_, box, items_.items, visible_item);
+    flow_ = draw_token_flow(page_, box, slots_.items, visible_item);
     std::vector<Swatch> swatches;
-    for (const SlotRun& run : shown_.runs) {
-      const bool compressed = run.kind == KeyKind::Compressed;
-      swatches.push_back({slot_colour(run.kind), std::string(slot_name(run.kind)) + " (" +
-                                                     std::to_string(run.count) +
-                                                     (compressed ? " slots, a box each)" : ")")});
+    for (const SlotRun& run : memory_.runs) {
+      const bool is_compressed = run.kind == KeyKind::Compressed;
+      swatches.push_back({slot_colour(run.kind),
+                          std::string(slot_name(run.kind)) + " (" + std::to_string(run.count) +
+                              (is_compressed ? " slots, a box each)" : ")")});
     }
-    if (std::ranges::count(items_.columns, -1) > 0) {
+    if (std::ranges::count(slots_.columns, -1) > 0) {
       swatches.push_back({blend(page_.theme().line, page_.theme().background, 0.75), "forgotten"});
     }
-    draw_swatches(page_, {rest.x, rest.y + title + flow}, rest.width, "", swatches);
+    draw_swatches(page_, {space.x, space.y + title + flow}, space.width, "", swatches);
     return height;
   }
 
-  double draw_reach(const Box& rest, bool shared) {
+  double draw_range_and_cost(const Box& space, bool is_shared) {
     const double em = page_.em();
-    const bool beside = rest.width >= kBeside * em;
-    const double least = (shared ? 7.5 : 6) * em;
-    double most = 0.9 * rest.height;
-    if (shared) {
-      const double with_mean = rest.height - kWeightsWithMean * em;
-      most = std::min(kRange * rest.height,
-                      with_mean >= least ? with_mean : rest.height - kMinWeights * em);
+    const bool is_cost_beside = space.width >= kMinWideWidth * em;
+    const double min_height = (is_shared ? 7.5 : 6) * em;
+    double max_height = 0.9 * space.height;
+    if (is_shared) {
+      const double with_mean = space.height - kWeightsWithMean * em;
+      max_height = std::min(kMaxRangeHeight * space.height,
+                            with_mean >= min_height ? with_mean : space.height - kMinWeights * em);
     }
-    double height = std::min(std::max(range_height(page_, shown_), 10 * em), most);
-    if (!shared) height = beside ? most : most / 2;
-    if (height < least) return 0;
-    Box range{rest.x, rest.y, rest.width, height}, cost = range;
-    if (beside) {
-      cost.width = kCost * rest.width;
-      range.width = rest.width - cost.width - 1.5 * em;
+    double height = std::min(std::max(range_height(page_, memory_), 10 * em), max_height);
+    if (!is_shared) height = is_cost_beside ? max_height : max_height / 2;
+    if (height < min_height) return 0;
+    Box range{space.x, space.y, space.width, height}, cost = range;
+    if (is_cost_beside) {
+      cost.width = kCostWidth * space.width;
+      range.width = space.width - cost.width - 1.5 * em;
       cost.x = range.right() + 1.5 * em;
     } else {
       cost.y = range.bottom() + kGap * em;
     }
-    range_ = draw_range(page_, range, shown_, oldest_tokens());
-    if (beside || !shared) draw_cost(page_, cost, shown_);
-    return (beside || shared ? range : cost).bottom() - rest.y;
+    range_ = draw_range(page_, range, memory_, oldest_tokens());
+    if (is_cost_beside || !is_shared) draw_cost(page_, cost, memory_);
+    return (is_cost_beside || is_shared ? range : cost).bottom() - space.y;
   }
 
   std::vector<Index> oldest_tokens() const {
     const auto make = [&] {
-      const std::vector<Index> tokens = oldest_reachable(shown_.trace, shown_.segment);
+      const std::vector<Index> tokens = oldest_reachable(memory_.trace, memory_.segment);
       Tensor cached({static_cast<Index>(tokens.size())});
       std::ranges::transform(tokens, cached.begin(), [](Index t) { return static_cast<float>(t); });
       return cached;
@@ -226,20 +227,20 @@ class Memory {
     const Tensor cached =
         input_.cache == nullptr
             ? make()
-            : input_.cache->matrix(source_of(shown_.trace),
-                                   CacheKey("receptive field", shown_.segment), make);
+            : input_.cache->matrix(source_of(memory_.trace),
+                                   CacheKey("receptive field", memory_.segment), make);
     std::vector<Index> tokens;
     for (const float token : cached) tokens.push_back(static_cast<Index>(token));
     return tokens;
   }
 
   void add_handles(ViewLayout& layout) const {
-    for (std::size_t s = 0; s < range_.segments.size(); ++s) {
-      layout.handles.push_back({.area = range_.segments[s],
-                                .help = "Show segment " + std::to_string(s) + ".",
-                                .click = [s](Session& e) {
-                                  e.view.part.segment = static_cast<Index>(s);
-                                  e.view.pinned_query = e.view.pinned_key = -1;
+    for (std::size_t segment = 0; segment < range_.segments.size(); ++segment) {
+      layout.handles.push_back({.area = range_.segments[segment],
+                                .help = "Show segment " + std::to_string(segment) + ".",
+                                .click = [segment](Session& session) {
+                                  session.view.part.segment = static_cast<Index>(segment);
+                                  session.view.pinned_query = session.view.pinned_key = -1;
                                 }});
     }
   }
@@ -252,11 +253,11 @@ class Memory {
     } else {
       layout.list = page_.take(bottom);
     }
-    const auto hit_map =
+    const auto pair_at_point =
         panels_.map.plot.width > 0 ? layout.hit : [](Point) { return std::optional<Hit>(); };
-    layout.hit = [hit_map, words = words_, columns = items_.columns, panels = panels_,
+    layout.hit = [pair_at_point, words = flow_, columns = slots_.columns, panels = panels_,
                   layer = settings.layer, head = settings.head](Point p) -> std::optional<Hit> {
-      if (const auto pair = hit_map(p)) return pair;
+      if (const auto pair = pair_at_point(p)) return pair;
       Index column = panels.column_at(p);
       const Index item = words.at(p);
       if (item >= 0) column = columns[static_cast<std::size_t>(item)];
@@ -269,16 +270,16 @@ class Memory {
 
   const ViewInput& input_;
   Page& page_;
-  const ShownMemory shown_;
-  SlotWords items_;
-  TokenFlow words_;
+  const ShownMemory memory_;
+  SlotWords slots_;
+  TokenFlow flow_;
   RangePanel range_;
   WeightPanels panels_;
 };
 
-// Reason why this head's memory cannot be shown; otherwise that of the whole run.
+// Reason why this head, or else the whole run, has no memory to show.
 Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
-  if (tap.queries() > kMostPairs / std::max<Index>(tap.keys(), 1)) {
+  if (tap.queries() > kMaxPairs / std::max<Index>(tap.keys(), 1)) {
     return {"Too many tokens in a segment",
             "This view shows segments and memories of up to 2,048 tokens together. Shorten the "
             "segments."};
@@ -296,61 +297,61 @@ ViewLayout lay_out_memory(const ViewInput& input) {
   if (!input.trace.tokens.empty()) {
     if (const Refusal refusal = refusal_of(input.trace)) return refusal.message(page);
   }
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  if (const Refusal refusal = refusal_of(input.trace, *found.tap)) return refusal.message(page);
-  const Box inside =
-      page.frame(title_with_head(input), caption(input.trace, about(input, *found.tap)));
-  return Memory(input, page, found).lay_out(inside);
+  const SelectedTap selected = find_tap(input);
+  if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
+  if (const Refusal refusal = refusal_of(input.trace, *selected.tap)) return refusal.message(page);
+  const Box inside = page.frame(title_with_head(input),
+                                caption(input.trace, describe_head_memory(input, *selected.tap)));
+  return MemoryLayout(input, page, selected).lay_out(inside);
 }
 
-ViewData::Matrix slots_table(const ShownMemory& shown) {
+ViewData::Matrix slots_table(const ShownMemory& memory) {
   ViewData::Matrix table{"slots", {}, {}, {"mean", "deviation", "first token", "last token"}};
-  const auto count = static_cast<Index>(shown.words.size());
+  const auto count = static_cast<Index>(memory.words.size());
   table.values = Tensor({count, 4});
   for (Index c = 0; c < count; ++c) {
     const auto n = static_cast<std::size_t>(c);
-    table.rows.push_back(std::string(slot_name(shown.kind_of(c))) + " " + shown.words[n]);
-    table.values(c, 0) = static_cast<float>(shown.slots.mean[n]);
-    table.values(c, 1) = static_cast<float>(shown.slots.deviation[n]);
-    table.values(c, 2) = static_cast<float>(shown.sources[n].first);
+    table.rows.push_back(std::string(slot_name(memory.kind_of(c))) + " " + memory.words[n]);
+    table.values(c, 0) = static_cast<float>(memory.slots.mean[n]);
+    table.values(c, 1) = static_cast<float>(memory.slots.deviation[n]);
+    table.values(c, 2) = static_cast<float>(memory.sources[n].first);
     table.values(c, 3) =
-        static_cast<float>(shown.sources[n].first < 0 ? -1 : shown.sources[n].last());
+        static_cast<float>(memory.sources[n].first < 0 ? -1 : memory.sources[n].last());
   }
   return table;
 }
 
-ViewData::Matrix shares_table(const ShownMemory& shown) {
+ViewData::Matrix shares_table(const ShownMemory& memory) {
   ViewData::Matrix table{
-      "shares", Tensor({static_cast<Index>(shown.share.size()), 1}), {}, {"share"}};
-  for (const auto& [kind, share] : shown.share) {
-    table.values[static_cast<Index>(table.rows.size())] = static_cast<float>(share);
+      "shares", Tensor({static_cast<Index>(memory.fraction.size()), 1}), {}, {"share"}};
+  for (const auto& [kind, fraction] : memory.fraction) {
+    table.values[static_cast<Index>(table.rows.size())] = static_cast<float>(fraction);
     table.rows.emplace_back(slot_name(kind));
   }
   return table;
 }
 
-ViewData::Matrix reach_table(const ShownMemory& shown) {
-  const std::vector<Index> oldest = oldest_reachable(shown.trace, shown.segment);
+ViewData::Matrix reach_table(const ShownMemory& memory) {
+  const std::vector<Index> oldest = oldest_reachable(memory.trace, memory.segment);
   ViewData::Matrix table{
       "range", Tensor({static_cast<Index>(oldest.size()), 2}), {}, {"oldest token", "tokens back"}};
   for (const Index token : oldest) {
     const auto layer = static_cast<Index>(table.rows.size());
     table.values(layer, 0) = static_cast<float>(token);
-    table.values(layer, 1) = static_cast<float>(shown.last_token() - token);
+    table.values(layer, 1) = static_cast<float>(memory.last_token() - token);
     table.rows.push_back("layer " + std::to_string(layer));
   }
   return table;
 }
 
-ViewData::Matrix cost_table(const ShownMemory& shown) {
-  constexpr Index kLengths = 8;
-  const auto length = static_cast<Index>(shown.trace.tokens.size());
-  ViewData::Matrix table{"cost", Tensor({kLengths, 2}), {}, {"in segments", "all at once"}};
-  for (Index n = 0; n < kLengths; ++n) {
+ViewData::Matrix cost_table(const ShownMemory& memory) {
+  constexpr Index kLengthCount = 8;
+  const auto length = static_cast<Index>(memory.trace.tokens.size());
+  ViewData::Matrix table{"cost", Tensor({kLengthCount, 2}), {}, {"in segments", "all at once"}};
+  for (Index n = 0; n < kLengthCount; ++n) {
     const Index tokens = std::max<Index>(1, (n + 1) * length / 4);  // up to twice the text
     table.values(n, 0) = static_cast<float>(
-        pairs_in_segments(shown.tap.variant, shown.trace.config->segment, tokens));
+        pairs_in_segments(memory.tap.variant, memory.trace.config->segment, tokens));
     table.values(n, 1) = static_cast<float>(causal_pair_count(tokens));
     table.rows.push_back(std::to_string(tokens) + " tokens");
   }
@@ -359,17 +360,18 @@ ViewData::Matrix cost_table(const ShownMemory& shown) {
 
 ViewData memory_data(const ViewInput& input) {
   refusal_of(input.trace).throw_if_refused();
-  const SelectedTap found = require_tap(input);
-  refusal_of(input.trace, *found.tap).throw_if_refused();
-  const ShownMemory shown = shown_memory(input, *found.tap, found.head);
-  return {{{"attention", shown.weights, query_axis(input.trace, *found.tap).labels, shown.words},
-           slots_table(shown),
-           shares_table(shown),
-           reach_table(shown),
-           cost_table(shown)}};
+  const SelectedTap selected = require_tap(input);
+  refusal_of(input.trace, *selected.tap).throw_if_refused();
+  const ShownMemory memory = shown_memory(input, *selected.tap, selected.head);
+  return {
+      {{"attention", memory.weights, query_axis(input.trace, *selected.tap).labels, memory.words},
+       slots_table(memory),
+       shares_table(memory),
+       reach_table(memory),
+       cost_table(memory)}};
 }
 
-// Selects the last segment, which has the fullest memory; the first has none.
+// Selects the last segment, whose memory is the fullest.
 void select_last_segment(const Trace& trace, PartChoice& part) {
   if (part.segment || !remembers(trace)) return;
   Index last = 0;

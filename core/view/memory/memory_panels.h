@@ -12,32 +12,34 @@ namespace attnscope {
 double panel_title_height(const Page& page);
 void draw_panel_title(Page& page, const Box& box, const std::vector<std::string>& candidates);
 
-// Words in text order, merged by slot: forgotten (or never stored), compressed, memory, segment.
+// Words of the text in order, merged by slot: forgotten (or not stored), compressed, memory,
+// segment.
 struct SlotWords {
   std::vector<FlowToken> items;
-  std::vector<Index> columns;  // by item; -1: forgotten
+  std::vector<Index> columns;  // key column of each item; -1: forgotten
 };
-SlotWords slot_words(const ShownMemory& shown, const Theme& theme, Index marked);
+SlotWords slot_words(const ShownMemory& memory, const Theme& theme, Index marked_column);
 
 // Segments of the text, memory of the selected segment, and receptive field of each layer.
 struct RangePanel {
-  Box strip;  // of the clickable segments
-  std::vector<Box> segments;
+  Box strip;                  // row of segments
+  std::vector<Box> segments;  // clickable areas
 };
-double range_height(const Page& page, const ShownMemory& shown);  // preferred height
-RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
-                      const std::vector<Index>& oldest);
+double range_height(const Page& page, const ShownMemory& memory);  // preferred height
+// `oldest_tokens`: the oldest token in the receptive field of each layer.
+RangePanel draw_range(Page& page, const Box& box, const ShownMemory& memory,
+                      const std::vector<Index>& oldest_tokens);
 
 // Draws the number of query-key products by text length.
-void draw_cost(Page& page, const Box& box, const ShownMemory& shown);
+void draw_cost(Page& page, const Box& box, const ShownMemory& memory);
 
-// The head's weights, and below them the mean by slot in aligned columns. Zero width: no space.
+// The head's weights (zero width if they do not fit), and below them the mean by slot.
 struct WeightPanels {
   MatrixPlot map;
   Chart chart;
   double bottom = 0;
-  Index column_at(Point p) const;  // column of the chart; -1: none
+  Index column_at(Point p) const;  // column of the chart at the point; -1 if there is none
 };
-WeightPanels draw_weights(Page& page, const Box& box, const ShownMemory& shown);
+WeightPanels draw_weights(Page& page, const Box& box, const ShownMemory& memory);
 
 }  // namespace attnscope

@@ -10,23 +10,23 @@
 namespace attnscope {
 namespace {
 
-// Heads to average: those with the same columns as the selected head. `words` describes them.
+// Heads to average: those with the selected head's columns. Sets `description`: "this head".
 std::vector<TapHead> averaged_heads(const ViewInput& input, const AttentionTap& tap, Index head,
-                                    std::string& words) {
+                                    std::string& description) {
   const std::string over = view_values(input.session.view, "memory").choice("over");
-  words = "this head";
+  description = "this head";
   if (over == "head") return {{&tap, head}};
   std::vector<TapHead> heads;
-  for (const AttentionTap& other : input.trace.attention) {
-    Address at = other.address;
-    at.group = tap.address.group;
-    if (over == "model") at.layer = tap.address.layer;
-    if (at != tap.address || other.result.columns != tap.result.columns) continue;
-    for (Index a = 0; a < static_cast<Index>(other.heads.size()); ++a) heads.push_back({&other, a});
+  for (const AttentionTap& entry : input.trace.attention) {
+    Address address = entry.address;
+    address.group = tap.address.group;
+    if (over == "model") address.layer = tap.address.layer;
+    if (address != tap.address || entry.result.columns != tap.result.columns) continue;
+    for (Index n = 0; n < static_cast<Index>(entry.heads.size()); ++n) heads.push_back({&entry, n});
   }
-  words = "all " + std::to_string(heads.size()) + " heads" +
-          (over == "model" ? " that have these slots"
-                           : " of layer " + std::to_string(tap.address.layer));
+  description = "all " + std::to_string(heads.size()) + " heads" +
+                (over == "model" ? " that have these slots"
+                                 : " of layer " + std::to_string(tap.address.layer));
   return heads;
 }
 
@@ -45,13 +45,13 @@ Tensor slot_rows(const std::vector<TapHead>& heads) {
   return rows;
 }
 
-std::string source_words(const Trace& trace, const RowSource& source, const std::string& fallback) {
+std::string source_text(const Trace& trace, const RowSource& source, const std::string& fallback) {
   if (source.first < 0) return fallback;
-  std::string words;
-  for (Index at = source.first; at <= source.last(); at += source.step) {
-    words += trace.tokens[static_cast<std::size_t>(at)].label;
+  std::string text;
+  for (Index token = source.first; token <= source.last(); token += source.step) {
+    text += trace.tokens[static_cast<std::size_t>(token)].label;
   }
-  return words;
+  return text;
 }
 
 }  // namespace
@@ -68,33 +68,33 @@ std::size_t ShownMemory::first_segment_column() const {
 }
 
 ShownMemory shown_memory(const ViewInput& input, const AttentionTap& tap, Index head) {
-  ShownMemory shown{.trace = input.trace, .tap = tap, .head = head};
-  shown.segment = tap.address.segment;
-  shown.runs = slot_runs(tap);
+  ShownMemory memory{.trace = input.trace, .tap = tap, .head = head};
+  memory.segment = tap.address.segment;
+  memory.runs = slot_runs(tap);
   const TokenAxis axis = key_axis(input.trace, tap);
   for (Index c = 0; c < tap.keys(); ++c) {
-    shown.sources.push_back(column_source(input.trace, tap, c));
-    shown.words.push_back(
-        source_words(input.trace, shown.sources.back(), axis.labels[static_cast<std::size_t>(c)]));
+    memory.sources.push_back(column_source(input.trace, tap, c));
+    memory.words.push_back(
+        source_text(input.trace, memory.sources.back(), axis.labels[static_cast<std::size_t>(c)]));
   }
-  shown.weights =
+  memory.weights =
       cached_numbers(input, tap, CacheKey("weights", head), [&] { return tap.attention(head); });
-  const std::vector<TapHead> heads = averaged_heads(input, tap, head, shown.averaged);
-  const Tensor rows = cached_numbers(input, tap, CacheKey("slots", head, shown.averaged),
+  const std::vector<TapHead> heads = averaged_heads(input, tap, head, memory.averaged_heads);
+  const Tensor rows = cached_numbers(input, tap, CacheKey("slots", head, memory.averaged_heads),
                                      [&] { return slot_rows(heads); });
-  shown.slots = {{rows.data(), rows.data() + rows.dim(1)},
-                 {rows.data() + rows.dim(1), rows.data() + 2 * rows.dim(1)}};
+  memory.slots = {{rows.data(), rows.data() + rows.dim(1)},
+                  {rows.data() + rows.dim(1), rows.data() + 2 * rows.dim(1)}};
   const double queries = static_cast<double>(tap.queries());
-  for (const SlotRun& run : shown.runs) {
+  for (const SlotRun& run : memory.runs) {
     double sum = 0;
     for (Index i = 0; i < tap.queries(); ++i) {
       for (Index c = run.first; c < run.first + run.count; ++c) {
-        sum += static_cast<double>(shown.weights(i, c));
+        sum += static_cast<double>(memory.weights(i, c));
       }
     }
-    shown.share[run.kind] += sum / queries;
+    memory.fraction[run.kind] += sum / queries;
   }
-  return shown;
+  return memory;
 }
 
 const char* slot_name(KeyKind kind) {
@@ -105,25 +105,25 @@ Colour slot_colour(KeyKind kind) {
   return head_colour(kind == KeyKind::Token ? 0 : kind == KeyKind::Memory ? 1 : 2);
 }
 
-std::string place_of_slot(const ShownMemory& shown, Index column) {
-  const RowSource& source = shown.sources[static_cast<std::size_t>(column)];
-  const std::string kind = slot_name(shown.kind_of(column));
+std::string describe_slot_place(const ShownMemory& memory, Index column) {
+  const RowSource& source = memory.sources[static_cast<std::size_t>(column)];
+  const std::string kind = slot_name(memory.kind_of(column));
   if (source.first < 0) return kind;
-  const Index back = shown.first_token() - source.last();
-  if (shown.kind_of(column) == KeyKind::Token) return "its own segment";
-  return kind + ", " + std::to_string(back) + (back == 1 ? " token" : " tokens") +
+  const Index distance = memory.first_token() - source.last();
+  if (memory.kind_of(column) == KeyKind::Token) return "its own segment";
+  return kind + ", " + std::to_string(distance) + (distance == 1 ? " token" : " tokens") +
          " before the segment";
 }
 
-std::string share_words(const ShownMemory& shown) {
-  std::string words;
-  for (const SlotRun& run : shown.runs) {
+std::string describe_weights(const ShownMemory& memory) {
+  std::string text;
+  for (const SlotRun& run : memory.runs) {
     if (run.kind == KeyKind::Token) continue;
-    words += percent(shown.share.at(run.kind)) +
-             (words.empty() ? " of the weight goes to " : " to ") +
-             (run.kind == KeyKind::Compressed ? "compressed slots" : slot_name(run.kind)) + ", ";
+    text += percent(memory.fraction.at(run.kind)) +
+            (text.empty() ? " of the weight goes to " : " to ") +
+            (run.kind == KeyKind::Compressed ? "compressed slots" : slot_name(run.kind)) + ", ";
   }
-  return words + percent(shown.share.at(KeyKind::Token)) + " to its own segment";
+  return text + percent(memory.fraction.at(KeyKind::Token)) + " to its own segment";
 }
 
 }  // namespace attnscope

@@ -13,15 +13,15 @@ namespace attnscope {
 struct ShownMemory {
   const Trace& trace;
   const AttentionTap& tap;
-  Index head = 0;  // within the tap
+  Index head = 0;  // index within the tap's group
   Index segment = 0;
-  std::vector<SlotRun> runs{};
-  std::vector<RowSource> sources{};  // by column
-  std::vector<std::string> words{};  // by column: "␣boat"; of a compressed slot: "␣the␣old␣man"
-  std::map<KeyKind, double> share{};  // of the head's weight, by kind of column
-  Tensor weights{};                   // [L_q, L_k]
-  SlotWeights slots{};                // [L_k]
-  std::string averaged{};  // heads averaged in `slots`: "this head", "all 8 heads of layer 1"
+  std::vector<SlotRun> runs{};           // columns of the same kind, oldest first
+  std::vector<RowSource> sources{};      // tokens of each column
+  std::vector<std::string> words{};      // labels: "␣boat", or "␣the␣old␣man" if compressed
+  std::map<KeyKind, double> fraction{};  // of the head's weight on each kind of column
+  Tensor weights{};                      // [L_q, L_k]
+  SlotWeights slots{};                   // mean and deviation by column  [L_k]
+  std::string averaged_heads{};  // those averaged in `slots`: "this head", "all 8 heads of layer 1"
   bool remembers() const { return runs.size() > 1 || runs.front().kind != KeyKind::Token; }
   KeyKind kind_of(Index column) const;
   Index first_token() const { return sources[first_segment_column()].first; }  // of the segment
@@ -37,10 +37,10 @@ ShownMemory shown_memory(const ViewInput& input, const AttentionTap& tap, Index 
 const char* slot_name(KeyKind kind);
 Colour slot_colour(KeyKind kind);
 
-// Kind of a slot, and its distance if known: "memory, 12 tokens before the segment".
-std::string place_of_slot(const ShownMemory& shown, Index column);
+// Kind and distance of a slot, if known: "memory, 12 tokens before the segment".
+std::string describe_slot_place(const ShownMemory& memory, Index column);
 
 // "31% of the weight goes to memory, 12% to compressed slots, 57% to its own segment".
-std::string share_words(const ShownMemory& shown);
+std::string describe_weights(const ShownMemory& memory);
 
 }  // namespace attnscope

@@ -4,16 +4,16 @@
 namespace attnscope {
 namespace {
 
-constexpr double kPale = 0.75;  // of forgotten words
+constexpr double kPale = 0.75;  // fraction of background in the colour of forgotten words
 
-// Column of each token up to the end of the segment; -1: none. Later columns take precedence.
-std::vector<Index> column_of_tokens(const ShownMemory& shown) {
-  std::vector<Index> columns(static_cast<std::size_t>(shown.last_token() + 1), -1);
-  for (std::size_t c = 0; c < shown.sources.size(); ++c) {
-    const RowSource& source = shown.sources[c];
+// Last column of each token up to the end of the segment; -1 if there is none.
+std::vector<Index> token_columns(const ShownMemory& memory) {
+  std::vector<Index> columns(static_cast<std::size_t>(memory.last_token() + 1), -1);
+  for (std::size_t c = 0; c < memory.sources.size(); ++c) {
+    const RowSource& source = memory.sources[c];
     if (source.first < 0) continue;
-    for (Index at = source.first; at <= source.last(); at += source.step) {
-      columns[static_cast<std::size_t>(at)] = static_cast<Index>(c);
+    for (Index token = source.first; token <= source.last(); token += source.step) {
+      columns[static_cast<std::size_t>(token)] = static_cast<Index>(c);
     }
   }
   return columns;
@@ -21,26 +21,26 @@ std::vector<Index> column_of_tokens(const ShownMemory& shown) {
 
 }  // namespace
 
-SlotWords slot_words(const ShownMemory& shown, const Theme& theme, Index marked) {
+SlotWords slot_words(const ShownMemory& memory, const Theme& theme, Index marked_column) {
   SlotWords words;
-  const std::vector<Index> columns = column_of_tokens(shown);
+  const std::vector<Index> columns = token_columns(memory);
   const Colour forgotten = blend(theme.line, theme.background, kPale);
-  for (std::size_t at = 0; at < columns.size();) {
-    const Index column = columns[at];
-    std::size_t end = at + 1;
+  for (std::size_t first = 0; first < columns.size();) {
+    const Index column = columns[first];
+    std::size_t end = first + 1;
     if (column < 0) {
       while (end < columns.size() && columns[end] < 0) ++end;
-      words.items.push_back({std::to_string(end - at) + " forgotten", forgotten});
+      words.items.push_back({std::to_string(end - first) + " forgotten", forgotten});
     } else {
       // A contiguous window is one box; scattered rows of a slot are separate boxes.
-      std::string label = shown.trace.tokens[at].label;
+      std::string label = memory.trace.tokens[first].label;
       for (; end < columns.size() && columns[end] == column; ++end) {
-        label += shown.trace.tokens[end].label;
+        label += memory.trace.tokens[end].label;
       }
-      words.items.push_back({label, slot_colour(shown.kind_of(column)), column == marked});
+      words.items.push_back({label, slot_colour(memory.kind_of(column)), column == marked_column});
     }
     words.columns.push_back(column);
-    at = end;
+    first = end;
   }
   return words;
 }
@@ -51,7 +51,7 @@ double panel_title_height(const Page& page) {
 
 void draw_panel_title(Page& page, const Box& box, const std::vector<std::string>& candidates) {
   page.add(Text{{box.x, box.y + 0.7 * page.em()},
-                page.fitting(candidates, page.em(), box.width / 1.08),  // allows for bold text
+                page.fitting(candidates, page.em(), box.width / 1.08),  // bold text is wider
                 page.theme().text,
                 page.em(),
                 Align::Start,

@@ -25,22 +25,22 @@ SeededSampling next_settings(const ViewSettings& view) {
 
 namespace {
 
-constexpr double kMaxFlow = 0.4;   // share of the height, for the text
-constexpr double kGap = 1.0;       // em between parts
-constexpr double kTitle = 1.8;     // em
-constexpr double kMostWidth = 56;  // em, of the bars
+constexpr double kMaxFlow = 0.4;  // of the text: fraction of the height
+constexpr double kGap = 1.0;      // em between parts
+constexpr double kTitle = 1.8;    // em: title of the bars
+constexpr double kMaxWidth = 56;  // em: bars
 constexpr Index kMaxBars = 40;
-constexpr std::size_t kUsualBars = 16;  // in tight pictures
-constexpr double kMaxBits = 12;         // surprisal of the last colour
+constexpr std::size_t kTightBars = 16;  // maximum in tight pictures
+constexpr double kMaxBits = 12;         // surprisal with the strongest colour
 
-class Next {
+class NextLayout {
  public:
-  explicit Next(const ViewInput& input)
+  explicit NextLayout(const ViewInput& input)
       : input_(input),
         page_(input),
         trace_(input.trace),
         settings_(next_settings(input.session.view)),
-        fills_in_(predicts_masked_tokens(trace_)) {}
+        is_masked_(predicts_masked_tokens(trace_)) {}
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty()) {
@@ -50,7 +50,7 @@ class Next {
     if (!trace_.logits.defined()) return page_.message("No next token to show", no_prediction());
     if (!predicts_next_tokens(trace_))
       return page_.message("No next token to show", kPredictsActions);
-    const char* heading = fills_in_ ? " · masked tokens" : " · next token";
+    const char* heading = is_masked_ ? " · masked tokens" : " · next token";
     const Box inside = page_.frame(trace_.model + heading, caption_text());
     place_panels(inside);
     if (bars_.height < 4 * em() || bars_.width < 12 * em()) return no_space(page_);
@@ -77,20 +77,20 @@ class Next {
     return text;
   }
 
-  // Token of the text at a position; -1: none or masked.
-  std::int32_t text_token(Index at) const {
-    if (at >= length()) return -1;
-    const std::int32_t id = trace_.tokens[static_cast<std::size_t>(at)].id;
+  // The text's token at this position; -1 if it is masked or beyond the end.
+  std::int32_t text_token(Index position) const {
+    if (position >= length()) return -1;
+    const std::int32_t id = trace_.tokens[static_cast<std::size_t>(position)].id;
     return trace_.config && id == mask_id(*trace_.config) ? -1 : id;
   }
 
-  bool is_plain() const { return settings_.sampling == Sampling(); }
+  bool has_default_sampling() const { return settings_.sampling == Sampling(); }
 
   std::string caption_text() const {
-    const char* subject = fills_in_ ? "The predicted distribution at a position, whose own token "
-                                      "the model sees unless it is masked, sampled with "
-                                    : "Each token coloured by its surprisal, and the distribution "
-                                      "of the next one, sampled with ";
+    const char* subject = is_masked_ ? "The predicted distribution at a position, whose own token "
+                                       "the model sees unless it is masked, sampled with "
+                                     : "Each token coloured by its surprisal, and the distribution "
+                                       "of the next one, sampled with ";
     return caption(trace_,
                    subject + sampling_text() + ", seed " + std::to_string(settings_.seed) + ".");
   }
@@ -117,15 +117,15 @@ class Next {
   void place_panels(const Box& inside) {
     const double flow =
         token_flow_height(page_, flow_tokens(), inside.width, kMaxFlow * inside.height);
-    const double row = token_bar_height(page_, !is_plain());
+    const double row = token_bar_height(page_, !has_default_sampling());
     const double bars =
-        kTitle * em() + static_cast<double>(input_.figure.tight ? kUsualBars : kMaxBars) * row;
+        kTitle * em() + static_cast<double>(input_.figure.tight ? kTightBars : kMaxBars) * row;
     const double key = trace_.token_bits.defined() ? swatches_height(page_) : 0;
     const double above = flow + key + kGap * em();
     const double height = std::min(bars, inside.height - above - kTitle * em());
     const double y = inside.y + page_.top_margin(inside.height, above + height + kTitle * em());
     text_ = {inside.x, y, inside.width, flow};
-    const double width = std::min(inside.width, kMostWidth * em());
+    const double width = std::min(inside.width, kMaxWidth * em());
     bars_ = {inside.x + (inside.width - width) / 2, y + above, width, height};
   }
 
@@ -146,72 +146,72 @@ class Next {
   }
 
   // "After “the”"; for masked models "In place of “the”".
-  std::string place_words(const std::string& label) const {
-    return (fills_in_ ? "In place of “" : "After “") + label + "”";
+  std::string describe_place(const std::string& label) const {
+    return (is_masked_ ? "In place of “" : "After “") + label + "”";
   }
 
-  // Position whose prediction is shown: the hovered one, the pinned one, else the last.
+  // Position whose prediction is shown: the hovered one, else selected_position().
   Index position() const {
     const Index hovered = input_.interaction.pointer ? flow_.at(*input_.interaction.pointer) : -1;
     if (hovered >= 0) return hovered;
     return selected_position(input_.session.view, trace_);
   }
 
-  bool at_end() const {
-    return !fills_in_ && position_ == length() - 1 && shows_end(trace_, input_.session.run);
+  bool is_at_end() const {
+    return !is_masked_ && position_ == length() - 1 && shows_end(trace_, input_.session.run);
   }
 
   // "entropy 5.2 bits, about 37 equally likely tokens; 12 of 2,048 can be sampled".
   std::string summary(const std::vector<double>& distribution) const {
     double entropy = 0;
-    Index left = 0;
+    Index candidate_count = 0;
     for (const double p : distribution) {
       if (!(p > 0)) continue;
       entropy -= p * std::log2(p);
-      ++left;
+      ++candidate_count;
     }
     return "entropy " + brief(entropy) + " bits, about " + brief(std::exp2(entropy), 3) +
-           " equally likely tokens; " + grouped(left) + " of " +
+           " equally likely tokens; " + grouped(candidate_count) + " of " +
            grouped(static_cast<long long>(distribution.size())) + " can be sampled";
   }
 
   void draw_distribution() {
     const Tensor logits = logits_at(trace_, position_);
-    const std::vector<double> plain = probabilities(logits, {});
+    const std::vector<double> model = probabilities(logits, {});
     const std::vector<double> sampled =
-        is_plain() ? plain : probabilities(logits, settings_.sampling);
-    const std::int32_t next = sample_at(sampled, position_, settings_.seed);
-    const Index predicted = fills_in_ ? position_ : position_ + 1;
-    const std::int32_t text_id = text_token(predicted);
+        has_default_sampling() ? model : probabilities(logits, settings_.sampling);
+    const std::int32_t sampled_id = sample_at(sampled, position_, settings_.seed);
+    const Index predicted_position = is_masked_ ? position_ : position_ + 1;
+    const std::int32_t text_id = text_token(predicted_position);
     const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
     page_.text({bars_.x, bars_.y + 0.6 * em()},
-               page_.fitting({place_words(label) + " (position " + std::to_string(position_) +
-                                  "): “" + token_label(trace_, next) + "” is sampled with seed " +
-                                  std::to_string(settings_.seed),
-                              place_words(label), fills_in_ ? "This place" : "Next token"},
+               page_.fitting({describe_place(label) + " (position " + std::to_string(position_) +
+                                  "): “" + token_label(trace_, sampled_id) +
+                                  "” is sampled with seed " + std::to_string(settings_.seed),
+                              describe_place(label), is_masked_ ? "This place" : "Next token"},
                              em(), bars_.width),
                em());
     TokenBars bars;
-    bars.two = !is_plain();
+    bars.two = !has_default_sampling();
     bars.first = first_colour();
     bars.second = second_colour();
     std::vector<std::int32_t> ids;
-    for (const Candidate& c : likeliest(plain, kMaxBars)) ids.push_back(c.id);
+    for (const Candidate& candidate : likeliest(model, kMaxBars)) ids.push_back(candidate.id);
     const double height = bars_.height - kTitle * em();
     const auto rows = static_cast<std::size_t>(height / token_bar_height(page_, bars.two));
     list_token(ids, rows, text_id);
-    list_token(ids, rows, next);
+    list_token(ids, rows, sampled_id);
     ids.resize(std::min(ids.size(), rows));
     for (const std::int32_t id : ids) {
-      const auto at = static_cast<std::size_t>(id);
+      const auto index = static_cast<std::size_t>(id);
       std::string note = id == text_id ? "the text's own" : "";
-      if (id == next) {
+      if (id == sampled_id) {
         note += note.empty() ? "drawn" : ", drawn";
         bars.marked = static_cast<Index>(bars.bars.size());
       }
-      bars.bars.push_back({token_label(trace_, id), plain[at], sampled[at], note});
-      bars.most = bars.bars.size() == 1 ? std::max(plain[at], sampled[at])
-                                        : std::max({bars.most, plain[at], sampled[at]});
+      bars.bars.push_back({token_label(trace_, id), model[index], sampled[index], note});
+      bars.most = bars.bars.size() == 1 ? std::max(model[index], sampled[index])
+                                        : std::max({bars.most, model[index], sampled[index]});
     }
     const std::vector<Box> row_boxes =
         draw_token_bars(page_, {bars_.x, bars_.y + kTitle * em(), bars_.width, height}, bars);
@@ -224,15 +224,15 @@ class Next {
     const double y = bottom_ + 0.9 * em();
     double x = bars_.x;
     if (bars.two) {
-      const auto key = [&](Colour colour, const std::string& text) {
+      const auto draw_key = [&](Colour colour, const std::string& text) {
         const double side = 0.8 * page_.em();
         if (x + side + page_.width_of(text, page_.small()) > bars_.right()) return;
         page_.add(FilledBox{{x, y - side / 2, side, side}, colour});
         page_.faint_text({x + 1.15 * em(), y}, text, page_.small());
         x += 2.2 * em() + page_.width_of(text, page_.small());
       };
-      key(bars.first, "model");
-      key(bars.second, sampling_text());
+      draw_key(bars.first, "model");
+      draw_key(bars.second, sampling_text());
     }
     page_.faint_text({bars_.right(), y},
                      page_.ellipsised(summary(sampled), page_.small(), bars_.right() - x),
@@ -240,25 +240,25 @@ class Next {
     bottom_ = y + 0.8 * em();
   }
 
-  // Replaces the last of `rows` entries by `id`, unless it is listed.
+  // Moves `id` to the last of the first `rows` entries, unless it is among them.
   static void list_token(std::vector<std::int32_t>& ids, std::size_t rows, std::int32_t id) {
     if (id < 0 || rows == 0) return;
     const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(rows, ids.size()));
     if (std::find(ids.begin(), end, id) != end) return;
     std::erase(ids, id);
-    const std::size_t at = std::min(rows - 1, ids.size());
-    ids.insert(ids.begin() + static_cast<std::ptrdiff_t>(at), id);
+    const std::size_t index = std::min(rows - 1, ids.size());
+    ids.insert(ids.begin() + static_cast<std::ptrdiff_t>(index), id);
   }
 
-  // Makes tokens pinnable; at the end of the text, clicks on bars append tokens.
+  // Adds handles that pin tokens and, at the end of the text, append the token of a bar.
   void add_handles(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
     add_pin_handles(handles_, flow_, "Pin this position.", input_.session.view.pinned_query);
-    if (!at_end()) return;
+    if (!is_at_end()) return;
     const auto source = std::make_shared<const Trace>(append_source());
     for (std::size_t n = 0; n < rows.size(); ++n) {
       handles_.push_back(
-          {rows[n], "Continue with this token.", {}, [id = ids[n], source](Session& e) {
-             append_token(e.run, *source, id);
+          {rows[n], "Continue with this token.", {}, [id = ids[n], source](Session& session) {
+             append_token(session.run, *source, id);
            }});
     }
   }
@@ -285,7 +285,7 @@ class Next {
   const Trace& trace_;
   SeededSampling settings_;
   Box text_, bars_;
-  const bool fills_in_;  // masked model: predicts masked tokens
+  const bool is_masked_;  // predicts masked tokens instead of the next one
   TokenFlow flow_;
   Index position_ = -1;
   std::vector<Handle> handles_;
@@ -298,10 +298,10 @@ ViewData data(const ViewInput& input) {
   const Index position = selected_position(view, trace);
   const SeededSampling settings = next_settings(view);
   const Tensor logits = logits_at(trace, position);
-  const std::vector<double> plain = probabilities(logits, {});
+  const std::vector<double> model = probabilities(logits, {});
   const std::vector<double> sampled = probabilities(logits, settings.sampling);
-  const std::int32_t next = sample_at(sampled, position, settings.seed);
-  const std::vector<Candidate> tokens = likeliest(plain, static_cast<Index>(plain.size()));
+  const std::int32_t sampled_id = sample_at(sampled, position, settings.seed);
+  const std::vector<Candidate> tokens = likeliest(model, static_cast<Index>(model.size()));
   ViewData::Matrix distribution{"next token",
                                 Tensor({static_cast<Index>(tokens.size()), 4}),
                                 {},
@@ -314,7 +314,7 @@ ViewData data(const ViewInput& input) {
     distribution.values(row, 0) = static_cast<float>(id);
     distribution.values(row, 1) = static_cast<float>(tokens[n].probability);
     distribution.values(row, 2) = static_cast<float>(sampled[static_cast<std::size_t>(id)]);
-    distribution.values(row, 3) = id == next ? 1 : 0;
+    distribution.values(row, 3) = id == sampled_id ? 1 : 0;
   }
   if (!trace.token_bits.defined()) return {{std::move(distribution)}};
   ViewData::Matrix surprise{
@@ -365,7 +365,7 @@ View next_view() {
           .label = "Next",
           .group = "Model",
           .summary = "The next token's distribution, and text generation token by token.",
-          .lay_out = [](const ViewInput& input) { return Next(input).lay_out(); },
+          .lay_out = [](const ViewInput& input) { return NextLayout(input).lay_out(); },
           .reading = fixed_reading(
               "The model's probabilities of the next token, and how well it predicted each token "
               "of the text.",

@@ -12,10 +12,10 @@ namespace {
 constexpr double kTitleDepth = 1.4;    // em
 constexpr double kNumberDepth = 1.35;  // em, below the plot
 constexpr double kNumberGap = 0.45;    // em between the plot and the numbers to its left
-constexpr double kMaxNumber = 4.5;     // em, width of the numbers to the left
+constexpr double kMaxNumber = 4.5;     // em, maximum width of the numbers to the left
 constexpr double kTickDistance = 2.4;  // em between ticks of the y axis
-constexpr int kMinYTicks = 3;          // requested ticks of the y axis, at least
-constexpr double kMinWidth = 3, kMinHeight = 1.2;  // em of a plot
+constexpr int kMinYTicks = 3;          // minimum number of requested ticks of the y axis
+constexpr double kMinWidth = 3, kMinHeight = 1.2;  // em, of a plot
 
 struct Ticks {
   std::vector<double> values;
@@ -23,18 +23,18 @@ struct Ticks {
 };
 
 Ticks ticks_of(const ChartAxis& axis, int count) {
-  constexpr std::size_t kFew = 3;
+  constexpr std::size_t kMinTicks = 3;
   Ticks ticks;
   if (!axis.names.empty()) {
-    for (const auto& [at, name] : axis.names) {
-      ticks.values.push_back(at);
+    for (const auto& [value, name] : axis.names) {
+      ticks.values.push_back(value);
       ticks.texts.push_back(name);
     }
     return ticks;
   }
   // Round steps can yield a single tick: request a few more.
-  for (int more = 0; more < 3 && (more == 0 || (count > 2 && ticks.values.size() < kFew)); ++more) {
-    ticks.values = round_ticks(axis.least, axis.most, std::max(1, count + more));
+  for (int i = 0; i < 3 && (i == 0 || (count > 2 && ticks.values.size() < kMinTicks)); ++i) {
+    ticks.values = round_ticks(axis.least, axis.most, std::max(1, count + i));
   }
   if (axis.whole) {
     std::erase_if(ticks.values, [](double v) { return std::abs(v - std::round(v)) > 1e-6; });
@@ -59,10 +59,10 @@ Ticks limit_ticks(const ChartAxis& axis) {
     const auto &first = axis.names.front(), &last = axis.names.back();
     return {{first.first, last.first}, {first.second, last.second}};
   }
-  const double least = axis.whole ? std::ceil(axis.least) : axis.least;
-  const double most = axis.whole ? std::floor(axis.most) : axis.most;
-  if (!(least < most)) return {{least}, {brief(least, 2)}};
-  return {{least, most}, {brief(least, 2), brief(most, 2)}};
+  const double lowest = axis.whole ? std::ceil(axis.least) : axis.least;
+  const double highest = axis.whole ? std::floor(axis.most) : axis.most;
+  if (!(lowest < highest)) return {{lowest}, {brief(lowest, 2)}};
+  return {{lowest, highest}, {brief(lowest, 2), brief(highest, 2)}};
 }
 
 // Ticks of the y axis: all if they fit, otherwise the lowest and the highest.
@@ -83,17 +83,17 @@ Ticks y_ticks(const Page& page, const Chart& chart) {
 
 // Ticks of the x axis: as many as fit with a gap between their labels.
 Ticks x_ticks(const Page& page, const Chart& chart) {
-  const auto fit = [&](const Ticks& ticks) {
+  const auto fits = [&](const Ticks& ticks) {
     const auto n = static_cast<double>(ticks.values.size());
     return n * (widest(page, ticks) + page.em()) <= chart.plot.width + page.em();
   };
   for (int count = std::max(2, static_cast<int>(chart.plot.width / (4 * page.em())));; --count) {
     Ticks ticks = ticks_of(chart.x, count);
-    if (fit(ticks) && ticks.values.size() > 1) return ticks;
+    if (fits(ticks) && ticks.values.size() > 1) return ticks;
     if (count > 1) continue;
-    const Ticks ends = limit_ticks(chart.x);
-    if (fit(ends)) return ends;
-    return fit(ticks) ? ticks : Ticks{};
+    const Ticks limits = limit_ticks(chart.x);
+    if (fits(limits)) return limits;
+    return fits(ticks) ? ticks : Ticks{};
   }
 }
 
@@ -101,19 +101,19 @@ Ticks x_ticks(const Page& page, const Chart& chart) {
 
 double y_axis_width(const Page& page, const ChartAxis& y) {
   // Assumes the tick labels of a plot of typical height.
-  const double numbers =
+  const double label_width =
       y.numbers
           ? std::min(widest(page, ticks_of(y, 4)), kMaxNumber * page.em()) + kNumberGap * page.em()
           : 0;
-  return numbers + (y.titles.empty() ? 0.2 : kTitleDepth) * page.em();
+  return label_width + (y.titles.empty() ? 0.2 : kTitleDepth) * page.em();
 }
 
 double missing_y_axis_width(const Page& page, const Chart& chart) {
   if (chart.empty() || !chart.y.numbers) return 0;
-  const auto numbers = [&](const Ticks& ticks) {
+  const auto label_width = [&](const Ticks& ticks) {
     return std::min(widest(page, ticks), kMaxNumber * page.em());
   };
-  return std::max(0.0, numbers(y_ticks(page, chart)) - numbers(ticks_of(chart.y, 4)));
+  return std::max(0.0, label_width(y_ticks(page, chart)) - label_width(ticks_of(chart.y, 4)));
 }
 
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y) {
@@ -122,20 +122,20 @@ Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y) 
       x.numbers ? page.width_of(tick_text(x.most, x.most - x.least), page.small()) / 2 + 2 : 2;
   const double margin = std::max(right, page.em());
   Chart chart = place_chart(page, outer, x, y, left, margin);
-  const double more = missing_y_axis_width(page, chart);
-  if (!(more > 0)) return chart;
-  return place_chart(page, outer, std::move(x), std::move(y), left + more, margin);
+  const double missing = missing_y_axis_width(page, chart);
+  if (!(missing > 0)) return chart;
+  return place_chart(page, outer, std::move(x), std::move(y), left + missing, margin);
 }
 
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,
                   double right) {
   const double em = page.em();
   const double top = y.numbers ? 0.5 * em : 0.1 * em;
-  const double below = (x.numbers ? kNumberDepth * em : 0) +
-                       (x.titles.empty() ? 0 : kTitleDepth * em) + (y.numbers ? 0.4 * em : 2);
+  const double bottom = (x.numbers ? kNumberDepth * em : 0) +
+                        (x.titles.empty() ? 0 : kTitleDepth * em) + (y.numbers ? 0.4 * em : 2);
   Chart chart{{}, std::move(x), std::move(y)};
   const Box plot{outer.x + left, outer.y + top, outer.width - left - right,
-                 outer.height - top - below};
+                 outer.height - top - bottom};
   if (plot.width >= kMinWidth * em && plot.height >= kMinHeight * em) chart.plot = plot;
   return chart;
 }
@@ -144,28 +144,29 @@ void draw_chart(Page& page, const Chart& chart) {
   if (chart.empty()) return;
   const double em = page.em();
   const Box& plot = chart.plot;
-  const Colour grid = translucent(page.theme().line, 0.35);
+  const Colour grid_colour = translucent(page.theme().line, 0.35);
   const Ticks y_axis = y_ticks(page, chart);
-  const double most = std::min(widest(page, y_axis), kMaxNumber * em);
+  const double width = std::min(widest(page, y_axis), kMaxNumber * em);
   for (std::size_t i = 0; i < y_axis.values.size(); ++i) {
     const double y = chart.at_y(y_axis.values[i]);
-    page.add(Line{{{plot.x, y}, {plot.right(), y}}, grid, 1});
+    page.add(Line{{{plot.x, y}, {plot.right(), y}}, grid_colour, 1});
     if (!chart.y.numbers) continue;
     page.faint_text({plot.x - kNumberGap * em, y},
-                    page.ellipsised(y_axis.texts[i], page.small(), most), page.small(), Align::End);
+                    page.ellipsised(y_axis.texts[i], page.small(), width), page.small(),
+                    Align::End);
   }
   const Ticks x_axis = x_ticks(page, chart);
   for (std::size_t i = 0; i < x_axis.values.size(); ++i) {
     const double x = chart.at_x(x_axis.values[i]);
-    page.add(Line{{{x, plot.y}, {x, plot.bottom()}}, grid, 1});
+    page.add(Line{{{x, plot.y}, {x, plot.bottom()}}, grid_colour, 1});
     if (!chart.x.numbers) continue;
     page.faint_text({x, plot.bottom() + 0.95 * em}, x_axis.texts[i], page.small(), Align::Middle);
   }
-  const Colour strong = page.theme().line;
+  const Colour line_colour = page.theme().line;
   if (chart.y.least < 0 && chart.y.most > 0) {
-    page.add(Line{{{plot.x, chart.at_y(0)}, {plot.right(), chart.at_y(0)}}, strong, 1});
+    page.add(Line{{{plot.x, chart.at_y(0)}, {plot.right(), chart.at_y(0)}}, line_colour, 1});
   }
-  page.add(OutlinedBox{plot, strong, 1});
+  page.add(OutlinedBox{plot, line_colour, 1});
   if (!chart.x.titles.empty()) {
     const double depth = (chart.x.numbers ? kNumberDepth : 0.2) + kTitleDepth / 2 + 0.4;
     page.faint_text({plot.x + plot.width / 2, plot.bottom() + depth * em},
@@ -173,8 +174,8 @@ void draw_chart(Page& page, const Chart& chart) {
                     Align::Middle);
   }
   if (!chart.y.titles.empty()) {
-    const double numbers = chart.y.numbers ? most + kNumberGap * em : 0;
-    page.faint_text({plot.x - numbers - kTitleDepth * em / 2, plot.y + plot.height / 2},
+    const double labels = chart.y.numbers ? width + kNumberGap * em : 0;
+    page.faint_text({plot.x - labels - kTitleDepth * em / 2, plot.y + plot.height / 2},
                     page.fitting(chart.y.titles, page.small(), plot.height + 0.5 * em),
                     page.small(), Align::Middle, 90);
   }
@@ -219,8 +220,8 @@ void draw_value(Page& page, const Chart& chart, Point at, const std::string& tex
   const double y = chart.at_y(at.y), gap = 0.3 * size;
   // The box is beyond the end of a bar, but within the plot.
   const bool upwards = y <= chart.at_y(std::clamp(0.0, chart.y.least, chart.y.most));
-  const auto within = [](double from, double least, double most) {
-    return std::clamp(from, least, std::max(least, most));
+  const auto within = [](double value, double minimum, double maximum) {
+    return std::clamp(value, minimum, std::max(minimum, maximum));
   };
   const Box box{within(chart.at_x(at.x) - width / 2, plot.x, plot.right() - width),
                 within(upwards ? y - gap - height : y + gap, plot.y, plot.bottom() - height), width,
@@ -233,23 +234,23 @@ void draw_value(Page& page, const Chart& chart, Point at, const std::string& tex
   page.text({box.x + width / 2, box.y + height / 2}, text, size, Align::Middle);
 }
 
-ChartAxis padded_axis(double least, double most, bool with_zero) {
+ChartAxis padded_axis(double minimum, double maximum, bool with_zero) {
   constexpr double kMargin = 0.06;
-  if (!std::isfinite(least) || !std::isfinite(most)) least = most = 0;
+  if (!std::isfinite(minimum) || !std::isfinite(maximum)) minimum = maximum = 0;
   if (with_zero) {
-    least = std::min(least, 0.0);
-    most = std::max(most, 0.0);
+    minimum = std::min(minimum, 0.0);
+    maximum = std::max(maximum, 0.0);
   }
-  if (!(least < most)) {
-    const double spread = std::max(1.0, std::abs(least)) / 2;
-    return {.least = least - (with_zero && least > 0 ? 0 : spread),
-            .most = most + spread,
+  if (!(minimum < maximum)) {
+    const double spread = std::max(1.0, std::abs(minimum)) / 2;
+    return {.least = minimum - (with_zero && minimum > 0 ? 0 : spread),
+            .most = maximum + spread,
             .titles = {}};
   }
-  const double margin = kMargin * (most - least);
+  const double margin = kMargin * (maximum - minimum);
   ChartAxis axis;
-  axis.least = with_zero && least == 0 ? 0 : least - margin;
-  axis.most = with_zero && most == 0 ? 0 : most + margin;
+  axis.least = with_zero && minimum == 0 ? 0 : minimum - margin;
+  axis.most = with_zero && maximum == 0 ? 0 : maximum + margin;
   return axis;
 }
 

@@ -26,25 +26,26 @@ struct Chart {
     return plot.x + (value - x.least) / (x.most - x.least) * plot.width;
   }
   double at_y(double value) const {
-    const double share = (value - y.least) / (y.most - y.least);
-    return y.down ? plot.y + share * plot.height : plot.bottom() - share * plot.height;
+    const double fraction = (value - y.least) / (y.most - y.least);
+    return y.down ? plot.y + fraction * plot.height : plot.bottom() - fraction * plot.height;
   }
   double value_x(double pixel) const {
     return x.least + (pixel - plot.x) / plot.width * (x.most - x.least);
   }
   double value_y(double pixel) const {
-    const double share = (y.down ? pixel - plot.y : plot.bottom() - pixel) / plot.height;
-    return y.least + share * (y.most - y.least);
+    const double fraction = (y.down ? pixel - plot.y : plot.bottom() - pixel) / plot.height;
+    return y.least + fraction * (y.most - y.least);
   }
 };
 
 // Places a chart within `outer`, leaving space for titles and tick labels.
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y);
-// Width of the y axis: tick labels and title. Stacked charts use the largest, so that their plots
-// line up.
+// Width of the y axis: tick labels and title. Stacked charts use the largest width of their axes,
+// so that their plots line up.
 double y_axis_width(const Page& page, const ChartAxis& y);
-// Extra width for the tick labels of this chart, whose height may require more digits.
+// Width by which the tick labels of the placed chart exceed the estimate of y_axis_width().
 double missing_y_axis_width(const Page& page, const Chart& chart);
+// The same with margins `left` and `right` of the plot.
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,
                   double right);
 
@@ -57,7 +58,7 @@ void draw_curve(Page& page, const Chart& chart, const std::vector<Point>& points
 void draw_bar(Page& page, const Chart& chart, double x, double width, double value, Colour colour);
 // Draws `text` next to the point `at` (chart coordinates), with a vertical line through the point.
 void draw_value(Page& page, const Chart& chart, Point at, const std::string& text);
-// Axis that covers [least, most] with a margin; never empty. `with_zero`: includes zero.
-ChartAxis padded_axis(double least, double most, bool with_zero);
+// Axis that covers [minimum, maximum] with a margin; never empty. `with_zero`: extended to zero.
+ChartAxis padded_axis(double minimum, double maximum, bool with_zero);
 
 }  // namespace attnscope

@@ -20,14 +20,14 @@ constexpr double kBarTickDistance = 2.6;  // em
 constexpr double kNumberLine = 1.2;       // minimum distance of numbers, in their font size
 
 // Draws the range's colours in `box`, the largest at the top or on the right.
-void draw_colours(Page& page, const Box& box, const std::string& colour_map, bool level) {
+void draw_colours(Page& page, const Box& box, const std::string& colour_map, bool is_horizontal) {
   constexpr Index kColours = 256;
   HeatMap colours;
   colours.box = box;
-  colours.values = Tensor(level ? Shape{1, kColours} : Shape{kColours, 1});
+  colours.values = Tensor(is_horizontal ? Shape{1, kColours} : Shape{kColours, 1});
   for (Index i = 0; i < kColours; ++i) {
-    const float share = static_cast<float>(i) / (kColours - 1);
-    colours.values[i] = level ? share : 1 - share;
+    const float position = static_cast<float>(i) / (kColours - 1);
+    colours.values[i] = is_horizontal ? position : 1 - position;
   }
   colours.height = static_cast<double>(colours.values.dim(0));
   colours.width = static_cast<double>(colours.values.dim(1));
@@ -36,11 +36,11 @@ void draw_colours(Page& page, const Box& box, const std::string& colour_map, boo
   page.add(OutlinedBox{box, page.theme().line, 1});
 }
 
-bool diverging(const ColourRange& range) {
+bool is_diverging(const ColourRange& range) {
   return colour_map(range.colour_map).diverging();
 }
 
-// Position of a magnitude: 0 at the lower end (or the middle), 1 at the upper.
+// Position of a magnitude, from 0 (lower end, or middle of diverging colours) to 1 (upper end).
 double magnitude_position(const ColourRange& range, double magnitude) {
   if (range.scale == ColourRange::Scale::Log) {
     if (!(magnitude > range.smallest)) return 0;
@@ -58,16 +58,16 @@ double magnitude_at(const ColourRange& range, double position) {
     return range.smallest * std::pow(range.most / range.smallest, position);
   }
   if (range.ranked.empty() || position <= 0) return 0;
-  const auto at = static_cast<std::size_t>(
+  const auto rank = static_cast<std::size_t>(
       std::ceil(position * static_cast<double>(range.ranked.size()) - 1e-9));
-  return static_cast<double>(range.ranked[std::min(at, range.ranked.size()) - 1]);
+  return static_cast<double>(range.ranked[std::min(rank, range.ranked.size()) - 1]);
 }
 
-// Ticks from the lower end up; for diverging colours mirrored about the middle.
+// Ticks in ascending order; for diverging colours, mirrored about the middle.
 std::vector<Tick> mirror_if_diverging(const std::vector<std::pair<double, std::string>>& upper,
                                       const ColourRange& range) {
   std::vector<Tick> ticks;
-  if (!diverging(range)) {
+  if (!is_diverging(range)) {
     for (const auto& [position, text] : upper) ticks.push_back({position, text});
     return ticks;
   }
@@ -90,15 +90,15 @@ std::string short_text(double number) {
   return brief(number, std::abs(number) < kFewDigits ? 1 : 2);
 }
 
-// Powers of ten, or every n-th if there are too many; with fewer than two, also 2 and 5 times them.
+// Powers of ten, or every n-th if there are too many; below two powers, also 2 and 5 times them.
 std::vector<Tick> log_ticks(const ColourRange& range, int count) {
   const double low = std::log10(range.smallest), high = std::log10(range.most);
-  const double every = std::max(1.0, std::ceil((high - low) / std::max(1, count)));
+  const double step = std::max(1.0, std::ceil((high - low) / std::max(1, count)));
   std::vector<std::pair<double, std::string>> upper;
-  const bool narrow = high - low < 2;
-  for (double power = std::floor(low); power <= high; power += every) {
+  const bool is_narrow = high - low < 2;
+  for (double power = std::floor(low); power <= high; power += step) {
     for (const double factor : {1.0, 2.0, 5.0}) {
-      if (factor > 1 && !narrow) break;
+      if (factor > 1 && !is_narrow) break;
       const double number = factor * std::pow(10, power);
       const double position =
           std::log(number / range.smallest) / std::log(range.most / range.smallest);
@@ -110,7 +110,7 @@ std::vector<Tick> log_ticks(const ColourRange& range, int count) {
 }
 
 std::vector<Tick> rank_ticks(const ColourRange& range, int count) {
-  const int steps = std::clamp(diverging(range) ? count / 2 : count, 1, 4);
+  const int steps = std::clamp(is_diverging(range) ? count / 2 : count, 1, 4);
   std::vector<std::pair<double, std::string>> upper;
   for (int i = 0; i <= steps; ++i) {
     const double position = static_cast<double>(i) / steps;
@@ -126,26 +126,26 @@ double ColourRange::position(double number) const {
   if (scale == Scale::Linear) {
     return most > least ? std::clamp((number - least) / (most - least), 0.0, 1.0) : 0;
   }
-  const double share = magnitude_position(*this, std::abs(number));
-  if (!diverging(*this)) return number > 0 ? share : 0;
-  return number < 0 ? 0.5 - share / 2 : 0.5 + share / 2;
+  const double fraction = magnitude_position(*this, std::abs(number));
+  if (!is_diverging(*this)) return number > 0 ? fraction : 0;
+  return number < 0 ? 0.5 - fraction / 2 : 0.5 + fraction / 2;
 }
 
 std::vector<float> sampled_ranks(const Tensor& numbers) {
-  constexpr std::size_t kMostSteps = 4096, kMaxSorted = std::size_t{1} << 20;
-  std::vector<float> sizes;
+  constexpr std::size_t kMaxSteps = 4096, kMaxSorted = std::size_t{1} << 20;
+  std::vector<float> magnitudes;
   // Sampling suffices for very many numbers: ranks are shown in 256 colours.
-  const auto all = static_cast<std::size_t>(numbers.size());
-  const std::size_t every = 1 + all / kMaxSorted;
-  for (std::size_t i = 0; i < all; i += every) {
-    const float size = std::abs(numbers[static_cast<Index>(i)]);
-    if (size > 0 && std::isfinite(size)) sizes.push_back(size);
+  const auto count = static_cast<std::size_t>(numbers.size());
+  const std::size_t step = 1 + count / kMaxSorted;
+  for (std::size_t i = 0; i < count; i += step) {
+    const float magnitude = std::abs(numbers[static_cast<Index>(i)]);
+    if (magnitude > 0 && std::isfinite(magnitude)) magnitudes.push_back(magnitude);
   }
-  std::sort(sizes.begin(), sizes.end());
-  if (sizes.size() <= kMostSteps) return sizes;
-  std::vector<float> steps(kMostSteps);
-  for (std::size_t i = 0; i < kMostSteps; ++i) {
-    steps[i] = sizes[(i + 1) * sizes.size() / kMostSteps - 1];
+  std::sort(magnitudes.begin(), magnitudes.end());
+  if (magnitudes.size() <= kMaxSteps) return magnitudes;
+  std::vector<float> steps(kMaxSteps);
+  for (std::size_t i = 0; i < kMaxSteps; ++i) {
+    steps[i] = magnitudes[(i + 1) * magnitudes.size() / kMaxSteps - 1];
   }
   return steps;
 }
@@ -159,7 +159,7 @@ Scaled scaled(const Tensor& numbers, const ColourRange& range) {
     }
   });
   // Heat maps pool diverging colours by magnitude, so zero must stay zero.
-  if (!diverging(range)) return {positions, 0, 1};
+  if (!is_diverging(range)) return {positions, 0, 1};
   for (float& position : positions) position = 2 * position - 1;
   return {positions, -1, 1};
 }
@@ -174,10 +174,10 @@ std::vector<Tick> linear_ticks(const ColourRange& range, int count) {
     ticks.push_back({(number - range.least) / (range.most - range.least), tick_text(number, step)});
   }
   // A single tick at zero does not show the extent: use the limits.
-  const std::size_t fewest = diverging(range) ? 3 : 2;
-  if (ticks.size() < fewest && range.least < range.most) {
+  const std::size_t min_ticks = is_diverging(range) ? 3 : 2;
+  if (ticks.size() < min_ticks && range.least < range.most) {
     ticks = {{0, short_text(range.least)}, {1, short_text(range.most)}};
-    if (diverging(range)) ticks.insert(ticks.begin() + 1, {0.5, "0"});
+    if (is_diverging(range)) ticks.insert(ticks.begin() + 1, {0.5, "0"});
   }
   // A nonzero minimum gets a tick, replacing one that is too near.
   if (range.least > 0 && !ticks.empty() && ticks.front().position > 0) {
@@ -187,13 +187,13 @@ std::vector<Tick> linear_ticks(const ColourRange& range, int count) {
   return ticks;
 }
 
-// Replaces the end ticks by marks that some numbers exceed them: "≥ 0.22".
+// Replaces the ticks near exceeded ends by "≥ 0.22" and "≤ −0.22".
 void mark_exceeded_ends(const ColourRange& range, int count, std::vector<Tick>& ticks) {
-  const double near = 0.9 / std::max(1, count);
-  while (!ticks.empty() && ticks.back().position > 1 - near) ticks.pop_back();
+  const double min_gap = 0.9 / std::max(1, count);
+  while (!ticks.empty() && ticks.back().position > 1 - min_gap) ticks.pop_back();
   ticks.push_back({1, "≥ " + short_text(range.most)});
   if (!(range.least < 0)) return;
-  while (ticks.size() > 1 && ticks.front().position < near) ticks.erase(ticks.begin());
+  while (ticks.size() > 1 && ticks.front().position < min_gap) ticks.erase(ticks.begin());
   ticks.insert(ticks.begin(), {0, "≤ −" + short_text(range.most)});
 }
 
@@ -238,7 +238,7 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
     page.text({x, y}, tick.text, size);
     longest = std::max(longest, page.width_of(tick.text, size));
   }
-  // The title is dropped if the numbers leave no space.
+  // Omits the title if the numbers leave no space.
   const double middle = x + longest + (kTitleWidth - kBarTitleMiddle) * em;
   if (middle + em / 2 > box.right()) return;
   page.faint_text({middle, bar.y + bar.height / 2}, page.fitting(titles, em, bar.height), em,
@@ -246,28 +246,28 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
 }
 
 namespace {
-constexpr double kLevelBar = 0.7;       // em: height of the bar
-constexpr double kLevelLine = 1.25;     // em: line of numbers, and of the title
-constexpr double kLevelDistance = 4.2;  // em: minimum distance of numbers
+constexpr double kFlatBar = 0.7;       // em: height of the bar
+constexpr double kFlatLine = 1.25;     // em: height of the line of numbers, and of the title
+constexpr double kFlatDistance = 4.2;  // em: minimum distance of numbers
 }  // namespace
 
-double level_colour_bar_height(const Page& page) {
+double horizontal_colour_bar_height(const Page& page) {
   if (!page.has_colour_bar()) return 0;
-  return (kLevelBar + 2 * kLevelLine) * page.em();
+  return (kFlatBar + 2 * kFlatLine) * page.em();
 }
 
-void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange& range,
-                           const std::vector<std::string>& titles) {
+void draw_horizontal_colour_bar(Page& page, Point at, double width, const ColourRange& range,
+                                const std::vector<std::string>& titles) {
   if (!page.has_colour_bar()) return;
   const double em = page.em(), size = page.small();
-  const Box bar{at.x, at.y, width, kLevelBar * em};
+  const Box bar{at.x, at.y, width, kFlatBar * em};
   draw_colours(page, bar, range.colour_map, true);
   // At least one tick to each side of zero.
-  constexpr std::size_t kFewestTicks = 3;
-  constexpr int kMostCount = 10;
-  int count = std::max(1, static_cast<int>(width / (kLevelDistance * em)));
+  constexpr std::size_t kMinTicks = 3;
+  constexpr int kMaxCount = 10;
+  int count = std::max(1, static_cast<int>(width / (kFlatDistance * em)));
   std::vector<Tick> ticks = ticks_of(range, count);
-  while (ticks.size() < kFewestTicks && ++count < kMostCount) ticks = ticks_of(range, count);
+  while (ticks.size() < kMinTicks && ++count < kMaxCount) ticks = ticks_of(range, count);
   double free_from = bar.x - em;
   for (const Tick& tick : ticks) {
     const double half = page.width_of(tick.text, size) / 2;
@@ -277,9 +277,9 @@ void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange
     if (middle - half < free_from || middle + half > bar.right() + 1) continue;
     free_from = middle + half + 0.4 * em;
     page.add(Line{{{x, bar.bottom()}, {x, bar.bottom() + 0.25 * em}}, page.theme().line, 1});
-    page.text({middle, bar.bottom() + (0.3 + kLevelLine / 2) * em}, tick.text, size, Align::Middle);
+    page.text({middle, bar.bottom() + (0.3 + kFlatLine / 2) * em}, tick.text, size, Align::Middle);
   }
-  page.faint_text({bar.x + width / 2, bar.bottom() + (0.15 + 1.5 * kLevelLine) * em},
+  page.faint_text({bar.x + width / 2, bar.bottom() + (0.15 + 1.5 * kFlatLine) * em},
                   page.fitting(titles, size, width), size, Align::Middle);
 }
 

@@ -13,7 +13,7 @@
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMaxValue = 32;  // bytes of a parameter's value before it is shortened
+constexpr std::size_t kMaxValueSize = 32;  // bytes; longer values are shortened
 
 // True if the value means "not used" and is the default: "in every layer: no".
 bool is_off(const Parameter& parameter, const Value& value) {
@@ -27,11 +27,11 @@ std::string describe(const Info& info, const Values& values) {
     const auto entry = values.all().find(parameter.key);
     if (is_off(parameter, entry->second)) continue;
     std::string value = to_text(entry->second);
-    if (value.size() > kMaxValue && parameter.kind == Parameter::Kind::IntegerLists) {
+    if (value.size() > kMaxValueSize && parameter.kind == Parameter::Kind::IntegerLists) {
       value = std::to_string(std::get<std::vector<std::vector<Index>>>(entry->second).size()) +
               " lists";
-    } else if (value.size() > kMaxValue) {
-      value.resize(kMaxValue);
+    } else if (value.size() > kMaxValueSize) {
+      value.resize(kMaxValueSize);
       value += "…";
     }
     text += (text.empty() ? "" : ", ") + parameter.key + " = " + value;
@@ -40,17 +40,17 @@ std::string describe(const Info& info, const Values& values) {
 }
 
 // Different labels in order of appearance: "A", "A, B", "3 variants".
-std::string join_distinct(const std::vector<std::string>& labels, const std::string& many) {
-  std::vector<std::string> different;
+std::string join_distinct(const std::vector<std::string>& labels, const std::string& plural) {
+  std::vector<std::string> distinct;
   for (const std::string& label : labels) {
-    if (std::find(different.begin(), different.end(), label) == different.end()) {
-      different.push_back(label);
+    if (std::find(distinct.begin(), distinct.end(), label) == distinct.end()) {
+      distinct.push_back(label);
     }
   }
-  if (different.empty()) return "";
-  if (different.size() == 1) return different[0];
-  if (different.size() == 2) return different[0] + ", " + different[1];
-  return std::to_string(different.size()) + " " + many;
+  if (distinct.empty()) return "";
+  if (distinct.size() == 1) return distinct[0];
+  if (distinct.size() == 2) return distinct[0] + ", " + distinct[1];
+  return std::to_string(distinct.size()) + " " + plural;
 }
 
 // "self or cross" for names; "1 to 4" for consecutive numbers.
@@ -88,8 +88,8 @@ std::string describe_head(const Trace& trace, const ViewSettings& view) {
 }
 
 std::string describe_part(const Trace& trace, const ViewSettings& view) {
-  const std::string words = describe_part(trace.parts, trace.part(view.part));
-  return words.empty() ? words : words + ", ";
+  const std::string part_name = describe_part(trace.parts, trace.part(view.part));
+  return part_name.empty() ? part_name : part_name + ", ";
 }
 
 std::string describe_variant(const AttentionTap& tap) {
@@ -135,7 +135,7 @@ std::string token_label(const Trace& trace, std::int32_t id) {
   return id_label(trace.config.get(), id);
 }
 
-std::string layers_and_heads(const Trace& trace, const TracePart& part) {
+std::string describe_layers_and_heads(const Trace& trace, const TracePart& part) {
   const Index layers = trace.layer_count(part);
   std::string text = std::to_string(layers) + (layers == 1 ? " layer" : " layers");
   const Index heads = layers > 0 ? trace.head_count(part, 0) : 0;
@@ -145,12 +145,12 @@ std::string layers_and_heads(const Trace& trace, const TracePart& part) {
   return text + " of " + std::to_string(heads) + (heads == 1 ? " head" : " heads");
 }
 
-std::string token_count_words(const Trace& trace) {
+std::string describe_token_count(const Trace& trace) {
   const auto count = static_cast<long long>(trace.tokens.size());
-  const bool words = has_merged_words(trace);
-  const std::string what = words ? " word" : " token";
-  std::string tokens = count == 1 ? what : what + "s";
-  if (words) {
+  const bool has_words = has_merged_words(trace);
+  const std::string unit = has_words ? " word" : " token";
+  std::string tokens = count == 1 ? unit : unit + "s";
+  if (has_words) {
     const IntTensor& starts = trace.counts.at(kWordStarts);
     tokens += " of " + grouped(starts[starts.size() - 1]) + " tokens";
   }
@@ -160,14 +160,14 @@ std::string token_count_words(const Trace& trace) {
          grouped(count) + " target" + tokens;
 }
 
-std::string caption(const Trace& trace, const std::string& about) {
-  std::string text = about + " " + token_count_words(trace) + ".";
+std::string caption(const Trace& trace, const std::string& subject) {
+  std::string text = subject + " " + describe_token_count(trace) + ".";
   if (has_merged_words(trace)) {
     text +=
         " Word pieces are merged: weights summed over the keys of a word, mean over its queries.";
   }
-  if (const auto left_out = trace.counts.find(kRemovedTokens); left_out != trace.counts.end()) {
-    const std::int32_t count = left_out->second[0];
+  if (const auto removed = trace.counts.find(kRemovedTokens); removed != trace.counts.end()) {
+    const std::int32_t count = removed->second[0];
     text += " " + std::to_string(count) + " special token" + (count == 1 ? "" : "s") +
             " added by the tokenizer " + (count == 1 ? "is" : "are") +
             " hidden, with the weights from and on " + (count == 1 ? "it." : "them.");
@@ -181,7 +181,7 @@ std::string caption(const Trace& trace, const std::string& about) {
   return text;
 }
 
-std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
+std::optional<MissingPart> find_missing_part(const Trace& trace, const PartChoice& choice) {
   if (trace.attention.empty()) return std::nullopt;
   const auto is_in = [](const auto& list, const auto& value) {
     return std::ranges::find(list, value) != list.end();
@@ -190,27 +190,28 @@ std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
   PartChoice requested;
   PartAlternatives available = trace.alternatives(trace.part(requested));
   if (choice.stack && !is_in(available.stacks, *choice.stack)) {
-    return NoPart{"no " + name_of(*choice.stack), list_alternatives(available.stacks), "stack"};
+    return MissingPart{"no " + name_of(*choice.stack), list_alternatives(available.stacks),
+                       "stack"};
   }
   requested.stack = choice.stack;
   available = trace.alternatives(trace.part(requested));
   if (choice.kind && !is_in(available.kinds, *choice.kind)) {
     const std::string where = choice.stack ? " in the " + name_of(*choice.stack) : "";
-    return NoPart{"no " + name_of(*choice.kind) + "-attention" + where,
-                  list_alternatives(available.kinds), "kind"};
+    return MissingPart{"no " + name_of(*choice.kind) + "-attention" + where,
+                       list_alternatives(available.kinds), "kind"};
   }
   requested.kind = choice.kind;
   available = trace.alternatives(trace.part(requested));
   if (choice.step && (!trace.parts.step || !is_in(available.steps, *choice.step))) {
-    return NoPart{trace.parts.step ? "no step " + std::to_string(*choice.step) : "no steps",
-                  trace.parts.step ? list_alternatives(available.steps) : "none", "step"};
+    return MissingPart{trace.parts.step ? "no step " + std::to_string(*choice.step) : "no steps",
+                       trace.parts.step ? list_alternatives(available.steps) : "none", "step"};
   }
   requested.step = choice.step;
   available = trace.alternatives(trace.part(requested));
   if (choice.segment && (!trace.parts.segment || !is_in(available.segments, *choice.segment))) {
     const bool any = trace.parts.segment;
-    return NoPart{any ? "no segment " + std::to_string(*choice.segment) : "no segments",
-                  any ? list_alternatives(available.segments) : "none", "segment"};
+    return MissingPart{any ? "no segment " + std::to_string(*choice.segment) : "no segments",
+                       any ? list_alternatives(available.segments) : "none", "segment"};
   }
   return std::nullopt;
 }
@@ -249,13 +250,13 @@ SelectedTap find_tap(const Trace& trace, const ViewSettings& view) {
                        : "This run recorded no attention. Choose a model with attention layers.";
     return found;
   }
-  if (const std::optional<NoPart> missing = no_part(trace, view.part)) {
+  if (const std::optional<MissingPart> missing = find_missing_part(trace, view.part)) {
     found.headline = "This run has " + missing->found;
-    found.advice = "Expected as " + std::string(missing->what) + ": " + missing->expected + ".";
+    found.advice = "Expected as " + std::string(missing->category) + ": " + missing->expected + ".";
     return found;
   }
-  const HeadRef at = head_ref(trace, view);
-  found.tap = trace.find(at, &found.head);
+  const HeadRef head = head_ref(trace, view);
+  found.tap = trace.find(head, &found.head);
   if (found.tap != nullptr && (found.tap->queries() < 1 || found.tap->keys() < 1)) {
     found.tap = nullptr;
     found.headline = "Nothing to attend to";
@@ -263,9 +264,9 @@ SelectedTap find_tap(const Trace& trace, const ViewSettings& view) {
   } else if (found.tap == nullptr) {
     found.headline =
         "No layer " + std::to_string(view.layer) + " with a head " + std::to_string(view.head);
-    const std::string part_name = describe_part(trace.parts, at.part);
+    const std::string part_name = describe_part(trace.parts, head.part);
     found.advice = (part_name.empty() ? "The model" : capitalised(part_name)) + " has " +
-                   layers_and_heads(trace, at.part) +
+                   describe_layers_and_heads(trace, head.part) +
                    ", counted from 0. Choose another layer or head.";
   }
   return found;

@@ -15,15 +15,15 @@ namespace attnscope {
 std::string describe(const AttentionTap& tap);
 std::string describe_variant(const AttentionTap& tap);   // "Local (window = 4, dilation = 1)"
 std::string describe_encoding(const AttentionTap& tap);  // "RoPE (base = 10000)"
-// The same, or a remark that the attention is imported (Trace::is_imported).
+// The same, or "as stored in the file" if the attention is imported (Trace::is_imported).
 std::string describe(const Trace& trace, const AttentionTap& tap);
 
 // Advice for views that need more than imported attention (Trace::is_imported).
 inline constexpr const char* kImportedAttentionAdvice =
     "The file holds attention alone. Open one with q and k, or choose a model and a text.";
 
-// Caption: `about` (the view's subject), tokens, device, notes.
-std::string caption(const Trace& trace, const std::string& about);
+// Caption of a picture of `subject`, followed by the number of tokens, the device and the notes.
+std::string caption(const Trace& trace, const std::string& subject);
 
 // "decoder, cross-attention, layer 2, head 1": the part that the settings select.
 std::string describe_head(const Trace& trace, const ViewSettings& view);
@@ -32,14 +32,13 @@ std::string describe_part(const Trace& trace, const ViewSettings& view);
 std::string capitalised(std::string text);
 std::string as_sentence(std::string headline);  // adds a full stop unless empty
 
-// picture_title() with the selected layer and head, or with the part only.
+// picture_title() followed by the selected part with layer and head, or by the part alone.
 std::string title_with_head(const ViewInput& input);
 std::string title_with_part(const ViewInput& input);
 
 // "7 tokens"; "9 source and 7 target tokens".
-std::string token_count_words(const Trace& trace);
+std::string describe_token_count(const Trace& trace);
 
-// True if the token labels of both runs are equal.
 bool have_same_labels(const Trace& a, const Trace& b);
 
 // True for masked models, which predict the token at a position instead of the next one.
@@ -55,14 +54,14 @@ inline constexpr const char* kNoOutputHead =
 std::string token_label(const Trace& trace, std::int32_t id);
 
 // "4 layers of 4 heads", "4 layers".
-std::string layers_and_heads(const Trace& trace, const TracePart& part);
+std::string describe_layers_and_heads(const Trace& trace, const TracePart& part);
 
 // A part that the run lacks, and the available parts: found "no cross-attention", expected "self".
-struct NoPart {
+struct MissingPart {
   std::string found, expected;
-  const char* what = "";  // kind of part that is missing: "kind"
+  const char* category = "";  // "stack", "kind", "step" or "segment"
 };
-std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice);
+std::optional<MissingPart> find_missing_part(const Trace& trace, const PartChoice& choice);
 
 // The selected tap, or the message to show instead.
 struct SelectedTap {
@@ -73,15 +72,15 @@ struct SelectedTap {
 SelectedTap find_tap(const ViewInput& input);
 SelectedTap find_tap(const Trace& trace, const ViewSettings& view);
 // View::objection for views of heads: empty if `objection_to` is empty for any head group of the
-// run, else that of the last group.
+// run, else the objection to the last group.
 std::string objection_to_all(const Trace& trace,
                              const std::function<std::string(const AttentionTap&)>& objection_to);
 std::string objection_without_attention(const Trace& trace);
 // find_tap() for exports of numbers: throws an InputError instead of returning a message.
 SelectedTap require_tap(const ViewInput& input);
 
-// Names for describing interventions of this run: its tokens, and the rows and columns of `tap`
-// (null: they are numbered).
+// Names of tokens, rows and columns in descriptions of interventions. `tap`: the attention whose
+// rows and columns are named; null: they are numbered.
 InterventionNames intervention_names(const Trace& trace, const AttentionTap* tap);
 
 }  // namespace attnscope

@@ -7,11 +7,11 @@
 namespace attnscope {
 namespace {
 
-constexpr double kTableLine = 1.5;      // em from row to row
-constexpr double kTableGap = 1.0;       // em between columns
-constexpr double kMaxNameShare = 0.45;  // of the width, if the values need the remainder
-constexpr double kBadgePadding = 0.4;   // em
-constexpr double kBadgeHeight = 1.35;   // em
+constexpr double kTableLine = 1.5;         // em from row to row
+constexpr double kTableGap = 1.0;          // em between columns
+constexpr double kMaxNameFraction = 0.45;  // fraction of the width, if values need the remainder
+constexpr double kBadgePadding = 0.4;      // em
+constexpr double kBadgeHeight = 1.35;      // em
 
 // Widths of the columns at which no text is shortened.
 struct Columns {
@@ -69,9 +69,8 @@ double min_fact_table_width(const Page& page, const std::vector<Fact>& facts) {
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
                      const std::string& second, const std::vector<Fact>& facts) {
   const double em = page.em(), head = kTableLine * em, gap = kTableGap * em;
-  const double share =
-      (box.height - head) / std::max(1.0, static_cast<double>(facts.size()));  // of a fact
-  const double line = std::clamp(share, kTableLine * page.small(), kTableLine * em);
+  const double available = (box.height - head) / std::max(1.0, static_cast<double>(facts.size()));
+  const double line = std::clamp(available, kTableLine * page.small(), kTableLine * em);
   double size = em;
   Columns widths = columns_of(page, facts, size);
   if (widths.total(gap) > box.width || line < 0.99 * kTableLine * em) {
@@ -79,8 +78,8 @@ void draw_fact_table(Page& page, const Box& box, const std::string& first,
     widths = columns_of(page, facts, size);
   }
   widths.a = std::max(widths.a, badge_width(page, first));
-  const double names = std::min(
-      widths.names, std::max(kMaxNameShare * box.width, box.width - widths.a - widths.b - 2 * gap));
+  const double names = std::min(widths.names, std::max(kMaxNameFraction * box.width,
+                                                       box.width - widths.a - widths.b - 2 * gap));
   const double half = (box.width - names - 2 * gap) / 2;
   if (half < 2 * em || box.height < head) return;
   // The first column is as wide as its texts if that leaves enough for the second.

@@ -11,7 +11,7 @@ namespace attnscope {
 struct Fact {
   std::string name;  // "Perplexity"
   std::string a, b;
-  bool essential = false;  // kept if only few facts fit
+  bool essential = false;  // has priority if not all facts fit
 };
 
 // Colours of the first and second run throughout a picture.

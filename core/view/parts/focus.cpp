@@ -11,14 +11,14 @@ namespace attnscope {
 
 Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
               const std::optional<Pair>& hovered) {
-  const auto inside = [](Index at, Index count) { return at >= 0 && at < count; };
+  const auto is_inside = [](Index index, Index count) { return index >= 0 && index < count; };
   const ViewSettings& settings = input.session.view;
   Pair pair = hovered.value_or(Pair{-1, -1});
-  if (!inside(pair.query, tap.queries()) && !inside(pair.key, tap.keys())) {
+  if (!is_inside(pair.query, tap.queries()) && !is_inside(pair.key, tap.keys())) {
     pair = {settings.pinned_query, settings.pinned_key};
   }
-  if (!inside(pair.query, tap.queries())) pair.query = tap.queries() - 1;
-  if (!inside(pair.key, tap.keys())) {
+  if (!is_inside(pair.query, tap.queries())) pair.query = tap.queries() - 1;
+  if (!is_inside(pair.key, tap.keys())) {
     const Tensor weights = attention_row(tap, head, pair.query);
     const Index strongest = row_statistics(weights.data(), tap.keys(), 1).largest;
     pair.key = strongest >= 0 ? strongest : tap.keys() - 1;
@@ -46,11 +46,11 @@ Index selected_position(const ViewSettings& settings, const Trace& trace) {
 }
 
 Index selected_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap) {
-  const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < tap.queries();
-  if (!pinned && first_masked(trace) >= 0) return first_masked(trace);
-  const Index row = pinned ? settings.pinned_query : tap.queries() - 1;
-  const Index at = trace.token_index(tap.query_rows, tap.queries(), row);
-  return at >= 0 ? at : static_cast<Index>(trace.tokens.size()) - 1;
+  const bool is_pinned = settings.pinned_query >= 0 && settings.pinned_query < tap.queries();
+  if (!is_pinned && first_masked(trace) >= 0) return first_masked(trace);
+  const Index row = is_pinned ? settings.pinned_query : tap.queries() - 1;
+  const Index token = trace.token_index(tap.query_rows, tap.queries(), row);
+  return token >= 0 ? token : static_cast<Index>(trace.tokens.size()) - 1;
 }
 
 Tensor attention_row(const AttentionTap& tap, Index head, Index query) {
@@ -66,10 +66,10 @@ std::string key_label(const Trace& trace, const AttentionTap& tap, Index key) {
   const bool is_token = key_token(trace, tap, key) >= 0;
   const RowSource source = is_token ? RowSource{-1} : column_source(trace, tap, key);
   if (source.first < 0) return label;
-  // Contents of a memory slot.
+  // Adds the tokens in a memory slot.
   label += " ";
-  for (Index at = source.first; at <= source.last(); at += source.step) {
-    label += trace.tokens[static_cast<std::size_t>(at)].label;
+  for (Index token = source.first; token <= source.last(); token += source.step) {
+    label += trace.tokens[static_cast<std::size_t>(token)].label;
   }
   return label;
 }

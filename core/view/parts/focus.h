@@ -10,14 +10,14 @@ struct Pair {
 };
 
 // The hovered pair, else the pinned one, else the last query. A missing key defaults to the one
-// with the largest weight. Indices of -1 mean "not set".
+// with the largest weight. An index of -1 counts as missing.
 Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
               const std::optional<Pair>& hovered = std::nullopt);
 
 // Token that a single-query view shows, as an index into the trace's tokens: the pinned token, else
 // the first masked one, else the last.
 Index selected_position(const ViewSettings& settings, const Trace& trace);
-// The same if pins are rows of `tap`.
+// The same if ViewSettings::pinned_query is a row of `tap`.
 Index selected_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);
 
 // Attention weights of one row; derives that row alone if the map was not stored.  [L_k]

@@ -9,7 +9,7 @@ namespace {
 constexpr double kSwatch = 0.85;    // em
 constexpr double kSwatchGap = 0.4;  // em between swatch and text
 constexpr double kEntryGap = 1.2;   // em between entries
-constexpr double kLine = 1.45;      // em
+constexpr double kLine = 1.45;      // em from line to line
 
 // Boxes of the entries, relative to (0, 0).
 std::vector<Box> boxes_of(const Page& page, const std::vector<LegendEntry>& entries, double width) {

@@ -7,8 +7,8 @@ namespace attnscope {
 std::vector<Box> wrap_boxes(const std::vector<double>& widths, const LineBreaks& breaks) {
   std::vector<Box> boxes;
   double x = 0, y = 0;
-  for (const double wanted : widths) {
-    const double box_width = std::min(breaks.width, wanted);
+  for (const double requested_width : widths) {
+    const double box_width = std::min(breaks.width, requested_width);
     if (x > 0 && x + box_width > breaks.width) {
       x = 0;
       y += breaks.line;

@@ -8,10 +8,10 @@
 namespace attnscope {
 
 struct LineBreaks {
-  double width;   // of a line; wider boxes are narrowed
-  double gap;     // between the boxes of a line
-  double line;    // distance of lines
-  double height;  // of a box
+  double width;   // width of a line; wider boxes are narrowed
+  double gap;     // space between the boxes of a line
+  double line;    // distance from line to line
+  double height;  // height of a box
 };
 
 // Positions of boxes with these widths, the first at (0, 0).

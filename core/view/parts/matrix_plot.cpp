@@ -6,10 +6,10 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxAspect = 4;      // of the plot, however long the matrix is
+constexpr double kMaxAspect = 4;      // maximum aspect ratio of the plot
 constexpr double kLargestCell = 8;    // em
 constexpr double kMinPlot = 3;        // em; smaller plots are illegible
-constexpr double kMaxLabels = 0.26;   // share of the picture available to labels on one side
+constexpr double kMaxLabels = 0.26;   // fraction of the picture for the labels of one side
 constexpr double kLongestLabel = 12;  // em
 constexpr double kNoteHeight = 1.5;   // em
 
@@ -49,11 +49,11 @@ void draw_cross_hair(Page& page, const MatrixPlot& m) {
   page.add(OutlinedBox{box_of(m, row, column, 1, 1), page.theme().accent, 2});
 }
 
-// Limits of the label depths: a share of the picture, plus the space a square plot leaves free.
+// Limits of the label depths: a fraction of the picture, or the space that a square plot leaves.
 AxisDepths max_label_depths(const Page& page, const Box& inside, double right_width) {
-  const double most = kLongestLabel * page.em(), free = inside.width - right_width - inside.height;
-  const double share = kMaxLabels * std::min(inside.width, inside.height);
-  return {std::min(most, std::max(share, free)), std::min(most, std::max(share, -free))};
+  const double cap = kLongestLabel * page.em(), spare = inside.width - right_width - inside.height;
+  const double usual = kMaxLabels * std::min(inside.width, inside.height);
+  return {std::min(cap, std::max(usual, spare)), std::min(cap, std::max(usual, -spare))};
 }
 
 }  // namespace
@@ -153,14 +153,14 @@ double MatrixPlot::bottom(const Page& page) const {
 }
 
 Box MatrixPlot::cell(Index at_row, Index at_column) const {
-  const double wide = plot.width / width, high = plot.height / height;
-  return {plot.x + (static_cast<double>(at_column) - column) * wide,
-          plot.y + (static_cast<double>(at_row) - row) * high, wide, high};
+  const double cell_width = plot.width / width, cell_height = plot.height / height;
+  return {plot.x + (static_cast<double>(at_column) - column) * cell_width,
+          plot.y + (static_cast<double>(at_row) - row) * cell_height, cell_width, cell_height};
 }
 
 bool has_row_end_outline(const Box& cell) {
-  constexpr double kMin = 9;  // pixels
-  return cell.height >= kMin;
+  constexpr double kMinOutlined = 9;  // pixels
+  return cell.height >= kMinOutlined;
 }
 
 void draw_row_end_marker(Page& page, const Box& cell) {
@@ -178,7 +178,7 @@ void draw_row_end_marker(Page& page, const Box& cell) {
 }
 
 void draw_matrix_frame(Page& page, const MatrixPlot& m,
-                       const std::vector<std::string>& pooling_note) {
+                       const std::vector<std::string>& pooling_notes) {
   page.add(Clip{m.plot});
   for (const ColumnBand& band : m.columns.bands) {
     const double end = box_of(m, 0, static_cast<double>(band.first + band.count), 0, 0).x;
@@ -198,8 +198,8 @@ void draw_matrix_frame(Page& page, const MatrixPlot& m,
   }
   draw_axis_top(page, m.columns, {m.column, m.width, m.plot.x, m.plot.width}, m.plot.y, m.top,
                 m.hovered_column >= 0 ? m.hovered_column : m.pinned_column);
-  if (m.pooled() && !pooling_note.empty()) {
-    page.faint_text({m.plot.x, m.note_y}, page.fitting(pooling_note, page.small(), m.plot.width),
+  if (m.pooled() && !pooling_notes.empty()) {
+    page.faint_text({m.plot.x, m.note_y}, page.fitting(pooling_notes, page.small(), m.plot.width),
                     page.small());
   }
 }

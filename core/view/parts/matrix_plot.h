@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-// Requested region in cells; width or height 0: all.
+// Requested region in cells; width or height 0: all cells.
 struct CellWindow {
   double row = 0, column = 0, height = 0, width = 0;
 };
@@ -26,7 +26,7 @@ struct MatrixPlot {
   // Visible region, in cells.
   double row = 0, column = 0, height = 0, width = 0;
   Index hovered_row = -1, hovered_column = -1;
-  bool row_labels = true;                     // false: the plot to the left has them
+  bool row_labels = true;                     // false: only the plot to the left has them
   Index pinned_row = -1, pinned_column = -1;  // pins of ViewSettings, if within the matrix
 
   double scale = 1;  // pixels per unit
@@ -65,9 +65,9 @@ struct HitMatrix {
 std::function<std::optional<Hit>(Point)> hit_test(std::vector<HitMatrix> matrices);
 
 // Draws axes, border, lines between kinds of columns and the cross-hair; if there are more cells
-// than pixels, also the first of the notes that fits.
+// than pixels, also the first of `pooling_notes` that fits.
 void draw_matrix_frame(Page& page, const MatrixPlot& matrix,
-                       const std::vector<std::string>& pooling_note);
+                       const std::vector<std::string>& pooling_notes);
 
 // Marks the last attended cell of a row with an outline, or with a line at its end if an outline
 // would fill the cell.

@@ -15,7 +15,7 @@ Index pattern_head(const AttentionTap& tap, Index head) {
 // Draws the NaN cells of a map of rules over the weights.
 void draw_excluded(Page& page, HeatMap rules) {
   rules.hollow = true;
-  rules.missing = not_allowed_colour(page.theme());
+  rules.missing = excluded_colour(page.theme());
   page.add(std::move(rules));
 }
 
@@ -31,11 +31,11 @@ HeatMap rules_map(const HeatMap& cells) {
 
 }  // namespace
 
-Colour not_allowed_colour(const Theme& theme) {
+Colour excluded_colour(const Theme& theme) {
   return blend(theme.background, theme.line, 0.3);
 }
 
-bool has_not_allowed(const AttentionTap& tap, Index head) {
+bool has_excluded_pairs(const AttentionTap& tap, Index head) {
   const Pattern& pattern = *tap.result.pattern;
   if (tap.result.mask.defined()) return true;
   for (Index i = 0; i < pattern.queries(); ++i) {
@@ -56,8 +56,8 @@ void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, 
                      w.width);
   cells.values = cached_matrix(
       input, key, [&] { return pattern_rules(*pattern, head, w); }, pattern);
-  const auto in_blocks = [](double& at, Index first, Index step) {
-    at = (at - static_cast<double>(first)) / static_cast<double>(step);
+  const auto in_blocks = [](double& origin, Index first, Index step) {
+    origin = (origin - static_cast<double>(first)) / static_cast<double>(step);
   };
   in_blocks(cells.row, w.row, w.row_step);
   in_blocks(cells.column, w.column, w.column_step);
@@ -65,17 +65,17 @@ void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, 
   cells.width /= static_cast<double>(w.column_step);
 }
 
-bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head) {
-  if (!has_not_allowed(tap, head)) return false;
+bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head) {
+  if (!has_excluded_pairs(tap, head)) return false;
   HeatMap rules = rules_map(cells);
   set_rules(rules, page.input(), tap, head);
   draw_excluded(page, std::move(rules));
   return true;
 }
 
-bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head,
-                       const Tensor& weights) {
-  if (!has_not_allowed(tap, head)) return false;
+bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head,
+                    const Tensor& weights) {
+  if (!has_excluded_pairs(tap, head)) return false;
   HeatMap rules = rules_map(cells);
   set_rules(rules, page.input(), tap, head);
   if (rules.values.shape() != weights.shape()) return false;  // unknown for blocks
@@ -87,13 +87,13 @@ bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap
   return true;
 }
 
-void draw_not_allowed_key(Page& page, double bar_x, double y) {
+void draw_excluded_legend(Page& page, double bar_x, double y) {
   const double em = page.em(), swatch = 0.8 * em, gap = 0.4 * em;
   const std::string text = "not allowed";
   const double x = bar_x + swatch + gap;
   if (x + page.width_of(text, page.small()) > page.input().canvas.width) return;
   const Box box{bar_x, y - swatch / 2, swatch, swatch};
-  page.add(FilledBox{box, not_allowed_colour(page.theme())});
+  page.add(FilledBox{box, excluded_colour(page.theme())});
   page.add(OutlinedBox{box, page.theme().line, 1});
   page.faint_text({x, y}, text, page.small());
 }

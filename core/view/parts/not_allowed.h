@@ -5,24 +5,24 @@
 
 namespace attnscope {
 
-Colour not_allowed_colour(const Theme& theme);
+Colour excluded_colour(const Theme& theme);
 
 // True if the pattern or mask excludes any pair of this head.
-bool has_not_allowed(const AttentionTap& tap, Index head);
+bool has_excluded_pairs(const AttentionTap& tap, Index head);
 
 // Sets the values of `cells` to the index of the rule that admits each pair, NaN for excluded
 // pairs. Box and visible region (in pairs) must be set; very many pairs are merged into blocks.
 void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head);
 
-// Covers the excluded pairs of a map that is already drawn with the box and visible region (in
-// pairs) of `cells`. Returns true if any pair of the map, visible or not, is excluded.
-bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head);
+// Covers the excluded pairs of a map that has been drawn with the box and visible region (in pairs)
+// of `cells`. Returns true if any pair of the map, visible or not, is excluded.
+bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head);
 // The same for `weights` [L_q, L_k] aggregated over heads with different patterns: a nonzero weight
 // counts as allowed.
-bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head,
-                       const Tensor& weights);
+bool cover_excluded(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head,
+                    const Tensor& weights);
 
 // Draws a labelled swatch below a colour bar that starts at `bar_x`, if it fits the page.
-void draw_not_allowed_key(Page& page, double bar_x, double y);
+void draw_excluded_legend(Page& page, double bar_x, double y);
 
 }  // namespace attnscope

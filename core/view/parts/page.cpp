@@ -20,12 +20,12 @@ bool begins_character(char c) {
 
 // Length in bytes of the first `count` characters.
 std::size_t prefix_length(const std::string& text, std::size_t count) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    if (begins_character(text[at]) && count-- == 0) break;
-    ++at;
+  std::size_t position = 0;
+  while (position < text.size()) {
+    if (begins_character(text[position]) && count-- == 0) break;
+    ++position;
   }
-  return at;
+  return position;
 }
 
 std::size_t character_count(const std::string& text) {
@@ -70,7 +70,7 @@ std::string Page::fitting(const std::vector<std::string>& candidates, double siz
 }
 
 std::vector<std::string> Page::wrapped(const std::string& text, double size, double max_width,
-                                       std::size_t most_lines, bool bold) const {
+                                       std::size_t max_lines, bool bold) const {
   std::vector<std::string> lines;
   std::string line, word;
   std::istringstream words(text);
@@ -93,9 +93,9 @@ std::vector<std::string> Page::wrapped(const std::string& text, double size, dou
     line = word;
   }
   if (!line.empty()) lines.push_back(line);
-  if (lines.size() <= most_lines) return lines;
-  const std::string next = lines[most_lines];
-  lines.resize(most_lines);
+  if (lines.size() <= max_lines) return lines;
+  const std::string next = lines[max_lines];
+  lines.resize(max_lines);
   lines.back() = ellipsised(lines.back() + " " + next, size, max_width, bold);
   return lines;
 }
@@ -120,11 +120,11 @@ void Page::faint_text(Point at, const std::string& text, double size, Align alig
 }
 
 void Page::tag(Point at, const std::string& text, const Box& within) {
-  constexpr double kAway = 0.9, kHeight = 1.7, kPadding = 0.5;  // em
+  constexpr double kOffset = 0.9, kHeight = 1.7, kPadding = 0.5;  // em
   const double width = width_of(text, em(), true) + 2 * kPadding * em();
-  Box box{at.x + kAway * em(), at.y + kAway * em(), width, kHeight * em()};
-  if (box.right() > within.right()) box.x = at.x - kAway * em() - width;
-  if (box.bottom() > within.bottom()) box.y = at.y - kAway * em() - box.height;
+  Box box{at.x + kOffset * em(), at.y + kOffset * em(), width, kHeight * em()};
+  if (box.right() > within.right()) box.x = at.x - kOffset * em() - width;
+  if (box.bottom() > within.bottom()) box.y = at.y - kOffset * em() - box.height;
   box.x = std::max(box.x, within.x);
   box.y = std::max(box.y, within.y);
   add(FilledBox{box, theme().background, 0.25 * em()});
@@ -150,8 +150,8 @@ std::string text_or_default(bool is_visible, const std::string& replacement,
 }  // namespace
 
 Box Page::frame(const std::string& default_title, const std::string& default_caption) {
-  constexpr double kTitleSize = 1.25;                              // in em
-  constexpr double kMaxTitleShare = 0.14, kMaxCaptionShare = 0.3;  // of the height
+  constexpr double kTitleSize = 1.25;                                // in em
+  constexpr double kMaxTitleHeight = 0.14, kMaxCaptionHeight = 0.3;  // fractions of the height
   const double gap = 0.6 * em();
   Box inside{gap, gap, input_.canvas.width - 2 * gap, input_.canvas.height - 2 * gap};
   if (!input_.figure.framed) return inside;
@@ -168,7 +168,7 @@ Box Page::frame(const std::string& default_title, const std::string& default_cap
   double title_y = inside.y + title_line / 2;
   for (const std::string& line :
        wrapped(title, title_size, inside.width,
-               lines_in(input_.canvas.height * kMaxTitleShare, title_line), true)) {
+               lines_in(input_.canvas.height * kMaxTitleHeight, title_line), true)) {
     add(Text{{inside.x, title_y}, line, theme().text, title_size, Align::Start, 0, true});
     title_y += title_line;
   }
@@ -177,7 +177,7 @@ Box Page::frame(const std::string& default_title, const std::string& default_cap
   const double line_height = small() * kLineHeight;
   const std::vector<std::string> lines =
       wrapped(caption, small(), inside.width,
-              lines_in(input_.canvas.height * kMaxCaptionShare, line_height));
+              lines_in(input_.canvas.height * kMaxCaptionHeight, line_height));
   const double caption_height = static_cast<double>(lines.size()) * line_height;
   caption_top_ = inside.bottom() - caption_height;
   caption_gap_ = lines.empty() ? 0 : kCaptionGap * em();
@@ -193,8 +193,8 @@ Box Page::frame(const std::string& default_title, const std::string& default_cap
 }
 
 double Page::top_margin(double space, double content) const {
-  const bool at_top = input_.figure.framed && input_.figure.tight;
-  return at_top ? 0 : std::max(0.0, (space - content) / 2);
+  const bool is_cropped = input_.figure.framed && input_.figure.tight;
+  return is_cropped ? 0 : std::max(0.0, (space - content) / 2);
 }
 
 DisplayList Page::take(double content_bottom) {
@@ -258,9 +258,9 @@ ViewLayout no_space(Page& page) {
   return page.message(kNoSpace, "Make it larger, or the text smaller.");
 }
 
-Colour blend(Colour a, Colour b, double share) {
-  const auto mix = [share](std::uint8_t from, std::uint8_t to) {
-    return static_cast<std::uint8_t>(std::lround(from + share * (to - from)));
+Colour blend(Colour a, Colour b, double fraction) {
+  const auto mix = [fraction](std::uint8_t from, std::uint8_t to) {
+    return static_cast<std::uint8_t>(std::lround(from + fraction * (to - from)));
   };
   return {mix(a.r, b.r), mix(a.g, b.g), mix(a.b, b.b), mix(a.a, b.a)};
 }

@@ -22,16 +22,16 @@ class Page {
   double small() const { return kSmall * em(); }  // font size of ticks, notes and captions
 
   double width_of(const std::string& text, double size, bool bold = false) const;
-  // The text, shortened with "…" to fit.
+  // The text, shortened with "…" if it is wider than `max_width`.
   std::string ellipsised(const std::string& text, double size, double max_width,
                          bool bold = false) const;
   // The first candidate that fits (longest first), else the last one shortened.
   std::string fitting(const std::vector<std::string>& candidates, double size,
                       double max_width) const;
-  // Wraps at spaces, and within words wider than a line; with too many lines the last one ends in
-  // "…".
+  // Wraps at spaces, and inside words wider than a line. With more than `max_lines` lines, the last
+  // one ends in "…".
   std::vector<std::string> wrapped(const std::string& text, double size, double max_width,
-                                   std::size_t most_lines = std::numeric_limits<std::size_t>::max(),
+                                   std::size_t max_lines = std::numeric_limits<std::size_t>::max(),
                                    bool bold = false) const;
 
   // Adds an item. Removes space markers from texts unless ViewSettings::space_markers is set.
@@ -59,7 +59,6 @@ class Page {
   DisplayList take(double content_bottom);
 
  private:
-  // True if `text` has space markers that are not drawn.
   bool hides_markers(const std::string& text) const;
 
   static constexpr double kSmall = 0.85;
@@ -72,8 +71,8 @@ class Page {
 // Message of a picture that does not fit.
 ViewLayout no_space(Page& page);
 
-// Interpolates from a to b.
-Colour blend(Colour a, Colour b, double share);
+// Interpolates from a (fraction 0) to b (fraction 1).
+Colour blend(Colour a, Colour b, double fraction);
 // Black or white, for contrast on `background`.
 Colour ink_on(Colour background);
 // `colour` with its alpha scaled by `opacity`.

@@ -20,7 +20,7 @@ Index pattern_head(const Pattern& pattern, Index head) {
 
 void raise(float& cell, int rule) {
   const auto value = static_cast<float>(rule);
-  if (!(cell >= value)) cell = value;  // also where it is NaN
+  if (!(cell >= value)) cell = value;  // replaces NaN, too
 }
 
 void draw_run(const Run& run, const PatternWindow& w, float* cells) {
@@ -85,7 +85,7 @@ Tensor masked_rules(const Pattern& pattern, const ByteTensor& mask, Index head) 
   Tensor cells = pattern_rules(
       pattern, head,
       pattern_window(queries, keys, 0, 0, static_cast<double>(queries), static_cast<double>(keys)));
-  if (cells.size() != queries * keys) {  // in blocks: too large to be shown pair by pair
+  if (cells.size() != queries * keys) {  // computed in blocks
     cells = pattern_rules(pattern, head, {0, 0, queries, keys, 1, 1});
   }
   const std::uint8_t* allowed = mask.data() + head * queries * keys;

@@ -12,12 +12,12 @@ namespace {
 constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;  // em, in total
 constexpr double kPinnedGap = 0.7;                      // em between plot and bars
 constexpr double kNameGap = 0.4;                        // em added before the column's name
-constexpr double kBars = 3.0;                           // em of the longest bar
+constexpr double kBarSize = 3.0;                        // em
 constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em of a number
 constexpr double kMaxBars = 400;                                     // more are drawn as a line
 
-// A bar for each visible cell, or for each pixel if there are more cells: then the weight of
-// largest magnitude.
+// A bar for a visible cell, or for the cells within a pixel: then `weight` has their largest
+// magnitude.
 struct Bar {
   double from, to;  // pixels along the side
   float weight;
@@ -35,26 +35,26 @@ std::vector<Bar> bars_of(const AxisPlace& place, Index count,
     for (Index j = i; j < std::min(i + step, last); ++j) {
       if (std::abs(weight(j)) > std::abs(largest)) largest = weight(j);
     }
-    const auto at = [&](Index cell) {
+    const auto pixel = [&](Index cell) {
       return std::clamp(place.from + (static_cast<double>(cell) - place.first) * place.cell(),
                         place.from, place.from + place.length);
     };
-    bars.push_back({at(i), at(std::min(i + step, count)), largest});
+    bars.push_back({pixel(i), pixel(std::min(i + step, count)), largest});
   }
   return bars;
 }
 
 float largest(const std::vector<Bar>& bars) {
-  float most = 0;
-  for (const Bar& bar : bars) most = std::max(most, std::abs(bar.weight));
-  return most;
+  float maximum = 0;
+  for (const Bar& bar : bars) maximum = std::max(maximum, std::abs(bar.weight));
+  return maximum;
 }
 
 // Bars with a number, the largest first: those whose numbers do not overlap, and which are not
 // negligible compared with the largest.
 std::vector<Bar> labelled_bars(std::vector<Bar> bars, const AxisPlace& place, double min_distance) {
-  constexpr double kLeastShare = 0.05;
-  const auto least = static_cast<float>(kLeastShare) * largest(bars);
+  constexpr double kMinFraction = 0.05;
+  const auto min_weight = static_cast<float>(kMinFraction) * largest(bars);
   // Numbers at the ends stay within the side.
   const auto middle = [&](const Bar& bar) {
     const double first = place.from + min_distance / 2;
@@ -66,42 +66,43 @@ std::vector<Bar> labelled_bars(std::vector<Bar> bars, const AxisPlace& place, do
   });
   std::vector<Bar> result;
   for (const Bar& bar : bars) {
-    constexpr std::size_t kMost = 100;
-    if (!(std::abs(bar.weight) > least) || result.size() >= kMost) break;
-    const bool free = std::all_of(result.begin(), result.end(), [&](const Bar& other) {
+    constexpr std::size_t kMaxNumbers = 100;
+    if (!(std::abs(bar.weight) > min_weight) || result.size() >= kMaxNumbers) break;
+    const bool is_free = std::all_of(result.begin(), result.end(), [&](const Bar& other) {
       return std::abs(middle(other) - middle(bar)) >= min_distance;
     });
-    if (free) result.push_back(bar);
+    if (is_free) result.push_back(bar);
   }
   return result;
 }
 
 // Formats all numbers of a side alike: enough decimals for two significant digits of the largest.
-std::string number(float weight, float most) {
-  constexpr int kFewest = 2, kMaxDecimals = 4;
+std::string number(float weight, float max_weight) {
+  constexpr int kMinDecimals = 2, kMaxDecimals = 4;
   const auto value = static_cast<double>(weight);
-  const int decimals = 1 - static_cast<int>(std::floor(std::log10(static_cast<double>(most))));
-  if (decimals > kMaxDecimals || most >= 100) {
+  const int decimals =
+      1 - static_cast<int>(std::floor(std::log10(static_cast<double>(max_weight))));
+  if (decimals > kMaxDecimals || max_weight >= 100) {
     return brief(value, 1);
   }
-  return fixed(value, std::max(kFewest, decimals));
+  return fixed(value, std::max(kMinDecimals, decimals));
 }
 
 bool has_signs(const std::vector<Bar>& bars) {
   return std::ranges::any_of(bars, [](const Bar& bar) { return bar.weight < 0; });
 }
 
-// Signed length of a bar; with both signs present each side gets half the space.
-double size_of(const Bar& bar, float most, bool signs, double length) {
-  return length * static_cast<double>(bar.weight / most) / (signs ? 2 : 1);
+// Signed length of a bar. If weights have both signs, each sign gets half the space.
+double size_of(const Bar& bar, float max_weight, bool has_both_signs, double length) {
+  return length * static_cast<double>(bar.weight / max_weight) / (has_both_signs ? 2 : 1);
 }
 
 // `across`: bars from left to right; otherwise from top to bottom.
 void draw_bars(Page& page, const std::vector<Bar>& bars, bool across, double base, double length) {
-  const float most = largest(bars);
-  if (!(most > 0)) return;
-  const bool signs = has_signs(bars);
-  const auto size = [&](const Bar& bar) { return size_of(bar, most, signs, length); };
+  const float max_weight = largest(bars);
+  if (!(max_weight > 0)) return;
+  const bool has_negative = has_signs(bars);
+  const auto size = [&](const Bar& bar) { return size_of(bar, max_weight, has_negative, length); };
   const Colour above = translucent(page.theme().accent, 0.75);
   const Colour below = translucent(key_colour(page.theme()), 0.9);
   if (static_cast<double>(bars.size()) > kMaxBars) {
@@ -116,18 +117,18 @@ void draw_bars(Page& page, const std::vector<Bar>& bars, bool across, double bas
   }
   for (const Bar& bar : bars) {
     const double inset = std::min(1.0, 0.1 * (bar.to - bar.from)), thick = bar.to - bar.from;
-    const double far = size(bar), first = std::min(0.0, far), extent = std::abs(far);
+    const double end = size(bar), first = std::min(0.0, end), extent = std::abs(end);
     if (thick <= 0 || extent <= 0) continue;
-    const Colour colour = far < 0 ? below : above;
+    const Colour colour = end < 0 ? below : above;
     page.add(
-        across ? FilledBox{{bar.from + inset, base - std::max(0.0, far), thick - 2 * inset, extent},
+        across ? FilledBox{{bar.from + inset, base - std::max(0.0, end), thick - 2 * inset, extent},
                            colour}
                : FilledBox{{base + first, bar.from + inset, extent, thick - 2 * inset}, colour});
   }
 }
 
-std::string name_of(const TokenAxis& axis, Index at) {
-  return std::to_string(at) + " " + axis.labels[static_cast<std::size_t>(at)];
+std::string name_of(const TokenAxis& axis, Index index) {
+  return std::to_string(index) + " " + axis.labels[static_cast<std::size_t>(index)];
 }
 
 double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double below) {
@@ -135,17 +136,17 @@ double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double be
   const AxisPlace place{m.column, m.width, m.plot.x, m.plot.width};
   const std::vector<Bar> bars =
       bars_of(place, m.columns.count(), [&](Index j) { return values(m.pinned_row, j); });
-  const bool signs = has_signs(bars);
-  const double base = top + (kPinnedLabelHeight + (signs ? kBars / 2 : kBars)) * em;
-  draw_bars(page, bars, true, base, kBars * em);
+  const bool has_negative = has_signs(bars);
+  const double base = top + (kPinnedLabelHeight + (has_negative ? kBarSize / 2 : kBarSize)) * em;
+  draw_bars(page, bars, true, base, kBarSize * em);
   page.add(Line{{{m.plot.x, base}, {m.plot.right(), base}}, page.theme().line, 1});
-  const float most = largest(bars);
+  const float max_weight = largest(bars);
   for (const Bar& bar : labelled_bars(bars, place, kPinnedLabelWidth * em)) {
-    const std::string text = number(bar.weight, most);
+    const std::string text = number(bar.weight, max_weight);
     const double half = page.width_of(text, page.small()) / 2;
     const double x = std::clamp((bar.from + bar.to) / 2, m.plot.x + half,
                                 std::max(m.plot.x + half, m.plot.right() - half));
-    const double height = std::max(0.0, size_of(bar, most, signs, kBars * em));
+    const double height = std::max(0.0, size_of(bar, max_weight, has_negative, kBarSize * em));
     page.text({x, base - height - kPinnedLabelHeight * em / 2}, text, page.small(), Align::Middle);
   }
   const double room = m.left - 0.5 * em;
@@ -158,21 +159,21 @@ double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double be
 }
 
 void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
-  const double em = page.em(), most_length = kBars * em;
+  const double em = page.em(), max_length = kBarSize * em;
   const AxisPlace place{m.row, m.height, m.plot.y, m.plot.height};
   const std::vector<Bar> bars =
       bars_of(place, m.rows.count(), [&](Index i) { return values(i, m.pinned_column); });
-  const bool signs = has_signs(bars);
-  const double base = m.plot.right() + kPinnedGap * em + (signs ? most_length / 2 : 0);
-  draw_bars(page, bars, false, base, most_length);
+  const bool has_negative = has_signs(bars);
+  const double base = m.plot.right() + kPinnedGap * em + (has_negative ? max_length / 2 : 0);
+  draw_bars(page, bars, false, base, max_length);
   page.add(Line{{{base, m.plot.y}, {base, m.plot.bottom()}}, page.theme().line, 1});
-  const float most = largest(bars);
+  const float max_weight = largest(bars);
   for (const Bar& bar : labelled_bars(bars, place, kPinnedLabelHeight * em)) {
-    const double length = std::max(0.0, size_of(bar, most, signs, most_length));
+    const double length = std::max(0.0, size_of(bar, max_weight, has_negative, max_length));
     const double half = kPinnedLabelHeight * em / 2;
     const double y = std::clamp((bar.from + bar.to) / 2, m.plot.y + half,
                                 std::max(m.plot.y + half, m.plot.bottom() - half));
-    page.text({base + length + 0.3 * em, y}, number(bar.weight, most), page.small());
+    page.text({base + length + 0.3 * em, y}, number(bar.weight, max_weight), page.small());
   }
   // Avoids the last column's label, which may reach a little beyond the plot.
   const double room = (kColumnWidth - kPinnedGap - kNameGap) * em,

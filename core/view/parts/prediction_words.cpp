@@ -9,26 +9,26 @@ namespace attnscope {
 namespace {
 
 template <class Text>
-std::string words(const Trace& trace, const Text& text_of) {
+std::string describe_quality(const Trace& trace, const Text& number_text) {
   const auto quality = prediction(trace);
   if (!quality) return "–";
-  return text_of(*quality) + (quality->leaks_targets ? ", leaks targets" : "");
+  return number_text(*quality) + (quality->leaks_targets ? ", leaks targets" : "");
 }
 
 }  // namespace
 
-std::string perplexity_words(const Trace& trace) {
-  return words(trace, [](const Prediction& p) { return brief(p.perplexity, 4); });
+std::string describe_perplexity(const Trace& trace) {
+  return describe_quality(trace, [](const Prediction& p) { return brief(p.perplexity, 4); });
 }
 
-std::string bits_per_token_words(const Trace& trace) {
-  return words(trace, [](const Prediction& p) { return brief(p.bits_per_token); });
+std::string describe_bits_per_token(const Trace& trace) {
+  return describe_quality(trace, [](const Prediction& p) { return brief(p.bits_per_token); });
 }
 
-std::string bits_per_byte_words(const Trace& trace) {
+std::string describe_bits_per_byte(const Trace& trace) {
   const auto quality = prediction(trace);
   if (quality && std::isnan(quality->bits_per_byte)) return "–";
-  return words(trace, [](const Prediction& p) { return brief(p.bits_per_byte); });
+  return describe_quality(trace, [](const Prediction& p) { return brief(p.bits_per_byte); });
 }
 
 }  // namespace attnscope

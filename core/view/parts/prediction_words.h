@@ -8,8 +8,8 @@
 
 namespace attnscope {
 
-std::string perplexity_words(const Trace& trace);
-std::string bits_per_token_words(const Trace& trace);
-std::string bits_per_byte_words(const Trace& trace);
+std::string describe_perplexity(const Trace& trace);
+std::string describe_bits_per_token(const Trace& trace);
+std::string describe_bits_per_byte(const Trace& trace);
 
 }  // namespace attnscope

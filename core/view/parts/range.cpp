@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-Extent extent_in_sight(double first, double size, Index count) {
+Extent visible_extent(double first, double size, Index count) {
   const auto clamped = [count](double x) {
     return static_cast<Index>(std::clamp(x, 0.0, static_cast<double>(count)));
   };
@@ -23,8 +23,8 @@ MapPlace visible_place(const HeatMap& cells, const ViewInput& input, const Atten
                        Index head) {
   MapPlace place{
       .tiles = tap.result.tiles, .head = head, .rows = tap.queries(), .columns = tap.keys()};
-  const Extent rows = extent_in_sight(cells.row, cells.height, place.rows);
-  const Extent columns = extent_in_sight(cells.column, cells.width, place.columns);
+  const Extent rows = visible_extent(cells.row, cells.height, place.rows);
+  const Extent columns = visible_extent(cells.column, cells.width, place.columns);
   place.row = rows.first;
   place.height = rows.count();
   place.column = columns.first;
@@ -43,7 +43,7 @@ ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap&
     cells.plane = head;
     return shown;
   }
-  if (tap.is_kept() || !tap.result.tiles) {
+  if (tap.stores_map() || !tap.result.tiles) {
     cells.values = shown.values = tap.attention(head);
     return shown;
   }
@@ -75,20 +75,20 @@ bool is_signed(const AttentionTap& tap, Index head) {
   const auto negative = [](const Tensor& values) {
     return std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
   };
-  if (tap.is_kept() || !tap.result.tiles) return negative(tap.attention(head));
+  if (tap.stores_map() || !tap.result.tiles) return negative(tap.attention(head));
   // Without a stored map: true if the mechanism can produce negative weights.
   const std::shared_ptr<const Part>& part = tap.result.part;
   return part->normaliser == Normaliser::None || negative(part->q.value()) ||
          negative(part->k.value());
 }
 
-std::vector<float> visible_row_maxima(const HeatMap& cells, Index most) {
+std::vector<float> visible_row_maxima(const HeatMap& cells, Index limit) {
   const Tensor values = heat_map_cells(cells);
-  const Extent columns = extent_in_sight(cells.column, cells.width, values.dim(1));
-  const Extent rows = extent_in_sight(cells.row, cells.height, values.dim(0));
-  const Index every = 1 + rows.count() * columns.count() / most;
+  const Extent columns = visible_extent(cells.column, cells.width, values.dim(1));
+  const Extent rows = visible_extent(cells.row, cells.height, values.dim(0));
+  const Index step = 1 + rows.count() * columns.count() / limit;
   std::vector<float> maxima;
-  for (Index r = rows.first; r < rows.last; r += every) {
+  for (Index r = rows.first; r < rows.last; r += step) {
     const float* row = values.data() + r * values.dim(1);
     float largest = 0;
     for (Index c = columns.first; c < columns.last; ++c) {
@@ -120,14 +120,14 @@ namespace {
 
 // Appends the magnitudes of a row's visible allowed weights.
 void add_allowed(const Tensor& values, Index r, const Extent& columns, const Pattern::Row& row,
-                 const ShownCells& seen, std::vector<float>& sizes) {
+                 const ShownCells& shown, std::vector<float>& magnitudes) {
   for (const Run& run : row) {
-    const Index first = std::max<Index>(run.begin, columns.first + seen.column);
+    const Index first = std::max<Index>(run.begin, columns.first + shown.column);
     const Index skipped = (first - run.begin + run.step - 1) / run.step;
-    const Index last = std::min<Index>(run.end, columns.last + seen.column);
+    const Index last = std::min<Index>(run.end, columns.last + shown.column);
     for (Index c = run.begin + skipped * run.step; c < last; c += run.step) {
-      const float size = std::abs(values(r, c - seen.column));
-      if (std::isfinite(size)) sizes.push_back(size);
+      const float magnitude = std::abs(values(r, c - shown.column));
+      if (std::isfinite(magnitude)) magnitudes.push_back(magnitude);
     }
   }
 }
@@ -135,81 +135,81 @@ void add_allowed(const Tensor& values, Index r, const Extent& columns, const Pat
 // The same for cells that are blocks of pairs: includes nonzero weights only.
 void add_blocks(const Tensor& values, Index r, const Extent& columns, std::vector<float>& sizes) {
   for (Index c = columns.first; c < columns.last; ++c) {
-    const float size = std::abs(values(r, c));
-    if (size > 0 && std::isfinite(size)) sizes.push_back(size);
+    const float magnitude = std::abs(values(r, c));
+    if (magnitude > 0 && std::isfinite(magnitude)) sizes.push_back(magnitude);
   }
 }
 
 // Visible rows of the map; only a few are fetched from a device.
 struct RowSample {
-  Tensor values;  // row n: row first + n * every of the cells
-  Index first = 0, every = 1, count = 0;
+  Tensor values;  // row n: row first + n * step of the cells
+  Index first = 0, step = 1, count = 0;
 };
 
-RowSample rows_in_sight(const HeatMap& cells, Index most) {
-  constexpr Index kMaxOfDevice = 64;
+RowSample sample_visible_rows(const HeatMap& cells, Index limit) {
+  constexpr Index kMaxDeviceRows = 64;
   const Shape shape = cells.device ? cells.device->shape() : cells.values.shape();
-  const Extent rows = extent_in_sight(cells.row, cells.height, shape[shape.size() - 2]);
-  const Extent columns = extent_in_sight(cells.column, cells.width, shape.back());
-  RowSample sample{{}, rows.first, 1 + rows.count() * columns.count() / most, 0};
-  if (cells.device) sample.every = std::max(sample.every, 1 + rows.count() / kMaxOfDevice);
-  sample.count = (rows.count() + sample.every - 1) / sample.every;
+  const Extent rows = visible_extent(cells.row, cells.height, shape[shape.size() - 2]);
+  const Extent columns = visible_extent(cells.column, cells.width, shape.back());
+  RowSample sample{{}, rows.first, 1 + rows.count() * columns.count() / limit, 0};
+  if (cells.device) sample.step = std::max(sample.step, 1 + rows.count() / kMaxDeviceRows);
+  sample.count = (rows.count() + sample.step - 1) / sample.step;
   if (sample.count == 0) return sample;
   if (cells.device) {
-    sample.values = cells.device->rows(cells.plane, sample.first, sample.every, sample.count);
-  } else if (sample.first == 0 && sample.every == 1) {
+    sample.values = cells.device->rows(cells.plane, sample.first, sample.step, sample.count);
+  } else if (sample.first == 0 && sample.step == 1) {
     sample.values = cells.values;
   } else {
     sample.values = rows_of(cells.values.reshaped({1, cells.values.dim(0), cells.values.dim(1)}), 0,
-                            sample.first, sample.every, sample.count);
+                            sample.first, sample.step, sample.count);
   }
   return sample;
 }
 
-std::vector<float> sizes_of_rows(const RowSample& sample, const Extent& columns,
-                                 const AttentionTap& tap, Index head, const ShownCells& seen,
-                                 bool include_single) {
+std::vector<float> magnitudes_of_rows(const RowSample& sample, const Extent& columns,
+                                      const AttentionTap& tap, Index head, const ShownCells& shown,
+                                      bool include_single) {
   const Pattern& pattern = *tap.result.pattern;
   const Index rule_head = pattern.heads() > 1 ? head : 0;
-  std::vector<float> sizes;
+  std::vector<float> magnitudes;
   for (Index n = 0; n < sample.count; ++n) {
-    const Index cell = sample.first + n * sample.every;
-    const Index query = std::min(seen.row + cell * seen.step, pattern.queries() - 1);
+    const Index cell = sample.first + n * sample.step;
+    const Index query = std::min(shown.row + cell * shown.step, pattern.queries() - 1);
     if (!include_single && pattern.row_size(rule_head, query) <= 1) continue;
-    if (seen.step == 1) {
-      add_allowed(sample.values, n, columns, pattern.row(rule_head, query), seen, sizes);
+    if (shown.step == 1) {
+      add_allowed(sample.values, n, columns, pattern.row(rule_head, query), shown, magnitudes);
     } else {
-      add_blocks(sample.values, n, columns, sizes);
+      add_blocks(sample.values, n, columns, magnitudes);
     }
   }
-  return sizes;
+  return magnitudes;
 }
 
 }  // namespace
 
 std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
-                                      const ShownCells& seen, Index most) {
-  const RowSample sample = rows_in_sight(cells, most);
+                                      const ShownCells& shown, Index limit) {
+  const RowSample sample = sample_visible_rows(cells, limit);
   if (sample.count == 0) return {};
-  const Extent columns = extent_in_sight(cells.column, cells.width, sample.values.dim(1));
-  std::vector<float> sizes = sizes_of_rows(sample, columns, tap, head, seen, false);
-  return sizes.empty() ? sizes_of_rows(sample, columns, tap, head, seen, true) : sizes;
+  const Extent columns = visible_extent(cells.column, cells.width, sample.values.dim(1));
+  std::vector<float> sizes = magnitudes_of_rows(sample, columns, tap, head, shown, false);
+  return sizes.empty() ? magnitudes_of_rows(sample, columns, tap, head, shown, true) : sizes;
 }
 
-void set_range_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs) {
-  constexpr double kShare = 0.99;         // percentile of the magnitudes
-  constexpr double kNearlyLargest = 0.8;  // of the largest; above this share the largest is used
-  if (sizes.empty() || (end == ColourEnd::One && !with_signs)) return;
-  const auto largest = static_cast<double>(*std::ranges::max_element(sizes));
+void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end, bool with_signs) {
+  constexpr double kPercentile = 0.99;    // rank among the magnitudes
+  constexpr double kNearlyLargest = 0.8;  // of the largest; larger percentiles become the largest
+  if (values.empty() || (end == ColourEnd::One && !with_signs)) return;
+  const auto largest = static_cast<double>(*std::ranges::max_element(values));
   if (!(largest > 0)) return;
   range.most = largest;
   if (end == ColourEnd::Percentile) {
-    const double below = std::ceil(kShare * static_cast<double>(sizes.size()));
-    const auto rank = static_cast<std::ptrdiff_t>(below) - 1;
-    std::ranges::nth_element(sizes, sizes.begin() + rank);
-    const auto high = static_cast<double>(sizes[static_cast<std::size_t>(rank)]);
-    if (high > 0 && high < kNearlyLargest * largest) {
-      range.most = high;
+    const double count = std::ceil(kPercentile * static_cast<double>(values.size()));
+    const auto rank = static_cast<std::ptrdiff_t>(count) - 1;
+    std::ranges::nth_element(values, values.begin() + rank);
+    const auto percentile = static_cast<double>(values[static_cast<std::size_t>(rank)]);
+    if (percentile > 0 && percentile < kNearlyLargest * largest) {
+      range.most = percentile;
       range.passed = true;
     }
   }
@@ -217,11 +217,11 @@ void set_range_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, 
 }
 
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
-                         Index head, bool with_signs, const ShownCells& seen) {
+                         Index head, bool with_signs, const ShownCells& shown) {
   ColourRange range = weight_colours(input, with_signs);
   const ColourEnd end = input.session.view.colour_end;
   if (end == ColourEnd::One && !with_signs) return range;
-  set_range_end(range, visible_magnitudes(cells, tap, head, seen), end, with_signs);
+  set_range_end(range, visible_magnitudes(cells, tap, head, shown), end, with_signs);
   return range;
 }
 

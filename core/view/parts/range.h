@@ -13,19 +13,19 @@ struct Extent {
   Index first = 0, last = 0;
   Index count() const { return last - first; }
 };
-Extent extent_in_sight(double first, double size, Index count);
+Extent visible_extent(double first, double size, Index count);
 
-// The values that a heat map shows.
+// Values of a heat map's cells, and the pairs that they belong to.
 struct ShownCells {
-  Tensor values;              // of each cell; undefined if they reside on a device
+  Tensor values;              // [rows, columns]; undefined if they reside on a device
   Index row = 0, column = 0;  // the pair of the first cell
   Index step = 1;             // pairs per cell along each axis
-  double exact = 1;           // share of exact cells; the others are a preview
+  double exact = 1;           // fraction of exact cells; the others are a preview
 };
 
-// Sets the values of a heat map, whose box and visible region are set, to this head's weights: the
-// stored map (from the device if it resides there), or the visible region derived at screen
-// resolution.
+// Sets the values of a heat map to this head's weights: the stored map (left on the device if it
+// resides there), or the visible region, computed at screen resolution. Box and visible region of
+// `cells` must be set.
 ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head);
 
 // "map 40 % exact" for ViewLayout::pending; empty if everything is exact.
@@ -41,22 +41,21 @@ bool is_signed(const AttentionTap& tap, Index head);
 ColourRange weight_colours(const ViewInput& input, bool with_signs);
 
 // Magnitudes that determine the end of the colours: visible allowed pairs in rows with more than
-// one key (a single key always has weight 1); every n-th row if there are more than about `most`.
-// `cells`: weights set by set_cells(), which returned `seen`, or those of a whole map.
+// one key (a single key always has weight 1); every n-th row of more than about `limit` cells.
+// `cells`: weights set by set_cells(), which returned `shown`, or those of a whole map.
 std::vector<float> visible_magnitudes(const HeatMap& cells, const AttentionTap& tap, Index head,
-                                      const ShownCells& seen = {}, Index most = Index{1} << 18);
+                                      const ShownCells& shown = {}, Index limit = Index{1} << 18);
 
 // Sets the end of the colours to `end` of these magnitudes; symmetric about zero if `with_signs`.
-void set_range_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs);
+void set_range_end(ColourRange& range, std::vector<float> values, ColourEnd end, bool with_signs);
 
-// weight_colours() that end as the settings select for the visible weights.
+// weight_colours() with the end that ViewSettings::colour_end selects for the visible weights.
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
-                         Index head, bool with_signs, const ShownCells& seen = {});
+                         Index head, bool with_signs, const ShownCells& shown = {});
 
-// Largest visible magnitude of each row, ascending; every n-th row if there are more than `most`
-// cells.
+// Largest visible magnitude of each row, ascending; every n-th row of more than `limit` cells.
 std::vector<float> visible_row_maxima(const HeatMap& cells,
-                                      Index most = std::numeric_limits<Index>::max());
+                                      Index limit = std::numeric_limits<Index>::max());
 // Largest visible magnitude; 0 if nothing is visible.
 double largest_visible_magnitude(const HeatMap& cells);
 

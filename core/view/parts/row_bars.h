@@ -9,15 +9,15 @@
 namespace attnscope {
 
 struct RowBars {
-  std::vector<double> values;          // one per row, >= 0; infinity: a full bar; NaN: none
-  std::vector<std::string> titles;     // above the bars, the first that fits
-  double least_range = 0;              // minimum value of a full bar, so that noise stays small
+  std::vector<double> values;       // one per row, >= 0; infinity: a full bar; NaN: none
+  std::vector<std::string> titles;  // above the bars, the first that fits
+  double min_range = 0;  // minimum value of a bar of full width, so that noise stays small
   std::vector<std::string> numbers{};  // one per row, after its bar if rows are high enough
 };
 
-// Draws bars from the left edge of `box`, which is as high as the plot. The longest finite bar
-// fills its width; its value (with "∞" if there are infinite ones), or that of the hovered row, is
-// below. Rows that share a pixel show their largest value.
+// Draws bars from the left edge of `box`, which has the height of the plot. The longest finite bar
+// fills the width. The text below is the value of the hovered row, else the longest bar's value,
+// followed by "or ∞" if any value is infinite. Rows within one pixel share a bar for their maximum.
 void draw_row_bars(Page& page, const Box& box, const MatrixPlot& matrix, const RowBars& bars);
 
 }  // namespace attnscope

@@ -7,10 +7,10 @@
 
 namespace attnscope {
 
-TermWords term_words(Term term, bool mixed) {
+TermText term_text(Term term, bool is_mixed) {
   switch (term) {
     case Term::Content:
-      if (mixed) return {"content with position", "c + p"};
+      if (is_mixed) return {"content with position", "c + p"};
       return {"content · content", "content"};
     case Term::ContentPosition:
       return {"content · position", "c · p"};

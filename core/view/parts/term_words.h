@@ -1,16 +1,16 @@
-// Names of the terms of attention scores.
+// Texts that name the terms of attention scores.
 #pragma once
 
 #include "core/trace/trace.h"
 
 namespace attnscope {
 
-struct TermWords {
+struct TermText {
   const char *full, *brief;
 };
 
-// `mixed`: positions were added to the content.
-TermWords term_words(Term term, bool mixed);
+// `is_mixed`: position vectors were added to the content.
+TermText term_text(Term term, bool is_mixed);
 
 // True if position vectors were added to the embeddings, so that the content term contains both.
 bool has_positions_in_content(const Trace& trace, const AttentionTap& tap);

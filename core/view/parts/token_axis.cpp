@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLabelHeight = 1.1;     // em from label to label, at least
+constexpr double kLabelHeight = 1.1;     // em, minimum distance of labels
 constexpr double kAxisTitleDepth = 1.8;  // em
 constexpr double kTitleMiddle = 0.7;     // em from the outer edge
 constexpr double kBandDepth = 1.5;       // em: a stripe and its name
@@ -18,14 +18,14 @@ constexpr double kBandName = 0.55;       // em from the stripe to the middle of 
 constexpr double kAxisGap = 0.45;        // em between plot and labels, with a tick in it
 constexpr double kCornerLine = 1.1;      // em from line to line in the corner between axes
 constexpr double kLevelGap = 0.5;        // em between horizontal labels
-constexpr double kMinVertical = 0.1;     // em by which vertical labels are deeper
+constexpr double kMinVertical = 0.1;     // em, minimum extra depth of vertical labels
 constexpr Index kFewLabels = 16;         // more are likely to be thinned, and then show their index
 constexpr Index kMaxMeasured = 512;      // labels, evenly sampled
 
 // Label of a column that is not a token of the text.
-std::string column_label(KeyKind kind, Index at, Index count) {
-  if (kind == KeyKind::Memory) return "−" + std::to_string(count - at);  // its position, j = c - M
-  return std::string(1, name_of(kind)[0]) + std::to_string(at);
+std::string column_label(KeyKind kind, Index i, Index count) {
+  if (kind == KeyKind::Memory) return "−" + std::to_string(count - i);  // its position, j = c - M
+  return std::string(1, name_of(kind)[0]) + std::to_string(i);
 }
 
 // Labels of `count` tokens of a stream, or their indices if the tokens are unknown.
@@ -33,19 +33,21 @@ std::vector<std::string> token_labels(const Trace& trace, const StreamRows& rows
   const std::vector<TraceToken>& tokens = trace.tokens_of(rows);
   std::vector<std::string> labels;
   for (Index i = 0; i < count; ++i) {
-    const Index at = trace.token_index(rows, count, i);
-    labels.push_back(at < 0 ? std::to_string(i) : tokens[static_cast<std::size_t>(at)].label);
+    const Index token = trace.token_index(rows, count, i);
+    labels.push_back(token < 0 ? std::to_string(i) : tokens[static_cast<std::size_t>(token)].label);
   }
   return labels;
 }
 
 // "query (from)"; "query (from target)" for encoder-decoder models.
-std::vector<std::string> axis_titles(const Trace& trace, const char* what, const char* direction,
+std::vector<std::string> axis_titles(const Trace& trace, const char* role, const char* direction,
                                      const StreamRows& rows) {
-  const bool several = trace.parts.stack || trace.parts.kind;
-  const std::string of = !several ? "" : rows.stream.empty() ? " target" : " " + rows.stream;
-  const std::string name = what + std::string(has_merged_words(trace) ? " word" : "");
-  return {name + " (" + direction + of + ")", name, what};
+  const bool names_stream = trace.parts.stack || trace.parts.kind;
+  const std::string stream = !names_stream         ? ""
+                             : rows.stream.empty() ? " target"
+                                                   : " " + rows.stream;
+  const std::string name = role + std::string(has_merged_words(trace) ? " word" : "");
+  return {name + " (" + direction + stream + ")", name, role};
 }
 
 TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
@@ -59,15 +61,15 @@ TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
   return {label, label + index};
 }
 
-// Width of the widest label, up to `most`; with the index that thinned labels show.
-double label_width(const Page& page, const TokenAxis& axis, bool thinned, double most) {
+// Width of the widest label, up to `max_width`; with its index if labels are thinned out.
+double label_width(const Page& page, const TokenAxis& axis, bool is_thinned, double max_width) {
   if (!page.has_tokens()) return 0;
   const TokenAxis::Widest widest = axis.widest ? *axis.widest : widest_of(page, axis);
-  return std::min(thinned ? widest.with_index : widest.label, most);
+  return std::min(is_thinned ? widest.with_index : widest.label, max_width);
 }
 
-double cell_size(const TokenAxis& axis, double whole) {
-  return whole / static_cast<double>(std::max<Index>(1, axis.count()));
+double cell_size(const TokenAxis& axis, double length) {
+  return length / static_cast<double>(std::max<Index>(1, axis.count()));
 }
 
 // True if only some cells of this size are labelled.
@@ -86,21 +88,21 @@ std::string label_at(const TokenAxis& axis, Index i, Index step) {
   return step > 1 && label != std::to_string(i) ? std::to_string(i) + " " + label : label;
 }
 
-bool visible(const AxisPlace& place, Index i) {
+bool is_cell_visible(const AxisPlace& place, Index i) {
   const double centre = place.centre(i);
   return i >= 0 && centre >= place.from && centre <= place.from + place.length;
 }
 
 // Visible cells with a label, except neighbours that overlap the marked cell's label.
-std::vector<Index> labelled(const Page& page, const TokenAxis& axis, const AxisPlace& place,
-                            Index step, double label_height, Index marked) {
+std::vector<Index> labelled_cells(const Page& page, const TokenAxis& axis, const AxisPlace& place,
+                                  Index step, double label_height, Index marked) {
   std::vector<Index> cells;
   if (!page.has_tokens()) return cells;
   const auto first = static_cast<Index>(std::max(0.0, std::ceil(place.first - 0.5)));
   for (Index i = (first + step - 1) / step * step; i < axis.count(); i += step) {
     if (place.centre(i) > place.from + place.length) break;
     const double distance = std::abs(place.centre(i) - place.centre(marked));
-    if (visible(place, marked) && distance < label_height) continue;
+    if (is_cell_visible(place, marked) && distance < label_height) continue;
     cells.push_back(i);
   }
   return cells;
@@ -108,11 +110,11 @@ std::vector<Index> labelled(const Page& page, const TokenAxis& axis, const AxisP
 
 // Visible part of a band, in pixels along the axis.
 std::pair<double, double> band_span(const ColumnBand& band, const AxisPlace& place) {
-  const auto at = [&](Index cell) {
+  const auto pixel = [&](Index cell) {
     return std::clamp(place.from + (static_cast<double>(cell) - place.first) * place.cell(),
                       place.from, place.from + place.length);
   };
-  return {at(band.first), at(band.first + band.count)};
+  return {pixel(band.first), pixel(band.first + band.count)};
 }
 
 }  // namespace
@@ -135,19 +137,19 @@ const char* name_of(KeyKind kind) {
 
 namespace {
 
-// Bands of a pair's two sentences, whose cells follow `before` others; empty for one sentence.
-std::vector<ColumnBand> sentence_bands(const Trace& trace, const StreamRows& rows, Index before,
+// Bands of a pair's two sentences, whose cells start at index `first`; empty for one sentence.
+std::vector<ColumnBand> sentence_bands(const Trace& trace, const StreamRows& rows, Index first,
                                        Index count) {
   const std::vector<TraceToken>& tokens = trace.tokens_of(rows);
   std::vector<ColumnBand> bands;
   bool has_second = false;
   for (Index i = 0; i < count; ++i) {
-    const Index at = trace.token_index(rows, count, i);
-    if (at < 0) return {};
-    const bool second = tokens[static_cast<std::size_t>(at)].sentence > 0;
-    has_second |= second;
-    const std::string name = second ? "second" : "first";
-    if (bands.empty() || bands.back().name != name) bands.push_back({before + i, 0, name});
+    const Index token = trace.token_index(rows, count, i);
+    if (token < 0) return {};
+    const bool is_second = tokens[static_cast<std::size_t>(token)].sentence > 0;
+    has_second |= is_second;
+    const std::string name = is_second ? "second" : "first";
+    if (bands.empty() || bands.back().name != name) bands.push_back({first + i, 0, name});
     ++bands.back().count;
   }
   return has_second ? bands : std::vector<ColumnBand>();
@@ -227,34 +229,34 @@ Index label_step(double cell, double label_height) {
   return kMaxStep;
 }
 
-double axis_depth_left(const Page& page, const TokenAxis& axis, double whole, double most) {
-  const bool thinned = thins_out(page, cell_size(axis, whole));
-  return side_depth(page, axis) + label_width(page, axis, thinned, most);
+double axis_depth_left(const Page& page, const TokenAxis& axis, double length, double max_labels) {
+  const bool is_thinned = thins_out(page, cell_size(axis, length));
+  return side_depth(page, axis) + label_width(page, axis, is_thinned, max_labels);
 }
 
-double axis_depth_left(const Page& page, const TokenAxis& axis, double most) {
-  return side_depth(page, axis) + label_width(page, axis, axis.count() > kFewLabels, most);
+double axis_depth_left(const Page& page, const TokenAxis& axis, double max_labels) {
+  return side_depth(page, axis) + label_width(page, axis, axis.count() > kFewLabels, max_labels);
 }
 
-double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most) {
-  const double em = page.em(), cell = cell_size(axis, whole), level = kLabelHeight * em;
+double axis_depth_top(const Page& page, const TokenAxis& axis, double length, double max_labels) {
+  const double em = page.em(), cell = cell_size(axis, length), level_depth = kLabelHeight * em;
   if (!page.has_tokens()) return side_depth(page, axis);
   const bool all_level = label_width(page, axis, false, cell) + kLevelGap * em <= cell;
-  const double upright = label_width(page, axis, thins_out(page, cell), most);
-  return side_depth(page, axis) + (all_level ? level : std::max(level, upright));
+  const double vertical_depth = label_width(page, axis, thins_out(page, cell), max_labels);
+  return side_depth(page, axis) + (all_level ? level_depth : std::max(level_depth, vertical_depth));
 }
 
 AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAxis& columns,
-                          const AxisDepths& most,
+                          const AxisDepths& max_depths,
                           const std::function<PlotSize(const AxisDepths&)>& plot) {
   AxisDepths depths;
-  // Deeper axes shrink the plot, which may deepen the axes again: depths only grow, between the few
-  // values that labels with and without an index have.
+  // Deeper axes shrink the plot, which may deepen the axes again. Depths only grow, and have few
+  // possible values (labels with and without index), so that the loop ends.
   for (;;) {
     const PlotSize size = plot(depths);
     const AxisDepths next{
-        std::max(depths.left, axis_depth_left(page, rows, size.height, most.left)),
-        std::max(depths.top, axis_depth_top(page, columns, size.width, most.top))};
+        std::max(depths.left, axis_depth_left(page, rows, size.height, max_depths.left)),
+        std::max(depths.top, axis_depth_top(page, columns, size.width, max_depths.top))};
     if (next.left == depths.left && next.top == depths.top) return depths;
     depths = next;
   }
@@ -265,30 +267,30 @@ namespace {
 // Draws an axis next to a plot's vertical edge at x = `edge`; `side`: -1 left of it, 1 right.
 void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place, double edge,
                       double side, double depth, Index marked) {
-  const double em = page.em(), bands = axis.bands.empty() ? 0 : kBandDepth * em;
-  const double near = edge + side * (bands + kAxisGap * em);
+  const double em = page.em(), bands_depth = axis.bands.empty() ? 0 : kBandDepth * em;
+  const double base = edge + side * (bands_depth + kAxisGap * em);
   const Align align = side < 0 ? Align::End : Align::Start;
-  const double most = depth - side_depth(page, axis);
+  const double max_width = depth - side_depth(page, axis);
   const Index step = label_step(place.cell(), kLabelHeight * em);
-  for (const Index i : labelled(page, axis, place, step, kLabelHeight * em, marked)) {
+  for (const Index i : labelled_cells(page, axis, place, step, kLabelHeight * em, marked)) {
     const double y = place.centre(i);
     if (step > 1) {
-      page.add(Line{{{near - side * kAxisGap * em * 0.3, y}, {near - side * kAxisGap * em, y}},
+      page.add(Line{{{base - side * kAxisGap * em * 0.3, y}, {base - side * kAxisGap * em, y}},
                     page.theme().line,
                     1});
     }
-    page.text({near, y}, page.ellipsised(label_at(axis, i, step), em, most), em, align);
+    page.text({base, y}, page.ellipsised(label_at(axis, i, step), em, max_width), em, align);
   }
-  if (page.has_tokens() && visible(place, marked)) {
-    const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
+  if (page.has_tokens() && is_cell_visible(place, marked)) {
+    const std::string label = page.ellipsised(label_at(axis, marked, step), em, max_width);
     const double width = page.width_of(label, em), y = place.centre(marked);
     // Keys have the same colour in every view.
-    const Colour ground = side < 0 ? page.theme().accent : key_colour(page.theme());
-    page.add(FilledBox{{(side < 0 ? near - width : near) - 0.3 * em, y - kLabelHeight * em / 2,
+    const Colour background = side < 0 ? page.theme().accent : key_colour(page.theme());
+    page.add(FilledBox{{(side < 0 ? base - width : base) - 0.3 * em, y - kLabelHeight * em / 2,
                         width + 0.6 * em, kLabelHeight * em},
-                       ground,
+                       background,
                        0.2 * em});
-    page.add(Text{{near, y}, label, ink_on(ground), em, align});
+    page.add(Text{{base, y}, label, ink_on(background), em, align});
   }
   for (const ColumnBand& band : axis.bands) {
     const auto [from, to] = band_span(band, place);
@@ -330,20 +332,20 @@ struct LabelsAbove {
   std::vector<Index> cells;
 };
 LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlace& place,
-                         double most, Index marked) {
-  const double em = page.em(), high = kLabelHeight * em;
-  const Index step = label_step(place.cell(), high);
-  std::vector<Index> cells = labelled(page, axis, place, step, high, marked);
+                         double max_depth, Index marked) {
+  const double em = page.em(), line_height = kLabelHeight * em;
+  const Index step = label_step(place.cell(), line_height);
+  std::vector<Index> cells = labelled_cells(page, axis, place, step, line_height, marked);
   const auto fits = [&](Index i) {
     const std::string& label = axis.labels[static_cast<std::size_t>(i)];
     return page.width_of(label, em) + kLevelGap * em <= place.cell();
   };
-  const bool level =
-      step == 1 && std::ranges::all_of(cells, fits) && (!visible(place, marked) || fits(marked));
-  if (level || most > high + kMinVertical * em) return {step, level, std::move(cells)};
-  const double wide = label_width(page, axis, true, place.length) + kLevelGap * em;
-  const Index wider = label_step(place.cell(), wide);
-  return {wider, true, labelled(page, axis, place, wider, wide, marked)};
+  const bool level = step == 1 && std::ranges::all_of(cells, fits) &&
+                     (!is_cell_visible(place, marked) || fits(marked));
+  if (level || max_depth > line_height + kMinVertical * em) return {step, level, std::move(cells)};
+  const double min_cell = label_width(page, axis, true, place.length) + kLevelGap * em;
+  const Index wider_step = label_step(place.cell(), min_cell);
+  return {wider_step, true, labelled_cells(page, axis, place, wider_step, min_cell, marked)};
 }
 
 }  // namespace
@@ -351,10 +353,10 @@ LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlac
 void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
                    double depth, Index marked) {
   const double em = page.em();
-  const double bands = axis.bands.empty() ? 0 : kBandDepth * em;
-  const double bottom = plot_top - bands - kAxisGap * em;
-  const double most = depth - side_depth(page, axis);
-  const auto [step, level, cells] = labels_above(page, axis, place, most, marked);
+  const double bands_depth = axis.bands.empty() ? 0 : kBandDepth * em;
+  const double bottom = plot_top - bands_depth - kAxisGap * em;
+  const double max_width = depth - side_depth(page, axis);
+  const auto [step, level, cells] = labels_above(page, axis, place, max_width, marked);
   for (const Index i : cells) {
     const double x = place.centre(i);
     if (level) {
@@ -367,12 +369,12 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
       page.add(Line{
           {{x, bottom + kAxisGap * em * 0.3}, {x, bottom + kAxisGap * em}}, page.theme().line, 1});
     }
-    page.text({x, bottom}, page.ellipsised(label_at(axis, i, step), em, most), em, Align::Start,
-              90);
+    page.text({x, bottom}, page.ellipsised(label_at(axis, i, step), em, max_width), em,
+              Align::Start, 90);
   }
-  if (page.has_tokens() && visible(place, marked)) {
+  if (page.has_tokens() && is_cell_visible(place, marked)) {
     const Colour ground = key_colour(page.theme());
-    const double room = level ? std::max(most, place.cell()) : most;
+    const double room = level ? std::max(max_width, place.cell()) : max_width;
     const std::string label = page.ellipsised(label_at(axis, marked, step), em, room);
     const double width = page.width_of(label, em), x = place.centre(marked);
     const double across = kLabelHeight * em;

@@ -48,16 +48,16 @@ struct AxisPlace {
 // Spacing of labelled cells, 1, 2, 5, 10, 20, ..., such that labels of this height fit.
 Index label_step(double cell, double label_height);
 
-// Depth of labels, bands and title next to the plot, independent of zoom. `whole`: pixels of all
-// cells at full view; `most`: limit of the labels.
-double axis_depth_left(const Page& page, const TokenAxis& axis, double whole, double most);
-double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most);
+// Depth of labels, bands and title next to the plot, independent of zoom. `length`: pixels of all
+// cells without zoom; `max_labels`: maximum depth of the labels.
+double axis_depth_left(const Page& page, const TokenAxis& axis, double length, double max_labels);
+double axis_depth_top(const Page& page, const TokenAxis& axis, double length, double max_labels);
 // The same before the plot's size is known: many cells are assumed to be narrow.
-double axis_depth_left(const Page& page, const TokenAxis& axis, double most);
+double axis_depth_left(const Page& page, const TokenAxis& axis, double max_labels);
 
 // Depths of the axes to the left of a plot and above it. Depths depend on the plot's size (thinned
 // labels show their index; labels above narrow cells are vertical), and the size on the depths:
-// `plot` maps depths to size. The result suffices for the plot of the size that it leads to.
+// `plot` maps depths to size. The result suffices for a plot of the size `plot(result)`.
 struct AxisDepths {
   double left = 0, top = 0;
 };
@@ -65,7 +65,7 @@ struct PlotSize {
   double width = 0, height = 0;
 };
 AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAxis& columns,
-                          const AxisDepths& most,
+                          const AxisDepths& max_depths,
                           const std::function<PlotSize(const AxisDepths&)>& plot);
 
 // Draw an axis within its depth; `marked`: the cell under the pointer, or -1.
@@ -76,9 +76,9 @@ void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, 
 void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
                    double depth, Index marked);
 
-// Draw both axis titles in the corner between axes that have none. The cells begin at `corner`; the
-// titles are to the right of `left_end`.
-double axis_titles_width(const Page& page);  // minimum space left of `corner`
+// Draw the titles of both axes in the corner between them, for axes without TokenAxis::titles. The
+// cells begin at `corner`; the titles are to the right of `left_end`.
+double axis_titles_width(const Page& page);  // minimum space to the left of `corner`
 void draw_axis_titles(Page& page, Point corner, double left_end);
 void draw_key_title(Page& page, Point corner, double left_end);  // key axis only
 

@@ -9,17 +9,16 @@ namespace {
 
 constexpr double kRow = 1.5, kRowOfTwo = 1.9;  // em
 constexpr double kTokenBarGap = 0.5;           // em between label, bar and number
-constexpr double kMaxLabel = 0.34;             // of the width
+constexpr double kMaxLabel = 0.34;             // fraction of the width
+constexpr double kMinBar = 2;                  // em; next to shorter bars, numbers are abbreviated
 
-constexpr double kMinBar = 2;  // em: shorter bars abbreviate the numbers
-
-// Number of a bar; in comparisons both numbers, or only the second if `brief`.
-std::string number_of(const TokenBars& bars, const TokenBar& bar, bool brief) {
+// Text after a bar: its number; in comparisons both numbers, or only the second if `is_brief`.
+std::string number_of(const TokenBars& bars, const TokenBar& bar, bool is_brief) {
   if (!bars.two) return percent(bar.first);
-  return (brief ? "" : percent(bar.first) + " ") + "→ " + percent(bar.second);
+  return (is_brief ? "" : percent(bar.first) + " ") + "→ " + percent(bar.second);
 }
 
-// After the bar if there is space, otherwise inside a bar of full height.
+// Draws a note after the bar if there is space, otherwise inside it if `allow_inside`.
 void draw_note(Page& page, const std::string& note, Point at, double length, double width,
                bool allow_inside) {
   const double size = page.small(), gap = kTokenBarGap * page.em();
@@ -42,39 +41,39 @@ std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& ba
   const double em = page.em(), gap = kTokenBarGap * em, row = token_bar_height(page, bars.two);
   const auto rows =
       std::min(bars.bars.size(), static_cast<std::size_t>(std::max(0.0, box.height / row + 1e-6)));
-  double labels = 0;
+  double label_width = 0;
   for (std::size_t n = 0; n < rows; ++n) {
-    labels = std::max(labels, page.width_of(bars.bars[n].label, em));
+    label_width = std::max(label_width, page.width_of(bars.bars[n].label, em));
   }
-  labels = std::min(labels, kMaxLabel * box.width);
-  const double left = box.x + labels + gap;
-  const auto width_beside = [&](bool brief) {
-    double numbers = 0;
+  label_width = std::min(label_width, kMaxLabel * box.width);
+  const double left = box.x + label_width + gap;
+  const auto width_beside = [&](bool is_brief) {
+    double number_width = 0;
     for (std::size_t n = 0; n < rows; ++n) {
-      const std::string text = number_of(bars, bars.bars[n], brief);
-      numbers = std::max(numbers, page.width_of(text, page.small()));
+      const std::string text = number_of(bars, bars.bars[n], is_brief);
+      number_width = std::max(number_width, page.width_of(text, page.small()));
     }
-    return box.right() - numbers - gap - left;
+    return box.right() - number_width - gap - left;
   };
-  const bool brief = bars.two && width_beside(false) < kMinBar * em;
-  const double width = width_beside(brief);
+  const bool is_brief = bars.two && width_beside(false) < kMinBar * em;
+  const double width = width_beside(is_brief);
   std::vector<Box> boxes;
   if (width < em) return boxes;
   for (std::size_t n = 0; n < rows; ++n) {
     const TokenBar& bar = bars.bars[n];
     const double top = box.y + static_cast<double>(n) * row, middle = top + row / 2;
     boxes.push_back({box.x, top, box.width, row});
-    const bool marked = bars.marked == static_cast<Index>(n);
-    const Colour ink = marked ? page.theme().accent : page.theme().text;
+    const bool is_marked = bars.marked == static_cast<Index>(n);
+    const Colour ink = is_marked ? page.theme().accent : page.theme().text;
     page.add(Text{{left - gap, middle},
-                  page.ellipsised(bar.label, em, labels),
+                  page.ellipsised(bar.label, em, label_width),
                   ink,
                   em,
                   Align::End,
                   0,
                   false});
-    const auto length = [&](double share) {
-      return std::clamp(share / bars.most, 0.0, 1.0) * width;
+    const auto length = [&](double value) {
+      return std::clamp(value / bars.most, 0.0, 1.0) * width;
     };
     if (bars.two) {
       const double half = 0.38 * row;
@@ -82,11 +81,12 @@ std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& ba
       page.add(FilledBox{{left, middle, length(bar.second), half}, bars.second});
     } else {
       page.add(FilledBox{{left, middle - 0.36 * row, length(bar.first), 0.72 * row},
-                         marked ? page.theme().accent : bars.first});
+                         is_marked ? page.theme().accent : bars.first});
     }
     draw_note(page, bar.note, {left, middle}, length(std::max(bar.first, bar.second)), width,
               !bars.two);
-    page.faint_text({box.right(), middle}, number_of(bars, bar, brief), page.small(), Align::End);
+    page.faint_text({box.right(), middle}, number_of(bars, bar, is_brief), page.small(),
+                    Align::End);
   }
   page.add(
       Line{{{left, box.y}, {left, box.y + static_cast<double>(rows) * row}}, page.theme().line, 1});

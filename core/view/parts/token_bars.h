@@ -10,19 +10,19 @@ namespace attnscope {
 
 struct TokenBar {
   std::string label;
-  double first = 0, second = 0;  // in [0, 1]; `second` only in comparisons
+  double first = 0, second = 0;  // probabilities; `second` only in comparisons
   std::string note{};            // faint text after the bar: "the text's own"
 };
 
 struct TokenBars {
   std::vector<TokenBar> bars;
   bool two = false;      // draw bars of `second` below those of `first`
-  double most = 1;       // value of the full width
-  Colour first, second;  // of the bars
+  double most = 1;       // value of a bar of full width
+  Colour first, second;  // colours of the bars
   Index marked = -1;     // highlighted row
 };
 
-double token_bar_height(const Page& page, bool two);  // of one row
+double token_bar_height(const Page& page, bool two);  // height of a row
 // Draws as many rows as fit, from the top of `box`. Returns their boxes.
 std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& bars);
 

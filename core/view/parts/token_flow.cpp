@@ -9,7 +9,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kFlowLine = 1.75, kToken = 1.45;       // em: from line to line, height of a token
-constexpr double kPadding = 0.35;                       // em beside the letters
+constexpr double kPadding = 0.35;                       // em to each side of the label
 constexpr double kFlowGap = 0.25;                       // em between tokens
 constexpr double kSwatchLine = 1.5, kFlowSwatch = 0.9;  // em
 
@@ -26,11 +26,11 @@ std::vector<Box> token_boxes(const Page& page, const std::vector<FlowToken>& tok
 }  // namespace
 
 double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
-                         double most) {
+                         double max_height) {
   if (tokens.empty()) return 0;
   const double line = kFlowLine * page.em();
-  const double whole = std::max(1.0, std::floor(most / line)) * line;  // lines
-  return std::min({most, whole, token_boxes(page, tokens, width).back().y + line});
+  const double whole_lines = std::max(1.0, std::floor(max_height / line)) * line;
+  return std::min({max_height, whole_lines, token_boxes(page, tokens, width).back().y + line});
 }
 
 namespace {
@@ -41,8 +41,8 @@ constexpr std::size_t kOmissionStep = 10;
 // The part of the text that fits, and labels of the omitted tokens.
 struct Passage {
   std::size_t first = 0, count = 0;
-  std::string before, after;  // "20 before", "and 30 more"; empty: nothing omitted
-  std::vector<Box> boxes;     // of `before`, if any, and of the tokens
+  std::string omitted_before, omitted_after;  // "20 before", "and 30 more"; may be empty
+  std::vector<Box> boxes;  // box of `omitted_before`, unless empty, then of the tokens
   std::size_t last() const { return first + count; }
 };
 
@@ -51,42 +51,43 @@ Passage passage_from(const Page& page, const Box& box, const std::vector<FlowTok
   const double em = page.em();
   Passage part;
   part.first = first;
-  std::vector<FlowToken> shown(tokens.begin() + static_cast<std::ptrdiff_t>(first), tokens.end());
+  std::vector<FlowToken> items(tokens.begin() + static_cast<std::ptrdiff_t>(first), tokens.end());
   if (first > 0) {
-    part.before = std::to_string(first) + " before";
-    shown.insert(shown.begin(), FlowToken{part.before, {}});
+    part.omitted_before = std::to_string(first) + " before";
+    items.insert(items.begin(), FlowToken{part.omitted_before, {}});
   }
-  part.boxes = token_boxes(page, shown, box.width);
+  part.boxes = token_boxes(page, items, box.width);
   const auto fits = [&](const Box& b) { return b.y + kToken * em <= box.height + 0.5; };
   auto count =
       static_cast<std::size_t>(std::ranges::find_if_not(part.boxes, fits) - part.boxes.begin());
   const std::size_t labels = first > 0 ? 1 : 0;
-  const auto more = [&] { return "and " + std::to_string(shown.size() - count) + " more"; };
-  if (count < shown.size() && count > labels) {
+  const auto more = [&] { return "and " + std::to_string(items.size() - count) + " more"; };
+  if (count < items.size() && count > labels) {
     // Drops tokens to make room for the count of omitted ones.
     while (count > labels + 1 &&
            part.boxes[count - 1].right() + kFlowGap * em + page.width_of(more(), em) > box.width) {
       --count;
     }
-    part.after = more();
+    part.omitted_after = more();
   }
   part.boxes.resize(count);
   part.count = count - std::min(labels, count);
   return part;
 }
 
-// The first passage, in steps of kOmissionStep, that contains `kept`.
+// The first passage, in steps of kOmissionStep, that contains the token `required`.
 Passage passage_with(const Page& page, const Box& box, const std::vector<FlowToken>& tokens,
-                     std::size_t kept) {
+                     std::size_t required) {
   Passage part = passage_from(page, box, tokens, 0);
-  if (kept < part.last() || tokens.empty()) return part;
-  std::size_t least = 0, most = kept / kOmissionStep;  // in steps; `least` is too few
-  while (most - least > 1) {
-    const std::size_t middle = (least + most) / 2;
-    (kept < passage_from(page, box, tokens, middle * kOmissionStep).last() ? most : least) = middle;
+  if (required < part.last() || tokens.empty()) return part;
+  std::size_t low = 0, high = required / kOmissionStep;  // in steps; `low` is too few
+  while (high - low > 1) {
+    const std::size_t middle = (low + high) / 2;
+    (required < passage_from(page, box, tokens, middle * kOmissionStep).last() ? high : low) =
+        middle;
   }
-  part = passage_from(page, box, tokens, most * kOmissionStep);
-  return kept < part.last() ? part : passage_from(page, box, tokens, kept);
+  part = passage_from(page, box, tokens, high * kOmissionStep);
+  return required < part.last() ? part : passage_from(page, box, tokens, required);
 }
 
 }  // namespace
@@ -99,23 +100,24 @@ Index TokenFlow::at(Point p) const {
 }
 
 TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens,
-                          std::size_t kept) {
+                          std::size_t required) {
   const double em = page.em();
-  Passage part = passage_with(page, box, tokens, kept);
+  Passage part = passage_with(page, box, tokens, required);
   for (Box& b : part.boxes) {
     b.x += box.x;
     b.y += box.y;
   }
-  if (!part.before.empty() && !part.boxes.empty()) {
+  if (!part.omitted_before.empty() && !part.boxes.empty()) {
     const Box& b = part.boxes.front();
-    page.faint_text({b.x, b.y + b.height / 2}, page.ellipsised(part.before, em, b.width), em);
+    page.faint_text({b.x, b.y + b.height / 2}, page.ellipsised(part.omitted_before, em, b.width),
+                    em);
     part.boxes.erase(part.boxes.begin());
   }
-  if (!part.after.empty() && !part.boxes.empty()) {
+  if (!part.omitted_after.empty() && !part.boxes.empty()) {
     const Box& last = part.boxes.back();
     const double x = last.right() + 2 * kFlowGap * em;
-    page.faint_text({x, last.y + last.height / 2}, page.ellipsised(part.after, em, box.right() - x),
-                    em);
+    page.faint_text({x, last.y + last.height / 2},
+                    page.ellipsised(part.omitted_after, em, box.right() - x), em);
   }
   for (std::size_t n = 0; n < part.boxes.size(); ++n) {
     const Box& b = part.boxes[n];
@@ -134,18 +136,18 @@ TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToke
 std::function<std::optional<Hit>(Point)> token_hits(const TokenFlow& flow, Index layer,
                                                     Index head) {
   return [=](Point p) -> std::optional<Hit> {
-    const Index at = flow.at(p);
-    if (at < 0) return std::nullopt;
-    return Hit{layer, head, at, -1};
+    const Index token = flow.at(p);
+    if (token < 0) return std::nullopt;
+    return Hit{layer, head, token, -1};
   };
 }
 
 void add_token_handles(std::vector<Handle>& handles, const TokenFlow& flow, const std::string& help,
                        const std::function<void(Session&, Index)>& click) {
   for (std::size_t n = 0; n < flow.boxes.size(); ++n) {
-    const auto at = static_cast<Index>(flow.first + n);
+    const auto token = static_cast<Index>(flow.first + n);
     handles.push_back({.area = flow.boxes[n], .help = help, .click = [=](Session& session) {
-                         click(session, at);
+                         click(session, token);
                        }});
   }
 }
@@ -153,12 +155,12 @@ void add_token_handles(std::vector<Handle>& handles, const TokenFlow& flow, cons
 void add_pin_handles(std::vector<Handle>& handles, const TokenFlow& flow, const std::string& help,
                      Index pinned) {
   for (std::size_t n = 0; n < flow.boxes.size(); ++n) {
-    const auto at = static_cast<Index>(flow.first + n);
-    const bool is_pinned = at == pinned;
+    const auto token = static_cast<Index>(flow.first + n);
+    const bool is_pinned = token == pinned;
     handles.push_back(
         {.area = flow.boxes[n],
          .help = is_pinned ? "Unpin this token." : help,
-         .click = [=](Session& session) { session.view.pinned_query = is_pinned ? -1 : at; }});
+         .click = [=](Session& session) { session.view.pinned_query = is_pinned ? -1 : token; }});
   }
 }
 
@@ -170,9 +172,9 @@ void draw_swatches(Page& page, Point at, double width, const std::string& title,
                    const std::vector<Swatch>& swatches) {
   const double em = page.em(), size = page.small(), right = at.x + width;
   const double y = at.y + kSwatchLine * em / 2;
-  const std::string shown = page.ellipsised(title, size, width);
-  page.faint_text({at.x, y}, shown, size);
-  double x = at.x + page.width_of(shown, size) + em;
+  const std::string shortened = page.ellipsised(title, size, width);
+  page.faint_text({at.x, y}, shortened, size);
+  double x = at.x + page.width_of(shortened, size) + em;
   const double side = kFlowSwatch * em;
   for (const Swatch& swatch : swatches) {
     const double entry_width = side + 0.35 * em + page.width_of(swatch.label, size);

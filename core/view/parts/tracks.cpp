@@ -15,14 +15,14 @@ double grow(std::vector<Growing> tracks, double space) {
   while (space > 0 && !tracks.empty()) {
     double weights = 0;
     for (const Growing& g : tracks) weights += g.weight;
-    const double share = space / weights;
+    const double space_per_weight = space / weights;
     const auto is_limited = [&](const Growing& g) {
-      return g.track->most - g.track->size <= share * g.weight;
+      return g.track->most - g.track->size <= space_per_weight * g.weight;
     };
     const bool any_limited = std::ranges::any_of(tracks, is_limited);
     for (const Growing& g : tracks) {
       const double limit = g.track->most - g.track->size;
-      const double added = any_limited ? (is_limited(g) ? limit : 0) : share * g.weight;
+      const double added = any_limited ? (is_limited(g) ? limit : 0) : space_per_weight * g.weight;
       g.track->size += added;
       space -= added;
     }
@@ -53,11 +53,12 @@ std::vector<Span> spans(const Tracks& tracks) {
 bool fit(Tracks& tracks, double space) {
   const double free = space - extent(tracks);
   if (free < 0) return false;
-  std::vector<Growing> first, last;
+  std::vector<Growing> weighted, unweighted;
   for (Track& t : tracks) {
-    if (t.most > t.size) (t.weight > 0 ? first : last).push_back({&t, t.weight > 0 ? t.weight : 1});
+    if (t.most > t.size)
+      (t.weight > 0 ? weighted : unweighted).push_back({&t, t.weight > 0 ? t.weight : 1});
   }
-  grow(std::move(last), grow(std::move(first), free));
+  grow(std::move(unweighted), grow(std::move(weighted), free));
   return true;
 }
 

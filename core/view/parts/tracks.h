@@ -15,10 +15,10 @@ namespace attnscope {
 struct Track {
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-  double size = 0;     // minimum; after fit(): the size
+  double size = 0;     // minimum size; after fit(): the chosen size
   double most = size;  // limit of its growth
-  double weight = 0;   // share of the remaining space
-  double gap = 0;      // to the next track
+  double weight = 0;   // part of the remaining space; 0: grows last
+  double gap = 0;      // space before the next present track
 
   bool is_present() const { return most > 0; }
 };
@@ -30,7 +30,8 @@ bool fit(Tracks& tracks, double space);
 // Size of all tracks and the gaps between them.
 double extent(const Tracks& tracks);
 
-// Boxes from the top of `box`, in its full width, or from its left, in its full height.
+// Boxes of tracks: rows from the top of `box`, columns from its left; sizes are multiples of
+// `unit`.
 std::vector<Box> rows(const Box& box, const Tracks& tracks, double unit);
 std::vector<Box> columns(const Box& box, const Tracks& tracks, double unit);
 

@@ -82,10 +82,11 @@ class TokenHits {
     const auto pinned = [](Index pin, const WordGroups& groups, Index word) {
       return pin >= 0 && groups.of(pin) == word;
     };
-    const bool query = hit.word_query >= 0, key = hit.word_key >= 0;
-    const bool query_pinned = query && pinned(view_.pinned_query, pairs.queries, hit.word_query);
-    const bool key_pinned = key && pinned(view_.pinned_key, pairs.keys, hit.word_key);
-    if (query && key) {
+    const bool has_query = hit.word_query >= 0, has_key = hit.word_key >= 0;
+    const bool query_pinned =
+        has_query && pinned(view_.pinned_query, pairs.queries, hit.word_query);
+    const bool key_pinned = has_key && pinned(view_.pinned_key, pairs.keys, hit.word_key);
+    if (has_query && has_key) {
       const bool both = query_pinned && key_pinned;
       const Pair pair = both ? Pair{view_.pinned_query, view_.pinned_key}
                              : strongest_pair(tap, head, pairs, {hit.word_query, hit.word_key});
@@ -97,8 +98,9 @@ class TokenHits {
           brief(static_cast<double>(attention_row(merged, head, hit.word_query)[hit.word_key]), 4);
       return;
     }
-    if (query) hit.query = query_pinned ? view_.pinned_query : pairs.queries.begin(hit.word_query);
-    if (key) hit.key = key_pinned ? view_.pinned_key : pairs.keys.begin(hit.word_key);
+    if (has_query)
+      hit.query = query_pinned ? view_.pinned_query : pairs.queries.begin(hit.word_query);
+    if (has_key) hit.key = key_pinned ? view_.pinned_key : pairs.keys.begin(hit.word_key);
   }
 
   const AttentionTap* word_tap(const AttentionTap& tap) const {
@@ -108,24 +110,26 @@ class TokenHits {
 
   std::shared_ptr<const WordTrace> words_;
   ViewSettings view_;
-  std::vector<AttentionTap> taps_;  // of the selected part; copies share their tensors
+  std::vector<AttentionTap> taps_;  // taps of the selected part; copies share their tensors
 };
 
 // Applies a handle's action to pins of words, then converts them back to tokens.
 void act_on_words(const WordPairs& pairs, Session& session,
                   const std::function<void(Session&)>& act) {
-  const ViewSettings before = session.view;
+  const ViewSettings previous = session.view;
   pin_words(session.view, pairs);
-  const ViewSettings with_words = session.view;
+  const ViewSettings in_words = session.view;
   act(session);
   ViewSettings& view = session.view;
-  const auto token = [](Index now, Index word_before, Index pin, const WordGroups& groups) {
-    if (now == word_before) return pin;  // unchanged
-    return now >= 0 && now < groups.count() ? groups.begin(now) : -1;
+  const auto token_pin = [](Index word_pin, Index previous_word_pin, Index previous_pin,
+                            const WordGroups& groups) {
+    if (word_pin == previous_word_pin) return previous_pin;  // unchanged
+    return word_pin >= 0 && word_pin < groups.count() ? groups.begin(word_pin) : -1;
   };
   view.pinned_query =
-      token(view.pinned_query, with_words.pinned_query, before.pinned_query, pairs.queries);
-  view.pinned_key = token(view.pinned_key, with_words.pinned_key, before.pinned_key, pairs.keys);
+      token_pin(view.pinned_query, in_words.pinned_query, previous.pinned_query, pairs.queries);
+  view.pinned_key =
+      token_pin(view.pinned_key, in_words.pinned_key, previous.pinned_key, pairs.keys);
 }
 
 void convert_to_tokens(ViewLayout& layout, const MergedWordsInput& merged, const ViewInput& input) {
@@ -139,13 +143,13 @@ void convert_to_tokens(ViewLayout& layout, const MergedWordsInput& merged, const
   }
   for (Handle& handle : layout.handles) {
     if (handle.click) {
-      handle.click = [act = std::move(handle.click), pairs = layout.words](Session& e) {
-        act_on_words(*pairs, e, act);
+      handle.click = [act = std::move(handle.click), pairs = layout.words](Session& session) {
+        act_on_words(*pairs, session, act);
       };
     }
     if (!handle.drag) continue;
-    handle.drag = [act = std::move(handle.drag), pairs = layout.words](Point p, Session& e) {
-      act_on_words(*pairs, e, [&](Session& with_words) { act(p, with_words); });
+    handle.drag = [act = std::move(handle.drag), pairs = layout.words](Point p, Session& session) {
+      act_on_words(*pairs, session, [&](Session& word_session) { act(p, word_session); });
     };
   }
 }
@@ -180,7 +184,7 @@ View with_word_merging(View view) {
   return view;
 }
 
-std::string pieces_text(const WordGroups& groups, Index word) {
+std::string describe_pieces(const WordGroups& groups, Index word) {
   const Index first = groups.begin(word), last = groups.end(word) - 1;
   if (first == last) return "token " + std::to_string(first);
   return "tokens " + std::to_string(first) + " to " + std::to_string(last);

@@ -9,12 +9,12 @@ namespace attnscope {
 
 // Returns `view` with a layout of merged words (core/analysis/words.h), used if the settings select
 // it and the run has words to merge. Pins and visible region in the settings still refer to tokens:
-// the picture shows a pinned token as its word. A hit on a pair of words reports the pinned token
-// pair in it, else the strongest; a hit on a single word its first token.
+// the picture shows a pinned token as its word. A hit on a pair of words reports its pinned token
+// pair, else its strongest one; a hit on a single word reports its pinned token, else its first.
 View with_word_merging(View view);
 
-// Input of a view with word merging: one with merged words, or `input` itself if the view shows
-// tokens. Must not outlive `input`.
+// Input of a view that can merge words: an input with merged words, or `input` itself if the view
+// shows tokens. Must not outlive `input`.
 class MergedWordsInput {
  public:
   MergedWordsInput(const View& view, const ViewInput& input);
@@ -30,11 +30,11 @@ class MergedWordsInput {
   const ViewInput& tokens_;
   std::shared_ptr<const WordTrace> words_;
   std::shared_ptr<const WordPairs> pairs_;
-  Session session_;  // with pins and region in words
+  Session session_;  // pins and region count words
   std::optional<ViewInput> word_input_;
 };
 
 // "tokens 4 to 6", "token 4": the rows or columns of a word.
-std::string pieces_text(const WordGroups& groups, Index word);
+std::string describe_pieces(const WordGroups& groups, Index word);
 
 }  // namespace attnscope

@@ -12,54 +12,55 @@ namespace {
 
 // Appends the cells between two cells without gaps.
 void add_line(const Cell& from, const Cell& to, std::vector<Cell>& cells) {
-  const Index down = to.first - from.first, across = to.second - from.second;
-  const Index steps = std::max(std::abs(down), std::abs(across));
+  const Index row_distance = to.first - from.first, column_distance = to.second - from.second;
+  const Index steps = std::max(std::abs(row_distance), std::abs(column_distance));
   for (Index step = 0; step <= steps; ++step) {
-    const auto part = [&](Index way) {
+    const auto covered = [&](Index distance) {
       if (steps == 0) return Index{0};
       return static_cast<Index>(
-          std::lround(static_cast<double>(way * step) / static_cast<double>(steps)));
+          std::lround(static_cast<double>(distance * step) / static_cast<double>(steps)));
     };
-    cells.emplace_back(from.first + part(down), from.second + part(across));
+    cells.emplace_back(from.first + covered(row_distance), from.second + covered(column_distance));
   }
 }
 
 // Settings of a stroke.
 struct Paint {
   std::string tool;
-  bool allows = true, symmetric = false;
+  bool allows = true, is_symmetric = false;
 };
 
-void apply(const Paint& paint, const std::vector<Cell>& path, ByteTensor& mask) {
+void apply_stroke(const Paint& paint, const std::vector<Cell>& path, ByteTensor& mask) {
   const Index rows = mask.dim(0), columns = mask.dim(1);
   const auto set = [&](Index i, Index j) {
     if (i >= 0 && i < rows && j >= 0 && j < columns) mask(i, j) = paint.allows ? 1 : 0;
   };
   for (const auto& [i, j] : stroke_cells(paint.tool, path)) {
     set(i, j);
-    if (paint.symmetric) set(j, i);
+    if (paint.is_symmetric) set(j, i);
   }
 }
 
-// The whole painted mask, at least as large as the text; tokens that it lacks attend to themselves.
-ByteTensor whole_mask(const MaskRows& rows, Index queries, Index keys) {
-  const auto painted = static_cast<Index>(rows.size());
+// The painted mask, extended to the text: tokens without painted rows attend to themselves.
+ByteTensor extended_mask(const MaskRows& rows, Index queries, Index keys) {
+  const auto painted_rows = static_cast<Index>(rows.size());
   Index width = keys;
   for (const std::vector<Index>& row : rows) {
     if (!row.empty()) width = std::min(std::max(width, row.back()), kMaxPainted);
   }
-  ByteTensor mask = mask_of(rows, std::min(std::max(queries, painted), kMaxPainted), width);
-  for (Index i = painted; i < std::min(mask.dim(0), width); ++i) mask(i, i) = 1;
+  ByteTensor mask =
+      mask_from_rows(rows, std::min(std::max(queries, painted_rows), kMaxPainted), width);
+  for (Index i = painted_rows; i < std::min(mask.dim(0), width); ++i) mask(i, i) = 1;
   return mask;
 }
 
-// Cell at a point; points beyond the plot map to its edge.
-Cell nearest_cell(const PairAt& at, Point p) {
-  const auto clamped_to = [](double value, double from, double extent) {
-    return std::clamp(value, from, from + std::max(0.0, extent - 1e-6));
+// Cell at a point, or the nearest cell for points outside of the plot.
+Cell nearest_cell(const PairAt& pair_at, Point p) {
+  const auto clamped = [](double value, double first, double extent) {
+    return std::clamp(value, first, first + std::max(0.0, extent - 1e-6));
   };
-  const auto [i, j] =
-      at({clamped_to(p.x, at.plot.x, at.plot.width), clamped_to(p.y, at.plot.y, at.plot.height)});
+  const auto [i, j] = pair_at({clamped(p.x, pair_at.plot.x, pair_at.plot.width),
+                               clamped(p.y, pair_at.plot.y, pair_at.plot.height)});
   return {i, j};
 }
 
@@ -112,23 +113,23 @@ bool is_painted(const AttentionTap& tap) {
 }
 
 ByteTensor apply_to_mask(const ByteTensor& mask, const std::string& operation) {
-  ByteTensor changed = mask.copy();
+  ByteTensor result = mask.copy();
   if (operation == "mirror") {
     const Index size = std::min(mask.dim(0), mask.dim(1));
     for (Index i = 0; i < size; ++i) {
-      for (Index j = 0; j < size; ++j) changed(i, j) = mask(i, j) | mask(j, i);
+      for (Index j = 0; j < size; ++j) result(i, j) = mask(i, j) | mask(j, i);
     }
-    return changed;
+    return result;
   }
-  for (std::uint8_t& allowed : changed) {
+  for (std::uint8_t& allowed : result) {
     allowed = operation == "invert" ? allowed == 0 : operation == "allow";
   }
-  return changed;
+  return result;
 }
 
 ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& current) {
   if (!choice || choice->id != kCustomMask || !choice->values.has("rows")) return current.copy();
-  return whole_mask(choice->values.get<MaskRows>("rows"), current.dim(0), current.dim(1));
+  return extended_mask(choice->values.get<MaskRows>("rows"), current.dim(0), current.dim(1));
 }
 
 void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,
@@ -140,13 +141,13 @@ void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const Attentio
   if (paint.tool == "look" || !is_painted(tap) || !fits) return;
   const ByteTensor current = mask_of_head(tap, head);
   Handle canvas{matrix.plot, "", {}, {}};
-  canvas.stroke = [paint, current, at = pair_at(matrix)](const std::vector<Point>& points,
-                                                         Session& session) {
+  canvas.stroke = [paint, current, matrix_pair_at = pair_at(matrix)](
+                      const std::vector<Point>& points, Session& session) {
     std::optional<Choice>& choice = governing_variant(session);
     ByteTensor mask = mask_as_painted(choice, current);
     std::vector<Cell> path;
-    for (const Point& p : points) path.push_back(nearest_cell(at, p));
-    apply(paint, path, mask);
+    for (const Point& point : points) path.push_back(nearest_cell(matrix_pair_at, point));
+    apply_stroke(paint, path, mask);
     choice = custom_choice(mask);
   };
   layout.handles.push_back(std::move(canvas));

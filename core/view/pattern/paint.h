@@ -11,20 +11,20 @@
 
 namespace attnscope {
 
-// [query, key]
+// A query-key pair.
 using Cell = std::pair<Index, Index>;
 
 // Pairs covered by a stroke. "brush": along the path; "line": between its ends; "rectangle":
 // between its corners.
 std::vector<Cell> stroke_cells(const std::string& tool, const std::vector<Cell>& path);
 
-// Pattern of a head as a mask.  [L_q, L_k], 1: allowed. Throws InputError above kMaxPainted rows or
-// columns.
+// Pattern of a head as a mask [L_q, L_k]; 1: allowed. Throws InputError if there are more than
+// kMaxPainted queries or keys.
 inline constexpr Index kMaxPainted = 4096;
 ByteTensor mask_of_head(const AttentionTap& tap, Index head_in_group);
 
-// The painted mask, including parts that causality or a shorter text hides. For variants other than
-// `custom`: a copy of `current`, the mask of the current pattern.
+// The mask of the variant `custom`, including parts that causality or a shorter text hides; for
+// other variants a copy of `current`, the mask of the current pattern.
 ByteTensor mask_as_painted(const std::optional<Choice>& choice, const ByteTensor& current);
 
 // The variant `custom` with this mask.
@@ -33,10 +33,10 @@ Choice custom_choice(const ByteTensor& mask);
 // True if the tap's mask can be painted.
 bool is_painted(const AttentionTap& tap);
 
-// Operations on a whole mask: "allow", "forbid", "invert", "mirror" (transposes).
+// Applies to all pairs: "allow", "forbid", "invert", or "mirror" (also allows transposed pairs).
 ByteTensor apply_to_mask(const ByteTensor& mask, const std::string& operation);
 
-// Adds a handle for painting on the matrix with the view's settings.
+// Adds a handle that paints on the matrix with the view's settings, if the mask can be painted.
 void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,
                 Index head_in_group, ViewLayout& layout);
 

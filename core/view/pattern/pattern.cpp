@@ -16,16 +16,16 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLegendGap = 1.2;        // em between plot and legend
-constexpr double kSwatch = 1.0;           // em
-constexpr double kLegendLine = 1.5;       // em
-constexpr double kMaxLegend = 16;         // em
-constexpr double kMaxLegendShare = 0.36;  // share of the picture's width
+constexpr double kLegendGap = 1.2;           // em between plot and legend
+constexpr double kSwatch = 1.0;              // em
+constexpr double kLegendLine = 1.5;          // em
+constexpr double kMaxLegend = 16;            // em: width
+constexpr double kMaxLegendFraction = 0.36;  // of the picture's width
 
 struct LegendLine {
   std::optional<Colour> colour;
   std::string text;
-  bool faint = false;
+  bool is_faint = false;
 };
 
 std::string percent_of(double part, double whole) {
@@ -45,11 +45,11 @@ std::vector<LegendLine> rule_lines(const Theme& theme, const Pattern& pattern,
     lines.push_back(
         {rule_colour(rule), name + "  " + percent_of(counts.by_rule[rule], counts.allowed)});
   }
-  if (counts.allowed < counts.all) lines.push_back({not_allowed_colour(theme), "not allowed"});
+  if (counts.allowed < counts.all) lines.push_back({excluded_colour(theme), "not allowed"});
   return lines;
 }
 
-std::vector<LegendLine> count_lines(const PatternCounts& counts, bool hides_later) {
+std::vector<LegendLine> count_lines(const PatternCounts& counts, bool hides_later_keys) {
   const std::string full = counts.causal ? "full causal attention" : "full attention";
   std::vector<LegendLine> lines{
       {std::nullopt, grouped(counts.allowed) + (counts.allowed == 1 ? " pair" : " pairs")},
@@ -57,7 +57,7 @@ std::vector<LegendLine> count_lines(const PatternCounts& counts, bool hides_late
       {std::nullopt, "of " + grouped(counts.all) + " pairs", true},
       {std::nullopt, percent_of(counts.cost, counts.full) + " of the cost of", true},
       {std::nullopt, full, true}};
-  if (hides_later) {  // explains why painting them has no effect
+  if (hides_later_keys) {  // painting later keys has no effect
     lines.push_back({std::nullopt, "causal: later keys", true});
     lines.push_back({std::nullopt, "stay hidden", true});
   }
@@ -67,54 +67,55 @@ std::vector<LegendLine> count_lines(const PatternCounts& counts, bool hides_late
 double legend_width(const Page& page, const std::vector<LegendLine>& lines) {
   double widest = 6 * page.em();
   for (const LegendLine& line : lines) {
-    const double swatch = line.colour ? (kSwatch + 0.5) * page.em() : 0;
-    widest = std::max(widest, swatch + page.width_of(line.text, page.em()));
+    const double swatch_width = line.colour ? (kSwatch + 0.5) * page.em() : 0;
+    widest = std::max(widest, swatch_width + page.width_of(line.text, page.em()));
   }
-  const double most = std::min(kMaxLegend * page.em(), kMaxLegendShare * page.input().canvas.width);
-  return std::min(kLegendGap * page.em() + widest, most);
+  const double max_width =
+      std::min(kMaxLegend * page.em(), kMaxLegendFraction * page.input().canvas.width);
+  return std::min(kLegendGap * page.em() + widest, max_width);
 }
 
 // The matrix with a legend to its right, or below it on narrow pages.
 struct PlacedPattern {
   MatrixPlot matrix;
-  Box rule_lines;
+  Box legend;
 };
 PlacedPattern place_pattern(const Page& page, const Box& inside, const AttentionTap& tap,
                             const std::vector<LegendLine>& lines) {
-  constexpr double kMuchLarger = 1.3;
-  MatrixPlot beside = place_matrix(page, inside, tap, legend_width(page, lines));
-  const double high = (static_cast<double>(lines.size()) + 1) * kLegendLine * page.em();
+  constexpr double kMinGain = 1.3;  // of the width, to place the legend below
+  MatrixPlot side = place_matrix(page, inside, tap, legend_width(page, lines));
+  const double height = (static_cast<double>(lines.size()) + 1) * kLegendLine * page.em();
   Box above = inside;
-  above.height -= high;
-  MatrixPlot below = place_matrix(page, above, tap, 0);
-  if (below.plot.width < kMuchLarger * beside.plot.width) {
-    const Box& right = beside.right;
-    return {std::move(beside), {right.x, right.y, right.width, inside.bottom() - right.y}};
+  above.height -= height;
+  MatrixPlot lower = place_matrix(page, above, tap, 0);
+  if (lower.plot.width < kMinGain * side.plot.width) {
+    const Box& right = side.right;
+    return {std::move(side), {right.x, right.y, right.width, inside.bottom() - right.y}};
   }
-  const double left = below.plot.x - kLegendGap * page.em();
-  const Box legend{left, below.bottom(page) + kLegendLine / 2 * page.em(), inside.right() - left,
-                   high};
-  return {std::move(below), legend};
+  const double left = lower.plot.x - kLegendGap * page.em();
+  const Box legend{left, lower.bottom(page) + kLegendLine / 2 * page.em(), inside.right() - left,
+                   height};
+  return {std::move(lower), legend};
 }
 
-// Draws rules, then counts. Returns the lower edge.
+// Draws the rules, then the counts. Returns their lower edge.
 double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
                    const std::vector<LegendLine>& counts) {
   const double em = page.em(), line_height = kLegendLine * em;
   const double left = box.x + kLegendGap * em, width = box.width - kLegendGap * em;
-  // If space is short, counts are omitted before the first rules, but after further rules.
+  // If space is short, the first rules precede the counts, and the counts precede further rules.
   constexpr std::size_t kMinRules = 3;
-  const auto lines =
+  const auto limit =
       static_cast<std::size_t>(std::max(0.0, std::floor(box.height / line_height - 0.5)));
-  const std::size_t fit =
-      std::max(std::min(kMinRules, lines), lines - std::min(lines, counts.size()));
-  if (rules.size() > fit && fit > 0) {
-    const std::size_t hidden = rules.size() - fit + 1;
-    rules.resize(fit - 1);
-    rules.push_back({std::nullopt, "and " + std::to_string(hidden) + " more", true});
+  const std::size_t max_rules =
+      std::max(std::min(kMinRules, limit), limit - std::min(limit, counts.size()));
+  if (rules.size() > max_rules && max_rules > 0) {
+    const std::size_t hidden_count = rules.size() - max_rules + 1;
+    rules.resize(max_rules - 1);
+    rules.push_back({std::nullopt, "and " + std::to_string(hidden_count) + " more", true});
   }
   double y = box.y + line_height / 2;
-  const auto draw = [&](const LegendLine& line) {
+  const auto draw_line = [&](const LegendLine& line) {
     double x = left;
     if (line.colour) {
       const double side = kSwatch * em;
@@ -122,29 +123,29 @@ double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
       x += side + 0.5 * em;
     }
     const std::string text = page.ellipsised(line.text, em, left + width - x);
-    if (line.faint) {
+    if (line.is_faint) {
       page.faint_text({x, y}, text, em);
     } else {
       page.text({x, y}, text, em);
     }
     y += line_height;
   };
-  for (const LegendLine& line : rules) draw(line);
+  for (const LegendLine& line : rules) draw_line(line);
   y += line_height / 2;
-  for (std::size_t i = 0; i < counts.size() && rules.size() + i < lines; ++i) draw(counts[i]);
+  for (std::size_t i = 0; i < counts.size() && rules.size() + i < limit; ++i) draw_line(counts[i]);
   return y - line_height / 2;
 }
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const AttentionTap& tap = *found.tap;
+  const SelectedTap selected = find_tap(input);
+  if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
+  const AttentionTap& tap = *selected.tap;
   if (view_values(input.session.view, "pattern").choice("show") == "reach") {
     return lay_out_reach(page, tap);
   }
   const ViewSettings& settings = input.session.view;
-  const PatternCounts counts = pattern_counts(tap, found.head);
+  const PatternCounts counts = pattern_counts(tap, selected.head);
   const Box inside = page.frame(
       title_with_head(input),
       caption(input.trace,
@@ -157,13 +158,13 @@ ViewLayout lay_out(const ViewInput& input) {
   lines.insert(lines.end(), rules_legend.begin(), rules_legend.end());
   const auto [grid, legend_box] = place_pattern(page, inside, tap, lines);
   if (!(grid.plot.width > 0)) return no_space(page);
-  page.add(rule_cells(input, grid, tap, found.head));
+  page.add(rule_cells(input, grid, tap, selected.head));
   draw_matrix_frame(page, grid,
                     {"more pairs than pixels: a pixel is coloured if any of its pairs is allowed",
                      "more pairs than pixels", "pooled"});
   const double legend_bottom = draw_legend(page, legend_box, rules_legend, counts_legend);
   ViewLayout layout = matrix_layout(page, grid, std::max(grid.bottom(page), legend_bottom));
-  add_canvas(input, grid, tap, found.head, layout);
+  add_canvas(input, grid, tap, selected.head, layout);
   return layout;
 }
 
@@ -176,11 +177,11 @@ void show_sparse(Session& session) {
   session.run.variant->values.set("global", std::vector<Index>{0});
 }
 
-// Exported numbers: rule index of each pair (NaN: excluded), or layers until the key reaches the
-// query.
+// Exported numbers: index of the rule that admits each pair (NaN: excluded), or the number of
+// layers until the key reaches the query.
 ViewData data(const ViewInput& input) {
-  const SelectedTap found = require_tap(input);
-  const AttentionTap& tap = *found.tap;
+  const SelectedTap selected = require_tap(input);
+  const AttentionTap& tap = *selected.tap;
   const Values options = view_values(input.session.view, "pattern");
   ViewData::Matrix matrix{
       "rule", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
@@ -189,9 +190,9 @@ ViewData data(const ViewInput& input) {
     matrix.name = "reach";
     matrix.values = reach_matrix(input.trace, input.part(), reach_layers(input));
   } else if (tap.result.mask.defined()) {
-    matrix.values = masked_rules(pattern, tap.result.mask, found.head);
+    matrix.values = masked_rules(pattern, tap.result.mask, selected.head);
   } else {
-    matrix.values = pattern_rules(pattern, found.head, {0, 0, tap.queries(), tap.keys(), 1, 1});
+    matrix.values = pattern_rules(pattern, selected.head, {0, 0, tap.queries(), tap.keys(), 1, 1});
   }
   return {{std::move(matrix)}};
 }
@@ -240,19 +241,19 @@ std::vector<Parameter> parameters() {
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
-  const bool reach = view_values(settings, "pattern").choice("show") == "reach";
+  const bool shows_reach = view_values(settings, "pattern").choice("show") == "reach";
   controls.colour_ends.clear();
-  if (reach) {
+  if (shows_reach) {
     controls.layer = controls.head = false;
   } else {
     controls.colours = ViewControls::Colours::None;
     controls.idle["layers"] = "Applies to the receptive field only: choose it in “Show”.";
   }
-  if (reach || (tap != nullptr && !is_painted(*tap))) {
+  if (shows_reach || (tap != nullptr && !is_painted(*tap))) {
     std::erase_if(controls.parameters, [](const Parameter& p) {
       return p.key == "tool" || p.key == "paint" || p.key == "symmetric";
     });
-  } else if (tap != nullptr) {  // replaced by the drawing controls, for lack of space
+  } else if (tap != nullptr) {  // the drawing controls take its space
     std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "layers"; });
   }
 }

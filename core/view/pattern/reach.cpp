@@ -17,15 +17,15 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostLength = 4096;  // maximum tokens; the matrix has their square
-constexpr double kGap = 1.2;         // em between plot and legend
-constexpr double kLine = 1.5;        // em
-constexpr double kWidth = 15;        // em of legend and curve
-constexpr double kMaxShare = 0.36;   // share of the picture's width
-constexpr double kCurve = 9;         // em: the height of the curve with its title
+constexpr Index kMaxLength = 4096;  // tokens; the matrix has the square of their number
+constexpr double kGap = 1.2;        // em between plot and legend
+constexpr double kLine = 1.5;       // em: line of the legend
+constexpr double kWidth = 15;       // em: legend and curve
+constexpr double kMaxWidth = 0.36;  // of legend and curve: fraction of the picture's width
+constexpr double kCurve = 9;        // em: height of the curve with its title
 constexpr Index kMaxSwatches = 8;
 
-Pattern pattern_of(const ByteTensor& mask) {
+Pattern mask_pattern(const ByteTensor& mask) {
   const Index heads = mask.dim(0), queries = mask.dim(1), keys = mask.dim(2);
   PatternBuilder builder(heads, queries, keys, {"allowed"});
   for (Index row = 0; row < heads * queries; ++row) {
@@ -37,98 +37,98 @@ Pattern pattern_of(const ByteTensor& mask) {
   return builder.finish();
 }
 
-// Shares of pairs reached after 0, 1, ... layers.
-struct Curve {
-  std::vector<double> shares;
-  bool causal = true;  // counts only keys up to the query
+// Fraction of pairs reached after 0, 1, ... layers.
+struct ReachCurve {
+  std::vector<double> fractions;
+  bool is_causal = true;  // only keys up to the query are counted
 };
 
-Curve curve_of(const Tensor& reach, Index layers) {
+ReachCurve reach_curve(const Tensor& reach, Index layers) {
   const Index size = reach.dim(0);
   std::vector<Index> counts(static_cast<std::size_t>(layers) + 1, 0);
-  Curve curve;
+  ReachCurve curve;
   for (Index i = 0; i < size; ++i) {
     for (Index j = 0; j < size; ++j) {
-      const float after = reach(i, j);
-      if (std::isnan(after)) continue;
-      if (j > i) curve.causal = false;
-      ++counts[static_cast<std::size_t>(after)];
+      const float layer_count = reach(i, j);
+      if (std::isnan(layer_count)) continue;
+      if (j > i) curve.is_causal = false;
+      ++counts[static_cast<std::size_t>(layer_count)];
     }
   }
   const auto n = static_cast<double>(size);
-  const double all = curve.causal ? n * (n + 1) / 2 : n * n;
+  const double pair_count = curve.is_causal ? n * (n + 1) / 2 : n * n;
   Index sum = 0;
   for (const Index count : counts) {
     sum += count;
-    curve.shares.push_back(static_cast<double>(sum) / all);
+    curve.fractions.push_back(static_cast<double>(sum) / pair_count);
   }
   return curve;
 }
 
-Colour colour_of(const ViewInput& input, Index after, Index layers) {
+Colour layer_colour(const ViewInput& input, Index layer, Index layers) {
   const ColourMap& colours = colour_map(input.session.view.colour_map);
-  return colours.at(static_cast<double>(after) / static_cast<double>(std::max<Index>(1, layers)));
+  return colours.at(static_cast<double>(layer) / static_cast<double>(std::max<Index>(1, layers)));
 }
 
-// Draws swatches of layer counts; returns the lower edge.
-double draw_legend(Page& page, const Box& box, const Curve& curve, const Colour& never) {
+// Draws swatches of layer counts. Returns the lower edge.
+double draw_legend(Page& page, const Box& box, const ReachCurve& curve, const Colour& unreached) {
   const double em = page.em();
-  const auto layers = static_cast<Index>(curve.shares.size()) - 1;
+  const auto layers = static_cast<Index>(curve.fractions.size()) - 1;
   const Index step = std::max<Index>(1, (layers + kMaxSwatches - 1) / kMaxSwatches);
   double y = box.y + kLine * em / 2;
-  const auto line = [&](const Colour& colour, const std::vector<std::string>& texts) {
+  const auto draw_line = [&](const Colour& colour, const std::vector<std::string>& texts) {
     if (y + kLine * em / 2 > box.bottom()) return;
     page.add(FilledBox{{box.x, y - em / 2, em, em}, colour, 0.15 * em});
     page.text({box.x + 1.5 * em, y}, page.fitting(texts, em, box.width - 1.5 * em), em);
     y += kLine * em;
   };
-  for (Index after = 0; after <= layers; after += step) {
-    const std::string count = std::to_string(after) + (after == 1 ? " layer" : " layers");
+  for (Index layer = 0; layer <= layers; layer += step) {
+    const std::string count = std::to_string(layer) + (layer == 1 ? " layer" : " layers");
     const std::vector<std::string> reached{"after " + count, count};
-    line(colour_of(page.input(), after, layers),
-         after == 0 ? std::vector<std::string>{"itself"} : reached);
+    draw_line(layer_colour(page.input(), layer, layers),
+              layer == 0 ? std::vector<std::string>{"itself"} : reached);
   }
-  if (curve.shares.back() < 1 || curve.causal) line(never, {"not reached", "never"});
+  if (curve.fractions.back() < 1 || curve.is_causal) draw_line(unreached, {"not reached", "never"});
   return y - kLine * em / 2;
 }
 
-// Draws the share of reached pairs by number of layers. Returns the lower edge.
-double draw_curve(Page& page, const Box& box, const Curve& curve) {
+// Draws the fraction of reached pairs by number of layers. Returns the lower edge.
+double draw_curve(Page& page, const Box& box, const ReachCurve& curve) {
   const double em = page.em(), size = page.small();
   if (box.height < kCurve * em || box.width < 8 * em) return box.y;
   page.faint_text(
       {box.x, box.y + 0.7 * em},
-      page.fitting({curve.causal ? "earlier pairs reached" : "pairs reached", "reached"}, size,
+      page.fitting({curve.is_causal ? "earlier pairs reached" : "pairs reached", "reached"}, size,
                    box.width),
       size);
-  const double label = page.width_of("100%", size) + 0.5 * em;
-  const Box plot{box.x + label, box.y + 2 * em, box.width - label - 0.5 * em, (kCurve - 5) * em};
+  const double left = page.width_of("100%", size) + 0.5 * em;
+  const Box plot{box.x + left, box.y + 2 * em, box.width - left - 0.5 * em, (kCurve - 5) * em};
   page.add(Line{{{plot.x, plot.y}, {plot.x, plot.bottom()}}, page.theme().line, 1});
   page.add(Line{{{plot.x, plot.bottom()}, {plot.right(), plot.bottom()}}, page.theme().line, 1});
   page.text({plot.x - 0.4 * em, plot.y}, "100%", size, Align::End);
   page.text({plot.x - 0.4 * em, plot.bottom()}, "0%", size, Align::End);
-  const auto layers = static_cast<double>(curve.shares.size() - 1);
-  const auto at = [&](std::size_t n) {
+  const auto layers = static_cast<double>(curve.fractions.size() - 1);
+  const auto point_at = [&](std::size_t n) {
     return Point{plot.x + static_cast<double>(n) / layers * plot.width,
-                 plot.bottom() - curve.shares[n] * plot.height};
+                 plot.bottom() - curve.fractions[n] * plot.height};
   };
   Line line{{}, page.theme().accent, 2};
-  for (std::size_t n = 0; n < curve.shares.size(); ++n) line.points.push_back(at(n));
+  for (std::size_t n = 0; n < curve.fractions.size(); ++n) line.points.push_back(point_at(n));
   for (const Point& p : line.points) {
     const double r = 0.22 * em;
     page.add(FilledBox{{p.x - r, p.y - r, 2 * r, 2 * r}, page.theme().accent, r});
   }
   page.add(std::move(line));
-  const double widest = page.width_of(std::to_string(curve.shares.size()), size) + 0.6 * em;
+  const double widest = page.width_of(std::to_string(curve.fractions.size()), size) + 0.6 * em;
   const Index step = label_step(plot.width / layers, widest);
-  for (std::size_t n = 0; n < curve.shares.size(); n += static_cast<std::size_t>(step)) {
-    page.text({at(n).x, plot.bottom() + 0.8 * em}, std::to_string(n), size, Align::Middle);
+  for (std::size_t n = 0; n < curve.fractions.size(); n += static_cast<std::size_t>(step)) {
+    page.text({point_at(n).x, plot.bottom() + 0.8 * em}, std::to_string(n), size, Align::Middle);
   }
   page.faint_text({plot.x + plot.width / 2, plot.bottom() + 2 * em}, "layers", size, Align::Middle);
   return plot.bottom() + 2.6 * em;
 }
 
-// Throws unless queries and keys are the same tokens.
+// Throws InputError unless queries and keys are the same `size` tokens.
 void check_square(const AttentionTap& tap, Index size) {
   if (tap.query_rows.stream != tap.key_rows.stream) {
     throw InputError(
@@ -138,8 +138,8 @@ void check_square(const AttentionTap& tap, Index size) {
     throw InputError("receptive field: expected as many keys as queries in every layer, " +
                      std::to_string(size) + ", found " + std::to_string(tap.keys()));
   }
-  if (size > kMostLength) {
-    throw InputError("receptive field: expected at most " + std::to_string(kMostLength) +
+  if (size > kMaxLength) {
+    throw InputError("receptive field: expected at most " + std::to_string(kMaxLength) +
                      " tokens, found " + std::to_string(size));
   }
 }
@@ -153,19 +153,19 @@ Index reach_layers(const ViewInput& input) {
 }
 
 Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers) {
-  std::vector<Pattern> mask_patterns;  // of masks, which override patterns
+  std::vector<Pattern> mask_patterns;  // masks override the patterns of their taps
   mask_patterns.reserve(trace.attention.size());
   std::vector<std::vector<const Pattern*>> layer_patterns;
   std::optional<Index> size;
-  for (const HeadRef& at : trace.layer_sequence(part)) {
+  for (const HeadRef& ref : trace.layer_sequence(part)) {
     layer_patterns.emplace_back();
     for (const AttentionTap& tap : trace.attention) {
-      if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
+      if (tap.address.layer != ref.layer || part_of(tap.address) != ref.part) continue;
       if (!size) size = tap.queries();
       check_square(tap, *size);
       const Pattern* pattern = tap.result.pattern.get();
       if (tap.result.mask.defined()) {
-        mask_patterns.push_back(pattern_of(tap.result.mask));
+        mask_patterns.push_back(mask_pattern(tap.result.mask));
         pattern = &mask_patterns.back();
       }
       layer_patterns.back().push_back(pattern);
@@ -175,11 +175,11 @@ Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers) {
   for (Index layer = 0; layer < layers; ++layer) {
     chain.push_back(layer_patterns[static_cast<std::size_t>(layer) % layer_patterns.size()]);
   }
-  const IntTensor after = reachability(chain);
-  Tensor reach(after.shape());
-  for (Index i = 0; i < after.size(); ++i) {
-    reach[i] =
-        after[i] < 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(after[i]);
+  const IntTensor layer_counts = reachability(chain);
+  Tensor reach(layer_counts.shape());
+  for (Index i = 0; i < layer_counts.size(); ++i) {
+    reach[i] = layer_counts[i] < 0 ? std::numeric_limits<float>::quiet_NaN()
+                                   : static_cast<float>(layer_counts[i]);
   }
   return reach;
 }
@@ -195,17 +195,17 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
   } catch (const InputError& e) {
     return page.message("No receptive field to show", e.what());
   }
-  const Curve curve = curve_of(reach, layers);
+  const ReachCurve curve = reach_curve(reach, layers);
   const std::string count = std::to_string(layers) + (layers == 1 ? " layer" : " layers");
   const Box inside = page.frame(
       title_with_part(input),
       caption(input.trace,
               "After how many layers information of a key (column) first reaches a query (row), "
               "through the pairs that any head allows and the residual connection. After " +
-                  count + ", " + percent(curve.shares.back(), 3) + " of all " +
-                  (curve.causal ? "earlier pairs" : "pairs") +
+                  count + ", " + percent(curve.fractions.back(), 3) + " of all " +
+                  (curve.is_causal ? "earlier pairs" : "pairs") +
                   " are reached: " + describe(input.trace, tap) + "."));
-  const double width = std::min(kWidth * page.em(), kMaxShare * input.canvas.width);
+  const double width = std::min(kWidth * page.em(), kMaxWidth * input.canvas.width);
   const MatrixPlot grid = place_matrix(page, inside, tap, width);
   if (!(grid.plot.width > 0)) return no_space(page);
   HeatMap cells = matrix_cells(grid);

@@ -7,12 +7,12 @@ namespace attnscope {
 
 // [L, L]: number of layers after which query i first receives information of key j, 0 on the
 // diagonal, NaN if never. Applies the part's layers (of all steps) in order, cyclically if `layers`
-// exceeds their number. Throws InputError if layers are not square and of equal size, or too long.
+// exceeds their number. Throws InputError unless the layers are square and equal, up to 4,096.
 Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers);
-// Number of layers that the settings select.
+// Number of layers that the settings select for the receptive field.
 Index reach_layers(const ViewInput& input);
 
-// Second mode of the Pattern view: the matrix, and a curve of the share of reached pairs by layers.
+// Second mode of the Pattern view: reach_matrix(), and the fraction of reached pairs by layer.
 ViewLayout lay_out_reach(Page& page, const AttentionTap& tap);
 
 }  // namespace attnscope

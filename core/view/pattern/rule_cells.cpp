@@ -16,7 +16,7 @@ HeatMap rule_cells(const ViewInput& input, const MatrixPlot& matrix, const Atten
   HeatMap cells = matrix_cells(matrix);
   cells.colour_map = kCategories;
   cells.most = kLastCategory;
-  cells.missing = not_allowed_colour(input.canvas.theme);
+  cells.missing = excluded_colour(input.canvas.theme);
   set_rules(cells, input, tap, head);
   return cells;
 }

@@ -17,14 +17,14 @@
 namespace attnscope {
 namespace {
 
-constexpr double kTitle = 1.6;          // em above a panel
+constexpr double kTitle = 1.6;          // em: title above a panel
 constexpr double kGap = 0.8;            // em between panels
 constexpr double kMaxPanelHeight = 34;  // em
 constexpr double kMinPanelHeight = 6;   // em
-constexpr double kMaxUpright = 1.1;     // maximum height to width of panels side by side
+constexpr double kMaxAspect = 1.1;      // height / width of panels side by side
 constexpr double kMinPairWidth = 17;    // em: narrower panels are stacked
 
-float largest_of(const Tensor& cells) {
+float max_magnitude(const Tensor& cells) {
   float largest = 0;
   for (const float v : cells) {
     if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
@@ -32,65 +32,65 @@ float largest_of(const Tensor& cells) {
   return largest > 0 ? largest : 1;
 }
 
-// "offset", without its explanation.
-std::string across(const PositionPanel& panel) {
-  return panel.across.substr(0, panel.across.find(':'));
+// "offset", without the explanation after the colon.
+std::string short_x_label(const PositionPanel& panel) {
+  return panel.x_label.substr(0, panel.x_label.find(':'));
 }
 
-// {"added to the score", "added"}: axis titles, longest first.
-std::vector<std::string> with_first_word(const std::string& text) {
+// Candidates for axis titles, longest first: {"added to the score", "added"}.
+std::vector<std::string> candidates(const std::string& text) {
   return {text, text.substr(0, text.find_first_of(" '"))};
 }
 
-// Region of offsets that do not occur; zero width: none.
+// Region of offsets that do not occur; zero width if all offsets occur.
 Box unused_region(const Chart& chart, const PositionPanel& panel) {
   const Box& plot = chart.plot;
-  if (!panel.causal || !(panel.first < 0)) return {};
+  if (!panel.is_causal || !(panel.first < 0)) return {};
   return {plot.x, plot.y, std::max(0.0, chart.at_x(-0.5) - plot.x), plot.height};
 }
 
-void shade_unused(Page& page, const Box& part) {
-  if (part.width > 0) page.add(FilledBox{part, translucent(page.theme().line, 0.3)});
+void shade_unused(Page& page, const Box& region) {
+  if (region.width > 0) page.add(FilledBox{region, translucent(page.theme().line, 0.3)});
 }
 
-void label_unused(Page& page, const Box& part) {
-  const double em = page.em(), line = 1.3 * page.small();
+void label_unused(Page& page, const Box& region) {
+  const double em = page.em(), line_height = 1.3 * page.small();
   for (const char* text : {"never used: later keys", "never used"}) {
     const double width = page.width_of(text, page.small());
-    if (width + 0.8 * em > part.width || line + 0.4 * em > part.height) continue;
-    const Box backdrop{part.x + 0.2 * em, part.y + 0.2 * em, width + 0.4 * em, line};
+    if (width + 0.8 * em > region.width || line_height + 0.4 * em > region.height) continue;
+    const Box backdrop{region.x + 0.2 * em, region.y + 0.2 * em, width + 0.4 * em, line_height};
     page.add(FilledBox{backdrop, translucent(page.theme().background, 0.85), 0.2 * em});
-    page.faint_text({backdrop.x + 0.2 * em, backdrop.y + line / 2}, text, page.small());
+    page.faint_text({backdrop.x + 0.2 * em, backdrop.y + line_height / 2}, text, page.small());
     return;
   }
 }
 
-ChartAxis axis_across(const PositionPanel& panel, double margin) {
+ChartAxis x_axis(const PositionPanel& panel, double margin) {
   ChartAxis axis{.least = panel.first - margin,
                  .most = panel.last + margin,
-                 .titles = {panel.across, across(panel), with_first_word(panel.across).back()},
+                 .titles = {panel.x_label, short_x_label(panel), candidates(panel.x_label).back()},
                  .whole = true};
   if (!(axis.least < axis.most)) axis.most = axis.least + 1;
   return axis;
 }
 
 void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
-  const double bar = colour_bar_width(page);
+  const double bar_width = colour_bar_width(page);
   Box box = outer;
-  if (panel.square) {
-    box.width = std::min(box.width, box.height + bar);
-    box.height = std::min(box.height, box.width - bar);
+  if (panel.is_square) {
+    box.width = std::min(box.width, box.height + bar_width);
+    box.height = std::min(box.height, box.width - bar_width);
     box.x += (outer.width - box.width) / 2;
   }
-  ChartAxis down{.least = -0.5,
-                 .most = static_cast<double>(panel.cells.dim(0)) - 0.5,
-                 .titles = with_first_word(panel.down),
-                 .whole = true,
-                 .down = true};
-  const Chart chart = place_chart(page, {box.x, box.y, box.width - bar, box.height},
-                                  axis_across(panel, 0.5), std::move(down));
+  ChartAxis y_axis{.least = -0.5,
+                   .most = static_cast<double>(panel.cells.dim(0)) - 0.5,
+                   .titles = candidates(panel.row_label),
+                   .whole = true,
+                   .down = true};
+  const Chart chart = place_chart(page, {box.x, box.y, box.width - bar_width, box.height},
+                                  x_axis(panel, 0.5), std::move(y_axis));
   if (chart.empty()) return;
-  const auto largest = static_cast<double>(largest_of(panel.cells));
+  const auto largest = static_cast<double>(max_magnitude(panel.cells));
   ColourRange range{-largest, largest, diverging_colours(page.theme())};
   HeatMap cells;
   cells.box = chart.plot;
@@ -103,8 +103,8 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
   draw_chart(page, chart);
   page.add(std::move(cells));
   page.add(OutlinedBox{chart.plot, page.theme().line, 1});
-  draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar, chart.plot.height}, range,
-                  with_first_word(panel.colour));
+  draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar_width, chart.plot.height}, range,
+                  candidates(panel.colour_label));
   shade_unused(page, unused_region(chart, panel));
   label_unused(page, unused_region(chart, panel));
   const std::optional<Point>& p = page.input().interaction.pointer;
@@ -115,30 +115,30 @@ void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
   if (std::isnan(panel.cells(row, column))) return;
   const double x = static_cast<double>(column) + panel.first;
   draw_value(page, chart, {x, static_cast<double>(row)},
-             panel.down + " " + std::to_string(row) + ", " + across(panel) + " " + fixed(x, 0) +
-                 ": " + brief(static_cast<double>(panel.cells(row, column))));
+             panel.row_label + " " + std::to_string(row) + ", " + short_x_label(panel) + " " +
+                 fixed(x, 0) + ": " + brief(static_cast<double>(panel.cells(row, column))));
 }
 
-// Writes the value of the curve nearest to the pointer.
-void draw_hovered(Page& page, const Chart& chart, const PositionPanel& panel) {
+// Labels the nearest curve with its value at the pointer.
+void draw_hovered_value(Page& page, const Chart& chart, const PositionPanel& panel) {
   const std::optional<Point>& pointer = page.input().interaction.pointer;
   if (!pointer || !chart.plot.contains(*pointer)) return;
   const double x = std::round(chart.value_x(pointer->x));
   const PositionPanel::Curve* nearest = nullptr;
-  double y = 0, least = std::numeric_limits<double>::infinity();
+  double y = 0, min_distance = std::numeric_limits<double>::infinity();
   for (const PositionPanel::Curve& curve : panel.curves) {
     for (const Point& p : curve.points) {
       const double distance = std::abs(chart.at_y(p.y) - pointer->y);
-      if (p.x != x || !(distance < least)) continue;
+      if (p.x != x || !(distance < min_distance)) continue;
       nearest = &curve;
-      least = distance;
+      min_distance = distance;
       y = p.y;
     }
   }
   if (nearest == nullptr) return;
-  const std::string whose =
-      nearest->head >= 0 ? "head " + std::to_string(nearest->head) + ", " : "";
-  draw_value(page, chart, {x, y}, whose + across(panel) + " " + fixed(x, 0) + ": " + brief(y));
+  const std::string head = nearest->head >= 0 ? "head " + std::to_string(nearest->head) + ", " : "";
+  draw_value(page, chart, {x, y},
+             head + short_x_label(panel) + " " + fixed(x, 0) + ": " + brief(y));
 }
 
 void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
@@ -149,17 +149,17 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
     }
   }
   const double legend = entries.empty() ? 0 : legend_height(page, entries, box.width);
-  double least = 0, most = 0;
+  double min_y = 0, max_y = 0;
   for (const PositionPanel::Curve& curve : panel.curves) {
-    for (const Point& p : curve.points) {
-      least = std::min(least, p.y);
-      most = std::max(most, p.y);
+    for (const Point& point : curve.points) {
+      min_y = std::min(min_y, point.y);
+      max_y = std::max(max_y, point.y);
     }
   }
-  ChartAxis up = padded_axis(least, most, true);
-  up.titles = with_first_word(panel.up);
+  ChartAxis y_axis = padded_axis(min_y, max_y, true);
+  y_axis.titles = candidates(panel.y_label);
   const Chart chart = place_chart(page, {box.x, box.y + legend, box.width, box.height - legend},
-                                  axis_across(panel, 0), std::move(up));
+                                  x_axis(panel, 0), std::move(y_axis));
   if (chart.empty()) return;
   draw_legend(page, entries, {box.x, box.y, box.width, legend});
   draw_chart(page, chart);
@@ -169,34 +169,35 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
                   page.theme().line,
                   1});
   }
-  const PositionPanel::Curve* marked_curve = nullptr;
+  const PositionPanel::Curve* selected_curve = nullptr;
   const auto draw = [&](const PositionPanel::Curve& curve, double thickness) {
     draw_curve(page, chart, curve.points,
                curve.head >= 0 ? head_colour(curve.head) : page.theme().accent, thickness);
   };
   for (const PositionPanel::Curve& curve : panel.curves) {
-    if (curve.head >= 0 && curve.head == panel.marked) {
-      marked_curve = &curve;
+    if (curve.head >= 0 && curve.head == panel.selected_head) {
+      selected_curve = &curve;
     } else {
       draw(curve, 1.5);
     }
   }
-  if (marked_curve) draw(*marked_curve, 3.5);
+  if (selected_curve) draw(*selected_curve, 3.5);
   label_unused(page, unused_region(chart, panel));
-  draw_hovered(page, chart, panel);
+  draw_hovered_value(page, chart, panel);
 }
 
-// Boxes of the panels: in rows of two, the first alone if their number is odd; or stacked, if the
-// page is narrow or two panels are larger this way.
+// Boxes of the panels: in rows of two, where the first panel is alone if their number is odd, or
+// stacked if the page is narrow or if two panels are larger this way.
 std::vector<Box> panel_boxes(const Page& page, const Box& inside, std::size_t count) {
   const double em = page.em(), gap = kGap * em;
-  const double half = (inside.width - gap) / 2, below = (inside.height - gap) / 2;
-  const bool pairs = count > 1 && half >= kMinPairWidth * em && (count > 2 || half > below);
-  const std::size_t single_count = pairs ? count % 2 : count;
-  const std::size_t rows = pairs ? (count + 1) / 2 : count;
+  const double half = (inside.width - gap) / 2, half_height = (inside.height - gap) / 2;
+  const bool has_pairs =
+      count > 1 && half >= kMinPairWidth * em && (count > 2 || half > half_height);
+  const std::size_t single_count = has_pairs ? count % 2 : count;
+  const std::size_t rows = has_pairs ? (count + 1) / 2 : count;
   double height = std::min((inside.height + gap) / static_cast<double>(rows) - gap,
                            (kMaxPanelHeight + kTitle) * em);
-  if (pairs) height = std::min(height, kMaxUpright * half);
+  if (has_pairs) height = std::min(height, kMaxAspect * half);
   const double total_height = static_cast<double>(rows) * (height + gap) - gap;
   double y = inside.y + page.top_margin(inside.height, total_height);
   std::vector<Box> boxes;
@@ -217,16 +218,16 @@ std::vector<Box> panel_boxes(const Page& page, const Box& inside, std::size_t co
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const SelectedTap selected = find_tap(input);
+  if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
   const ViewSettings& settings = input.session.view;
-  const Encoding& e = encoding(found.tap->encoding.id);
+  const Encoding& method = encoding(selected.tap->encoding.id);
   const PositionPanels content = position_panels(
-      input, *found.tap, found.head, view_values(settings, "position").integer("reach"));
+      input, *selected.tap, selected.head, view_values(settings, "position").integer("reach"));
   if (content.panels.empty()) return page.message(content.headline, content.advice);
-  std::string about = e.label + ", " + describe_head(input.trace, settings) + ": " +
-                      describe(*found.tap) + ". " + e.equation + ".";
-  const Box inside = page.frame(title_with_part(input), caption(input.trace, about));
+  std::string subject = method.label + ", " + describe_head(input.trace, settings) + ": " +
+                        describe(*selected.tap) + ". " + method.equation + ".";
+  const Box inside = page.frame(title_with_part(input), caption(input.trace, subject));
   const double em = page.em();
   const std::vector<Box> boxes = panel_boxes(page, inside, content.panels.size());
   if (boxes.front().height < kMinPanelHeight * em || inside.width < 10 * em) return no_space(page);
@@ -258,9 +259,10 @@ std::vector<std::string> numbered(double first, Index count) {
 }
 
 ViewData data(const ViewInput& input) {
-  const SelectedTap found = require_tap(input);
-  const PositionPanels content = position_panels(
-      input, *found.tap, found.head, view_values(input.session.view, "position").integer("reach"));
+  const SelectedTap selected = require_tap(input);
+  const PositionPanels content =
+      position_panels(input, *selected.tap, selected.head,
+                      view_values(input.session.view, "position").integer("reach"));
   if (content.panels.empty()) throw InputError(content.headline + ". " + content.advice);
   ViewData numbers;
   for (const PositionPanel& panel : content.panels) {
@@ -272,7 +274,8 @@ ViewData data(const ViewInput& input) {
       matrix.values = Tensor({count, static_cast<Index>(panel.curves.front().points.size())});
       for (Index n = 0; n < count; ++n) {
         const PositionPanel::Curve& curve = panel.curves[static_cast<std::size_t>(n)];
-        matrix.rows.push_back(curve.head >= 0 ? "head " + std::to_string(curve.head) : panel.up);
+        matrix.rows.push_back(curve.head >= 0 ? "head " + std::to_string(curve.head)
+                                              : panel.y_label);
         for (Index i = 0; i < matrix.values.dim(1); ++i) {
           matrix.values(n, i) = static_cast<float>(curve.points[static_cast<std::size_t>(i)].y);
         }

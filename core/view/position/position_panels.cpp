@@ -28,27 +28,27 @@ Tensor transposed(const Tensor& m) {
   return t;
 }
 
-PositionPanel matrix_panel(std::string title, const char* across, double first, Tensor cells,
-                           std::string down, std::string colour) {
+PositionPanel matrix_panel(std::string title, const char* x_label, double first, Tensor cells,
+                           std::string row_label, std::string colour_label) {
   PositionPanel panel;
   panel.title = std::move(title);
-  panel.across = across;
+  panel.x_label = x_label;
   panel.first = first;
   panel.last = first + static_cast<double>(cells.dim(1)) - 1;
   panel.cells = std::move(cells);
-  panel.down = std::move(down);
-  panel.colour = std::move(colour);
+  panel.row_label = std::move(row_label);
+  panel.colour_label = std::move(colour_label);
   return panel;
 }
 
-PositionPanel curve_panel(std::string title, const char* across, double first, double last,
-                          std::string up) {
+PositionPanel curve_panel(std::string title, const char* x_label, double first, double last,
+                          std::string y_label) {
   PositionPanel panel;
   panel.title = std::move(title);
-  panel.across = across;
+  panel.x_label = x_label;
   panel.first = first;
   panel.last = last;
-  panel.up = std::move(up);
+  panel.y_label = std::move(y_label);
   return panel;
 }
 
@@ -114,38 +114,38 @@ Tensor pair_table(const OffsetTable& table, Index row, Index count, double scale
   return cells;
 }
 
-// Adds a curve by offset for each head with its own numbers, and the selected head's matrix of
-// pairs.
+// Adds curves by offset (one for each head if the table depends on heads), and the selected head's
+// matrix of pairs.
 void add_table(PositionPanels& result, const OffsetTable& table, const AttentionTap& tap,
-               Index head, std::string title, std::string up, double scale) {
+               Index head, std::string title, std::string y_label, double scale) {
   const std::vector<Index>& heads = tap.heads;
   const auto limit = static_cast<double>(result.reach);
-  PositionPanel panel = curve_panel(std::move(title), kOffset, -limit, limit, std::move(up));
+  PositionPanel panel = curve_panel(std::move(title), kOffset, -limit, limit, std::move(y_label));
   const Tensor& numbers = table.table.value();  // [h or 1, n]
-  for (Index a = 0; a < numbers.dim(0); ++a) {
+  for (Index n = 0; n < numbers.dim(0); ++n) {
     PositionPanel::Curve curve;
     for (Index offset = -result.reach; offset <= result.reach; ++offset) {
       curve.points.push_back({static_cast<double>(offset),
-                              scale * static_cast<double>(numbers(a, (*table.index)(offset)))});
+                              scale * static_cast<double>(numbers(n, (*table.index)(offset)))});
     }
-    if (numbers.dim(0) > 1) curve.head = heads[static_cast<std::size_t>(a)];
+    if (numbers.dim(0) > 1) curve.head = heads[static_cast<std::size_t>(n)];
     panel.curves.push_back(std::move(curve));
   }
   const bool by_head = numbers.dim(0) > 1;
   const Index head_number = heads[static_cast<std::size_t>(head)];
-  if (by_head) panel.marked = head_number;
-  const std::string colour_title = panel.up;
+  if (by_head) panel.selected_head = head_number;
+  const std::string colour_label = panel.y_label;
   result.panels.push_back(std::move(panel));
   PositionPanel matrix = matrix_panel(
       by_head ? "Between positions, head " + std::to_string(head_number) : "Between positions",
       "key's position", 0,
       pair_table(table, by_head ? head : 0, result.reach + 1, scale, tap.causal),
-      "query's position", colour_title);
-  matrix.square = true;
+      "query's position", colour_label);
+  matrix.is_square = true;
   result.panels.push_back(std::move(matrix));
 }
 
-// Adds vectors by offset, and their products with `factor`, [d], if it is not null.
+// Adds the vectors by offset and, unless `factor` [d] is null, their products with it.
 void add_rows(PositionPanels& result, const RelativeRows& rows, Index head,
               const std::string& title, const float* factor, double scale,
               const std::string& curve_title) {
@@ -193,7 +193,7 @@ void add_product(PositionPanels& result, const ExtraProduct& product, Index head
   result.panels.push_back(std::move(curve));
 }
 
-// Adds panels of rotary encodings: a rotated vector, and its product with itself.
+// Adds panels of rotary encodings: a vector rotated to each position, and products of two of them.
 void add_rotation(PositionPanels& result, const EncodingUse& use, Index d) {
   const Index count = result.reach + 1;
   const Tensor ones = Tensor::full({1, count, d}, 1.0F / std::sqrt(static_cast<float>(d)));
@@ -262,9 +262,9 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
     result.advice = kImportedAttentionAdvice;
     return result;
   }
-  const Encoding& e = encoding(tap.encoding.id);
+  const Encoding& method = encoding(tap.encoding.id);
   result.reach = reach;
-  if (!e.embed && !e.apply) {
+  if (!method.embed && !method.apply) {
     const auto limit = static_cast<double>(reach);
     PositionPanel panel = curve_panel("No encoding: distance does not affect the score", kOffset,
                                       -limit, limit, "added to the score");
@@ -276,25 +276,27 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
     return result;
   }
   const EncodingUse use = encoding_use(tap, input.trace.config->width);
-  if (e.apply && (use.dimensions.key == 0 || use.dimensions.kv_heads == 0)) {
+  if (method.apply && (use.dimensions.key == 0 || use.dimensions.kv_heads == 0)) {
     result.headline = "Nothing to encode";
     result.advice = "The variant " + variant(tap.variant.id).label +
                     " has no queries and keys, which this encoding modifies.";
     return result;
   }
   // Trained vectors end at the model's context length.
-  const bool trained = std::any_of(e.weights.begin(), e.weights.end(), [&](const WeightInfo& w) {
-    return !w.training.constant && tap.encoding_weights.count(w.name) > 0;
-  });
-  if (trained && e.absolute && input.trace.config->context > 0) {
+  const bool is_trained =
+      std::any_of(method.weights.begin(), method.weights.end(), [&](const WeightInfo& w) {
+        return !w.training.constant && tap.encoding_weights.count(w.name) > 0;
+      });
+  if (is_trained && method.absolute && input.trace.config->context > 0) {
     result.reach = std::min(reach, input.trace.config->context - 1);
   }
-  if (e.embed) {
+  if (method.embed) {
     add_vectors(result, use);
     return result;
   }
   add_pairs(result, input, tap, head, use);
-  for (PositionPanel& panel : result.panels) panel.causal = tap.causal && panel.across == kOffset;
+  for (PositionPanel& panel : result.panels)
+    panel.is_causal = tap.causal && panel.x_label == kOffset;
   return result;
 }
 

@@ -8,17 +8,17 @@
 
 namespace attnscope {
 
-// A matrix or curves, over positions or offsets starting at `first`.
+// A matrix or, if `cells` is undefined, curves over the positions or offsets `first` to `last`.
 struct PositionPanel {
   std::string title;
-  std::string across;  // "position", "offset: query − key"
+  std::string x_label;  // "position", "offset: query − key"
   double first = 0, last = 0;
 
-  Tensor cells;         // [n, positions or offsets]; undefined: curves; NaN: no such pair
-  bool square = false;  // cells are pairs of positions
-  bool causal = false;  // negative offsets do not occur
-  std::string down;     // label of the rows: "component"
-  std::string colour;   // label of the colours: "value"
+  Tensor cells;              // [rows, positions or offsets]; NaN: the pair does not occur
+  bool is_square = false;    // rows are positions, too
+  bool is_causal = false;    // negative offsets do not occur
+  std::string row_label;     // "component"
+  std::string colour_label;  // "value"
 
   struct Curve {
     std::vector<Point> points;
@@ -26,17 +26,17 @@ struct PositionPanel {
     std::string name{};
   };
   std::vector<Curve> curves;
-  std::string up;     // label of the y axis: "added to the score"
-  Index marked = -1;  // selected head
+  std::string y_label;       // of curves: "added to the score"
+  Index selected_head = -1;  // its curve is emphasised; -1: none
 };
 
 struct PositionPanels {
   std::vector<PositionPanel> panels;
-  std::string headline, advice;  // the reason if there are no panels
-  Index reach = 0;               // range: positions 0 .. reach, offsets -reach .. reach
+  std::string headline, advice;  // message if there are no panels
+  Index reach = 0;               // range: positions 0 to reach, offsets -reach to reach
 };
 
-// Panels of the selected head. `reach` is limited by the encoding's weights.
+// Panels of the selected head. Trained vectors limit the requested `reach`.
 PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, Index head,
                                Index reach);
 

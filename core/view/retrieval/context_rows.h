@@ -1,5 +1,5 @@
-// Table of retrieved contexts: words before, the token itself, words after, and two numbers per
-// row.
+// Table of retrieved contexts. Each row shows a token with the words before and after it, and two
+// numbers.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 namespace attnscope {
 
 struct ContextRow {
-  std::string before, value, after;
-  Colour ground;              // background of the value
-  std::string first, second;  // numbers
-  double share = 0;           // in [0, 1]: bar behind `second`
+  std::string words_before, value, words_after;  // `value`: the token
+  Colour ground;                                 // background of `value`
+  std::string first_number, second_number;
+  double bar_fraction = 0;  // length of the bar next to `second_number`, in [0, 1]
 };
 
 struct ContextTable {
-  std::vector<std::string> before_title, value_title;  // longest first
+  std::vector<std::string> before_titles, value_titles;  // candidates, longest first
   std::string first_title, second_title;
   std::vector<ContextRow> rows;
 };

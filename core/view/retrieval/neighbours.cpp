@@ -18,17 +18,17 @@ namespace attnscope {
 namespace {
 
 constexpr double kSentenceLine = 1.5;  // em
-constexpr double kMostText = 0.2;      // share of the height
+constexpr double kMaxText = 0.2;       // of the text: fraction of the height
 constexpr double kMinText = 1.8;       // em
 constexpr double kPartGap = 0.8;       // em
 constexpr double kMinTable = 6;        // em
 constexpr double kMaxTable = 20;       // em
 constexpr double kBitsChart = 8.5;     // em
 constexpr double kMinBitsChart = 7;    // em
-constexpr double kTableShare = 0.6;    // share of the width, with bars next to it
-constexpr double kBesideWidth = 38;    // em, minimum for bars next to the table
-constexpr double kThreeBars = 2.1;     // em, per token
-constexpr double kMaxGain = 4;         // bits, at the end of the colours
+constexpr double kTableWidth = 0.6;    // fraction of the width, with bars next to the table
+constexpr double kMinWideWidth = 38;   // em: minimum for bars next to the table
+constexpr double kThreeBars = 2.1;     // em: bars of a token
+constexpr double kMaxGain = 4;         // bits: gain or loss with the strongest colour
 constexpr Index kWordsBefore = 12, kWordsAfter = 3;
 constexpr std::size_t kMaxRows = 64;
 
@@ -39,7 +39,7 @@ class NeighboursPicture {
         page_(input),
         trace_(input.trace),
         contexts_(input.findings.get(Findings::contexts)),
-        gate_is_untrained_(retrieval_gate_is_untrained(input.trace)) {}
+        is_gate_untrained_(retrieval_gate_is_untrained(input.trace)) {}
 
   ViewLayout lay_out() {
     if (!contexts_ || contexts_->neighbours.index.dim(0) != trace_.logits.dim(0)) {
@@ -48,7 +48,7 @@ class NeighboursPicture {
     setting_ = mix_setting(input_, *contexts_);
     bits_ = retrieval_bits(input_, *contexts_, setting_);
     const Box inside = page_.frame(trace_.model + " · retrieval", caption_text());
-    if (!place_parts(inside)) return no_space(page_);
+    if (!place_panels(inside)) return no_space(page_);
     draw_text();
     row_ = mixed_row(trace_, *contexts_, setting_, token_);
     draw_sentences();
@@ -64,19 +64,19 @@ class NeighboursPicture {
   const std::string& label(Index i) const {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
-  // Next token of the text; -1 at its end.
-  std::int32_t own() const {
+  // The text's token after `token_`; -1 at its end.
+  std::int32_t successor() const {
     return token_ + 1 < length() ? trace_.tokens[static_cast<std::size_t>(token_ + 1)].id : -1;
   }
   Colour model_colour() const { return head_colour(0); }
   Colour store_colour() const { return head_colour(1); }
   Colour mixed_colour() const { return head_colour(2); }
 
-  std::string method_words() const {
-    if (setting_.gated && gate_is_untrained_) {
+  std::string describe_method() const {
+    if (setting_.is_gated && is_gate_untrained_) {
       return "half of the state is their successors (untrained gate)";
     }
-    if (setting_.gated) return "their successors mixed in by a learned gate";
+    if (setting_.is_gated) return "their successors mixed in by a learned gate";
     return "mixed with λ = " + brief(setting_.lambda, 3) +
            ", τ = " + brief(setting_.temperature, 3);
   }
@@ -86,45 +86,45 @@ class NeighboursPicture {
         trace_,
         std::to_string(setting_.k) + " contexts of " + grouped(contexts_->store->keys.dim(0)) +
             " stored are used, the nearest by squared distance of the last feed-forward's input; " +
-            method_words() + ". Words before a context are those of the stored text.");
+            describe_method() + ". Words before a context are those of the stored text.");
   }
 
-  bool place_parts(const Box& inside) {
-    const double flow = token_flow_height(page_, flow_tokens(-1), inside.width,
-                                          std::max(kMinText * em(), kMostText * inside.height));
-    const double above =
-        kSentenceLine * em() + flow + swatches_height(page_) + 2 * kSentenceLine * em();
-    const bool beside = inside.width >= kBesideWidth * em();
+  bool place_panels(const Box& inside) {
+    const double flow_height = token_flow_height(
+        page_, flow_tokens(-1), inside.width, std::max(kMinText * em(), kMaxText * inside.height));
+    const double header =
+        kSentenceLine * em() + flow_height + swatches_height(page_) + 2 * kSentenceLine * em();
+    const bool has_side_bars = inside.width >= kMinWideWidth * em();
     double chart = kBitsChart * em();
-    double tables = inside.height - above - chart - kPartGap * em();
+    double tables = inside.height - header - chart - kPartGap * em();
     if (tables < kMinTable * em()) {
       chart = length() > 2 ? kMinBitsChart * em() : 0;
-      tables = inside.height - above - chart - kPartGap * em();
+      tables = inside.height - header - chart - kPartGap * em();
     }
     if (tables < kMinTable * em()) {
       chart = 0;
-      tables = inside.height - above;
+      tables = inside.height - header;
     }
     tables = std::min(tables, kMaxTable * em());
     if (tables < kMinTable * em() || inside.width < 18 * em()) return false;
-    const double all = above + tables + (chart > 0 ? chart + kPartGap * em() : 0);
-    const double y = inside.y + page_.top_margin(inside.height, all);
-    text_ = {inside.x, y, inside.width, above};
-    flow_box_ = {inside.x, y + kSentenceLine * em(), inside.width, flow};
-    const double width = beside ? kTableShare * (inside.width - em()) : inside.width;
-    table_ = {inside.x, y + above, width, tables};
-    if (beside) {
-      next_ = {inside.x + width + em(), y + above, inside.width - width - em(), tables};
+    const double total_height = header + tables + (chart > 0 ? chart + kPartGap * em() : 0);
+    const double y = inside.y + page_.top_margin(inside.height, total_height);
+    text_ = {inside.x, y, inside.width, header};
+    flow_box_ = {inside.x, y + kSentenceLine * em(), inside.width, flow_height};
+    const double width = has_side_bars ? kTableWidth * (inside.width - em()) : inside.width;
+    table_ = {inside.x, y + header, width, tables};
+    if (has_side_bars) {
+      bars_ = {inside.x + width + em(), y + header, inside.width - width - em(), tables};
     } else {
-      table_.height = next_.height = tables / 2;
-      next_ = {inside.x, y + above + tables / 2, inside.width, tables / 2};
+      table_.height = bars_.height = tables / 2;
+      bars_ = {inside.x, y + header + tables / 2, inside.width, tables / 2};
     }
-    chart_ = {inside.x, y + above + tables + kPartGap * em(), inside.width, chart};
-    bottom_ = chart > 0 ? chart_.bottom() : y + above + tables;
+    chart_ = {inside.x, y + header + tables + kPartGap * em(), inside.width, chart};
+    bottom_ = chart > 0 ? chart_.bottom() : y + header + tables;
     return true;
   }
 
-  // Colour of bits saved (blue) or lost (orange) by retrieval.
+  // Colour for bits that retrieval saves (blue) or costs (orange).
   Colour colour_of_gain(double gain) const {
     const double strength = std::min(std::abs(gain) / kMaxGain, 1.0);
     return blend(blend(page_.theme().background, page_.theme().line, 0.4),
@@ -142,16 +142,16 @@ class NeighboursPicture {
   }
 
   void draw_text() {
-    const double model = mean_bits(bits_, 0), both = mean_bits(bits_, 1);
-    const std::string change = brief(model) + " → " + brief(both) + " bits per token";
+    const double model_bits = mean_bits(bits_, 0), mixed_bits = mean_bits(bits_, 1);
+    const std::string change = brief(model_bits) + " → " + brief(mixed_bits) + " bits per token";
     if (length() > 1) {
       page_.text(
           {text_.x, text_.y + 0.6 * em()},
           page_.fitting({"Retrieved from a store of " + grouped(contexts_->store->keys.dim(0)) +
-                             " contexts, " + method_words() + ": " + change + " on this text.",
+                             " contexts, " + describe_method() + ": " + change + " on this text.",
                          "From " + grouped(contexts_->store->keys.dim(0)) + " contexts, " +
-                             method_words() + ": " + change,
-                         capitalised(method_words()) + ": " + change, change},
+                             describe_method() + ": " + change,
+                         capitalised(describe_method()) + ": " + change, change},
                         em(), text_.width),
           em());
     }
@@ -175,15 +175,15 @@ class NeighboursPicture {
     double y = flow_box_.bottom() + swatches_height(page_) + 0.75 * em();
     std::string text = "After “" + label(token_) + "”";
     std::string brief_text = text;
-    if (own() >= 0) {
-      const auto at = static_cast<std::size_t>(own());
-      const auto hits = hits_of_own();
-      text += " the text continues with “" + token_label(trace_, own()) + "”: probability " +
-              percent(row_.model[at]) + ", with retrieval " + percent(row_.mixed[at]) + "; " +
+    if (successor() >= 0) {
+      const auto i = static_cast<std::size_t>(successor());
+      const auto hits = matching_neighbours();
+      text += " the text continues with “" + token_label(trace_, successor()) + "”: probability " +
+              percent(row_.model[i]) + ", with retrieval " + percent(row_.mixed[i]) + "; " +
               std::to_string(hits) + " of " + std::to_string(setting_.k) +
               " neighbours have the same successor.";
-      brief_text += " comes “" + token_label(trace_, own()) + "”: " + percent(row_.model[at]) +
-                    " → " + percent(row_.mixed[at]) + " with retrieval; " + std::to_string(hits) +
+      brief_text += " comes “" + token_label(trace_, successor()) + "”: " + percent(row_.model[i]) +
+                    " → " + percent(row_.mixed[i]) + " with retrieval; " + std::to_string(hits) +
                     " of " + std::to_string(setting_.k) + " neighbours agree";
     } else {
       text += " end of the text.";
@@ -193,10 +193,10 @@ class NeighboursPicture {
         page_.fitting({text, brief_text, "After “" + label(token_) + "”"}, em(), text_.width),
         em());
     y += kSentenceLine * em();
-    const std::string gate = setting_.gated && gate_is_untrained_
+    const std::string gate = setting_.is_gated && is_gate_untrained_
                                  ? "This model has no trained gate: g = 0.5 everywhere; half of "
                                    "the state is replaced by the neighbours' successors."
-                             : setting_.gated
+                             : setting_.is_gated
                                  ? "The gate g = " + brief(row_.gate) +
                                        ": this share of the state remains the model's own, the "
                                        "rest comes from the neighbours' successors."
@@ -206,56 +206,57 @@ class NeighboursPicture {
                      page_.small());
   }
 
-  Index hits_of_own() const {
-    Index hits = 0;
+  Index matching_neighbours() const {
+    Index count = 0;
     for (Index n = 0; n < setting_.k; ++n) {
-      if (contexts_->store->values[contexts_->neighbours.index(token_, n)] == own()) ++hits;
+      if (contexts_->store->values[contexts_->neighbours.index(token_, n)] == successor()) ++count;
     }
-    return hits;
+    return count;
   }
 
   // Draws neighbours by distance; highlights those followed by the next token of the text.
   void draw_table() {
     ContextTable table;
-    table.before_title = {"nearest contexts: words before", "words before", "before"};
-    table.value_title = {"successor", "next"};
+    table.before_titles = {"nearest contexts: words before", "words before", "before"};
+    table.value_titles = {"successor", "next"};
     table.first_title = "distance²";
-    table.second_title = setting_.gated ? "weight" : "share";
-    const double most = *std::ranges::max_element(row_.neighbours);
+    table.second_title = setting_.is_gated ? "weight" : "share";
+    const double max_weight = *std::ranges::max_element(row_.neighbours);
     for (Index n = 0; n < setting_.k && table.rows.size() < kMaxRows; ++n) {
-      const Index at = contexts_->neighbours.index(token_, n);
-      const ContextWords words = context_words(*contexts_->store, at, kWordsBefore, kWordsAfter);
+      const Index entry = contexts_->neighbours.index(token_, n);
+      const ContextWords words = context_words(*contexts_->store, entry, kWordsBefore, kWordsAfter);
       ContextRow row;
-      row.before = words_of_labels(trace_, words.before);
+      row.words_before = text_of_tokens(trace_, words.before);
       if (words.before.empty()) {
-        row.before =
+        row.words_before =
             "text " + std::to_string(words.text) + ", position " + std::to_string(words.position);
       }
       row.value = token_label(trace_, words.value);
-      row.after = words_of_labels(trace_, words.after);
-      row.ground = words.value == own() ? mixed_colour()
-                                        : blend(page_.theme().background, page_.theme().line, 0.6);
-      row.first = brief(static_cast<double>(contexts_->neighbours.distance(token_, n)), 3);
-      row.share = row_.neighbours[static_cast<std::size_t>(n)];
-      row.second = percent(row.share);
-      row.share /= std::max(most, 1e-12);
+      row.words_after = text_of_tokens(trace_, words.after);
+      row.ground = words.value == successor()
+                       ? mixed_colour()
+                       : blend(page_.theme().background, page_.theme().line, 0.6);
+      row.first_number = brief(static_cast<double>(contexts_->neighbours.distance(token_, n)), 3);
+      row.bar_fraction = row_.neighbours[static_cast<std::size_t>(n)];
+      row.second_number = percent(row.bar_fraction);
+      row.bar_fraction /= std::max(max_weight, 1e-12);
       table.rows.push_back(std::move(row));
     }
     const std::vector<Box> boxes = draw_context_rows(page_, table_, table);
     for (std::size_t n = 0; n < boxes.size(); ++n) {
-      const Index at = contexts_->neighbours.index(token_, static_cast<Index>(n));
-      const ContextWords words = context_words(*contexts_->store, at, 40, 12);
-      const std::string help = words_of_labels(trace_, words.before) + " → " +
+      const Index entry = contexts_->neighbours.index(token_, static_cast<Index>(n));
+      const ContextWords words = context_words(*contexts_->store, entry, 40, 12);
+      const std::string help = text_of_tokens(trace_, words.before) + " → " +
                                with_spaces(token_label(trace_, words.value)) +
-                               words_of_labels(trace_, words.after);
+                               text_of_tokens(trace_, words.after);
       handles_.push_back({.area = boxes[n],
                           .help = "Text " + std::to_string(words.text) + ", position " +
                                   std::to_string(words.position) + ": " + help});
     }
   }
 
-  // Most likely tokens of the mixture, including the next token of the text.
-  std::vector<std::int32_t> tokens_to_show(std::size_t rows) const {
+  // The `max_count` likeliest tokens of the mixture; the last one is successor() if it is absent.
+  std::vector<std::int32_t> tokens_to_show(std::size_t max_count) const {
     std::vector<std::int32_t> ids(row_.mixed.size());
     std::iota(ids.begin(), ids.end(), 0);
     const auto likelier = [&](std::int32_t a, std::int32_t b) {
@@ -263,63 +264,64 @@ class NeighboursPicture {
       const double y = row_.mixed[static_cast<std::size_t>(b)];
       return x > y || (x == y && a < b);
     };
-    rows = std::min(rows, ids.size());
-    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(rows), ids.end(),
+    max_count = std::min(max_count, ids.size());
+    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(max_count), ids.end(),
                       likelier);
-    ids.resize(rows);
-    if (own() >= 0 && rows > 0 && std::ranges::find(ids, own()) == ids.end()) ids.back() = own();
+    ids.resize(max_count);
+    if (successor() >= 0 && max_count > 0 && std::ranges::find(ids, successor()) == ids.end())
+      ids.back() = successor();
     return ids;
   }
 
   std::vector<LegendEntry> legend_entries() const {
     return {{model_colour(), "model"},
-            {store_colour(), setting_.gated ? "neighbours (weight)" : "neighbours"},
+            {store_colour(), setting_.is_gated ? "neighbours (weight)" : "neighbours"},
             {mixed_colour(), "both"}};
   }
 
   void draw_next() {
-    const double legend = legend_height(page_, legend_entries(), next_.width);
-    draw_legend(page_, legend_entries(), {next_.x, next_.y, next_.width, legend});
-    const double row = kThreeBars * em(), top = next_.y + legend + 0.2 * em();
-    const auto rows = static_cast<std::size_t>(std::max(0.0, (next_.bottom() - top) / row));
-    const std::vector<std::int32_t> ids = tokens_to_show(rows);
-    double most = 1e-9, labels = 0;
+    const double legend = legend_height(page_, legend_entries(), bars_.width);
+    draw_legend(page_, legend_entries(), {bars_.x, bars_.y, bars_.width, legend});
+    const double pitch = kThreeBars * em(), top = bars_.y + legend + 0.2 * em();
+    const auto max_rows = static_cast<std::size_t>(std::max(0.0, (bars_.bottom() - top) / pitch));
+    const std::vector<std::int32_t> ids = tokens_to_show(max_rows);
+    double peak = 1e-9, labels = 0;
     for (const std::int32_t id : ids) {
-      const auto at = static_cast<std::size_t>(id);
-      most = std::max({most, row_.model[at], row_.store[at], row_.mixed[at]});
-      labels = std::max(labels, page_.width_of(token_label(trace_, id), em(), id == own()));
+      const auto i = static_cast<std::size_t>(id);
+      peak = std::max({peak, row_.model[i], row_.store[i], row_.mixed[i]});
+      labels = std::max(labels, page_.width_of(token_label(trace_, id), em(), id == successor()));
     }
-    labels = std::min(labels, 0.36 * next_.width);
-    const double left = next_.x + labels + 0.5 * em();
-    const double numbers = page_.width_of("< 0.1%", page_.small()) + 0.4 * em();
-    const double width = next_.right() - numbers - left;
+    labels = std::min(labels, 0.36 * bars_.width);
+    const double left = bars_.x + labels + 0.5 * em();
+    const double numbers_width = page_.width_of("< 0.1%", page_.small()) + 0.4 * em();
+    const double width = bars_.right() - numbers_width - left;
     if (width < 2 * em()) return;
     double y = top;
     for (const std::int32_t id : ids) {
-      const auto at = static_cast<std::size_t>(id);
-      const double middle = y + row / 2;
+      const auto i = static_cast<std::size_t>(id);
+      const double middle = y + pitch / 2;
       page_.add(Text{{left - 0.5 * em(), middle},
-                     page_.ellipsised(token_label(trace_, id), em(), labels, id == own()),
+                     page_.ellipsised(token_label(trace_, id), em(), labels, id == successor()),
                      page_.theme().text,
                      em(),
                      Align::End,
                      0,
-                     id == own()});
-      const double thick = 0.27 * row;
-      double bar = y + 0.1 * row;
-      for (const auto& [colour, p] : {std::pair{model_colour(), row_.model[at]},
-                                      {store_colour(), row_.store[at]},
-                                      {mixed_colour(), row_.mixed[at]}}) {
-        page_.add(FilledBox{{left, bar, p / most * width, thick}, colour});
-        bar += thick;
+                     id == successor()});
+      const double thickness = 0.27 * pitch;
+      double bar_y = y + 0.1 * pitch;
+      for (const auto& [colour, p] : {std::pair{model_colour(), row_.model[i]},
+                                      {store_colour(), row_.store[i]},
+                                      {mixed_colour(), row_.mixed[i]}}) {
+        page_.add(FilledBox{{left, bar_y, p / peak * width, thickness}, colour});
+        bar_y += thickness;
       }
-      page_.faint_text({next_.right(), middle}, percent(row_.mixed[at]), page_.small(), Align::End);
-      handles_.push_back({.area = {next_.x, y, next_.width, row},
+      page_.faint_text({bars_.right(), middle}, percent(row_.mixed[i]), page_.small(), Align::End);
+      handles_.push_back({.area = {bars_.x, y, bars_.width, pitch},
                           .help = "“" + token_label(trace_, id) + "”: model " +
-                                  percent(row_.model[at]) + ", neighbours " +
-                                  percent(row_.store[at]) + ", both " + percent(row_.mixed[at]) +
-                                  (id == own() ? ". In the text." : ".")});
-      y += row;
+                                  percent(row_.model[i]) + ", neighbours " +
+                                  percent(row_.store[i]) + ", both " + percent(row_.mixed[i]) +
+                                  (id == successor() ? ". In the text." : ".")});
+      y += pitch;
     }
   }
 
@@ -327,14 +329,14 @@ class NeighboursPicture {
   void draw_bits() {
     if (chart_.height < kMinBitsChart * em() || length() < 3) return;
     const auto last = static_cast<double>(length() - 1);
-    double least = 0, most = 0;
+    double min_gain = 0, max_gain = 0;
     for (Index i = 1; i < length(); ++i) {
-      least = std::min(least, gain(i));
-      most = std::max(most, gain(i));
+      min_gain = std::min(min_gain, gain(i));
+      max_gain = std::max(max_gain, gain(i));
     }
     Box box = chart_;
-    if (setting_.gated) box.width = (chart_.width - em()) / 2;
-    ChartAxis y = padded_axis(least, std::max(most, 0.1), true);
+    if (setting_.is_gated) box.width = (chart_.width - em()) / 2;
+    ChartAxis y = padded_axis(min_gain, std::max(max_gain, 0.1), true);
     y.titles = {"bits saved", "bits"};
     const Chart chart = place_chart(
         page_, box,
@@ -343,14 +345,14 @@ class NeighboursPicture {
     if (chart.empty()) return;
     draw_chart(page_, chart);
     for (Index i = 1; i < length(); ++i) {
-      const bool marked = i == token_ + 1;
+      const bool is_marked = i == token_ + 1;
       draw_bar(page_, chart, static_cast<double>(i), 0.8, gain(i),
-               marked        ? page_.theme().text
+               is_marked     ? page_.theme().text
                : gain(i) > 0 ? model_colour()
                              : store_colour());
     }
     draw_hovered_bits(chart);
-    if (setting_.gated) draw_gates({box.right() + em(), box.y, box.width, box.height});
+    if (setting_.is_gated) draw_gates({box.right() + em(), box.y, box.width, box.height});
   }
 
   void draw_hovered_bits(const Chart& chart) {
@@ -392,12 +394,12 @@ class NeighboursPicture {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  const std::shared_ptr<const RetrievedContexts> contexts_;  // null: not available (yet)
-  const bool gate_is_untrained_;                             // the gate is untrained
+  const std::shared_ptr<const RetrievedContexts> contexts_;  // null while they are searched
+  const bool is_gate_untrained_;
   MixSetting setting_;
   Tensor bits_;  // [2, L]: without and with retrieval
   MixedRow row_;
-  Box text_, flow_box_, table_, next_, chart_;
+  Box text_, flow_box_, table_, bars_, chart_;
   double bottom_ = 0;
   TokenFlow flow_;
   Index token_ = 0;

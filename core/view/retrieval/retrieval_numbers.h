@@ -9,19 +9,19 @@
 
 namespace attnscope {
 
-// Mixing parameters of the view; those of the run where the view sets none.
+// Mixing parameters: those of the view or, where it sets none, those of the run.
 struct MixSetting {
   Index k = 8;
   double lambda = 0.25, temperature = 1;  // kNN interpolation
-  bool gated = false;                     // SPALM gate, which uses k of the run
+  bool is_gated = false;                  // SPALM gate, for which the run determines k
 };
 MixSetting mix_setting(const ViewInput& input, const RetrievedContexts& contexts);
 
 // Distributions after one token: model, neighbours' successors, mixture.
 struct MixedRow {
-  std::vector<double> neighbours;           // [k] weights
+  std::vector<double> neighbours;           // weights  [k]
   std::vector<double> model, store, mixed;  // [vocabulary]
-  double gate = 1;                          // gated mixture: weight of the model's own state
+  double gate = 1;                          // weight of the model's state in a gated mixture
 };
 // Reads a gated mixture from the run; computes an interpolation from the retrieved contexts.
 MixedRow mixed_row(const Trace& trace, const RetrievedContexts& contexts, const MixSetting& setting,
@@ -33,39 +33,40 @@ Tensor model_log_probabilities(const Trace& trace);
 // Bits of each token without and with retrieval, [2, L]; NaN for the first token.
 Tensor retrieval_bits(const ViewInput& input, const RetrievedContexts& contexts,
                       const MixSetting& setting);
-// Mean over the tokens of one row.
+// Mean bits over the tokens but the first. `row` 0: without, 1: with retrieval.
 double mean_bits(const Tensor& bits, Index row);
 
 // True for heads that retrieve keys from a memory (memorizing attention).
 bool retrieves_keys(const AttentionTap& tap);
-bool retrieves(const Trace& trace);  // the run mixes predictions with retrieval
+bool retrieves(const Trace& trace);  // the run mixes its predictions with those of a store
 
 // Keys that a token retrieved, by descending weight.
 struct RetrievedKeys {
   const AttentionTap* tap = nullptr;  // null: no head retrieves
-  Index head = 0, row = 0;            // in the tap
-  Index token = 0;                    // of the text
-  Index stored = 0;                   // number of stored keys
+  Index head = 0, row = 0;            // the token's head and row within the tap
+  Index token = 0;                    // index in the text
+  Index stored_count = 0;             // keys in the memory
   struct Key {
-    Index token = -1;  // of the text; -1: unknown
+    Index token = -1;  // index in the text; -1 if it is not in this text
     Index column = 0;
     double weight = 0;
   };
   std::vector<Key> keys;
-  double share = 0;  // share of attention on the memory
+  double memory_fraction = 0;  // of the token's attention
 };
-// Keys retrieved by the head; if it retrieves none, by the first head group that does.
+// Keys that the head retrieved for `token`, or the first head group that does if it never
+// retrieves.
 RetrievedKeys retrieved_keys(const Trace& trace, Index layer, Index head, Index token);
 
-// Text from token labels: "␣the␣boat" as " the boat".
+// Replaces space markers of token labels by spaces: "␣the␣boat" becomes " the boat".
 std::string with_spaces(std::string text);
-std::string words_of_labels(const Trace& trace, const std::vector<std::int32_t>& ids);
-std::string fetched_label(const Trace& trace, const RetrievedKeys& found,
-                          const RetrievedKeys::Key& key);
+std::string text_of_tokens(const Trace& trace, const std::vector<std::int32_t>& ids);
+std::string retrieved_key_label(const Trace& trace, const RetrievedKeys& retrieved,
+                                const RetrievedKeys::Key& key);
 
-// Token to show: the view's parameter, else the last token. `with_next`: the view's parameter, else
-// the pinned token, else the last one with a successor.
-Index retrieving_token(const ViewInput& input, bool with_next);
+// Token whose retrieval is shown: the view's parameter, else the last one. `needs_successor`: the
+// view's parameter, else the pinned token, else the last one with a successor.
+Index retrieving_token(const ViewInput& input, bool needs_successor);
 
 ViewData retrieval_data(const ViewInput& input);
 

@@ -11,18 +11,18 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kPlainSize = 32;  // vector size if the run has none
+constexpr Index kDefaultSize = 32;  // of vectors if the run has none
 
-const Encoding& rope_encoding_entry() {
+const Encoding& rope_entry() {
   return encoding("rope");
 }
 
-// Rotates rows [n, d_k] to positions[i] + extra with the code of the encoding.
+// Rotates row i of `rows` [n, d_k] to positions[i] + shift by means of the encoding.
 Tensor rotated_rows(const RopeTurn& turn, const Tensor& rows,
-                    const std::vector<std::int32_t>& positions, double extra) {
+                    const std::vector<std::int32_t>& positions, double shift) {
   EncodingUse use;
-  use.encoding = {rope_encoding_entry().id, turn.rope};
-  use.encoding.values.set("offset", turn.rope.real("offset") + extra);
+  use.encoding = {rope_entry().id, turn.rope};
+  use.encoding.values.set("offset", turn.rope.real("offset") + shift);
   const Tensor x = rows.reshaped({1, rows.dim(0), rows.dim(1)});
   return encoded_part(use, x, x, positions, positions).q.value().reshaped(rows.shape());
 }
@@ -46,7 +46,7 @@ Tensor unit_vector(const RopeTurn& turn) {
 }
 
 void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap) {
-  const Encoding& rope = rope_encoding_entry();
+  const Encoding& rope = rope_entry();
   const bool run_uses_rope = tap != nullptr && tap->encoding.id == rope.id;
   turn.rope = run_uses_rope ? tap->encoding.values : default_values(rope.parameters);
   if (!run_uses_rope) turn.rope.erase("dims");
@@ -59,10 +59,10 @@ void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap)
   turn.pairs = rotary_pairs(turn.rope, turn.head_size, run_uses_rope ? tap->keys() : 0);
   if (!run_uses_rope && tap != nullptr && !turn.is_example) {
     turn.run_encoding = encoding(tap->encoding.id).label;
-    turn.about += " The run's encoding is " + turn.run_encoding +
-                  "; this is the effect of RoPE on the same vectors.";
+    turn.origin += " The run's encoding is " + turn.run_encoding +
+                   "; this is the effect of RoPE on the same vectors.";
   } else if (run_uses_rope && (view.has("base") || view.has("pairs"))) {
-    turn.about += " Base and rotated size are set in this view.";
+    turn.origin += " Base and rotated size are set in this view.";
   }
 }
 
@@ -70,16 +70,17 @@ void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap)
 
 RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   RopeTurn turn;
-  const SelectedTap found = find_tap(input);
-  const AttentionTap* tap = found.tap;
-  // Global rows use separate projections, which are not recorded here.
-  const bool is_global_row = tap != nullptr && tap->result.part != nullptr &&
-                             tap->result.part->is_own(focus_of(input, *tap, found.head).query);
+  const SelectedTap selected = find_tap(input);
+  const AttentionTap* tap = selected.tap;
+  // Global rows use separate projections, which the tap does not record.
+  const bool is_global_row =
+      tap != nullptr && tap->result.part != nullptr &&
+      tap->result.part->is_global(focus_of(input, *tap, selected.head).query);
   const bool has_vectors = !is_global_row && tap != nullptr && tap->input.q.defined() &&
                            tap->input.k.defined() && tap->input.q.dim(1) == tap->queries() &&
                            tap->input.k.dim(1) == tap->keys() &&
                            tap->input.q.dim(2) == tap->input.k.dim(2) && tap->input.q.dim(2) >= 2;
-  turn.head_size = has_vectors ? tap->input.q.dim(2) : kPlainSize;
+  turn.head_size = has_vectors ? tap->input.q.dim(2) : kDefaultSize;
   turn.scale = 1 / std::sqrt(static_cast<double>(turn.head_size));
   const std::string& vectors = view.choice("vectors");
   const bool uses_tokens = has_vectors && vectors != "unit";
@@ -87,38 +88,38 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
     turn.is_example = !has_vectors && tap != nullptr;
     const std::string lengths = "query and key have length 1 in every pair and the same direction.";
     if (!turn.is_example) {
-      turn.about = "Q" + lengths.substr(1);
+      turn.origin = "Q" + lengths.substr(1);
     } else if (input.trace.is_imported) {
-      turn.about = "An example, not from the file, which has no q and k: " + lengths;
+      turn.origin = "An example, not from the file, which has no q and k: " + lengths;
     } else {
-      turn.about = "An example, as this run records no q and k: " + lengths;
+      turn.origin = "An example, as this run records no q and k: " + lengths;
     }
   }
   set_parameters(turn, view, tap);
-  const bool run_uses_rope = tap != nullptr && tap->encoding.id == rope_encoding_entry().id;
+  const bool run_uses_rope = tap != nullptr && tap->encoding.id == rope_entry().id;
   if (run_uses_rope && tap->result.part) turn.scale = static_cast<double>(tap->result.part->scale);
   turn.scale *= rope_gain(turn.rope) * rope_gain(turn.rope);
   if (tap != nullptr) {
-    const Pair pair = focus_of(input, *tap, found.head);
-    turn.query_at = static_cast<double>(query_position(*tap, pair.query));
-    turn.key_at = static_cast<double>(key_position(*tap, found.head, pair.key));
+    const Pair pair = focus_of(input, *tap, selected.head);
+    turn.query_position = static_cast<double>(query_position(*tap, pair.query));
+    turn.key_position = static_cast<double>(key_position(*tap, selected.head, pair.key));
     if (uses_tokens) {
       const Index heads = static_cast<Index>(tap->heads.size());
       turn.pair_query = pair.query;
       turn.pair_key = pair.key;
-      turn.query = row_of(tap->input.q, found.head, heads, pair.query);
+      turn.query = row_of(tap->input.q, selected.head, heads, pair.query);
       turn.key =
-          vectors == "equal" ? turn.query : row_of(tap->input.k, found.head, heads, pair.key);
+          vectors == "equal" ? turn.query : row_of(tap->input.k, selected.head, heads, pair.key);
       turn.query_name = query_label(input.trace, *tap, pair.query);
       turn.key_name = vectors == "equal" ? turn.query_name : key_label(input.trace, *tap, pair.key);
       const ViewSettings& settings = input.session.view;
-      turn.about = (vectors == "equal" ? "The query is its own key" : "Query and key of tokens") +
-                   std::string(" of ") + describe_head(input.trace, settings) + "." + turn.about;
+      turn.origin = (vectors == "equal" ? "The query is its own key" : "Query and key of tokens") +
+                    std::string(" of ") + describe_head(input.trace, settings) + "." + turn.origin;
     }
   }
   if (!uses_tokens) turn.query = turn.key = unit_vector(turn);
-  if (view.has("query")) turn.query_at = view.real("query");
-  if (view.has("key")) turn.key_at = view.real("key");
+  if (view.has("query")) turn.query_position = view.real("query");
+  if (view.has("key")) turn.key_position = view.real("key");
   return turn;
 }
 
@@ -142,14 +143,14 @@ std::vector<Point> score_by_offset(const RopeTurn& turn, Index reach, Index per_
   }
   const Tensor key = rotated(turn, turn.key, 0);
   std::vector<Point> points(static_cast<std::size_t>((count - 1) * per_position + 1));
-  for (Index part = 0; part < per_position; ++part) {
-    const double extra = static_cast<double>(part) / static_cast<double>(per_position);
-    const Tensor queries = rotated_rows(turn, rows, offsets, extra);
+  for (Index step = 0; step < per_position; ++step) {
+    const double shift = static_cast<double>(step) / static_cast<double>(per_position);
+    const Tensor queries = rotated_rows(turn, rows, offsets, shift);
     for (Index n = 0; n < count; ++n) {
-      const auto index = static_cast<std::size_t>(n * per_position + part);
+      const auto index = static_cast<std::size_t>(n * per_position + step);
       if (index >= points.size()) break;
       points[index] = {
-          static_cast<double>(n - reach) + extra,
+          static_cast<double>(n - reach) + shift,
           turn.scale * dot(queries.data() + n * turn.head_size, key.data(), turn.head_size)};
     }
   }

@@ -13,26 +13,26 @@ struct RopeTurn {
   Values rope;  // parameters of the encoding "rope"
   Index head_size = 0;
   double scale = 1;
-  Tensor query, key;                     // before rotation.  [d_k]
-  std::string query_name, key_name;      // "␣boat"; empty: not vectors of a token
-  double query_at = 0, key_at = 0;       // positions
-  Index pair_query = -1, pair_key = -1;  // tokens of query and key; -1: none
+  Tensor query, key;                 // before rotation  [d_k]
+  std::string query_name, key_name;  // "␣boat"; empty if the vectors belong to no token
+  double query_position = 0, key_position = 0;
+  Index pair_query = -1, pair_key = -1;  // rows of query and key in the map; -1: none
   std::vector<RotaryPair> pairs;
-  bool is_example = false;   // artificial vectors, for files without any
+  bool is_example = false;   // the vectors are artificial, since the run has none
   std::string run_encoding;  // the run's encoding if it is not RoPE: "ALiBi"
-  std::string about;         // origin of vectors and parameters, for the caption
+  std::string origin;        // sentences on the origin of vectors and parameters, for the caption
 
-  double offset() const { return query_at - key_at; }
+  double offset() const { return query_position - key_position; }
 };
 
-// Vectors and parameters of the view's settings; those of the run where the view sets none.
+// Vectors and parameters of the view's settings or, where these set none, of the run.
 RopeTurn rope_turn(const ViewInput& input, const Values& view_values);
 
-// Rotates a vector to a position.  [d_k]
+// The vector [d_k] rotated to a position.
 Tensor rotated(const RopeTurn& turn, const Tensor& vector, double position);
-// scale * q · k, with the query `offset` positions after the key.
+// scale * q · k if the query is `offset` positions after the key.
 double rotated_score(const RopeTurn& turn, double offset);
-// Scores at `per_position` offsets per position, from -reach to reach in ascending order.
+// Points {offset, score} from -reach to reach in ascending order, `per_position` for each position.
 std::vector<Point> score_by_offset(const RopeTurn& turn, Index reach, Index per_position);
 
 }  // namespace attnscope

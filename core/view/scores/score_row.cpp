@@ -10,27 +10,27 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxLabels = 7;      // em above the bars
-constexpr double kLabelShare = 0.16;  // share of the height, at most
-constexpr double kTitle = 1.5;        // em
-constexpr double kLeastTitle = 16;    // em wide, next to a legend
-constexpr double kMinStage = 2.2;     // em: the height of a row of bars
-constexpr double kMaxStage = 7;
-constexpr double kRight = 0.5;      // em right of the bars
-constexpr double kUsualLeft = 3.5;  // em: typical width of chart labels
-constexpr double kMinBars = 6;      // em wide
+constexpr double kMaxLabels = 7;            // em: depth of the labels above the bars
+constexpr double kMaxLabelFraction = 0.16;  // of the height
+constexpr double kTitle = 1.5;              // em: height
+constexpr double kMinTitle = 16;            // em: width next to a legend
+constexpr double kMinStage = 2.2;           // em: height of a chart
+constexpr double kMaxStage = 7;             // em
+constexpr double kRight = 0.5;              // em: margin to the right of the bars
+constexpr double kTypicalLeft = 3.5;        // em: typical width of the y axes
+constexpr double kMinBars = 6;              // em: width
 
 ChartAxis shared_axis(const std::vector<std::vector<double>>& lists,
                       std::vector<std::string> titles) {
-  double least = 0, most = 0;
+  double min_value = 0, max_value = 0;
   for (const std::vector<double>& list : lists) {
     for (const double v : list) {
       if (!std::isfinite(v)) continue;
-      least = std::min(least, v);
-      most = std::max(most, v);
+      min_value = std::min(min_value, v);
+      max_value = std::max(max_value, v);
     }
   }
-  ChartAxis axis = padded_axis(least, most, true);
+  ChartAxis axis = padded_axis(min_value, max_value, true);
   axis.titles = std::move(titles);
   return axis;
 }
@@ -46,11 +46,11 @@ bool has_terms(const std::vector<ScoreMap>& maps) {
   return maps.size() > 2;
 }
 
-// Stages in order, limited to the `count` most important.
-std::vector<Stage> stages_of(const Theme& theme, const RowStages& row, int count) {
+// The `count` most important stages, in the order of the computation.
+std::vector<Stage> row_charts(const Theme& theme, const RowStages& row, int count) {
   std::vector<Stage> stages;
   const int terms = row.terms.size() > 1 ? 1 : 0;
-  if (terms > 0 && count > kFewestStages + 1) {
+  if (terms > 0 && count > kMinStages + 1) {
     Stage stage{"terms", shared_axis(row.terms, {"terms", ""}), row.terms, {}};
     for (std::size_t n = 0; n < row.terms.size(); ++n) {
       stage.colours.push_back(head_colour(static_cast<Index>(n)));
@@ -62,11 +62,11 @@ std::vector<Stage> stages_of(const Theme& theme, const RowStages& row, int count
   };
   add(row.score, "score", theme.text);
   add(row.weight, "weight", theme.accent);
-  if (count > kFewestStages) add(row.contribution, "weight·‖v‖", key_colour(theme));
+  if (count > kMinStages) add(row.contribution, "weight·‖v‖", key_colour(theme));
   return stages;
 }
 
-std::vector<LegendEntry> entries_of(const std::vector<ScoreMap>& maps, int stages) {
+std::vector<LegendEntry> legend_entries(const std::vector<ScoreMap>& maps, int stages) {
   std::vector<LegendEntry> entries;
   if (!has_terms(maps) || stages < stage_count(maps)) return entries;
   for (std::size_t n = 0; n + 1 < maps.size(); ++n) {
@@ -84,37 +84,37 @@ double legend_width(const Page& page, const std::vector<LegendEntry>& entries) {
 }
 
 std::vector<std::string> missing_stages(const std::vector<ScoreMap>& maps, int stages) {
-  const char* missing = !has_terms(maps)          ? "weight·‖v‖"
-                        : stages == kFewestStages ? "terms and weight·‖v‖"
-                                                  : "terms";
-  return {std::string("no space for ") + missing, "some have no space"};
+  const char* names = !has_terms(maps)       ? "weight·‖v‖"
+                      : stages == kMinStages ? "terms and weight·‖v‖"
+                                             : "terms";
+  return {std::string("no space for ") + names, "some have no space"};
 }
 
 void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vector<ScoreMap>& maps,
                  const std::string& query) {
   const double em = page.em();
-  const std::vector<LegendEntry> entries = entries_of(maps, plan.stages);
-  const double beside = plan.beside ? legend_width(page, entries) : 0;
+  const std::vector<LegendEntry> entries = legend_entries(maps, plan.stages);
+  const double legend_space = plan.is_legend_beside ? legend_width(page, entries) : 0;
   const double middle = box.y + kTitle / 2 * em;
   const bool is_full = plan.stages == stage_count(maps);
   const std::string title = page.ellipsised(
       is_full ? "Row of the query " + query + ", stage by stage" : "Row of the query " + query, em,
-      box.width - beside);
+      box.width - legend_space);
   page.text({box.x, middle}, title, em);
   if (!is_full) {
-    const double from = page.width_of(title, em) + 1.5 * em;
-    page.faint_text({box.x + from, middle},
-                    page.fitting(missing_stages(maps, plan.stages), page.small(), box.width - from),
+    const double end = page.width_of(title, em) + 1.5 * em;
+    page.faint_text({box.x + end, middle},
+                    page.fitting(missing_stages(maps, plan.stages), page.small(), box.width - end),
                     page.small());
   }
   const Box legend_box =
-      plan.beside ? Box{box.right() - beside, box.y, beside, plan.header}
-                  : Box{box.x, box.y + kTitle * em, box.width, plan.header - kTitle * em};
+      plan.is_legend_beside ? Box{box.right() - legend_space, box.y, legend_space, plan.header}
+                            : Box{box.x, box.y + kTitle * em, box.width, plan.header - kTitle * em};
   draw_legend(page, entries, legend_box);
 }
 
-// "0.31"; of several terms "-1.2, 0.4".
-std::string numbers_at(const Stage& stage, Index key) {
+// Numbers of a key: "0.31", or "-1.2, 0.4" if there are several terms.
+std::string numbers_text(const Stage& stage, Index key) {
   std::string text;
   for (const std::vector<double>& list : stage.values) {
     const double v = list[static_cast<std::size_t>(key)];
@@ -124,15 +124,15 @@ std::string numbers_at(const Stage& stage, Index key) {
   return text;
 }
 
-// Writes the stage's name inside the chart if there is no space next to it.
-void draw_name(Page& page, const Chart& chart, const std::string& name) {
+// Writes the stage's name inside the chart if the y axis has no space for it.
+void draw_stage_name(Page& page, const Chart& chart, const std::string& name) {
   const double em = page.em(), size = page.small(), width = page.width_of(name, size);
   if (chart.empty() || page.fitting(chart.y.titles, size, chart.plot.height + 0.5 * em) == name) {
     return;
   }
-  const double line = std::min(1.2 * size, chart.plot.height);
+  const double line_height = std::min(1.2 * size, chart.plot.height);
   const Box backdrop{chart.plot.right() - width - 0.7 * em, chart.plot.y + 1, width + 0.4 * em,
-                     line - 2};
+                     line_height - 2};
   page.add(FilledBox{backdrop, translucent(page.theme().background, 0.8)});
   page.faint_text({backdrop.x + 0.2 * em, backdrop.y + backdrop.height / 2}, name, size);
 }
@@ -144,24 +144,25 @@ void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSp
   for (std::size_t n = 0; n < stage.values.size(); ++n) {
     for (std::size_t c = 0; c < stage.values[n].size(); ++c) {
       if (!columns.contains(static_cast<Index>(c))) continue;
-      const double at = static_cast<double>(c) + 0.1 + 0.8 * (static_cast<double>(n) + 0.5) / bars;
-      draw_bar(page, chart, at, 0.8 / bars, stage.values[n][c], stage.colours[n]);
+      const double x = static_cast<double>(c) + 0.1 + 0.8 * (static_cast<double>(n) + 0.5) / bars;
+      draw_bar(page, chart, x, 0.8 / bars, stage.values[n][c], stage.colours[n]);
     }
   }
-  draw_name(page, chart, stage.name);
+  draw_stage_name(page, chart, stage.name);
   if (marked < 0 || !columns.contains(marked)) return;
-  double end = 0;  // end of the longest bar
+  double longest = 0;  // value of the longest bar
   for (const std::vector<double>& list : stage.values) {
     const double v = list[static_cast<std::size_t>(marked)];
-    if (std::isfinite(v) && std::abs(v) > std::abs(end)) end = v;
+    if (std::isfinite(v) && std::abs(v) > std::abs(longest)) longest = v;
   }
-  draw_value(page, chart, {static_cast<double>(marked) + 0.5, end}, numbers_at(stage, marked));
+  draw_value(page, chart, {static_cast<double>(marked) + 0.5, longest},
+             numbers_text(stage, marked));
 }
 
 }  // namespace
 
 int stage_count(const std::vector<ScoreMap>& maps) {
-  return kFewestStages + (has_terms(maps) ? 2 : 1);
+  return kMinStages + (has_terms(maps) ? 2 : 1);
 }
 
 RowPlan plan_row(const Page& page, const std::vector<ScoreMap>& maps, TokenAxis keys,
@@ -169,16 +170,17 @@ RowPlan plan_row(const Page& page, const std::vector<ScoreMap>& maps, TokenAxis 
   const double em = page.em();
   RowPlan plan;
   plan.stages = stages;
-  const std::vector<LegendEntry> entries = entries_of(maps, stages);
-  plan.beside = space.width - legend_width(page, entries) >= kLeastTitle * em;
-  plan.header = kTitle * em + (plan.beside ? 0 : legend_height(page, entries, space.width));
-  const double most = std::min(kMaxLabels * em, kLabelShare * space.height);
-  const double width = std::max(1.0, space.width - (kUsualLeft + kRight) * em);
+  const std::vector<LegendEntry> entries = legend_entries(maps, stages);
+  plan.is_legend_beside = space.width - legend_width(page, entries) >= kMinTitle * em;
+  plan.header =
+      kTitle * em + (plan.is_legend_beside ? 0 : legend_height(page, entries, space.width));
+  const double max_depth = std::min(kMaxLabels * em, kMaxLabelFraction * space.height);
+  const double width = std::max(1.0, space.width - (kTypicalLeft + kRight) * em);
   keys.titles = {};
-  plan.depth = axis_depth_top(page, keys, width, most);
+  plan.depth = axis_depth_top(page, keys, width, max_depth);
   plan.keys = std::move(keys);
-  plan.least = plan.header + plan.depth + stages * kMinStage * em;
-  if (width < kMinBars * em) plan.least = std::numeric_limits<double>::infinity();
+  plan.min_height = plan.header + plan.depth + stages * kMinStage * em;
+  if (width < kMinBars * em) plan.min_height = std::numeric_limits<double>::infinity();
   return plan;
 }
 
@@ -194,7 +196,7 @@ RowPlot place_row(const Page& page, const Box& box, const RowPlan& plan, const C
   RowPlot plot;
   plot.columns = columns;
   plot.right = kRight * em;
-  for (const Stage& stage : stages_of(page.theme(), row, plan.stages)) {
+  for (const Stage& stage : row_charts(page.theme(), row, plan.stages)) {
     plot.left = std::max(plot.left, y_axis_width(page, stage.axis));
   }
   const double top = box.y + plan.header + plan.depth;
@@ -208,14 +210,14 @@ RowPlot place_row(const Page& page, const Box& box, const RowPlan& plan, const C
 
 void draw_row(Page& page, const Box& box, const RowPlan& plan, const RowPlot& plot,
               const std::vector<ScoreMap>& maps, const RowStages& row, const std::string& query,
-              Index marked) {
+              Index marked_key) {
   draw_header(page, {box.x, box.y, box.width, plan.header}, plan, maps, query);
   const CellSpan& columns = plot.columns;
   const Box& bars = plot.bars;
   draw_axis_top(page, plan.keys, {columns.first, columns.extent, bars.x, bars.width}, bars.y,
-                plan.depth, marked);
+                plan.depth, marked_key);
   draw_key_title(page, {bars.x, bars.y}, box.x);
-  const std::vector<Stage> stages = stages_of(page.theme(), row, plan.stages);
+  const std::vector<Stage> stages = row_charts(page.theme(), row, plan.stages);
   for (std::size_t n = 0; n < stages.size(); ++n) {
     const Chart chart = place_chart(page, plot.stages[n],
                                     {.least = columns.first,
@@ -224,7 +226,7 @@ void draw_row(Page& page, const Box& box, const RowPlan& plan, const RowPlot& pl
                                      .whole = true,
                                      .numbers = false},
                                     stages[n].axis, plot.left, plot.right);
-    draw_stage(page, chart, stages[n], columns, marked);
+    draw_stage(page, chart, stages[n], columns, marked_key);
   }
 }
 

@@ -12,12 +12,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr Index kMostPairs = Index{1} << 22;
-// Further kinds of cached terms, besides the values of Term.
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr Index kMaxPairs = Index{1} << 22;
+// Kinds of cached terms in addition to those of Term.
 constexpr int kUnrotated = -1, kRotation = -2, kSum = -3, kMixed = -4, kCapEffect = -5;
 
-TermWords name_of(int kind) {
+TermText kind_words(int kind) {
   switch (kind) {
     case kUnrotated:
       return {"content (before RoPE)", "content"};
@@ -28,9 +28,9 @@ TermWords name_of(int kind) {
     case kSum:
       return {"score", "score"};
     case kMixed:
-      return term_words(Term::Content, true);
+      return term_text(Term::Content, true);
     default:
-      return term_words(static_cast<Term>(kind), false);
+      return term_text(static_cast<Term>(kind), false);
   }
 }
 
@@ -39,8 +39,8 @@ struct Terms {
   std::vector<Tensor> cells;  // [1, L_q, L_k] each
 };
 
-Tensor scores_of(const Part& part) {
-  Wanted wanted;
+Tensor computed_scores(const Part& part) {
+  ResultRequest wanted;
   wanted.output = false;
   wanted.scores = true;
   return cpu_backend().run(part, wanted).scores;
@@ -53,36 +53,37 @@ bool is_rotated(const AttentionTap& tap, const Part& part) {
          tap.input.q.data() != part.q.value().data();
 }
 
-Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
-  const Part& whole = *tap.result.part;
-  const Part part = single_head(whole, head);
+Terms computed_terms(const Trace& trace, const AttentionTap& tap, Index head) {
+  const Part& all_heads = *tap.result.part;
+  const Part part = single_head(all_heads, head);
   Terms result;
   const std::map<Term, Tensor> terms = score_terms(part);
-  if (terms.size() == 1 && is_rotated(tap, whole)) {
-    Part plain = whole;
-    plain.q = tap.input.q;
-    plain.k = tap.input.k;
-    plain.score_cap = 0;
-    const Tensor unrotated = scores_of(single_head(plain, head));
+  if (terms.size() == 1 && is_rotated(tap, all_heads)) {
+    Part unrotated_part = all_heads;
+    unrotated_part.q = tap.input.q;
+    unrotated_part.k = tap.input.k;
+    unrotated_part.score_cap = 0;
+    const Tensor unrotated = computed_scores(single_head(unrotated_part, head));
     const Tensor& content = terms.begin()->second;
-    Tensor change(content.shape());
-    for (Index n = 0; n < change.size(); ++n) change[n] = content[n] - unrotated[n];
-    result = {{kUnrotated, kRotation}, {unrotated, change}};
+    Tensor effect(content.shape());
+    for (Index n = 0; n < effect.size(); ++n) effect[n] = content[n] - unrotated[n];
+    result = {{kUnrotated, kRotation}, {unrotated, effect}};
   } else {
-    const bool mixed = has_positions_in_content(trace, tap);
+    const bool has_positions = has_positions_in_content(trace, tap);
     for (const auto& [term, cells] : terms) {
-      result.kinds.push_back(mixed && term == Term::Content ? kMixed : static_cast<int>(term));
+      result.kinds.push_back(has_positions && term == Term::Content ? kMixed
+                                                                    : static_cast<int>(term));
       result.cells.push_back(cells);
     }
   }
-  const Tensor scores = scores_of(part);
+  const Tensor scores = computed_scores(part);
   if (part.score_cap > 0) {
     Part uncapped = part;
     uncapped.score_cap = 0;
-    Tensor change = scores_of(uncapped);
-    for (Index n = 0; n < change.size(); ++n) change[n] = scores[n] - change[n];
+    Tensor effect = computed_scores(uncapped);
+    for (Index n = 0; n < effect.size(); ++n) effect[n] = scores[n] - effect[n];
     result.kinds.push_back(kCapEffect);
-    result.cells.push_back(change);
+    result.cells.push_back(effect);
   }
   result.kinds.push_back(kSum);
   result.cells.push_back(scores);
@@ -92,41 +93,42 @@ Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
 // Stacks the terms; NaN for excluded pairs.  [n, L_q, L_k]
 Tensor stacked(const Terms& terms, const Pattern& pattern, Index head) {
   const Index queries = pattern.queries(), keys = pattern.keys();
-  Tensor all = Tensor::full({static_cast<Index>(terms.cells.size()), queries, keys},
-                            std::numeric_limits<float>::quiet_NaN());
+  Tensor stack = Tensor::full({static_cast<Index>(terms.cells.size()), queries, keys},
+                              std::numeric_limits<float>::quiet_NaN());
   for (std::size_t n = 0; n < terms.cells.size(); ++n) {
     for (Index i = 0; i < queries; ++i) {
-      const float* from = terms.cells[n].data() + i * keys;
-      float* to = all.data() + (static_cast<Index>(n) * queries + i) * keys;
+      const float* source = terms.cells[n].data() + i * keys;
+      float* target = stack.data() + (static_cast<Index>(n) * queries + i) * keys;
       for (const Run& run : pattern.row(pattern.heads() == 1 ? 0 : head, i)) {
-        for (Index c = run.begin; c < run.end; c += run.step) to[c] = from[c];
+        for (Index k = run.begin; k < run.end; k += run.step) target[k] = source[k];
       }
     }
   }
-  return all;
+  return stack;
 }
 
 }  // namespace
 
-Refusal why_no_scores(const Trace& trace, const AttentionTap& tap) {
+Refusal refusal_of_scores(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
     return {"No queries and keys in this file", kImportedAttentionAdvice};
   }
-  const Variant& v = variant(tap.variant.id);
-  const bool has_terms = v.scores.has_terms(tap.variant.values);
+  const Variant& entry = variant(tap.variant.id);
+  const bool has_terms = entry.scores.has_terms(tap.variant.values);
   if (!tap.result.part || !has_terms) {
     if (has_terms) {
       return {"No scores recorded", "This run records weights, but not q and k."};
     }
-    return {v.label + " has no separate score terms",
+    return {entry.label + " has no separate score terms",
             "Its weights are not a softmax over sums of content and position. Choose "
             "full attention or a fixed pattern to see terms."};
   }
   if (tap.result.part->source != Source::Product || !tap.result.part->q.defined() ||
       !tap.result.part->k.defined()) {
-    return {v.label + " has no separate score terms", "Its scores are not products of q and k."};
+    return {entry.label + " has no separate score terms",
+            "Its scores are not products of q and k."};
   }
-  if (tap.queries() > kMostPairs / tap.keys()) {
+  if (tap.queries() > kMaxPairs / tap.keys()) {
     return {"Too many tokens for scores",
             "This view shows the scores of up to 2,048 tokens. Use a shorter text."};
   }
@@ -137,26 +139,26 @@ std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap
   const std::shared_ptr<const Pattern>& pattern = tap.result.pattern;
   std::optional<Terms> terms;
   const auto get_terms = [&]() -> const Terms& {
-    if (!terms) terms = terms_of(input.trace, tap, head);
+    if (!terms) terms = computed_terms(input.trace, tap, head);
     return *terms;
   };
   const auto kinds = [&] {
-    Tensor list({static_cast<Index>(get_terms().kinds.size())});
-    for (Index n = 0; n < list.size(); ++n) {
-      list[n] = static_cast<float>(get_terms().kinds[static_cast<std::size_t>(n)]);
+    Tensor kind_list({static_cast<Index>(get_terms().kinds.size())});
+    for (Index n = 0; n < kind_list.size(); ++n) {
+      kind_list[n] = static_cast<float>(get_terms().kinds[static_cast<std::size_t>(n)]);
     }
-    return list;
+    return kind_list;
   };
   const auto cells = [&] { return stacked(get_terms(), *pattern, head); };
   const ViewSettings& settings = input.session.view;
   const CacheKey key = head_key("scores", input.trace, settings);
   ViewCache* cache = input.cache;
-  const Tensor list = cache ? cache->matrix(pattern, key.with("terms"), kinds) : kinds();
+  const Tensor kind_list = cache ? cache->matrix(pattern, key.with("terms"), kinds) : kinds();
   const Tensor maps = cache ? cache->matrix(pattern, key, cells) : cells();
   std::vector<ScoreMap> result;
-  for (Index n = 0; n < list.size(); ++n) {
-    const int kind = static_cast<int>(list[n]);
-    result.push_back({name_of(kind).full, name_of(kind).brief,
+  for (Index n = 0; n < kind_list.size(); ++n) {
+    const int kind = static_cast<int>(kind_list[n]);
+    result.push_back({kind_words(kind).full, kind_words(kind).brief,
                       maps.slice(n, 1).reshaped({maps.dim(1), maps.dim(2)}), kind == kSum,
                       kind == static_cast<int>(Term::Factor)});
   }
@@ -179,18 +181,18 @@ RowStages row_stages(const AttentionTap& tap, Index head, Index query,
   const Tensor weights = attention_row(tap, head, query);
   const Tensor& v = tap.result.part->v.value();  // [h_kv, L_k, d_v]
   const Index value_head = v.defined() ? head / (tap.result.part->heads / v.dim(0)) : 0;
-  const Part::Span numbers =
+  const Part::Span components =
       v.defined() ? tap.result.part->numbers_of(tap.result.part->v, query) : Part::Span{};
-  for (Index c = 0; c < keys; ++c) {
-    const bool allowed = std::isfinite(stages.score[static_cast<std::size_t>(c)]);
-    const auto weight = static_cast<double>(weights[c]);
+  for (Index k = 0; k < keys; ++k) {
+    const bool is_allowed = std::isfinite(stages.score[static_cast<std::size_t>(k)]);
+    const auto weight = static_cast<double>(weights[k]);
     double square = 0;
-    for (Index n = numbers.first; n < numbers.first + numbers.count; ++n) {
-      const auto x = static_cast<double>(v(value_head, c, n));
+    for (Index n = components.first; n < components.first + components.count; ++n) {
+      const auto x = static_cast<double>(v(value_head, k, n));
       square += x * x;
     }
-    stages.weight.push_back(allowed ? weight : kNone);
-    stages.contribution.push_back(allowed && v.defined() ? weight * std::sqrt(square) : kNone);
+    stages.weight.push_back(is_allowed ? weight : kNaN);
+    stages.contribution.push_back(is_allowed && v.defined() ? weight * std::sqrt(square) : kNaN);
   }
   return stages;
 }

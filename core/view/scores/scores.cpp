@@ -16,12 +16,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMapShare = 0.48;  // share of the height, if there is also a row
-constexpr double kGap = 0.6;        // em between maps and row
-constexpr double kGoodMap = 6;      // em: stages are omitted to keep this width
-constexpr double kNote = 1.4;       // em: a line replacing the row
+constexpr double kMapHeight = 0.48;  // fraction of the height, if there is also a row
+constexpr double kGap = 0.6;         // em between maps and row
+constexpr double kGoodMap = 6;       // em: width; narrower maps omit stages instead
+constexpr double kNoteLine = 1.4;    // em: note in place of the row
 
-ColourRange range_of(const ViewInput& input, const std::vector<ScoreMap>& maps) {
+ColourRange score_range(const ViewInput& input, const std::vector<ScoreMap>& maps) {
   float largest = 0;
   for (const ScoreMap& map : maps) {
     for (const float v : map.cells) {
@@ -48,44 +48,45 @@ void draw_terms(Page& page, const MapRaster& raster, const std::vector<ScoreMap>
                                                            : "+ ";
     named.push_back({{sign + map.name, sign + map.short_name}, map.cells});
   }
-  draw_maps(page, raster, named, range_of(page.input(), maps),
+  draw_maps(page, raster, named, score_range(page.input(), maps),
             {"score, before the softmax", "score"}, query, hovered);
 }
 
-std::string about(const ViewInput& input, const AttentionTap& tap) {
+std::string describe_picture(const ViewInput& input, const AttentionTap& tap) {
   const ViewSettings& settings = input.session.view;
   return "Scores of " + describe_head(input.trace, settings) +
          ", before the softmax, as the sum of their terms: " + describe(tap) +
          ". Excluded pairs are empty; ‖v‖ is the norm of a key's value.";
 }
 
-// Layout of maps and row. Omitted maps have zero width, an omitted row no stages.
+// Layout of maps and row. Omitted maps have zero width; an omitted row has no stages.
 struct Parts {
   MapRaster maps;
   RowPlan plan;
   Box row;
 };
 
-// Places as many stages as leave space for the maps; no row if kFewestStages do not fit.
+// Places as many stages as leave space for the maps; omits the row if kMinStages do not fit.
+// `show`: "maps", "row" or "both".
 Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap,
                   const std::vector<ScoreMap>& maps, const std::string& show) {
   const double gap = kGap * page.em();
   const auto count = static_cast<Index>(maps.size());
-  const auto maps_in = [&](double height) {
+  const auto place_maps_within = [&](double height) {
     return place_maps(page, {inside.x, inside.y, inside.width, height}, tap, count);
   };
   Parts parts;
-  parts.maps = maps_in(0);
+  parts.maps = place_maps_within(0);
   const TokenAxis keys = key_axis(page.input().trace, tap);
-  for (int stages = stage_count(maps); show != "maps" && stages >= kFewestStages; --stages) {
+  for (int stages = stage_count(maps); show != "maps" && stages >= kMinStages; --stages) {
     const RowPlan plan = plan_row(page, maps, keys, inside, stages);
-    const double space = inside.height - (show == "both" ? gap : 0) - plan.least;
+    const double space = inside.height - (show == "both" ? gap : 0) - plan.min_height;
     if (space < 0) continue;
     if (show == "both") {
-      const double good = stages > kFewestStages ? kGoodMap * page.em() : 0;
-      parts.maps = maps_in(std::min(space, kMapShare * inside.height));
-      if (!(parts.maps.width > good)) parts.maps = maps_in(space);
-      if (!(parts.maps.width > good)) continue;
+      const double min_width = stages > kMinStages ? kGoodMap * page.em() : 0;
+      parts.maps = place_maps_within(std::min(space, kMapHeight * inside.height));
+      if (!(parts.maps.width > min_width)) parts.maps = place_maps_within(space);
+      if (!(parts.maps.width > min_width)) continue;
     }
     parts.plan = plan;
     const double top = parts.maps.width > 0 ? parts.maps.box.bottom() + gap : inside.y;
@@ -93,28 +94,29 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap,
     return parts;
   }
   if (show == "row") return parts;
-  parts.maps = maps_in(inside.height - (show == "both" ? kNote * page.em() : 0));
-  if (!(parts.maps.width > 0)) parts.maps = maps_in(inside.height);
+  parts.maps = place_maps_within(inside.height - (show == "both" ? kNoteLine * page.em() : 0));
+  if (!(parts.maps.width > 0)) parts.maps = place_maps_within(inside.height);
   return parts;
 }
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const AttentionTap& tap = *found.tap;
-  if (const Refusal refusal = why_no_scores(input.trace, tap)) return refusal.message(page);
+  const SelectedTap selected = find_tap(input);
+  if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
+  const AttentionTap& tap = *selected.tap;
+  if (const Refusal refusal = refusal_of_scores(input.trace, tap)) return refusal.message(page);
   const ViewSettings& settings = input.session.view;
   const std::string show = view_values(settings, "scores").choice("show");
-  const std::vector<ScoreMap> maps = score_maps(input, tap, found.head);
-  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
+  const std::vector<ScoreMap> maps = score_maps(input, tap, selected.head);
+  const Box inside =
+      page.frame(title_with_head(input), caption(input.trace, describe_picture(input, tap)));
   const Parts parts = place_parts(page, inside, tap, maps, show);
   const bool has_maps = parts.maps.width > 0, has_row = parts.plan.stages > 0;
   if (!has_maps && !has_row) return no_space(page);
   const MapPairAt map_pair_at{parts.maps, has_maps ? static_cast<Index>(maps.size()) : 0};
   std::optional<Pair> hovered;
   if (input.interaction.pointer) hovered = map_pair_at(*input.interaction.pointer);
-  const Pair focus = focus_of(input, tap, found.head, hovered);
+  const Pair focus = focus_of(input, tap, selected.head, hovered);
   double bottom = parts.maps.box.bottom();
   if (has_maps) draw_terms(page, parts.maps, maps, focus.query, hovered);
   ViewLayout layout;
@@ -122,24 +124,24 @@ ViewLayout lay_out(const ViewInput& input) {
   for (const ScoreMap& map : maps) cells.push_back(map.cells);
   layout.hit = hit_test(map_pair_at, settings, std::move(cells));
   if (has_row) {
-    const RowStages row = row_stages(tap, found.head, focus.query, maps);
+    const RowStages row = row_stages(tap, selected.head, focus.query, maps);
     const RowPlot plot = place_row(page, parts.row, parts.plan, parts.maps.columns, row);
-    Index marked = hovered ? hovered->key : -1;
-    if (input.interaction.pointer && !hovered) marked = plot.key_at(*input.interaction.pointer);
+    Index marked_key = hovered ? hovered->key : -1;
+    if (input.interaction.pointer && !hovered) marked_key = plot.key_at(*input.interaction.pointer);
     draw_row(page, parts.row, parts.plan, plot, maps, row,
-             query_label(input.trace, tap, focus.query), marked);
-    layout.hit = [in_maps = layout.hit, plot, layer = settings.layer, head = settings.head,
+             query_label(input.trace, tap, focus.query), marked_key);
+    layout.hit = [hit_in_maps = layout.hit, plot, layer = settings.layer, head = settings.head,
                   query = focus.query](Point p) {
       const Index key = plot.key_at(p);
-      return key < 0 ? in_maps(p) : std::optional(Hit{layer, head, query, key});
+      return key < 0 ? hit_in_maps(p) : std::optional(Hit{layer, head, query, key});
     };
     bottom = plot.bars.bottom();
   } else if (show == "both" && inside.bottom() - bottom >= page.small()) {
-    page.faint_text({inside.x, bottom + kNote / 2 * page.em()},
+    page.faint_text({inside.x, bottom + kNoteLine / 2 * page.em()},
                     page.ellipsised("Row of the query: make the window larger", page.small(),
                                     parts.maps.box.right() - inside.x),
                     page.small());
-    bottom += kNote * page.em();
+    bottom += kNoteLine * page.em();
   }
   if (has_maps) set_plot(layout, map_pair_at, input.interaction.pointer);
   layout.list = page.take(bottom);
@@ -147,12 +149,12 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const SelectedTap found = require_tap(input);
-  why_no_scores(input.trace, *found.tap).throw_if_refused();
+  const SelectedTap selected = require_tap(input);
+  refusal_of_scores(input.trace, *selected.tap).throw_if_refused();
   ViewData numbers;
-  for (const ScoreMap& map : score_maps(input, *found.tap, found.head)) {
-    numbers.matrices.push_back({map.name, map.cells, query_axis(input.trace, *found.tap).labels,
-                                key_axis(input.trace, *found.tap).labels});
+  for (const ScoreMap& map : score_maps(input, *selected.tap, selected.head)) {
+    numbers.matrices.push_back({map.name, map.cells, query_axis(input.trace, *selected.tap).labels,
+                                key_axis(input.trace, *selected.tap).labels});
   }
   return numbers;
 }
@@ -182,7 +184,7 @@ View scores_view() {
                       // Signed numbers always use a diverging colour map, up to the largest
                       // magnitude.
                       .restrict_controls = without_colours},
-          .content = {.objection = objection_to_all(why_no_scores)},
+          .content = {.objection = objection_to_all(refusal_of_scores)},
           .cells = {.zoom = true}};
 }
 

@@ -19,14 +19,14 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kId = "span";
-constexpr double kTop = 0.42;       // share of the height for curves and bars
-constexpr double kGoodTop = 9;      // em
-constexpr double kMinTop = 5.5;     // em: leaves space for the maps
-constexpr double kMaxTop = 18;      // em
-constexpr double kLeastWidth = 24;  // em, for curves and bars side by side
-constexpr double kLegend = 1.6;     // em
-constexpr double kGap = 0.6;        // em between charts and maps
-constexpr double kNote = 1.4;       // em: note on omitted parts
+constexpr double kTop = 0.42;         // of curves and bars: fraction of the height
+constexpr double kGoodTop = 9;        // em: height of a chart
+constexpr double kMinTop = 5.5;       // em: shrunk to leave space for the maps
+constexpr double kMaxTop = 18;        // em
+constexpr double kMinWideWidth = 24;  // em: curves and bars side by side
+constexpr double kLegend = 1.6;       // em: summary
+constexpr double kGap = 0.6;          // em between charts and maps
+constexpr double kNoteLine = 1.4;     // em: note on omitted parts
 
 // True if the tap's spans are those of the checkpoint.
 bool has_trained_spans(const Trace& trace, const AttentionTap& tap) {
@@ -39,10 +39,10 @@ bool has_trained_spans(const Trace& trace, const AttentionTap& tap) {
 bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) {
   const auto layer = static_cast<std::size_t>(tap.address.layer);
   if (!trace.trained || layer >= trace.trained->groups.size()) return true;
-  Index after = 0;
+  Index group_end = 0;
   for (const HeadGroup& group : trace.trained->groups[layer]) {
-    after += group.heads;
-    if (tap.heads[static_cast<std::size_t>(head)] >= after) continue;
+    group_end += group.heads;
+    if (tap.heads[static_cast<std::size_t>(head)] >= group_end) continue;
     const Values &current = tap.variant.values, &trained = group.variant.values;
     return group.variant.id == tap.variant.id &&
            trained.integer("span") == current.integer("span") &&
@@ -51,105 +51,110 @@ bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) 
   return true;
 }
 
-ShownSpan shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
+SpanState shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
   const Values values = view_values(input.session.view, kId);
   const Part& part = *tap.result.part;
-  ShownSpan s;
-  s.learned = part.normaliser == Normaliser::SpanSoftmax;
-  s.trained = s.learned && has_trained_spans(input.trace, tap);
-  s.as_trained = !s.trained || has_trained_reach(input.trace, tap, head);
-  s.changed = values.has("z") || values.has("ramp");
-  s.span = s.learned ? head_span(part, head) : fixed_span(4, 4, static_cast<double>(tap.keys()));
-  if (values.has("ramp")) s.span.ramp = values.real("ramp");
-  s.z = values.has("z") ? values.real("z") : s.span.mean();
-  s.ramp = s.span.ramp;
-  if (s.changed) s.span = fixed_span(s.z, s.ramp, s.span.most);
-  return s;
+  SpanState state;
+  state.is_learned = part.normaliser == Normaliser::SpanSoftmax;
+  state.is_trained = state.is_learned && has_trained_spans(input.trace, tap);
+  state.has_trained_reach = !state.is_trained || has_trained_reach(input.trace, tap, head);
+  state.is_changed = values.has("z") || values.has("ramp");
+  state.span =
+      state.is_learned ? head_span(part, head) : fixed_span(4, 4, static_cast<double>(tap.keys()));
+  if (values.has("ramp")) state.span.ramp = values.real("ramp");
+  state.z = values.has("z") ? values.real("z") : state.span.mean();
+  state.ramp = state.span.ramp;
+  if (state.is_changed) state.span = fixed_span(state.z, state.ramp, state.span.max_span);
+  return state;
 }
 
-std::string span_text(const ShownSpan& s) {
-  return "z = " + decimal(s.z) + ", R = " + decimal(s.ramp);
+std::string span_text(const SpanState& state) {
+  return "z = " + decimal(state.z) + ", R = " + decimal(state.ramp);
 }
 
-// Origin of the span, longest first.
-std::vector<std::string> span_origin(const ShownSpan& s) {
-  if (s.is_model_span() && s.trained && s.as_trained) return {"trained", "trained"};
-  if (s.is_model_span() && s.trained) {
+// Candidate texts for the origin of the span, longest first.
+std::vector<std::string> span_origin(const SpanState& state) {
+  if (state.is_model_span() && state.is_trained && state.has_trained_reach)
+    return {"trained", "trained"};
+  if (state.is_model_span() && state.is_trained) {
     return {"z is trained, but with another ramp or maximum span", "z trained with others",
             "not as trained"};
   }
-  if (s.is_model_span()) return {"untrained: initial spans", "untrained"};
-  return {s.trained ? "set here, overriding the model's" : "set here: the model has no spans",
-          "set here, not the model's", "not the model's"};
+  if (state.is_model_span()) return {"untrained: initial spans", "untrained"};
+  return {
+      state.is_trained ? "set here, overriding the model's" : "set here: the model has no spans",
+      "set here, not the model's", "not the model's"};
 }
 
 // Draws the summary above the picture, and the origin of the span.
 void draw_summary(Page& page, const Box& inside, const AttentionTap& tap, Index head,
-                  const ShownSpan& s) {
+                  const SpanState& state) {
   const ViewSettings& settings = page.input().session.view;
   const std::vector<LegendEntry> entries{
-      {span_colour(page.theme(), tap, head, s),
-       span_text(s) + ": " + describe_head(page.input().trace, settings) + " keeps " +
-           percent(share_kept(page.input(), tap, head, s)) + " of its weight"}};
+      {span_colour(page.theme(), tap, head, state),
+       span_text(state) + ": " + describe_head(page.input().trace, settings) + " keeps " +
+           percent(kept_fraction(page.input(), tap, head, state)) + " of its weight"}};
   const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
   const double end = draw_legend(page, entries, line).front().right() + page.em();
-  const std::vector<std::string> origin = span_origin(s);
+  const std::vector<std::string> origin = span_origin(state);
   if (end > inside.right()) return;
   page.faint_text({end, line.y + 0.725 * page.em()},
                   page.fitting(origin, page.small(), inside.right() - end), page.small());
 }
 
-// Layout: bars next to the curves, or below in narrow pictures; maps below both. With little space,
-// maps are omitted first, then bars.
+// Layout: bars to the right of the curves, or below them in narrow pictures; maps at the bottom. If
+// space is short, the maps are omitted first, then the bars.
 struct Parts {
-  Box curves, bars;  // zero width: omitted
-  MapRaster maps;    // zero width: omitted
-  std::string note;  // omitted parts
+  Box curves, bars;     // zero width if omitted
+  MapRaster maps;       // zero width if omitted
+  std::string omitted;  // names of omitted parts
 };
 
 Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) {
   const double em = page.em(), gap = kGap * em, y = inside.y + kLegend * em;
   const double space = inside.bottom() - y;
-  const bool narrow = inside.width < kLeastWidth * em;
-  const double rows = narrow ? 2 : 1;
+  const bool is_narrow = inside.width < kMinWideWidth * em;
+  const double rows = is_narrow ? 2 : 1;
   Parts parts;
   double height = 0;  // of a chart
-  for (const double least : {kGoodTop, 7.0, kMinTop}) {
-    height = std::clamp(kTop * inside.height / rows, least * em, kMaxTop * em);
+  for (const double min_height : {kGoodTop, 7.0, kMinTop}) {
+    height = std::clamp(kTop * inside.height / rows, min_height * em, kMaxTop * em);
     const double top = rows * (height + gap);
     parts.maps = place_maps(page, {inside.x, y + top, inside.width, space - top}, tap, 2);
     if (parts.maps.width > 0) break;
   }
-  const double remaining = space - kNote * em;  // with a note
+  const double remaining = space - kNoteLine * em;  // with a note
   bool has_bars = true;
   if (!(parts.maps.width > 0)) {
-    parts.note = "Maps of the attention";
+    parts.omitted = "Maps of the attention";
     height = std::min(remaining / rows - gap, kMaxTop * em);
-    has_bars = !narrow || height >= kMinTop * em;
+    has_bars = !is_narrow || height >= kMinTop * em;
   }
   if (!has_bars) {
-    parts.note = "Bars and maps";
+    parts.omitted = "Bars and maps";
     height = std::min(remaining, kMaxTop * em);
   }
   if (height < kMinTop * em) return parts;
-  const double width = narrow ? inside.width : (inside.width - em) / 2;
+  const double width = is_narrow ? inside.width : (inside.width - em) / 2;
   parts.curves = {inside.x, y, width, height};
-  if (has_bars && narrow) parts.bars = {inside.x, y + height + gap, width, height};
-  if (has_bars && !narrow) parts.bars = {inside.x + width + em, y, width, height};
+  if (has_bars && is_narrow) parts.bars = {inside.x, y + height + gap, width, height};
+  if (has_bars && !is_narrow) parts.bars = {inside.x + width + em, y, width, height};
   return parts;
 }
 
-std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSpan& s) {
+std::string describe_picture(const ViewInput& input, const AttentionTap& tap,
+                             const SpanState& state) {
   const ViewSettings& settings = input.session.view;
   std::string text =
       capitalised(describe_head(input.trace, settings)) + ": " + describe(tap) + ". ";
-  if (s.is_model_span() && s.trained) {
-    text += s.as_trained ? "The spans are trained: the range of each head was learned, and long "
-                           "spans were penalised."
-                         : "z is trained, but with another ramp or maximum span.";
-  } else if (s.is_model_span()) {
+  if (state.is_model_span() && state.is_trained) {
+    text += state.has_trained_reach
+                ? "The spans are trained: the range of each head was learned, and long "
+                  "spans were penalised."
+                : "z is trained, but with another ramp or maximum span.";
+  } else if (state.is_model_span()) {
     text += "The spans are untrained: initial values of training, not its result.";
-  } else if (s.trained) {
+  } else if (state.is_trained) {
     text += "z and R are set in this view, overriding the model's.";
   } else {
     text +=
@@ -161,7 +166,7 @@ std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSp
          "normalised again.";
 }
 
-void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownSpan& s) {
+void add_handles(ViewLayout& layout, double em, const Chart& chart, const SpanState& state) {
   if (chart.empty()) return;
   const auto area = [&](double x, double y) {
     return Box{chart.at_x(x) - 0.9 * em, chart.at_y(y) - 0.9 * em, 1.8 * em, 1.8 * em};
@@ -169,15 +174,17 @@ void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownS
   const auto value = [chart](Point p) {
     return std::clamp(std::round(4 * chart.value_x(p.x)) / 4, 0.0, chart.x.most);
   };
-  layout.handles.push_back({.area = area(s.z + s.ramp, 0),
+  layout.handles.push_back({.area = area(state.z + state.ramp, 0),
                             .help = "Drag to make the ramp R longer or shorter.",
-                            .drag = [value, z = s.z](Point p, Session& e) {
-                              set_view_value(e.view, kId, "ramp", std::max(0.25, value(p) - z));
+                            .drag = [value, z = state.z](Point p, Session& session) {
+                              set_view_value(session.view, kId, "ramp",
+                                             std::max(0.25, value(p) - z));
                             }});
-  layout.handles.push_back(
-      {.area = area(s.z, 1),
-       .help = "Drag to make the span z longer or shorter.",
-       .drag = [value](Point p, Session& e) { set_view_value(e.view, kId, "z", value(p)); }});
+  layout.handles.push_back({.area = area(state.z, 1),
+                            .help = "Drag to make the span z longer or shorter.",
+                            .drag = [value](Point p, Session& session) {
+                              set_view_value(session.view, kId, "z", value(p));
+                            }});
 }
 
 Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
@@ -185,7 +192,7 @@ Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
     return {"No softmax to apply a span to", kImportedAttentionAdvice};
   }
   const Part* part = tap.result.part.get();
-  constexpr Index kMostPairs = Index{1} << 22;
+  constexpr Index kMaxPairs = Index{1} << 22;
   if (part == nullptr ||
       (part->normaliser != Normaliser::Softmax && part->normaliser != Normaliser::SpanSoftmax)) {
     return {"No softmax to apply a span to",
@@ -200,154 +207,157 @@ Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
             std::string("A span limits how far back a head attends. ") +
                 (is_decoder ? "Make attention causal." : "Choose the decoder's self-attention.")};
   }
-  if (tap.queries() > kMostPairs / tap.keys()) {
+  if (tap.queries() > kMaxPairs / tap.keys()) {
     return {"Too many tokens for spans", "This view shows up to 2,048 tokens. Use a shorter text."};
   }
   return {};
 }
 
-struct BothMaps {
-  Tensor without, with;  // [L_q, L_k]
+struct SpanMaps {
+  Tensor without_span, with_span;  // [L_q, L_k]
 };
 
-BothMaps both_maps(const ViewInput& input, const SelectedTap& found, const ShownSpan& s) {
-  const AttentionTap& tap = *found.tap;
+SpanMaps span_maps(const ViewInput& input, const SelectedTap& selected, const SpanState& state) {
+  const AttentionTap& tap = *selected.tap;
   const ViewSettings& settings = input.session.view;
   return {cached_for_run(input, tap, head_key("no span", input.trace, settings),
-                         [&] { return attention_without_span(tap, found.head); }),
-          cached_for_span(input, tap, head_key("span", input.trace, settings), s,
-                          [&] { return attention_with_span(tap, found.head, s.span); })};
+                         [&] { return attention_without_span(tap, selected.head); }),
+          cached_for_span(input, tap, head_key("span", input.trace, settings), state,
+                          [&] { return attention_with_span(tap, selected.head, state.span); })};
 }
 
-void draw_both_maps(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMaps& maps) {
+void draw_span_maps(Page& page, const MapPairAt& hits, const SpanState& state,
+                    const SpanMaps& maps) {
   const ViewInput& input = page.input();
   const ViewSettings& settings = input.session.view;
   const std::string colours =
       colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
-  const std::string whose = !s.is_model_span() || !s.as_trained ? "with "
-                            : s.trained                         ? "the model's: "
-                                                                : "untrained: ";
-  draw_maps(page, at.raster,
-            {{{"attention without a span", "without a span", "without"}, maps.without},
-             {{whose + span_text(s), span_text(s), "with"}, maps.with}},
+  const std::string origin = !state.is_model_span() || !state.has_trained_reach ? "with "
+                             : state.is_trained                                 ? "the model's: "
+                                                                                : "untrained: ";
+  draw_maps(page, hits.raster,
+            {{{"attention without a span", "without a span", "without"}, maps.without_span},
+             {{origin + span_text(state), span_text(state), "with"}, maps.with_span}},
             {0, 1, colours}, {"attention weight", "weight"}, -1,
-            input.interaction.pointer ? at(*input.interaction.pointer) : std::optional<Pair>());
+            input.interaction.pointer ? hits(*input.interaction.pointer) : std::optional<Pair>());
 }
 
 struct SpanText {
   std::vector<FlowToken> tokens;
-  Box box{};  // zero height: none
+  Box box{};  // zero height if omitted
   TokenFlow flow{};
 };
 
 SpanText place_span_text(const Page& page, const Box& inside, const AttentionTap& tap,
-                         const ShownSpan& s) {
-  constexpr double kMaxSpanText = 0.16;  // share of the height
-  constexpr double kMinRest = 16;        // em, for the charts
+                         const SpanState& state) {
+  constexpr double kMaxSpanText = 0.16;  // fraction of the height
+  constexpr double kMinChartSpace = 16;  // em
   SpanText text;
-  if (!is_dynamic(s)) return text;
+  if (!is_dynamic(state)) return text;
   const Trace& trace = page.input().trace;
   for (Index i = 0; i < tap.queries(); ++i) {
-    text.tokens.push_back({query_label(trace, tap, i), colour_of_span(s, s.span.at(i))});
+    text.tokens.push_back({query_label(trace, tap, i), colour_of_span(state, state.span.at(i))});
   }
   const double em = page.em();
   const double height = token_flow_height(page, text.tokens, inside.width,
                                           std::max(1.8 * em, kMaxSpanText * inside.height));
-  if (inside.height - height - swatches_height(page) < kMinRest * em) return text;
+  if (inside.height - height - swatches_height(page) < kMinChartSpace * em) return text;
   text.box = {inside.x, inside.y + kLegend * em, inside.width, height};
   return text;
 }
 
-void draw_span_text(Page& page, const ShownSpan& s, SpanText& text, Index pinned) {
+void draw_span_text(Page& page, const SpanState& state, SpanText& text, Index pinned) {
   if (!(text.box.height > 0)) return;
   const auto visible_token = static_cast<std::size_t>(
       std::clamp<Index>(pinned, 0, static_cast<Index>(text.tokens.size()) - 1));
   text.flow = draw_token_flow(page, text.box, text.tokens, visible_token);
-  double least = s.span.at(0), most = least;
-  for (const float z : s.span.z) {
-    least = std::min(least, static_cast<double>(z));
-    most = std::max(most, static_cast<double>(z));
+  double min_z = state.span.at(0), max_z = min_z;
+  for (const float z : state.span.z) {
+    min_z = std::min(min_z, static_cast<double>(z));
+    max_z = std::max(max_z, static_cast<double>(z));
   }
   std::vector<Swatch> swatches;
-  for (const double share : {0.0, 0.5, 1.0}) {
-    const double z = least + share * (most - least);
-    swatches.push_back({colour_of_span(s, z), decimal(z, 1)});
+  for (const double fraction : {0.0, 0.5, 1.0}) {
+    const double z = min_z + fraction * (max_z - min_z);
+    swatches.push_back({colour_of_span(state, z), decimal(z, 1)});
   }
   draw_swatches(page, {text.box.x, text.box.bottom()}, text.box.width,
                 "span of this head at each token", swatches);
 }
 
-// Range of distances to draw: at least the requested one, enlarged to the model's span.
-double drawn_reach(const ViewInput& input, const ShownSpan& s) {
+// Largest distance to draw: the requested one, or more if the model's span is longer.
+double drawn_reach(const ViewInput& input, const SpanState& state) {
   const auto requested = static_cast<double>(view_values(input.session.view, kId).integer("reach"));
-  if (!s.is_model_span() || s.z + s.ramp <= requested) return requested;
-  return std::ceil(1.05 * std::min(s.z + s.ramp, std::max(requested, s.span.most)));
+  if (!state.is_model_span() || state.z + state.ramp <= requested) return requested;
+  return std::ceil(1.05 * std::min(state.z + state.ramp, std::max(requested, state.span.max_span)));
 }
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const AttentionTap& tap = *found.tap;
+  const SelectedTap selected = find_tap(input);
+  if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
+  const AttentionTap& tap = *selected.tap;
   if (const Refusal refusal = refusal_of(input.trace, tap)) return refusal.message(page);
-  const ShownSpan s = shown_span(input, tap, found.head);
-  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap, s)));
-  SpanText text = place_span_text(page, inside, tap, s);
-  Box rest = inside;
+  const SpanState state = shown_span(input, tap, selected.head);
+  const Box inside =
+      page.frame(title_with_head(input), caption(input.trace, describe_picture(input, tap, state)));
+  SpanText text = place_span_text(page, inside, tap, state);
+  Box remaining = inside;
   if (text.box.height > 0) {
-    rest.y += text.box.height + swatches_height(page);
-    rest.height -= text.box.height + swatches_height(page);
+    remaining.y += text.box.height + swatches_height(page);
+    remaining.height -= text.box.height + swatches_height(page);
   }
-  const Parts parts = place_parts(page, rest, tap);
+  const Parts parts = place_parts(page, remaining, tap);
   if (!(parts.curves.width > 0)) return no_space(page);
-  draw_summary(page, inside, tap, found.head, s);
-  draw_span_text(page, s, text, input.session.view.pinned_query);
+  draw_summary(page, inside, tap, selected.head, state);
+  draw_span_text(page, state, text, input.session.view.pinned_query);
   ViewLayout layout;
-  if (is_dynamic(s)) {
+  if (is_dynamic(state)) {
     const Index hovered = input.interaction.pointer ? text.flow.at(*input.interaction.pointer) : -1;
-    const Index marked = hovered >= 0 ? hovered : input.session.view.pinned_query;
-    draw_span_course(page, parts.curves, tap, found.head, s, marked);
+    const Index marked_query = hovered >= 0 ? hovered : input.session.view.pinned_query;
+    draw_span_course(page, parts.curves, tap, selected.head, state, marked_query);
   } else {
     const Chart chart =
-        draw_span_masks(page, parts.curves, tap, found.head, s, drawn_reach(input, s));
+        draw_span_masks(page, parts.curves, tap, selected.head, state, drawn_reach(input, state));
     if (chart.empty()) return no_space(page);
-    add_handles(layout, page.em(), chart, s);
+    add_handles(layout, page.em(), chart, state);
   }
-  if (parts.bars.width > 0) draw_span_bars(page, parts.bars, input, tap, s, layout.handles);
+  if (parts.bars.width > 0) draw_span_bars(page, parts.bars, input, tap, state, layout.handles);
   const bool has_maps = parts.maps.width > 0;
-  const MapPairAt at{parts.maps, has_maps ? 2 : 0};
+  const MapPairAt map_pair_at{parts.maps, has_maps ? 2 : 0};
   layout.hit = [](Point) { return std::optional<Hit>(); };
   if (has_maps) {
-    const BothMaps maps = both_maps(input, found, s);
-    draw_both_maps(page, at, s, maps);
-    layout.hit = hit_test(at, input.session.view, {maps.without, maps.with});
-    set_plot(layout, at, input.interaction.pointer);
+    const SpanMaps maps = span_maps(input, selected, state);
+    draw_span_maps(page, map_pair_at, state, maps);
+    layout.hit = hit_test(map_pair_at, input.session.view, {maps.without_span, maps.with_span});
+    set_plot(layout, map_pair_at, input.interaction.pointer);
   }
   double bottom =
       has_maps ? parts.maps.box.bottom() : std::max(parts.curves.bottom(), parts.bars.bottom());
-  if (!parts.note.empty()) {
+  if (!parts.omitted.empty()) {
     page.faint_text(
-        {inside.x, bottom + kNote / 2 * page.em()},
-        page.ellipsised(parts.note + ": make the window larger", page.small(), inside.width),
+        {inside.x, bottom + kNoteLine / 2 * page.em()},
+        page.ellipsised(parts.omitted + ": make the window larger", page.small(), inside.width),
         page.small());
-    bottom += kNote * page.em();
+    bottom += kNoteLine * page.em();
   }
   layout.list = page.take(bottom);
   return layout;
 }
 
 ViewData data(const ViewInput& input) {
-  const SelectedTap found = require_tap(input);
-  const AttentionTap& tap = *found.tap;
+  const SelectedTap selected = require_tap(input);
+  const AttentionTap& tap = *selected.tap;
   refusal_of(input.trace, tap).throw_if_refused();
-  const ShownSpan s = shown_span(input, tap, found.head);
+  const SpanState state = shown_span(input, tap, selected.head);
   const std::vector<std::string> rows = query_axis(input.trace, tap).labels;
   const std::vector<std::string> columns = key_axis(input.trace, tap).labels;
   ViewData numbers{
-      {{"attention without a span", attention_without_span(tap, found.head), rows, columns},
-       {"attention with a span", attention_with_span(tap, found.head, s.span), rows, columns}}};
+      {{"attention without a span", attention_without_span(tap, selected.head), rows, columns},
+       {"attention with a span", attention_with_span(tap, selected.head, state.span), rows,
+        columns}}};
   const auto reach = view_values(input.session.view, kId).integer("reach");
-  for (ViewData::Matrix& matrix : span_numbers(input, tap, s, reach)) {
+  for (ViewData::Matrix& matrix : span_numbers(input, tap, state, reach)) {
     numbers.matrices.push_back(std::move(matrix));
   }
   return numbers;

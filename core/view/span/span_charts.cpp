@@ -14,21 +14,20 @@
 namespace attnscope {
 namespace {
 
-// Maximum of learned spans, beyond which a head attends to nothing; unlimited for a span that the
-// view applies to other attention.
-double max_span(const ShownSpan& s) {
-  return s.learned ? s.span.most : std::numeric_limits<double>::infinity();
+// Distance beyond which a head attends to nothing: the maximum of learned spans, else infinite.
+double mask_limit(const SpanState& state) {
+  return state.is_learned ? state.span.max_span : std::numeric_limits<double>::infinity();
 }
 
-double mask_at(double z, double ramp, double most, double distance) {
-  return distance > most ? 0 : span_mask(z, ramp, distance);
+double mask_at(double z, double ramp, double limit, double distance) {
+  return distance > limit ? 0 : span_mask(z, ramp, distance);
 }
 
-std::vector<Point> mask_curve(double z, double ramp, double most, double reach) {
-  const double end = std::min(most, reach);
-  const auto m = [&](double x) { return Point{x, span_mask(z, ramp, x)}; };
-  std::vector<Point> curve{m(0), m(std::clamp(z, 0.0, end)), m(std::clamp(z + ramp, 0.0, end)),
-                           m(end)};
+std::vector<Point> mask_curve(double z, double ramp, double limit, double reach) {
+  const double end = std::min(limit, reach);
+  const auto point_at = [&](double x) { return Point{x, span_mask(z, ramp, x)}; };
+  std::vector<Point> curve{point_at(0), point_at(std::clamp(z, 0.0, end)),
+                           point_at(std::clamp(z + ramp, 0.0, end)), point_at(end)};
   if (end < reach) curve.insert(curve.end(), {{end, 0}, {reach, 0}});
   return curve;
 }
@@ -38,22 +37,22 @@ struct Bar {
   double value;
 };
 
-struct HeadAt {
+struct CausalHead {
   const AttentionTap* tap;
-  Index group_head;  // within the tap's group
+  Index group_head;  // index within the tap's group
   Index layer, head;
 };
 
-// weight_by_distance() of each of these heads.  [heads, most keys]
-Tensor weights_by_distance(const std::vector<HeadAt>& heads) {
-  Index most = 1;
-  for (const HeadAt& head : heads) most = std::max(most, head.tap->keys());
-  Tensor all = Tensor::zeros({static_cast<Index>(heads.size()), most});
+// weight_by_distance() of each head; 0 beyond its keys.  [heads, keys of the longest]
+Tensor weights_by_distance(const std::vector<CausalHead>& heads) {
+  Index max_keys = 1;
+  for (const CausalHead& head : heads) max_keys = std::max(max_keys, head.tap->keys());
+  Tensor table = Tensor::zeros({static_cast<Index>(heads.size()), max_keys});
   for (std::size_t n = 0; n < heads.size(); ++n) {
-    const Tensor one = weight_by_distance(*heads[n].tap, heads[n].group_head);
-    std::copy(one.begin(), one.end(), all.data() + static_cast<Index>(n) * most);
+    const Tensor weights = weight_by_distance(*heads[n].tap, heads[n].group_head);
+    std::copy(weights.begin(), weights.end(), table.data() + static_cast<Index>(n) * max_keys);
   }
-  return all;
+  return table;
 }
 
 bool has_span(const AttentionTap& tap) {
@@ -61,55 +60,56 @@ bool has_span(const AttentionTap& tap) {
 }
 
 // Heads with causal attention.
-std::vector<HeadAt> causal_heads(const ViewInput& input) {
-  std::vector<HeadAt> heads;
-  for (const HeadRef& at : input.trace.heads(input.part())) {
+std::vector<CausalHead> causal_heads(const ViewInput& input) {
+  std::vector<CausalHead> heads;
+  for (const HeadRef& ref : input.trace.heads(input.part())) {
     Index group_head = 0;
-    const AttentionTap* tap = input.trace.find(at, &group_head);
-    if (tap->causal && tap->queries() > 0) heads.push_back({tap, group_head, at.layer, at.head});
+    const AttentionTap* tap = input.trace.find(ref, &group_head);
+    if (tap->causal && tap->queries() > 0) heads.push_back({tap, group_head, ref.layer, ref.head});
   }
   return heads;
 }
 
-// A bar for each head: its span, or the share of its weight within the shown span.
-std::vector<Bar> head_bars(const ViewInput& input, const AttentionTap& shown, const ShownSpan& s) {
+// A bar for each head: its span, or the fraction of its weight within the shown span.
+std::vector<Bar> head_bars(const ViewInput& input, const AttentionTap& tap,
+                           const SpanState& state) {
   std::vector<Bar> bars;
-  std::vector<HeadAt> heads = causal_heads(input);
-  if (s.is_model_span()) {
-    std::erase_if(heads, [](const HeadAt& head) { return !has_span(*head.tap); });
-    for (const HeadAt& head : heads) {
+  std::vector<CausalHead> heads = causal_heads(input);
+  if (state.is_model_span()) {
+    std::erase_if(heads, [](const CausalHead& head) { return !has_span(*head.tap); });
+    for (const CausalHead& head : heads) {
       const double z = head_span(*head.tap->result.part, head.group_head).mean();
       bars.push_back({head.layer, head.head, z});
     }
     return bars;
   }
   if (heads.empty()) return bars;
-  const Tensor distances =
-      cached_for_run(input, shown, CacheKey("weights by distance", input.part()),
-                     [&] { return weights_by_distance(heads); });
+  const Tensor distances = cached_for_run(input, tap, CacheKey("weights by distance", input.part()),
+                                          [&] { return weights_by_distance(heads); });
   for (std::size_t n = 0; n < heads.size(); ++n) {
-    const Tensor one = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
-    bars.push_back({heads[n].layer, heads[n].head, share_kept(one, s.span)});
+    const Tensor weights = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
+    bars.push_back({heads[n].layer, heads[n].head, kept_fraction(weights, state.span)});
   }
   return bars;
 }
 
-// z and R of each head (NaN without a span), and the share of weight.
-ViewData::Matrix heads_table(const ViewInput& input, const ShownSpan& s) {
-  const std::vector<HeadAt> heads = causal_heads(input);
+// z, R and remaining weight of each head; NaN without a span.
+ViewData::Matrix heads_table(const ViewInput& input, const SpanState& state) {
+  const std::vector<CausalHead> heads = causal_heads(input);
   ViewData::Matrix matrix{"heads",
                           Tensor({static_cast<Index>(heads.size()), 5}),
                           {},
                           {"layer", "head", "z", "R", "share of weight kept"},
                           {"of"}};
   for (std::size_t n = 0; n < heads.size(); ++n) {
-    const HeadAt& head = heads[n];
-    const bool has_z = !s.is_model_span() || has_span(*head.tap);
-    const HeadSpan span =
-        s.is_model_span() && has_z ? head_span(*head.tap->result.part, head.group_head) : s.span;
+    const CausalHead& head = heads[n];
+    const bool has_z = !state.is_model_span() || has_span(*head.tap);
+    const HeadSpan span = state.is_model_span() && has_z
+                              ? head_span(*head.tap->result.part, head.group_head)
+                              : state.span;
     const double numbers[] = {static_cast<double>(head.layer), static_cast<double>(head.head),
                               has_z ? span.mean() : NAN, has_z ? span.ramp : NAN,
-                              has_z ? share_kept(*head.tap, head.group_head, span) : NAN};
+                              has_z ? kept_fraction(*head.tap, head.group_head, span) : NAN};
     std::transform(std::begin(numbers), std::end(numbers),
                    matrix.values.data() + 5 * static_cast<Index>(n),
                    [](double x) { return static_cast<float>(x); });
@@ -127,32 +127,34 @@ Tensor cached_for_run(const ViewInput& input, const AttentionTap& tap, const Cac
 }
 
 Tensor cached_for_span(const ViewInput& input, const AttentionTap& tap, const CacheKey& key,
-                       const ShownSpan& s, const std::function<Tensor()>& make) {
-  return cached_for_run(input, tap, s.is_model_span() ? key.with("own") : key.with(s.z, s.ramp),
-                        make);
+                       const SpanState& state, const std::function<Tensor()>& make) {
+  return cached_for_run(
+      input, tap, state.is_model_span() ? key.with("own") : key.with(state.z, state.ramp), make);
 }
 
-double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s) {
+double kept_fraction(const ViewInput& input, const AttentionTap& tap, Index head,
+                     const SpanState& state) {
   const ViewSettings& view = input.session.view;
-  if (s.is_model_span()) {
+  if (state.is_model_span()) {
     const CacheKey key = head_key("share kept", input.trace, view);
-    const Tensor share = cached_for_span(input, tap, key, s, [&] {
-      return Tensor::full({1}, static_cast<float>(share_kept(tap, head, s.span)));
+    const Tensor fraction = cached_for_span(input, tap, key, state, [&] {
+      return Tensor::full({1}, static_cast<float>(kept_fraction(tap, head, state.span)));
     });
-    return static_cast<double>(share[0]);
+    return static_cast<double>(fraction[0]);
   }
-  return share_kept(cached_for_run(input, tap, head_key("weight by distance", input.trace, view),
-                                   [&] { return weight_by_distance(tap, head); }),
-                    s.span);
+  return kept_fraction(cached_for_run(input, tap, head_key("weight by distance", input.trace, view),
+                                      [&] { return weight_by_distance(tap, head); }),
+                       state.span);
 }
 
-Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const ShownSpan& s) {
-  if (!s.is_model_span()) return theme.accent;
+Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head,
+                   const SpanState& state) {
+  if (!state.is_model_span()) return theme.accent;
   return head_colour(tap.heads[static_cast<std::size_t>(head)]);
 }
 
 Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index head,
-                      const ShownSpan& s, double reach) {
+                      const SpanState& state, double reach) {
   const double em = page.em();
   const Chart chart = place_chart(
       page, box,
@@ -161,28 +163,28 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
   if (chart.empty()) return chart;
   draw_chart(page, chart);
   const Part& part = *tap.result.part;
-  const double most = max_span(s);
-  if (s.learned) {
-    for (Index a = 0; a < part.heads; ++a) {
-      draw_curve(page, chart, mask_curve(head_span(part, a).mean(), part.span_ramp, most, reach),
-                 head_colour(tap.heads[static_cast<std::size_t>(a)]), 1.5);
+  const double limit = mask_limit(state);
+  if (state.is_learned) {
+    for (Index n = 0; n < part.heads; ++n) {
+      draw_curve(page, chart, mask_curve(head_span(part, n).mean(), part.span_ramp, limit, reach),
+                 head_colour(tap.heads[static_cast<std::size_t>(n)]), 1.5);
     }
   }
-  draw_curve(page, chart, mask_curve(s.z, s.ramp, most, reach),
-             span_colour(page.theme(), tap, head, s), 3.5);
+  draw_curve(page, chart, mask_curve(state.z, state.ramp, limit, reach),
+             span_colour(page.theme(), tap, head, state), 3.5);
   page.add(Clip{chart.plot});
-  const auto knob = [&](double x, double y) {
+  const auto draw_knob = [&](double x, double y) {
     if (x < 0 || x > reach) return;
     page.add(disc({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().background));
     page.add(circle({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().accent, 2));
   };
-  knob(s.z, 1);
-  knob(s.z + s.ramp, 0);
+  draw_knob(state.z, 1);
+  draw_knob(state.z + state.ramp, 0);
   page.add(Clip{});
   if (const std::optional<Point>& p = page.input().interaction.pointer;
       p && chart.plot.contains(*p)) {
-    const double x = std::round(chart.value_x(p->x)), m = mask_at(s.z, s.ramp, most, x);
-    draw_value(page, chart, {x, m}, "distance " + fixed(x, 0) + ": " + brief(m));
+    const double x = std::round(chart.value_x(p->x)), mask = mask_at(state.z, state.ramp, limit, x);
+    draw_value(page, chart, {x, mask}, "distance " + fixed(x, 0) + ": " + brief(mask));
   }
   return chart;
 }
@@ -199,17 +201,17 @@ Box draw_text_end(Page& page, const Chart& chart, const std::vector<Bar>& bars, 
   page.add(FilledBox{{chart.plot.x, chart.plot.y, chart.plot.width, y - chart.plot.y},
                      translucent(page.theme().background, 0.6)});
   page.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, page.theme().accent, 1.5});
-  const std::string end_words = "end of this text";
+  const std::string end_text = "end of this text";
   const std::string count = beyond == 0 ? "none" : std::to_string(beyond);
-  const std::string cut_words =
-      end_words + ": cuts off " + count + " of " + std::to_string(bars.size()) + " spans";
+  const std::string cut_text =
+      end_text + ": cuts off " + count + " of " + std::to_string(bars.size()) + " spans";
   const double size = page.small(), max_width = chart.plot.width - 0.6 * page.em();
-  const bool above = y - chart.plot.y > 1.6 * page.em();
-  const Point at{chart.plot.right() - 0.3 * page.em(), y + (above ? -0.8 : 0.8) * page.em()};
-  const std::string label = page.fitting({cut_words, end_words, "text"}, size, max_width);
-  page.text(at, label, size, Align::End);
+  const bool is_above = y - chart.plot.y > 1.6 * page.em();
+  const Point anchor{chart.plot.right() - 0.3 * page.em(), y + (is_above ? -0.8 : 0.8) * page.em()};
+  const std::string label = page.fitting({cut_text, end_text, "text"}, size, max_width);
+  page.text(anchor, label, size, Align::End);
   const double width = page.width_of(label, size);
-  return {at.x - width, at.y - 0.6 * size, width, 1.2 * size};
+  return {anchor.x - width, anchor.y - 0.6 * size, width, 1.2 * size};
 }
 
 // Writes z above a bar if it is wide enough and the text does not overlap `label`.
@@ -227,138 +229,138 @@ void draw_bar_number(Page& page, const Chart& chart, double x, double value, con
 }  // namespace
 
 void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
-                    const ShownSpan& s, std::vector<Handle>& handles) {
-  const std::vector<Bar> bars = head_bars(input, tap, s);
-  const bool spans = s.is_model_span();
-  double most = spans ? s.span.most : 1;
-  for (const Bar& bar : bars) most = std::max(most, bar.value);
-  ChartAxis up{
-      .least = 0,
-      .most = 1.05 * most,
-      .titles = {spans ? "span z, of at most " + brief(s.span.most) : "share of weight kept",
-                 spans ? "z" : "kept"}};
+                    const SpanState& state, std::vector<Handle>& handles) {
+  const std::vector<Bar> bars = head_bars(input, tap, state);
+  const bool shows_spans = state.is_model_span();
+  double max_value = shows_spans ? state.span.max_span : 1;
+  for (const Bar& bar : bars) max_value = std::max(max_value, bar.value);
+  ChartAxis y_axis{.least = 0,
+                   .most = 1.05 * max_value,
+                   .titles = {shows_spans ? "span z, of at most " + brief(state.span.max_span)
+                                          : "share of weight kept",
+                              shows_spans ? "z" : "kept"}};
   // Layers are separated by the width of a bar.
-  const auto x_of = [](std::size_t n, Index layer) {
+  const auto bar_x = [](std::size_t n, Index layer) {
     return static_cast<double>(n) + static_cast<double>(layer);
   };
-  const double right = bars.empty() ? 1 : x_of(bars.size() - 1, bars.back().layer) + 1;
-  ChartAxis across{
+  const double right = bars.empty() ? 1 : bar_x(bars.size() - 1, bars.back().layer) + 1;
+  ChartAxis x_axis{
       .least = -0.75, .most = right - 0.25, .titles = {"layer; one bar per head", "layer"}};
   for (std::size_t n = 0; n < bars.size();) {
     std::size_t end = n;
     while (end < bars.size() && bars[end].layer == bars[n].layer) ++end;
-    across.names.emplace_back((x_of(n, bars[n].layer) + x_of(end - 1, bars[n].layer)) / 2,
+    x_axis.names.emplace_back((bar_x(n, bars[n].layer) + bar_x(end - 1, bars[n].layer)) / 2,
                               std::to_string(bars[n].layer));
     n = end;
   }
-  const Chart chart = place_chart(page, box, std::move(across), std::move(up));
+  const Chart chart = place_chart(page, box, std::move(x_axis), std::move(y_axis));
   if (chart.empty()) return;
   draw_chart(page, chart);
   const ViewSettings& settings = input.session.view;
   for (std::size_t n = 0; n < bars.size(); ++n) {
     const Bar& bar = bars[n];
-    const bool marked = bar.layer == settings.layer && bar.head == settings.head;
-    draw_bar(page, chart, x_of(n, bar.layer), 0.8, bar.value,
-             marked ? page.theme().text : translucent(head_colour(bar.head), 0.8));
-    const double x = chart.at_x(x_of(n, bar.layer)), half = (chart.at_x(0.5) - chart.at_x(0));
+    const bool is_selected = bar.layer == settings.layer && bar.head == settings.head;
+    draw_bar(page, chart, bar_x(n, bar.layer), 0.8, bar.value,
+             is_selected ? page.theme().text : translucent(head_colour(bar.head), 0.8));
+    const double x = chart.at_x(bar_x(n, bar.layer)), half = (chart.at_x(0.5) - chart.at_x(0));
     handles.push_back({.area = {x - half, chart.plot.y, 2 * half, chart.plot.height},
                        .help = "Show this head.",
-                       .click = [layer = bar.layer, head = bar.head](Session& e) {
-                         e.view.layer = layer;
-                         e.view.head = head;
+                       .click = [layer = bar.layer, head = bar.head](Session& session) {
+                         session.view.layer = layer;
+                         session.view.head = head;
                        }});
   }
-  if (spans) {
+  if (shows_spans) {
     const Box label = draw_text_end(page, chart, bars, tap.queries());
     for (std::size_t n = 0; n < bars.size(); ++n) {
-      draw_bar_number(page, chart, x_of(n, bars[n].layer), bars[n].value, label);
+      draw_bar_number(page, chart, bar_x(n, bars[n].layer), bars[n].value, label);
     }
   }
   const std::optional<Point>& p = input.interaction.pointer;
   for (std::size_t n = 0; p && chart.plot.contains(*p) && n < bars.size(); ++n) {
-    const double x = x_of(n, bars[n].layer);
+    const double x = bar_x(n, bars[n].layer);
     if (std::abs(chart.value_x(p->x) - x) > 0.5) continue;
     draw_value(page, chart, {x, bars[n].value},
                "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
-                   (spans ? ": span " + decimal(bars[n].value, 1) + " tokens"
-                          : ": keeps " + percent(bars[n].value) + " of its weight"));
+                   (shows_spans ? ": span " + decimal(bars[n].value, 1) + " tokens"
+                                : ": keeps " + percent(bars[n].value) + " of its weight"));
   }
 }
 
-bool is_dynamic(const ShownSpan& s) {
-  return s.is_model_span() && s.span.z.rank() > 1;
+bool is_dynamic(const SpanState& state) {
+  return state.is_model_span() && state.span.z.rank() > 1;
 }
 
-Colour colour_of_span(const ShownSpan& s, double z) {
-  const auto [least, most] = std::minmax_element(s.span.z.begin(), s.span.z.end());
-  const double from = static_cast<double>(*least), range = static_cast<double>(*most) - from;
-  constexpr double kMin = 0.08, kMost = 0.95;  // of the map
-  const double share = range > 0 ? std::clamp((z - from) / range, 0.0, 1.0) : 0.5;
-  return colour_map("viridis").at(kMin + (kMost - kMin) * share);
+Colour colour_of_span(const SpanState& state, double z) {
+  const auto [shortest, longest] = std::minmax_element(state.span.z.begin(), state.span.z.end());
+  const double low = static_cast<double>(*shortest), range = static_cast<double>(*longest) - low;
+  constexpr double kMinColour = 0.08, kMaxColour = 0.95;  // range of the colour map
+  const double fraction = range > 0 ? std::clamp((z - low) / range, 0.0, 1.0) : 0.5;
+  return colour_map("viridis").at(kMinColour + (kMaxColour - kMinColour) * fraction);
 }
 
 void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index head,
-                      const ShownSpan& s, Index marked) {
+                      const SpanState& state, Index marked_query) {
   const Part& part = *tap.result.part;
-  double most = 1;
+  double max_z = 1;
   std::vector<std::vector<Point>> curves;
-  for (Index a = 0; a < part.heads; ++a) {
-    const HeadSpan span = head_span(part, a);
+  for (Index n = 0; n < part.heads; ++n) {
+    const HeadSpan span = head_span(part, n);
     std::vector<Point>& curve = curves.emplace_back();
     for (Index i = 0; i < tap.queries(); ++i) {
       curve.push_back({static_cast<double>(i), span.at(i)});
-      most = std::max(most, span.at(i));
+      max_z = std::max(max_z, span.at(i));
     }
   }
   const double last = std::max(1.0, static_cast<double>(tap.queries() - 1));
   const Chart chart = place_chart(
       page, box, {.least = 0, .most = last, .titles = {"token", "token"}, .whole = true},
-      {.least = 0, .most = 1.06 * most, .titles = {"span z of each token", "z"}});
+      {.least = 0, .most = 1.06 * max_z, .titles = {"span z of each token", "z"}});
   if (chart.empty()) return;
   draw_chart(page, chart);
-  for (Index a = 0; a < part.heads; ++a) {
-    if (a == head) continue;
-    draw_curve(page, chart, curves[static_cast<std::size_t>(a)],
-               translucent(head_colour(tap.heads[static_cast<std::size_t>(a)]), 0.5), 1.2);
+  for (Index n = 0; n < part.heads; ++n) {
+    if (n == head) continue;
+    draw_curve(page, chart, curves[static_cast<std::size_t>(n)],
+               translucent(head_colour(tap.heads[static_cast<std::size_t>(n)]), 0.5), 1.2);
   }
   draw_curve(page, chart, curves[static_cast<std::size_t>(head)],
              head_colour(tap.heads[static_cast<std::size_t>(head)]), 3);
   const std::optional<Point>& p = page.input().interaction.pointer;
-  if (p && chart.plot.contains(*p)) marked = std::lround(chart.value_x(p->x));
-  if (marked < 0 || marked >= tap.queries()) return;
-  const double z = s.span.at(marked);
-  draw_value(page, chart, {static_cast<double>(marked), z},
-             "token " + std::to_string(marked) + ": span " + decimal(z, 1) + " tokens");
+  if (p && chart.plot.contains(*p)) marked_query = std::lround(chart.value_x(p->x));
+  if (marked_query < 0 || marked_query >= tap.queries()) return;
+  const double z = state.span.at(marked_query);
+  draw_value(page, chart, {static_cast<double>(marked_query), z},
+             "token " + std::to_string(marked_query) + ": span " + decimal(z, 1) + " tokens");
 }
 
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
-                                           const ShownSpan& s, Index reach) {
+                                           const SpanState& state, Index reach) {
   const Part& part = *tap.result.part;
   ViewData::Matrix masks{"mask by distance", {}, {}, {}, {"span"}};
-  std::vector<std::pair<double, double>> spans{{s.z, s.ramp}};  // z, R
+  std::vector<std::pair<double, double>> spans{{state.z, state.ramp}};  // z, R
   masks.rows.emplace_back("shown");
-  for (Index a = 0; s.learned && a < part.heads; ++a) {
-    spans.emplace_back(head_span(part, a).mean(), part.span_ramp);
-    masks.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
+  for (Index h = 0; state.is_learned && h < part.heads; ++h) {
+    spans.emplace_back(head_span(part, h).mean(), part.span_ramp);
+    masks.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(h)]));
   }
   masks.values = Tensor({static_cast<Index>(spans.size()), reach + 1});
   for (Index x = 0; x <= reach; ++x) masks.columns.push_back(std::to_string(x));
   for (std::size_t n = 0; n < spans.size(); ++n) {
     for (Index x = 0; x <= reach; ++x) {
       masks.values(static_cast<Index>(n), x) = static_cast<float>(
-          mask_at(spans[n].first, spans[n].second, max_span(s), static_cast<double>(x)));
+          mask_at(spans[n].first, spans[n].second, mask_limit(state), static_cast<double>(x)));
     }
   }
-  std::vector<ViewData::Matrix> matrices{std::move(masks), heads_table(input, s)};
-  if (!is_dynamic(s)) return matrices;
+  std::vector<ViewData::Matrix> matrices{std::move(masks), heads_table(input, state)};
+  if (!is_dynamic(state)) return matrices;
   ViewData::Matrix by_token{"z by token", Tensor({part.heads, tap.queries()}), {}, {}, {}};
   for (const TraceToken& token : input.trace.tokens) by_token.columns.push_back(token.label);
   if (static_cast<Index>(by_token.columns.size()) != tap.queries()) by_token.columns.clear();
-  for (Index a = 0; a < part.heads; ++a) {
-    const HeadSpan span = head_span(part, a);
-    by_token.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
+  for (Index h = 0; h < part.heads; ++h) {
+    const HeadSpan span = head_span(part, h);
+    by_token.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(h)]));
     for (Index i = 0; i < tap.queries(); ++i) {
-      by_token.values(a, i) = static_cast<float>(span.at(i));
+      by_token.values(h, i) = static_cast<float>(span.at(i));
     }
   }
   matrices.push_back(std::move(by_token));

@@ -9,15 +9,15 @@
 
 namespace attnscope {
 
-// The shown span and its origin.
-struct ShownSpan {
-  double z = 0, ramp = 1;  // mean for dynamic spans
-  HeadSpan span;           // the same with z by query
-  bool learned = false;    // the heads have learned spans
-  bool trained = false;    // the learned spans are those of the checkpoint
-  bool as_trained = true;  // so are ramp and maximum span
-  bool changed = false;    // the view's settings override the span
-  bool is_model_span() const { return learned && !changed; }
+// The span that the view shows, and its origin.
+struct SpanState {
+  double z = 0, ramp = 1;         // z: mean over queries if the span is dynamic
+  HeadSpan span;                  // the same with z by query
+  bool is_learned = false;        // the heads have learned spans
+  bool is_trained = false;        // the learned spans are those of the checkpoint
+  bool has_trained_reach = true;  // ramp and maximum span are those of the checkpoint
+  bool is_changed = false;        // the view's settings override the span
+  bool is_model_span() const { return is_learned && !is_changed; }
 };
 
 // Result of `make`, cached for the run.
@@ -25,34 +25,35 @@ Tensor cached_for_run(const ViewInput& input, const AttentionTap& tap, const Cac
                       const std::function<Tensor()>& make);
 // Result of `make`, cached for the run and the span.
 Tensor cached_for_span(const ViewInput& input, const AttentionTap& tap, const CacheKey& key,
-                       const ShownSpan& s, const std::function<Tensor()>& make);
+                       const SpanState& state, const std::function<Tensor()>& make);
 
-// Share of the head's weight that remains within the span.
-double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s);
+// Fraction of the head's weight that remains within the span.
+double kept_fraction(const ViewInput& input, const AttentionTap& tap, Index head,
+                     const SpanState& state);
 
 // Colour of the head for a span of the model, else the accent colour.
-Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const ShownSpan& s);
+Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const SpanState& state);
 // Draws the mask by distance up to `reach` with draggable corners, and the masks of other heads.
 // Returns an empty chart if there is no space.
 Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index head,
-                      const ShownSpan& s, double reach);
-// Draws a bar for each head of each layer: its span within the maximum and the text length, or the
-// share of its weight within the shown span. A click selects the head.
+                      const SpanState& state, double reach);
+// Draws a bar for each head of each layer: its span, or the fraction of its weight within the shown
+// span. A click selects the head.
 void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
-                    const ShownSpan& s, std::vector<Handle>& handles);
+                    const SpanState& state, std::vector<Handle>& handles);
 
 // True if each query has its own span.
-bool is_dynamic(const ShownSpan& s);
-// Draws dynamic spans by token: those of the shown head, and behind it those of its group.
-// `marked`: hovered query, or -1.
+bool is_dynamic(const SpanState& state);
+// Draws dynamic spans by token: those of the selected head in front of those of its group.
+// `marked_query`: hovered or pinned, or -1.
 void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index head,
-                      const ShownSpan& s, Index marked);
-// Colour of a z, from the shortest to the longest of the shown head.
-Colour colour_of_span(const ShownSpan& s, double z);
+                      const SpanState& state, Index marked_query);
+// Colour of z on a scale from the shortest to the longest span of the shown head.
+Colour colour_of_span(const SpanState& state, double z);
 
-// Exported numbers: m_z by distance of the shown and the heads' spans; z, R and share of weight by
-// head (NaN for heads without span); for dynamic spans z by head and token.
+// Exported tables: m_z by distance, for the shown span and each learned one; z, R and remaining
+// weight by head (NaN without a span); z by head and token if spans are dynamic.
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
-                                           const ShownSpan& s, Index reach);
+                                           const SpanState& state, Index reach);
 
 }  // namespace attnscope

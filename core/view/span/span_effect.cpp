@@ -9,48 +9,48 @@
 namespace attnscope {
 namespace {
 
-constexpr double kFarthest = 1 << 30;  // beyond any position
+constexpr double kUnlimited = 1 << 30;  // larger than any distance
 
 bool has_spans(const Part& part) {
   return part.normaliser == Normaliser::SpanSoftmax;
 }
 
-// Keys up to the query's position, at most `most` before it, instead of the pattern of the span.
-// Positions are ascending.
-Pattern keys_before(const Part& one, double most) {
-  const auto farthest = static_cast<Index>(std::min(most, kFarthest));
-  PatternBuilder rows(1, one.queries(), one.keys(), {"span"});
-  for (Index i = 0; i < one.queries(); ++i) {
-    const Index at = one.pos_q.empty() ? i : one.pos_q[static_cast<std::size_t>(i)];
-    const auto first_from = [&](Index position) -> Index {
-      if (one.pos_k.empty()) return position;
-      return std::lower_bound(one.pos_k.begin(), one.pos_k.end(), position) - one.pos_k.begin();
+// Keys up to the query's position and at most `max_distance` before it. Requires ascending
+// positions.
+Pattern keys_before(const Part& part, double max_distance) {
+  const auto max_offset = static_cast<Index>(std::min(max_distance, kUnlimited));
+  PatternBuilder builder(1, part.queries(), part.keys(), {"span"});
+  for (Index i = 0; i < part.queries(); ++i) {
+    const Index query_position = part.pos_q.empty() ? i : part.pos_q[static_cast<std::size_t>(i)];
+    const auto first_key_from = [&](Index position) -> Index {
+      if (part.pos_k.empty()) return position;
+      return std::lower_bound(part.pos_k.begin(), part.pos_k.end(), position) - part.pos_k.begin();
     };
-    rows.add(0, first_from(at - farthest), first_from(at + 1));
-    rows.next_row();
+    builder.add(0, first_key_from(query_position - max_offset), first_key_from(query_position + 1));
+    builder.next_row();
   }
-  return rows.finish();
+  return builder.finish();
 }
 
-// The head with a plain softmax instead of its span, over keys up to this distance.
-Part without_span(const Part& part, Index head, double most) {
-  Part one = single_head(part, head);
-  if (!has_spans(part)) return one;
-  one.normaliser = Normaliser::Softmax;
-  one.span = {};
-  one.pattern = std::make_shared<const Pattern>(keys_before(one, most));
-  return one;
+// The head with a softmax over the keys up to `max_distance` in place of its span.
+Part without_span(const Part& part, Index head, double max_distance) {
+  Part head_part = single_head(part, head);
+  if (!has_spans(part)) return head_part;
+  head_part.normaliser = Normaliser::Softmax;
+  head_part.span = {};
+  head_part.pattern = std::make_shared<const Pattern>(keys_before(head_part, max_distance));
+  return head_part;
 }
 
-Tensor attention_of(const Part& one) {
-  Wanted wanted;
+Tensor computed_attention(const Part& part) {
+  ResultRequest wanted;
   wanted.output = false;
   wanted.attention = true;
-  return cpu_backend().run(one, wanted).attention.reshaped({one.queries(), one.keys()});
+  return cpu_backend().run(part, wanted).attention.reshaped({part.queries(), part.keys()});
 }
 
 double mask(const HeadSpan& span, double z, double distance) {
-  return distance > span.most ? 0 : span_mask(z, span.ramp, distance);
+  return distance > span.max_span ? 0 : span_mask(z, span.ramp, distance);
 }
 
 }  // namespace
@@ -61,12 +61,12 @@ double HeadSpan::at(Index query) const {
 
 double HeadSpan::mean() const {
   double sum = 0;
-  for (const float each : z) sum += static_cast<double>(each);
+  for (const float value : z) sum += static_cast<double>(value);
   return sum / static_cast<double>(z.size());
 }
 
-HeadSpan fixed_span(double z, double ramp, double most) {
-  return {Tensor::full({1}, static_cast<float>(z)), ramp, most};
+HeadSpan fixed_span(double z, double ramp, double max_span) {
+  return {Tensor::full({1}, static_cast<float>(z)), ramp, max_span};
 }
 
 HeadSpan head_span(const Part& part, Index head) {
@@ -76,16 +76,16 @@ HeadSpan head_span(const Part& part, Index head) {
 Tensor attention_without_span(const AttentionTap& tap, Index head) {
   const Part* part = tap.result.part.get();
   if (part == nullptr || !has_spans(*part)) return tap.attention(head);
-  return attention_of(without_span(*part, head, kFarthest));
+  return computed_attention(without_span(*part, head, kUnlimited));
 }
 
 Tensor attention_with_span(const AttentionTap& tap, Index head, const HeadSpan& span) {
-  Part one = without_span(*tap.result.part, head, span.most);
-  one.normaliser = Normaliser::SpanSoftmax;
-  one.span = span.z;
-  one.span_ramp = span.ramp;
-  one.max_span = span.most;
-  return attention_of(one);
+  Part head_part = without_span(*tap.result.part, head, span.max_span);
+  head_part.normaliser = Normaliser::SpanSoftmax;
+  head_part.span = span.z;
+  head_part.span_ramp = span.ramp;
+  head_part.max_span = span.max_span;
+  return computed_attention(head_part);
 }
 
 Tensor weight_by_distance(const AttentionTap& tap, Index head) {
@@ -94,14 +94,15 @@ Tensor weight_by_distance(const AttentionTap& tap, Index head) {
   std::vector<double> sum(static_cast<std::size_t>(keys));
   Index rows = 0;
   for (Index i = 0; i < weights.dim(0); ++i) {
-    const Index at = query_position(tap, i);
+    const Index position = query_position(tap, i);
     double total = 0;
-    for (Index c = 0; c < keys; ++c) total += static_cast<double>(weights(i, c));
+    for (Index key = 0; key < keys; ++key) total += static_cast<double>(weights(i, key));
     if (!(total > 0)) continue;
     ++rows;
-    for (Index c = 0; c < keys; ++c) {
-      const Index distance = std::clamp<Index>(at - key_position(tap, head, c), 0, keys - 1);
-      sum[static_cast<std::size_t>(distance)] += static_cast<double>(weights(i, c)) / total;
+    for (Index key = 0; key < keys; ++key) {
+      const Index distance =
+          std::clamp<Index>(position - key_position(tap, head, key), 0, keys - 1);
+      sum[static_cast<std::size_t>(distance)] += static_cast<double>(weights(i, key)) / total;
     }
   }
   Tensor mean = Tensor::zeros({keys});
@@ -111,7 +112,7 @@ Tensor weight_by_distance(const AttentionTap& tap, Index head) {
   return mean;
 }
 
-double share_kept(const Tensor& by_distance, const HeadSpan& span) {
+double kept_fraction(const Tensor& by_distance, const HeadSpan& span) {
   double kept = 0;
   for (Index d = 0; d < by_distance.size(); ++d) {
     kept += mask(span, span.at(0), static_cast<double>(d)) * static_cast<double>(by_distance[d]);
@@ -119,16 +120,16 @@ double share_kept(const Tensor& by_distance, const HeadSpan& span) {
   return kept;
 }
 
-double share_kept(const AttentionTap& tap, Index head, const HeadSpan& span) {
+double kept_fraction(const AttentionTap& tap, Index head, const HeadSpan& span) {
   const Tensor weights = attention_without_span(tap, head);
   double sum = 0;
   Index rows = 0;
   for (Index i = 0; i < weights.dim(0); ++i) {
-    const Index at = query_position(tap, i);
+    const Index position = query_position(tap, i);
     double kept = 0, total = 0;
-    for (Index c = 0; c < weights.dim(1); ++c) {
-      const auto weight = static_cast<double>(weights(i, c));
-      const auto distance = static_cast<double>(at - key_position(tap, head, c));
+    for (Index key = 0; key < weights.dim(1); ++key) {
+      const auto weight = static_cast<double>(weights(i, key));
+      const auto distance = static_cast<double>(position - key_position(tap, head, key));
       total += weight;
       kept += weight * mask(span, span.at(i), distance);
     }

@@ -7,25 +7,24 @@ namespace attnscope {
 
 // Span of a head: parameters of the mask m_z.
 struct HeadSpan {
-  Tensor z;  // [1], or [1, L_q] if dynamic
-  double ramp = 1, most = 0;
-  double at(Index query) const;  // z of a query
-  double mean() const;           // z, or its mean over queries
+  Tensor z;                       // [1], or [1, L_q] if dynamic
+  double ramp = 1, max_span = 0;  // distances beyond max_span are masked
+  double at(Index query) const;   // z of a query
+  double mean() const;            // z, or its mean over queries
 };
-HeadSpan fixed_span(double z, double ramp, double most);
-HeadSpan head_span(const Part& part, Index head);  // of a part with spans
+HeadSpan fixed_span(double z, double ramp, double max_span);
+HeadSpan head_span(const Part& part, Index head);  // `part` must have spans
 
 // Attention of a head without its span: the softmax of its scores.  [L_q, L_k]
 Tensor attention_without_span(const AttentionTap& tap, Index head);
 // Attention with this span, computed by the CPU kernels. Requires a softmax.  [L_q, L_k]
 Tensor attention_with_span(const AttentionTap& tap, Index head, const HeadSpan& span);
 
-// Weight of a head by distance, without a span, as the mean over queries. [L_k] Distances are
-// clamped to [0, L_k - 1].
+// Weight of a head without its span by distance, clamped to [0, L_k - 1]; mean over queries.  [L_k]
 Tensor weight_by_distance(const AttentionTap& tap, Index head);
-// Share of the weight that remains within a span with constant z; 1 if all of it is nearer.
-double share_kept(const Tensor& by_distance, const HeadSpan& span);
+// Fraction of weight_by_distance() that remains within a span with constant z.
+double kept_fraction(const Tensor& by_distance, const HeadSpan& span);
 // The same for dynamic spans.
-double share_kept(const AttentionTap& tap, Index head, const HeadSpan& span);
+double kept_fraction(const AttentionTap& tap, Index head, const HeadSpan& span);
 
 }  // namespace attnscope

@@ -22,15 +22,15 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMaxFlow = 0.2;                            // share of the height, for the text
+constexpr double kMaxFlow = 0.2;                            // of the text: fraction of the height
 constexpr double kMinFlow = 1.8;                            // em: one line
-constexpr double kLargestRow = 1.9;                         // em
-constexpr double kLargestColumn = 6;                        // em
-constexpr double kBars = 9;                                 // em, for the ponder cost
+constexpr double kMaxRow = 1.9;                             // em
+constexpr double kMaxColumn = 6;                            // em
+constexpr double kBars = 9;                                 // em: width of the ponder cost
 constexpr double kMinBars = 4;                              // em
-constexpr double kMinBeside = 30;                           // em: narrower pictures have no bars
+constexpr double kMinWideWidth = 30;                        // em: narrower pictures have no bars
 constexpr double kMinPlot = 4;                              // em
-constexpr double kLine = 1.5;                               // em, of a line of text
+constexpr double kLine = 1.5;                               // em: line of text
 constexpr double kNumberHeight = 1.05, kNumberWidth = 2.6;  // em: minimum cell size for numbers
 
 Refusal refusal_of(const Trace& trace) {
@@ -52,13 +52,13 @@ std::string objection(const Trace& trace) {
   return refusal_of(trace).sentence();
 }
 
-class Steps {
+class StepsLayout {
  public:
-  Steps(const ViewInput& input, Page& page, const HaltingRecord& record)
+  StepsLayout(const ViewInput& input, Page& page, const HaltingRecord& record)
       : input_(input), page_(page), trace_(input.trace), record_(record) {}
 
   ViewLayout lay_out(const Box& inside) {
-    if (!place_parts(inside)) return no_space(page_);
+    if (!place_panels(inside)) return no_space(page_);
     draw_summary();
     draw_text();
     draw_cells();
@@ -67,7 +67,7 @@ class Steps {
     return finish();
   }
 
-  static std::string about() {
+  static std::string describe_picture() {
     return "Steps of the model's layers for each token (adaptive computation time). Each cell is "
            "the probability of halting after that step; a token halts at the outlined cell, when "
            "its probabilities sum to 1 within ε, and later steps keep its state. The remainder R "
@@ -82,18 +82,18 @@ class Steps {
     return trace_.tokens[static_cast<std::size_t>(i)].label;
   }
 
-  Colour colour_of(Index steps) const {
+  Colour step_colour(Index steps) const {
     constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: few steps are bright
-    const double share = record_.max_steps > 1 ? static_cast<double>(steps - 1) /
-                                                     static_cast<double>(record_.max_steps - 1)
-                                               : 0;
-    return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
+    const double fraction = record_.max_steps > 1 ? static_cast<double>(steps - 1) /
+                                                        static_cast<double>(record_.max_steps - 1)
+                                                  : 0;
+    return colour_map("viridis").at(kFirst + fraction * (kLast - kFirst));
   }
 
-  bool place_parts(const Box& inside) {
+  bool place_panels(const Box& inside) {
     flow_height_ = token_flow_height(page_, flow_tokens(), inside.width,
                                      std::max(kMinFlow * em(), kMaxFlow * inside.height));
-    const double above = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
+    const double header_height = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
     MatrixPlot& grid = matrix_;
     grid.scale = input_.canvas.scale;
     for (const TraceToken& token : trace_.tokens) grid.rows.labels.push_back(token.label);
@@ -102,39 +102,40 @@ class Steps {
     for (Index t = 1; t <= record_.max_steps; ++t) grid.columns.labels.push_back(std::to_string(t));
     grid.rows = measured(page_, std::move(grid.rows));
     grid.columns = measured(page_, std::move(grid.columns));
-    const double most = std::min(10 * em(), 0.25 * std::min(inside.width, inside.height));
-    const double bar = colour_bar_width(page_);
-    bars_ = std::min(kBars * em(), 0.3 * inside.width);
-    if (bars_ < kMinBars * em() || inside.width < kMinBeside * em()) bars_ = 0;
-    const double space = inside.height - above - kLine * em();
+    const double depth = std::min(10 * em(), 0.25 * std::min(inside.width, inside.height));
+    const double colour_bar = colour_bar_width(page_);
+    bars_width_ = std::min(kBars * em(), 0.3 * inside.width);
+    if (bars_width_ < kMinBars * em() || inside.width < kMinWideWidth * em()) bars_width_ = 0;
+    const double space = inside.height - header_height - kLine * em();
     const ViewSettings& view = input_.session.view;
     const auto step_count = static_cast<double>(record_.max_steps);
     set_visible(grid, {view.row, 0, view.height, view.height > 0 ? step_count : 0});
-    const auto plot = [&](const AxisDepths& depths) {
-      const double width = inside.width - depths.left - bar - bars_ - 1.5 * em();
-      return PlotSize{std::clamp(width, 0.0, step_count * kLargestColumn * em()),
-                      std::clamp(space - depths.top, 0.0, grid.height * kLargestRow * em())};
+    const auto plot_size = [&](const AxisDepths& depths) {
+      const double width = inside.width - depths.left - colour_bar - bars_width_ - 1.5 * em();
+      return PlotSize{std::clamp(width, 0.0, step_count * kMaxColumn * em()),
+                      std::clamp(space - depths.top, 0.0, grid.height * kMaxRow * em())};
     };
-    const AxisDepths depths = settled_depths(page_, grid.rows, grid.columns, {most, most}, plot);
-    const PlotSize size = plot(depths);
+    const AxisDepths depths =
+        settled_depths(page_, grid.rows, grid.columns, {depth, depth}, plot_size);
+    const PlotSize size = plot_size(depths);
     grid.left = depths.left;
     grid.top = depths.top;
-    const double least = std::min(kMinPlot, 1.2 * grid.height) * em();
-    if (size.width < kMinPlot * em() || size.height < least) return false;
-    const double y =
-        inside.y + page_.top_margin(inside.height, above + grid.top + size.height + kLine * em());
-    text_ = {inside.x, y, inside.width, above};
-    const double width = grid.left + size.width + 1.5 * em() + bars_ + bar;
-    grid.plot = {inside.x + (inside.width - width) / 2 + grid.left, y + above + grid.top,
+    const double min_height = std::min(kMinPlot, 1.2 * grid.height) * em();
+    if (size.width < kMinPlot * em() || size.height < min_height) return false;
+    const double y = inside.y + page_.top_margin(inside.height, header_height + grid.top +
+                                                                    size.height + kLine * em());
+    header_ = {inside.x, y, inside.width, header_height};
+    const double width = grid.left + size.width + 1.5 * em() + bars_width_ + colour_bar;
+    grid.plot = {inside.x + (inside.width - width) / 2 + grid.left, y + header_height + grid.top,
                  size.width, size.height};
-    ponder_ = {grid.plot.right() + 0.7 * em(), grid.plot.y, bars_, size.height};
-    grid.right = {ponder_.right() + 0.8 * em(), grid.plot.y, bar, size.height};
+    ponder_ = {grid.plot.right() + 0.7 * em(), grid.plot.y, bars_width_, size.height};
+    grid.right = {ponder_.right() + 0.8 * em(), grid.plot.y, colour_bar, size.height};
     if (view.pinned_query < grid.rows.count()) grid.pinned_row = view.pinned_query;
     if (input_.interaction.pointer) set_hovered(*input_.interaction.pointer);
     return true;
   }
 
-  // Finds the hovered cell, or the bar next to a row.
+  // Sets the hovered cell. Bars of the ponder cost belong to their row.
   void set_hovered(Point p) {
     MatrixPlot& grid = matrix_;
     std::tie(grid.hovered_row, grid.hovered_column) = pair_at(grid)(p);
@@ -147,7 +148,7 @@ class Steps {
     std::vector<FlowToken> tokens;
     for (Index i = 0; i < record_.length(); ++i) {
       tokens.push_back(
-          {label(i), colour_of(last_step(i)),
+          {label(i), step_colour(last_step(i)),
            i == (matrix_.hovered_row >= 0 ? matrix_.hovered_row : matrix_.pinned_row)});
     }
     return tokens;
@@ -155,38 +156,39 @@ class Steps {
 
   void draw_summary() {
     const auto [least, most] = std::ranges::minmax(record_.steps);
-    const std::string mean = brief(record_.mean_steps()), all = std::to_string(record_.max_steps);
+    const std::string mean = brief(record_.mean_steps()), limit = std::to_string(record_.max_steps);
     const std::string cost = "ponder cost " + brief(record_.ponder()) + " per token";
     std::string hardest;
     if (most > least) {
-      const auto at = std::ranges::max_element(record_.steps) - record_.steps.begin();
-      hardest = "; “" + label(at) + "” uses " + std::to_string(most) + ", others as few as " +
+      const auto token = std::ranges::max_element(record_.steps) - record_.steps.begin();
+      hardest = "; “" + label(token) + "” uses " + std::to_string(most) + ", others as few as " +
                 std::to_string(least);
     } else {
       const auto& r = record_.remainder;
-      const auto at = std::ranges::max_element(r) - r.begin();
-      hardest = "; all tokens use " + std::to_string(least) + ", “" + label(at) +
-                "” with the largest remainder, " + brief(r[static_cast<std::size_t>(at)]);
+      const auto token = std::ranges::max_element(r) - r.begin();
+      hardest = "; all tokens use " + std::to_string(least) + ", “" + label(token) +
+                "” with the largest remainder, " + brief(r[static_cast<std::size_t>(token)]);
     }
-    const std::string few = mean + " steps per token, maximum " + all;
-    page_.text({text_.x, text_.y + 0.6 * em()},
-               page_.fitting({"The text uses " + few + hardest + ": " + cost + ".",
-                              "The text uses " + few + ": " + cost + ".", few + ": " + cost, few},
-                             em(), text_.width),
-               em());
+    const std::string usage = mean + " steps per token, maximum " + limit;
+    page_.text(
+        {header_.x, header_.y + 0.6 * em()},
+        page_.fitting({"The text uses " + usage + hardest + ": " + cost + ".",
+                       "The text uses " + usage + ": " + cost + ".", usage + ": " + cost, usage},
+                      em(), header_.width),
+        em());
   }
 
   void draw_text() {
-    const double y = text_.y + kLine * em();
-    const Extent rows = extent_in_sight(matrix_.row, matrix_.height, record_.length());
-    flow_ = draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
+    const double y = header_.y + kLine * em();
+    const Extent rows = visible_extent(matrix_.row, matrix_.height, record_.length());
+    flow_ = draw_token_flow(page_, {header_.x, y, header_.width, flow_height_}, flow_tokens(),
                             static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
     std::vector<Swatch> swatches;
     for (Index t = 1; t <= record_.max_steps; ++t) {
       const auto count = std::ranges::count(record_.steps, t);
-      swatches.push_back({colour_of(t), std::to_string(t) + " (" + std::to_string(count) + ")"});
+      swatches.push_back({step_colour(t), std::to_string(t) + " (" + std::to_string(count) + ")"});
     }
-    draw_swatches(page_, {text_.x, y + flow_height_}, text_.width, "steps (tokens)", swatches);
+    draw_swatches(page_, {header_.x, y + flow_height_}, header_.width, "steps (tokens)", swatches);
   }
 
   Box cell(Index row, Index step) const { return matrix_.cell(row, step - 1); }
@@ -209,41 +211,41 @@ class Steps {
   }
 
   void draw_halting_markers() {
-    const auto [first, last] = extent_in_sight(matrix_.row, matrix_.height, record_.length());
+    const auto [first, last] = visible_extent(matrix_.row, matrix_.height, record_.length());
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) draw_row_end_marker(page_, cell(i, last_step(i)));
     page_.add(Clip{});
   }
 
   bool has_numbers() const {
-    const Box one = cell(0, 1);
-    return one.height >= kNumberHeight * em() && one.width >= kNumberWidth * em();
+    const Box first_cell = cell(0, 1);
+    return first_cell.height >= kNumberHeight * em() && first_cell.width >= kNumberWidth * em();
   }
 
   void draw_numbers(const ColourRange& range) {
     if (!has_numbers()) return;
     const ColourMap& colours = colour_map(range.colour_map);
-    const auto [first, last] = extent_in_sight(matrix_.row, matrix_.height, record_.length());
+    const auto [first, last] = visible_extent(matrix_.row, matrix_.height, record_.length());
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
       for (Index t = 1; t <= last_step(i); ++t) {
         const Box box = cell(i, t);
         const auto h = static_cast<double>(record_.probability(i, t - 1));
-        const bool stop = t == last_step(i);
+        const bool is_last = t == last_step(i);
         page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
                        fixed(h, 2),
                        ink_on(colours.at(h)),
                        page_.small(),
                        Align::Middle,
                        0,
-                       stop});
+                       is_last});
       }
     }
     page_.add(Clip{});
   }
 
   void draw_ponder() {
-    if (bars_ == 0) return;
+    if (bars_width_ == 0) return;
     RowBars bars;
     for (Index i = 0; i < record_.length(); ++i) {
       bars.values.push_back(record_.ponder(i));
@@ -251,7 +253,7 @@ class Steps {
                              fixed(record_.remainder[static_cast<std::size_t>(i)], 2));
     }
     bars.titles = {"ponder cost N + R", "ponder cost", "N + R"};
-    bars.least_range = static_cast<double>(record_.max_steps + 1);
+    bars.min_range = static_cast<double>(record_.max_steps + 1);
     draw_row_bars(page_, ponder_, matrix_, bars);
   }
 
@@ -261,23 +263,23 @@ class Steps {
     if (grid.hovered_row >= 0) {
       const Index i = grid.hovered_row;
       const double r = record_.remainder[static_cast<std::size_t>(i)];
-      const std::string stop =
-          record_.stopped(i) ? "halts after step " : "halted by the last step, ";
-      const std::string words = "“" + label(i) + "” " + stop + std::to_string(last_step(i));
+      const std::string halting =
+          record_.halted_by_itself(i) ? "halts after step " : "halted by the last step, ";
+      const std::string subject = "“" + label(i) + "” " + halting + std::to_string(last_step(i));
       const std::string cost = "ponder cost " + brief(record_.ponder(i));
-      const std::string whole = words + ": remainder " + brief(r) + ", " + cost;
-      candidates = {whole, words + ": " + cost, words};
+      const std::string sentence = subject + ": remainder " + brief(r) + ", " + cost;
+      candidates = {sentence, subject + ": " + cost, subject};
       if (grid.hovered_column >= 0 && grid.hovered_column < last_step(i)) {
         const auto h = static_cast<double>(record_.probability(i, grid.hovered_column));
         const std::string step = "step " + std::to_string(grid.hovered_column + 1);
-        candidates = {whole + " · " + step + ": halts with probability " + brief(h),
-                      words + ": " + cost + " · " + step + ": " + brief(h),
-                      words + " · " + step + ": " + brief(h), words};
+        candidates = {sentence + " · " + step + ": halts with probability " + brief(h),
+                      subject + ": " + cost + " · " + step + ": " + brief(h),
+                      subject + " · " + step + ": " + brief(h), subject};
       }
     } else if (!input_.figure.framed) {
-      const std::string stop =
+      const std::string halting =
           has_row_end_outline(cell(0, 1)) ? "outlined: halts here" : "line: halts here";
-      candidates = {stop + " · grey: state unchanged", stop};
+      candidates = {halting + " · grey: state unchanged", halting};
     }
     if (candidates.empty()) return;
     // The hovered value of the bars is written below them.
@@ -292,10 +294,10 @@ class Steps {
     layout.rows = record_.length();
     layout.columns = record_.max_steps;
     const ViewSettings& view = input_.session.view;
-    layout.hit = [at = pair_at(grid), ponder = ponder_, plot = grid.plot, flow = flow_,
+    layout.hit = [matrix_pair_at = pair_at(grid), ponder = ponder_, plot = grid.plot, flow = flow_,
                   layer = view.layer, head = view.head](Point p) -> std::optional<Hit> {
-      Index row = at(p).first;
-      if (ponder.contains(p)) row = at({plot.x + 1, p.y}).first;
+      Index row = matrix_pair_at(p).first;
+      if (ponder.contains(p)) row = matrix_pair_at({plot.x + 1, p.y}).first;
       if (flow.at(p) >= 0) row = flow.at(p);
       return row < 0 ? std::nullopt : std::optional(Hit{layer, head, row, -1});
     };
@@ -306,9 +308,9 @@ class Steps {
   Page& page_;
   const Trace& trace_;
   const HaltingRecord& record_;
-  Box text_;  // summary, text and swatches
+  Box header_;  // summary, text and swatches
   Box ponder_;
-  double flow_height_ = 0, bars_ = 0;
+  double flow_height_ = 0, bars_width_ = 0;
   TokenFlow flow_;
   MatrixPlot matrix_;
 };
@@ -321,8 +323,8 @@ ViewLayout lay_out_steps(const ViewInput& input) {
                                      [&] { return halting_of(input.trace); });
   const std::string cost = ": " + brief(record->ponder()) + " per token here.";
   const Box inside = page.frame(input.trace.model + " · steps of each token",
-                                caption(input.trace, Steps::about() + cost));
-  return Steps(input, page, *record).lay_out(inside);
+                                caption(input.trace, StepsLayout::describe_picture() + cost));
+  return StepsLayout(input, page, *record).lay_out(inside);
 }
 
 ViewData steps_data(const ViewInput& input) {

@@ -13,10 +13,10 @@
 namespace attnscope {
 namespace {
 
-void draw_words(Page& page, const WalkPicture& picture) {
-  const Box& box = picture.places.words;
+void draw_outcome(Page& page, const WalkPicture& picture) {
+  const Box& box = picture.places.summary;
   const double em = page.em(), middle = box.x + box.width / 2;
-  const std::string text = outcome_words(picture.shown.walk);
+  const std::string text = describe_outcome(picture.part.walk);
   const double size = page.width_of(text, 1.15 * em, true) <= box.width ? 1.15 * em : em;
   page.add(Text{{middle, box.y + WalkMeasures::line * em / 2},
                 page.ellipsised(text, size, box.width, true),
@@ -25,7 +25,7 @@ void draw_words(Page& page, const WalkPicture& picture) {
                 Align::Middle,
                 0,
                 true});
-  const Rollouts::Share share = picture.shown.rollouts.shortest();
+  const Rollouts::Share share = picture.part.rollouts.shortest();
   const std::string solved =
       std::to_string(share.reached) + " of " + std::to_string(share.of) + " cells (tinted).";
   page.text({middle, box.y + 1.5 * WalkMeasures::line * em},
@@ -35,7 +35,7 @@ void draw_words(Page& page, const WalkPicture& picture) {
             em, Align::Middle);
 }
 
-std::vector<Handle> handles_of(const WalkPicture& picture, const Chart& chart) {
+std::vector<Handle> walk_handles(const WalkPicture& picture, const Chart& chart) {
   std::vector<Handle> handles;
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
     if (cell == Grid::kGoal) continue;
@@ -43,25 +43,27 @@ std::vector<Handle> handles_of(const WalkPicture& picture, const Chart& chart) {
         {picture.places.grid.cell_box(cell),
          "Click to start from this cell",
          {},
-         [cell](Session& e) { set_view_value(e.view, "trajectory", "start", cell); }});
+         [cell](Session& session) { set_view_value(session.view, "trajectory", "start", cell); }});
   }
   if (!chart.empty()) {
-    const auto ask = [chart, most = picture.shown.rollouts.max_steps](Point p, Session& e) {
+    const auto drag_return = [chart, limit = picture.part.rollouts.max_steps](Point p,
+                                                                              Session& session) {
       const double steps = -chart.value_x(p.x) / static_cast<double>(Grid::kCost);
-      set_view_value(e.view, "trajectory", "asked",
-                     std::clamp<Index>(std::llround(steps), 1, most));
+      set_view_value(session.view, "trajectory", "asked",
+                     std::clamp<Index>(std::llround(steps), 1, limit));
     };
-    handles.push_back({chart.plot, "Drag to change the desired return", ask, {}});
+    handles.push_back({chart.plot, "Drag to change the desired return", drag_return, {}});
   }
   const Box& cells = picture.places.attention;
   if (cells.height <= 0) return handles;
-  const Index rows = picture.shown.walk.steps();
-  const double high = cells.height / static_cast<double>(rows);
+  const Index rows = picture.part.walk.steps();
+  const double row_height = cells.height / static_cast<double>(rows);
   for (Index t = 0; t < rows; ++t) {
-    handles.push_back({{cells.x, cells.y + static_cast<double>(t) * high, cells.width, high},
-                       "Click to walk up to this step",
-                       {},
-                       [t](Session& e) { set_view_value(e.view, "trajectory", "step", t + 1); }});
+    handles.push_back(
+        {{cells.x, cells.y + static_cast<double>(t) * row_height, cells.width, row_height},
+         "Click to walk up to this step",
+         {},
+         [t](Session& session) { set_view_value(session.view, "trajectory", "step", t + 1); }});
   }
   return handles;
 }
@@ -69,19 +71,19 @@ std::vector<Handle> handles_of(const WalkPicture& picture, const Chart& chart) {
 ViewLayout lay_out_walk(const ViewInput& input, const Rollouts& rollouts) {
   Page page(input);
   const Box inside = page.frame(input.trace.model + " · acting for a desired return",
-                                about_walks(input.trace, rollouts));
-  const ShownWalk shown = shown_steps(rollouts, input.session.view);
-  const std::optional<WalkPlaces> places = place_walk(page, inside, shown);
+                                describe_walks(input.trace, rollouts));
+  const WalkPart part = selected_steps(rollouts, input.session.view);
+  const std::optional<WalkPlaces> places = place_walk(page, inside, part);
   if (!places) return no_space(page);
-  const WalkPicture picture{shown, *places, walk_focus(input, *places, shown)};
-  draw_words(page, picture);
+  const WalkPicture picture{part, *places, walk_focus(input, *places, part)};
+  draw_outcome(page, picture);
   draw_path_panel(page, picture);
   Chart chart;
   if (places->chart.width > 0) chart = draw_returns(page, picture);
   if (places->actions.height > 0) draw_actions(page, picture);
   if (places->attention.height > 0) draw_decisions(page, picture);
   ViewLayout layout;
-  layout.handles = handles_of(picture, chart);
+  layout.handles = walk_handles(picture, chart);
   layout.hit = [](Point) -> std::optional<Hit> { return std::nullopt; };
   layout.list = page.take(places->bottom);
   return layout;
@@ -109,11 +111,11 @@ void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& co
   controls.colour_ends.clear();
   controls.colours = ViewControls::Colours::Sequential;
   if (trace == nullptr || !acts(*trace)) return;
-  const auto most = static_cast<double>(trace->config->architecture.values.integer("most_steps"));
+  const auto limit = static_cast<double>(trace->config->architecture.values.integer("most_steps"));
   for (Parameter& p : controls.parameters) {
-    if (p.key != "start") p.slider.max = most;
+    if (p.key != "start") p.slider.max = limit;
   }
-  controls.animation = Animation{"step", 0, most, 0.75 * most};
+  controls.animation = Animation{"step", 0, limit, 0.75 * limit};
 }
 
 void show_paths(Session& session) {

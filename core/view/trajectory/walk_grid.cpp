@@ -31,7 +31,7 @@ void draw_step(Page& page, const WalkGrid& grid, const Rollout& walk, Index step
 
 }  // namespace
 
-const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view) {
+const Rollout& selected_walk(const Rollouts& rollouts, const ViewSettings& view) {
   const Values values = view_values(view, "trajectory");
   Index start = std::clamp<Index>(values.integer("start"), 0, Grid::kCells - 1);
   if (start == Grid::kGoal) start = 0;
@@ -40,16 +40,16 @@ const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view) {
   return *rollouts.find(start, std::clamp<Index>(target_steps, 1, rollouts.max_steps));
 }
 
-Box WalkGrid::cell_box(Index at) const {
+Box WalkGrid::cell_box(Index index) const {
   const double side = cell();
-  return {box.x + static_cast<double>(at % Grid::kSide) * side,
-          box.y + static_cast<double>(at / Grid::kSide) * side, side, side};
+  return {box.x + static_cast<double>(index % Grid::kSide) * side,
+          box.y + static_cast<double>(index / Grid::kSide) * side, side, side};
 }
 
 Index WalkGrid::at(Point p) const {
   if (!box.contains(p)) return -1;
-  const auto index = [&](double pixel, double from) {
-    return std::min(static_cast<Index>((pixel - from) / cell()), Grid::kSide - 1);
+  const auto index = [&](double pixel, double first) {
+    return std::min(static_cast<Index>((pixel - first) / cell()), Grid::kSide - 1);
   };
   return index(p.y, box.y) * Grid::kSide + index(p.x, box.x);
 }
@@ -57,7 +57,7 @@ Index WalkGrid::at(Point p) const {
 void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index steps,
                const std::vector<bool>& solved) {
   const Theme& theme = page.theme();
-  const double em = page.em(), size = std::min(em, 0.26 * grid.cell());
+  const double em = page.em(), font_size = std::min(em, 0.26 * grid.cell());
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
     const Box box = grid.cell_box(cell);
     Colour fill = theme.background;
@@ -69,10 +69,10 @@ void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index step
   // Labels are in the corners of cells, where the path does not cover them.
   const auto draw_label = [&](Index cell, const char* text, Colour fill) {
     const Box box = grid.cell_box(cell);
-    page.add(Text{{box.x + 0.3 * size, box.y + 0.75 * size},
-                  page.ellipsised(text, size, box.width - 0.3 * size),
+    page.add(Text{{box.x + 0.3 * font_size, box.y + 0.75 * font_size},
+                  page.ellipsised(text, font_size, box.width - 0.3 * font_size),
                   ink_on(fill),
-                  size,
+                  font_size,
                   Align::Start});
   };
   draw_label(Grid::kGoal, "goal", blend(theme.background, second_colour(), 0.75));
@@ -80,15 +80,16 @@ void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index step
   page.add(OutlinedBox{grid.cell_box(walk.start), theme.text, 2});
   const double thickness = std::clamp(0.05 * grid.cell(), 1.5, 4.0);
   for (Index t = 0; t < steps; ++t) {
-    const bool last = t + 1 == steps;
-    draw_step(page, grid, walk, t, last ? theme.accent : blend(theme.background, theme.text, 0.7),
-              last ? 1.3 * thickness : thickness);
+    const bool is_last = t + 1 == steps;
+    draw_step(page, grid, walk, t,
+              is_last ? theme.accent : blend(theme.background, theme.text, 0.7),
+              is_last ? 1.3 * thickness : thickness);
   }
   page.add(disc(visit_point(grid, walk.cells[static_cast<std::size_t>(steps)], steps),
                 std::max(3.0, 0.09 * grid.cell()), theme.accent));
 }
 
-std::string cell_words(Index cell) {
+std::string describe_cell(Index cell) {
   return "row " + std::to_string(cell / Grid::kSide) + ", column " +
          std::to_string(cell % Grid::kSide);
 }

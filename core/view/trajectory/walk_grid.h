@@ -10,23 +10,23 @@
 namespace attnscope {
 
 // The walk selected by the settings of the view "trajectory".
-const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view);
+const Rollout& selected_walk(const Rollouts& rollouts, const ViewSettings& view);
 
 struct WalkGrid {
-  Box box;  // of all cells, square
+  Box box;  // square of all cells
   double cell() const { return box.width / static_cast<double>(Grid::kSide); }
   Box cell_box(Index cell) const;
-  Index at(Point p) const;  // index of the cell at a point; -1: none
+  Index at(Point p) const;  // cell at a point; -1 if there is none
 };
 
-// Draws the cells (those of `solved` tinted), start and goal labels, and the first `steps` steps of
-// the walk, the last one in the accent colour.
+// Draws the cells (tinted if `solved`, [cells]), the labels of start and goal, and the first
+// `steps` steps of the walk, the last of them in the accent colour.
 void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index steps,
                const std::vector<bool>& solved);
 
 // "row 0, column 4".
-std::string cell_words(Index cell);
-// Grid's actions: "up", "right", "down", "left".
+std::string describe_cell(Index cell);
+// Name of an action of Grid ("up", "right", "down" or "left"), and its arrow.
 const char* action_name(Index action);
 const char* action_arrow(Index action);
 

@@ -8,27 +8,27 @@
 namespace attnscope {
 
 struct WalkPlaces {
-  Box words;
+  Box summary;  // sentences above the grid
   WalkGrid grid{};
-  Box chart, actions, attention;  // zero size: no space
-  double bar = 0;                 // colour bar of the attention; 0: no space
+  Box chart, actions, attention;  // zero size if omitted
+  double bar = 0;                 // width of the colour bar; 0 if omitted
   double bottom = 0;
 };
 
 struct WalkMeasures {                   // em
   static constexpr double line = 1.5;   // line height
-  static constexpr double title = 1.7;  // of a part
-  static constexpr double words = 2;    // below the attention, clear of the colour bar
+  static constexpr double title = 1.7;  // title of a panel
+  static constexpr double words = 2;    // text below attention and colour bar
 };
 
-// Returns nullopt if there is no space.
-std::optional<WalkPlaces> place_walk(const Page& page, const Box& inside, const ShownWalk& shown);
+// Returns nullopt if the grid does not fit.
+std::optional<WalkPlaces> place_walk(const Page& page, const Box& inside, const WalkPart& part);
 
 struct WalkFocus {
-  Index row = 0;   // step
-  Index key = -1;  // hovered token
-  Index cell = -1;
+  Index row = 0;    // hovered step, else the last one drawn
+  Index key = -1;   // hovered token; -1: none
+  Index cell = -1;  // hovered cell; -1: none
 };
-WalkFocus walk_focus(const ViewInput& input, const WalkPlaces& places, const ShownWalk& shown);
+WalkFocus walk_focus(const ViewInput& input, const WalkPlaces& places, const WalkPart& part);
 
 }  // namespace attnscope

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-std::string steps_words(Index steps) {
+std::string steps_text(Index steps) {
   return std::to_string(steps) + (steps == 1 ? " step" : " steps");
 }
 
@@ -22,11 +22,11 @@ ViewData::Matrix returns_table(const Rollouts& rollouts) {
   }
   ViewData::Matrix returns{"return achieved", achieved, {}, {}, {}};
   for (Index cell = 0; cell < Grid::kCells; ++cell) {
-    returns.rows.push_back("from " + cell_words(cell));
+    returns.rows.push_back("from " + describe_cell(cell));
   }
   for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
     returns.columns.push_back("asked " +
-                              return_words(static_cast<double>(Grid::return_to_go(target_steps))));
+                              return_text(static_cast<double>(Grid::return_to_go(target_steps))));
   }
   return returns;
 }
@@ -36,29 +36,30 @@ ViewData::Matrix walk_table(const Rollout& walk) {
                          Tensor({walk.steps(), 4 + Grid::kActions}),
                          {},
                          {"row", "column", "return asked", "action"}};
-  for (Index a = 0; a < Grid::kActions; ++a) {
-    steps.columns.push_back(std::string("p of ") + action_name(a));
+  for (Index action = 0; action < Grid::kActions; ++action) {
+    steps.columns.push_back(std::string("p of ") + action_name(action));
   }
   for (Index t = 0; t < walk.steps(); ++t) {
-    const auto at = static_cast<std::size_t>(t);
+    const auto n = static_cast<std::size_t>(t);
     steps.rows.push_back("step " + std::to_string(t + 1));
-    steps.values(t, 0) = static_cast<float>(walk.cells[at] / Grid::kSide);
-    steps.values(t, 1) = static_cast<float>(walk.cells[at] % Grid::kSide);
+    steps.values(t, 0) = static_cast<float>(walk.cells[n] / Grid::kSide);
+    steps.values(t, 1) = static_cast<float>(walk.cells[n] % Grid::kSide);
     steps.values(t, 2) = Grid::return_to_go(std::max<Index>(walk.target_steps - t, 0));
-    steps.values(t, 3) = static_cast<float>(walk.actions[at]);
-    for (Index a = 0; a < Grid::kActions; ++a) steps.values(t, 4 + a) = walk.probabilities(t, a);
+    steps.values(t, 3) = static_cast<float>(walk.actions[n]);
+    for (Index action = 0; action < Grid::kActions; ++action)
+      steps.values(t, 4 + action) = walk.probabilities(t, action);
   }
   return steps;
 }
 
 }  // namespace
 
-double ShownWalk::remaining_return(Index step) const {
+double WalkPart::remaining_return(Index step) const {
   return static_cast<double>(Grid::return_to_go(std::max<Index>(walk.target_steps - step, 0)));
 }
 
-ShownWalk shown_steps(const Rollouts& rollouts, const ViewSettings& view) {
-  const Rollout& walk = shown_walk(rollouts, view);
+WalkPart selected_steps(const Rollouts& rollouts, const ViewSettings& view) {
+  const Rollout& walk = selected_walk(rollouts, view);
   const Values values = view_values(view, "trajectory");
   const Index steps = values.has("step")
                           ? std::clamp<Index>(values.integer("step"), 0, walk.steps())
@@ -66,27 +67,27 @@ ShownWalk shown_steps(const Rollouts& rollouts, const ViewSettings& view) {
   return {rollouts, walk, steps};
 }
 
-Tensor decision_weights(const ShownWalk& shown, const ViewSettings& view) {
-  const Rollout& walk = shown.walk;
+Tensor decision_weights(const WalkPart& part, const ViewSettings& view) {
+  const Rollout& walk = part.walk;
   if (view.layer >= static_cast<Index>(walk.attention.size())) return {};
   const Tensor& layer = walk.attention[static_cast<std::size_t>(view.layer)];
   if (view.head >= layer.dim(0)) return {};
-  Tensor rows({walk.steps(), shown.tokens()});
+  Tensor rows({walk.steps(), part.tokens()});
   for (Index t = 0; t < walk.steps(); ++t) {
     const Index query = kTokensOfStep * t + 1;
-    for (Index key = 0; key < shown.tokens(); ++key) {
+    for (Index key = 0; key < part.tokens(); ++key) {
       rows(t, key) = key <= query ? layer(view.head, query, key) : NAN;
     }
   }
   return rows;
 }
 
-std::string about_walks(const Trace& trace, const Rollouts& rollouts) {
+std::string describe_walks(const Trace& trace, const Rollouts& rollouts) {
   std::string text =
       "The model acts on a grid of 5 by 5 cells, trained on random walks only: inputs are the "
       "desired return and the cell, output is the most likely of four actions, step by step until "
       "the goal is reached or " +
-      steps_words(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from all " +
+      steps_text(rollouts.max_steps) + " are made. A step costs 0.1. Rolled out from all " +
       std::to_string(Grid::kCells - 1) + " cells for all returns.";
   for (const std::string& note : trace.notes) {
     text += " " + capitalised(note) + (note.ends_with('.') ? "" : ".");
@@ -94,24 +95,24 @@ std::string about_walks(const Trace& trace, const Rollouts& rollouts) {
   return text;
 }
 
-std::string outcome_words(const Rollout& walk) {
-  std::string text = "Asked for " + return_words(walk.target_return()) + " (" +
-                     steps_words(walk.target_steps) + "), the model ";
+std::string describe_outcome(const Rollout& walk) {
+  std::string text = "Asked for " + return_text(walk.target_return()) + " (" +
+                     steps_text(walk.target_steps) + "), the model ";
   if (!walk.reached) {
-    return text + "has not reached the goal after " + steps_words(walk.steps()) + ": return " +
-           return_words(walk.achieved()) + ".";
+    return text + "has not reached the goal after " + steps_text(walk.steps()) + ": return " +
+           return_text(walk.achieved()) + ".";
   }
   const Index shortest = Grid::distance(walk.start);
   text += "reaches the goal after " + std::to_string(walk.steps()) + ": return " +
-          return_words(walk.achieved());
+          return_text(walk.achieved());
   if (walk.steps() == walk.target_steps) return text + ", as asked.";
   if (walk.target_steps < shortest) {
-    return text + ". The shortest path has " + steps_words(shortest) + ".";
+    return text + ". The shortest path has " + steps_text(shortest) + ".";
   }
   return text + (walk.steps() < walk.target_steps ? ", sooner than asked." : ", later than asked.");
 }
 
-std::string token_words(const Rollout& walk, Index token) {
+std::string describe_token(const Rollout& walk, Index token) {
   const Index t = token / kTokensOfStep;
   const std::string step = " of step " + std::to_string(t + 1);
   if (token % kTokensOfStep == 0) return "the desired return" + step;
@@ -119,7 +120,7 @@ std::string token_words(const Rollout& walk, Index token) {
   return "the action" + step + " (" + action_name(walk.actions[static_cast<std::size_t>(t)]) + ")";
 }
 
-std::string return_words(double value) {
+std::string return_text(double value) {
   return fixed(value, 1);
 }
 
@@ -133,7 +134,7 @@ ViewData trajectory_data(const ViewInput& input) {
   const auto rollouts = input.findings.get(Findings::rollouts);
   if (rollouts == nullptr) throw InputError("trajectory: the paths are not computed yet");
   if (!rollouts->problem.empty()) throw InputError(rollouts->problem);
-  return {{returns_table(*rollouts), walk_table(shown_walk(*rollouts, input.session.view))}};
+  return {{returns_table(*rollouts), walk_table(selected_walk(*rollouts, input.session.view))}};
 }
 
 }  // namespace attnscope

@@ -9,28 +9,28 @@ namespace attnscope {
 
 constexpr Index kTokensOfStep = 3;  // return, state, action
 
-// A walk, limited to the selected number of steps.
-struct ShownWalk {
+// A walk, and the number of its first steps that are drawn.
+struct WalkPart {
   const Rollouts& rollouts;
   const Rollout& walk;
-  Index steps = 0;  // number of drawn steps
+  Index steps = 0;  // drawn steps
   // Number of tokens that the model reads: all but the action of the last step.
   Index tokens() const { return kTokensOfStep * walk.steps() - 1; }
-  double remaining_return(Index step) const;  // still desired before this step
+  double remaining_return(Index step) const;  // return that is still desired before this step
 };
-ShownWalk shown_steps(const Rollouts& rollouts, const ViewSettings& view);
+WalkPart selected_steps(const Rollouts& rollouts, const ViewSettings& view);
 
-// The shown head's weights in the rows that choose an action.  [steps, tokens]; undefined: the
+// Weights of the selected head in the rows that choose an action [steps, tokens]; undefined if the
 // model has no such head.
-Tensor decision_weights(const ShownWalk& shown, const ViewSettings& view);
+Tensor decision_weights(const WalkPart& part, const ViewSettings& view);
 
-std::string about_walks(const Trace& trace, const Rollouts& rollouts);  // for the caption
-// Outcome of the walk, with a comment.
-std::string outcome_words(const Rollout& walk);
-std::string token_words(const Rollout& walk, Index token);  // "the cell of step 3"
-std::string return_words(double value);
+std::string describe_walks(const Trace& trace, const Rollouts& rollouts);  // for the caption
+// "Asked for -0.4 (4 steps), the model reaches the goal after 4: return -0.4, as asked."
+std::string describe_outcome(const Rollout& walk);
+std::string describe_token(const Rollout& walk, Index token);  // "the cell of step 3"
+std::string return_text(double value);
 
-// True for trajectory models, and the message for other models.
+// True for models that read trajectories, and the message for other models.
 bool acts(const Trace& trace);
 inline constexpr const char* kNoTrajectory =
     "This model does not act: it does not read trajectories.";

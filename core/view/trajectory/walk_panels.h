@@ -7,17 +7,17 @@
 namespace attnscope {
 
 struct WalkPicture {
-  const ShownWalk& shown;
+  const WalkPart& part;
   const WalkPlaces& places;
   const WalkFocus focus;
 };
 
 void draw_path_panel(Page& page, const WalkPicture& picture);
-// Draws achieved against desired return. Returns an empty chart if there is no space.
+// Draws a chart of achieved against desired return. Returns an empty chart if it does not fit.
 Chart draw_returns(Page& page, const WalkPicture& picture);
 // Draws the action probabilities of the selected step.
 void draw_actions(Page& page, const WalkPicture& picture);
-// Draws the shown head's attention before each step.
+// Draws the attention of the selected head before each step.
 void draw_decisions(Page& page, const WalkPicture& picture);
 
 }  // namespace attnscope

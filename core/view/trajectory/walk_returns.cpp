@@ -9,19 +9,19 @@
 namespace attnscope {
 
 void draw_path_panel(Page& page, const WalkPicture& picture) {
-  const auto& [rollouts, walk, steps] = picture.shown;
+  const auto& [rollouts, walk, steps] = picture.part;
   std::vector<bool> solved(static_cast<std::size_t>(Grid::kCells));
-  for (const Rollout& other : rollouts.all) {
-    if (other.target_steps == Grid::distance(other.start) && other.reached &&
-        other.steps() == other.target_steps) {
-      solved[static_cast<std::size_t>(other.start)] = true;
+  for (const Rollout& rollout : rollouts.all) {
+    if (rollout.target_steps == Grid::distance(rollout.start) && rollout.reached &&
+        rollout.steps() == rollout.target_steps) {
+      solved[static_cast<std::size_t>(rollout.start)] = true;
     }
   }
   const WalkGrid& grid = picture.places.grid;
   const Index hovered = picture.focus.cell;
   const std::string title = hovered >= 0 && hovered != Grid::kGoal
-                                ? "Click: start from " + cell_words(hovered)
-                                : "Path from " + cell_words(walk.start);
+                                ? "Click: start from " + describe_cell(hovered)
+                                : "Path from " + describe_cell(walk.start);
   page.text({grid.box.x, grid.box.y - WalkMeasures::title / 2 * page.em()},
             page.fitting({title, "Path"}, page.em(), grid.box.width), page.em());
   draw_walk(page, grid, walk, steps, solved);
@@ -29,8 +29,8 @@ void draw_path_panel(Page& page, const WalkPicture& picture) {
 }
 
 Chart draw_returns(Page& page, const WalkPicture& picture) {
-  const Rollouts& rollouts = picture.shown.rollouts;
-  const Rollout& walk = picture.shown.walk;
+  const Rollouts& rollouts = picture.part.rollouts;
+  const Rollout& walk = picture.part.walk;
   const double worst = static_cast<double>(Grid::return_to_go(rollouts.max_steps + 1));
   const ChartAxis x{worst - 0.05, 0, {"desired return", "desired"}};
   const ChartAxis y{worst - 0.05, 0, {"return achieved", "achieved"}};
@@ -38,19 +38,19 @@ Chart draw_returns(Page& page, const WalkPicture& picture) {
                                          {first_colour(), "mean of all cells", false, true},
                                          {second_colour(), "from this cell", false, true}};
   Box box = picture.places.chart;
-  const double legend = legend_height(page, entries, box.width);
-  draw_legend(page, entries, {box.x, box.y, box.width, legend});
-  box.y += legend + 0.4 * page.em();
-  box.height -= legend + 0.4 * page.em();
+  const double legend_space = legend_height(page, entries, box.width);
+  draw_legend(page, entries, {box.x, box.y, box.width, legend_space});
+  box.y += legend_space + 0.4 * page.em();
+  box.height -= legend_space + 0.4 * page.em();
   const Chart chart = place_chart(page, box, x, y);
   if (chart.empty()) return chart;
   draw_chart(page, chart);
   draw_curve(page, chart, {{worst, worst}, {0, 0}}, page.theme().faint_text, 1);
   std::vector<Point> mean, from_start;
   for (Index target_steps = 1; target_steps <= rollouts.max_steps; ++target_steps) {
-    const double at = static_cast<double>(Grid::return_to_go(target_steps));
-    mean.push_back({at, rollouts.mean_achieved(target_steps)});
-    from_start.push_back({at, rollouts.find(walk.start, target_steps)->achieved()});
+    const double desired = static_cast<double>(Grid::return_to_go(target_steps));
+    mean.push_back({desired, rollouts.mean_achieved(target_steps)});
+    from_start.push_back({desired, rollouts.find(walk.start, target_steps)->achieved()});
   }
   draw_curve(page, chart, mean, first_colour(), 2);
   draw_curve(page, chart, from_start, second_colour(), 2);
@@ -67,28 +67,27 @@ Chart draw_returns(Page& page, const WalkPicture& picture) {
 
 void draw_actions(Page& page, const WalkPicture& picture) {
   const Box& box = picture.places.actions;
-  const Rollout& walk = picture.shown.walk;
+  const Rollout& walk = picture.part.walk;
   const Index t = picture.focus.row;
-  const auto at = static_cast<std::size_t>(t);
-  const double title = WalkMeasures::title * page.em();
+  const auto n = static_cast<std::size_t>(t);
+  const double title_height = WalkMeasures::title * page.em();
   const std::string step = "Step " + std::to_string(t + 1);
-  const std::string desired_words =
-      return_words(picture.shown.remaining_return(t)) + " still desired";
-  page.text({box.x, box.y + title / 2},
-            page.fitting(
-                {step + ", in " + cell_words(walk.cells[at]) + ", with " + desired_words + " for:",
-                 step + ", " + desired_words + ":", step},
-                page.em(), box.width),
-            page.em());
+  const std::string desired = return_text(picture.part.remaining_return(t)) + " still desired";
+  page.text(
+      {box.x, box.y + title_height / 2},
+      page.fitting({step + ", in " + describe_cell(walk.cells[n]) + ", with " + desired + " for:",
+                    step + ", " + desired + ":", step},
+                   page.em(), box.width),
+      page.em());
   TokenBars bars;
   bars.first = first_colour();
-  bars.marked = walk.actions[at];
-  for (Index a = 0; a < Grid::kActions; ++a) {
-    bars.bars.push_back({std::string(action_arrow(a)) + " " + action_name(a),
-                         static_cast<double>(walk.probabilities(t, a)), 0,
-                         a == bars.marked ? "taken" : ""});
+  bars.marked = walk.actions[n];
+  for (Index action = 0; action < Grid::kActions; ++action) {
+    bars.bars.push_back({std::string(action_arrow(action)) + " " + action_name(action),
+                         static_cast<double>(walk.probabilities(t, action)), 0,
+                         action == bars.marked ? "taken" : ""});
   }
-  draw_token_bars(page, {box.x, box.y + title, box.width, box.height - title}, bars);
+  draw_token_bars(page, {box.x, box.y + title_height, box.width, box.height - title_height}, bars);
 }
 
 }  // namespace attnscope

@@ -19,18 +19,18 @@
 namespace attnscope {
 namespace {
 
-// Size of the miniature map for selecting a pair, in em; omitted in narrower pictures.
+// Side of the miniature map that selects a pair, and the width from which it is drawn, in em.
 struct MapSide {
-  double side, least_width;
+  double side, min_width;
 };
 constexpr MapSide kMapSides[] = {{22, 70}, {15, 38}, {9, 24}};
-constexpr double kMinStage = 2.3;  // em: the height of a chart
-constexpr double kMaxStage = 12;
-constexpr double kLastStage = 2.75;       // em: labels below the last chart
-constexpr double kLeastWidth = 10;        // em
-constexpr std::size_t kFewestStages = 3;  // q, k and their product; the text has the sum
-constexpr double kMapTitle = 1.3;         // em: title of the miniature map
-constexpr double kLine = 1.5;             // em: text line with the sum
+constexpr double kMinStage = 2.3;      // em: height of a chart
+constexpr double kMaxStage = 12;       // em
+constexpr double kLastStage = 2.75;    // em: labels below the last chart
+constexpr double kMinWidth = 10;       // em
+constexpr std::size_t kMinStages = 3;  // q, k and their product; the text states the sum
+constexpr double kMapTitle = 1.3;      // em: title of the miniature map
+constexpr double kLine = 1.5;          // em: text line with the sum
 
 struct PairVectors {
   std::vector<double> query, key, product, sum;  // [d_k]; sum: running sum
@@ -57,7 +57,7 @@ PairVectors pair_vectors(const Part& part, const Tensor& q, const Tensor& k, Ind
   return v;
 }
 
-Refusal why_no_vectors(const Trace& trace, const AttentionTap& tap) {
+Refusal refusal_of_vectors(const Trace& trace, const AttentionTap& tap) {
   if (trace.is_imported) {
     return {"No queries and keys in this file", kImportedAttentionAdvice};
   }
@@ -72,7 +72,7 @@ Refusal why_no_vectors(const Trace& trace, const AttentionTap& tap) {
               "neither. Choose full attention or a fixed pattern."};
 }
 
-// True if the encoding changes q and k themselves. Requires a tap with vectors.
+// True if the encoding changes q and k instead of scores. Requires a tap with vectors.
 bool changes_vectors(const AttentionTap& tap) {
   const Tensor &q = tap.result.part->q.value(), &k = tap.result.part->k.value();
   return tap.input.q.defined() && tap.input.k.defined() && tap.input.q.shape() == q.shape() &&
@@ -82,56 +82,55 @@ bool changes_vectors(const AttentionTap& tap) {
 struct Stage {
   std::vector<std::string> titles;
   const std::vector<double>& values;
-  const std::vector<double>* before;  // before the encoding; null: unchanged
+  const std::vector<double>* unencoded;  // values before the encoding; null if it changes none
   Colour colour;
-  bool curve = false;
+  bool is_curve = false;  // false: bars
 };
 
-// `marked`: component whose value is written; -1: none.
+// `marked`: component whose value is labelled; -1: none.
 void draw_stage(Page& page, const Chart& chart, const Stage& stage, Index marked) {
   draw_chart(page, chart);
-  if (stage.curve) {
+  if (stage.is_curve) {
     std::vector<Point> steps;
     for (std::size_t n = 0; n < stage.values.size(); ++n) {
-      const auto at = static_cast<double>(n);
-      steps.push_back({at - 0.5, stage.values[n]});
-      steps.push_back({at + 0.5, stage.values[n]});
+      const auto x = static_cast<double>(n);
+      steps.push_back({x - 0.5, stage.values[n]});
+      steps.push_back({x + 0.5, stage.values[n]});
     }
     draw_curve(page, chart, steps, stage.colour, 2);
     page.add(
         disc({chart.plot.right(), chart.at_y(stage.values.back())}, 0.3 * page.em(), stage.colour));
   }
-  for (std::size_t n = 0; n < stage.values.size() && !stage.curve; ++n) {
-    const auto at = static_cast<double>(n);
-    draw_bar(page, chart, at, 0.72, stage.values[n], stage.colour);
-    if (!stage.before) continue;
-    const double y = chart.at_y((*stage.before)[n]);
-    page.add(
-        Line{{{chart.at_x(at - 0.45), y}, {chart.at_x(at + 0.45), y}}, page.theme().text, 1.5});
+  for (std::size_t n = 0; n < stage.values.size() && !stage.is_curve; ++n) {
+    const auto x = static_cast<double>(n);
+    draw_bar(page, chart, x, 0.72, stage.values[n], stage.colour);
+    if (!stage.unencoded) continue;
+    const double y = chart.at_y((*stage.unencoded)[n]);
+    page.add(Line{{{chart.at_x(x - 0.45), y}, {chart.at_x(x + 0.45), y}}, page.theme().text, 1.5});
   }
   if (marked < 0) return;
   const auto n = static_cast<std::size_t>(marked);
-  const std::string before = stage.before ? " (before: " + brief((*stage.before)[n]) + ")" : "";
+  const std::string note = stage.unencoded ? " (before: " + brief((*stage.unencoded)[n]) + ")" : "";
   draw_value(page, chart, {static_cast<double>(marked), stage.values[n]},
-             brief(stage.values[n]) + before);
+             brief(stage.values[n]) + note);
 }
 
-ChartAxis axis_over(const Stage& stage) {
-  double least = 0, most = 0;
+ChartAxis stage_axis(const Stage& stage) {
+  double min_value = 0, max_value = 0;
   const auto add = [&](const std::vector<double>& list) {
     for (const double v : list) {
-      least = std::min(least, v);
-      most = std::max(most, v);
+      min_value = std::min(min_value, v);
+      max_value = std::max(max_value, v);
     }
   };
   add(stage.values);
-  if (stage.before) add(*stage.before);
-  ChartAxis axis = padded_axis(least, most, true);
+  if (stage.unencoded) add(*stage.unencoded);
+  ChartAxis axis = padded_axis(min_value, max_value, true);
   axis.titles = stage.titles;
   return axis;
 }
 
-double positions_of(const PairScore& score) {
+double position_sum(const PairScore& score) {
   double sum = 0;
   for (const auto& [term, value] : score.terms) {
     if (term != Term::Content) sum += static_cast<double>(value);
@@ -140,10 +139,10 @@ double positions_of(const PairScore& score) {
 }
 
 // "q·k = 12.3, times 0.177 = 2.18, position bias -0.5: score 1.68, weight 0.42".
-std::string score_words(const AttentionTap& tap, Index head, Pair pair, const PairVectors& v,
-                        bool before) {
+std::string describe_score(const AttentionTap& tap, Index head, Pair pair, const PairVectors& v,
+                           bool is_unencoded) {
   const double product = v.sum.back();
-  if (before) return "q·k = " + brief(product) + " before the encoding is applied to q and k";
+  if (is_unencoded) return "q·k = " + brief(product) + " before the encoding is applied to q and k";
   const Part& part = *tap.result.part;
   std::string text = "q·k = " + brief(product);
   const auto score = pair_score(part, head, pair.query, pair.key);
@@ -152,7 +151,7 @@ std::string score_words(const AttentionTap& tap, Index head, Pair pair, const Pa
     text += ", times " + brief(static_cast<double>(part.scale)) + " = " +
             brief(static_cast<double>(part.scale) * score->product);
     if (!part.split.empty()) {  // q and k mix content and position; the Scores view separates them
-      text += ", of which positions " + brief(positions_of(*score));
+      text += ", of which positions " + brief(position_sum(*score));
     }
     for (const auto& [term, value] : score->terms) {
       if (term == Term::Content || !part.split.empty()) continue;
@@ -190,7 +189,7 @@ std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vec
     if (is_last) x.titles = {"component of the head's vectors", "component"};
     const double depth = height + (is_last ? kLastStage * page.em() : 0);
     charts.push_back(place_chart(page, {box.x, y, box.width, depth}, std::move(x),
-                                 axis_over(stages[n]), left, page.em()));
+                                 stage_axis(stages[n]), left, page.em()));
     y += depth;
   }
   return charts;
@@ -198,27 +197,27 @@ std::vector<Chart> place_stages(const Page& page, const Box& box, const std::vec
 
 // Draws as many stages as fit, with values at the pointer. Returns the lower edge.
 double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
-  const double em = page.em(), last = kLastStage * em;
+  const double em = page.em(), foot = kLastStage * em;
   double left = 0;
-  for (const Stage& stage : stages) left = std::max(left, y_axis_width(page, axis_over(stage)));
-  const auto space = [&] { return (box.height - last) / static_cast<double>(stages.size()); };
-  while (stages.size() > kFewestStages && space() < kMinStage * em) stages.pop_back();
-  const double height = std::min(space(), kMaxStage * em);
+  for (const Stage& stage : stages) left = std::max(left, y_axis_width(page, stage_axis(stage)));
+  const auto stage_space = [&] { return (box.height - foot) / static_cast<double>(stages.size()); };
+  while (stages.size() > kMinStages && stage_space() < kMinStage * em) stages.pop_back();
+  const double height = std::min(stage_space(), kMaxStage * em);
   std::vector<Chart> charts = place_stages(page, box, stages, height, left);
-  double more = 0;
-  for (const Chart& chart : charts) more = std::max(more, missing_y_axis_width(page, chart));
-  if (more > 0) charts = place_stages(page, box, stages, height, left + more);
+  double missing = 0;
+  for (const Chart& chart : charts) missing = std::max(missing, missing_y_axis_width(page, chart));
+  if (missing > 0) charts = place_stages(page, box, stages, height, left + missing);
   Index marked = -1;
   for (const Chart& chart : charts) {
     const std::optional<Point>& pointer = page.input().interaction.pointer;
     if (!pointer || chart.empty() || !chart.plot.contains(*pointer)) continue;
-    const auto most = static_cast<Index>(stages.front().values.size()) - 1;
-    marked = std::clamp<Index>(static_cast<Index>(std::lround(chart.value_x(pointer->x))), 0, most);
+    const auto last = static_cast<Index>(stages.front().values.size()) - 1;
+    marked = std::clamp<Index>(static_cast<Index>(std::lround(chart.value_x(pointer->x))), 0, last);
   }
   for (std::size_t n = 0; n < stages.size(); ++n) {
     if (!charts[n].empty()) draw_stage(page, charts[n], stages[n], marked);
   }
-  return box.y + height * static_cast<double>(stages.size()) + last;
+  return box.y + height * static_cast<double>(stages.size()) + foot;
 }
 
 // The head's whole map without labels, below a title.
@@ -238,23 +237,23 @@ MapRaster place_small_map(const Page& page, const Box& box, const AttentionTap& 
 void draw_small_map(Page& page, const MapRaster& raster, const AttentionTap& tap, Index head,
                     Pair pair) {
   const Box box = raster.map(0);
-  const double em = page.em(), title = kMapTitle * em;
+  const double em = page.em(), title_height = kMapTitle * em;
   HeatMap cells;
   cells.box = box;
   cells.height = static_cast<double>(tap.queries());
   cells.width = static_cast<double>(tap.keys());
   const double cell_width = box.width / cells.width, cell_height = box.height / cells.height;
   const HeatMap pairs = cells;
-  const ShownCells seen = set_cells(cells, page.input(), tap, head);
+  const ShownCells region = set_cells(cells, page.input(), tap, head);
   const ColourRange range =
-      colour_range(page.input(), cells, tap, head, is_signed(tap, head), seen);
+      colour_range(page.input(), cells, tap, head, is_signed(tap, head), region);
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   const double scale = page.input().canvas.scale;
-  const bool pooled = cells.width > box.width * scale || cells.height > box.height * scale;
+  const bool is_pooled = cells.width > box.width * scale || cells.height > box.height * scale;
   page.add(std::move(cells));
-  cover_not_allowed(page, pairs, tap, head);
+  cover_excluded(page, pairs, tap, head);
   const Box cell{box.x + static_cast<double>(pair.key) * cell_width,
                  box.y + static_cast<double>(pair.query) * cell_height, cell_width, cell_height};
   const Colour guide = translucent(page.theme().accent, 0.7);
@@ -263,59 +262,60 @@ void draw_small_map(Page& page, const MapRaster& raster, const AttentionTap& tap
   page.add(OutlinedBox{cell, page.theme().accent, 2});
   page.add(OutlinedBox{box, page.theme().line, 1});
   std::vector<std::string> titles{"the pair in the head's map", "the pair"};
-  if (pooled) titles = {"the pair; max-pooled", "max-pooled", "pooled"};
-  page.text({box.x + box.width / 2, box.y - 1.5 * title},
+  if (is_pooled) titles = {"the pair; max-pooled", "max-pooled", "pooled"};
+  page.text({box.x + box.width / 2, box.y - 1.5 * title_height},
             page.fitting(titles, page.small(), box.width), page.small(), Align::Middle);
-  page.faint_text({box.x + box.width / 2, box.y - title / 2}, "key (to)", page.small(),
+  page.faint_text({box.x + box.width / 2, box.y - title_height / 2}, "key (to)", page.small(),
                   Align::Middle);
-  page.faint_text({box.x - title / 2, box.y + box.height / 2}, "query (from)", page.small(),
+  page.faint_text({box.x - title_height / 2, box.y + box.height / 2}, "query (from)", page.small(),
                   Align::Middle, 90);
 }
 
-// The shown pair, its vectors, and its vectors before the encoding if that changes them.
+// The pair that the view shows, and its vectors.
 struct ShownPair {
   Pair pair;
   PairVectors vectors;
-  std::optional<PairVectors> plain;  // before the encoding, drawn as ticks
-  bool before = false;               // `vectors` are those before the encoding
+  std::optional<PairVectors> unencoded;  // vectors before the encoding, drawn as ticks
+  bool is_unencoded = false;             // `vectors` are those before the encoding
 };
 
-ShownPair shown_pair(const ViewInput& input, const SelectedTap& found,
+ShownPair shown_pair(const ViewInput& input, const SelectedTap& selected,
                      const std::optional<Pair>& hovered) {
-  const AttentionTap& tap = *found.tap;
+  const AttentionTap& tap = *selected.tap;
   const Part& part = *tap.result.part;
-  ShownPair shown;
-  shown.pair = focus_of(input, tap, found.head, hovered);
+  ShownPair content;
+  content.pair = focus_of(input, tap, selected.head, hovered);
   const auto vectors = [&](const Tensor& q, const Tensor& k) {
-    return pair_vectors(part, q, k, found.head, shown.pair);
+    return pair_vectors(part, q, k, selected.head, content.pair);
   };
-  const bool changed = changes_vectors(tap);
-  shown.before = changed && view_values(input.session.view, "vectors").flag("before");
-  shown.vectors =
-      shown.before ? vectors(tap.input.q, tap.input.k) : vectors(part.q.value(), part.k.value());
-  if (changed && !shown.before) shown.plain = vectors(tap.input.q, tap.input.k);
-  return shown;
+  const bool is_changed = changes_vectors(tap);
+  content.is_unencoded = is_changed && view_values(input.session.view, "vectors").flag("before");
+  content.vectors = content.is_unencoded ? vectors(tap.input.q, tap.input.k)
+                                         : vectors(part.q.value(), part.k.value());
+  if (is_changed && !content.is_unencoded) content.unencoded = vectors(tap.input.q, tap.input.k);
+  return content;
 }
 
-// Draws the labels of the vectors and the sum. Returns the lower edge.
-double draw_header(Page& page, const Box& box, const SelectedTap& found, const ShownPair& shown) {
+// Draws the labels of the vectors and the origin of the score. Returns the lower edge.
+double draw_header(Page& page, const Box& box, const SelectedTap& selected,
+                   const ShownPair& content) {
   const Trace& trace = page.input().trace;
-  const AttentionTap& tap = *found.tap;
+  const AttentionTap& tap = *selected.tap;
   std::vector<LegendEntry> entries{
-      {query_colour(page.theme()), "query " + query_label(trace, tap, shown.pair.query) + " at " +
-                                       std::to_string(query_position(tap, shown.pair.query))},
+      {query_colour(page.theme()), "query " + query_label(trace, tap, content.pair.query) + " at " +
+                                       std::to_string(query_position(tap, content.pair.query))},
       {key_colour(page.theme()),
-       "key " + key_label(trace, tap, shown.pair.key) + " at " +
-           std::to_string(key_position(tap, found.head, shown.pair.key))}};
-  if (shown.plain) {
+       "key " + key_label(trace, tap, content.pair.key) + " at " +
+           std::to_string(key_position(tap, selected.head, content.pair.key))}};
+  if (content.unencoded) {
     entries.push_back({page.theme().text, "before the encoding"});
     entries.back().tick = true;
   }
   draw_legend(page, entries, box);
   double y = box.y + legend_height(page, entries, box.width);
-  for (const std::string& line :
-       page.wrapped(score_words(tap, found.head, shown.pair, shown.vectors, shown.before),
-                    page.small(), box.width)) {
+  for (const std::string& line : page.wrapped(
+           describe_score(tap, selected.head, content.pair, content.vectors, content.is_unencoded),
+           page.small(), box.width)) {
     page.text({box.x, y + kLine / 2 * page.small()}, line, page.small());
     y += kLine * page.small();
   }
@@ -323,19 +323,19 @@ double draw_header(Page& page, const Box& box, const SelectedTap& found, const S
 }
 
 // Adds a click handle of the miniature map, and the hit test.
-void add_hits(ViewLayout& layout, const MapPairAt& at, const Box& inside, const ShownPair& shown,
-              const ViewSettings& settings) {
-  if (at.count > 0) {
-    layout.handles.push_back({.area = at.raster.map(0),
+void add_hits(ViewLayout& layout, const MapPairAt& map_pair_at, const Box& inside,
+              const ShownPair& content, const ViewSettings& settings) {
+  if (map_pair_at.count > 0) {
+    layout.handles.push_back({.area = map_pair_at.raster.map(0),
                               .help = "Click to pin this pair.",
-                              .click = [pair = shown.pair](Session& e) {
-                                e.view.pinned_query = pair.query;
-                                e.view.pinned_key = pair.key;
+                              .click = [pair = content.pair](Session& session) {
+                                session.view.pinned_query = pair.query;
+                                session.view.pinned_key = pair.key;
                               }});
   }
-  layout.hit = [at, inside, pair = shown.pair, layer = settings.layer,
+  layout.hit = [map_pair_at, inside, pair = content.pair, layer = settings.layer,
                 head = settings.head](Point p) -> std::optional<Hit> {
-    if (const std::optional<Pair> hovered = at(p)) {
+    if (const std::optional<Pair> hovered = map_pair_at(p)) {
       return Hit{layer, head, hovered->query, hovered->key};
     }
     if (!inside.contains(p)) return std::nullopt;
@@ -343,16 +343,16 @@ void add_hits(ViewLayout& layout, const MapPairAt& at, const Box& inside, const 
   };
 }
 
-std::string about(const ViewInput& input, const AttentionTap& tap) {
+std::string describe_picture(const ViewInput& input, const AttentionTap& tap) {
   const ViewSettings& settings = input.session.view;
   return "Origin of one pair's score, in " + describe_head(input.trace, settings) + ": " +
          describe(tap) + ".";
 }
 
-// Size of the miniature map; 0: none.
+// Side of the miniature map in pixels; 0 if it does not fit.
 double map_side(const Box& inside, double em) {
   for (const MapSide& map : kMapSides) {
-    if (inside.width >= map.least_width * em && inside.height >= map.side * em) {
+    if (inside.width >= map.min_width * em && inside.height >= map.side * em) {
       return map.side * em;
     }
   }
@@ -361,23 +361,24 @@ double map_side(const Box& inside, double em) {
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  const SelectedTap found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const AttentionTap& tap = *found.tap;
-  if (const Refusal refusal = why_no_vectors(input.trace, tap)) return refusal.message(page);
-  const Box inside = page.frame(title_with_head(input), caption(input.trace, about(input, tap)));
+  const SelectedTap selected = find_tap(input);
+  if (selected.tap == nullptr) return page.message(selected.headline, selected.advice);
+  const AttentionTap& tap = *selected.tap;
+  if (const Refusal refusal = refusal_of_vectors(input.trace, tap)) return refusal.message(page);
+  const Box inside =
+      page.frame(title_with_head(input), caption(input.trace, describe_picture(input, tap)));
   const double em = page.em();
   const double side = map_side(inside, em);
   const bool has_map = side > 0;
   const MapRaster raster =
       place_small_map(page, {inside.right() - side, inside.y, side, side}, tap);
   const MapPairAt map_pair_at{raster, has_map && raster.width > 0 ? 1 : 0};
-  const ShownPair shown = shown_pair(
-      input, found,
+  const ShownPair content = shown_pair(
+      input, selected,
       input.interaction.pointer ? map_pair_at(*input.interaction.pointer) : std::optional<Pair>());
   const double width = inside.width - side - (has_map ? em : 0);
-  if (width < kLeastWidth * em) return no_space(page);
-  double top = draw_header(page, {inside.x, inside.y, width, inside.height}, found, shown);
+  if (width < kMinWidth * em) return no_space(page);
+  double top = draw_header(page, {inside.x, inside.y, width, inside.height}, selected, content);
   if (!has_map && !input.figure.framed) {
     page.faint_text(
         {inside.x, top + kLine / 2 * page.small()},
@@ -387,31 +388,31 @@ ViewLayout lay_out(const ViewInput& input) {
         page.small());
     top += kLine * page.small();
   }
-  if (inside.bottom() - top < (kFewestStages * kMinStage + kLastStage) * em) return no_space(page);
+  if (inside.bottom() - top < (kMinStages * kMinStage + kLastStage) * em) return no_space(page);
   const std::vector<Stage> stages{
       {{"q"},
-       shown.vectors.query,
-       shown.plain ? &shown.plain->query : nullptr,
+       content.vectors.query,
+       content.unencoded ? &content.unencoded->query : nullptr,
        query_colour(input.canvas.theme)},
       {{"k"},
-       shown.vectors.key,
-       shown.plain ? &shown.plain->key : nullptr,
+       content.vectors.key,
+       content.unencoded ? &content.unencoded->key : nullptr,
        key_colour(input.canvas.theme)},
-      {{"q × k", "q·k"}, shown.vectors.product, nullptr, head_colour(0)},
-      {{"running sum", "sum"}, shown.vectors.sum, nullptr, input.canvas.theme.accent, true}};
+      {{"q × k", "q·k"}, content.vectors.product, nullptr, head_colour(0)},
+      {{"running sum", "sum"}, content.vectors.sum, nullptr, input.canvas.theme.accent, true}};
   const double bottom = draw_stages(page, {inside.x, top, width, inside.bottom() - top}, stages);
-  if (map_pair_at.count > 0) draw_small_map(page, raster, tap, found.head, shown.pair);
+  if (map_pair_at.count > 0) draw_small_map(page, raster, tap, selected.head, content.pair);
   ViewLayout layout;
-  add_hits(layout, map_pair_at, inside, shown, input.session.view);
+  add_hits(layout, map_pair_at, inside, content, input.session.view);
   layout.list = page.take(bottom);
   return layout;
 }
 
 ViewData data(const ViewInput& input) {
-  const SelectedTap found = require_tap(input);
-  const AttentionTap& tap = *found.tap;
-  why_no_vectors(input.trace, tap).throw_if_refused();
-  const PairVectors v = shown_pair(input, found, std::nullopt).vectors;
+  const SelectedTap selected = require_tap(input);
+  const AttentionTap& tap = *selected.tap;
+  refusal_of_vectors(input.trace, tap).throw_if_refused();
+  const PairVectors v = shown_pair(input, selected, std::nullopt).vectors;
   const auto d = static_cast<Index>(v.query.size());
   ViewData::Matrix matrix{"vectors", Tensor({4, d}), {"q", "k", "q × k", "running sum"}, {}};
   Index row = 0;
@@ -451,7 +452,7 @@ View vectors_view() {
                                       .kind = Parameter::Kind::Flag,
                                       .initial = false}},
                       .restrict_controls = restrict_controls},
-          .content = {.objection = objection_to_all(why_no_vectors)}};
+          .content = {.objection = objection_to_all(refusal_of_vectors)}};
 }
 
 }  // namespace attnscope

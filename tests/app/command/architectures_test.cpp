@@ -73,25 +73,26 @@ TEST_F(Architectures, GeneratesTargetsOfSources) {
           "run", {"--text", "24", "--target-ids", target, "--backend", "cpu", "-o", path("trace")});
       ASSERT_EQ(run.status, 0) << run.err;
       const Tensor logits = read_safetensors(path("trace")).tensors.at("logits").floats();
-      const Tensor last = logits.slice(logits.dim(0) - 1, 1);
-      EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
+      const Tensor last_logits = logits.slice(logits.dim(0) - 1, 1);
+      EXPECT_EQ(id, std::max_element(last_logits.begin(), last_logits.end()) - last_logits.begin());
       target += "," + std::to_string(id.get<int>());
     }
     // One beam generates the same tokens; of several beams, the most likely comes first.
-    const Json one = generate({"--text", "24", "--beams", "1", "--tokens", "5"});
-    EXPECT_EQ(one["ids"], object["ids"]);
-    const Json four = generate({"--text", "24", "--beams", "4", "--tokens", "5"});
-    ASSERT_EQ(four["beams"].size(), 4u);
-    EXPECT_EQ(four["ids"], four["beams"][0]["ids"]);
-    EXPECT_GE(four["beams"][0]["log_probability"], four["beams"][3]["log_probability"]);
+    const Json single_beam = generate({"--text", "24", "--beams", "1", "--tokens", "5"});
+    EXPECT_EQ(single_beam["ids"], object["ids"]);
+    const Json four_beams = generate({"--text", "24", "--beams", "4", "--tokens", "5"});
+    ASSERT_EQ(four_beams["beams"].size(), 4u);
+    EXPECT_EQ(four_beams["ids"], four_beams["beams"][0]["ids"]);
+    EXPECT_GE(four_beams["beams"][0]["log_probability"], four_beams["beams"][3]["log_probability"]);
     expect_refusal(run_on_model("generate", {"--text", "24", "--beams", "-1"}), "--beams");
-    const Json with_target = generate({"--text", "24", "--target", "vier", "--tokens", "2"});
-    EXPECT_EQ(with_target["prompt"], Json({256, 'v', 'i', 'e', 'r'}));
+    const Json prefixed = generate({"--text", "24", "--target", "vier", "--tokens", "2"});
+    EXPECT_EQ(prefixed["prompt"], Json({256, 'v', 'i', 'e', 'r'}));
     write_file(path("pairs.txt"), "24\tvierundzwanzig\n");
-    const ProcessResult scored = run_on_model("evaluate", {path("pairs.txt"), "--task", "numbers"});
-    EXPECT_EQ(scored.status, 0) << scored.err;
-    EXPECT_NE(scored.out.find("whole lines"), std::string::npos) << scored.out;
-    EXPECT_NE(scored.out.find("numbers: loss"), std::string::npos) << scored.out;
+    const ProcessResult evaluation =
+        run_on_model("evaluate", {path("pairs.txt"), "--task", "numbers"});
+    EXPECT_EQ(evaluation.status, 0) << evaluation.err;
+    EXPECT_NE(evaluation.out.find("whole lines"), std::string::npos) << evaluation.out;
+    EXPECT_NE(evaluation.out.find("numbers: loss"), std::string::npos) << evaluation.out;
     expect_refusal(run_on_model("evaluate", {"--task", "trajectory"}), "model.architecture");
     expect_refusal(run_on_model("evaluate", {"--task", "text"}), "--task");
   }
@@ -111,14 +112,15 @@ TEST_F(Architectures, CompletesImages) {
   EXPECT_EQ(generate({"--input", picture, "--rows", "0", "--tokens", "5"})["ids"].size(), 5u);
   ASSERT_EQ(run_on_model("generate", {"--input", picture, "-o", path("made.png")}).status, 0);
   // The completed image is readable by the model, and its first half is unchanged.
-  const auto pixels = [&](const std::string& file) {
+  const auto read_pixels = [&](const std::string& file) {
     EXPECT_EQ(run_on_model("run", {"--input", file, "-o", path("trace"), "--losses"}).status, 0);
     return read_safetensors(path("trace")).tensors.at("ids").integers();
   };
-  const IntTensor before = pixels(picture), after = pixels(path("made.png"));
-  EXPECT_TRUE(std::equal(before.begin(), before.begin() + 9, after.begin()));
-  const ProcessResult scored = run_on_model("evaluate", {picture});
-  EXPECT_NE(scored.out.find("loss"), std::string::npos) << scored.err;
+  const IntTensor input_pixels = read_pixels(picture),
+                  output_pixels = read_pixels(path("made.png"));
+  EXPECT_TRUE(std::equal(input_pixels.begin(), input_pixels.begin() + 9, output_pixels.begin()));
+  const ProcessResult evaluation = run_on_model("evaluate", {picture});
+  EXPECT_NE(evaluation.out.find("loss"), std::string::npos) << evaluation.err;
   expect_refusal(run_on_model("generate", {"--input", picture, "--rows", "5"}), "rows");
   expect_refusal(run_on_model("run", {"--input", path("text.txt"), "-o", path("t")}),
                  "expected an image");
@@ -130,14 +132,14 @@ TEST_F(Architectures, CompletesImages) {
 
 TEST_F(Architectures, PredictsNextActionOfTrajectory) {
   train_model(testing::plan_of("trajectory", folder_.path()));
-  const auto write = [&](std::int32_t last) {
+  const auto write_trajectory = [&](std::int32_t last_action) {
     SafetensorsFile file;
     file.tensors.emplace("returns", stored(Tensor::from({2}, {-0.2f, -0.1f})));
     file.tensors.emplace("states", stored(Tensor::from({2, 2}, {1, 0, 0.5f, 0})));
-    file.tensors.emplace("actions", stored(IntTensor::from({2}, {0, last})));
+    file.tensors.emplace("actions", stored(IntTensor::from({2}, {0, last_action})));
     write_safetensors(path("walk.safetensors"), file);
   };
-  write(-1);
+  write_trajectory(-1);
   const Json object = generate({"--input", path("walk.safetensors"), "--temperature", "0"});
   ASSERT_EQ(object["ids"].size(), 1u);
   ASSERT_EQ(run_on_model("run", {"--input", path("walk.safetensors"), "-o", path("trace")}).status,
@@ -145,20 +147,20 @@ TEST_F(Architectures, PredictsNextActionOfTrajectory) {
   const Tensor logits = read_safetensors(path("trace")).tensors.at("logits").floats();
   const Tensor last = logits.slice(1, 1);
   EXPECT_EQ(object["ids"][0], std::max_element(last.begin(), last.end()) - last.begin());
-  write(3);
+  write_trajectory(3);
   expect_refusal(run_on_model("generate", {"--input", path("walk.safetensors")}),
                  "expected -1 at the last step");
-  const ProcessResult scored =
+  const ProcessResult evaluation =
       run_on_model("evaluate", {path("walk.safetensors"), "--task", "trajectory"});
-  EXPECT_NE(scored.out.find("trajectory: loss"), std::string::npos) << scored.err;
+  EXPECT_NE(evaluation.out.find("trajectory: loss"), std::string::npos) << evaluation.err;
 }
 
 TEST_F(Architectures, EvaluatesMaskedModelsButRefusesToGenerate) {
   train_model(testing::plan_of("masked", folder_.path()));
   write_file(path("some.txt"), std::string(400, 'a'));
-  const ProcessResult scored = run_on_model("evaluate", {path("some.txt")});
-  EXPECT_EQ(scored.status, 0) << scored.err;
-  EXPECT_NE(scored.out.find("some.txt: loss"), std::string::npos) << scored.out;
+  const ProcessResult evaluation = run_on_model("evaluate", {path("some.txt")});
+  EXPECT_EQ(evaluation.status, 0) << evaluation.err;
+  EXPECT_NE(evaluation.out.find("some.txt: loss"), std::string::npos) << evaluation.out;
   expect_refusal(run_on_model("generate", {"--text", "abc"}), "a masked language model");
 }
 
@@ -166,14 +168,15 @@ TEST_F(Architectures, GeneratesAndEvaluatesWithEarlyExit) {
   ModelConfig config = testing::small_config({.context = 24, .layers = 4});
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   save(config);
-  const Json all = generate({"--text", "abc", "--tokens", "6", "--temperature", "0"});
-  EXPECT_EQ(generate({"--text", "abc", "--tokens", "6", "--temperature", "0", "--exit", "1"}), all);
-  const ProcessResult early =
+  const Json full = generate({"--text", "abc", "--tokens", "6", "--temperature", "0"});
+  EXPECT_EQ(generate({"--text", "abc", "--tokens", "6", "--temperature", "0", "--exit", "1"}),
+            full);
+  const ProcessResult early_exit =
       run_on_model("generate", {"--text", "abc", "--tokens", "6", "--exit", "0"});
-  EXPECT_NE(early.err.find("of 4 layers on average"), std::string::npos) << early.err;
+  EXPECT_NE(early_exit.err.find("of 4 layers on average"), std::string::npos) << early_exit.err;
   write_file(path("some.txt"), std::string(100, 'a'));
-  const ProcessResult scored = run_on_model("evaluate", {"--exit", "0", path("some.txt")});
-  EXPECT_NE(scored.out.find("of 4 layers"), std::string::npos) << scored.out;
+  const ProcessResult evaluation = run_on_model("evaluate", {"--exit", "0", path("some.txt")});
+  EXPECT_NE(evaluation.out.find("of 4 layers"), std::string::npos) << evaluation.out;
   config.exits.reset();
   save(config);
   expect_refusal(run_on_model("generate", {"--text", "abc", "--exit", "0.5"}), "--exit");
@@ -194,8 +197,9 @@ TEST_F(Architectures, GeneratesFromRetrievalMixture) {
   for (const Json& id : continuation["ids"]) {
     ASSERT_EQ(run_on_model("run", {"--ids", ids, "--retrieval", retrieval, "-o", path("t")}).status,
               0);
-    const Tensor all = read_safetensors(path("t")).tensors.at("log_probabilities").floats();
-    const Tensor last = all.slice(all.dim(0) - 1, 1);
+    const Tensor log_probabilities =
+        read_safetensors(path("t")).tensors.at("log_probabilities").floats();
+    const Tensor last = log_probabilities.slice(log_probabilities.dim(0) - 1, 1);
     EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
     ids += "," + std::to_string(id.get<int>());
   }
@@ -211,20 +215,20 @@ TEST_F(Architectures, EvaluatesLongTextsInSegmentsWithConstantMemory) {
       config, {"segment_memory", default_values(variant("segment_memory").parameters)},
       default_encoding());
   save(config);
-  const auto peak = [&](std::size_t bytes) {
+  const auto peak_kilobytes = [&](std::size_t bytes) {
     write_file(path("long.txt"), std::string(bytes, 'a'));
     const ProcessResult result = run_on_model("evaluate", {path("long.txt")});
     EXPECT_EQ(result.status, 0) << result.err;
     return static_cast<double>(result.peak_kilobytes);
   };
-  const double some = peak(8192), all = peak(65536);
-  RecordProperty("megabytes_8192", std::to_string(some / 1024));
-  RecordProperty("megabytes_65536", std::to_string(all / 1024));
-  EXPECT_GT(some, 1024);
+  const double short_peak = peak_kilobytes(8192), long_peak = peak_kilobytes(65536);
+  RecordProperty("megabytes_8192", std::to_string(short_peak / 1024));
+  RecordProperty("megabytes_65536", std::to_string(long_peak / 1024));
+  EXPECT_GT(short_peak, 1024);
   // A token costs its id and position; keys, values and residual stream of the layer would add 192
   // bytes.
-  const double bytes_of_token = (all - some) * 1024 / (65536 - 8192);
-  EXPECT_LT(bytes_of_token, 160) << some << " and " << all << " kilobytes";
+  const double bytes_of_token = (long_peak - short_peak) * 1024 / (65536 - 8192);
+  EXPECT_LT(bytes_of_token, 160) << short_peak << " and " << long_peak << " kilobytes";
   // Continues beyond its context in segments, without truncation.
   const Json object = generate({"--text", std::string(200, 'a'), "--tokens", "100"});
   EXPECT_EQ(object["ids"].size(), 100u);

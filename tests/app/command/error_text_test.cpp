@@ -7,7 +7,7 @@
 namespace attnscope::command {
 namespace ATTNSCOPE_FILE {
 
-TEST(CommandErrorText, NamesOptions) {
+TEST(CommandErrorText, NamesOptionsThatReduceMemory) {
   constexpr double kMega = 1024.0 * 1024;
   MemoryNeed need{.bytes = 1024 * kMega,
                   .budget = 256 * kMega,

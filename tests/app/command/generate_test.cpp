@@ -28,9 +28,9 @@ class Generate : public ::testing::Test {
   std::string path(const std::string& name) const { return folder_.path() / name; }
   std::vector<std::string> arguments(const std::string& command,
                                      std::initializer_list<std::string> extra) const {
-    std::vector<std::string> all = {command, "--model", path("model"), "--backend", "cpu"};
-    all.insert(all.end(), extra);
-    return all;
+    std::vector<std::string> command_line = {command, "--model", path("model"), "--backend", "cpu"};
+    command_line.insert(command_line.end(), extra);
+    return command_line;
   }
   ProcessResult generate(std::initializer_list<std::string> extra) const {
     return testing::run_process(kProgram, arguments("generate", extra));
@@ -82,9 +82,9 @@ TEST_F(Generate, ReportsTruncationBeyondContext) {
   const ProcessResult sliding = generate({"--text", "abc", "--tokens", "60"});
   EXPECT_EQ(sliding.status, 0);
   EXPECT_NE(sliding.err.find("older half is dropped"), std::string::npos) << sliding.err;
-  const Json stopped = generate_json({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
-  EXPECT_EQ(stopped["ended_by"], "context");
-  EXPECT_EQ(stopped["ids"].size(), 22u);  // the last one follows a full context
+  const Json object = generate_json({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
+  EXPECT_EQ(object["ended_by"], "context");
+  EXPECT_EQ(object["ids"].size(), 22u);  // the last one follows a full context
   expect_refusal(generate({"--text", std::string(25, 'a'), "--beyond", "stop"}), "25 tokens");
 }
 
@@ -98,21 +98,21 @@ TEST_F(Generate, RecomputesUncacheableModels) {
 
 // A Llama with a zero embedding predicts all tokens equally: greedy selects token 0.
 TEST_F(Generate, StopsAtEndToken) {
-  testing::Tensors t;
-  t["model.embed_tokens.weight"] = Tensor::zeros({7, 4});
-  t["model.layers.0.input_layernorm.weight"] = Tensor::zeros({4});
-  t["model.layers.0.post_attention_layernorm.weight"] = Tensor::zeros({4});
+  testing::Tensors tensors;
+  tensors["model.embed_tokens.weight"] = Tensor::zeros({7, 4});
+  tensors["model.layers.0.input_layernorm.weight"] = Tensor::zeros({4});
+  tensors["model.layers.0.post_attention_layernorm.weight"] = Tensor::zeros({4});
   for (const char* name : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
                            "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}) {
-    t[std::string("model.layers.0.") + name + ".weight"] = Tensor::zeros({4, 4});
+    tensors[std::string("model.layers.0.") + name + ".weight"] = Tensor::zeros({4, 4});
   }
-  t["model.norm.weight"] = Tensor::zeros({4});
+  tensors["model.norm.weight"] = Tensor::zeros({4});
   std::filesystem::create_directories(path("llama"));
   testing::write_checkpoint(path("llama"),
                             R"({"model_type": "llama", "vocab_size": 7, "hidden_size": 4,
     "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1,
     "tie_word_embeddings": true, "eos_token_id": 0})",
-                            t);
+                            tensors);
   const auto generate_with_llama = [&](std::initializer_list<std::string> extra) {
     std::vector<std::string> command_line = {
         "generate", "--model", path("llama"), "--ids",          "1,2", "--temperature", "0",
@@ -122,9 +122,9 @@ TEST_F(Generate, StopsAtEndToken) {
     EXPECT_EQ(result.status, 0) << result.err;
     return Json::parse(read_file(path("made.json")));
   };
-  const Json ended = generate_with_llama({});
-  EXPECT_EQ(ended["ids"], Json({0}));
-  EXPECT_EQ(ended["ended_by"], "end");
+  const Json object = generate_with_llama({});
+  EXPECT_EQ(object["ids"], Json({0}));
+  EXPECT_EQ(object["ended_by"], "end");
   EXPECT_EQ(generate_with_llama({"--ignore-end"})["ids"].size(), 5u);
 }
 
@@ -191,10 +191,10 @@ TEST_F(Generate, AcceptsHeadGroups) {
 }
 
 TEST_F(Generate, RejectsInvalidHeadGroupsInOneLine) {
-  const auto expect_group_refusal = [&](const std::string& group, const std::string& words) {
+  const auto expect_group_refusal = [&](const std::string& group, const std::string& message) {
     expect_refusal(testing::run_process(kProgram, arguments("run", {"--text", "ab", "-o", path("t"),
                                                                     "--group", group})),
-                   words);
+                   message);
   };
   expect_group_refusal("heads=0", "expected variant, position or both");
   expect_group_refusal("heads=0;variant=local,window=-1", "window");

@@ -28,7 +28,6 @@ std::string output_of(const std::vector<std::string>& arguments) {
   return result.out;
 }
 
-// Each command listed by `--help`, with its options.
 TEST(Manual, ContainsAllCommandsAndOptions) {
   const std::string page = output_of({"manual"});
   EXPECT_TRUE(page.starts_with(".TH ATTNSCOPE 1")) << page.substr(0, 80);
@@ -41,12 +40,13 @@ TEST(Manual, ContainsAllCommandsAndOptions) {
   testing::TemporaryFolder folder;
   const std::string file = (folder.path() / "attnscope.1").string();
   write_file(file, page);
-  const ProcessResult formatted = run_process("/bin/sh", {"-c",
-                                                          "command -v groff > /dev/null || exit 0; "
-                                                          "groff -man -Tutf8 -ww -z '" +
-                                                              file + "' 2>&1"});
-  EXPECT_EQ(formatted.status, 0);
-  EXPECT_EQ(formatted.out, "");  // no warnings
+  const ProcessResult groff_result =
+      run_process("/bin/sh", {"-c",
+                              "command -v groff > /dev/null || exit 0; "
+                              "groff -man -Tutf8 -ww -z '" +
+                                  file + "' 2>&1"});
+  EXPECT_EQ(groff_result.status, 0);
+  EXPECT_EQ(groff_result.out, "");  // no warnings
 }
 
 TEST(Completion, ContainsCommandsOptionsAndValues) {
@@ -60,9 +60,9 @@ TEST(Completion, ContainsCommandsOptionsAndValues) {
     testing::TemporaryFolder folder;
     const std::string file = (folder.path() / "script").string();
     write_file(file, script);
-    const ProcessResult parsed =
+    const ProcessResult check_result =
         run_process("/bin/sh", {"-c", std::string(shell) + " -n '" + file + "' 2>&1"});
-    EXPECT_EQ(parsed.status, 0) << parsed.out;
+    EXPECT_EQ(check_result.status, 0) << check_result.out;
   }
   EXPECT_EQ(run_process(kProgram, {"completion", "tcsh"}).status, 2);
 }
@@ -102,7 +102,7 @@ TEST(Completion, OffersMatchingWordsInBash) {
   EXPECT_TRUE(completions({"attnscope", "list", "--varia"}).count("--variant") == 0);
 }
 
-TEST(Version, IsPrinted) {
+TEST(Version, IsPrintedAfterProgramName) {
   const std::string version = output_of({"--version"});
   EXPECT_TRUE(version.starts_with("attnscope ")) << version;
 }
@@ -113,9 +113,9 @@ TEST(Install, RunsFromInstalledFolder) {
   const std::string prefix = (folder.path() / "usr").string();
   const std::filesystem::path pages = testing::build_folder() / "pages";
   ASSERT_TRUE(std::filesystem::exists(pages / "attnscope.1")) << "build attnscope_pages";
-  const ProcessResult installed = run_process(
+  const ProcessResult install_result = run_process(
       "/usr/bin/env", {"cmake", "--install", testing::build_folder().string(), "--prefix", prefix});
-  ASSERT_EQ(installed.status, 0) << installed.err;
+  ASSERT_EQ(install_result.status, 0) << install_result.err;
   const std::filesystem::path share = folder.path() / "usr" / "share";
   for (const char* file :
        {"applications/attnscope.desktop", "icons/hicolor/scalable/apps/attnscope.svg",
@@ -134,21 +134,21 @@ TEST(Install, RunsFromInstalledFolder) {
   std::filesystem::rename(share / "attnscope/assets/models/twin-rope",
                           share / "attnscope/assets/models/moved");
   const std::string program = prefix + "/bin/attnscope";
-  const ProcessResult listed =
+  const ProcessResult list_result =
       run_process("/usr/bin/env", {"-u", "ATTNSCOPE_HOME", program, "list", "--json"});
-  ASSERT_EQ(listed.status, 0) << listed.err;
+  ASSERT_EQ(list_result.status, 0) << list_result.err;
   std::set<std::string> models;
-  const Json all = Json::parse(listed.out);
-  for (const Json& model : all["models"]) {
+  const Json listing = Json::parse(list_result.out);
+  for (const Json& model : listing["models"]) {
     models.insert(model["name"].get<std::string>());
   }
   EXPECT_TRUE(models.contains("moved"));
   EXPECT_FALSE(models.contains("twin-rope"));
   const std::string picture = (folder.path() / "map.png").string();
-  const ProcessResult drawn =
+  const ProcessResult render_result =
       run_process("/usr/bin/env", {"-u", "ATTNSCOPE_HOME", program, "render", "--text",
                                    "she gave him the lamp", "-o", picture});
-  EXPECT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_EQ(render_result.status, 0) << render_result.err;
   EXPECT_GT(std::filesystem::file_size(picture), 1000U);
 }
 

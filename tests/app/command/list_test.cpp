@@ -25,7 +25,7 @@ using testing::run_process;
 const std::string kProgram = testing::program_path();
 
 template <class List>
-void expect_all(const Json& listed, const List& registry) {
+void expect_registry(const Json& listed, const List& registry) {
   ASSERT_EQ(listed.size(), registry.size());
   for (std::size_t n = 0; n < registry.size(); ++n) {
     EXPECT_EQ(listed[n]["type"], registry[n].id);
@@ -39,13 +39,13 @@ TEST(List, WritesRegistriesAsJson) {
   const ProcessResult result = run_process(kProgram, {"list", "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
   const Json listed = Json::parse(result.out);
-  expect_all(listed["variants"], variants());
-  expect_all(listed["encodings"], encodings());
-  expect_all(listed["architectures"], architectures());
-  expect_all(listed["joins"], residual_connections());
-  expect_all(listed["exits"], exit_rules());
-  expect_all(listed["inputs"], input_kinds());
-  expect_all(listed["retrieval"], retrieval_heads());
+  expect_registry(listed["variants"], variants());
+  expect_registry(listed["encodings"], encodings());
+  expect_registry(listed["architectures"], architectures());
+  expect_registry(listed["joins"], residual_connections());
+  expect_registry(listed["exits"], exit_rules());
+  expect_registry(listed["inputs"], input_kinds());
+  expect_registry(listed["retrieval"], retrieval_heads());
   EXPECT_FALSE(listed["models"].empty());
   ASSERT_EQ(listed["tasks"].size(), tasks().size());
   for (std::size_t n = 0; n < tasks().size(); ++n) {
@@ -61,8 +61,8 @@ TEST(List, WritesRegistriesAsJson) {
 TEST(List, WritesReadableTables) {
   const ProcessResult result = run_process(kProgram, {"list", "encodings"});
   ASSERT_EQ(result.status, 0) << result.err;
-  for (const Encoding& e : encodings()) {
-    EXPECT_NE(result.out.find("  " + e.id + " - "), std::string::npos) << e.id;
+  for (const Encoding& encoding : encodings()) {
+    EXPECT_NE(result.out.find("  " + encoding.id + " - "), std::string::npos) << encoding.id;
   }
   EXPECT_EQ(result.out.find("bigbird"), std::string::npos);
   EXPECT_EQ(result.err, "");

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 const std::string kProgram = testing::program_path();
 
-ProcessResult attnscope(const std::vector<std::string>& arguments) {
+ProcessResult run_program(const std::vector<std::string>& arguments) {
   return testing::run_process(kProgram, arguments);
 }
 
@@ -36,7 +36,7 @@ class ModelCommands : public ::testing::Test {
     for (int i = 0; i < 300; ++i) text += "the cat sat on the mat. ";
     write_file(path("text.txt"), text);
     write_file(path("held.txt"), text.substr(0, 500));
-    const ProcessResult result = attnscope(train_arguments("model", 40));
+    const ProcessResult result = run_program(train_arguments("model", 40));
     ASSERT_EQ(result.status, 0) << result.err;
     ASSERT_NE(result.out.find("bits per byte"), std::string::npos) << result.out;
   }
@@ -114,32 +114,32 @@ TEST_F(ModelCommands, InterruptedTrainingResumes) {
   std::vector<std::string> arguments = {"--preserve-status", "-s", "INT", "1.5", kProgram};
   const std::vector<std::string> training_arguments = train_arguments("stopped", 100000);
   arguments.insert(arguments.end(), training_arguments.begin(), training_arguments.end());
-  const ProcessResult stopped = testing::run_process("/usr/bin/timeout", arguments);
-  EXPECT_EQ(stopped.status, 130) << stopped.err;
+  const ProcessResult first_run = testing::run_process("/usr/bin/timeout", arguments);
+  EXPECT_EQ(first_run.status, 130) << first_run.err;
   ASSERT_TRUE(fs::exists(path("stopped/training.safetensors")));
-  const std::size_t before = read_file(path("stopped/loss.csv")).size();
+  const std::size_t previous_size = read_file(path("stopped/loss.csv")).size();
   testing::run_process("/usr/bin/timeout", arguments);
-  EXPECT_GT(read_file(path("stopped/loss.csv")).size(), before);
-  expect_refusal(attnscope(train_arguments("stopped", 99)), "with other settings (steps");
+  EXPECT_GT(read_file(path("stopped/loss.csv")).size(), previous_size);
+  expect_refusal(run_program(train_arguments("stopped", 99)), "with other settings (steps");
 }
 
 TEST_F(ModelCommands, TrainRejectsInvalidOptions) {
   std::vector<std::string> arguments = train_arguments("refused", 5);
   arguments.insert(arguments.end(), {"--head-size", "8", "--norm", "batch"});
-  expect_refusal(attnscope(arguments), "--head-size");
+  expect_refusal(run_program(arguments), "--head-size");
   arguments = train_arguments("refused", 5);
   arguments.insert(arguments.end(), {"--norm", "batch"});
-  expect_refusal(attnscope(arguments), "norm: expected one of \"layer\", \"rms\"");
-  expect_refusal(attnscope({"train", "--text", path("absent.txt"), "-o", path("refused")}),
+  expect_refusal(run_program(arguments), "norm: expected one of \"layer\", \"rms\"");
+  expect_refusal(run_program({"train", "--text", path("absent.txt"), "-o", path("refused")}),
                  "absent.txt");
-  expect_refusal(attnscope({"train", "-o", path("refused")}),
+  expect_refusal(run_program({"train", "-o", path("refused")}),
                  "text: expected text files to train on");
-  expect_refusal(attnscope({"train", "--preset", "nonesuch", "-o", path("refused")}), "--preset");
+  expect_refusal(run_program({"train", "--preset", "nonesuch", "-o", path("refused")}), "--preset");
   EXPECT_FALSE(fs::exists(path("refused")));
 }
 
 TEST_F(ModelCommands, RunWritesTrace) {
-  const ProcessResult result = attnscope(run_arguments({"--text", "the cat sat"}));
+  const ProcessResult result = run_program(run_arguments({"--text", "the cat sat"}));
   ASSERT_EQ(result.status, 0) << result.err;
   const SafetensorsFile file = trace();
   const Index length = file.tensors.at("ids").shape[0];
@@ -151,8 +151,8 @@ TEST_F(ModelCommands, RunWritesTrace) {
 }
 
 TEST_F(ModelCommands, RunAcceptsIdsVariantsAndEncodings) {
-  ASSERT_EQ(attnscope(run_arguments({"--ids", "5,6,7,8,9,10", "--no-causal", "--variant",
-                                     "local,window=1", "--position", "alibi"}))
+  ASSERT_EQ(run_program(run_arguments({"--ids", "5,6,7,8,9,10", "--no-causal", "--variant",
+                                       "local,window=1", "--position", "alibi"}))
                 .status,
             0);
   const SafetensorsFile file = trace();
@@ -161,59 +161,59 @@ TEST_F(ModelCommands, RunAcceptsIdsVariantsAndEncodings) {
   EXPECT_GT(attention(1, 2, 3, 4), 0);
   EXPECT_EQ(attention(1, 2, 3, 5), 0);
   ASSERT_EQ(
-      attnscope(run_arguments({"--ids", "5,6,7", "--variant", R"({"type":"local","window":1})"}))
+      run_program(run_arguments({"--ids", "5,6,7", "--variant", R"({"type":"local","window":1})"}))
           .status,
       0);
 }
 
 // Parameters without a default depend on the text; the written file records them.
 TEST_F(ModelCommands, VariantDefaultsDependOnText) {
-  ASSERT_EQ(
-      attnscope(run_arguments({"--ids", "5,6,7,8,9,10,11,12", "--variant", "block_local"})).status,
-      0);
+  ASSERT_EQ(run_program(run_arguments({"--ids", "5,6,7,8,9,10,11,12", "--variant", "block_local"}))
+                .status,
+            0);
   const Tensor attention = trace().tensors.at("attention").floats();  // [N, h, 8, 8]
   EXPECT_GT(attention(0, 0, 3, 2), 0);                                // blocks of two
   EXPECT_EQ(attention(0, 0, 4, 3), 0);
-  ASSERT_EQ(attnscope({"render", "--ids", "5,6,7,8,9,10,11,12", "--model", path("model"),
-                       "--variant", "block_local", "-o", path("map.png")})
+  ASSERT_EQ(run_program({"render", "--ids", "5,6,7,8,9,10,11,12", "--model", path("model"),
+                         "--variant", "block_local", "-o", path("map.png")})
                 .status,
             0);
   EXPECT_EQ(load_session(path("map.png")).run.variant->values.integer("block"), 2);
-  ASSERT_EQ(attnscope(run_arguments(
-                          {"--ids", "5,6,7,8,9", "--variant", "image_2d", "--most-tokens", "4"}))
+  ASSERT_EQ(run_program(run_arguments(
+                            {"--ids", "5,6,7,8,9", "--variant", "image_2d", "--most-tokens", "4"}))
                 .status,
             0);
   EXPECT_EQ(trace().tensors.at("ids").integers().size(), 4);
-  expect_refusal(attnscope(run_arguments({"--ids", "5,6,7", "--most-tokens", "0"})),
+  expect_refusal(run_program(run_arguments({"--ids", "5,6,7", "--most-tokens", "0"})),
                  "--most-tokens");
 }
 
 TEST_F(ModelCommands, RunRejectsInvalidOptionsInOneLine) {
-  expect_refusal(attnscope(run_arguments({"--text", "a", "--variant", "local,window=1,windw=1"})),
+  expect_refusal(run_program(run_arguments({"--text", "a", "--variant", "local,window=1,windw=1"})),
                  "windw");
-  expect_refusal(attnscope(run_arguments({"--text", "a", "--variant", "local,window"})),
+  expect_refusal(run_program(run_arguments({"--text", "a", "--variant", "local,window"})),
                  "KEY=VALUE");
-  expect_refusal(attnscope(run_arguments({"--text", "a", "--position", "nonesuch"})), "nonesuch");
-  expect_refusal(attnscope(run_arguments({"--ids", "1,999999"})), "999999");
-  expect_refusal(attnscope(run_arguments({"--text", ""})), "found none");
-  expect_refusal(attnscope(run_arguments({})), "--text");
-  expect_refusal(attnscope({"run", "--text", "a", "--model", path("absent"), "-o", path("x")}),
+  expect_refusal(run_program(run_arguments({"--text", "a", "--position", "nonesuch"})), "nonesuch");
+  expect_refusal(run_program(run_arguments({"--ids", "1,999999"})), "999999");
+  expect_refusal(run_program(run_arguments({"--text", ""})), "found none");
+  expect_refusal(run_program(run_arguments({})), "--text");
+  expect_refusal(run_program({"run", "--text", "a", "--model", path("absent"), "-o", path("x")}),
                  "absent");
   EXPECT_FALSE(fs::exists(path("x")));
 }
 
-TEST_F(ModelCommands, RunWritesNotes) {
-  const ProcessResult result = attnscope(run_arguments({"--text", std::string(200, 'x')}));
+TEST_F(ModelCommands, RunReportsTruncation) {
+  const ProcessResult result = run_program(run_arguments({"--text", std::string(200, 'x')}));
   EXPECT_EQ(result.status, 0);
   EXPECT_NE(result.err.find("the first 32 are used"), std::string::npos) << result.err;
   EXPECT_NE(trace().metadata.at("notes").find("the first 32 are used"), std::string::npos);
 }
 
-TEST_F(ModelCommands, RunNotesLossThatSeesTargets) {
+TEST_F(ModelCommands, RunWarnsAboutLossOfVisibleTargets) {
   const std::string note = "note: without a causal mask, positions see the token that they predict";
-  const ProcessResult causal = attnscope(run_arguments({"--text", "the cat", "--losses"}));
+  const ProcessResult causal = run_program(run_arguments({"--text", "the cat", "--losses"}));
   const ProcessResult bidirectional =
-      attnscope(run_arguments({"--text", "the cat", "--losses", "--no-causal"}));
+      run_program(run_arguments({"--text", "the cat", "--losses", "--no-causal"}));
   EXPECT_EQ(causal.err.find(note), std::string::npos) << causal.err;
   EXPECT_NE(bidirectional.err.find(note), std::string::npos) << bidirectional.err;
 }
@@ -222,11 +222,12 @@ TEST_F(ModelCommands, TrainAndEvaluateReportLeakedFuture) {
   std::vector<std::string> arguments = train_arguments("chunks", 1);
   arguments.insert(arguments.end(), {"--variant", "lsh,buckets=4,rounds=1,chunk=4"});
   const std::string note = "note: LSH (Reformer) leaks future tokens: ";
-  const ProcessResult trained = attnscope(arguments);
-  ASSERT_EQ(trained.status, 0) << trained.err;
-  EXPECT_NE(trained.err.find(note), std::string::npos) << trained.err;
+  const ProcessResult training = run_program(arguments);
+  ASSERT_EQ(training.status, 0) << training.err;
+  EXPECT_NE(training.err.find(note), std::string::npos) << training.err;
   for (const char* model : {"chunks", "model"}) {
-    const ProcessResult result = attnscope({"evaluate", "--model", path(model), path("held.txt")});
+    const ProcessResult result =
+        run_program({"evaluate", "--model", path(model), path("held.txt")});
     ASSERT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(result.err.find(note) != std::string::npos, model == std::string("chunks"))
         << result.err;
@@ -234,7 +235,7 @@ TEST_F(ModelCommands, TrainAndEvaluateReportLeakedFuture) {
 }
 
 TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
-  const ProcessResult result = attnscope(
+  const ProcessResult result = run_program(
       {"evaluate", "--model", path("model"), "--ngram-text", path("text.txt"), path("held.txt")});
   ASSERT_EQ(result.status, 0) << result.err;
   double bits = NAN;
@@ -243,14 +244,17 @@ TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
   EXPECT_TRUE(bits > 0 && bits < 4) << result.out;
   EXPECT_NE(result.out.find("6-gram"), std::string::npos);
   // Arguments after --ngram-text are files to evaluate, regardless of their number.
-  const ProcessResult two = attnscope({"evaluate", "--model", path("model"), "--ngram-text",
-                                       path("text.txt"), path("held.txt"), path("text.txt")});
-  EXPECT_EQ(std::count(two.out.begin(), two.out.end(), '\n'), 3) << two.out << two.err;
-  expect_refusal(attnscope({"evaluate", "--ngram-text", path("text.txt")}), "expected text files");
+  const ProcessResult evaluation =
+      run_program({"evaluate", "--model", path("model"), "--ngram-text", path("text.txt"),
+                   path("held.txt"), path("text.txt")});
+  EXPECT_EQ(std::count(evaluation.out.begin(), evaluation.out.end(), '\n'), 3)
+      << evaluation.out << evaluation.err;
+  expect_refusal(run_program({"evaluate", "--ngram-text", path("text.txt")}),
+                 "expected text files");
   expect_refusal(
-      attnscope({"evaluate", "--model", path("model"), "--length", "0", path("held.txt")}),
+      run_program({"evaluate", "--model", path("model"), "--length", "0", path("held.txt")}),
       "--length");
-  expect_refusal(attnscope({"evaluate", "--model", path("model"), path("absent.txt")}),
+  expect_refusal(run_program({"evaluate", "--model", path("model"), path("absent.txt")}),
                  "absent.txt");
 }
 
@@ -261,27 +265,28 @@ TEST_F(ModelCommands, TrainsRepetitionAndEvaluateReportsAccuracy) {
         "--context", "16", "--batch", "4", "--micro-batch", "0", "--steps", "3"}) {
     arguments.emplace_back(word);
   }
-  const ProcessResult trained = attnscope(arguments);
-  ASSERT_EQ(trained.status, 0) << trained.err;
-  EXPECT_NE(trained.out.find("accuracy 0."), std::string::npos) << trained.out;
-  const ProcessResult result = attnscope({"evaluate", "--model", path("copies"), "--repeat"});
+  const ProcessResult training = run_program(arguments);
+  ASSERT_EQ(training.status, 0) << training.err;
+  EXPECT_NE(training.out.find("accuracy 0."), std::string::npos) << training.out;
+  const ProcessResult result = run_program({"evaluate", "--model", path("copies"), "--repeat"});
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.out.find("repeated tokens: accuracy 0."), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("of 16 tokens"), std::string::npos) << result.out;
-  expect_refusal(attnscope({"evaluate", "--model", path("copies")}), "expected text files");
+  expect_refusal(run_program({"evaluate", "--model", path("copies")}), "expected text files");
 }
 
 TEST_F(ModelCommands, ErrorsNameUnusableFile) {
   write_file(path("empty.txt"), "");
-  expect_refusal(attnscope({"evaluate", "--model", path("model"), path("empty.txt")}), "empty.txt");
+  expect_refusal(run_program({"evaluate", "--model", path("model"), path("empty.txt")}),
+                 "empty.txt");
   std::vector<std::string> arguments = train_arguments("held.txt", 1);
-  expect_refusal(attnscope(arguments), "expected a folder, found the file");
+  expect_refusal(run_program(arguments), "expected a folder, found the file");
 }
 
 TEST_F(ModelCommands, TrainRejectsUnknownTasks) {
   std::vector<std::string> arguments = train_arguments("refused", 5);
   arguments.insert(arguments.end(), {"--task", "nonesuch"});
-  expect_refusal(attnscope(arguments), "task: expected one of text, masked");
+  expect_refusal(run_program(arguments), "task: expected one of text, masked");
 }
 
 }  // namespace ATTNSCOPE_FILE

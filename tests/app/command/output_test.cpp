@@ -20,13 +20,13 @@ ProcessResult run_shell(const std::string& line) {
   return run_process("/bin/sh", {"-c", line, testing::program_path()});
 }
 
-void expect_failure(const ProcessResult& result, const std::string& words) {
+void expect_failure(const ProcessResult& result, const std::string& message) {
   EXPECT_EQ(result.status, 1) << result.err;
-  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(message), std::string::npos) << result.err;
   EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
 }
 
-// As with "| head": status 1, no message.
+// A reader such as `head` closes the pipe: status 1, no message.
 TEST(Output, ClosedPipeIsFailureNotSignal) {
   const ProcessResult result = run_shell("(sleep 0.2; \"$0\" list --json; echo $? >&2) | true");
   EXPECT_EQ(result.err, "1\n");

@@ -40,14 +40,14 @@ class PictureCommands : public ::testing::Test {
 
   static std::string path(const std::string& name) { return folder_->path() / name; }
 
-  static ProcessResult attnscope(const std::vector<std::string>& arguments) {
+  static ProcessResult run_program(const std::vector<std::string>& arguments) {
     return testing::run_process(kProgram, arguments);
   }
-  static ProcessResult render(const std::vector<std::string>& more, const std::string& output) {
+  static ProcessResult render(const std::vector<std::string>& extra, const std::string& output) {
     std::vector<std::string> arguments = {"render", "--model", path("model"), "--backend",
                                           "cpu",    "-o",      path(output)};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return attnscope(arguments);
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    return run_program(arguments);
   }
   static testing::TemporaryFolder* folder_;
 };
@@ -68,12 +68,12 @@ std::vector<std::string> arguments_for(const View& view, const std::string& mode
     return {"--model", "twin-rope", "--text", "the cat sat", "--retrieval", "knn,store=lighthouse"};
   }
   std::vector<std::string> arguments{"--model", model, "--text", "the cat sat"};
-  const std::map<std::string, std::vector<std::string>> more{
+  const std::map<std::string, std::vector<std::string>> extra{
       {"compare", {"--compare-position", "alibi"}},
       {"memory", {"--variant", "segment_memory", "--segment-length", "4", "--segment", "1"}},
       {"steps", {"--architecture", "universal,steps=3,halting=act"}},
       {"gates", {"--join", "gru"}}};
-  if (const auto found = more.find(view.id); found != more.end()) {
+  if (const auto found = extra.find(view.id); found != extra.end()) {
     arguments.insert(arguments.end(), found->second.begin(), found->second.end());
   }
   return arguments;
@@ -103,14 +103,14 @@ TEST_F(PictureCommands, ComparesAndIntervenesByOptions) {
                    "compare.png")
                 .status,
             0);
-  const Session compared = load_session(path("compare.png"));
-  EXPECT_EQ(compared.view.id, "compare");
-  ASSERT_TRUE(compared.b.has_value());
-  EXPECT_EQ(compared.b->run.variant->id, "local");
-  EXPECT_EQ(compared.b->run.text, "the cat sat");
-  EXPECT_EQ(compared.b->view.layer, 1);
-  EXPECT_EQ(compared.b->view.head, 2);
-  EXPECT_FALSE(compared.run.variant.has_value());
+  const Session comparison = load_session(path("compare.png"));
+  EXPECT_EQ(comparison.view.id, "compare");
+  ASSERT_TRUE(comparison.b.has_value());
+  EXPECT_EQ(comparison.b->run.variant->id, "local");
+  EXPECT_EQ(comparison.b->run.text, "the cat sat");
+  EXPECT_EQ(comparison.b->view.layer, 1);
+  EXPECT_EQ(comparison.b->view.head, 2);
+  EXPECT_FALSE(comparison.run.variant.has_value());
 
   ASSERT_EQ(
       render({"--text", "the cat sat", "--compare", path("compare.png"), "--compare-text", "a dog"},
@@ -124,10 +124,10 @@ TEST_F(PictureCommands, ComparesAndIntervenesByOptions) {
                    "intervene.png")
                 .status,
             0);
-  const Session changed = load_session(path("intervene.png"));
-  EXPECT_EQ(changed.view.id, "intervene");
-  ASSERT_EQ(changed.run.interventions.size(), 2u);
-  EXPECT_EQ(to_text(changed.run.interventions[1]), "forbid key=0");
+  const Session intervention = load_session(path("intervene.png"));
+  EXPECT_EQ(intervention.view.id, "intervene");
+  ASSERT_EQ(intervention.run.interventions.size(), 2u);
+  EXPECT_EQ(to_text(intervention.run.interventions[1]), "forbid key=0");
   expect_refusal(render({"--text", "the cat", "--intervene", "off layer=99"}, "no.png"),
                  "expected layer below");
   expect_refusal(render({"--text", "the cat", "--intervene", "stop"}, "no.png"), "intervene");
@@ -137,14 +137,14 @@ TEST_F(PictureCommands, ComparesAndIntervenesByOptions) {
 TEST_F(PictureCommands, AnimatesPictures) {
   const std::vector<std::string> options = {"--text",  "the cat sat", "--view",   "rope",
                                             "--scale", "0.5",         "--animate"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), options.begin(), options.end());
-    return more;
+  const auto with_options = [&](std::vector<std::string> extra) {
+    extra.insert(extra.begin(), options.begin(), options.end());
+    return extra;
   };
-  ProcessResult result = render(with({"query=0:4", "--frames", "3"}), "move.gif");
+  ProcessResult result = render(with_options({"query=0:4", "--frames", "3"}), "move.gif");
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(read_file(path("move.gif")).substr(0, 6), "GIF89a");
-  result = render(with({"base=10:1000", "--frames", "3"}), "move-%02d.png");
+  result = render(with_options({"base=10:1000", "--frames", "3"}), "move-%02d.png");
   ASSERT_EQ(result.status, 0) << result.err;
   for (const char* name : {"move-00.png", "move-01.png", "move-02.png"}) {
     EXPECT_EQ(load_session(path(name)).view.id, "rope");
@@ -159,10 +159,10 @@ TEST_F(PictureCommands, AnimatesPictures) {
   EXPECT_FALSE(fs::exists(path("window-3.png")));
   expect_refusal(render({"--text", "the cat", "--animate", "variant.window=1:3"}, "a.gif"),
                  "expected one of");
-  expect_refusal(render(with({"query=0"}), "a.gif"), "KEY=FROM:TO");
-  expect_refusal(render(with({"speed=0:1"}), "a.gif"), "speed");
-  expect_refusal(render(with({"query=0:1"}), "a.png"), "numbered");
-  expect_refusal(render(with({"query=0:1", "--frames", "1"}), "a.gif"), "frames");
+  expect_refusal(render(with_options({"query=0"}), "a.gif"), "KEY=FROM:TO");
+  expect_refusal(render(with_options({"speed=0:1"}), "a.gif"), "speed");
+  expect_refusal(render(with_options({"query=0:1"}), "a.png"), "numbered");
+  expect_refusal(render(with_options({"query=0:1", "--frames", "1"}), "a.gif"), "frames");
   EXPECT_FALSE(fs::exists(path("a.gif")));
 }
 
@@ -204,11 +204,11 @@ TEST_F(PictureCommands, PictureOpensAsSession) {
   EXPECT_EQ(session.view.id, "pattern");
   ASSERT_TRUE(session.run.variant.has_value());
   EXPECT_EQ(session.run.variant->values.integer("window"), 3);
-  ASSERT_EQ(attnscope({"render", "--session", path("made.png"), "-o", path("again.png")}).status,
+  ASSERT_EQ(run_program({"render", "--session", path("made.png"), "-o", path("again.png")}).status,
             0);
   EXPECT_EQ(read_file(path("again.png")), read_file(path("made.png")));
   save_session(path("made.json"), session);
-  ASSERT_EQ(attnscope({"render", path("made.json"), "-o", path("third.png")}).status, 0);
+  ASSERT_EQ(run_program({"render", path("made.json"), "-o", path("third.png")}).status, 0);
   EXPECT_EQ(read_file(path("third.png")), read_file(path("made.png")));
 }
 
@@ -219,29 +219,32 @@ TEST_F(PictureCommands, DrawsTilesOfLongText) {
   write_file(path("long.txt"), text);
   const std::vector<std::string> file_arguments = {
       "--text-file", path("long.txt"), "--overlong", "all", "--scale", "1", "--layer", "1"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.end(), file_arguments.begin(), file_arguments.end());
-    return more;
+  const auto with_options = [&](std::vector<std::string> extra) {
+    extra.insert(extra.end(), file_arguments.begin(), file_arguments.end());
+    return extra;
   };
   const ProcessResult whole = render(file_arguments, "whole.png");
   ASSERT_EQ(whole.status, 0) << whole.err;
   EXPECT_NE(whole.err.find("trained on 64 tokens at a time"), std::string::npos) << whole.err;
   EXPECT_EQ(load_session(path("whole.png")).run.overlong, Overlong::All);
-  ASSERT_EQ(render(with({"--tile", "4000,100,200,300"}), "tile.png").status, 0);
+  ASSERT_EQ(render(with_options({"--tile", "4000,100,200,300"}), "tile.png").status, 0);
   EXPECT_EQ(load_session(path("tile.png")).view.column, 100);
   EXPECT_NE(read_file(path("tile.png")), read_file(path("whole.png")));
-  ASSERT_EQ(render(with({"--tile", "4000,100,12,12"}), "cells.svg").status, 0);
+  ASSERT_EQ(render(with_options({"--tile", "4000,100,12,12"}), "cells.svg").status, 0);
   EXPECT_NE(read_file(path("cells.svg")).find(">0.00<"), std::string::npos);  // numbers in cells
   ASSERT_EQ(
-      render(with({"--tile", "0,0,800,800", "--variant", "local,window=5"}), "band.png").status, 0);
-  expect_refusal(render(with({"--tile", "4200,0,10,10"}), "a.png"), "--tile: expected a part of");
-  expect_refusal(render(with({"--overlong", "some"}), "a.png"), "--overlong");
+      render(with_options({"--tile", "0,0,800,800", "--variant", "local,window=5"}), "band.png")
+          .status,
+      0);
+  expect_refusal(render(with_options({"--tile", "4200,0,10,10"}), "a.png"),
+                 "--tile: expected a part of");
+  expect_refusal(render(with_options({"--overlong", "some"}), "a.png"), "--overlong");
 }
 
 // Selects stacks, kinds, steps and segments of models that have them.
 TEST_F(PictureCommands, SelectsAttentionKindAndStack) {
   const fs::path cases = testing::source_folder() / "tests" / "model-cases";
-  const auto draw = [&](const std::string& model, const std::vector<std::string>& more,
+  const auto draw = [&](const std::string& model, const std::vector<std::string>& extra,
                         const std::string& output) {
     std::vector<std::string> arguments = {"render",       "--model", cases / model,
                                           "--backend",    "cpu",     "--ids",
@@ -249,12 +252,12 @@ TEST_F(PictureCommands, SelectsAttentionKindAndStack) {
     if (model.starts_with("encoder_decoder")) {
       arguments.insert(arguments.end(), {"--target-ids", "0,5,7"});
     }
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return attnscope(arguments);
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    return run_program(arguments);
   };
   const std::string encoder_decoder = "encoder_decoder-sinusoidal";
-  const auto table = [&](const std::string& model, const std::vector<std::string>& more) {
-    const ProcessResult result = draw(model, more, "part.csv");
+  const auto table = [&](const std::string& model, const std::vector<std::string>& extra) {
+    const ProcessResult result = draw(model, extra, "part.csv");
     EXPECT_EQ(result.status, 0) << result.err;
     return read_file(path("part.csv"));
   };
@@ -289,24 +292,25 @@ TEST_F(PictureCommands, SelectsAttentionKindAndStack) {
 
 TEST_F(PictureCommands, RejectsInvalidOptions) {
   const std::vector<std::string> text = {"--text", "the cat sat"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.end(), text.begin(), text.end());
-    return more;
+  const auto with_options = [&](std::vector<std::string> extra) {
+    extra.insert(extra.end(), text.begin(), text.end());
+    return extra;
   };
   expect_refusal(render(text, "picture.bmp"), ".png, .svg, .pdf, .csv, .npy or .safetensors");
-  expect_refusal(render(with({"--view", "nonesuch"}), "a.png"), "map, grid, pattern");
-  expect_refusal(render(with({"--layer", "2"}), "a.png"), "No layer 2");
-  expect_refusal(render(with({"--head", "-1"}), "a.png"), "head -1");
-  expect_refusal(render(with({"--colour-map", "jet"}), "a.png"), "viridis");
-  expect_refusal(render(with({"--theme", "blue"}), "a.png"), "light or dark");
-  expect_refusal(render(with({"--width", "0"}), "a.png"), "width");
-  expect_refusal(render(with({"--scale", "nan"}), "a.png"), "scale");
-  expect_refusal(render(with({"--tile", "0,0,0,5"}), "a.png"), "--tile");
-  expect_refusal(render(with({"--tile", "0,-9,5,5"}), "a.png"), "--tile");
-  expect_refusal(render(with({"--pin", "11,0"}), "a.png"), "--pin: expected a row below 11");
-  expect_refusal(render(with({"--view", ""}), "a.png"), "--view");
-  expect_refusal(render(with({"--colour-map", ""}), "a.png"), "--colour-map");
-  expect_refusal(render(with({"--view", "rope", "--animate", "query=0:4"}), "a-%d-%d.png"),
+  expect_refusal(render(with_options({"--view", "nonesuch"}), "a.png"), "map, grid, pattern");
+  expect_refusal(render(with_options({"--layer", "2"}), "a.png"), "No layer 2");
+  expect_refusal(render(with_options({"--head", "-1"}), "a.png"), "head -1");
+  expect_refusal(render(with_options({"--colour-map", "jet"}), "a.png"), "viridis");
+  expect_refusal(render(with_options({"--theme", "blue"}), "a.png"), "light or dark");
+  expect_refusal(render(with_options({"--width", "0"}), "a.png"), "width");
+  expect_refusal(render(with_options({"--scale", "nan"}), "a.png"), "scale");
+  expect_refusal(render(with_options({"--tile", "0,0,0,5"}), "a.png"), "--tile");
+  expect_refusal(render(with_options({"--tile", "0,-9,5,5"}), "a.png"), "--tile");
+  expect_refusal(render(with_options({"--pin", "11,0"}), "a.png"),
+                 "--pin: expected a row below 11");
+  expect_refusal(render(with_options({"--view", ""}), "a.png"), "--view");
+  expect_refusal(render(with_options({"--colour-map", ""}), "a.png"), "--colour-map");
+  expect_refusal(render(with_options({"--view", "rope", "--animate", "query=0:4"}), "a-%d-%d.png"),
                  "one number in the name");
   expect_refusal(render({"--text", "the cat sat", "--view", "image"}, "a.png"), "not pixels");
   expect_refusal(render({"--text", "the cat sat", "--view", "memory"}, "a.png"), "as a whole");
@@ -322,10 +326,10 @@ TEST_F(PictureCommands, ReadsForeignPicturesAsPixels) {
   const Image blank{1, 1, {0, 0, 0, 255}};
   write_file(path("foreign.png"), encode_png(blank, {}));
   const ProcessResult result =
-      attnscope({"render", path("foreign.png"), "--view", "image", "-o", path("pixels.png")});
+      run_program({"render", path("foreign.png"), "--view", "image", "-o", path("pixels.png")});
   EXPECT_EQ(result.status, 0) << result.err;
   write_file(path("foreign.png"), "\x89PNG\r\n\x1a\n and no more");
-  expect_refusal(attnscope({"render", path("foreign.png"), "-o", path("b.png")}), "foreign.png");
+  expect_refusal(run_program({"render", path("foreign.png"), "-o", path("b.png")}), "foreign.png");
 }
 
 TEST_F(PictureCommands, ReportsUnwritableOutputBeforeRunning) {
@@ -336,19 +340,19 @@ TEST_F(PictureCommands, ReportsUnwritableOutputBeforeRunning) {
         {"run", "--text", "the cat", "--model", path("model")}}) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), {"-o", path("none/a.npy")});
-    const ProcessResult result = attnscope(arguments);
+    const ProcessResult result = run_program(arguments);
     EXPECT_EQ(result.status, 1);
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_NE(result.err.find("none/a.npy: cannot be written"), std::string::npos) << result.err;
   }
-  expect_refusal(attnscope({"gallery", path("no-gallery"), "--model", "nonesuch"}), "nonesuch");
+  expect_refusal(run_program({"gallery", path("no-gallery"), "--model", "nonesuch"}), "nonesuch");
   EXPECT_FALSE(fs::exists(path("no-gallery")));
 }
 
 TEST_F(PictureCommands, GalleryShowsEveryViewAndMethod) {
   const ProcessResult result =
-      attnscope({"gallery", path("gallery"), "--model", path("model"), "--scale", "1", "--text",
-                 "the cat & the <mat>", "--backend", "cpu"});
+      run_program({"gallery", path("gallery"), "--model", path("model"), "--scale", "1", "--text",
+                   "the cat & the <mat>", "--backend", "cpu"});
   ASSERT_EQ(result.status, 0) << result.err;
   const std::string page = read_file(path("gallery/index.html"));
   EXPECT_NE(page.find("the cat &amp; the &lt;mat&gt;"), std::string::npos);
@@ -413,10 +417,10 @@ TEST_F(PictureCommands, AcceptsSizesInPixelsAndInches) {
                  "expected no --pixels");
 }
 
-TEST_F(PictureCommands, AppliesPartsAndPresets) {
-  const auto svg = [&](std::vector<std::string> more) {
-    more.insert(more.end(), {"--text", "abcdef"});
-    const ProcessResult result = render(more, "parts.svg");
+TEST_F(PictureCommands, OmitsPartsAndAppliesPresets) {
+  const auto svg = [&](std::vector<std::string> extra) {
+    extra.insert(extra.end(), {"--text", "abcdef"});
+    const ProcessResult result = render(extra, "parts.svg");
     EXPECT_EQ(result.status, 0) << result.err;
     return read_file(path("parts.svg"));
   };
@@ -425,19 +429,21 @@ TEST_F(PictureCommands, AppliesPartsAndPresets) {
   };
   const auto texts_in = [](const std::string& picture) {
     std::size_t count = 0;
-    for (std::size_t at = 0; (at = picture.find("<text", at)) != std::string::npos; ++at) ++count;
+    for (std::size_t position = 0;
+         (position = picture.find("<text", position)) != std::string::npos; ++position)
+      ++count;
     return count;
   };
   const std::string whole = svg({"--theme", "light"});
   const std::string column = svg({"--for", "column"});
   EXPECT_NEAR(width_of(column) / width_of(whole), 3.5 * 96 / 720, 1e-3);
   std::vector<std::string> omissions;
-  std::size_t before = texts_in(whole);
+  std::size_t previous_count = texts_in(whole);
   for (const char* part : {"--no-caption", "--no-title", "--no-tokens", "--no-colour-bar"}) {
     omissions.push_back(part);
-    const std::size_t now = texts_in(svg(omissions));
-    EXPECT_LT(now, before) << part;
-    before = now;
+    const std::size_t text_count = texts_in(svg(omissions));
+    EXPECT_LT(text_count, previous_count) << part;
+    previous_count = text_count;
   }
   // Explicit options override a preset.
   EXPECT_NEAR(width_of(svg({"--for", "column", "--width", "500"})) / width_of(whole), 500.0 / 720,
@@ -477,83 +483,86 @@ TEST_F(PictureCommands, ExportsNumbers) {
 TEST_F(PictureCommands, ReadsImportedTensors) {
   const std::string file = path("own.safetensors");
   ASSERT_EQ(
-      attnscope({"run", "--model", path("model"), "--text", "the cat sat", "-o", file}).status, 0);
+      run_program({"run", "--model", path("model"), "--text", "the cat sat", "-o", file}).status,
+      0);
   for (const char* view : {"map", "grid", "pattern"}) {
-    const ProcessResult result = attnscope({"render", file, "--view", view, "-o", path("own.svg")});
+    const ProcessResult result =
+        run_program({"render", file, "--view", view, "-o", path("own.svg")});
     ASSERT_EQ(result.status, 0) << result.err;
     EXPECT_NE(read_file(path("own.svg")).find("own.safetensors"), std::string::npos);
   }
-  ASSERT_EQ(attnscope({"render", file, "--layer", "1", "-o", path("given.csv")}).status, 0);
+  ASSERT_EQ(run_program({"render", file, "--layer", "1", "-o", path("given.csv")}).status, 0);
   ASSERT_EQ(render({"--text", "the cat sat", "--layer", "1"}, "computed.csv").status, 0);
   EXPECT_EQ(read_file(path("given.csv")), read_file(path("computed.csv")));
   // The picture records the path of its tensors.
-  ASSERT_EQ(attnscope({"render", file, "-o", path("own.png")}).status, 0);
+  ASSERT_EQ(run_program({"render", file, "-o", path("own.png")}).status, 0);
   EXPECT_EQ(load_session(path("own.png")).run.tensors.file, file);
-  expect_refusal(attnscope({"render", path("none.npz"), "-o", path("no.png")}), "no such file");
+  expect_refusal(run_program({"render", path("none.npz"), "-o", path("no.png")}), "no such file");
   write_file(path("tokens.txt"), "a\nb\n");
-  expect_refusal(attnscope({"render", file, "--tokens", path("tokens.txt"), "-o", path("no.png")}),
-                 "expected 11 tokens, found 2");
+  expect_refusal(
+      run_program({"render", file, "--tokens", path("tokens.txt"), "-o", path("no.png")}),
+      "expected 11 tokens, found 2");
   expect_refusal(render({"--text", "a", "--tokens", path("tokens.txt")}, "no.png"),
                  "expected a tensor file");
   for (const auto& [option, value] : {std::pair("--text", "a"), std::pair("--model", "default"),
                                       std::pair("--variant", "local,window=1")}) {
-    expect_refusal(attnscope({"render", file, option, value, "-o", path("no.png")}), option);
+    expect_refusal(run_program({"render", file, option, value, "-o", path("no.png")}), option);
   }
 }
 
 TEST_F(PictureCommands, StatisticsMeasuresTextsAndTensors) {
   write_file(path("texts.txt"), "the cat sat\n\non the mat");
-  const ProcessResult printed =
-      attnscope({"statistics", path("texts.txt"), "--model", path("model")});
-  ASSERT_EQ(printed.status, 0) << printed.err;
-  EXPECT_EQ(std::count(printed.out.begin(), printed.out.end(), '\n'), 1 + 2 * 4);
-  EXPECT_TRUE(printed.out.starts_with("layer,head,entropy,"));
-  EXPECT_NE(printed.err.find("8 heads over 21 tokens of 2 texts"), std::string::npos);
-  ASSERT_EQ(attnscope({"statistics", path("texts.txt"), "--model", path("model"), "-o",
-                       path("heads.csv")})
+  const ProcessResult statistics =
+      run_program({"statistics", path("texts.txt"), "--model", path("model")});
+  ASSERT_EQ(statistics.status, 0) << statistics.err;
+  EXPECT_EQ(std::count(statistics.out.begin(), statistics.out.end(), '\n'), 1 + 2 * 4);
+  EXPECT_TRUE(statistics.out.starts_with("layer,head,entropy,"));
+  EXPECT_NE(statistics.err.find("8 heads over 21 tokens of 2 texts"), std::string::npos);
+  ASSERT_EQ(run_program({"statistics", path("texts.txt"), "--model", path("model"), "-o",
+                         path("heads.csv")})
                 .status,
             0);
-  EXPECT_EQ(read_file(path("heads.csv")), printed.out);
-  const std::string sorted = "grid,sort=entropy";
+  EXPECT_EQ(read_file(path("heads.csv")), statistics.out);
+  const std::string sorted_grid = "grid,sort=entropy";
   const ProcessResult picture =
-      render({"--text", "the cat", "--view", sorted, "--statistics-file", path("texts.txt")},
+      render({"--text", "the cat", "--view", sorted_grid, "--statistics-file", path("texts.txt")},
              "sorted.svg");
   ASSERT_EQ(picture.status, 0) << picture.err;
   EXPECT_NE(read_file(path("sorted.svg")).find("texts.txt (21 tokens)"), std::string::npos);
-  ASSERT_EQ(attnscope({"run", "--model", path("model"), "--text", "the cat sat", "-o",
-                       path("statistics.safetensors")})
+  ASSERT_EQ(run_program({"run", "--model", path("model"), "--text", "the cat sat", "-o",
+                         path("statistics.safetensors")})
                 .status,
             0);
-  EXPECT_EQ(attnscope({"statistics", path("statistics.safetensors")}).status, 0);
-  expect_refusal(attnscope({"statistics", path("missing.txt")}), "no such file");
+  EXPECT_EQ(run_program({"statistics", path("statistics.safetensors")}).status, 0);
+  expect_refusal(run_program({"statistics", path("missing.txt")}), "no such file");
 }
 
 // Views without content export no numbers either.
 TEST_F(PictureCommands, DepthRejectsRunsWithoutLayers) {
   for (const char* name : {"depth.csv", "depth.png"}) {
-    expect_refusal(attnscope({"render", "--model", "paths", "--view", "depth", "-o", path(name)}),
+    expect_refusal(run_program({"render", "--model", "paths", "--view", "depth", "-o", path(name)}),
                    "actions");
-    expect_refusal(attnscope({"render", "--model", "numbers-dot", "--text", "24", "--view", "depth",
-                              "-o", path(name)}),
+    expect_refusal(run_program({"render", "--model", "numbers-dot", "--text", "24", "--view",
+                                "depth", "-o", path(name)}),
                    "depth");
   }
 }
 
 // `render --salient` shows the pairs that `pairs` lists.
 TEST_F(PictureCommands, PairsListsSalientPairs) {
-  const ProcessResult listed = attnscope(
+  const ProcessResult pair_list = run_program(
       {"pairs", "--model", path("model"), "--text", "the cat saw the dog", "--most", "3"});
-  ASSERT_EQ(listed.status, 0) << listed.err;
-  EXPECT_TRUE(listed.out.starts_with("layer,head,query,key,query_word,key_word,words,weight,"));
-  ASSERT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 1 + 3);
-  const std::string second =
-      listed.out.substr(listed.out.find('\n', listed.out.find('\n') + 1) + 1);
+  ASSERT_EQ(pair_list.status, 0) << pair_list.err;
+  EXPECT_TRUE(pair_list.out.starts_with("layer,head,query,key,query_word,key_word,words,weight,"));
+  ASSERT_EQ(std::count(pair_list.out.begin(), pair_list.out.end(), '\n'), 1 + 3);
+  const std::string second_pair =
+      pair_list.out.substr(pair_list.out.find('\n', pair_list.out.find('\n') + 1) + 1);
   Index layer = 0, head = 0, query = 0, key = 0;
-  ASSERT_EQ(std::sscanf(second.c_str(), "%td,%td,%td,%td", &layer, &head, &query, &key), 4);
-  const auto draw_csv = [&](const std::vector<std::string>& more, const char* name) {
-    std::vector<std::string> all{"--text", "the cat saw the dog"};
-    all.insert(all.end(), more.begin(), more.end());
-    const ProcessResult result = render(all, name);
+  ASSERT_EQ(std::sscanf(second_pair.c_str(), "%td,%td,%td,%td", &layer, &head, &query, &key), 4);
+  const auto draw_csv = [&](const std::vector<std::string>& extra, const char* name) {
+    std::vector<std::string> arguments{"--text", "the cat saw the dog"};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    const ProcessResult result = render(arguments, name);
     EXPECT_EQ(result.status, 0) << result.err;
     return read_file(path(name));
   };
@@ -563,7 +572,7 @@ TEST_F(PictureCommands, PairsListsSalientPairs) {
                      "named.csv"));
   expect_refusal(render({"--text", "the cat saw the dog", "--striking", "900"}, "no.png"),
                  "--striking");
-  expect_refusal(attnscope({"pairs", "--model", path("model"), "--text", "a", "--most", "0"}),
+  expect_refusal(run_program({"pairs", "--model", path("model"), "--text", "a", "--most", "0"}),
                  "--most");
 }
 
@@ -579,22 +588,22 @@ TEST_F(PictureCommands, MergesWords) {
   expect_refusal(render({"--text", "!?", "--words"}, "no.png"), "several tokens");
   write_file(path("texts.txt"), "the cat sat on the mat\n");
   const ProcessResult table =
-      attnscope({"statistics", path("texts.txt"), "--model", path("model"), "--words"});
+      run_program({"statistics", path("texts.txt"), "--model", path("model"), "--words"});
   ASSERT_EQ(table.status, 0) << table.err;
   EXPECT_TRUE(table.out.starts_with("layer,head,word_entropy,")) << table.out;
   EXPECT_NE(table.err.find("over 6 words of 1 texts"), std::string::npos) << table.err;
   write_file(path("single.txt"), "!?!\n");
   const ProcessResult single =
-      attnscope({"statistics", path("single.txt"), "--model", path("model"), "--words"});
+      run_program({"statistics", path("single.txt"), "--model", path("model"), "--words"});
   EXPECT_EQ(single.status, 2);
   EXPECT_NE(single.err.find("several tokens"), std::string::npos) << single.err;
 }
 
 // Refusals of incompatible settings name the option that resolves them.
-TEST_F(PictureCommands, ErrorsNameOption) {
-  const auto render = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"render", "--text", "the cat sat", "-o", path("refused.png")});
-    return attnscope(more);
+TEST_F(PictureCommands, ErrorsNameOptionThatResolvesThem) {
+  const auto render = [&](std::vector<std::string> extra) {
+    extra.insert(extra.begin(), {"render", "--text", "the cat sat", "-o", path("refused.png")});
+    return run_program(extra);
   };
   expect_refusal(render({"--variant", "linformer"}), "(--no-causal)");
   expect_refusal(render({"--variant", "hopfield"}), "(--position none)");
@@ -603,9 +612,9 @@ TEST_F(PictureCommands, ErrorsNameOption) {
 }
 
 TEST_F(PictureCommands, CostWritesTableAndPicture) {
-  const auto cost = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {"cost", "--heads", "1", "--head-size", "8"});
-    return attnscope(more);
+  const auto cost = [](std::vector<std::string> extra) {
+    extra.insert(extra.begin(), {"cost", "--heads", "1", "--head-size", "8"});
+    return run_program(extra);
   };
   const ProcessResult table =
       cost({"--variant", "full,local,window=2,linear", "--lengths", "16..64"});
@@ -614,9 +623,9 @@ TEST_F(PictureCommands, CostWritesTableAndPicture) {
   EXPECT_NE(table.out.find("local,\"window = 2, dilation = 1\",64,64,"), std::string::npos)
       << table.out;
   for (const char* name : {"cost.png", "cost.svg", "cost.pdf", "cost.csv"}) {
-    const ProcessResult drawn = cost({"--lengths", "16,40", "--variant", "strided", "-o",
-                                      path(name), "--quantity", "operations"});
-    ASSERT_EQ(drawn.status, 0) << drawn.err;
+    const ProcessResult picture = cost({"--lengths", "16,40", "--variant", "strided", "-o",
+                                        path(name), "--quantity", "operations"});
+    ASSERT_EQ(picture.status, 0) << picture.err;
     EXPECT_GT(fs::file_size(path(name)), 100u) << name;
   }
   EXPECT_NE(read_file(path("cost.svg")).find("Strided"), std::string::npos);
@@ -632,20 +641,21 @@ TEST_F(PictureCommands, CostWritesTableAndPicture) {
 // Without an input, a model opens with its sample in its recommended view.
 TEST_F(PictureCommands, ModelAloneSelectsSampleAndView) {
   for (const char* model : {"digits", "paths", "numbers", "brackets"}) {
-    const ProcessResult drawn = attnscope({"render", "--model", model, "-o", path("opened.svg")});
-    EXPECT_EQ(drawn.status, 0) << drawn.err;
-    EXPECT_NE(drawn.err.find("note: no input given; using the sample"), std::string::npos)
-        << drawn.err;
+    const ProcessResult result =
+        run_program({"render", "--model", model, "-o", path("opened.svg")});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(result.err.find("note: no input given; using the sample"), std::string::npos)
+        << result.err;
   }
   // Options override the corresponding settings.
-  EXPECT_EQ(attnscope({"render", "--model", "memory-xl", "--view", "map", "--segment", "1", "-o",
-                       path("opened.svg")})
+  EXPECT_EQ(run_program({"render", "--model", "memory-xl", "--view", "map", "--segment", "1", "-o",
+                         path("opened.svg")})
                 .status,
             0);
   expect_refusal(
-      attnscope({"render", "--model", "memory-xl", "--segment", "99", "-o", path("opened.svg")}),
+      run_program({"render", "--model", "memory-xl", "--segment", "99", "-o", path("opened.svg")}),
       "--segment");
-  expect_refusal(attnscope({"render", "-o", path("opened.svg")}), "or --model alone");
+  expect_refusal(run_program({"render", "-o", path("opened.svg")}), "or --model alone");
 }
 
 }  // namespace ATTNSCOPE_FILE

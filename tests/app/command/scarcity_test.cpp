@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 using testing::ProcessResult;
 using testing::run_process;
 
-// TEXT: file of texts; OUT: existing folder; TESTS: folder of the project's tests.
+// Example with placeholders. TEXT: file of texts; OUT: existing folder; TESTS: the project's tests.
 struct Line {
   std::string command;
-  bool prints_output = false;  // to standard output
+  bool prints_output = false;  // on standard output
 };
 
 // One fast example of each command that needs no display.
@@ -55,7 +55,7 @@ const std::vector<Line> kQuickCommands = {
     {"completion bash", true},
 };
 
-// Slow examples, and more of each command.
+// Slow examples, and further ones of some commands.
 const std::vector<Line> kLongCommands = {
     {"gallery OUT/gallery --scale 1"},
     {"lesson heads -o OUT/lesson"},
@@ -69,9 +69,9 @@ const std::vector<Line> kLongCommands = {
 };
 
 void replace_all(std::string& text, const std::string& word, const std::string& replacement) {
-  for (std::size_t at = text.find(word); at != std::string::npos;
-       at = text.find(word, at + replacement.size())) {
-    text.replace(at, word.size(), replacement);
+  for (std::size_t position = text.find(word); position != std::string::npos;
+       position = text.find(word, position + replacement.size())) {
+    text.replace(position, word.size(), replacement);
   }
 }
 
@@ -124,10 +124,11 @@ class Scarcity : public ::testing::Test {
 std::set<std::string> subcommands() {
   const std::string help = run_process(testing::program_path(), {"--help"}).out;
   std::set<std::string> names;
-  std::size_t at = help.find("Subcommands:");
-  while ((at = help.find("\n  ", at)) != std::string::npos) {
-    at += 3;
-    if (help[at] != ' ') names.insert(help.substr(at, help.find(' ', at) - at));
+  std::size_t position = help.find("Subcommands:");
+  while ((position = help.find("\n  ", position)) != std::string::npos) {
+    position += 3;
+    if (help[position] != ' ')
+      names.insert(help.substr(position, help.find(' ', position) - position));
   }
   return names;
 }
@@ -159,7 +160,7 @@ TEST_F(Scarcity, FullStandardOutputIsFailure) {
   }
 }
 
-// Full device under file names that the commands accept.
+// Outputs are links to the full device, with file names that the commands accept.
 TEST_F(Scarcity, FullDiskIsFailure) {
   for (const char* command :
        {"attend TESTS/conformance/full-causal.safetensors -o FULL",
@@ -202,18 +203,18 @@ TEST_F(Scarcity, AddressSpaceExhaustionIsOneLineError) {
 
 // Above the accepted minimum, the run succeeds or is rejected with a message.
 TEST_F(Scarcity, SmallAddressSpaceSucceedsOrFailsInOneLine) {
-  const bool with_slow_commands = std::getenv("ATTNSCOPE_SCARCITY") != nullptr;
+  const bool includes_slow_commands = std::getenv("ATTNSCOPE_SCARCITY") != nullptr;
   std::vector<Line> lines = kQuickCommands;
-  if (with_slow_commands) lines.insert(lines.end(), kLongCommands.begin(), kLongCommands.end());
+  if (includes_slow_commands) lines.insert(lines.end(), kLongCommands.begin(), kLongCommands.end());
   std::vector<int> limits = {1024};
-  if (with_slow_commands) {
+  if (includes_slow_commands) {
     for (int megabytes = 1100; megabytes <= 2048; megabytes += 100) limits.push_back(megabytes);
   }
   for (const int megabytes : limits) {
     for (const Line& line : lines) {
       const bool is_slow =
           line.command.starts_with("lesson") || line.command.starts_with("calibrate");
-      if (is_slow && !with_slow_commands) continue;
+      if (is_slow && !includes_slow_commands) continue;
       SCOPED_TRACE(std::to_string(megabytes) + " MB: " + line.command);
       const ProcessResult result =
           run("ulimit -v " + std::to_string(megabytes * 1024) + ";", line, "");
@@ -227,7 +228,7 @@ TEST_F(Scarcity, SmallAddressSpaceSucceedsOrFailsInOneLine) {
   }
 }
 
-// HUP and TERM, at several moments.
+// Sends HUP and TERM at several moments.
 TEST_F(Scarcity, InterruptLeavesNoTemporaryFile) {
   int delay = 0;
   for (const char* command :
@@ -244,8 +245,8 @@ TEST_F(Scarcity, InterruptLeavesNoTemporaryFile) {
       const ProcessResult result = run("(sleep 0." + std::to_string(1000 + delay).substr(1) +
                                            "; kill -" + signal + " $$) 2>/dev/null & ",
                                        {command}, "");
-      const bool ended = result.status == 0 || result.status == 130 || result.status > 128;
-      EXPECT_TRUE(ended) << result.status << " " << result.err;
+      const bool has_ended = result.status == 0 || result.status == 130 || result.status > 128;
+      EXPECT_TRUE(has_ended) << result.status << " " << result.err;
       EXPECT_EQ(testing::leaked_library_message(result.err), "");
       expect_no_temporary_files();
     }

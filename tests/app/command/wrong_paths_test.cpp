@@ -16,45 +16,45 @@ namespace ATTNSCOPE_FILE {
 using testing::ProcessResult;
 using testing::run_process;
 
-const std::string kPath = "@";  // placeholder of the path
+const std::string kPlaceholder = "@";  // of the path in commands
 
 using CommandLine = std::vector<std::string>;
 
 // Commands that accept any file content as text.
 const std::vector<CommandLine> kTextCommands = {
-    {"run", "--text-file", kPath, "-o", "/dev/null"},
-    {"render", "--text-file", kPath, "-o", "/dev/null/x.png"},
-    {"pairs", "--text-file", kPath},
-    {"statistics", kPath},
-    {"evaluate", kPath},
-    {"calibrate", "--model", "exits-calm", kPath},
-    {"datastore", "--text", kPath, "-o", "/dev/null"},
-    {"train", "--preset", "shakespeare-char", "--text", kPath, "-o", "/dev/null/x"},
+    {"run", "--text-file", kPlaceholder, "-o", "/dev/null"},
+    {"render", "--text-file", kPlaceholder, "-o", "/dev/null/x.png"},
+    {"pairs", "--text-file", kPlaceholder},
+    {"statistics", kPlaceholder},
+    {"evaluate", kPlaceholder},
+    {"calibrate", "--model", "exits-calm", kPlaceholder},
+    {"datastore", "--text", kPlaceholder, "-o", "/dev/null"},
+    {"train", "--preset", "shakespeare-char", "--text", kPlaceholder, "-o", "/dev/null/x"},
 };
 
 const std::vector<CommandLine> kReadingCommands = {
-    {"run", kPath, "-o", "/dev/null"},
-    {"run", "--session", kPath, "-o", "/dev/null"},
-    {"run", "-t", "a", "--model", kPath, "-o", "/dev/null"},
-    {"run", "--input", kPath, "--model", "digits", "-o", "/dev/null"},
-    {"run", "-t", "a", "--variant", "custom", "--mask", kPath, "-o", "/dev/null"},
-    {"run", "-t", "a", "--variant", "graph", "--edges", kPath, "-o", "/dev/null"},
+    {"run", kPlaceholder, "-o", "/dev/null"},
+    {"run", "--session", kPlaceholder, "-o", "/dev/null"},
+    {"run", "-t", "a", "--model", kPlaceholder, "-o", "/dev/null"},
+    {"run", "--input", kPlaceholder, "--model", "digits", "-o", "/dev/null"},
+    {"run", "-t", "a", "--variant", "custom", "--mask", kPlaceholder, "-o", "/dev/null"},
+    {"run", "-t", "a", "--variant", "graph", "--edges", kPlaceholder, "-o", "/dev/null"},
     {"run", "-t", "a", "--retrieval", "knn,k=2,store=@", "-o", "/dev/null"},
-    {"render", kPath, "-o", "/dev/null/x.png"},
-    {"attend", kPath, "-o", "/dev/null"},
-    {"generate", "-t", "a", "--tokens", "1", "--model", kPath},
-    {"train", "--plan", kPath, "-o", "/dev/null/x"},
-    {"lesson", kPath},
+    {"render", kPlaceholder, "-o", "/dev/null/x.png"},
+    {"attend", kPlaceholder, "-o", "/dev/null"},
+    {"generate", "-t", "a", "--tokens", "1", "--model", kPlaceholder},
+    {"train", "--plan", kPlaceholder, "-o", "/dev/null/x"},
+    {"lesson", kPlaceholder},
 };
 
 const std::vector<CommandLine> kWritingCommands = {
-    {"run", "-t", "a", "-o", kPath},
-    {"render", "-t", "a", "-o", kPath},
-    {"gallery", kPath},
-    {"manual", "-o", kPath},
-    {"completion", "bash", "-o", kPath},
-    {"lesson", "heads", "-o", kPath},
-    {"cost", "--variant", "full", "--lengths", "32", "-o", kPath},
+    {"run", "-t", "a", "-o", kPlaceholder},
+    {"render", "-t", "a", "-o", kPlaceholder},
+    {"gallery", kPlaceholder},
+    {"manual", "-o", kPlaceholder},
+    {"completion", "bash", "-o", kPlaceholder},
+    {"lesson", "heads", "-o", kPlaceholder},
+    {"cost", "--variant", "full", "--lengths", "32", "-o", kPlaceholder},
 };
 
 class WrongPaths : public ::testing::Test {
@@ -62,8 +62,8 @@ class WrongPaths : public ::testing::Test {
   void expect_one_line(CommandLine line, const std::string& path) {
     std::string command_line;
     for (std::string& word : line) {
-      const std::size_t at = word.find(kPath);
-      if (at != std::string::npos) word.replace(at, kPath.size(), path);
+      const std::size_t position = word.find(kPlaceholder);
+      if (position != std::string::npos) word.replace(position, kPlaceholder.size(), path);
       command_line += word.substr(0, 60) + " ";
     }
     SCOPED_TRACE(command_line);
@@ -75,23 +75,23 @@ class WrongPaths : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
-  const std::string top_ = folder_.path().string();
+  const std::string root_ = folder_.path().string();
 };
 
 TEST_F(WrongPaths, UnreadableInputIsOneLineError) {
   write_file(folder_.path() / "file", "{\"a\": [1, }");
   const std::vector<std::string> paths = {"",
                                           std::string(5000, 'n'),
-                                          top_ + "/" + std::string(300, 'n'),
-                                          top_,
-                                          top_ + "/file",
-                                          top_ + "/none",
-                                          top_ + "/file/below",
-                                          top_ + "/\xff\xfe",
+                                          root_ + "/" + std::string(300, 'n'),
+                                          root_,
+                                          root_ + "/file",
+                                          root_ + "/none",
+                                          root_ + "/file/below",
+                                          root_ + "/\xff\xfe",
                                           "/proc/self/mem"};
   for (const std::string& path : paths) {
     for (const CommandLine& line : kReadingCommands) expect_one_line(line, path);
-    if (path == top_ + "/file") continue;
+    if (path == root_ + "/file") continue;
     for (const CommandLine& line : kTextCommands) expect_one_line(line, path);
   }
 }
@@ -100,8 +100,8 @@ TEST_F(WrongPaths, UnwritableOutputIsOneLineError) {
   write_file(folder_.path() / "file", "old");
   const std::vector<std::string> paths = {"",
                                           std::string(5000, 'n') + ".png",
-                                          top_ + "/" + std::string(300, 'n') + ".png",
-                                          top_ + "/file/below.png",
+                                          root_ + "/" + std::string(300, 'n') + ".png",
+                                          root_ + "/file/below.png",
                                           "/proc/none/x.png",
                                           "/dev/full/x.png"};
   for (const CommandLine& line : kWritingCommands) {

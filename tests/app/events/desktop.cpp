@@ -189,11 +189,11 @@ void Program::drag(const std::string& widget, double from, double to) {
   const Report report =
       wait_for("widget " + widget, [&](const Report& r) { return r["widgets"].contains(widget); });
   const auto box = report["widgets"][widget].get<std::vector<double>>();
-  const auto move = [&](double share) {
-    return move_to(box[0] + box[2] * share, box[1] + box[3] / 2);
+  const auto move = [&](double fraction) {
+    return move_to(box[0] + box[2] * fraction, box[1] + box[3] / 2);
   };
-  const std::string begin = move(from), half = move((from + to) / 2), end = move(to);
-  xdotool(begin + "mousedown 1 " + half + end + "mouseup 1");
+  const std::string begin = move(from), middle = move((from + to) / 2), end = move(to);
+  xdotool(begin + "mousedown 1 " + middle + end + "mouseup 1");
 }
 
 void Program::type(const std::string& text) const {
@@ -235,13 +235,13 @@ int Program::wait_for_still_frames(std::chrono::steady_clock::duration duration)
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + kTimeout;
   int frames = -1;
-  for (auto still_since = Clock::now(); Clock::now() < deadline;) {
+  for (auto last_change = Clock::now(); Clock::now() < deadline;) {
     const int count = wait_for("rest")["frames"].get<int>();
     if (count != frames) {
       frames = count;
-      still_since = Clock::now();
+      last_change = Clock::now();
     }
-    if (Clock::now() - still_since >= duration) return frames;
+    if (Clock::now() - last_change >= duration) return frames;
     std::this_thread::sleep_for(kPause);
   }
   ADD_FAILURE() << "frames are drawn although nothing changes";

@@ -34,7 +34,7 @@ class Display {
 // reports, with a generous limit for slow machines.
 class Program {
  public:
-  // `folder`: for the configuration and the reports of the program.
+  // `folder`: folder of the program's configuration and reports.
   Program(const Display& display, const std::filesystem::path& folder,
           const std::vector<std::string>& arguments,
           const std::map<std::string, std::string>& environment = {});
@@ -62,7 +62,7 @@ class Program {
   void command(const std::string& id);
   // Opens a view by its tab, or by the menu if it has no tab.
   void open_view(const std::string& id);
-  // Presses at one share of the widget's width, drags to another, and releases.
+  // Presses at the fraction `from` of the widget's width, drags to `to`, and releases.
   void drag(const std::string& widget, double from, double to);
   void type(const std::string& text) const;
   void press(const std::string& key) const;  // "ctrl+e"
@@ -73,7 +73,7 @@ class Program {
   void keep_screenshot(const std::string& name, bool is_speaker = false) const;
 
   pid_t process() const { return process_; }
-  double processor_seconds() const;  // of CPU time since the start
+  double processor_seconds() const;  // CPU time since the start
   int wait_for_end();                // exit status; -1 on timeout
   void kill_hard();
 

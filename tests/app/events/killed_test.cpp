@@ -27,8 +27,8 @@ struct Moment {
   Clock::time_point observed = Clock::time_point::max();
 };
 
-std::string describe(const Moment& m) {
-  return "\"" + m.text + "\" in " + m.view;
+std::string describe(const Moment& moment) {
+  return "\"" + moment.text + "\" in " + moment.view;
 }
 
 Moment moment(const Report& r) {

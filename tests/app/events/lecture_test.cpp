@@ -80,7 +80,7 @@ TEST_F(Lecture, RespondsToClicker) {
   });
 }
 
-TEST_F(Lecture, BeginsOnStage) {
+TEST_F(Lecture, PresentOptionStartsOnStage) {
   Program program(display_, folder_.path(), arguments({"--lesson", "rope", "--present"}));
   program.wait_for("the stage", [](const Report& r) {
     return is_current(r) && r["presenting"].get<bool>() && r["window"][0] == kWidth &&
@@ -93,9 +93,10 @@ TEST_F(Lecture, BeginsOnStage) {
 TEST_F(Lecture, FullScreenWindowStaysFullScreen) {
   Program program(display_, folder_.path(), arguments({"--lesson", "rope"}));
   wait_for_step(program, "rope", 0);
-  const auto fills = [](bool presenting) {
-    return
-        [=](const Report& r) { return r["presenting"] == presenting && r["window"][0] == kWidth; };
+  const auto fills = [](bool is_presenting) {
+    return [=](const Report& r) {
+      return r["presenting"] == is_presenting && r["window"][0] == kWidth;
+    };
   };
   program.press("F11");
   program.wait_for("the whole screen", fills(false));
@@ -122,7 +123,7 @@ TEST_F(Lecture, LastStepLeadsToNextLesson) {
   wait_for_step(program, lessons[0].id, 0);
 }
 
-// In large type: the pair under the pointer, or else the pinned pair.
+// Names the pair under the pointer or else the pinned pair, in large type.
 TEST_F(Lecture, NamesPairUnderPointer) {
   Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
   wait_for_step(program, "self-attention", 0);
@@ -165,11 +166,11 @@ TEST_F(Lecture, FadeEndsInExactPicture) {
                   })["picture"]
         .text();
   };
-  const auto picture_of_start = [&](const std::string& head) {
+  const auto picture_at_start = [&](const std::string& head) {
     Program program(display_, folder_.path(), model_arguments({"--head", head}));
     return picture(program, std::stoi(head));
   };
-  const std::string first = picture_of_start("0"), second = picture_of_start("1");
+  const std::string first = picture_at_start("0"), second = picture_at_start("1");
   ASSERT_NE(first, second);
   for (const bool is_reduced : {false, true}) {
     Program program(display_, folder_.path(), model_arguments({"--head", "0"}));
@@ -183,10 +184,10 @@ TEST_F(Lecture, FadeEndsInExactPicture) {
       });
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    const int before = program.wait_for("rest")["frames"].get<int>();
+    const int start_frames = program.wait_for("rest")["frames"].get<int>();
     program.press("period");
     EXPECT_EQ(picture(program, 1), second);
-    const int frames = program.wait_for("rest")["frames"].get<int>() - before;
+    const int frames = program.wait_for("rest")["frames"].get<int>() - start_frames;
     if (is_reduced) {
       EXPECT_LT(frames, 8);
     } else {
@@ -206,7 +207,7 @@ std::string click_arguments(const Report& speaker, const std::string& widget) {
 }
 
 // The speaker window has notes, next step and clock; its actions apply to the stage.
-TEST_F(Lecture, SpeakerWindowOpens) {
+TEST_F(Lecture, SpeakerWindowShowsNotesAndControlsStage) {
   Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
   EXPECT_FALSE(wait_for_step(program, "self-attention", 0)["speaker"].get<bool>());
   program.press("F5");
@@ -248,12 +249,12 @@ TEST_F(Lecture, SpeakerWindowOpens) {
                            [](const Report& r) { return r["black"].get<bool>(); });
   program.xdotool("key b");
   // The clock runs without input, and can be restarted.
-  const double since = first["elapsed"].get<double>();
-  const Report later = program.wait_for_speaker(
-      "three seconds", [&](const Report& r) { return r["elapsed"].get<double>() >= since + 3; });
-  program.xdotool(click_arguments(later, "speaker.lesson_clock"));
+  const double start = first["elapsed"].get<double>();
+  const Report report = program.wait_for_speaker(
+      "three seconds", [&](const Report& r) { return r["elapsed"].get<double>() >= start + 3; });
+  program.xdotool(click_arguments(report, "speaker.lesson_clock"));
   program.wait_for_speaker("a new beginning", [&](const Report& r) {
-    return r["elapsed"].get<double>() < later["elapsed"].get<double>();
+    return r["elapsed"].get<double>() < report["elapsed"].get<double>();
   });
   program.press("ctrl+m");
   program.rest_pointer();
@@ -263,7 +264,7 @@ TEST_F(Lecture, SpeakerWindowOpens) {
 }
 
 // Pictures of each step are drawn in idle time; a click on one opens the step.
-TEST_F(Lecture, StepsHavePictures) {
+TEST_F(Lecture, DrawsPictureOfEachStep) {
   Program program(display_, folder_.path(), arguments({"--lesson", "induction"}));
   wait_for_step(program, "induction", 0);
   const Report report =

@@ -61,7 +61,7 @@ TEST_F(Tasks, ClickOnCellStartsWalk) {
   testing::save_walker(folder_.path() / "walker");
   Program program(display_, folder_.path(),
                   arguments(testing::trajectory_session(folder_.path() / "walker")));
-  const Report before = wait_until_stable(program, "trajectory");
+  const Report initial = wait_until_stable(program, "trajectory");
   program.keep_screenshot("task-trajectory");
   program.click("handle.3");
   program.wait_for("the walk from cell 3", [](const Report& r) {
@@ -69,7 +69,7 @@ TEST_F(Tasks, ClickOnCellStartsWalk) {
   });
   program.rest_pointer();
   program.wait_for_still_frames(std::chrono::milliseconds(300));
-  EXPECT_NE(program.wait_for("rest")["picture"], before["picture"]);
+  EXPECT_NE(program.wait_for("rest")["picture"], initial["picture"]);
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
 }
@@ -106,9 +106,9 @@ void expect_one_line(const Report& report) {
 
 // Selecting a model sets a compatible input; going back restores the text.
 TEST_F(Tasks, ModelOpensOnIllustrativeView) {
-  Session text;
-  text.run.text = "my own words";
-  Program program(display_, folder_.path(), arguments(text));
+  Session session;
+  session.run.text = "my own words";
+  Program program(display_, folder_.path(), arguments(session));
   expect_one_line(wait_until_stable(program, "map"));
   program.click("group.Method");
   program.wait_for("the views of the group",
@@ -141,9 +141,9 @@ TEST_F(Tasks, ModelOpensOnIllustrativeView) {
   });
   program.click("model");
   program.click("model.default");
-  const Report back = wait_until_stable(program, "map");
-  EXPECT_EQ(back["experiment"]["text"], "my own words");
-  EXPECT_EQ(back["error"], "");
+  const Report restored = wait_until_stable(program, "map");
+  EXPECT_EQ(restored["experiment"]["text"], "my own words");
+  EXPECT_EQ(restored["error"], "");
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
 }
@@ -160,10 +160,10 @@ TEST_F(Tasks, CommandLineSelectsInputAndView) {
       options.emplace_back(option);
     }
     Program program(display_, folder.path(), options);
-    const Report r = wait_until_stable(program, "image");
-    EXPECT_EQ(r["experiment"]["model"], "digits") << start[0];
-    EXPECT_EQ(r["experiment"]["view"]["layer"], 2) << start[0];
-    EXPECT_EQ(r["error"], "") << start[0];
+    const Report report = wait_until_stable(program, "image");
+    EXPECT_EQ(report["experiment"]["model"], "digits") << start[0];
+    EXPECT_EQ(report["experiment"]["view"]["layer"], 2) << start[0];
+    EXPECT_EQ(report["error"], "") << start[0];
     program.press("ctrl+q");
     EXPECT_EQ(program.wait_for_end(), 0);
   }

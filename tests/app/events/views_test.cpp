@@ -101,7 +101,7 @@ class Views : public ::testing::TestWithParam<Size> {
   Display display_;
 };
 
-TEST_P(Views, FitWindow) {
+TEST_P(Views, TabsAndPictureFitWindow) {
   Program program(display_, folder_.path(), arguments({"--text", kText}));
   for (const View& view : views()) {
     const Report report = open_view(program, view.id);
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Views, ::testing::ValuesIn(kSizes), [](const aut
 // Changes the first parameter of the view that has a control, with the mouse. Views without such a
 // parameter show the next head.
 void change_view(Program& program, const View& view) {
-  const Report before = program.wait_for("rest");
+  const Report report = program.wait_for("rest");
   if (view.id == "intervene") {
     program.click("handle.0");
     program.wait_for("an intervention",
@@ -134,7 +134,7 @@ void change_view(Program& program, const View& view) {
     return;
   }
   if (view.id == "mechanism") {  // fixed patterns are equal in all heads: pins another pair
-    const Box picture(before["widgets"]["picture"]);
+    const Box picture(report["widgets"]["picture"]);
     program.point_at((picture.left + picture.right) / 2, 0.3 * picture.top + 0.7 * picture.bottom);
     program.xdotool("click 3");
     program.wait_for("a pinned pair", [](const Report& r) {
@@ -151,13 +151,13 @@ void change_view(Program& program, const View& view) {
   }
   for (const Parameter& p : view.options.parameters) {
     const std::string id = view.id + "." + p.key;
-    if (p.optional || !before["widgets"].contains(id)) continue;
+    if (p.optional || !report["widgets"].contains(id)) continue;
     const Values values = default_values(view.options.parameters);
     if (p.kind == Parameter::Kind::Choice) {
-      const std::string& other =
+      const std::string& other_choice =
           p.choices.front().id == values.choice(p.key) ? p.choices.back().id : p.choices.front().id;
       program.click(id);
-      program.click(id + "." + other);
+      program.click(id + "." + other_choice);
     } else if (p.kind == Parameter::Kind::Flag) {
       program.click(id);
     } else {
@@ -170,7 +170,7 @@ void change_view(Program& program, const View& view) {
     });
     return;
   }
-  const Report head = before["experiment"]["view"]["head"];
+  const Report head = report["experiment"]["view"]["head"];
   program.press("period");
   program.wait_for("the next head",
                    [&](const Report& r) { return r["experiment"]["view"]["head"] != head; });
@@ -196,20 +196,20 @@ class Tour : public Views {
 };
 
 // The changed view is exported, saved, and reproduced by a window and by the command line.
-TEST_P(Tour, VisitsEveryView) {
+TEST_P(Tour, ReproducesEveryChangedView) {
   std::map<std::string, Report> pictures;
   {
     Program program(display_, folder_.path(), arguments({"--text", kText}));
     for (const View& view : views() | std::views::filter(needs_no_special_run)) {
       program.wait_for_still_frames(std::chrono::milliseconds(300));
-      const Report before = open_view(program, view.id);
+      const Report initial = open_view(program, view.id);
       change_view(program, view);
-      const Report after = open_view(program, view.id);
-      EXPECT_NE(after["picture"], before["picture"]) << view.id;
+      const Report changed = open_view(program, view.id);
+      EXPECT_NE(changed["picture"], initial["picture"]) << view.id;
       program.keep_screenshot("tour-of-" + view.id);
       save_as(program, "ctrl+e", "export.path", "export.accept", file(view.id + ".png"));
       save_as(program, "ctrl+shift+s", "browser.name", "browser.accept", file(view.id + ".json"));
-      pictures[view.id] = after["picture"];
+      pictures[view.id] = changed["picture"];
       if (view.id != "image") continue;  // back to the text
       program.click("tensors.close");
       program.wait_for("the text", [](const Report& r) {

@@ -37,11 +37,12 @@ class Window : public ::testing::Test {
   static bool is_current(const Report& r) {
     return r["has_trace"].get<bool>() && r["current"].get<bool>();
   }
-  // Picture of the next idle report that differs from `old`.
-  static std::string new_picture(Program& program, const std::string& old) {
+  // Picture of the next idle report that differs from `previous`.
+  static std::string new_picture(Program& program, const std::string& previous) {
     program.rest_pointer();
-    const Report report = program.wait_for(
-        "another picture", [&](const Report& r) { return is_current(r) && r["picture"] != old; });
+    const Report report = program.wait_for("another picture", [&](const Report& r) {
+      return is_current(r) && r["picture"] != previous;
+    });
     return report["picture"].text();
   }
 
@@ -50,7 +51,7 @@ class Window : public ::testing::Test {
 };
 
 // Selects encoder, decoder and cross-attention of an encoder-decoder.
-TEST_F(Window, SelectsStackAndKind) {
+TEST_F(Window, SelectsStackAndAttentionKind) {
   Session session;
   session.run.model =
       testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
@@ -73,7 +74,7 @@ TEST_F(Window, SelectsStackAndKind) {
   EXPECT_FALSE(view.contains("kind"));
 }
 
-TEST_F(Window, FollowsTyping) {
+TEST_F(Window, PictureFollowsTyping) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
   program.keep_screenshot("first");
@@ -210,11 +211,11 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
 TEST_F(Window, MatchesReadmeScreenshot) {
   const Display display(1600, 1000);
   Program program(display, folder_.path(), {"--size", "1600x1000", "--scale", "1", "--no-tour"});
-  const Report before = program.wait_for("the pinned pair of a first start", [](const Report& r) {
+  const Report initial = program.wait_for("the pinned pair of a first start", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"].contains("pinned_key");
   });
   program.point_at(550, 485);
-  program.wait_for("the pair", [&](const Report& r) { return r["picture"] != before["picture"]; });
+  program.wait_for("the pair", [&](const Report& r) { return r["picture"] != initial["picture"]; });
   program.wait_for_still_frames(std::chrono::milliseconds(500));
   program.keep_screenshot("readme");
 }
@@ -248,9 +249,9 @@ TEST_F(Window, AcceptsDroppedFiles) {
   ASSERT_EQ(std::system(render.c_str()), 0);
   drop_file(display_.name(), file("grid.png"));
   program.wait_for("the session of the picture", [](const Report& r) {
-    const Report& e = r["experiment"];
-    return is_current(r) && e["text"] == "the dog" && e["view"]["type"] == "grid" &&
-           e["variant"]["type"] == "local";
+    const Report& experiment = r["experiment"];
+    return is_current(r) && experiment["text"] == "the dog" &&
+           experiment["view"]["type"] == "grid" && experiment["variant"]["type"] == "local";
   });
   write_file(file("broken.npy"), "not numbers");
   drop_file(display_.name(), file("broken.npy"));
@@ -272,7 +273,7 @@ TEST_F(Window, WorksWithoutComputeShaders) {
   program.keep_screenshot("opengl-3.3");
 }
 
-TEST_F(Window, RunsTour) {
+TEST_F(Window, TourStopsFiveTimesAndOpensOnce) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat", "--tour"}));
   program.wait_for("a first picture", is_current);
   program.keep_screenshot("tour-1");
@@ -445,9 +446,9 @@ TEST_F(Window, SelectsArchitecture) {
   program.click("architecture.type");
   program.click("architecture.type.encoder_decoder");
   const Report report = program.wait_for("an encoder and a decoder", [](const Report& r) {
-    const Report& e = r["experiment"];
-    return is_current(r) && e.contains("architecture") && e["target"] == "the cat sat" &&
-           r["widgets"].contains("target");
+    const Report& experiment = r["experiment"];
+    return is_current(r) && experiment.contains("architecture") &&
+           experiment["target"] == "the cat sat" && r["widgets"].contains("target");
   });
   EXPECT_EQ(report["error"], "");
   EXPECT_EQ(report["experiment"]["architecture"]["type"], "encoder_decoder");
@@ -538,9 +539,9 @@ TEST_F(Window, RetrievesFromStore) {
 TEST_F(Window, PinsRowByLabel) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   const Report first = program.wait_for("a first picture", is_current);
-  const Report& place = first["widgets"]["picture"];
-  const auto point_in_picture = [&](std::size_t side, double share) {
-    return place[side].get<double>() + share * place[2 + side].get<double>();
+  const Report& box = first["widgets"]["picture"];
+  const auto point_in_picture = [&](std::size_t side, double fraction) {
+    return box[side].get<double>() + fraction * box[2 + side].get<double>();
   };
   const auto pinned_index = [](const Report& r, const char* pin) {
     const Report& view = r["experiment"]["view"];
@@ -683,7 +684,7 @@ double second_row_weight(const std::string& csv) {
   return std::stod(csv.substr(csv.find(',', row) + 1));
 }
 
-TEST_F(Window, PlaysAndAcceptsDragging) {
+TEST_F(Window, RopePlaysAndFollowsDraggedHandle) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
   program.open_view("rope");
@@ -692,9 +693,9 @@ TEST_F(Window, PlaysAndAcceptsDragging) {
   });
   const auto query = [](const Report& r) {
     const Report& view = r["experiment"]["view"];
-    const bool set = view.contains("options") && view["options"].contains("rope") &&
-                     view["options"]["rope"].contains("query");
-    return set ? view["options"]["rope"]["query"].get<double>() : -1.0;
+    const bool is_set = view.contains("options") && view["options"].contains("rope") &&
+                        view["options"]["rope"].contains("query");
+    return is_set ? view["options"]["rope"]["query"].get<double>() : -1.0;
   };
   program.press("space");
   program.wait_for("a moving query", [&](const Report& r) { return query(r) > 1; });
@@ -756,10 +757,10 @@ TEST_F(Window, IgnoresLetterCommandsInOpenList) {
                    [](const Report& r) { return r["widgets"].contains("variant.type.local"); });
   program.press("g");
   program.press("n");
-  const Report after = program.wait_for("handled keys");
-  EXPECT_TRUE(after["widgets"].contains("variant.type.local"));
-  EXPECT_EQ(after["experiment"]["view"]["colour_map"], "viridis");
-  EXPECT_EQ(after["experiment"]["view"]["colours"], "percentile");
+  const Report report = program.wait_for("handled keys");
+  EXPECT_TRUE(report["widgets"].contains("variant.type.local"));
+  EXPECT_EQ(report["experiment"]["view"]["colour_map"], "viridis");
+  EXPECT_EQ(report["experiment"]["view"]["colours"], "percentile");
   program.press("Escape");
   program.wait_for("the closed list",
                    [](const Report& r) { return !r["widgets"].contains("variant.type.local"); });
@@ -772,7 +773,7 @@ TEST_F(Window, IgnoresLetterCommandsInOpenList) {
 TEST_F(Window, OffersNpyForSingleArrays) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
-  const auto path_after = [&](const std::string& format) {
+  const auto extension_after = [&](const std::string& format) {
     program.press("ctrl+e");
     program.wait_for("the dialog",
                      [](const Report& r) { return r["widgets"].contains("export.format.npy"); });
@@ -787,12 +788,12 @@ TEST_F(Window, OffersNpyForSingleArrays) {
                      [](const Report& r) { return !r["widgets"].contains("export.path"); });
     return std::filesystem::path(report["export_path"].get<std::string>()).extension().string();
   };
-  EXPECT_EQ(path_after("npy"), ".npy");  // map
+  EXPECT_EQ(extension_after("npy"), ".npy");  // map
   program.press("8");
   program.wait_for("RoPE", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"]["type"] == "rope";
   });
-  EXPECT_EQ(path_after("npy"), ".csv");
+  EXPECT_EQ(extension_after("npy"), ".csv");
 }
 
 // GIFs and numbered pictures, of view animations and of model sweeps.
@@ -913,9 +914,9 @@ TEST_F(Window, ComparesTwoSettings) {
   program.keep_screenshot("compare");
 
   program.xdotool("keydown shift");
-  const std::string flipped = new_picture(program, picture);
+  const std::string swapped_picture = new_picture(program, picture);
   program.xdotool("keyup shift");
-  EXPECT_EQ(new_picture(program, flipped), picture);
+  EXPECT_EQ(new_picture(program, swapped_picture), picture);
 
   // Shift shows B in views of one run.
   program.press("4");
@@ -1036,10 +1037,10 @@ TEST_F(Window, DrawsNothingWhenNothingChanges) {
   program.click("text");  // the caret is in the editor
   program.rest_pointer();
   const int frames = program.wait_for_still_frames(std::chrono::seconds(2));
-  const double before = program.processor_seconds();
+  const double start_seconds = program.processor_seconds();
   std::this_thread::sleep_for(std::chrono::seconds(5));
   EXPECT_EQ(program.wait_for("rest")["frames"].get<int>(), frames);
-  EXPECT_LT(program.processor_seconds() - before, 0.2);
+  EXPECT_LT(program.processor_seconds() - start_seconds, 0.2);
 }
 
 TEST_F(Window, RestoresStateAfterRestart) {
@@ -1065,15 +1066,15 @@ TEST_F(Window, RestoresStateAfterRestart) {
 // The first start shows a pinned pair; a key shows the next one.
 TEST_F(Window, OpensOnSalientPair) {
   Program program(display_, folder_.path(), {"--size", "1280x800", "--scale", "1", "--no-tour"});
-  const auto pinned = [](const Report& r) {
+  const auto has_pin = [](const Report& r) {
     return is_current(r) && r["experiment"]["view"].contains("pinned_key");
   };
-  const Json first = Json(program.wait_for("a pinned pair", pinned)["experiment"]["view"]);
+  const Json first = Json(program.wait_for("a pinned pair", has_pin)["experiment"]["view"]);
   program.keep_screenshot("first-start");
   program.press("ctrl+z");  // opening on a pair is no undo step
   program.press("u");
   const Json next = Json(program.wait_for("another pair", [&](const Report& r) {
-    return pinned(r) && Json(r["experiment"]["view"]) != first;
+    return has_pin(r) && Json(r["experiment"]["view"]) != first;
   })["experiment"]["view"]);
   EXPECT_EQ(next["type"], "map");
   program.keep_screenshot("surprise");

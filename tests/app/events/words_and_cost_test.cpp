@@ -31,9 +31,9 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
     return r["experiment"]["view"].contains("words") && r["picture"] != tokens["picture"];
   });
   // Pins refer to tokens, and survive turning words off.
-  const Report& place = words["widgets"]["picture"];
-  program.point_at(place[0].get<double>() + place[2].get<double>() * 0.5,
-                   place[1].get<double>() + place[3].get<double>() * 0.6);
+  const Report& box = words["widgets"]["picture"];
+  program.point_at(box[0].get<double>() + box[2].get<double>() * 0.5,
+                   box[1].get<double>() + box[3].get<double>() * 0.6);
   program.xdotool("click 3");
   const Report pinned = program.wait_for(
       "a pin", [](const Report& r) { return r["experiment"]["view"].contains("pinned_query"); });

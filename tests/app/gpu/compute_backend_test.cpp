@@ -30,21 +30,21 @@ ComputeBackend& gpu() {
   return backend;
 }
 
-constexpr Wanted kEverything{.output = true,
-                             .attention = true,
-                             .device_attention = true,
-                             .scores = true,
-                             .log_sum_exp = true};
+constexpr ResultRequest kEverything{.output = true,
+                                    .attention = true,
+                                    .device_attention = true,
+                                    .scores = true,
+                                    .log_sum_exp = true};
 
-void expect_same(const Part& part, double tolerance = 2e-5) {
-  const Wanted wanted = kEverything;
+void expect_matches_cpu(const Part& part, double tolerance = 2e-5) {
+  const ResultRequest wanted = kEverything;
   ASSERT_EQ(gpu().refusal(part, wanted), "");
-  Wanted with_host_results = wanted;
-  with_host_results.device_attention = false;
-  const PartResult expected = cpu_backend().run(part, with_host_results);
-  const std::int64_t before = gpu().dispatch_count();
+  ResultRequest host_wanted = wanted;
+  host_wanted.device_attention = false;
+  const PartResult expected = cpu_backend().run(part, host_wanted);
+  const std::int64_t dispatches = gpu().dispatch_count();
   const PartResult actual = gpu().run(part, wanted);
-  EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";
+  EXPECT_GT(gpu().dispatch_count(), dispatches) << "no shader ran";
   EXPECT_TRUE(close(actual.scores, expected.scores, tolerance)) << "scores";
   EXPECT_TRUE(close(actual.attention, expected.attention, tolerance)) << "attention";
   EXPECT_TRUE(close(actual.output, expected.output, tolerance)) << "output";
@@ -56,10 +56,10 @@ void expect_same(const Part& part, double tolerance = 2e-5) {
   EXPECT_EQ(actual.device->shape(), actual.attention.shape());
   EXPECT_TRUE(close(actual.device->download(), actual.attention, 0)) << "on the device";
   // Without stored maps, rows in several tiles are accumulated once.
-  const PartResult streamed = gpu().run(part, {.output = true, .log_sum_exp = true});
-  EXPECT_TRUE(close(streamed.output, expected.output, tolerance)) << "streamed";
+  const PartResult streamed_result = gpu().run(part, {.output = true, .log_sum_exp = true});
+  EXPECT_TRUE(close(streamed_result.output, expected.output, tolerance)) << "streamed";
   if (actual.log_sum_exp.defined()) {
-    EXPECT_TRUE(close(streamed.log_sum_exp, expected.log_sum_exp, tolerance)) << "streamed";
+    EXPECT_TRUE(close(streamed_result.log_sum_exp, expected.log_sum_exp, tolerance)) << "streamed";
   }
 }
 
@@ -76,18 +76,18 @@ TEST(ComputeBackend, MatchesCpuOnEveryPattern) {
           PartSizes{.batch = 2, .heads = 3, .kv_heads = 1, .queries = 201, .keys = 150},
           PartSizes{.queries = 300, .keys = 3}, PartSizes{.queries = 3, .keys = 700}}) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
-      expect_same(testing::part_with(pattern, sizes));
+      expect_matches_cpu(testing::part_with_pattern(pattern, sizes));
     }
   }
 }
 
 Part named_part(const std::string& pattern, const std::string& ingredient, const PartSizes& sizes) {
   Part part;
-  for (const auto& p : testing::pattern_cases()) {
-    if (p.name == pattern) part = testing::part_with(p, sizes);
+  for (const auto& pattern_case : testing::pattern_cases()) {
+    if (pattern_case.name == pattern) part = testing::part_with_pattern(pattern_case, sizes);
   }
-  for (const auto& i : testing::ingredient_cases()) {
-    if (i.name == ingredient) i.add(part, sizes);
+  for (const auto& ingredient_case : testing::ingredient_cases()) {
+    if (ingredient_case.name == ingredient) ingredient_case.add(part, sizes);
   }
   return part;
 }
@@ -106,7 +106,7 @@ TEST(ComputeBackend, MatchesCpuOnEveryIngredient) {
             PartSizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26},
             PartSizes{.queries = 140, .keys = 130}}) {
         SCOPED_TRACE(ingredient.name + ", " + pattern);
-        expect_same(named_part(pattern, ingredient.name, sizes));
+        expect_matches_cpu(named_part(pattern, ingredient.name, sizes));
       }
     }
   }
@@ -141,16 +141,16 @@ TEST(ComputeBackend, MatchesCpuOnPairsMaskedByBias) {
     };
     part.bias = bias(0.5F);
     SCOPED_TRACE(pattern);
-    expect_same(part);
+    expect_matches_cpu(part);
     part.bias = bias(-infinity);
-    expect_same(part);
+    expect_matches_cpu(part);
   }
 }
 
 // A NaN key reaches only the rows that attend to it.
 TEST(ComputeBackend, PropagatesNaNToAttendingRowsOnly) {
-  for (const bool shared : {false, true}) {
-    gpu().use_shared_memory(shared);
+  for (const bool uses_shared_memory : {false, true}) {
+    gpu().use_shared_memory(uses_shared_memory);
     for (const char* pattern : kPatternNames) {
       Part part = named_part(pattern, "product", {.queries = 140, .keys = 130});
       Tensor k = part.k.value().copy();
@@ -168,15 +168,15 @@ TEST(ComputeBackend, PropagatesNaNToAttendingRowsOnly) {
 }
 
 TEST(ComputeBackend, MatchesCpuOnHugeLogits) {
-  expect_same(testing::plain_part({.spread = 100}), 2e-4);  // scores around 10,000
+  expect_matches_cpu(testing::base_part({.spread = 100}), 2e-4);  // scores around 10,000
 }
 
 TEST(ComputeBackend, MatchesCpuOnWideRange) {
-  Part part = testing::plain_part({});
+  Part part = testing::base_part({});
   Tensor q = part.q.value().copy();
   for (Index i = 0; i < q.size(); ++i) q[i] *= static_cast<float>(std::pow(10.0, i % 9 - 6));
   part.q = q;
-  expect_same(part);
+  expect_matches_cpu(part);
 }
 
 TEST(ComputeBackend, MatchesCpuInManySmallChunks) {
@@ -186,10 +186,10 @@ TEST(ComputeBackend, MatchesCpuInManySmallChunks) {
     for (const auto& pattern : testing::pattern_cases()) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(scores));
       const PartSizes sizes{.batch = 2, .heads = 2, .kv_heads = 2};
-      Part part = testing::plain_part(sizes);
+      Part part = testing::base_part(sizes);
       part.pattern =
           std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
-      expect_same(part);
+      expect_matches_cpu(part);
     }
   }
   gpu().set_max_scores(default_scores);
@@ -204,25 +204,26 @@ TEST(ComputeBackend, MatchesCpuWithSharedMemory) {
           PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19},
           PartSizes{.batch = 2, .heads = 3, .kv_heads = 1, .queries = 201, .keys = 150}}) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
-      expect_same(testing::part_with(pattern, sizes));
+      expect_matches_cpu(testing::part_with_pattern(pattern, sizes));
     }
   }
   for (const auto& ingredient : testing::ingredient_cases()) {
     for (const char* pattern : {"all", "class_and_lone_keys"}) {
       SCOPED_TRACE(ingredient.name + ", " + pattern);
-      expect_same(named_part(pattern, ingredient.name,
-                             {.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26}));
+      expect_matches_cpu(
+          named_part(pattern, ingredient.name,
+                     {.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26}));
     }
   }
   gpu().use_shared_memory(false);
 }
 
 TEST(ComputeBackend, MatchesCpuInSeveralTilesAndChunks) {
-  expect_same(testing::plain_part({.queries = 515, .keys = 1030, .key = 64, .value = 64}));
+  expect_matches_cpu(testing::base_part({.queries = 515, .keys = 1030, .key = 64, .value = 64}));
 }
 
 TEST(ComputeBackend, ComputesRequestedOutputsOnly) {
-  const Part part = testing::plain_part({});
+  const Part part = testing::base_part({});
   const PartResult output = gpu().run(part, {.output = true});
   EXPECT_TRUE(output.output.defined());
   EXPECT_FALSE(output.attention.defined());
@@ -253,25 +254,25 @@ double seconds_to_stop(const Part& part) {
 TEST(ComputeBackend, StopsWithinTimeLimit) {
   const PartSizes sizes{
       .heads = 4, .kv_heads = 4, .queries = 4096, .keys = 4096, .key = 64, .value = 64};
-  Part part = testing::plain_part(sizes);
+  Part part = testing::base_part(sizes);
   // The limit is 50 ms on an idle machine; a busy one may wake threads late.
   EXPECT_LT(seconds_to_stop(part), 1.0);
   part.pattern = std::make_shared<const Pattern>(
       testing::scattered_pattern(1, sizes.queries, sizes.keys, 512));
   EXPECT_LT(seconds_to_stop(part), 1.0);
-  expect_same(testing::plain_part({}));  // the device is free again
+  expect_matches_cpu(testing::base_part({}));  // the device is free again
 }
 
 TEST(ComputeBackend, StopsBeforeStart) {
   const Stop stop;
   stop.request();
   const StopScope scope(stop);
-  EXPECT_THROW(gpu().run(testing::plain_part({}), {.output = true}), Stopped);
+  EXPECT_THROW(gpu().run(testing::base_part({}), {.output = true}), Stopped);
 }
 
 TEST(ComputeBackend, RejectsPartsBeyondTextureLimits) {
   // One row of queries, but more keys than any texture can hold.
-  Part part = testing::plain_part(
+  Part part = testing::base_part(
       {.heads = 1, .kv_heads = 1, .queries = 1, .keys = 70000, .key = 4, .value = 4});
   EXPECT_EQ(gpu().refusal(part, {.output = true}), "");
   const std::string reason = gpu().refusal(part, {.output = true, .device_attention = true});
@@ -280,7 +281,7 @@ TEST(ComputeBackend, RejectsPartsBeyondTextureLimits) {
 }
 
 TEST(ComputeBackend, RejectsPartsBeyondBufferLimits) {
-  const Part part = testing::plain_part({.heads = 2, .kv_heads = 2, .queries = 100, .keys = 100});
+  const Part part = testing::base_part({.heads = 2, .kv_heads = 2, .queries = 100, .keys = 100});
   EXPECT_EQ(upload_refusal(part, std::int64_t{128} << 20), "");
   const std::string reason = upload_refusal(part, 4000);
   EXPECT_NE(reason.find("expected at most 1000 numbers"), std::string::npos) << reason;
@@ -291,7 +292,7 @@ TEST(ComputeBackend, RejectsPartsBeyondBufferLimits) {
 
 TEST(ComputeBackend, ResultsOutliveBackend) {
   PartResult result;
-  const Part part = testing::plain_part({});
+  const Part part = testing::base_part({});
   {
     ComputeBackend backend(make_headless_context());
     result = backend.run(part, kEverything);
@@ -300,7 +301,7 @@ TEST(ComputeBackend, ResultsOutliveBackend) {
 }
 
 TEST(ComputeBackend, DownloadsFromAnyThread) {
-  const PartResult result = gpu().run(testing::plain_part({}), kEverything);
+  const PartResult result = gpu().run(testing::base_part({}), kEverything);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back(

@@ -18,11 +18,11 @@ namespace ATTNSCOPE_FILE {
 // Replaces OpenGL's error reporting in epoxy's function table during its lifetime.
 class Failure {
  public:
-  // Reports the error after `after` successful queries; `lost`: also on all later queries.
-  Failure(int after, GLenum error, bool lost) {
-    remaining_ = after;
+  // Reports the error after `successful_queries`; `is_lost`: also on all later queries.
+  Failure(int successful_queries, GLenum error, bool is_lost) {
+    remaining_ = successful_queries;
     error_ = error;
-    repeats_ = lost;
+    repeats_ = is_lost;
     reported_ = false;
     original_ = epoxy_glGetError;
     epoxy_glGetError = [] {
@@ -54,7 +54,7 @@ class FailingGpu : public ::testing::Test {
                           ", registers\n");
     session_.run.text = "the cat sat on the mat";
     session_.run.backend = BackendChoice::Cpu;
-    expected_ = ExperimentRun(cpu_only()).run(session_.run)->logits;
+    expected_logits_ = ExperimentRun(cpu_only()).run(session_.run)->logits;
     session_.run.backend = BackendChoice::Auto;
   }
   BackendProvider provider() const {
@@ -69,44 +69,47 @@ class FailingGpu : public ::testing::Test {
   testing::TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "backends.txt";
   Session session_;
-  Tensor expected_;
+  Tensor expected_logits_;
 };
 
 // The CPU computes the parts that fail on the GPU, and the run's notes name the error.
 TEST_F(FailingGpu, FallsBackToCpuWithNoteAtEveryQuery) {
-  for (const bool lost : {false, true}) {
+  for (const bool is_lost : {false, true}) {
     const BackendProvider backends = provider();
     ASSERT_NE(backends(BackendChoice::Gpu).backend, nullptr);
     int failures = 0;
-    for (int after = 0; after < 200; after += after < 8 ? 1 : 5) {
-      SCOPED_TRACE((lost ? "lost after " : "out of memory after ") + std::to_string(after));
+    for (int successful_queries = 0; successful_queries < 200;
+         successful_queries += successful_queries < 8 ? 1 : 5) {
+      SCOPED_TRACE((is_lost ? "lost after " : "out of memory after ") +
+                   std::to_string(successful_queries));
       ExperimentRun run(backends);
       std::shared_ptr<const Trace> trace;
       {
-        const Failure failure(after, lost ? GL_CONTEXT_LOST : GL_OUT_OF_MEMORY, lost);
+        const Failure failure(successful_queries, is_lost ? GL_CONTEXT_LOST : GL_OUT_OF_MEMORY,
+                              is_lost);
         ASSERT_NO_THROW(trace = run.run(session_.run));
         if (!Failure::was_reported()) break;
       }
       ++failures;
-      EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
-      EXPECT_TRUE(has_note(*trace, lost ? "context lost while" : "memory"));
+      EXPECT_TRUE(testing::close(trace->logits, expected_logits_, 1e-4));
+      EXPECT_TRUE(has_note(*trace, is_lost ? "context lost while" : "memory"));
     }
     EXPECT_GT(failures, 3);
     // The next run uses the recovered device.
-    if (!lost) {
+    if (!is_lost) {
       EXPECT_FALSE(has_note(*ExperimentRun(backends).run(session_.run), "GPU:"));
     }
   }
 }
 
-TEST_F(FailingGpu, AutoNotesMissingContextOrDevice) {
+TEST_F(FailingGpu, AutoFallsBackIfContextIsLostAtStart) {
   const BackendProvider backends = provider();
   std::shared_ptr<const Trace> trace;
   {
     const Failure failure(0, GL_CONTEXT_LOST, true);  // during its creation
     ASSERT_NO_THROW(trace = ExperimentRun(backends).run(session_.run));
   }
-  EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
+  EXPECT_TRUE(testing::close(trace->logits, expected_logits_, 1e-4));
   EXPECT_TRUE(has_note(*trace, "context lost while"));
 }
 
@@ -124,7 +127,7 @@ TEST_F(FailingGpu, NamesShaderThatDoesNotCompile) {
   EXPECT_NO_THROW(trace = ExperimentRun(backends).run(session_.run));
   epoxy_glGetShaderiv = original;
   ASSERT_NE(trace, nullptr);
-  EXPECT_TRUE(testing::close(trace->logits, expected_, 1e-4));
+  EXPECT_TRUE(testing::close(trace->logits, expected_logits_, 1e-4));
   EXPECT_TRUE(has_note(*trace, ".comp") || has_note(*trace, ".glsl")) << trace->notes.size();
 }
 

@@ -35,13 +35,13 @@ void OffscreenTarget::clear() const {
   glClear(GL_COLOR_BUFFER_BIT);
 }
 
-Colour OffscreenTarget::blended(const Image& drawn, const PixelBox& box, const PixelBox& clip,
+Colour OffscreenTarget::blended(const Image& image, const PixelBox& box, const PixelBox& clip,
                                 int x, int y) {
-  const auto inside = [&](const PixelBox& b) {
+  const auto is_inside = [&](const PixelBox& b) {
     return x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height;
   };
-  if (!inside(box) || !inside(clip)) return background;
-  const Colour c = pixel_of(drawn, x - box.x, y - box.y);
+  if (!is_inside(box) || !is_inside(clip)) return background;
+  const Colour c = pixel_of(image, x - box.x, y - box.y);
   const auto mix = [&](int over, int under) {
     return static_cast<std::uint8_t>(std::lround((over * c.a + under * (255 - c.a)) / 255.0));
   };

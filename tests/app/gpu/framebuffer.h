@@ -12,7 +12,7 @@ namespace attnscope {
 
 Colour pixel_of(const Image& image, int x, int y);
 
-// Its context is current during its lifetime.
+// Framebuffer whose context is current during its lifetime.
 struct OffscreenTarget {
   static constexpr int width = 97, height = 83;
   static constexpr Colour background{10, 200, 30, 255};
@@ -21,12 +21,12 @@ struct OffscreenTarget {
   ~OffscreenTarget();
   OffscreenTarget(const OffscreenTarget&) = delete;
   OffscreenTarget& operator=(const OffscreenTarget&) = delete;
-  void clear() const;  // to `background`
+  void clear() const;  // fills with `background`
   unsigned framebuffer() const { return framebuffer_; }
   unsigned texture() const { return texture_; }
 
-  // Expected colour of a pixel if `drawn` is blended over `background` in `box`, clipped by `clip`.
-  static Colour blended(const Image& drawn, const PixelBox& box, const PixelBox& clip, int x,
+  // Expected colour of a pixel if `image` is blended over `background` in `box`, clipped by `clip`.
+  static Colour blended(const Image& image, const PixelBox& box, const PixelBox& clip, int x,
                         int y);
 
   std::unique_ptr<GlContext> context;

@@ -15,53 +15,53 @@ namespace ATTNSCOPE_FILE {
 TEST(GlThread, RunsWorkWithCurrentContext) {
   GlThread thread(make_headless_context());
   EXPECT_FALSE(thread.description().empty());
-  std::thread::id inside;
+  std::thread::id work_thread;
   GLint major = 0;
   thread.run([&] {
-    inside = std::this_thread::get_id();
+    work_thread = std::this_thread::get_id();
     glGetIntegerv(GL_MAJOR_VERSION, &major);
   });
-  EXPECT_NE(inside, std::this_thread::get_id());
+  EXPECT_NE(work_thread, std::this_thread::get_id());
   EXPECT_EQ(major, 4);
 }
 
 TEST(GlThread, RethrowsErrors) {
   GlThread thread(make_headless_context());
   EXPECT_THROW(thread.run([] { throw WorkError("no"); }), WorkError);
-  int ran = 0;
-  thread.run([&] { ++ran; });
-  EXPECT_EQ(ran, 1);
+  int runs = 0;
+  thread.run([&] { ++runs; });
+  EXPECT_EQ(runs, 1);
 }
 
 TEST(GlThread, RunsNestedWorkImmediately) {
   GlThread thread(make_headless_context());
-  int ran = 0;
-  thread.run([&] { thread.run([&] { ++ran; }); });
-  EXPECT_EQ(ran, 1);
+  int runs = 0;
+  thread.run([&] { thread.run([&] { ++runs; }); });
+  EXPECT_EQ(runs, 1);
 }
 
 TEST(GlThread, ServesUrgentWorkDuringLongWork) {
   GlThread thread(make_headless_context());
-  std::atomic<bool> started = false, urgent = false;
+  std::atomic<bool> has_started = false, is_served = false;
   std::thread caller([&] {
-    while (!started) std::this_thread::yield();
-    thread.run_urgent([&] { urgent = true; });
+    while (!has_started) std::this_thread::yield();
+    thread.run_urgent([&] { is_served = true; });
   });
   thread.run([&] {
-    started = true;
-    while (!urgent) thread.serve();  // only this call can end the loop
+    has_started = true;
+    while (!is_served) thread.serve();  // only this call can end the loop
   });
   caller.join();
-  EXPECT_TRUE(urgent);
+  EXPECT_TRUE(is_served);
 }
 
 TEST(GlThread, FinishesPostedWork) {
-  std::atomic<int> done = 0;
+  std::atomic<int> completed = 0;
   {
     GlThread thread(make_headless_context());
-    for (int i = 0; i < 100; ++i) thread.post([&] { ++done; });
+    for (int i = 0; i < 100; ++i) thread.post([&] { ++completed; });
   }
-  EXPECT_EQ(done, 100);
+  EXPECT_EQ(completed, 100);
 }
 
 TEST(GlThread, ServesManyCallers) {

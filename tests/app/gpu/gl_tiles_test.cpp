@@ -22,14 +22,14 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::PartSizes;
 
-constexpr Wanted kTiles{.output = false, .tiles = true};
+constexpr ResultRequest kTiles{.output = false, .tiles = true};
 
 ComputeBackend& gpu() {
   static ComputeBackend backend(make_headless_context());
   return backend;
 }
 
-std::vector<TileRequest> requests(Index heads, Index queries, Index keys) {
+std::vector<TileRequest> make_requests(Index heads, Index queries, Index keys) {
   std::vector<TileRequest> result;
   for (const Index step : {1, 2, 5, 100}) {
     for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
@@ -52,17 +52,17 @@ std::vector<TileRequest> requests(Index heads, Index queries, Index keys) {
   return result;
 }
 
-void expect_same(const Part& part) {
+void expect_matches_cpu(const Part& part) {
   const PartResult expected = cpu_backend().run(part, kTiles);
   const PartResult actual = gpu().run(part, kTiles);
   ASSERT_NE(actual.tiles, nullptr);
   const Index heads = part.batch * part.heads;
-  for (const TileRequest& request : requests(heads, part.queries(), part.keys())) {
-    const std::int64_t before = gpu().dispatch_count();
+  for (const TileRequest& request : make_requests(heads, part.queries(), part.keys())) {
+    const std::int64_t dispatches = gpu().dispatch_count();
     EXPECT_TRUE(close(actual.tiles->tile(request), expected.tiles->tile(request), 2e-5))
         << "step " << request.step << " at " << request.row << ", " << request.column
         << (request.sampled ? ", sampled" : "");
-    EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";
+    EXPECT_GT(gpu().dispatch_count(), dispatches) << "no shader ran";
   }
   EXPECT_EQ(actual.tiles->note(), "");
 }
@@ -73,7 +73,7 @@ TEST(GlTiles, MatchCpuOnEveryPattern) {
          {PartSizes{}, PartSizes{.queries = 1, .keys = 1}, PartSizes{.queries = 9, .keys = 70},
           PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
-      expect_same(testing::part_with(pattern, sizes));
+      expect_matches_cpu(testing::part_with_pattern(pattern, sizes));
     }
   }
 }
@@ -82,14 +82,14 @@ TEST(GlTiles, MatchCpuOnEveryIngredient) {
   for (const auto& ingredient : testing::ingredient_cases()) {
     const PartSizes sizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26};
     SCOPED_TRACE(ingredient.name);
-    Part part = testing::plain_part(sizes);
+    Part part = testing::base_part(sizes);
     ingredient.add(part, sizes);
-    expect_same(part);
+    expect_matches_cpu(part);
   }
 }
 
 TEST(GlTiles, StopWithinTimeLimit) {
-  const Part part = testing::plain_part(
+  const Part part = testing::base_part(
       {.heads = 1, .kv_heads = 1, .queries = 4096, .keys = 4096, .key = 64, .value = 4});
   const auto gpu_tiles = gpu().run(part, kTiles).tiles;
   gpu_tiles->tile({.height = 8, .width = 8});  // uploads and compiles
@@ -115,7 +115,7 @@ TEST(GlTiles, StopWithinTimeLimit) {
 
 TEST(GlTiles, OutliveBackend) {
   std::shared_ptr<const AttentionTiles> tiles;
-  const Part part = testing::plain_part({});
+  const Part part = testing::base_part({});
   {
     ComputeBackend backend(make_headless_context());
     tiles = backend.run(part, kTiles).tiles;
@@ -130,11 +130,11 @@ TEST(GlTiles, FallBackToCpu) {
   const testing::TemporaryFolder home;
   std::filesystem::copy(home_folder() / "shaders", home.path() / "shaders");
   write_file(home.path() / "shaders" / "pooled_tile.comp", "void main() { nonsense; }\n");
-  const std::string before = home_folder().string();
+  const std::string old_home = home_folder().string();
   setenv("ATTNSCOPE_HOME", home.path().c_str(), 1);
   {
     ComputeBackend backend(make_headless_context());
-    const Part part = testing::plain_part({});
+    const Part part = testing::base_part({});
     const auto tiles = backend.run(part, kTiles).tiles;
     const TileRequest request{.height = part.queries(), .width = part.keys()};
     const auto expected = cpu_backend().run(part, kTiles).tiles->tile(request);
@@ -142,7 +142,7 @@ TEST(GlTiles, FallBackToCpu) {
     EXPECT_NE(tiles->note().find("pooled_tile.comp"), std::string::npos) << tiles->note();
     EXPECT_TRUE(close(tiles->tile(request), expected, 1e-6));
   }
-  setenv("ATTNSCOPE_HOME", before.c_str(), 1);
+  setenv("ATTNSCOPE_HOME", old_home.c_str(), 1);
 }
 
 }  // namespace ATTNSCOPE_FILE

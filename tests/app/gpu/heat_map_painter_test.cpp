@@ -27,25 +27,25 @@ class HeatMapPainting : public ::testing::Test {
   ~HeatMapPainting() override { painter_.reset(); }
 
   // Draws in the box and compares each pixel of the framebuffer with the CPU's image.
-  void expect_same(const HeatMap& map, const PixelBox& box, const PixelBox& clip) {
+  void expect_matches_cpu(const HeatMap& map, const PixelBox& box, const PixelBox& clip) {
     target_.clear();
     painter_->draw(map, box, clip, kHeight);
     const Image actual = read_framebuffer(kWidth, kHeight);
     const Image expected = rasterise(map, box.width, box.height);
-    int wrong = 0, off_by_one_colour = 0;
+    int wrong_pixels = 0, rounded_pixels = 0;
     for (int y = 0; y < kHeight; ++y) {
       for (int x = 0; x < kWidth; ++x) {
         const Colour expected_colour = OffscreenTarget::blended(expected, box, clip, x, y);
         const Colour actual_colour = pixel_of(actual, x, y);
         if (actual_colour == expected_colour) continue;
-        ++(are_neighbours(map, actual_colour, expected_colour) ? off_by_one_colour : wrong);
+        ++(are_neighbours(map, actual_colour, expected_colour) ? rounded_pixels : wrong_pixels);
       }
     }
-    EXPECT_EQ(wrong, 0);
-    EXPECT_LE(off_by_one_colour, kWidth * kHeight / 200);  // float32 rounding to a neighbour
+    EXPECT_EQ(wrong_pixels, 0);
+    EXPECT_LE(rounded_pixels, kWidth * kHeight / 200);  // float32 rounding to a neighbour
   }
-  void expect_same(const HeatMap& map, const PixelBox& box) {
-    expect_same(map, box, {0, 0, kWidth, kHeight});
+  void expect_matches_cpu(const HeatMap& map, const PixelBox& box) {
+    expect_matches_cpu(map, box, {0, 0, kWidth, kHeight});
   }
 
   // True if two colours are neighbours in the colour map.
@@ -76,22 +76,22 @@ class HeatMapPainting : public ::testing::Test {
 constexpr PixelBox kBox{7, 11, 61, 53};
 
 TEST_F(HeatMapPainting, MatchesCpuOnLargeCells) {
-  expect_same(map_of(testing::random_tensor({5, 7}, 1)), kBox);
+  expect_matches_cpu(map_of(testing::random_tensor({5, 7}, 1)), kBox);
 }
 
 TEST_F(HeatMapPainting, MatchesCpuOnMoreCellsThanPixels) {
-  expect_same(map_of(testing::random_tensor({211, 307}, 2)), kBox);
+  expect_matches_cpu(map_of(testing::random_tensor({211, 307}, 2)), kBox);
 }
 
 TEST_F(HeatMapPainting, MatchesCpuOnMoreCellsThanPixelsOnOneAxis) {
-  expect_same(map_of(testing::random_tensor({3, 500}, 3)), kBox);
-  expect_same(map_of(testing::random_tensor({500, 3}, 4)), kBox);
+  expect_matches_cpu(map_of(testing::random_tensor({3, 500}, 3)), kBox);
+  expect_matches_cpu(map_of(testing::random_tensor({500, 3}, 4)), kBox);
 }
 
 TEST_F(HeatMapPainting, MatchesCpuWithoutPooling) {
   HeatMap map = map_of(testing::random_tensor({211, 307}, 5));
   map.max_pooled = false;
-  expect_same(map, kBox);
+  expect_matches_cpu(map, kBox);
 }
 
 TEST_F(HeatMapPainting, PreservesThinDiagonal) {
@@ -99,7 +99,7 @@ TEST_F(HeatMapPainting, PreservesThinDiagonal) {
   for (Index i = 0; i < 1000; ++i) values(i, i) = 1;
   HeatMap map = map_of(values);
   map.least = 0;
-  expect_same(map, {0, 0, 50, 50});
+  expect_matches_cpu(map, {0, 0, 50, 50});
   const Image image = read_framebuffer(kWidth, kHeight);
   const Colour brightest = colour_map(map.colour_map).colours.back();
   for (int i = 0; i < 50; ++i) EXPECT_EQ(pixel_of(image, i, i), brightest) << i;
@@ -111,14 +111,14 @@ TEST_F(HeatMapPainting, MatchesCpuOnVisiblePartBeyondMap) {
   map.column = -2.5;
   map.height = 9.5;
   map.width = 40.75;
-  expect_same(map, kBox);
+  expect_matches_cpu(map, kBox);
 }
 
 TEST_F(HeatMapPainting, ClipsBoxPartlyOutside) {
   const HeatMap map = map_of(testing::random_tensor({20, 30}, 7));
-  expect_same(map, kBox, {20, 30, 17, 5});
-  expect_same(map, {-20, -10, 80, 60});
-  expect_same(map, {60, 50, 80, 60});
+  expect_matches_cpu(map, kBox, {20, 30, 17, 5});
+  expect_matches_cpu(map, {-20, -10, 80, 60});
+  expect_matches_cpu(map, {60, 50, 80, 60});
 }
 
 TEST_F(HeatMapPainting, DrawsNaNAsMissing) {
@@ -127,10 +127,10 @@ TEST_F(HeatMapPainting, DrawsNaNAsMissing) {
   values(8, 11) = std::numeric_limits<float>::infinity();
   values(0, 0) = -std::numeric_limits<float>::infinity();
   HeatMap map = map_of(values);
-  expect_same(map, kBox);  // the background shows through
+  expect_matches_cpu(map, kBox);  // the background shows through
   map.missing = {90, 90, 90, 255};
-  expect_same(map, kBox);
-  expect_same(map, {5, 5, 4, 4});  // pooled: numbers take precedence over NaN
+  expect_matches_cpu(map, kBox);
+  expect_matches_cpu(map, {5, 5, 4, 4});  // pooled: numbers take precedence over NaN
 }
 
 TEST_F(HeatMapPainting, MatchesCpuOnEveryColourMap) {
@@ -138,14 +138,14 @@ TEST_F(HeatMapPainting, MatchesCpuOnEveryColourMap) {
     SCOPED_TRACE(colours.id);
     HeatMap map = map_of(testing::random_tensor({140, 130}, 9));
     map.colour_map = colours.id;
-    expect_same(map, kBox);
+    expect_matches_cpu(map, kBox);
   }
 }
 
 TEST_F(HeatMapPainting, AcceptsEmptyRangeAndEmptyBox) {
   HeatMap map = map_of(testing::random_tensor({4, 4}, 10));
   map.most = map.least;
-  expect_same(map, kBox);
+  expect_matches_cpu(map, kBox);
   painter_->draw(HeatMap{}, kBox, kBox, kHeight);
   painter_->draw(map, {0, 0, 0, 5}, kBox, kHeight);
 }
@@ -153,7 +153,7 @@ TEST_F(HeatMapPainting, AcceptsEmptyRangeAndEmptyBox) {
 TEST_F(HeatMapPainting, MatchesCpuBeyondTextureSize) {
   GLint max_size = 0;
   glGetIntegerv(GL_MAX_TEXTURE_SIZE, &max_size);
-  expect_same(map_of(testing::random_tensor({2, max_size + 10}, 11)), kBox);
+  expect_matches_cpu(map_of(testing::random_tensor({2, max_size + 10}, 11)), kBox);
   EXPECT_THROW(painter_->draw(map_of(testing::random_tensor({2, 2}, 1)), {0, 0, max_size + 1, 5},
                               kBox, kHeight),
                WorkError);
@@ -162,12 +162,12 @@ TEST_F(HeatMapPainting, MatchesCpuBeyondTextureSize) {
 TEST_F(HeatMapPainting, ReleasesTexturesOfUndrawnMaps) {
   const HeatMap a = map_of(testing::random_tensor({20, 30}, 12));
   const HeatMap b = map_of(testing::random_tensor({20, 30}, 13));
-  const PixelBox all{0, 0, kWidth, kHeight};
-  painter_->draw(a, kBox, all, kHeight);
-  painter_->draw(b, kBox, all, kHeight);
+  const PixelBox whole_target{0, 0, kWidth, kHeight};
+  painter_->draw(a, kBox, whole_target, kHeight);
+  painter_->draw(b, kBox, whole_target, kHeight);
   painter_->end_frame();
   EXPECT_EQ(painter_->cached_textures(), 4);  // cells and pixels of each
-  painter_->draw(a, kBox, all, kHeight);
+  painter_->draw(a, kBox, whole_target, kHeight);
   EXPECT_EQ(painter_->cached_textures(), 4);
   painter_->end_frame();
   EXPECT_EQ(painter_->cached_textures(), 1);  // only the pixels were used
@@ -180,11 +180,11 @@ TEST_F(HeatMapPainting, KeepsTexturesOfHiddenMapsInUse) {
   painter_->draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
   painter_->end_frame();
   target_.clear();
-  const Image before = read_framebuffer(kWidth, kHeight);
+  const Image cleared = read_framebuffer(kWidth, kHeight);
   painter_->draw(map, kBox, {0, 0, 0, 0}, kHeight);
   painter_->end_frame();
   EXPECT_EQ(painter_->cached_textures(), 1);
-  EXPECT_EQ(read_framebuffer(kWidth, kHeight).rgba, before.rgba);
+  EXPECT_EQ(read_framebuffer(kWidth, kHeight).rgba, cleared.rgba);
 }
 
 TEST_F(HeatMapPainting, PreservesGlState) {
@@ -223,20 +223,21 @@ TEST_F(HeatMapPainting, PreservesGlState) {
 
 TEST_F(HeatMapPainting, DrawsGpuAttentionFromItsTexture) {
   ComputeBackend backend(make_headless_context(target_.context.get()));
-  const Part part = testing::plain_part({.heads = 3, .kv_heads = 3, .queries = 90, .keys = 130});
+  const Part part = testing::base_part({.heads = 3, .kv_heads = 3, .queries = 90, .keys = 130});
   const PartResult result = backend.run(part, {.device_attention = true});
   HeatMap map;
   map.device = result.device;
   map.height = 90;
   map.width = 130;
   map.most = 0.05;
-  HeatMapPainter sharing(true);
+  HeatMapPainter sharing_painter(true);
   for (map.plane = 0; map.plane < 3; ++map.plane) {
     target_.clear();
-    sharing.draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
+    sharing_painter.draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
     const Image direct = read_framebuffer(kWidth, kHeight);
-    EXPECT_EQ(sharing.cached_textures(), 1 + static_cast<int>(map.plane));  // no cells uploaded
-    expect_same(map, kBox);  // a downloading painter, compared with the CPU
+    EXPECT_EQ(sharing_painter.cached_textures(),
+              1 + static_cast<int>(map.plane));  // no cells uploaded
+    expect_matches_cpu(map, kBox);               // a downloading painter, compared with the CPU
     EXPECT_EQ(direct.rgba, read_framebuffer(kWidth, kHeight).rgba);
   }
 }

@@ -17,7 +17,7 @@ namespace ATTNSCOPE_FILE {
 
 Tensor colours(Shape shape, std::uint64_t seed) {
   Tensor numbers = testing::random_tensor(std::move(shape), seed);
-  for (Index at = 0; at < numbers.size(); ++at) numbers[at] = 0.5f + 0.2f * numbers[at];
+  for (Index i = 0; i < numbers.size(); ++i) numbers[i] = 0.5f + 0.2f * numbers[i];
   return numbers;
 }
 
@@ -31,11 +31,11 @@ class ImagePainting : public ::testing::Test {
     target_.clear();
     painter_->draw({{}, colours}, box, clip, target_.height);
     const Image actual = read_framebuffer(target_.width, target_.height);
-    const Image drawn = resized(image_of(colours), box.width, box.height);
+    const Image scaled = resized(image_of(colours), box.width, box.height);
     int max_difference = 0;
     for (int y = 0; y < target_.height; ++y) {
       for (int x = 0; x < target_.width; ++x) {
-        const Colour expected = target_.blended(drawn, box, clip, x, y),
+        const Colour expected = target_.blended(scaled, box, clip, x, y),
                      actual_colour = pixel_of(actual, x, y);
         max_difference = std::max({max_difference, std::abs(actual_colour.r - expected.r),
                                    std::abs(actual_colour.g - expected.g),
@@ -67,10 +67,10 @@ TEST_F(ImagePainting, BlendsTransparentPixels) {
 
 TEST_F(ImagePainting, AveragesWhenShrunk) {
   Tensor stripes({512, 512, 3});
-  for (Index at = 0; at < stripes.size(); ++at) stripes[at] = at / 3 % 2 == 0 ? 1.0f : 0.0f;
+  for (Index i = 0; i < stripes.size(); ++i) stripes[i] = i / 3 % 2 == 0 ? 1.0f : 0.0f;
   painter_->draw({{}, stripes}, {0, 0, 64, 64}, {0, 0, 64, 64}, target_.height);
   const Image actual = read_framebuffer(target_.width, target_.height);
-  for (int at = 4; at < 60; ++at) EXPECT_NEAR(pixel_of(actual, at, at).g, 128, 6) << at;
+  for (int i = 4; i < 60; ++i) EXPECT_NEAR(pixel_of(actual, i, i).g, 128, 6) << i;
 }
 
 TEST_F(ImagePainting, ReleasesTexturesOfUndrawnImages) {

@@ -9,29 +9,29 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::SweptModel;
-using testing::SweptPair;
+using testing::SweepModel;
+using testing::SweepPair;
 
-class GpuModelSweep : public ::testing::TestWithParam<SweptPair> {};
+class GpuModelSweep : public ::testing::TestWithParam<SweepPair> {};
 
 TEST_P(GpuModelSweep, MatchesCpu) {
   ComputeBackend gpu(make_headless_context());
-  const int swept = testing::sweep_models(GetParam(), [&](const SweptModel& one) {
-    SCOPED_TRACE(one.name);
-    ForwardOptions on_gpu;
-    on_gpu.backend = &gpu;
+  const int count = testing::sweep_models(GetParam(), [&](const SweepModel& swept) {
+    SCOPED_TRACE(swept.name);
+    ForwardOptions gpu_options;
+    gpu_options.backend = &gpu;
     try {
-      EXPECT_TRUE(testing::close(run(one.model, one.batch, on_gpu).logits.value(),
-                                 run(one.model, one.batch, {}).logits.value(), 1e-4));
+      EXPECT_TRUE(testing::close(run(swept.model, swept.batch, gpu_options).logits.value(),
+                                 run(swept.model, swept.batch, {}).logits.value(), 1e-4));
     } catch (const std::exception& e) {
       ADD_FAILURE() << e.what();
     }
   });
-  EXPECT_GT(swept, 0);
+  EXPECT_GT(count, 0);
   EXPECT_GT(gpu.dispatch_count(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GpuModelSweep, ::testing::ValuesIn(testing::swept_pairs()),
+INSTANTIATE_TEST_SUITE_P(All, GpuModelSweep, ::testing::ValuesIn(testing::sweep_pairs()),
                          [](const auto& info) { return info.param.name(); });
 
 }  // namespace ATTNSCOPE_FILE

@@ -53,7 +53,7 @@ Pattern from_rule(Index heads, Index queries, Index keys,
 
 }  // namespace
 
-Part plain_part(const PartSizes& s) {
+Part base_part(const PartSizes& s) {
   Part part;
   part.batch = s.batch;
   part.heads = s.heads;
@@ -66,8 +66,8 @@ Part plain_part(const PartSizes& s) {
   return part;
 }
 
-Part part_with(const PatternCase& pattern, const PartSizes& sizes) {
-  Part part = plain_part(sizes);
+Part part_with_pattern(const PatternCase& pattern, const PartSizes& sizes) {
+  Part part = base_part(sizes);
   part.pattern = std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
   return part;
 }
@@ -132,14 +132,14 @@ const std::vector<PatternCase>& pattern_cases() {
       {"strided", [](Index, Index q, Index k) { return strided_pattern(q, k, 5, 6); }},
       {"class_and_lone_keys",  // most rows are in a block and also alone
        [](Index h, Index q, Index k) {
-         return built_pattern(h, q, k, 2, [k](PatternBuilder& rows, Index a, Index i) {
+         return build_pattern(h, q, k, 2, [k](PatternBuilder& rows, Index a, Index i) {
            rows.add(0, (i + a) % 8, k, 8);
            if (i % 13 != 4) rows.add_column(1, (i * 37 + a) % k);
          });
        }},
       {"hashed_by_head", [](Index h, Index q, Index k) { return hashed_pattern(h, q, k, 3); }},
-      {"any", [](Index, Index q, Index k) { return any_pattern(1, q, k, 8); }},
-      {"any_by_head", [](Index h, Index q, Index k) { return any_pattern(h, q, k, 3); }},
+      {"any", [](Index, Index q, Index k) { return random_pattern(1, q, k, 8); }},
+      {"any_by_head", [](Index h, Index q, Index k) { return random_pattern(h, q, k, 3); }},
       {"scattered", [](Index, Index q, Index k) { return scattered_pattern(1, q, k, 3); }},
       {"wide_and_narrow",
        [](Index h, Index q, Index k) {

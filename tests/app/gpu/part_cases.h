@@ -17,19 +17,20 @@ struct PartSizes {
   std::uint64_t seed = 1;
 };
 
-// Full attention with a plain softmax, the base of all cases.
-Part plain_part(const PartSizes& sizes);
+// Full attention with softmax, the base of all cases.
+Part base_part(const PartSizes& sizes);
 
 struct PatternCase {
   std::string name;
   std::function<Pattern(Index heads, Index queries, Index keys)> make;
 };
 const std::vector<PatternCase>& pattern_cases();
-Part part_with(const PatternCase& pattern, const PartSizes& sizes);  // on a plain part
+Part part_with_pattern(const PatternCase& pattern,
+                       const PartSizes& sizes);  // otherwise base_part()
 
 struct Ingredient {
   std::string name;
-  std::function<void(Part&, const PartSizes&)> add;  // modifies a plain part
+  std::function<void(Part&, const PartSizes&)> add;  // modifies a base part
 };
 const std::vector<Ingredient>& ingredient_cases();
 

@@ -58,22 +58,22 @@ TEST_F(Provider, GpuChoiceUsesGpu) {
   ASSERT_NE(offer.backend, nullptr) << offer.note;
   auto* gpu = dynamic_cast<ComputeBackend*>(offer.backend);
   ASSERT_NE(gpu, nullptr);
-  const std::int64_t before = gpu->dispatch_count();
-  gpu->run(testing::plain_part({}), {.output = true});
-  EXPECT_GT(gpu->dispatch_count(), before);
+  const std::int64_t dispatches = gpu->dispatch_count();
+  gpu->run(testing::base_part({}), {.output = true});
+  EXPECT_GT(gpu->dispatch_count(), dispatches);
 }
 
 TEST_F(Provider, AutoChoosesFasterBackend) {
   const std::string device = headless()(BackendChoice::Gpu).backend->name();
   write_calibration(device, 15);
-  const BackendProvider slow = headless();
-  EXPECT_EQ(slow(BackendChoice::Auto).backend, &cpu_backend());
+  const BackendProvider slow_gpu = headless();
+  EXPECT_EQ(slow_gpu(BackendChoice::Auto).backend, &cpu_backend());
   write_calibration(device, 0.1);
-  const BackendProvider fast = headless();
-  const BackendOffer offer = fast(BackendChoice::Auto);
+  const BackendProvider fast_gpu = headless();
+  const BackendOffer offer = fast_gpu(BackendChoice::Auto);
   ASSERT_NE(offer.backend, nullptr);
   EXPECT_EQ(offer.backend->name(), device);
-  const Part part = testing::plain_part({});
+  const Part part = testing::base_part({});
   EXPECT_TRUE(testing::close(offer.backend->run(part, {.output = true}).output,
                              cpu_backend().run(part, {.output = true}).output));
 }
@@ -84,9 +84,9 @@ TEST_F(Provider, CachesCalibration) {
   EXPECT_GT(first, 0);
   const std::int64_t dispatches = gpu.dispatch_count();
   EXPECT_GT(dispatches, 0);
-  const double again = cached_time_ratio(gpu, cpu_backend(), file_);
+  const double second = cached_time_ratio(gpu, cpu_backend(), file_);
   EXPECT_EQ(gpu.dispatch_count(), dispatches) << "measured again";
-  EXPECT_NEAR(again / first, 1, 1e-3);
+  EXPECT_NEAR(second / first, 1, 1e-3);
 }
 
 TEST_F(Provider, CachesShaderCalibration) {

@@ -15,10 +15,10 @@ TEST(Shader, ExpandsEachIncludeOnce) {
   write_file(folder.path() / "a.comp", "#include \"b.glsl\"\n#include \"c.glsl\"\nint a;\n");
   write_file(folder.path() / "b.glsl", "#include \"c.glsl\"\nint b;\n");
   write_file(folder.path() / "c.glsl", "int c;\n");
-  const ShaderText joined = expand_includes(folder.path(), "a.comp");
-  EXPECT_EQ(joined.text, "int c;\nint b;\nint a;\n");
+  const ShaderText expanded = expand_includes(folder.path(), "a.comp");
+  EXPECT_EQ(expanded.text, "int c;\nint b;\nint a;\n");
   const std::vector<ShaderText::Origin> origins{{"c.glsl", 1}, {"b.glsl", 2}, {"a.comp", 3}};
-  EXPECT_EQ(joined.origins, origins);
+  EXPECT_EQ(expanded.origins, origins);
 }
 
 TEST(Shader, ErrorsNameFileAndLine) {

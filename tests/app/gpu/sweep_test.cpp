@@ -33,10 +33,10 @@ ComputeBackend& gpu() {
 class CountingBackend : public Backend {
  public:
   std::string name() const override { return cpu_backend().name(); }
-  std::string refusal(const Part& part, const Wanted& wanted) const override {
+  std::string refusal(const Part& part, const ResultRequest& wanted) const override {
     return cpu_backend().refusal(part, wanted);
   }
-  PartResult run(const Part& part, const Wanted& wanted) override {
+  PartResult run(const Part& part, const ResultRequest& wanted) override {
     ++parts;
     return cpu_backend().run(part, wanted);
   }
@@ -46,14 +46,14 @@ class CountingBackend : public Backend {
 // Initial values, and alternatives for each named choice and each flag.
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
   std::vector<Values> cases{default_values(parameters)};
-  for (const Parameter& p : parameters) {
+  for (const Parameter& parameter : parameters) {
     std::vector<Value> alternatives;
-    for (const ParameterChoice& choice : p.choices) alternatives.emplace_back(choice.id);
-    if (p.kind == Parameter::Kind::Flag) alternatives = {true, false};
+    for (const ParameterChoice& choice : parameter.choices) alternatives.emplace_back(choice.id);
+    if (parameter.kind == Parameter::Kind::Flag) alternatives = {true, false};
     for (const Value& alternative : alternatives) {
-      Values changed = cases.front();
-      changed.set(p.key, alternative);
-      if (!(changed == cases.front())) cases.push_back(changed);
+      Values values = cases.front();
+      values.set(parameter.key, alternative);
+      if (!(values == cases.front())) cases.push_back(values);
     }
   }
   return cases;
@@ -61,7 +61,7 @@ std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
 
 struct Sweep {
   Index length = 0, kv_heads = kHeads;
-  double spread = 1;  // of q and k
+  double spread = 1;  // standard deviation of q and k
   bool causal = false, optional_weights = true;
   Choice variant, encoding;
 
@@ -125,7 +125,8 @@ struct Sweep {
   }
 };
 
-constexpr Wanted kOnHost{.output = true, .attention = true, .scores = true, .log_sum_exp = true};
+constexpr ResultRequest kOnHost{
+    .output = true, .attention = true, .scores = true, .log_sum_exp = true};
 
 // Returns false if the combination is invalid on either backend.
 bool sweep(const Sweep& s) {
@@ -140,10 +141,10 @@ bool sweep(const Sweep& s) {
     EXPECT_THROW(evaluate(input, gpu(), kOnHost), InputError);
     return false;
   }
-  const std::int64_t before = gpu().dispatch_count();
+  const std::int64_t dispatches = gpu().dispatch_count();
   const OperationResult actual = evaluate(input, gpu(), kOnHost);
   EXPECT_EQ(actual.note, "");
-  EXPECT_EQ(gpu().dispatch_count() > before, cpu.parts > 0) << "shaders and parts";
+  EXPECT_EQ(gpu().dispatch_count() > dispatches, cpu.parts > 0) << "shaders and parts";
   // Large scores lose precision before the exponential, on either backend.
   const double tolerance = 2e-5 * std::max(1.0, s.spread * s.spread);
   EXPECT_TRUE(close(actual.output.value(), expected.output.value(), tolerance)) << "output";
@@ -167,8 +168,9 @@ bool sweep(const Sweep& s) {
   // Results without stored maps are the same. (Feature sums may be close to 0, and their order of
   // summation differs.)
   if (expected.log_sum_exp.defined()) {
-    const OperationResult streamed = evaluate(input, gpu(), {.output = true});
-    EXPECT_TRUE(close(streamed.output.value(), expected.output.value(), tolerance)) << "streamed";
+    const OperationResult streamed_result = evaluate(input, gpu(), {.output = true});
+    EXPECT_TRUE(close(streamed_result.output.value(), expected.output.value(), tolerance))
+        << "streamed";
   }
   return true;
 }
@@ -200,23 +202,23 @@ class VariantSweep : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(VariantSweep, MatchesCpuOnEveryEncoding) {
-  int swept = 0;
+  int count = 0;
   for (const Values& values : value_cases(variant_.parameters)) {
     Sweep s;
     s.length = length(values).value_or(kLengths.front());
     s.variant = {variant_.id, values};
     for (const bool optional_weights : {true, false}) {
-      for (const Encoding& e : encodings()) {
+      for (const Encoding& encoding : encodings()) {
         for (const bool causal : {false, true}) {
           s.optional_weights = optional_weights;
-          s.encoding = {e.id, default_values(e.parameters)};
+          s.encoding = {encoding.id, default_values(encoding.parameters)};
           s.causal = causal;
-          swept += sweep(s) ? 1 : 0;
+          count += sweep(s) ? 1 : 0;
         }
       }
     }
   }
-  EXPECT_GT(swept, 0) << "no valid combination";
+  EXPECT_GT(count, 0) << "no valid combination";
 }
 
 TEST_P(VariantSweep, MatchesCpuOnWideRangesAndSharedKeys) {

@@ -61,9 +61,9 @@ void expect_layout(const Pattern& pattern) {
         const TileLayout::Row& row = layout.rows()[to_size(t.row + r)];
         EXPECT_TRUE(queries.emplace(t.head, row.query).second) << "twice in a list";
         EXPECT_TRUE(0 <= row.begin && row.begin <= row.end && row.end <= t.width);
-        const auto before = visits.find({t.head, row.query});
-        EXPECT_EQ((row.visits & Arrangement::first_visit) != 0, before == visits.end());
-        EXPECT_TRUE(before == visits.end() || (before->second & Arrangement::last_visit) == 0);
+        const auto previous = visits.find({t.head, row.query});
+        EXPECT_EQ((row.visits & Arrangement::first_visit) != 0, previous == visits.end());
+        EXPECT_TRUE(previous == visits.end() || (previous->second & Arrangement::last_visit) == 0);
         visits[{t.head, row.query}] = row.visits;
         for (Index x = 0; x < t.width; ++x) {
           if (!layout.allows(row, x)) continue;
@@ -100,7 +100,7 @@ TEST(TileLayout, ContainsEachPairOnce) {
 TEST(TileLayout, ContainsEachPairOnceForArbitraryPatterns) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
-    expect_layout(testing::any_pattern(1 + static_cast<Index>(seed) % 2, 150, 130, seed));
+    expect_layout(testing::random_pattern(1 + static_cast<Index>(seed) % 2, 150, 130, seed));
   }
 }
 
@@ -133,13 +133,13 @@ TEST(TileLayout, GroupsRowsThatShareKeys) {
 // tile.
 void expect_chunks(const Pattern& pattern, Index copies, std::int64_t max_cells) {
   const TileLayout layout(pattern);
-  std::set<std::pair<Index, Index>> seen;  // copy, tile
+  std::set<std::pair<Index, Index>> covered;  // copy, tile
   std::set<std::pair<Index, std::size_t>> lists;
   for (ChunkStart start; start.list < layout.lists().size();) {
-    const ChunkStart before = start;
+    const ChunkStart previous = start;
     const Chunk chunk = next_chunk(layout, copies, max_cells, start);
     ASSERT_GT(chunk.copies * chunk.tiles, 0);
-    EXPECT_EQ(chunk.list, before.list);
+    EXPECT_EQ(chunk.list, previous.list);
     EXPECT_TRUE(chunk.cells * chunk.copies <= max_cells || chunk.copies * chunk.tiles == 1);
     const TileLayout::List& list = layout.lists()[chunk.list];
     std::int64_t cells = 0;
@@ -147,19 +147,19 @@ void expect_chunks(const Pattern& pattern, Index copies, std::int64_t max_cells)
       cells += layout.cells(layout.tiles()[to_size(t)], list);
       EXPECT_LE(layout.tiles()[to_size(t)].stride(), chunk.widest);
       for (Index copy = chunk.copy; copy < chunk.copy + chunk.copies; ++copy) {
-        EXPECT_TRUE(seen.emplace(copy, t).second);
+        EXPECT_TRUE(covered.emplace(copy, t).second);
       }
     }
     EXPECT_EQ(chunk.cells, cells);
     EXPECT_TRUE(chunk.copies == 1 || chunk.tiles == list.count);
   }
-  EXPECT_EQ(seen.size(), to_size(copies) * layout.tiles().size());
+  EXPECT_EQ(covered.size(), to_size(copies) * layout.tiles().size());
 }
 
 TEST(TileLayout, ChunksCoverEachTileOnce) {
   for (const std::int64_t max_cells : {1, 100, 1000, 5000, 1 << 20}) {
     expect_chunks(band_pattern(37, 9), 6, max_cells);
-    expect_chunks(testing::any_pattern(2, 150, 150, 3), 3, max_cells);
+    expect_chunks(testing::random_pattern(2, 150, 150, 3), 3, max_cells);
     expect_chunks(Pattern::causal(21, 21), 4, max_cells);
   }
 }

@@ -25,9 +25,9 @@ namespace ATTNSCOPE_FILE {
 constexpr double kMaxSeconds = 2;
 
 double processor_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 std::string sample_text(int count) {
@@ -55,13 +55,13 @@ class Closing : public ::testing::Test {
     EXPECT_TRUE(window->draw_until([&] { return is_running(*window); })) << work;
     window->linger(0.1);
     window->close();
-    const double before = processor_seconds();
+    const double cpu_start = processor_seconds();
     const auto start = std::chrono::steady_clock::now();
     window.reset();
-    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double> wall_time = std::chrono::steady_clock::now() - start;
     // Other processes may use the processors meanwhile.
-    EXPECT_LE(std::min(wall.count(), processor_seconds() - before), kMaxSeconds) << work;
-    EXPECT_LE(wall.count(), 10 * kMaxSeconds) << work;
+    EXPECT_LE(std::min(wall_time.count(), processor_seconds() - cpu_start), kMaxSeconds) << work;
+    EXPECT_LE(wall_time.count(), 10 * kMaxSeconds) << work;
   }
 
   bool has_partial_files() const {
@@ -89,7 +89,7 @@ TEST_F(Closing, EndsRunAndRemovesPartialExport) {
           ExperimentRun run(cpu_only());
           const Traces traces = run.observe(session, {});
           FrameSequence frames(session, traces, frames_from_text("variant.window=1:150"), run);
-          write_frames(path, frames, {}, [&](double share) { task.report(share); });
+          write_frames(path, frames, {}, [&](double fraction) { task.report(fraction); });
         });
         s.session.edit().run.text = sample_text(700);
         s.session.edit().run.overlong = Overlong::All;
@@ -132,12 +132,12 @@ TEST_F(Closing, EndsBackgroundTasks) {
 // Work that cannot be cancelled is terminated; an unwritten file is reported.
 TEST(ShutdownWatchdogDeathTest, ReportsUnwrittenFile) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto end = [](const char* unfinished_file) {
+  const auto run_watchdog = [](const char* unfinished_file) {
     ShutdownWatchdog watchdog;
     watchdog.begin(unfinished_file);
     std::this_thread::sleep_for(std::chrono::seconds(60));
   };
-  EXPECT_EXIT(end("moving.gif"), ::testing::ExitedWithCode(1),
+  EXPECT_EXIT(run_watchdog("moving.gif"), ::testing::ExitedWithCode(1),
               "moving.gif: not written: the window was closed");
 }
 

@@ -33,7 +33,7 @@ class FailingFrame : public ::testing::Test {
   ~FailingFrame() override { epoxy_glGetError = real_get_error_; }
 
   // Makes every second error query fail, `times` times.
-  void fail(GLenum error, int times) {
+  void fail_queries(GLenum error, int times) {
     error_ = error;
     failures_left_ = 2 * times;
   }
@@ -46,10 +46,10 @@ class FailingFrame : public ::testing::Test {
   decltype(epoxy_glGetError) real_get_error_;
 };
 
-TEST_F(FailingFrame, RedrawsAndReports) {
+TEST_F(FailingFrame, ReportsErrorAndRedraws) {
   Rehearsal window(options_, folder_.path());
   ASSERT_TRUE(window.rest(60));
-  fail(GL_OUT_OF_MEMORY, 1);
+  fail_queries(GL_OUT_OF_MEMORY, 1);
   window.perform("move 300 200");
   EXPECT_EQ(failures_left_.load(), 0);
   ASSERT_FALSE(window.state().notices.empty());
@@ -70,7 +70,7 @@ TEST_F(FailingFrame, SpeakerWindowClosesAlone) {
   // The clock of the speaker window ticks every second, mostly while the main window is idle.
   for (int tick = 0; tick < 5 && window.state().lesson.notes; ++tick) {
     ASSERT_TRUE(window.rest(60));
-    fail(GL_OUT_OF_MEMORY, 1);
+    fail_queries(GL_OUT_OF_MEMORY, 1);
     window.linger(1.2);
   }
   EXPECT_FALSE(window.state().lesson.notes);
@@ -88,7 +88,7 @@ TEST_F(FailingFrame, LostContextKeepsSession) {
   {
     Rehearsal window(options_, folder_.path());
     ASSERT_TRUE(window.rest(60));
-    fail(GL_CONTEXT_LOST, 1000);
+    fail_queries(GL_CONTEXT_LOST, 1000);
     std::string message;
     try {
       window.run();

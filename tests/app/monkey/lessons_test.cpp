@@ -72,7 +72,7 @@ TEST_F(AllLessons, ShowAllWordsInLargeType) {
       window_->rest(1);
       const std::string step_name = lesson.id + ", step " + std::to_string(step + 1);
       EXPECT_GE(window_->lecture_text_height(), kHeight / 28.0) << step_name;
-      for (int pages = 1; state().lesson.scroll.more_below; ++pages) {
+      for (int pages = 1; state().lesson.scroll.has_more_below; ++pages) {
         ASSERT_LT(pages, 4) << step_name;
         const double top = window_->box("lesson.text").y;
         press(GLFW_KEY_PAGE_DOWN);

@@ -98,7 +98,7 @@ TEST_F(Monkey, SurvivesRandomActions) {
       testing::build_folder() / ("monkey-actions-" + std::to_string(seed) + ".txt");
   std::ofstream list_file(list_path);  // flushed after each line, to survive a crash
   const auto start = std::chrono::steady_clock::now();
-  double longest = 0, longest_end = 0, frame_seconds = 0;
+  double longest_frame_seconds = 0, longest_end_seconds = 0, frame_seconds = 0;
   int comparisons = 0, frames = 0;
   for (std::size_t n = 0; n < count && !HasFailure();) {
     auto window = std::make_unique<Rehearsal>(options, folder_.path());
@@ -119,27 +119,27 @@ TEST_F(Monkey, SurvivesRandomActions) {
         }
       }
     } catch (const std::exception& e) {
-      std::string last;
+      std::string last_actions;
       const std::size_t first = performed.size() > 30 ? performed.size() - 30 : 0;
-      for (std::size_t at = first; at < performed.size(); ++at) last += performed[at] + "\n";
+      for (std::size_t k = first; k < performed.size(); ++k) last_actions += performed[k] + "\n";
       ADD_FAILURE() << e.what() << "\nseed " << seed << ", after " << performed.size()
                     << " actions, all in " << list_path << "; the last are\n"
-                    << last;
+                    << last_actions;
     }
     frame_seconds += window->frame_seconds();
     frames += window->frames();
-    longest = std::max(longest, window->longest_frame());
+    longest_frame_seconds = std::max(longest_frame_seconds, window->longest_frame());
     window->close();
     const auto end_start = std::chrono::steady_clock::now();
     window.reset();
     const std::chrono::duration<double> end_time = std::chrono::steady_clock::now() - end_start;
-    longest_end = std::max(longest_end, end_time.count());
+    longest_end_seconds = std::max(longest_end_seconds, end_time.count());
   }
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
   std::cout << performed.size() << " actions in " << total.count() << " s, " << frames
             << " frames in " << frame_seconds << " s, " << comparisons
-            << " compared; the longest frame " << longest << " s, the longest end " << longest_end
-            << " s\n";
+            << " compared; the longest frame " << longest_frame_seconds << " s, the longest end "
+            << longest_end_seconds << " s\n";
 }
 
 }  // namespace ATTNSCOPE_FILE

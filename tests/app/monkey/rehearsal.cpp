@@ -24,7 +24,7 @@ namespace attnscope::window {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kMaxFrameSeconds = 20;  // seconds; sanitizers run at a tenth of the speed
+constexpr double kMaxFrameSeconds = 20;  // sanitizers run at a tenth of the speed
 #else
 constexpr double kMaxFrameSeconds = 2;
 #endif
@@ -51,8 +51,10 @@ double preempted_seconds() {
   return waiting_seconds("/proc/thread-self") + drawing;
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+double steady_seconds() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::steady_seconds().time_since_epoch())
+      .count();
 }
 
 // Random integer in [0, count). Standard distributions differ between libraries.
@@ -103,7 +105,7 @@ bool looks_same(const Session& a, const Session& b) {
 
 std::string difference(const Session& a, const Session& b) {
   std::string text;
-  for (const std::string& place : changed_pointers(a, b)) text += " " + place;
+  for (const std::string& pointer : changed_pointers(a, b)) text += " " + pointer;
   return text;
 }
 
@@ -128,10 +130,10 @@ Rehearsal::Rehearsal(const WindowOptions& options, std::filesystem::path folder)
 
 void Rehearsal::draw_frame() {
   glfwPollEvents();
-  const double start = now(), preempted = preempted_seconds();
+  const double start = steady_seconds(), preempted = preempted_seconds();
   app_.run_once();
-  const double seconds = now() - start - (preempted_seconds() - preempted);
-  longest_ = std::max(longest_, seconds);
+  const double seconds = steady_seconds() - start - (preempted_seconds() - preempted);
+  longest_frame_ = std::max(longest_frame_, seconds);
   frame_seconds_ += seconds;
   guard();
   if (seconds > kMaxFrameSeconds) {
@@ -142,16 +144,16 @@ void Rehearsal::draw_frame() {
 void Rehearsal::guard() {
   State& state = app_.state_;
   glfwSetWindowShouldClose(app_.platform_.window(), GLFW_FALSE);
-  const auto inside = [&](const std::filesystem::path& path) {
+  const auto is_inside = [&](const std::filesystem::path& path) {
     return std::filesystem::weakly_canonical(path).string().starts_with(folder_.string());
   };
-  if (state.dialogs.browser.open && !inside(state.dialogs.browser.folder)) {
+  if (state.dialogs.browser.open && !is_inside(state.dialogs.browser.folder)) {
     enter_folder(state.dialogs.browser, folder_);
   }
   if (state.dialogs.browser.name.find('/') != std::string::npos)
     state.dialogs.browser.name = "name";
-  if (!inside(state.dialogs.exporting.path)) state.dialogs.exporting.path = "attention.png";
-  if (!state.files.session.empty() && !inside(state.files.session)) state.files.session.clear();
+  if (!is_inside(state.dialogs.exporting.path)) state.dialogs.exporting.path = "attention.png";
+  if (!state.files.session.empty() && !is_inside(state.files.session)) state.files.session.clear();
 }
 
 void Rehearsal::key(int key, int modifiers) {
@@ -290,7 +292,7 @@ void Rehearsal::perform(const std::string& line) {
 }
 
 bool Rehearsal::rest(double seconds) {
-  const double until = now() + seconds;
+  const double deadline = steady_seconds() + seconds;
   for (;;) {
     draw_frame();
     const State& state = app_.state_;
@@ -298,16 +300,16 @@ bool Rehearsal::rest(double seconds) {
                            state.dialogs.calibration.task != nullptr ||
                            state.dialogs.exporting.task != nullptr;
     const bool is_idle = app_.frames_left_ == 0 && !app_.input_.pending() &&
-                         !app_.runner_->busy() && !app_.fade_.on() &&
+                         !app_.runner_->busy() && !app_.fade_.is_active() &&
                          !app_.panels_.picture.is_stale() && !has_tasks;
     if (is_idle) return true;
-    if (now() > until) return false;
+    if (steady_seconds() > deadline) return false;
     if (app_.frames_left_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 
 bool Rehearsal::draw_until(const std::function<bool()>& condition) {
-  for (const double until = now() + 60; now() < until;) {
+  for (const double deadline = steady_seconds() + 60; steady_seconds() < deadline;) {
     draw_frame();
     if (condition()) return true;
     if (app_.frames_left_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -316,7 +318,7 @@ bool Rehearsal::draw_until(const std::function<bool()>& condition) {
 }
 
 void Rehearsal::linger(double seconds) {
-  for (const double until = now() + seconds; now() < until;) {
+  for (const double deadline = steady_seconds() + seconds; steady_seconds() < deadline;) {
     draw_frame();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
@@ -364,13 +366,14 @@ Rehearsal::Fingerprint Rehearsal::fingerprint() {
 void Rehearsal::compare_with_fresh_frame() {
   // Compares only still frames: animations and pending hints change the next one.
   if (fingerprint() != fingerprint() || app_.ui_.hint_timer.wait > 0) return;
-  const Fingerprint cached = fingerprint();
+  const Fingerprint cached_frame = fingerprint();
   ImDrawData& data = *ImGui::GetDrawData();
   const ImVec4& background = app_.ui_.look->panel;
-  const Image redrawn = app_.screen_.drawn_from_scratch(data, background);
+  const Image redrawn = app_.screen_.draw_from_scratch(data, background);
   app_.screen_.show(data, background);
-  if (const int is_stale = count_differing_pixels(app_.screen_.picture(), redrawn); is_stale > 0) {
-    throw std::runtime_error(std::to_string(is_stale) + " pixels differ from a redrawn frame");
+  if (const int stale_pixels = count_differing_pixels(app_.screen_.picture(), redrawn);
+      stale_pixels > 0) {
+    throw std::runtime_error(std::to_string(stale_pixels) + " pixels differ from a redrawn frame");
   }
   Panels& panels = app_.panels_;
   panels.picture.key = {};
@@ -380,15 +383,15 @@ void Rehearsal::compare_with_fresh_frame() {
   panels.lesson = {};
   app_.state_.dialogs.exporting.preview.trace.reset();
   app_.state_.dialogs.exporting.single_array = {};
-  const Fingerprint fresh = fingerprint(), again = fingerprint();
-  if (fresh != cached && fresh == again) {
-    const Image fresh_image = app_.screen_.drawn_from_scratch(*ImGui::GetDrawData(), background);
+  const Fingerprint fresh_frame = fingerprint(), repeated_frame = fingerprint();
+  if (fresh_frame != cached_frame && fresh_frame == repeated_frame) {
+    const Image fresh_image = app_.screen_.draw_from_scratch(*ImGui::GetDrawData(), background);
     write_file(testing::build_folder() / "kept.png", encode_png(redrawn, {}));
     write_file(testing::build_folder() / "redrawn.png", encode_png(fresh_image, {}));
     throw std::runtime_error("a frame differs from a redrawn one: " +
                              std::to_string(count_differing_pixels(redrawn, fresh_image)) +
                              " pixels differ in kept.png and redrawn.png, in" +
-                             changed_parts(cached, fresh));
+                             changed_parts(cached_frame, fresh_frame));
   }
 }
 
@@ -400,13 +403,14 @@ void Rehearsal::begin_chain() {
 
 void Rehearsal::undo_and_redo_chain() {
   State& state = app_.state_;
-  state.run.generating = false;
+  state.run.is_generating = false;
   do {  // a file being opened would add a step
     draw_frame();
   } while (has_task_status(state));
-  const Session end = *state.session;
-  if (!looks_same(*state.history.now(), end)) {
-    throw std::runtime_error("a change was not recorded:" + difference(*state.history.now(), end));
+  const Session last_session = *state.session;
+  if (!looks_same(*state.history.current(), last_session)) {
+    throw std::runtime_error("a change was not recorded:" +
+                             difference(*state.history.current(), last_session));
   }
   // Undoes without frames in between, which would apply implied changes.
   int steps = 0;
@@ -420,16 +424,17 @@ void Rehearsal::undo_and_redo_chain() {
         " steps does not restore the start:" + difference(*state.session, chain_start_));
   }
   state.text.edit.assign(state.edited().run.text);
-  const Session undone = *state.session;
+  const Session first_session = *state.session;
   draw_frame();
   if (steps > 0 && !state.history.can_redo()) {
     throw std::runtime_error("a frame removed the steps to redo: it changed" +
-                             difference(*state.session, undone));
+                             difference(*state.session, first_session));
   }
   // Redoes these steps only: steps that were undone earlier may follow.
   for (; steps > 0; --steps) state.session = state.history.redo();
-  if (!looks_same(*state.session, end)) {
-    throw std::runtime_error("redo does not restore the end:" + difference(*state.session, end));
+  if (!looks_same(*state.session, last_session)) {
+    throw std::runtime_error("redo does not restore the end:" +
+                             difference(*state.session, last_session));
   }
   state.text.edit.assign(state.edited().run.text);
   draw_frame();

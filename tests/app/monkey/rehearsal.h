@@ -18,7 +18,7 @@ class Rehearsal {
   // Name and hash of each ImGui window and heat map of a frame.
   using Fingerprint = std::vector<std::pair<std::string, std::uint64_t>>;
 
-  // `folder`: for files to open, and for output.
+  // `folder`: contains the files to open; receives the output.
   Rehearsal(const WindowOptions& options, std::filesystem::path folder);
 
   // A random user action, as a line of text for perform(): "key 90 2", "click 0 301 77", "drop
@@ -40,13 +40,13 @@ class Rehearsal {
   void begin_chain();
   void undo_and_redo_chain();
 
-  double longest_frame() const { return longest_; }        // seconds
+  double longest_frame() const { return longest_frame_; }  // seconds
   double frame_seconds() const { return frame_seconds_; }  // total
   int frames() const { return static_cast<int>(app_.frames_); }
   State& state() { return app_.state_; }
   ImVec2 size() const { return ImGui::GetIO().DisplaySize; }
   Report::Box box(const std::string& widget) const;  // throws if it is not in the last frame
-  double lecture_text_height() const;                // of the smallest letters on stage, pixels
+  double lecture_text_height() const;  // height of the smallest letters on stage, pixels
   bool is_running() const { return app_.runner_->busy(); }
   void close() { app_.close(); }
   void run() { app_.run(); }  // main loop of the program, until closed
@@ -62,7 +62,7 @@ class Rehearsal {
   App app_;
   std::filesystem::path folder_;
   Session chain_start_;
-  double longest_ = 0, frame_seconds_ = 0;
+  double longest_frame_ = 0, frame_seconds_ = 0;
 };
 
 }  // namespace attnscope::window

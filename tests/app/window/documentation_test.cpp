@@ -23,7 +23,7 @@ TEST(Documentation, IndexListsPagesThatExist) {
   }
 }
 
-TEST(Documentation, BlocksHaveNoMarks) {
+TEST(Documentation, BlocksContainNoMarkup) {
   const auto blocks = documentation_blocks(
       "# One *title*\n\nA [link](x.md), `code_*` and\n**bold** *x* of 2 * 3.\n\n* an item\n  of "
       "two "
@@ -38,7 +38,7 @@ TEST(Documentation, BlocksHaveNoMarks) {
   EXPECT_EQ(blocks, expected);
 }
 
-TEST(Documentation, TablesLoseColumnsOfPictures) {
+TEST(Documentation, TablesOmitColumnsOfPictures) {
   const auto blocks = documentation_blocks(
       "| picture | name | note |\n| --- | --- | --- |\n"
       "| ![map](map.png) | **Map** | a \\| b |\n");
@@ -47,7 +47,7 @@ TEST(Documentation, TablesLoseColumnsOfPictures) {
   EXPECT_EQ(blocks, expected);
 }
 
-TEST(Documentation, ToleratesUnfinishedMarks) {
+TEST(Documentation, AcceptsUnfinishedMarkup) {
   for (const char* text :
        {"[", "![", "[a](", "`", "**", "<", "<i", "```", "|", "| a", "#", "* ", ""}) {
     EXPECT_LE(documentation_blocks(text).size(), 1u) << text;

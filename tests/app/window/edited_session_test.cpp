@@ -20,21 +20,21 @@ TEST(EditedSession, SnapshotChangesOnlyWithValue) {
 TEST(EditedSession, ReferenceMayBeUsedUntilEditsEnd) {
   EditedSession session((Session()));
   Session& edited = session.edit();
-  const SharedSession before = session.snapshot();
+  const SharedSession snapshot = session.snapshot();
   edited.run.text = "later";
   EXPECT_EQ(session.snapshot()->run.text, "later");
-  EXPECT_EQ(before->run.text, "");
+  EXPECT_EQ(snapshot->run.text, "");
   session.end_edits();
   EXPECT_EQ(session.snapshot()->run.text, "later");
 }
 
 TEST(EditedSession, AdoptsSnapshot) {
   EditedSession session((Session()));
-  Session other;
-  other.run.text = "undone";
-  const SharedSession past = share(other);
-  session = past;
-  EXPECT_EQ(session.snapshot(), past);
+  Session restored;
+  restored.run.text = "undone";
+  const SharedSession snapshot = share(restored);
+  session = snapshot;
+  EXPECT_EQ(session.snapshot(), snapshot);
   EXPECT_EQ(session->run.text, "undone");
 }
 

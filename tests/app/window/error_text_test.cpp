@@ -38,7 +38,7 @@ TEST(ErrorText, NamesMenuAndLabelsOfControls) {
             "memory budget of 4 GB exceeded (menu Window, Memory)");
 }
 
-TEST(ErrorText, KeepsOtherErrors) {
+TEST(ErrorText, ReturnsOtherErrorsUnchanged) {
   EXPECT_EQ(error_text(InputError("text: found none")), "text: found none");
   EXPECT_EQ(error_text(std::make_exception_ptr(WorkError("disk full"))), "disk full");
   EXPECT_EQ(error_text(std::exception_ptr()), "");

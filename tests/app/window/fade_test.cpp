@@ -18,21 +18,21 @@ TEST(Fade, BlendsFromOldToNewPicture) {
   EXPECT_FALSE(fade.start_if_navigated(at_head(0), 2, true));
   EXPECT_TRUE(fade.start_if_navigated(at_head(1), 3, true));
   EXPECT_EQ(fade.opacity(3, true), 1);
-  double before = 1;
+  double previous = 1;
   for (double t = 3.05; t < 3.01 + 0.8 * Fade::kSeconds; t += 0.05) {
     EXPECT_FALSE(fade.start_if_navigated(at_head(1), t, true));
     const double opacity = fade.opacity(t, true);
-    EXPECT_LT(opacity, before);
+    EXPECT_LT(opacity, previous);
     EXPECT_GT(opacity, 0);
-    EXPECT_TRUE(fade.on());
-    before = opacity;
+    EXPECT_TRUE(fade.is_active());
+    previous = opacity;
   }
   EXPECT_EQ(fade.opacity(3.1 + Fade::kSeconds, true), 0);
-  EXPECT_FALSE(fade.on());
+  EXPECT_FALSE(fade.is_active());
 }
 
 // The old picture stays until the new run is available, for at most kMaxHoldSeconds.
-TEST(Fade, WaitsForRun) {
+TEST(Fade, HoldsOldPictureUntilRunOrTimeLimit) {
   Fade fade;
   fade.start_if_navigated(at_head(0), 0, true);
   ASSERT_TRUE(fade.start_if_navigated(at_head(1), 1, true));
@@ -73,17 +73,17 @@ TEST(Fade, IsSkippedIfDisallowed) {
   EXPECT_FALSE(may_fade(state));
 }
 
-TEST(Fade, AppliesToStepsLayersAndHeads) {
+TEST(Fade, NavigatesByStepLayerAndHeadOnly) {
   State state;
-  const NavigationState before = navigation_state(state);
+  const NavigationState initial = navigation_state(state);
   state.session.edit().view.id = "lines";
   state.session.edit().run.text = "another";
-  EXPECT_EQ(navigation_state(state), before);
+  EXPECT_EQ(navigation_state(state), initial);
   state.session.edit().view.layer = 1;
-  EXPECT_NE(navigation_state(state), before);
+  EXPECT_NE(navigation_state(state), initial);
   state.session.edit().view.layer = 0;
   state.lesson.step = 1;
-  EXPECT_NE(navigation_state(state), before);
+  EXPECT_NE(navigation_state(state), initial);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -147,9 +147,9 @@ TEST(Files, OpensTensorsInsteadOfText) {
 TEST(Files, OpensNonTextInputs) {
   const std::filesystem::path file =
       testing::source_folder() / "tests" / "model-cases" / "trajectory" / "input.safetensors";
-  Session before;
-  before.run.text = "the cat";
-  const Session opened = with_opened_file(file, before);
+  Session session;
+  session.run.text = "the cat";
+  const Session opened = with_opened_file(file, session);
   EXPECT_EQ(opened.run.input, file.string());
   EXPECT_TRUE(opened.run.tensors.file.empty());
   EXPECT_EQ(opened.run.text, "the cat");
@@ -269,7 +269,7 @@ TEST(Files, OpensLesson) {
   ASSERT_TRUE(is_lesson(file));
   EXPECT_TRUE(open_path(state, file));
   ASSERT_NE(state.lesson.lesson, nullptr);
-  EXPECT_EQ(state.own_session()->run.text, "my own");
+  EXPECT_EQ(state.user_session()->run.text, "my own");
   EXPECT_TRUE(state.files.session.empty());
 }
 

@@ -7,17 +7,17 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-SharedSession with_text(const std::string& text) {
+SharedSession session_with_text(const std::string& text) {
   Session session;
   session.run.text = text;
   return share(session);
 }
 
 TEST(History, UndoesAndRedoes) {
-  History history(with_text("a"));
+  History history(session_with_text("a"));
   EXPECT_FALSE(history.can_undo());
-  history.record(with_text("b"), 0);
-  history.record(with_text("c"), 10);
+  history.record(session_with_text("b"), 0);
+  history.record(session_with_text("c"), 10);
   EXPECT_EQ(history.undo()->run.text, "b");
   EXPECT_EQ(history.undo()->run.text, "a");
   EXPECT_FALSE(history.can_undo());
@@ -28,18 +28,18 @@ TEST(History, UndoesAndRedoes) {
 }
 
 TEST(History, MergesTypingIntoOneStep) {
-  History history(with_text(""));
-  history.record(with_text("a"), 0);
-  history.record(with_text("ab"), 0.5);
-  history.record(with_text("abc"), 1.2);  // within a second of the last
-  history.record(with_text("abcd"), 9);
+  History history(session_with_text(""));
+  history.record(session_with_text("a"), 0);
+  history.record(session_with_text("ab"), 0.5);
+  history.record(session_with_text("abc"), 1.2);  // within a second of the last
+  history.record(session_with_text("abcd"), 9);
   EXPECT_EQ(history.undo()->run.text, "abc");
   EXPECT_EQ(history.undo()->run.text, "");
 }
 
 TEST(History, StepsEndWhenAnotherFieldChanges) {
-  History history(with_text(""));
-  Session session = *with_text("a");
+  History history(session_with_text(""));
+  Session session = *session_with_text("a");
   history.record(share(session), 0);
   session.run.causal = false;
   history.record(share(session), 0.1);
@@ -50,18 +50,18 @@ TEST(History, StepsEndWhenAnotherFieldChanges) {
 }
 
 TEST(History, NewEditClearsRedo) {
-  History history(with_text("a"));
-  history.record(with_text("b"), 0);
+  History history(session_with_text("a"));
+  history.record(session_with_text("b"), 0);
   history.undo();
-  history.record(with_text("c"), 5);
+  history.record(session_with_text("c"), 5);
   EXPECT_FALSE(history.can_redo());
   EXPECT_EQ(history.undo()->run.text, "a");
 }
 
 // Tool selections are no undo steps; the next step includes them.
 TEST(History, ToolSelectionIsNotUndoable) {
-  History history(with_text("a"));
-  Session session = *with_text("a");
+  History history(session_with_text("a"));
+  Session session = *session_with_text("a");
   set_view_value(session.view, "graph", "tool", std::string("edges"));
   set_view_value(session.view, "pattern", "tool", std::string("rectangle"));
   history.record(share(session), 0);
@@ -76,8 +76,8 @@ TEST(History, ToolSelectionIsNotUndoable) {
 }
 
 TEST(History, PanningIsNotUndoable) {
-  History history(with_text("a"));
-  Session session = *with_text("a");
+  History history(session_with_text("a"));
+  Session session = *session_with_text("a");
   session.view.row = 3;
   session.view.width = session.view.height = 5;
   history.record(share(session), 0);
@@ -88,8 +88,8 @@ TEST(History, PanningIsNotUndoable) {
   EXPECT_EQ(history.undo()->view.row, 3);
 }
 
-TEST(History, NamesChangedFields) {
-  const Session a = *with_text("a");
+TEST(History, ListsPointersOfChangedFields) {
+  const Session a = *session_with_text("a");
   Session b = a;
   EXPECT_TRUE(changed_pointers(a, b).empty());
   b.run.backend = BackendChoice::Cpu;
@@ -139,19 +139,19 @@ TEST(History, CoversEveryField) {
     history.record(share(b), 0);
     return history.can_undo() && *history.undo() == a;
   };
-  EXPECT_TRUE(undoes([](Session& e) { e.run.text = "x"; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.ids = {1}; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.model = "x"; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.tensors.file = "x.npy"; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.variant = Choice{"local", {}}; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.encoding = Choice{"alibi", {}}; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.causal = true; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.groups.emplace_back(); }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.backend = BackendChoice::Cpu; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.overlong = Overlong::All; }));
-  EXPECT_TRUE(undoes([](Session& e) { e.run.interventions.emplace_back(); }));
-  EXPECT_TRUE(undoes([](Session& e) { e.b.emplace(); }));
-  EXPECT_TRUE(undoes([](Session& e) { e.view.head = 1; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.text = "x"; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.ids = {1}; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.model = "x"; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.tensors.file = "x.npy"; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.variant = Choice{"local", {}}; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.encoding = Choice{"alibi", {}}; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.causal = true; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.groups.emplace_back(); }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.backend = BackendChoice::Cpu; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.overlong = Overlong::All; }));
+  EXPECT_TRUE(undoes([](Session& session) { session.run.interventions.emplace_back(); }));
+  EXPECT_TRUE(undoes([](Session& session) { session.b.emplace(); }));
+  EXPECT_TRUE(undoes([](Session& session) { session.view.head = 1; }));
   Session panned;
   panned.view.row = 1;
   EXPECT_TRUE(changed_pointers(a, panned).empty());

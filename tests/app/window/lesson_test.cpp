@@ -19,7 +19,7 @@ Lesson make_lesson(const std::string& id, std::size_t steps) {
 }
 
 // State in the first of two lessons.
-State with_lessons() {
+State state_with_lessons() {
   State state;
   state.lesson.lessons = {make_lesson("first", 2), make_lesson("second", 3)};
   start_lesson(state, state.lesson.lessons[0]);
@@ -27,7 +27,7 @@ State with_lessons() {
 }
 
 TEST(LessonState, LastStepLeadsToNextLessonAndBack) {
-  State state = with_lessons();
+  State state = state_with_lessons();
   EXPECT_FALSE(has_previous_step(state));
   next_step(state);
   EXPECT_EQ(state.session->run.text, "first 1");
@@ -55,8 +55,8 @@ TEST(LessonState, LastStepLeadsToNextLessonAndBack) {
 
 // On stage, hidden text is scrolled into view before the next step.
 TEST(LessonState, ScrollsWordsBeforeNextStep) {
-  State state = with_lessons();
-  state.lesson.scroll.more_below = true;
+  State state = state_with_lessons();
+  state.lesson.scroll.has_more_below = true;
   set_presenting(state, true);
   next_step(state);
   EXPECT_EQ(state.lesson.step, 0U);
@@ -64,19 +64,19 @@ TEST(LessonState, ScrollsWordsBeforeNextStep) {
   set_presenting(state, false);
   next_step(state);
   EXPECT_EQ(state.lesson.step, 1U);
-  EXPECT_FALSE(state.lesson.scroll.more_below);
+  EXPECT_FALSE(state.lesson.scroll.has_more_below);
 }
 
 TEST(LessonState, StepEndsBlackScreen) {
-  State state = with_lessons();
+  State state = state_with_lessons();
   set_presenting(state, true);
-  state.presentation.black = true;
+  state.presentation.is_black = true;
   next_step(state);
-  EXPECT_FALSE(state.presentation.black);
+  EXPECT_FALSE(state.presentation.is_black);
   EXPECT_EQ(state.lesson.step, 0U);
-  state.presentation.black = true;
+  state.presentation.is_black = true;
   show_step(state, 1);
-  EXPECT_FALSE(state.presentation.black);
+  EXPECT_FALSE(state.presentation.is_black);
 }
 
 // The speaker's clock starts when the stage first opens.

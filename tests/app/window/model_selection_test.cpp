@@ -25,14 +25,14 @@ class ModelSelectionTest : public ::testing::Test {
 };
 
 TEST_F(ModelSelectionTest, ReportsAndRevertsImpliedChanges) {
-  const Session before = *state_.session;
+  const Session initial = *state_.session;
   choose_model(state_, "numbers");
   EXPECT_EQ(state_.session->run.text, "24");
   EXPECT_EQ(state_.session->view.id, "alignment");
   EXPECT_EQ(implied_model_changes(state_), "the sample “24”, the view Alignment");
   run();
   undo_model_selection(state_);
-  EXPECT_EQ(*state_.session, before);
+  EXPECT_EQ(*state_.session, initial);
   EXPECT_EQ(implied_model_changes(state_), "");
 }
 

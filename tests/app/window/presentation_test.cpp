@@ -32,7 +32,7 @@ TEST(Presentation, FillsMonitorWithLargestOverlap) {
   EXPECT_FALSE(monitor_of({0, 0, 10, 10}, {}).has_value());
 }
 
-TEST(Presentation, LectureLeavesDesktopToSpeaker) {
+TEST(Presentation, LectureLeavesPrimaryMonitorToSpeaker) {
   const std::vector<ScreenBox> monitors = {{0, 0, 1920, 1080}, {1920, 0, 1280, 800}};
   const ScreenBox on_first{10, 10, 800, 600}, on_second{2000, 10, 800, 600};
   EXPECT_EQ(presentation_monitor(on_first, monitors, true), 1U);
@@ -48,11 +48,11 @@ TEST(Presentation, SpeakerWindowUsesOtherMonitor) {
   EXPECT_EQ(speaker_place(wall, {wall, desk}).box, desk);
   EXPECT_EQ(speaker_place(desk, {wall, desk}).box, wall);
   EXPECT_TRUE(speaker_place(wall, {wall, desk}).has_own_monitor);
-  const SpeakerPlace alone = speaker_place(wall, {wall});
-  EXPECT_FALSE(alone.has_own_monitor);
-  EXPECT_GE(alone.box.x, 0);
-  EXPECT_EQ(alone.box.x + alone.box.width, 1920);
-  EXPECT_EQ(alone.box.y + alone.box.height, 1080);
+  const SpeakerPlace place = speaker_place(wall, {wall});
+  EXPECT_FALSE(place.has_own_monitor);
+  EXPECT_GE(place.box.x, 0);
+  EXPECT_EQ(place.box.x + place.box.width, 1920);
+  EXPECT_EQ(place.box.y + place.box.height, 1080);
   EXPECT_GT(speaker_place(wall, {}).box.width, 0);
 }
 
@@ -93,7 +93,7 @@ TEST_F(PresentationLayoutTest, RejectsSmallerTextWithLittleGain) {
   EXPECT_EQ(selected_font_size({{12, 150}, {10.5, 160}, {9, 180}, {7.5, 190}}), 9);
 }
 
-TEST_F(PresentationLayoutTest, LabelsShortenToFit) {
+TEST_F(PresentationLayoutTest, UsesSmallerTextIfOnlyItFits) {
   EXPECT_EQ(selected_font_size({{12, 0}, {10.5, 100}, {9, 105}, {7.5, 110}}), 10.5);
   EXPECT_EQ(selected_font_size({{12, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
 }

@@ -23,10 +23,10 @@ State state_with_run() {
 }
 
 // Waits for the search and applies its result.
-void finish(State& state) {
+void finish_search(State& state) {
   while (state.run.salient_pairs.task != nullptr) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    take_salient_pairs(state);
+    apply_salient_pairs(state);
   }
 }
 
@@ -34,7 +34,7 @@ TEST(SalientPairSearch, CyclesThroughPairsOfRun) {
   State state = state_with_run();
   EXPECT_EQ(salient_pair_refusal(state), "");
   show_strong_pair(state);
-  finish(state);
+  finish_search(state);
   ASSERT_FALSE(state.run.salient_pairs.pairs.empty());
   const ViewSettings first = state.session->view;
   EXPECT_GE(first.pinned_query, 0);
@@ -56,18 +56,18 @@ TEST(SalientPairSearch, PairOfAnotherRunIsNotShown) {
   start_salient_pair_search(state, false);
   const State other = state_with_run();
   state.run.trace = other.run.trace;
-  finish(state);
+  finish_search(state);
   EXPECT_TRUE(state.run.salient_pairs.pairs.empty());
   EXPECT_EQ(state.session->view.pinned_query, -1);
 }
 
-TEST(SalientPairSearch, CanBeCancelled) {
+TEST(SalientPairSearch, CancelledSearchHasNoPairs) {
   State state = state_with_run();
   start_salient_pair_search(state, false);
   state.run.salient_pairs.task->cancel();
   state.run.salient_pairs.task->wait(60);
   const bool was_cancelled = !state.run.salient_pairs.task->result();
-  take_salient_pairs(state);
+  apply_salient_pairs(state);
   EXPECT_EQ(state.run.salient_pairs.task, nullptr);
   EXPECT_EQ(state.run.salient_pairs.pairs.empty(), was_cancelled);
 }
@@ -91,7 +91,7 @@ TEST(StartOver, RestoresFirstStartUndoably) {
   state.run.trace = run.run(state.session->run);
   state.run.session = state.session.snapshot();
   open_on_salient_pair(state);
-  finish(state);
+  finish_search(state);
   EXPECT_GE(state.session->view.pinned_query, 0);
   EXPECT_EQ(state.history.undo()->run.text, "mine");
 }

@@ -16,7 +16,7 @@ Session session_at(Index layer, Index head) {
   return session;
 }
 
-TEST(Scope, AppliesToModelLayerOrHead) {
+TEST(Scope, HeadOverridesLayerAndLayerOverridesModel) {
   Session session = session_at(1, 2);
   EXPECT_EQ(effective_variant(session), nullptr);
   choose_variant(session, ChoiceScope::All, default_variant());
@@ -39,20 +39,20 @@ TEST(Scope, AppliesToModelLayerOrHead) {
   EXPECT_EQ(effective_encoding(session), nullptr);
 }
 
-TEST(Scope, RemovesChoices) {
+TEST(Scope, ClearedChoicesLeaveNoGroups) {
   Session session = session_at(0, 1);
-  const Session before = session;
+  const Session initial = session;
   choose_variant(session, ChoiceScope::Head, std::nullopt);
-  EXPECT_EQ(session, before);
+  EXPECT_EQ(session, initial);
   choose_variant(session, ChoiceScope::Head, kLocal);
   choose_encoding(session, ChoiceScope::Head, kAlibi);
   choose_variant(session, ChoiceScope::Head, std::nullopt);
   EXPECT_EQ(session.run.groups.size(), 1u);
   choose_encoding(session, ChoiceScope::Head, std::nullopt);
-  EXPECT_EQ(session, before);
+  EXPECT_EQ(session, initial);
 }
 
-TEST(Scope, DescribesChoices) {
+TEST(Scope, DescribesLayersAndHeadsOfChoices) {
   Session session;
   session.run.groups = {{{1}, {}, kLocal, kAlibi}, {{}, {0, 2}, kLocal, std::nullopt}};
   EXPECT_EQ(describe_groups(session),

@@ -32,15 +32,15 @@ TEST(State, PictureFollowsCurrentSettings) {
   state.session.edit().view.head = 3;
   state.session.edit().b->view.head = 2;
   state.session.edit().run.interventions.emplace_back();
-  const Session drawn = *state.shown_session();
-  EXPECT_EQ(drawn.run.text, "run");
-  EXPECT_EQ(drawn.view.head, 3);
-  EXPECT_EQ(drawn.b->run.text, "other run");
-  EXPECT_EQ(drawn.b->view.head, 2);
-  EXPECT_EQ(drawn.run.interventions.size(), 1u);
+  const Session shown = *state.shown_session();
+  EXPECT_EQ(shown.run.text, "run");
+  EXPECT_EQ(shown.view.head, 3);
+  EXPECT_EQ(shown.b->run.text, "other run");
+  EXPECT_EQ(shown.b->view.head, 2);
+  EXPECT_EQ(shown.run.interventions.size(), 1u);
 }
 
-TEST(State, BothSidesFollowUntilViewsDiffer) {
+TEST(State, SelectionAppliesToBothSidesUntilTheyDiffer) {
   State state;
   state.session.edit().b.emplace().run.causal = true;
   state.select_head(1, 2);
@@ -56,7 +56,7 @@ TEST(State, BothSidesFollowUntilViewsDiffer) {
 
 // Pins refer to tokens, not to positions.
 TEST(State, ClearsPinsOfChangedTokens) {
-  const auto trace_of = [](const std::vector<std::string>& words) {
+  const auto make_trace = [](const std::vector<std::string>& words) {
     Trace result;
     for (const std::string& word : words) {
       TraceToken token;
@@ -65,21 +65,21 @@ TEST(State, ClearsPinsOfChangedTokens) {
     }
     return result;
   };
-  const Trace before = trace_of({"the", "cat", "sat"});
+  const Trace previous = make_trace({"the", "cat", "sat"});
   State state;
   const auto pin = [&](Index query, Index key) {
     state.session.edit().view.pinned_query = query;
     state.session.edit().view.pinned_key = key;
   };
   pin(2, 1);
-  state.clear_stale_pins(before, trace_of({"the", "cat", "sat", "down"}));
+  state.clear_stale_pins(previous, make_trace({"the", "cat", "sat", "down"}));
   EXPECT_EQ(state.session->view.pinned_query, 2);
   EXPECT_EQ(state.session->view.pinned_key, 1);
-  state.clear_stale_pins(before, trace_of({"the", "dog", "sat"}));
+  state.clear_stale_pins(previous, make_trace({"the", "dog", "sat"}));
   EXPECT_EQ(state.session->view.pinned_query, -1);
   EXPECT_EQ(state.session->view.pinned_key, -1);
   pin(2, -1);
-  state.clear_stale_pins(before, trace_of({"the", "cat"}));
+  state.clear_stale_pins(previous, make_trace({"the", "cat"}));
   EXPECT_EQ(state.session->view.pinned_query, -1);
 }
 
@@ -147,8 +147,8 @@ TEST(State, SelectsPartOfRun) {
   EXPECT_EQ(state.session->view.part.segment, 1);
 }
 
-// A run that ends after an undo clamps the view, and keeps the redo steps.
-TEST(State, ScrollingWithinViewIsNotUndoable) {
+// A run that ends after an undo clamps the view.
+TEST(State, ClampingKeepsRedoSteps) {
   State state;
   state.run.trace = trace_of_parts(true);
   state.session.edit().view.part.segment = 7;
@@ -172,7 +172,7 @@ TEST(State, ScrollingWithinViewIsNotUndoable) {
 }
 
 // The text is the source, here with two of three tokens; tokens of the target do not count.
-TEST(State, TextIsEncoderInput) {
+TEST(State, OverlongTextIsThatOfEncoder) {
   State state;
   state.run.trace = trace_of_parts(false);
   Session last_run;
@@ -215,11 +215,11 @@ TEST(State, PointerReportsTokensOfTheirStreams) {
 // Generation continues only the text with which it started.
 TEST(State, AnotherSessionEndsGeneration) {
   State state;
-  state.run.generating = true;
+  state.run.is_generating = true;
   Session other;
   other.run.text = "another";
   set_session(state, share(other));
-  EXPECT_FALSE(state.run.generating);
+  EXPECT_FALSE(state.run.is_generating);
   EXPECT_EQ(state.text.edit.text(), "another");
 }
 
@@ -303,7 +303,7 @@ TEST(State, LeavingLessonRestoresPreviousSession) {
   show_step(state, 7);
   EXPECT_EQ(state.lesson.step, 1u);
   EXPECT_EQ(state.session->run.text, "two");
-  EXPECT_EQ(state.own_session()->run.text, "my own");
+  EXPECT_EQ(state.user_session()->run.text, "my own");
   leave_lesson(state);
   EXPECT_EQ(state.session->run.text, "my own");
 }

@@ -8,7 +8,8 @@ namespace ATTNSCOPE_FILE {
 TEST(Utf8, StepsOverWholeCharacters) {
   const std::string text = "aé中😀";
   std::vector<std::size_t> starts;
-  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) starts.push_back(at);
+  for (std::size_t offset = 0; offset < text.size(); offset = next_character(text, offset))
+    starts.push_back(offset);
   EXPECT_EQ(starts, (std::vector<std::size_t>{0, 1, 3, 6}));
   EXPECT_EQ(code_point_at(text, 6).value, U'😀');
 }
@@ -16,10 +17,11 @@ TEST(Utf8, StepsOverWholeCharacters) {
 TEST(Utf8, StepsBackwardOverSameCharacters) {
   const std::string text = "aé\xFF中\xE4\xB8😀z";
   std::vector<std::size_t> forward, back;
-  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) forward.push_back(at);
-  for (std::size_t at = text.size(); at > 0;) {
-    at = previous_character(text, at);
-    back.insert(back.begin(), at);
+  for (std::size_t offset = 0; offset < text.size(); offset = next_character(text, offset))
+    forward.push_back(offset);
+  for (std::size_t offset = text.size(); offset > 0;) {
+    offset = previous_character(text, offset);
+    back.insert(back.begin(), offset);
   }
   EXPECT_EQ(forward, back);
 }

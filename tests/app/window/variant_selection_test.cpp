@@ -26,7 +26,7 @@ class VariantSelectionTest : public ::testing::Test {
 };
 
 TEST_F(VariantSelectionTest, AppliesAndRevertsImpliedChanges) {
-  const Session before = *state_.session;
+  const Session initial = *state_.session;
   select("linformer");
   EXPECT_EQ(implied_changes(state_), "no positions, bidirectional");
   EXPECT_EQ(
@@ -37,7 +37,7 @@ TEST_F(VariantSelectionTest, AppliesAndRevertsImpliedChanges) {
   EXPECT_EQ(state_.session->run.causal, false);
   run();
   undo_implied_changes(state_);
-  EXPECT_EQ(*state_.session, before);
+  EXPECT_EQ(*state_.session, initial);
   EXPECT_EQ(implied_changes(state_), "");
 }
 
@@ -79,7 +79,7 @@ TEST_F(VariantSelectionTest, ImpliedChangesOutliveParameterChanges) {
 }
 
 // The numbers of rows and columns follow the current text.
-TEST_F(VariantSelectionTest, FollowsText) {
+TEST_F(VariantSelectionTest, ParametersFollowTextLength) {
   state_.session.edit().run.text = "the old house stood by the sea and the cat";  // 10 tokens
   run();
   select("image_2d");

@@ -30,7 +30,7 @@ CostVariant published_variant(const std::string& id) {
   return {{id, default_values(variant(id).parameters)}, true};
 }
 
-CostCurves curves_of(const CostRequest& request) {
+CostCurves compute_curves(const CostRequest& request) {
   return cost_curves(request, {});
 }
 
@@ -38,7 +38,8 @@ TEST(CostCurve, CountsPairsOfFullAndLocal) {
   CostVariant local = published_variant("local");
   local.uses_published_sizes = false;
   local.choice.values.set("window", Index{3});
-  const CostCurves curves = curves_of(small_request({published_variant("full"), local}, {10, 40}));
+  const CostCurves curves =
+      compute_curves(small_request({published_variant("full"), local}, {10, 40}));
   ASSERT_EQ(curves.series.size(), 2u);
   for (const std::size_t n : {0u, 1u}) {
     const auto length = static_cast<double>(curves.series[0].points[n].tokens);
@@ -53,22 +54,22 @@ TEST(CostCurve, CountsPairsOfFullAndLocal) {
   }
   CostRequest causal = small_request({published_variant("full")}, {10});
   causal.causal = true;
-  EXPECT_DOUBLE_EQ(curves_of(causal).series[0].points[0].operations, 2 * 55 * 16);
+  EXPECT_DOUBLE_EQ(compute_curves(causal).series[0].points[0].operations, 2 * 55 * 16);
 }
 
 // Counting without computing the operation gives the same result as counting a computed one.
 TEST(CostCurve, CountsMatchTheOperation) {
-  std::vector<CostVariant> all;
+  std::vector<CostVariant> cost_variants;
   for (const Variant& v : variants()) {
-    if (cost_refusal(v).empty()) all.push_back(published_variant(v.id));
+    if (cost_refusal(v).empty()) cost_variants.push_back(published_variant(v.id));
   }
-  ASSERT_GT(all.size(), 20u);
-  CostRequest request = small_request(all, {64, 144});
-  const CostCurves counted = curves_of(request);
+  ASSERT_GT(cost_variants.size(), 20u);
+  CostRequest request = small_request(cost_variants, {64, 144});
+  const CostCurves counted = compute_curves(request);
   request.measured = true;
-  const CostCurves measured = curves_of(request);
-  for (std::size_t n = 0; n < all.size(); ++n) {
-    const std::string& id = all[n].choice.id;
+  const CostCurves measured = compute_curves(request);
+  for (std::size_t n = 0; n < cost_variants.size(); ++n) {
+    const std::string& id = cost_variants[n].choice.id;
     for (std::size_t p = 0; p < 2; ++p) {
       const CostPoint &a = counted.series[n].points[p], &b = measured.series[n].points[p];
       EXPECT_EQ(a.missing, "") << id;
@@ -91,7 +92,7 @@ TEST(CostCurve, OperationsGrowAsPublished) {
     CostRequest request = small_request({published_variant(v.id)}, lengths);
     request.heads = 1;
     request.head_size = 32;
-    const CostCurves curves = curves_of(request);
+    const CostCurves curves = compute_curves(request);
     const CostPoint &first = curves.series[0].points[0], &last = curves.series[0].points[1];
     ASSERT_EQ(last.missing, "") << v.id;
     const auto from = static_cast<double>(first.tokens), to = static_cast<double>(last.tokens);
@@ -106,29 +107,31 @@ TEST(CostCurve, OperationsGrowAsPublished) {
 TEST(CostCurve, ReportsSkippedPoints) {
   CostRequest request =
       small_request({published_variant("full"), published_variant("image_2d")}, {60, 128});
-  const CostCurves curves = curves_of(request);
+  const CostCurves curves = compute_curves(request);
   EXPECT_EQ(curves.series[1].points[0].tokens, variant("image_2d").defaults.length(60));
   request = small_request({published_variant("full")}, {64, 4096});
   request.max_bytes = 1 << 16;
-  EXPECT_NE(curves_of(request).series[0].points[1].missing.find("GiB of input"), std::string::npos);
+  EXPECT_NE(compute_curves(request).series[0].points[1].missing.find("GiB of input"),
+            std::string::npos);
   request = small_request({published_variant("full")}, {64, 512});
   request.measured = true;
   request.max_seconds = 1e-9;
-  const CostPoint slow = curves_of(request).series[0].points[1];
+  const CostPoint slow = compute_curves(request).series[0].points[1];
   EXPECT_NE(slow.missing.find("would take about"), std::string::npos) << slow.missing;
   EXPECT_TRUE(std::isnan(slow.seconds));
 }
 
 TEST(CostCurve, RejectsInvalidRequests) {
-  EXPECT_THROW(curves_of(small_request({}, {64})), InputError);
-  EXPECT_THROW(curves_of(small_request({published_variant("full")}, {})), InputError);
-  EXPECT_THROW(curves_of(small_request({published_variant("full")}, {64, 32})), InputError);
-  EXPECT_THROW(curves_of(small_request({published_variant("full")}, {0})), InputError);
-  EXPECT_THROW(curves_of(small_request({published_variant("custom")}, {64})), InputError);
-  EXPECT_THROW(curves_of(small_request({published_variant("segment_memory")}, {64})), InputError);
+  EXPECT_THROW(compute_curves(small_request({}, {64})), InputError);
+  EXPECT_THROW(compute_curves(small_request({published_variant("full")}, {})), InputError);
+  EXPECT_THROW(compute_curves(small_request({published_variant("full")}, {64, 32})), InputError);
+  EXPECT_THROW(compute_curves(small_request({published_variant("full")}, {0})), InputError);
+  EXPECT_THROW(compute_curves(small_request({published_variant("custom")}, {64})), InputError);
+  EXPECT_THROW(compute_curves(small_request({published_variant("segment_memory")}, {64})),
+               InputError);
   CostVariant image = published_variant("image_2d");  // 8 x 8 at all lengths
   image.uses_published_sizes = false;
-  EXPECT_THROW(curves_of(small_request({image}, {60})), InputError);
+  EXPECT_THROW(compute_curves(small_request({image}, {60})), InputError);
 }
 
 TEST(CostCurve, ReturnsPartialResultsWhenStopped) {
@@ -138,9 +141,9 @@ TEST(CostCurve, ReturnsPartialResultsWhenStopped) {
       small_request({published_variant("full"), published_variant("local")}, {32, 64, 128});
   int points = 0;
   double last = 0;
-  const CostCurves curves = cost_curves(request, [&](const CostCurves&, double share) {
-    EXPECT_GT(share, last);
-    last = share;
+  const CostCurves curves = cost_curves(request, [&](const CostCurves&, double fraction) {
+    EXPECT_GT(fraction, last);
+    last = fraction;
     if (++points == 3) stop.request();
   });
   EXPECT_TRUE(curves.stopped);
@@ -159,18 +162,18 @@ TEST(CostCurve, TableAndPlotAreComplete) {
   CostRequest request =
       small_request({published_variant("full"), published_variant("strided")}, {64, 256});
   request.measured = true;
-  CostCurves curves = curves_of(request);
+  CostCurves curves = compute_curves(request);
   const std::string csv = to_csv(curves);
   EXPECT_TRUE(csv.starts_with("variant,parameters,length,tokens,operations,bytes,seconds,"));
   EXPECT_NE(csv.find("strided,\"stride = 16, mode = merged\",256,256,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",L·√L,"), std::string::npos);
   const auto texts = [&](const CostPlotOptions& options) {
-    std::string all;
+    std::string lines;
     const DisplayList list = cost_plot(curves, options, Theme::light(), file_text_measure());
     for (const Item& item : list.items) {
-      if (const Text* text = std::get_if<Text>(&item)) all += text->text + "\n";
+      if (const Text* text = std::get_if<Text>(&item)) lines += text->text + "\n";
     }
-    return all;
+    return lines;
   };
   const std::string time = texts({});
   for (const char* part : {"Full  L²", "Strided  L·√L", "64\n", "256\n", "CPU", "median"}) {
@@ -179,15 +182,15 @@ TEST(CostCurve, TableAndPlotAreComplete) {
   EXPECT_NE(texts({.quantity = CostQuantity::Operations}).find("Counted"), std::string::npos);
   EXPECT_NE(texts({.quantity = CostQuantity::Bytes, .formula = true}).find("Dashed"),
             std::string::npos);
-  const auto drawn = [&] {
+  const auto count_shapes = [&] {
     const DisplayList list = cost_plot(curves, {}, Theme::light(), file_text_measure());
     return std::ranges::count_if(
         list.items, [](const Item& item) { return !std::holds_alternative<Text>(item); });
   };
-  const auto all_drawn = drawn();
+  const auto shape_count = count_shapes();
   curves.series[0].points[1].missing = "would take about 9 s";
   EXPECT_NE(texts({}).find("Skipped: Full from 256"), std::string::npos);
-  EXPECT_LT(drawn(), all_drawn);  // although the point has numbers
+  EXPECT_LT(count_shapes(), shape_count);  // although the point has numbers
 }
 
 TEST(CostCurve, FormatsNumbersWithUnits) {
@@ -199,11 +202,11 @@ TEST(CostCurve, FormatsNumbersWithUnits) {
   EXPECT_THROW(cost_quantity("money"), InputError);
 }
 
-// Adjacent lengths that fit to the same number of tokens carry no information on growth.
-TEST(CostCurve, LengthsWithEqualFitDoNotSkipLaterOnes) {
+// Adjacent lengths that are rounded to the same number of tokens carry no information on growth.
+TEST(CostCurve, EqualTokenCountsDoNotSkipLaterLengths) {
   CostRequest request = small_request({published_variant("sinkhorn")}, {16, 17, 18, 32, 64});
   request.measured = true;
-  const CostCurves curves = curves_of(request);
+  const CostCurves curves = compute_curves(request);
   ASSERT_EQ(curves.series[0].points.size(), 5u);
   for (const CostPoint& point : curves.series[0].points) {
     EXPECT_TRUE(point.seconds > 0) << point.length << point.missing;
@@ -223,7 +226,7 @@ TEST(CostCurve, ParametersAndInputsMatchGolden) {
         request.max_bytes = 0;
         std::string error;
         try {
-          curves_of(request);
+          compute_curves(request);
         } catch (const InputError& e) {
           error = e.what();
         }
@@ -231,7 +234,7 @@ TEST(CostCurve, ParametersAndInputsMatchGolden) {
         text += error + (uses_published_sizes ? "\n" : " as it is\n");
       }
     }
-    const CostCurves curves = curves_of(small_request({published_variant(v.id)}, {64}));
+    const CostCurves curves = compute_curves(small_request({published_variant(v.id)}, {64}));
     const CostPoint& point = curves.series[0].points[0];
     text += v.id + " " + std::to_string(point.tokens) + (curves.series[0].causal ? " causal" : "") +
             " " + v.cost.growth.text() + " " + parameters_text(v, point.values) + "\n";
@@ -239,31 +242,31 @@ TEST(CostCurve, ParametersAndInputsMatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/analysis/costs.txt"));
 }
 
-// The exact limit suffices, a byte less does not: three arrays of rows.
+// Three arrays of rows fit into the exact limit, but not into a byte less.
 TEST(CostCurve, AcceptsInputsUpToTheLimit) {
   CostRequest request = small_request({published_variant("full")}, {32, 64});
   request.max_bytes = 3 * 2 * 64 * 8 * 4;
-  EXPECT_EQ(curves_of(request).series[0].points[1].missing, "");
+  EXPECT_EQ(compute_curves(request).series[0].points[1].missing, "");
   --request.max_bytes;
-  EXPECT_NE(curves_of(request).series[0].points[1].missing, "");
-  EXPECT_EQ(curves_of(request).series[0].points[0].missing, "");
+  EXPECT_NE(compute_curves(request).series[0].points[1].missing, "");
+  EXPECT_EQ(compute_curves(request).series[0].points[0].missing, "");
   // The shortest and the longest length, one head of size 1.
   request = small_request({published_variant("local")}, {1, 2});
   request.heads = request.head_size = 1;
-  EXPECT_EQ(curves_of(request).series[0].points[0].tokens, 1);
+  EXPECT_EQ(compute_curves(request).series[0].points[0].tokens, 1);
   request.lengths = {1, Index{1} << 20};
   request.max_bytes = std::size_t{1} << 20;
-  EXPECT_NE(curves_of(request).series[0].points[1].missing.find("GiB"), std::string::npos);
+  EXPECT_NE(compute_curves(request).series[0].points[1].missing.find("GiB"), std::string::npos);
   request.lengths = {1, (Index{1} << 20) + 1};
-  EXPECT_THROW(curves_of(request), InputError);
+  EXPECT_THROW(compute_curves(request), InputError);
   request.lengths = {4, 4};
-  EXPECT_THROW(curves_of(request), InputError);
+  EXPECT_THROW(compute_curves(request), InputError);
   request.lengths = {4};
   request.heads = 0;
-  EXPECT_THROW(curves_of(request), InputError);
+  EXPECT_THROW(compute_curves(request), InputError);
   request.heads = 1;
   request.head_size = 0;
-  EXPECT_THROW(curves_of(request), InputError);
+  EXPECT_THROW(compute_curves(request), InputError);
   EXPECT_EQ(doubling_lengths(1, 2), (std::vector<Index>{1, 2}));
   EXPECT_TRUE(doubling_lengths(0, 64).empty());
   EXPECT_EQ(doubling_lengths(Index{1} << 19, Index{1} << 20).size(), 2u);
@@ -271,18 +274,18 @@ TEST(CostCurve, AcceptsInputsUpToTheLimit) {
 }
 
 TEST(CostCurve, ReportsProgressByLength) {
-  std::vector<double> shares;
+  std::vector<double> fractions;
   cost_curves(small_request({published_variant("full"), published_variant("local")}, {10, 30}),
-              [&](const CostCurves&, double share) { shares.push_back(share); });
-  ASSERT_EQ(shares.size(), 4u);
-  EXPECT_NEAR(shares[0], 10 / 80.0, 1e-12);
-  EXPECT_NEAR(shares[1], 20 / 80.0, 1e-12);
-  EXPECT_NEAR(shares[2], 50 / 80.0, 1e-12);
-  EXPECT_NEAR(shares[3], 1, 1e-12);
+              [&](const CostCurves&, double fraction) { fractions.push_back(fraction); });
+  ASSERT_EQ(fractions.size(), 4u);
+  EXPECT_NEAR(fractions[0], 10 / 80.0, 1e-12);
+  EXPECT_NEAR(fractions[1], 20 / 80.0, 1e-12);
+  EXPECT_NEAR(fractions[2], 50 / 80.0, 1e-12);
+  EXPECT_NEAR(fractions[3], 1, 1e-12);
 }
 
 TEST(CostCurve, WritesNumbersInTheirColumns) {
-  CostCurves curves = curves_of(small_request({published_variant("full")}, {10}));
+  CostCurves curves = compute_curves(small_request({published_variant("full")}, {10}));
   curves.seconds_per_operation = 0.5;
   CostPoint& point = curves.series[0].points[0];
   EXPECT_EQ(seconds_by_formula(curves, point), 1600);

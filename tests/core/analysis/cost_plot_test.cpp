@@ -9,8 +9,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Counted operations and artificial measurements: the later a variant, the faster.
-CostCurves curves() {
+// Curves with counted operations and artificial times, which fall from variant to variant.
+CostCurves make_curves() {
   CostRequest request;
   for (const char* id : {"full", "local", "performer", "strided"}) {
     request.variants.push_back({{id, default_values(variant(id).parameters)}, true});
@@ -20,13 +20,13 @@ CostCurves curves() {
   CostCurves result = cost_curves(request, {});
   result.backend = "CPU (2 threads, AVX-512)";
   result.seconds_per_operation = 2e-10;
-  double faster = 1;
+  double speed = 1;
   for (CostSeries& series : result.series) {
     for (CostPoint& point : series.points) {
-      point.seconds = 3e-10 * point.operations / faster;
-      point.peak_bytes = 1.5 * point.bytes / faster;
+      point.seconds = 3e-10 * point.operations / speed;
+      point.peak_bytes = 1.5 * point.bytes / speed;
     }
-    faster *= 1.7;
+    speed *= 1.7;
   }
   return result;
 }
@@ -39,7 +39,7 @@ void expect_golden(const CostCurves& costs, const CostPlotOptions& options,
 }
 
 TEST(CostPlot, MatchesGoldenSvg) {
-  const CostCurves complete = curves();
+  const CostCurves complete = make_curves();
   expect_golden(complete, {.quantity = CostQuantity::Time, .formula = true}, "time");
   CostCurves stopped = complete;  // with points that are missing or not measured
   stopped.series[0].points[3].missing = "would take about 9 s";
@@ -54,11 +54,12 @@ TEST(CostPlot, MatchesGoldenSvg) {
 }
 
 TEST(CostPlot, TableMatchesGolden) {
-  EXPECT_TRUE(testing::matches_golden_rounded(to_csv(curves()), "core/analysis/cost_table.txt"));
+  EXPECT_TRUE(
+      testing::matches_golden_rounded(to_csv(make_curves()), "core/analysis/cost_table.txt"));
 }
 
 TEST(CostPlot, ShowsTheRequestedNumbers) {
-  const CostCurves costs = curves();
+  const CostCurves costs = make_curves();
   const CostPoint& point = costs.series[1].points[2];
   EXPECT_EQ(cost_number(costs, point, CostQuantity::Operations, true), point.operations);
   EXPECT_EQ(cost_number(costs, point, CostQuantity::Operations, false), point.operations);

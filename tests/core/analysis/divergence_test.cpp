@@ -24,11 +24,11 @@ TEST(Divergence, MatchesKnownRows) {
 }
 
 TEST(Divergence, HandlesRowsWithoutWeights) {
-  const Tensor none = Tensor::zeros({1, 2});
-  const Tensor some = Tensor::from({1, 2}, {0.5f, 0.5f});
-  EXPECT_EQ(row_divergences(none, none, Divergence::KullbackLeibler)[0], 0);
-  EXPECT_TRUE(std::isnan(row_divergences(none, some, Divergence::KullbackLeibler)[0]));
-  EXPECT_TRUE(std::isnan(row_divergences(some, none, Divergence::JensenShannon)[0]));
+  const Tensor zero_row = Tensor::zeros({1, 2});
+  const Tensor uniform_row = Tensor::from({1, 2}, {0.5f, 0.5f});
+  EXPECT_EQ(row_divergences(zero_row, zero_row, Divergence::KullbackLeibler)[0], 0);
+  EXPECT_TRUE(std::isnan(row_divergences(zero_row, uniform_row, Divergence::KullbackLeibler)[0]));
+  EXPECT_TRUE(std::isnan(row_divergences(uniform_row, zero_row, Divergence::JensenShannon)[0]));
 }
 
 TEST(Divergence, NormalisesRows) {
@@ -37,11 +37,11 @@ TEST(Divergence, NormalisesRows) {
 }
 
 TEST(Divergence, RejectsInvalidRows) {
-  const Tensor two = Tensor::zeros({1, 2}), three = Tensor::zeros({1, 3});
-  EXPECT_THROW(row_divergences(two, three, Divergence::KullbackLeibler), InputError);
-  EXPECT_THROW(difference(two, three), InputError);
+  const Tensor two_keys = Tensor::zeros({1, 2}), three_keys = Tensor::zeros({1, 3});
+  EXPECT_THROW(row_divergences(two_keys, three_keys, Divergence::KullbackLeibler), InputError);
+  EXPECT_THROW(difference(two_keys, three_keys), InputError);
   const Tensor negative = Tensor::from({1, 2}, {-0.5f, 1});
-  EXPECT_THROW(row_divergences(negative, two, Divergence::KullbackLeibler), InputError);
+  EXPECT_THROW(row_divergences(negative, two_keys, Divergence::KullbackLeibler), InputError);
 }
 
 TEST(Difference, IsAMinusB) {

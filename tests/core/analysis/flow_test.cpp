@@ -73,10 +73,10 @@ TEST(Rollout, MatchesMatrixProductForLongTexts) {
       double sum = 1;
       for (Index j = 0; j < size; ++j) sum += static_cast<double>(layer(i, j));
       for (Index k = 0; k < size; ++k) {
-        const double share = (static_cast<double>(layer(i, k)) + (i == k ? 1 : 0)) / sum;
+        const double weight = (static_cast<double>(layer(i, k)) + (i == k ? 1 : 0)) / sum;
         for (Index j = 0; j < size; ++j) {
           next[static_cast<std::size_t>(i * size + j)] +=
-              share * flow[static_cast<std::size_t>(k * size + j)];
+              weight * flow[static_cast<std::size_t>(k * size + j)];
         }
       }
     }

@@ -39,7 +39,7 @@ TEST(GatesOf, SummarisesResidualGatesOverComponents) {
   EXPECT_EQ(sets[0].rows[0].label(), "layer 0");
   EXPECT_EQ(sets[0].rows[1].label(), "layer 1");
   EXPECT_EQ(sets[0].components, 3);
-  double overall_mean = 0;
+  double expected_mean = 0;
   for (Index row = 0; row < 2; ++row) {
     const Tensor z = testing::random_tensor({5, 3}, row == 0 ? 13 : 11);
     double row_mean = 0;
@@ -56,9 +56,9 @@ TEST(GatesOf, SummarisesResidualGatesOverComponents) {
       row_mean += mean / 5;
     }
     EXPECT_NEAR(sets[0].row_mean(row), row_mean, 1e-6);
-    overall_mean += row_mean / 2;
+    expected_mean += row_mean / 2;
   }
-  EXPECT_NEAR(sets[0].all_mean(), overall_mean, 1e-6);
+  EXPECT_NEAR(sets[0].overall_mean(), expected_mean, 1e-6);
   ASSERT_EQ(gates_of(trace, Stack::Encoder).size(), 1u);
   EXPECT_EQ(gates_of(trace, Stack::Encoder)[0].rows.size(), 1u);
   trace.parts.step = true;
@@ -93,7 +93,7 @@ TEST(GatesOf, HasARowPerExpert) {
   }
 }
 
-// Gates of heads with a memory, once it is not empty.
+// The gate of a head is NaN while its memory is empty.
 TEST(GatesOf, MemoryGateStartsWithTheFirstStoredRow) {
   Trace trace;
   trace.tokens = testing::synthetic_tokens(6);
@@ -124,11 +124,11 @@ TEST(GatesOf, MemoryGateStartsWithTheFirstStoredRow) {
   }
   EXPECT_EQ(sets[0].row_mean(0), 0.25);
   EXPECT_EQ(sets[0].row_mean(1), 0.75);
-  EXPECT_EQ(sets[0].all_mean(), 0.5);
+  EXPECT_EQ(sets[0].overall_mean(), 0.5);
   EXPECT_TRUE(gates_of(trace, Stack::Encoder).empty());
   trace.attention.pop_back();
   trace.attention.pop_back();
-  EXPECT_TRUE(std::isnan(gates_of(trace, Stack::Decoder)[0].all_mean()));
+  EXPECT_TRUE(std::isnan(gates_of(trace, Stack::Decoder)[0].overall_mean()));
 }
 
 TEST(GatesOf, RetrievalGateIsUntrainedAtOneHalf) {
@@ -151,7 +151,7 @@ TEST(GatesOf, RetrievalGateIsUntrainedAtOneHalf) {
   EXPECT_EQ(set.mean(Index{0}, Index{2}), 0.75F);
 }
 
-// N + R of each token, and which tokens halted by themselves.
+// N + R of each token, and the tokens that halted by themselves.
 TEST(Halting, CountsStepsAndRemainder) {
   Trace trace;
   EXPECT_FALSE(has_steps(trace));
@@ -180,34 +180,34 @@ TEST(Halting, CountsStepsAndRemainder) {
   EXPECT_EQ(record.ponder(2), 3.375);
   EXPECT_NEAR(record.ponder(), (1.25 + 2.25 + 3.375) / 3, 1e-12);
   EXPECT_EQ(record.mean_steps(), 2);
-  EXPECT_TRUE(record.stopped(0));  // with 1 - epsilon exactly
-  EXPECT_TRUE(record.stopped(1));
-  EXPECT_FALSE(record.stopped(2));
+  EXPECT_TRUE(record.halted_by_itself(0));  // with 1 - epsilon exactly
+  EXPECT_TRUE(record.halted_by_itself(1));
+  EXPECT_FALSE(record.halted_by_itself(2));
 }
 
-TEST(Sinks, ShareIsTheRemainingWeightOfARow) {
+TEST(Sinks, WeightIsTheRemainderOfARow) {
   AttentionTap tap = testing::synthetic_tap(0, 2, Pattern::all(3, 3));
-  EXPECT_EQ(sink_share(tap), 0);
-  EXPECT_EQ(sink_share(tap, 0, 0), 0);
+  EXPECT_EQ(sink_weight(tap), 0);
+  EXPECT_EQ(sink_weight(tap, 0, 0), 0);
   Part part;
   tap.result.log_sum_exp = testing::random_tensor({2, 3}, 5);
   tap.result.part = std::make_shared<const Part>(part);
-  EXPECT_EQ(sink_share(tap), 0);
-  EXPECT_EQ(sink_share(tap, 1, 2), 0);
+  EXPECT_EQ(sink_weight(tap), 0);
+  EXPECT_EQ(sink_weight(tap, 1, 2), 0);
   part.sinks = Var(Tensor::from({2}, {-1, -2}));
   tap.result.part = std::make_shared<const Part>(part);
   double sum = 0;
   for (Index head = 0; head < 2; ++head) {
     for (Index i = 0; i < 3; ++i) {
-      const double share = std::exp((head == 0 ? -1.0 : -2.0) -
-                                    static_cast<double>(tap.result.log_sum_exp(head, i)));
-      EXPECT_NEAR(sink_share(tap, head, i), share, 1e-6);
-      sum += share;
+      const double expected = std::exp((head == 0 ? -1.0 : -2.0) -
+                                       static_cast<double>(tap.result.log_sum_exp(head, i)));
+      EXPECT_NEAR(sink_weight(tap, head, i), expected, 1e-6);
+      sum += expected;
     }
   }
-  EXPECT_NEAR(sink_share(tap), sum / 6, 1e-6);
+  EXPECT_NEAR(sink_weight(tap), sum / 6, 1e-6);
   tap.result.log_sum_exp = {};
-  EXPECT_EQ(sink_share(tap, 0, 0), 0);
+  EXPECT_EQ(sink_weight(tap, 0, 0), 0);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -18,22 +18,22 @@ HeadName name_of_map(const std::vector<std::int32_t>& tokens, Key key) {
   return head_name(head_statistics(map, tokens));
 }
 
-TEST(HeadName, MatchesTheMap) {
-  std::vector<std::int32_t> twice;  // eight tokens, repeated
-  for (Index i = 0; i < kLength; ++i) twice.push_back(static_cast<std::int32_t>(i % 8));
-  std::vector<std::int32_t> different;
-  for (Index i = 0; i < kLength; ++i) different.push_back(static_cast<std::int32_t>(i));
+TEST(HeadName, DependsOnTheMostAttendedKeys) {
+  std::vector<std::int32_t> repeated_tokens;  // eight tokens, repeated
+  for (Index i = 0; i < kLength; ++i) repeated_tokens.push_back(static_cast<std::int32_t>(i % 8));
+  std::vector<std::int32_t> distinct_tokens;
+  for (Index i = 0; i < kLength; ++i) distinct_tokens.push_back(static_cast<std::int32_t>(i));
   const auto previous = [](Index i) { return std::max<Index>(0, i - 1); };
   const auto first = [](Index) { return Index{0}; };
   const auto after_copy = [](Index i) { return i >= 8 ? i - 7 : 0; };
   const auto copy = [](Index i) { return i >= 8 ? i - 8 : i; };
   const auto distant = [](Index i) { return i / 3; };
-  EXPECT_EQ(name_of_map(different, previous).badge, "previous token");
-  EXPECT_EQ(name_of_map(different, first).badge, "first token");
-  EXPECT_EQ(name_of_map(twice, after_copy).badge, "induction");
-  EXPECT_EQ(name_of_map(twice, copy).badge, "same token");
-  EXPECT_EQ(name_of_map(different, [](Index i) { return i; }).badge, "nearby");
-  EXPECT_EQ(name_of_map(different, distant).badge, "sharp");
+  EXPECT_EQ(name_of_map(distinct_tokens, previous).badge, "previous token");
+  EXPECT_EQ(name_of_map(distinct_tokens, first).badge, "first token");
+  EXPECT_EQ(name_of_map(repeated_tokens, after_copy).badge, "induction");
+  EXPECT_EQ(name_of_map(repeated_tokens, copy).badge, "same token");
+  EXPECT_EQ(name_of_map(distinct_tokens, [](Index i) { return i; }).badge, "nearby");
+  EXPECT_EQ(name_of_map(distinct_tokens, distant).badge, "sharp");
 }
 
 TEST(HeadName, CallsWideHeadsBroad) {

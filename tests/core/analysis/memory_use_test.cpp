@@ -68,10 +68,10 @@ TEST(MemoryUse, ClassifiesColumns) {
   tap.remembered.pop_back();
   EXPECT_EQ(column_source(trace, tap, 0).first, -1);
   // Without kinds, all columns are tokens.
-  const AttentionTap plain = tap_of(0, 0, {}, Pattern::all(4, 4));
-  ASSERT_EQ(slot_runs(plain).size(), 1u);
-  EXPECT_EQ(slot_runs(plain)[0].count, 4);
-  EXPECT_EQ(column_source(trace, plain, 3), RowSource{3});
+  const AttentionTap tap_without_kinds = tap_of(0, 0, {}, Pattern::all(4, 4));
+  ASSERT_EQ(slot_runs(tap_without_kinds).size(), 1u);
+  EXPECT_EQ(slot_runs(tap_without_kinds)[0].count, 4);
+  EXPECT_EQ(column_source(trace, tap_without_kinds, 3), RowSource{3});
 }
 
 TEST(MemoryUse, DetectsMemory) {
@@ -94,9 +94,9 @@ TEST(MemoryUse, DetectsMemory) {
 
 TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
   AttentionTap tap = tap_of(1, 0, {}, Pattern::all(4, 7));
-  AttentionTap other = tap;
+  AttentionTap second_tap = tap;
   tap.result.attention = testing::random_tensor({2, 4, 7}, 3);
-  other.result.attention = testing::random_tensor({2, 4, 7}, 4);
+  second_tap.result.attention = testing::random_tensor({2, 4, 7}, 4);
   for (const Index head : {0, 1}) {
     double memory = 0, tokens = 0;
     for (Index i = 0; i < 4; ++i) {
@@ -104,11 +104,11 @@ TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
         (c < 3 ? memory : tokens) += static_cast<double>(tap.attention(head)(i, c));
       }
     }
-    EXPECT_NEAR(fraction_of_length({&tap, head}, KeyKind::Memory), memory / 4, 1e-6);
-    EXPECT_NEAR(fraction_of_length({&tap, head}, KeyKind::Token), tokens / 4, 1e-6);
-    EXPECT_EQ(fraction_of_length({&tap, head}, KeyKind::Compressed), 0);
+    EXPECT_NEAR(kind_weight({&tap, head}, KeyKind::Memory), memory / 4, 1e-6);
+    EXPECT_NEAR(kind_weight({&tap, head}, KeyKind::Token), tokens / 4, 1e-6);
+    EXPECT_EQ(kind_weight({&tap, head}, KeyKind::Compressed), 0);
   }
-  const std::vector<TapHead> heads{{&tap, 0}, {&tap, 1}, {&other, 1}};
+  const std::vector<TapHead> heads{{&tap, 0}, {&tap, 1}, {&second_tap, 1}};
   const SlotWeights slots = slot_weights(heads);
   ASSERT_EQ(slots.mean.size(), 7u);
   for (Index c = 0; c < 7; ++c) {
@@ -133,8 +133,8 @@ TEST(MemoryUse, ComputesMeansAndDeviationsOfColumns) {
 TEST(MemoryUse, OldestReachableFollowsAllowedPairs) {
   Trace trace = segmented_trace();
   // Memory columns: several consecutive rows, every second row, or single rows.
-  const std::vector<RowSource> of_second{{1, 2, 1}, {3}},
-      of_third{{4, 3, 1}, {0, 2, 2}, {6}, {7}, {5}};
+  const std::vector<RowSource> second_sources{{1, 2, 1}, {3}},
+      third_sources{{4, 3, 1}, {0, 2, 2}, {6}, {7}, {5}};
   const auto pattern = [](Index keys, int kind) {
     PatternBuilder builder(2, 4, keys, {"some"});
     for (Index head = 0; head < 2; ++head) {
@@ -154,8 +154,8 @@ TEST(MemoryUse, OldestReachableFollowsAllowedPairs) {
     for (Index layer = 0; layer < 3; ++layer) {
       const int kind = static_cast<int>((layer + shift) % 3);
       trace.attention.push_back(tap_of(0, layer, {}, pattern(4, kind)));
-      trace.attention.push_back(tap_of(1, layer, of_second, pattern(6, kind)));
-      trace.attention.push_back(tap_of(2, layer, of_third, pattern(9, kind)));
+      trace.attention.push_back(tap_of(1, layer, second_sources, pattern(6, kind)));
+      trace.attention.push_back(tap_of(2, layer, third_sources, pattern(9, kind)));
     }
     for (Index segment = 0; segment < 3; ++segment) {
       std::vector<Index> below(12);

@@ -32,7 +32,7 @@ std::shared_ptr<const Part> part_with(const std::string& id) {
     const Shape shape = weight.shape(dimensions, input.encoding.values);
     input.weights[weight.name] = testing::random_tensor(shape, ++seed);
   }
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.scores = true;
   return evaluate(input, cpu_backend(), wanted).part;
 }
@@ -67,7 +67,7 @@ TEST(PairScore, AgreesWithTheTermsOfTheWholeOperation) {
   EXPECT_GE(checked, 4 * 3);
 }
 
-TEST(PairScore, IsEmptyForOtherScores) {
+TEST(PairScore, IsEmptyForScoresWithoutProducts) {
   Part part;
   part.source = Source::Logits;
   EXPECT_FALSE(pair_score(part, 0, 0, 0));

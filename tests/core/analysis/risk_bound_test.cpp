@@ -46,7 +46,7 @@ TEST(RiskBound, IsTheSmallerOfBothInequalities) {
 }
 
 // A risk above the tolerance is accepted no more often than the level allows.
-TEST(RiskBound, HoldsIfTheRiskIsJustTooHigh) {
+TEST(RiskBound, RarelyAcceptsTooHighRisks) {
   constexpr double kTolerance = 0.2, kLevel = 0.1;
   constexpr int kTrials = 4000;
   constexpr Index kCount = 50;

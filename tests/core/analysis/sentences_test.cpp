@@ -22,12 +22,12 @@ Trace two_sentences() {
   return trace;
 }
 
-TEST(Sentences, ComputesBlockShares) {
+TEST(Sentences, ComputesBlockWeights) {
   const Trace trace = two_sentences();
   const AttentionTap& tap = trace.attention[0];
   const HeadRef ref{tap.address.layer, tap.heads[0], part_of(tap.address)};
-  const auto shares = block_shares(trace, ref);
-  ASSERT_TRUE(shares);
+  const auto blocks = block_weights(trace, ref);
+  ASSERT_TRUE(blocks);
   for (int from = 0; from < 2; ++from) {
     for (int to = 0; to < 2; ++to) {
       double sum = 0;
@@ -36,25 +36,25 @@ TEST(Sentences, ComputesBlockShares) {
           sum += static_cast<double>(tap.attention(0)(i, c));
         }
       }
-      EXPECT_TRUE(std::abs(shares->of[from][to] - sum / (from == 0 ? 5 : 3)) <= 1e-12);
+      EXPECT_TRUE(std::abs(blocks->weights[from][to] - sum / (from == 0 ? 5 : 3)) <= 1e-12);
     }
-    EXPECT_TRUE(std::abs(shares->of[from][0] + shares->of[from][1] - 1) <= 1e-5);
+    EXPECT_TRUE(std::abs(blocks->weights[from][0] + blocks->weights[from][1] - 1) <= 1e-5);
   }
-  EXPECT_FALSE(block_shares(testing::synthetic_trace(Pattern::all(8, 8)), ref));
+  EXPECT_FALSE(block_weights(testing::synthetic_trace(Pattern::all(8, 8)), ref));
 }
 
-TEST(Sentences, ComputesBlockSharesWithoutSpecialTokens) {
+TEST(Sentences, ComputesBlockWeightsWithoutSpecialTokens) {
   Trace trace = two_sentences();
   trace.tokens[0].special = trace.tokens[7].special = true;
   const AttentionTap& tap = trace.attention[0];
   const HeadRef ref{tap.address.layer, tap.heads[0], part_of(tap.address)};
-  const auto shares = block_shares(trace, ref, true);
-  ASSERT_TRUE(shares);
+  const auto blocks = block_weights(trace, ref, true);
+  ASSERT_TRUE(blocks);
   double sum = 0;
   for (Index i = 1; i < 5; ++i)
     sum += static_cast<double>(tap.attention(0)(i, 5) + tap.attention(0)(i, 6));
-  EXPECT_TRUE(std::abs(shares->of[0][1] - sum / 4) <= 1e-7);
-  EXPECT_LT(shares->of[0][0] + shares->of[0][1], 0.999);
+  EXPECT_TRUE(std::abs(blocks->weights[0][1] - sum / 4) <= 1e-7);
+  EXPECT_LT(blocks->weights[0][0] + blocks->weights[0][1], 0.999);
 }
 
 TEST(Sentences, VectorsUseTheLastLayer) {
@@ -84,16 +84,16 @@ TEST(Sentences, ComputesCosineSimilarity) {
   EXPECT_TRUE(std::isnan(cosine_similarity({0, 0}, {1, 0})));
 }
 
-// Remembered columns precede the tokens and belong to no sentence; nor does a third sentence.
-TEST(Sentences, BlockSharesIgnoreMemory) {
+// Memory columns precede the tokens and belong to no sentence. A third sentence is ignored.
+TEST(Sentences, BlockWeightsIgnoreMemory) {
   Trace trace = testing::synthetic_trace(Pattern::all(8, 11));
   for (std::size_t n = 3; n < 6; ++n) trace.tokens[n].sentence = 1;
   for (std::size_t n = 6; n < 8; ++n) trace.tokens[n].sentence = 2;
   const AttentionTap& tap = trace.attention[0];
   ASSERT_EQ(tap.keys(), 11);
   const HeadRef ref{tap.address.layer, tap.heads[1], part_of(tap.address)};
-  const auto shares = block_shares(trace, ref);
-  ASSERT_TRUE(shares);
+  const auto blocks = block_weights(trace, ref);
+  ASSERT_TRUE(blocks);
   for (int from = 0; from < 2; ++from) {
     for (int to = 0; to < 2; ++to) {
       double sum = 0;
@@ -102,15 +102,15 @@ TEST(Sentences, BlockSharesIgnoreMemory) {
           sum += static_cast<double>(tap.attention(1)(i, 3 + c));
         }
       }
-      EXPECT_NEAR(shares->of[from][to], sum / 3, 1e-6);
+      EXPECT_NEAR(blocks->weights[from][to], sum / 3, 1e-6);
     }
   }
-  // Without a query of the second sentence there are no shares.
+  // Without a query of the second sentence there is no result.
   for (TraceToken& token : trace.tokens) token.sentence = token.sentence == 1 ? 2 : token.sentence;
   EXPECT_TRUE(has_two_sentences(trace));
-  EXPECT_FALSE(block_shares(trace, ref));
+  EXPECT_FALSE(block_weights(trace, ref));
   for (TraceToken& token : trace.tokens) token.sentence = 1;
-  EXPECT_FALSE(block_shares(trace, ref));
+  EXPECT_FALSE(block_weights(trace, ref));
 }
 
 TEST(Sentences, VectorsCoverAllTokensOrNone) {

@@ -93,8 +93,8 @@ TEST(Plane, PreservesPlanarPoints) {
     rows(n, 3) = 7;
   }
   const Plane plane(rows);
-  EXPECT_TRUE(std::abs(plane.share() - 1) <= 1e-6);
-  const auto places = plane.places(rows);
+  EXPECT_TRUE(std::abs(plane.explained_fraction() - 1) <= 1e-6);
+  const auto places = plane.project(rows);
   for (std::size_t a = 0; a < 5; ++a) {
     for (std::size_t b = 0; b < 5; ++b) {
       const double distance =
@@ -107,8 +107,8 @@ TEST(Plane, PreservesPlanarPoints) {
 
 TEST(Plane, AcceptsRowsWithoutDirections) {
   const Plane point(Tensor::full({3, 1}, 2));
-  EXPECT_EQ(point.share(), 1);
-  const auto places = point.places(Tensor::full({1, 1}, 2));
+  EXPECT_EQ(point.explained_fraction(), 1);
+  const auto places = point.project(Tensor::full({1, 1}, 2));
   EXPECT_EQ(places[0].first, 0);
   EXPECT_EQ(places[0].second, 0);
 }

@@ -105,8 +105,8 @@ TEST(HeadStatistics, MatchesDefinitions) {
 
 // More queries than keys, as in cross-attention, and no keys at all.
 TEST(HeadStatistics, HandlesFewerKeysThanQueries) {
-  const Tensor wide = Tensor::from({4, 2}, {0.5F, 0.5F, 0.25F, 0.75F, 1, 0, 0.5F, 0.5F});
-  const HeadStatistics s = head_statistics(wide, {1, 1, 1, 1});
+  const Tensor weights = Tensor::from({4, 2}, {0.5F, 0.5F, 0.25F, 0.75F, 1, 0, 0.5F, 0.5F});
+  const HeadStatistics s = head_statistics(weights, {1, 1, 1, 1});
   EXPECT_DOUBLE_EQ(s.first_token, (0.25 + 1 + 0.5) / 3);
   EXPECT_DOUBLE_EQ(s.previous_token, (0.25 + 0) / 2);  // mean of two rows
   EXPECT_DOUBLE_EQ(s.distance, (0.5 + 0.25 + 2 + 2.5) / 4);

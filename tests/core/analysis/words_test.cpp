@@ -42,9 +42,9 @@ Tensor merge_by_definition(const Tensor& weights, const std::vector<std::vector<
       double sum = 0;
       int rows = 0;
       for (const Index i : queries[a]) {
-        bool sees = false;
-        for (Index c = 0; c < weights.dim(1); ++c) sees |= mask(0, i, c) != 0;
-        if (!sees) continue;
+        bool has_keys = false;
+        for (Index c = 0; c < weights.dim(1); ++c) has_keys |= mask(0, i, c) != 0;
+        if (!has_keys) continue;
         ++rows;
         for (const Index c : keys[b]) sum += static_cast<double>(weights(i, c));
       }
@@ -130,19 +130,19 @@ TEST(Words, KeepsMemorySeparate) {
 TEST(Words, TilesMatchTheWholeMap) {
   Trace trace = testing::run_model({.length = 70, .causal = true});
   set_tokens(trace, kTokens);
-  Trace derived = trace;
-  for (AttentionTap& tap : derived.attention) {
+  Trace tiled_trace = trace;
+  for (AttentionTap& tap : tiled_trace.attention) {
     ASSERT_TRUE(tap.result.part != nullptr && tap.result.log_sum_exp.defined());
     tap.result.tiles = cpu_tiles(*tap.result.part, tap.result.log_sum_exp);
     tap.result.attention = {};
     tap.result.device = nullptr;
   }
-  const auto stored_trace = merge_words(trace), tiled = merge_words(derived);
+  const auto stored_trace = merge_words(trace), tiled = merge_words(tiled_trace);
   const AttentionTap& tap = tiled->trace.attention[1];
-  ASSERT_FALSE(tap.is_kept());
-  const Tensor whole = stored_trace->trace.attention[1].attention(1);
-  EXPECT_TRUE(close(tap.attention(1), whole));
-  const Index words = whole.dim(0);
+  ASSERT_FALSE(tap.stores_map());
+  const Tensor full_map = stored_trace->trace.attention[1].attention(1);
+  EXPECT_TRUE(close(tap.attention(1), full_map));
+  const Index words = full_map.dim(0);
   for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
     const TileRequest request{.head = 1,
                               .row = 5,
@@ -159,8 +159,8 @@ TEST(Words, TilesMatchTheWholeMap) {
         Index count = 0;
         for (Index i = 5 + 4 * r; i < std::min<Index>(9 + 4 * r, words - 2); ++i) {
           for (Index j = 3 + 4 * c; j < std::min<Index>(7 + 4 * c, words); ++j) {
-            sum += static_cast<double>(whole(i, j));
-            largest = std::max(largest, static_cast<double>(whole(i, j)));
+            sum += static_cast<double>(full_map(i, j));
+            largest = std::max(largest, static_cast<double>(full_map(i, j)));
             ++count;
           }
         }
@@ -395,8 +395,8 @@ TEST(Words, MergesMasks) {
 
 // Sampled tiles use the middle word of each step; signed weights the one of largest magnitude.
 TEST(Words, TilesSupportSamplingAndSigns) {
-  struct Whole : AttentionTiles {
-    explicit Whole(Tensor map) : map_(std::move(map)) {}
+  struct MapTiles : AttentionTiles {
+    explicit MapTiles(Tensor map) : map_(std::move(map)) {}
     std::string note() const override { return "whole"; }
     Tensor tile(const TileRequest& request) const override {
       Tensor part({request.height, request.width});
@@ -415,10 +415,10 @@ TEST(Words, TilesSupportSamplingAndSigns) {
   const Tensor weights = testing::random_tensor({2, 24, 24}, 7);
   stored_trace.attention[0].result.attention = weights;
   tap.result.attention = {};
-  tap.result.tiles = std::make_shared<Whole>(weights);
+  tap.result.tiles = std::make_shared<MapTiles>(weights);
   const AttentionTap merged = merge_words(trace)->trace.attention[0];
-  const Tensor whole = merge_words(stored_trace)->trace.attention[0].attention(1);
-  const Index words = whole.dim(0);
+  const Tensor full_map = merge_words(stored_trace)->trace.attention[0].attention(1);
+  const Index words = full_map.dim(0);
   ASSERT_EQ(words, 13);
   EXPECT_EQ(merged.result.tiles->note(), "whole");
   for (const bool sampled : {false, true}) {
@@ -443,7 +443,7 @@ TEST(Words, TilesSupportSamplingAndSigns) {
           double sum = 0, largest = 0, count = 0;
           for (Index i = first; i < end; ++i) {
             for (Index j = 2 + 3 * c; j < std::min<Index>(5 + 3 * c, words); ++j) {
-              const auto w = static_cast<double>(whole(i, j));
+              const auto w = static_cast<double>(full_map(i, j));
               sum += w;
               ++count;
               if (std::abs(w) > std::abs(largest)) largest = w;
@@ -461,7 +461,7 @@ TEST(Words, TilesSupportSamplingAndSigns) {
     equal(0, i, 0) = -0.5F;
     equal(0, i, 4) = 0.5F;
   }
-  tap.result.tiles = std::make_shared<Whole>(equal);
+  tap.result.tiles = std::make_shared<MapTiles>(equal);
   const Tensor tile = merge_words(trace)->trace.attention[0].result.tiles->tile(
       {.height = 2, .width = 13, .step = 13});
   EXPECT_EQ(tile(Index{0}, Index{0}), 0.5F);
@@ -495,9 +495,9 @@ TEST(Words, ReportsWhyNothingCanBeRemoved) {
   Trace trace = trace_with_words(Pattern::causal(8, 8));
   for (TraceToken& token : trace.tokens) token.special = true;
   EXPECT_EQ(special_refusal(trace), "this text has only special tokens");
-  TraceToken other;
-  other.bytes = "x";
-  trace.streams = {{kSourceStream, {other}}};
+  TraceToken ordinary_token;
+  ordinary_token.bytes = "x";
+  trace.streams = {{kSourceStream, {ordinary_token}}};
   EXPECT_EQ(special_refusal(trace), "");
   trace.streams[0].tokens[0].special = true;
   const auto reduced = merge_words(trace, {.merged = false, .without_special = true});

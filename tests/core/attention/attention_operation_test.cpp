@@ -58,7 +58,7 @@ TEST(AttentionOperation, MatchesFiniteDifferencesOverSeveralBlocks) {
 }
 
 TEST(AttentionOperation, IsIndependentOfThreadCount) {
-  const int thread_count_before = thread_count();
+  const int initial_thread_count = thread_count();
   std::vector<Tensor> gradients[2];
   for (const int threads : {1, 2}) {
     set_thread_count(threads);
@@ -67,7 +67,7 @@ TEST(AttentionOperation, IsIndependentOfThreadCount) {
     backward(sum(multiply(result, random_tensor(result.shape(), 99))));
     for (const Var& v : ingredients(part)) gradients[threads - 1].push_back(v.gradient());
   }
-  set_thread_count(thread_count_before);
+  set_thread_count(initial_thread_count);
   for (std::size_t n = 0; n < gradients[0].size(); ++n) {
     for (Index i = 0; i < gradients[0][n].size(); ++i) {
       ASSERT_EQ(gradients[0][n][i], gradients[1][n][i]) << "ingredient " << n;
@@ -90,7 +90,7 @@ TEST(AttentionOperation, ComputesOnlyRequestedGradients) {
 
 TEST(AttentionOperation, ReportsRequestedResults) {
   const Part part = named_parts(9, true)[0].part;
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.attention = true;
   AttentionMaps report;
   const Var result = attention(part, cpu_backend(), wanted, &report);
@@ -98,7 +98,7 @@ TEST(AttentionOperation, ReportsRequestedResults) {
   EXPECT_EQ(result.shape()[1], 9);
 }
 
-TEST(AttentionOperation, StopsInTheBackwardPass) {
+TEST(AttentionOperation, StopsDuringBackwardPass) {
   const Part part = named_parts(9, true)[0].part;
   const Stop stop;
   const StopScope scope(stop);

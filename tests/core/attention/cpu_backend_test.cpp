@@ -26,11 +26,13 @@ using testing::to_tensor;
 // Sets the thread count to `threads` during its lifetime.
 class ThreadCountScope {
  public:
-  explicit ThreadCountScope(int threads) : before_(thread_count()) { set_thread_count(threads); }
-  ~ThreadCountScope() { set_thread_count(before_); }
+  explicit ThreadCountScope(int threads) : initial_count_(thread_count()) {
+    set_thread_count(threads);
+  }
+  ~ThreadCountScope() { set_thread_count(initial_count_); }
 
  private:
-  int before_;
+  int initial_count_;
 };
 
 class CpuBackend : public ::testing::TestWithParam<Index> {};
@@ -47,30 +49,30 @@ TEST_P(CpuBackend, MatchesEquations) {
     SCOPED_TRACE(name);
     const Reference expected = reference(part);
     const Index pairs = part.batch * part.heads;
-    const Shape square{pairs, part.queries(), part.keys()}, rows{pairs, part.queries()};
+    const Shape map_shape{pairs, part.queries(), part.keys()}, row_shape{pairs, part.queries()};
     const Tensor output = to_tensor({pairs, part.queries(), part.v.dim(2)}, expected.output);
 
     for (const int threads : {1, 2}) {
       const ThreadCountScope scope(threads);
-      Wanted wanted;
+      ResultRequest wanted;
       wanted.log_sum_exp = true;
-      const PartResult streamed = cpu_backend().run(part, wanted);
-      EXPECT_TRUE(close(streamed.output, output));
-      EXPECT_FALSE(streamed.attention.defined());
+      const PartResult result = cpu_backend().run(part, wanted);
+      EXPECT_TRUE(close(result.output, output));
+      EXPECT_FALSE(result.attention.defined());
       if (part.normaliser != Normaliser::None) {
-        EXPECT_TRUE(close(streamed.log_sum_exp, to_tensor(rows, expected.log_sum_exp)));
+        EXPECT_TRUE(close(result.log_sum_exp, to_tensor(row_shape, expected.log_sum_exp)));
       }
 
       wanted.attention = wanted.scores = true;
-      const PartResult whole = cpu_backend().run(part, wanted);
-      EXPECT_TRUE(close(whole.output, output));
-      EXPECT_TRUE(close(whole.attention, to_tensor(square, expected.attention)));
-      EXPECT_TRUE(close(whole.scores, to_tensor(square, expected.scores)));
-      for (Index i = 0; i < whole.attention.size(); ++i) {
-        const bool allowed =
+      const PartResult maps_result = cpu_backend().run(part, wanted);
+      EXPECT_TRUE(close(maps_result.output, output));
+      EXPECT_TRUE(close(maps_result.attention, to_tensor(map_shape, expected.attention)));
+      EXPECT_TRUE(close(maps_result.scores, to_tensor(map_shape, expected.scores)));
+      for (Index i = 0; i < maps_result.attention.size(); ++i) {
+        const bool is_allowed =
             part.pattern->allowed(i / (part.queries() * part.keys()) % part.heads,
                                   i / part.keys() % part.queries(), i % part.keys());
-        ASSERT_TRUE(allowed || whole.attention[i] == 0) << "pair " << i;
+        ASSERT_TRUE(is_allowed || maps_result.attention[i] == 0) << "pair " << i;
       }
     }
   }
@@ -78,7 +80,7 @@ TEST_P(CpuBackend, MatchesEquations) {
 
 INSTANTIATE_TEST_SUITE_P(Lengths, CpuBackend, ::testing::Values(1, 2, 63, 65, 257, 1000));
 
-Part two_heads(Index queries, Index keys, double scale) {
+Part random_two_head_part(Index queries, Index keys, double scale) {
   Part part;
   part.heads = 2;
   part.q = random_tensor({2, queries, 16}, 1, scale);
@@ -90,8 +92,8 @@ Part two_heads(Index queries, Index keys, double scale) {
 
 TEST(CpuBackendExtremes, StayFiniteWithHugeScores) {
   for (const double scale : {1e3, 1e6, 1e15, 1e18, 1e20, 1e30}) {
-    const Part part = two_heads(65, 70, scale);
-    Wanted wanted;
+    const Part part = random_two_head_part(65, 70, scale);
+    ResultRequest wanted;
     wanted.attention = wanted.log_sum_exp = true;
     const PartResult result = cpu_backend().run(part, wanted);
     for (const float x : result.output) ASSERT_TRUE(std::isfinite(x)) << scale;
@@ -104,7 +106,7 @@ TEST(CpuBackendExtremes, StayFiniteWithHugeScores) {
 }
 
 TEST(CpuBackendExtremes, ReturnZerosForEmptyRows) {
-  Part part = two_heads(130, 70, 1);
+  Part part = random_two_head_part(130, 70, 1);
   PatternBuilder builder(1, 130, 70, {"even"});
   for (Index i = 0; i < 130; ++i) {
     if (i % 2 == 0 && i < 100) builder.add(0, 0, i);
@@ -112,15 +114,15 @@ TEST(CpuBackendExtremes, ReturnZerosForEmptyRows) {
   }
   part.pattern = std::make_shared<const Pattern>(builder.finish());
   for (const bool attention : {false, true}) {
-    Wanted wanted;
+    ResultRequest wanted;
     wanted.attention = attention;
     wanted.log_sum_exp = true;
     const PartResult result = cpu_backend().run(part, wanted);
     for (Index a = 0; a < 2; ++a) {
       for (Index i = 0; i < 130; ++i) {
-        const bool empty = i % 2 == 1 || i >= 100 || i == 0;
-        EXPECT_EQ(std::isinf(result.log_sum_exp(a, i)), empty) << i;
-        if (!empty) continue;
+        const bool is_empty = i % 2 == 1 || i >= 100 || i == 0;
+        EXPECT_EQ(std::isinf(result.log_sum_exp(a, i)), is_empty) << i;
+        if (!is_empty) continue;
         for (Index t = 0; t < 8; ++t) ASSERT_EQ(result.output(a, i, t), 0) << i;
         for (Index c = 0; attention && c < 70; ++c) ASSERT_EQ(result.attention(a, i, c), 0);
       }
@@ -129,7 +131,7 @@ TEST(CpuBackendExtremes, ReturnZerosForEmptyRows) {
 }
 
 TEST(CpuBackendStop, StopsWithinFiftyMilliseconds) {
-  const Part part = two_heads(30000, 30000, 1);
+  const Part part = random_two_head_part(30000, 30000, 1);
   double shortest =
       1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
   for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
@@ -150,11 +152,11 @@ TEST(CpuBackendStop, StopsWithinFiftyMilliseconds) {
   EXPECT_LE(shortest, 50);
 }
 
-TEST(CpuBackendStop, HonoursEarlierRequest) {
+TEST(CpuBackendStop, StopsIfAlreadyRequested) {
   const Stop stop;
   stop.request();
   const StopScope scope(stop);
-  EXPECT_THROW(cpu_backend().run(two_heads(64, 64, 1), {}), Stopped);
+  EXPECT_THROW(cpu_backend().run(random_two_head_part(64, 64, 1), {}), Stopped);
 }
 
 }  // namespace ATTNSCOPE_FILE

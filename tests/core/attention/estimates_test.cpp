@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Cases in addition to value_cases().
+// Choices in addition to value_cases(), as JSON.
 const std::vector<const char*>& additional_choices() {
   static const std::vector<const char*> list{
       R"({"type": "local", "window": 3, "dilation": 2})",
@@ -57,7 +57,7 @@ const std::vector<const char*>& additional_choices() {
   return list;
 }
 
-std::vector<Choice> choices_of(const Variant& v) {
+std::vector<Choice> all_choices(const Variant& v) {
   std::vector<Choice> choices;
   for (const Values& values : testing::value_cases(v.parameters)) {
     choices.push_back(testing::small_choice(v, values));
@@ -69,19 +69,19 @@ std::vector<Choice> choices_of(const Variant& v) {
   return choices;
 }
 
-std::string number(double x) {
+std::string format_number(double x) {
   char text[40];
   std::snprintf(text, sizeof text, "%.10g", x);
   return text;
 }
 
 // Values that differ from `reference`.
-std::string changed_text(const Variant& v, const Values& values, const Values& reference) {
+std::string describe_changes(const Variant& v, const Values& values, const Values& reference) {
   const Json changed = to_json(Choice{v.id, values}), original = to_json(Choice{v.id, reference});
   std::string text;
   for (const auto& [key, value] : changed.items()) {
-    const Json* before = original.find(key);
-    if (before == nullptr || !(before->dump() == value.dump()))
+    const Json* original_value = original.find(key);
+    if (original_value == nullptr || !(original_value->dump() == value.dump()))
       text += " " + key + "=" + value.dump();
   }
   return text.empty() ? " as it begins" : text;
@@ -110,32 +110,32 @@ TEST(Estimates, MatchGolden) {
                          .batch = 2,
                          .memory = 8,
                          .old_memory = 9};
-  const Dimensions small{.model = 6,
-                         .heads = 3,
-                         .kv_heads = 3,
-                         .key = 4,
-                         .value = 4,
-                         .context = 12,
-                         .memory = 2,
-                         .old_memory = 4};
+  const Dimensions small_sizes{.model = 6,
+                               .heads = 3,
+                               .kv_heads = 3,
+                               .key = 4,
+                               .value = 4,
+                               .context = 12,
+                               .memory = 2,
+                               .old_memory = 4};
   std::string text;
   for (const Variant& v : variants()) {
-    const Values start = default_values(v.parameters);
+    const Values defaults = default_values(v.parameters);
     text += v.id + "\n";
-    for (const Choice& choice : choices_of(v)) {
-      text += " with" + changed_text(v, choice.values, start) + "\n";
+    for (const Choice& choice : all_choices(v)) {
+      text += " with" + describe_changes(v, choice.values, defaults) + "\n";
       if (v.cost.bytes) {
         text += "  bytes";
         for (const auto& [queries, keys] : {std::pair<Index, Index>{7, 7}, {40, 50}}) {
-          for (const int flags : {0, 1, 2}) {
-            text += " " + number(v.cost.bytes({.values = choice.values,
-                                               .batch = flags == 1 ? 1 : 2,
-                                               .heads = flags == 2 ? 1 : 3,
-                                               .queries = queries,
-                                               .keys = keys,
-                                               .key_size = 5,
-                                               .causal = flags == 1,
-                                               .maps = flags == 2}));
+          for (const int case_number : {0, 1, 2}) {
+            text += " " + format_number(v.cost.bytes({.values = choice.values,
+                                                      .batch = case_number == 1 ? 1 : 2,
+                                                      .heads = case_number == 2 ? 1 : 3,
+                                                      .queries = queries,
+                                                      .keys = keys,
+                                                      .key_size = 5,
+                                                      .causal = case_number == 1,
+                                                      .maps = case_number == 2}));
           }
         }
         text += "\n";
@@ -150,21 +150,24 @@ TEST(Estimates, MatchGolden) {
       for (const WeightInfo& w : v.weights) {
         if (!v.uses(w, choice.values)) continue;
         text += "  " + w.name + " " + to_string(w.shape(sizes, choice.values));
-        Dimensions with_inner = sizes;
-        with_inner.inner = 7;
-        const Shape other = w.shape(with_inner, choice.values);
-        if (other != w.shape(sizes, choice.values)) text += " or " + to_string(other);
-        const Shape shape = w.shape(small, choice.values);
-        if (w.initial) text += " starts " + summary(w.initial(shape, small, choice.values, 3));
+        Dimensions inner_sizes = sizes;
+        inner_sizes.inner = 7;
+        const Shape inner_shape = w.shape(inner_sizes, choice.values);
+        if (inner_shape != w.shape(sizes, choice.values)) text += " or " + to_string(inner_shape);
+        const Shape shape = w.shape(small_sizes, choice.values);
+        if (w.initial)
+          text += " starts " + summary(w.initial(shape, small_sizes, choice.values, 3));
         if (w.illustrative) {
-          text += " shown " + summary(w.illustrative(shape, {.dimensions = small}, choice.values));
+          text += " shown " +
+                  summary(w.illustrative(shape, {.dimensions = small_sizes}, choice.values));
         }
-        if (w.training.max) text += " at most " + number(w.training.max(choice.values));
+        if (w.training.max) text += " at most " + format_number(w.training.max(choice.values));
         text += "\n";
       }
-      const Needs n = v.inputs.needs(choice.values);
-      text += std::string("  needs") + (n.queries ? " queries" : "") + (n.keys ? " keys" : "") +
-              (n.values ? " values" : "") + (n.input ? " input" : "") +
+      const Needs needs = v.inputs.needs(choice.values);
+      text += std::string("  needs") + (needs.queries ? " queries" : "") +
+              (needs.keys ? " keys" : "") + (needs.values ? " values" : "") +
+              (needs.input ? " input" : "") +
               (v.causality.incremental(choice.values) ? ", incremental" : "") +
               (is_pattern_only(v, choice.values) ? ", a pattern alone" : "") +
               (v.scores.has_terms(choice.values) ? ", terms" : "") +
@@ -180,19 +183,19 @@ TEST(Estimates, MatchGolden) {
     std::vector<std::string> entries;
     for (const Index length : {1, 6, 20, 100, 4096}) {
       std::string entry = "at " + std::to_string(length) + ": " +
-                          number(v.cost.growth.at(static_cast<double>(length)));
+                          format_number(v.cost.growth.at(static_cast<double>(length)));
       if (v.defaults.length) entry += ", a picture of " + std::to_string(v.defaults.length(length));
       if (v.cost.growth.sizes) {
-        Values values = start;
+        Values values = defaults;
         v.cost.growth.sizes(values, length);
-        entry += ", " + changed_text(v, values, start);
+        entry += ", " + describe_changes(v, values, defaults);
       }
       std::string illustrated;
       for (const Parameter& p : v.parameters) {
         if (!p.illustrative_default) continue;
-        Values values = start;
+        Values values = defaults;
         values.set(p.key, p.illustrative_default(length));
-        illustrated += " " + changed_text(v, values, start);
+        illustrated += " " + describe_changes(v, values, defaults);
       }
       if (!illustrated.empty()) entry += "; illustrated with" + illustrated;
       entries.push_back(entry);
@@ -207,7 +210,7 @@ TEST(Costs, MatchGolden) {
   std::string text;
   for (const Variant& v : variants()) {
     if (!v.cost.head) continue;
-    for (const Choice& choice : choices_of(v)) {
+    for (const Choice& choice : all_choices(v)) {
       const bool causal = v.causality.refusal.empty();
       testing::OperationSizes sizes;
       const std::string reason = refusal(choice, default_encoding(), causal,
@@ -217,16 +220,16 @@ TEST(Costs, MatchGolden) {
           testing::random_operation(sizes, choice, default_encoding(), causal, 5);
       const OperationResult result =
           evaluate(input, cpu_backend(), {.output = true, .attention = true});
-      text += v.id + changed_text(v, choice.values, default_values(v.parameters)) + ":";
+      text += v.id + describe_changes(v, choice.values, default_values(v.parameters)) + ":";
       for (Index head = 0; head < sizes.heads; ++head) {
-        text += " " + number(v.cost.head({.values = choice.values,
-                                          .result = result,
-                                          .head = head,
-                                          .queries = 16,
-                                          .keys = 16,
-                                          .key_size = 4,
-                                          .value_size = 3,
-                                          .pairs = 101}));
+        text += " " + format_number(v.cost.head({.values = choice.values,
+                                                 .result = result,
+                                                 .head = head,
+                                                 .queries = 16,
+                                                 .keys = 16,
+                                                 .key_size = 4,
+                                                 .value_size = 3,
+                                                 .pairs = 101}));
       }
       text += "\n";
     }
@@ -263,20 +266,20 @@ TEST(Refusals, MatchGolden) {
   };
   for (const Variant& v : variants()) {
     text += v.id + "\n";
-    const Choice start{v.id, default_values(v.parameters)};
+    const Choice default_choice{v.id, default_values(v.parameters)};
     refused_defaults.clear();
-    const auto default_refusals = add_refusals(start, "as it begins");
+    const auto default_refusals = add_refusals(default_choice, "as it begins");
     refused_defaults.insert(default_refusals.begin(), default_refusals.end());
     for (const Parameter& p : v.parameters) {
-      if (p.kind != Parameter::Kind::Integer || !start.values.has(p.key)) continue;
+      if (p.kind != Parameter::Kind::Integer || !default_choice.values.has(p.key)) continue;
       for (const Index n : {0, 1, 2, 3, 4, 5, 8, 9, 10}) {
-        Choice choice = start;
+        Choice choice = default_choice;
         choice.values.set(p.key, n);
         add_refusals(choice, p.key + "=" + std::to_string(n));
       }
     }
-    for (const Choice& choice : choices_of(v))
-      add_refusals(choice, changed_text(v, choice.values, start.values));
+    for (const Choice& choice : all_choices(v))
+      add_refusals(choice, describe_changes(v, choice.values, default_choice.values));
   }
   for (
       const char* json :
@@ -320,22 +323,22 @@ TEST(Refusals, MatchGolden) {
 TEST(Reports, MatchGolden) {
   std::string text;
   for (const Variant& v : variants()) {
-    for (const Choice& choice : choices_of(v)) {
+    for (const Choice& choice : all_choices(v)) {
       for (const bool causal : {false, true}) {
         testing::OperationSizes sizes;
         sizes.length = 12;
-        Choice fitted = choice;
-        if (fitted.values.has("height")) fitted.values.set("height", Index{3});
-        if (!refusal(fitted, default_encoding(), causal, testing::dimensions(sizes), 12, 12)
+        Choice small_choice = choice;
+        if (small_choice.values.has("height")) small_choice.values.set("height", Index{3});
+        if (!refusal(small_choice, default_encoding(), causal, testing::dimensions(sizes), 12, 12)
                  .empty()) {
           continue;
         }
         const OperationInput input =
-            testing::random_operation(sizes, fitted, default_encoding(), causal, 5);
+            testing::random_operation(sizes, small_choice, default_encoding(), causal, 5);
         const OperationResult result =
             evaluate(input, cpu_backend(),
                      {.output = true, .attention = true, .scores = true, .log_sum_exp = true});
-        text += v.id + changed_text(v, fitted.values, default_values(v.parameters)) +
+        text += v.id + describe_changes(v, small_choice.values, default_values(v.parameters)) +
                 (causal ? ", causal" : "") + ":";
         for (const auto& [kind, count] : result.columns) {
           text +=
@@ -380,13 +383,13 @@ TEST(Reports, MatchGolden) {
 
 // Heads [first, first + count) of x along its head axis.
 Tensor slice_heads(const Tensor& x, std::size_t axis, Index heads, Index first, Index count) {
-  Index before = 1;
-  for (std::size_t n = 0; n < axis; ++n) before *= x.shape()[n];
-  const Index head_size = x.size() / before / heads;
+  Index leading_size = 1;
+  for (std::size_t n = 0; n < axis; ++n) leading_size *= x.shape()[n];
+  const Index head_size = x.size() / leading_size / heads;
   Shape shape = x.shape();
   shape[axis] = shape[axis] / heads * count;
   Tensor part(shape);
-  for (Index n = 0; n < before; ++n) {
+  for (Index n = 0; n < leading_size; ++n) {
     std::copy_n(x.data() + (n * heads + first) * head_size, count * head_size,
                 part.data() + n * count * head_size);
   }
@@ -398,24 +401,25 @@ Tensor slice_heads(const Tensor& x, std::size_t axis, Index heads, Index first, 
 TEST(HeadGroups, MatchHeadsOfWholeLayer) {
   int count = 0;
   for (const Variant& v : variants()) {
-    for (const Choice& choice : choices_of(v)) {
-      for (const bool drawn : {false, true}) {
+    for (const Choice& choice : all_choices(v)) {
+      for (const bool draws_weights : {false, true}) {
         for (const bool causal : {false, true}) {
           testing::OperationSizes sizes;
           sizes.heads = sizes.kv_heads = 4;
           sizes.inner = 0;
           sizes.length = 12;
-          Choice fitted = choice;
-          if (fitted.values.has("height")) fitted.values.set("height", Index{3});
+          Choice small_choice = choice;
+          if (small_choice.values.has("height")) small_choice.values.set("height", Index{3});
           const Dimensions layer_sizes = testing::dimensions(sizes);
-          if (!refusal(fitted, default_encoding(), causal, layer_sizes, 12, 12).empty()) continue;
-          OperationInput whole =
-              testing::random_operation(sizes, fitted, default_encoding(), causal, 7);
+          if (!refusal(small_choice, default_encoding(), causal, layer_sizes, 12, 12).empty())
+            continue;
+          OperationInput layer =
+              testing::random_operation(sizes, small_choice, default_encoding(), causal, 7);
           for (const WeightInfo& w : v.weights) {
-            if (drawn && w.file.optional && !w.file.state && w.name != "comp.usage")
-              whole.weights.erase(w.name);
+            if (draws_weights && w.file.optional && !w.file.state && w.name != "comp.usage")
+              layer.weights.erase(w.name);
           }
-          OperationInput group = whole;
+          OperationInput group = layer;
           group.heads = group.kv_heads = 2;
           group.first_head = 1;
           group.layer_heads = 4;
@@ -425,17 +429,17 @@ TEST(HeadGroups, MatchHeadsOfWholeLayer) {
           for (const WeightInfo& w : v.weights) {
             const auto found = group.weights.find(w.name);
             if (found == group.weights.end()) continue;
-            const Shape layer_shape = w.shape(layer_sizes, fitted.values),
-                        group_shape = w.shape(group_sizes, fitted.values);
+            const Shape layer_shape = w.shape(layer_sizes, small_choice.values),
+                        group_shape = w.shape(group_sizes, small_choice.values);
             if (layer_shape == group_shape) continue;
             std::size_t axis = 0;
             while (layer_shape[axis] == group_shape[axis]) ++axis;
             found->second = slice_heads(found->second.value(), axis, 4, 1, 2);
           }
-          const Wanted wanted{.output = true, .attention = true};
-          const OperationResult layer_result = evaluate(whole, cpu_backend(), wanted);
+          const ResultRequest wanted{.output = true, .attention = true};
+          const OperationResult layer_result = evaluate(layer, cpu_backend(), wanted);
           const OperationResult group_result = evaluate(group, cpu_backend(), wanted);
-          SCOPED_TRACE(testing::describe(whole) + (drawn ? ", drawn" : ""));
+          SCOPED_TRACE(testing::describe(layer) + (draws_weights ? ", drawn" : ""));
           EXPECT_TRUE(testing::close(group_result.output.value(),
                                      slice_heads(layer_result.output.value(), 0, 4, 1, 2), 1e-5));
           EXPECT_TRUE(testing::close(group_result.attention,

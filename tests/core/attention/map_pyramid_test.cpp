@@ -30,8 +30,8 @@ class SyntheticTiles : public AttentionTiles {
   static float weight(Index row, Index column) {
     return static_cast<float>((row * 7919 + column * 104729) % 41 - 20) / 20;
   }
-  // Number of larger magnitude; the positive one if equal.
-  static float stronger(float a, float b) {
+  // Number of larger magnitude; the positive number if equal.
+  static float select_stronger(float a, float b) {
     if (std::abs(a) != std::abs(b)) return std::abs(a) > std::abs(b) ? a : b;
     return std::max(a, b);
   }
@@ -58,7 +58,7 @@ class SyntheticTiles : public AttentionTiles {
       for (Index c = 0; c < r.width; ++c) {
         float& cell = line[c / r.step];
         const float w = weight(r.row + i, r.column + c);
-        cell = r.pooling == Pooling::Max ? stronger(cell, w) : cell + w;
+        cell = r.pooling == Pooling::Max ? select_stronger(cell, w) : cell + w;
         counts[c / r.step] += 1;
       }
     }
@@ -83,15 +83,15 @@ MapPlace whole_map(const std::shared_ptr<SyntheticTiles>& tiles, Index rows, Ind
           .level = level};
 }
 
-MapCells look(MapPyramid& maps, const MapPlace& at) {
+MapCells look_once(MapPyramid& maps, const MapPlace& place) {
   maps.begin();
-  MapCells cells = maps.look(at);
+  MapCells cells = maps.look(place);
   maps.end();
   return cells;
 }
 
 template <class Condition>
-bool eventually(const Condition& condition) {
+bool wait_until(const Condition& condition) {
   for (int i = 0; i < 60000; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(milliseconds(1));
@@ -99,20 +99,21 @@ bool eventually(const Condition& condition) {
   return false;
 }
 
-MapCells wait_until_exact(MapPyramid& maps, const MapPlace& at) {
-  look(maps, at);
-  EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
-  return look(maps, at);
+MapCells wait_until_exact(MapPyramid& maps, const MapPlace& place) {
+  look_once(maps, place);
+  EXPECT_TRUE(wait_until([&] { return !maps.progress().busy; }));
+  return look_once(maps, place);
 }
 
 // Cells computed pair by pair.
-Tensor expected(const MapPlace& at, const MapCells& shown) {
-  TileRequest r{.row = shown.row, .column = shown.column, .step = at.step(), .pooling = at.pooling};
+Tensor expected_cells(const MapPlace& place, const MapCells& shown) {
+  TileRequest r{
+      .row = shown.row, .column = shown.column, .step = place.step(), .pooling = place.pooling};
   const auto end_of_cells = [&](Index first, Index extent, Index limit) {
-    return std::min((first + extent + at.step() - 1) / at.step() * at.step(), limit);
+    return std::min((first + extent + place.step() - 1) / place.step() * place.step(), limit);
   };
-  r.height = end_of_cells(at.row, at.height, at.rows) - r.row;
-  r.width = end_of_cells(at.column, at.width, at.columns) - r.column;
+  r.height = end_of_cells(place.row, place.height, place.rows) - r.row;
+  r.width = end_of_cells(place.column, place.width, place.columns) - r.column;
   return SyntheticTiles::pool_cells(r);
 }
 
@@ -135,18 +136,19 @@ TEST(MapPyramid, BecomesExactAtEveryPlaceAndLevel) {
                                                        {1499, 1110, 1, 1},
                                                        {255, 250, 12, 300},
                                                        {700, 3, 513, 40}}) {
-        MapPlace at = whole_map(tiles, rows, columns, level);
-        at.pooling = pooling;
-        at.row = row;
-        at.column = column;
-        at.height = height;
-        at.width = width;
-        const MapCells cells = wait_until_exact(maps, at);
+        MapPlace place = whole_map(tiles, rows, columns, level);
+        place.pooling = pooling;
+        place.row = row;
+        place.column = column;
+        place.height = height;
+        place.width = width;
+        const MapCells cells = wait_until_exact(maps, place);
         EXPECT_EQ(cells.exact, 1);
         EXPECT_LE(cells.row, row);
-        EXPECT_EQ(cells.row % at.step(), 0);
-        EXPECT_TRUE(close(cells.cells, expected(at, cells), 1e-5)) << level << " at " << row;
-        const MapCells direct = exact_cells(at);
+        EXPECT_EQ(cells.row % place.step(), 0);
+        EXPECT_TRUE(close(cells.cells, expected_cells(place, cells), 1e-5))
+            << level << " at " << row;
+        const MapCells direct = exact_cells(place);
         EXPECT_EQ(direct.row, cells.row);
         EXPECT_TRUE(close(cells.cells, direct.cells, 1e-5));
       }
@@ -159,21 +161,21 @@ TEST(MapPyramid, ShowsSampleUntilExact) {
   const auto tiles = std::make_shared<SyntheticTiles>(2048, 2048);
   tiles->is_blocked = true;
   MapPyramid maps({});
-  const MapPlace at = whole_map(tiles, 2048, 2048, 2);
-  const MapCells first = look(maps, at);
-  EXPECT_EQ(first.exact, 0);
-  EXPECT_TRUE(std::isnan(first.cells(0, 0)));
-  ASSERT_TRUE(eventually([&] { return !std::isnan(look(maps, at).cells(511, 511)); }));
-  const MapCells preview = look(maps, at);
+  const MapPlace place = whole_map(tiles, 2048, 2048, 2);
+  const MapCells unknown_cells = look_once(maps, place);
+  EXPECT_EQ(unknown_cells.exact, 0);
+  EXPECT_TRUE(std::isnan(unknown_cells.cells(0, 0)));
+  ASSERT_TRUE(wait_until([&] { return !std::isnan(look_once(maps, place).cells(511, 511)); }));
+  const MapCells preview = look_once(maps, place);
   EXPECT_EQ(preview.exact, 0);
-  TileRequest sampled{.height = 2048, .width = 2048, .step = 4, .sampled = true};
-  EXPECT_TRUE(close(preview.cells, SyntheticTiles::pool_cells(sampled), 1e-6));
+  TileRequest sample_request{.height = 2048, .width = 2048, .step = 4, .sampled = true};
+  EXPECT_TRUE(close(preview.cells, SyntheticTiles::pool_cells(sample_request), 1e-6));
   EXPECT_EQ(maps.progress().exact, 0);
   EXPECT_EQ(maps.progress().visible, 4);
   EXPECT_TRUE(maps.progress().busy);
   tiles->is_blocked = false;
-  ASSERT_TRUE(eventually([&] { return look(maps, at).exact == 1; }));
-  EXPECT_TRUE(close(look(maps, at).cells, expected(at, first), 1e-6));
+  ASSERT_TRUE(wait_until([&] { return look_once(maps, place).exact == 1; }));
+  EXPECT_TRUE(close(look_once(maps, place).cells, expected_cells(place, unknown_cells), 1e-6));
 }
 
 TEST(MapPyramid, CachesTiles) {
@@ -182,10 +184,10 @@ TEST(MapPyramid, CachesTiles) {
   wait_until_exact(maps, whole_map(tiles, 3000, 3000, 0));
   const int requests = tiles->exact;
   EXPECT_EQ(requests, 144);  // 12 x 12 tiles; coarser levels are pooled from them
-  MapPlace coarse = whole_map(tiles, 3000, 3000, 1);
-  const MapCells cells = look(maps, coarse);
+  MapPlace coarse_place = whole_map(tiles, 3000, 3000, 1);
+  const MapCells cells = look_once(maps, coarse_place);
   EXPECT_EQ(cells.exact, 1);
-  EXPECT_TRUE(close(cells.cells, expected(coarse, cells), 1e-6));
+  EXPECT_TRUE(close(cells.cells, expected_cells(coarse_place, cells), 1e-6));
   EXPECT_EQ(tiles->exact, requests);
 }
 
@@ -194,62 +196,62 @@ TEST(MapPyramid, ShowsCoarserLevelImmediately) {
   MapPyramid maps({});
   wait_until_exact(maps, whole_map(tiles, 4096, 4096, 2));
   tiles->is_blocked = true;
-  MapPlace fine = whole_map(tiles, 4096, 4096, 0);
-  fine.row = fine.column = 1000;
-  fine.height = fine.width = 100;
-  const MapCells cells = look(maps, fine);
+  MapPlace fine_place = whole_map(tiles, 4096, 4096, 0);
+  fine_place.row = fine_place.column = 1000;
+  fine_place.height = fine_place.width = 100;
+  const MapCells cells = look_once(maps, fine_place);
   EXPECT_EQ(cells.exact, 0);
-  TileRequest four{.row = 1000, .column = 1000, .height = 4, .width = 4, .step = 4};
-  EXPECT_EQ(cells.cells(0, 0), SyntheticTiles::pool_cells(four)[0]);
+  TileRequest cell_request{.row = 1000, .column = 1000, .height = 4, .width = 4, .step = 4};
+  EXPECT_EQ(cells.cells(0, 0), SyntheticTiles::pool_cells(cell_request)[0]);
   EXPECT_EQ(cells.cells(3, 3), cells.cells(0, 0));
   tiles->is_blocked = false;
 }
 
 TEST(MapPyramid, DropsWorkForInvisiblePlaces) {
-  const auto blocked = std::make_shared<SyntheticTiles>(1000, 1000);
-  blocked->is_blocked = true;
-  const auto other = std::make_shared<SyntheticTiles>(100, 100);
+  const auto blocked_tiles = std::make_shared<SyntheticTiles>(1000, 1000);
+  blocked_tiles->is_blocked = true;
+  const auto free_tiles = std::make_shared<SyntheticTiles>(100, 100);
   MapPyramid maps({});
   double shortest =
       1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
   for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
-    look(maps, whole_map(blocked, 1000, 1000, 0));
-    ASSERT_TRUE(eventually([&] { return blocked->exact > round; }));
-    MapPlace elsewhere = whole_map(other, 100, 100, 0);
-    elsewhere.row = round;
-    elsewhere.height = 1;
-    elsewhere.pooling = round % 2 == 0 ? Pooling::Max : Pooling::Mean;
+    look_once(maps, whole_map(blocked_tiles, 1000, 1000, 0));
+    ASSERT_TRUE(wait_until([&] { return blocked_tiles->exact > round; }));
+    MapPlace free_place = whole_map(free_tiles, 100, 100, 0);
+    free_place.row = round;
+    free_place.height = 1;
+    free_place.pooling = round % 2 == 0 ? Pooling::Max : Pooling::Mean;
     const auto begin = std::chrono::steady_clock::now();
-    look(maps, elsewhere);
-    ASSERT_TRUE(eventually([&] { return look(maps, elsewhere).exact == 1; }));
+    look_once(maps, free_place);
+    ASSERT_TRUE(wait_until([&] { return look_once(maps, free_place).exact == 1; }));
     shortest =
         std::min(shortest,
                  std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
                      .count());
   }
   EXPECT_LE(shortest, 50);
-  look(maps, whole_map(blocked, 1000, 1000, 0));
+  look_once(maps, whole_map(blocked_tiles, 1000, 1000, 0));
   maps.cancel();
-  EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
-  EXPECT_LT(look(maps, whole_map(blocked, 1000, 1000, 0)).exact, 1);
+  EXPECT_TRUE(wait_until([&] { return !maps.progress().busy; }));
+  EXPECT_LT(look_once(maps, whole_map(blocked_tiles, 1000, 1000, 0)).exact, 1);
 }
 
 TEST(MapPyramid, ReportsErrors) {
   const auto tiles = std::make_shared<SyntheticTiles>(500, 500);
   tiles->fails = true;
   MapPyramid maps({});
-  look(maps, whole_map(tiles, 500, 500, 0));
-  ASSERT_TRUE(eventually([&] { return maps.progress().error != nullptr; }));
+  look_once(maps, whole_map(tiles, 500, 500, 0));
+  ASSERT_TRUE(wait_until([&] { return maps.progress().error != nullptr; }));
   EXPECT_THROW(std::rethrow_exception(maps.progress().error), WorkError);
-  EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
+  EXPECT_TRUE(wait_until([&] { return !maps.progress().busy; }));
 }
 
 TEST(MapPyramid, CanBeDestroyedWhileBusy) {
   const auto tiles = std::make_shared<SyntheticTiles>(500, 500);
   tiles->is_blocked = true;
   MapPyramid maps({});
-  look(maps, whole_map(tiles, 500, 500, 0));
-  ASSERT_TRUE(eventually([&] { return tiles->exact > 0; }));
+  look_once(maps, whole_map(tiles, 500, 500, 0));
+  ASSERT_TRUE(wait_until([&] { return tiles->exact > 0; }));
 }  // the destructor must not hang
 
 }  // namespace ATTNSCOPE_FILE

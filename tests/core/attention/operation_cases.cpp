@@ -26,40 +26,40 @@ void add_weights(const Info& info, const Values& values, const Dimensions& sizes
 }  // namespace
 
 Dimensions dimensions(const OperationSizes& sizes) {
-  Dimensions d;
-  d.batch = sizes.batch;
-  d.model = sizes.model;
-  d.heads = sizes.heads;
-  d.kv_heads = sizes.kv_heads;
-  d.key = sizes.key;
-  d.value = sizes.value;
-  d.context = d.queries = d.keys = sizes.length;
-  d.inner = sizes.inner;
-  d.memory = sizes.memory;
-  d.old_memory = sizes.old_memory;
-  return d;
+  Dimensions result;
+  result.batch = sizes.batch;
+  result.model = sizes.model;
+  result.heads = sizes.heads;
+  result.kv_heads = sizes.kv_heads;
+  result.key = sizes.key;
+  result.value = sizes.value;
+  result.context = result.queries = result.keys = sizes.length;
+  result.inner = sizes.inner;
+  result.memory = sizes.memory;
+  result.old_memory = sizes.old_memory;
+  return result;
 }
 
 OperationInput random_operation(const OperationSizes& sizes, const Choice& variant_choice,
                                 const Choice& encoding_choice, bool causal, std::uint64_t seed) {
-  const Index n = sizes.batch, length = sizes.length;
-  OperationInput in;
-  in.batch = n;
-  in.heads = sizes.heads;
-  in.kv_heads = sizes.kv_heads;
-  in.x = random_tensor({n, length, sizes.model}, derived_seed(seed, 1));
-  in.q = random_tensor({n * sizes.heads, length, sizes.key}, derived_seed(seed, 2));
-  in.k = random_tensor({n * sizes.kv_heads, length, sizes.key}, derived_seed(seed, 3));
-  in.v = random_tensor({n * sizes.kv_heads, length, sizes.value}, derived_seed(seed, 4));
-  in.variant = variant_choice;
-  in.encoding = encoding_choice;
-  in.causal = causal;
-  const Dimensions d = dimensions(sizes);
-  add_weights(variant(variant_choice.id), variant_choice.values, d, derived_seed(seed, 5),
-              in.weights);
-  add_weights(encoding(encoding_choice.id), encoding_choice.values, d, derived_seed(seed, 6),
-              in.weights);
-  return in;
+  const Index batch = sizes.batch, length = sizes.length;
+  OperationInput input;
+  input.batch = batch;
+  input.heads = sizes.heads;
+  input.kv_heads = sizes.kv_heads;
+  input.x = random_tensor({batch, length, sizes.model}, derived_seed(seed, 1));
+  input.q = random_tensor({batch * sizes.heads, length, sizes.key}, derived_seed(seed, 2));
+  input.k = random_tensor({batch * sizes.kv_heads, length, sizes.key}, derived_seed(seed, 3));
+  input.v = random_tensor({batch * sizes.kv_heads, length, sizes.value}, derived_seed(seed, 4));
+  input.variant = variant_choice;
+  input.encoding = encoding_choice;
+  input.causal = causal;
+  const Dimensions operation_dimensions = dimensions(sizes);
+  add_weights(variant(variant_choice.id), variant_choice.values, operation_dimensions,
+              derived_seed(seed, 5), input.weights);
+  add_weights(encoding(encoding_choice.id), encoding_choice.values, operation_dimensions,
+              derived_seed(seed, 6), input.weights);
+  return input;
 }
 
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
@@ -73,9 +73,9 @@ std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
     }
     if (p.kind == Parameter::Kind::Flag) alternatives = {true, false};
     for (const Value& alternative : alternatives) {
-      Values changed = cases.front();
-      changed.set(p.key, alternative);
-      if (!(changed == cases.front())) cases.push_back(changed);
+      Values changed_values = cases.front();
+      changed_values.set(p.key, alternative);
+      if (!(changed_values == cases.front())) cases.push_back(changed_values);
     }
   }
   return cases;

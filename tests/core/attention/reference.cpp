@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Index head_of(const Var& var, Index pair, Index heads) {
+Index head_index(const Var& var, Index pair, Index heads) {
   return var.dim(0) == 1 ? 0 : var.dim(0) == heads ? pair % heads : pair;
 }
 
@@ -23,11 +23,11 @@ double dot(const Tensor& a, Index a_head, Index i, const Tensor& b, Index b_head
   return sum;
 }
 
-double entry(const OffsetTable& table, Index pair, Index heads, Index offset) {
-  return table.table.value()(head_of(table.table, pair, heads), (*table.index)(offset));
+double table_entry(const OffsetTable& table, Index pair, Index heads, Index offset) {
+  return table.table.value()(head_index(table.table, pair, heads), (*table.index)(offset));
 }
 
-double additive(const Part& part, Index pair, Index i, Index kv, Index c) {
+double additive_score(const Part& part, Index pair, Index i, Index kv, Index c) {
   const Index head = pair % part.heads;
   double score = 0;
   for (Index a = 0; a < part.additive_v.dim(1); ++a) {
@@ -47,31 +47,32 @@ double score(const Part& part, Index pair, Index i, Index kv, Index c, Index off
   const Index heads = part.heads;
   double s = 0;
   if (part.source == Source::Additive) {
-    s = additive(part, pair, i, kv, c);
+    s = additive_score(part, pair, i, kv, c);
   } else if (part.source == Source::Logits) {
-    s = part.logits.value()(head_of(part.logits, pair, heads), i,
+    s = part.logits.value()(head_index(part.logits, pair, heads), i,
                             part.logits_index ? (*part.logits_index)(offset) : c);
   } else {
     s = dot(part.q.value(), pair, i, part.k.value(), kv, c);
     if (part.relu) s = std::max(s, 0.0);
     for (const ExtraProduct& e : part.products) {
-      s +=
-          dot(e.q.value(), head_of(e.q, pair, heads), i, e.k.value(), head_of(e.k, pair, heads), c);
+      s += dot(e.q.value(), head_index(e.q, pair, heads), i, e.k.value(),
+               head_index(e.k, pair, heads), c);
     }
     if (part.query_rows) {
       const RelativeRows& rows = *part.query_rows;
-      s += dot(part.q.value(), pair, i, rows.rows.value(), head_of(rows.rows, pair, heads),
+      s += dot(part.q.value(), pair, i, rows.rows.value(), head_index(rows.rows, pair, heads),
                (*rows.index)(offset));
     }
     for (const RelativeRows& rows : part.key_rows) {
-      s += dot(part.k.value(), kv, c, rows.rows.value(), head_of(rows.rows, pair, heads),
+      s += dot(part.k.value(), kv, c, rows.rows.value(), head_index(rows.rows, pair, heads),
                (*rows.index)(offset));
     }
-    for (const OffsetTable& table : part.scaled_biases) s += entry(table, pair, heads, offset);
+    for (const OffsetTable& table : part.scaled_biases)
+      s += table_entry(table, pair, heads, offset);
     s *= part.scale;
-    if (part.factor) s *= entry(*part.factor, pair, heads, offset);
+    if (part.factor) s *= table_entry(*part.factor, pair, heads, offset);
   }
-  if (part.bias) s += entry(*part.bias, pair, heads, offset);
+  if (part.bias) s += table_entry(*part.bias, pair, heads, offset);
   const double cap = part.score_cap;
   return cap > 0 ? cap * std::tanh(s / cap) : s;
 }
@@ -103,26 +104,26 @@ Reference reference(const Part& part) {
       std::vector<double> span(static_cast<std::size_t>(keys), 0.0);
       std::vector<Index> offsets(static_cast<std::size_t>(keys));
       for (Index c = 0; c < keys; ++c) {
-        const auto at = static_cast<std::size_t>(c);
+        const auto index = static_cast<std::size_t>(c);
         const Index j = part.pos_k.empty() ? c
                         : static_cast<Index>(part.pos_k.size()) == keys
-                            ? part.pos_k[at]
+                            ? part.pos_k[index]
                             : part.pos_k[static_cast<std::size_t>(head * keys + c)];
-        offsets[at] = (part.pos_q.empty() ? i : part.pos_q[static_cast<std::size_t>(i)]) - j;
+        offsets[index] = (part.pos_q.empty() ? i : part.pos_q[static_cast<std::size_t>(i)]) - j;
         if (!part.pattern->allowed(head, i, c)) continue;
-        span[at] = part.normaliser == Normaliser::SpanSoftmax
-                       ? span_weight(part, pair, i, offsets[at])
-                       : 1;
-        if (span[at] == 0) continue;
-        scores[c] = score(part, pair, i, kv, c, offsets[at]);
+        span[index] = part.normaliser == Normaliser::SpanSoftmax
+                          ? span_weight(part, pair, i, offsets[index])
+                          : 1;
+        if (span[index] == 0) continue;
+        scores[c] = score(part, pair, i, kv, c, offsets[index]);
         maximum = std::max(maximum, scores[c]);
       }
-      const bool softmax =
+      const bool is_softmax =
           part.normaliser == Normaliser::Softmax || part.normaliser == Normaliser::SpanSoftmax;
       double sum = 0;
       for (Index c = 0; c < keys; ++c) {
         const double m = span[static_cast<std::size_t>(c)];
-        weights[c] = m == 0 ? 0 : softmax ? m * std::exp(scores[c] - maximum) : scores[c];
+        weights[c] = m == 0 ? 0 : is_softmax ? m * std::exp(scores[c] - maximum) : scores[c];
         sum += weights[c];
       }
       if (part.sinks.defined()) {
@@ -130,7 +131,9 @@ Reference reference(const Part& part) {
         if (sum == 0) maximum = sink;
         sum += std::exp(sink - maximum);
       }
-      result.log_sum_exp.push_back(!softmax ? sum : sum == 0 ? -infinity : maximum + std::log(sum));
+      result.log_sum_exp.push_back(!is_softmax ? sum
+                                   : sum == 0  ? -infinity
+                                               : maximum + std::log(sum));
       double* output = result.output.data() + row * size;
       for (Index c = 0; c < keys; ++c) {
         if (part.normaliser != Normaliser::None && sum != 0) weights[c] /= sum;
@@ -140,7 +143,7 @@ Reference reference(const Part& part) {
             const Var& rows = part.value_rows->rows;
             output[t] +=
                 weights[c] *
-                rows.value()(head_of(rows, pair, part.heads),
+                rows.value()(head_index(rows, pair, part.heads),
                              (*part.value_rows->index)(offsets[static_cast<std::size_t>(c)]), t);
           }
         }
@@ -153,31 +156,31 @@ Reference reference(const Part& part) {
 namespace {
 
 // Creates parts with B = 2, h = 4, d_k = 5, d_v = 3 and random numbers in every Var.
-class PartMaker {
+class PartBuilder {
  public:
-  PartMaker(Index queries, bool parameters) : queries_(queries), parameters_(parameters) {}
+  PartBuilder(Index queries, bool parameters) : queries_(queries), parameters_(parameters) {}
 
-  Var var(Shape shape, double scale = 1) {
+  Var random_var(Shape shape, double scale = 1) {
     const Tensor numbers = random_tensor(std::move(shape), ++seed_, scale);
     return parameters_ ? Var::parameter(numbers) : Var(numbers);
   }
-  // Maps offsets -4..5 to `buckets` columns, out of order. Reaches every column, since the step 11
-  // is coprime to all values of `buckets` in this file.
+  // Maps offsets -4..5 to `buckets` columns, out of order. Uses every column, since the step 11 is
+  // coprime to all values of `buckets` in this file.
   static OffsetIndexPtr index(Index buckets) {
     OffsetIndex index;
-    index.least = -4;
+    index.min = -4;
     for (Index o = 0; o < 10; ++o) {
       index.column.push_back(static_cast<std::int32_t>((o * 11 + 2) % buckets));
     }
     return std::make_shared<const OffsetIndex>(index);
   }
-  Part plain(Index kv_heads = heads) {
+  Part plain_part(Index kv_heads = heads) {
     Part part;
     part.batch = batch;
     part.heads = heads;
-    part.q = var({pairs, queries_, key_size});
-    part.k = var({batch * kv_heads, queries_, key_size});
-    part.v = var({batch * kv_heads, queries_, value_size});
+    part.q = random_var({pairs, queries_, key_size});
+    part.k = random_var({batch * kv_heads, queries_, key_size});
+    part.v = random_var({batch * kv_heads, queries_, value_size});
     part.scale = 0.7F;
     part.pattern = std::make_shared<const Pattern>(Pattern::all(queries_, queries_));
     return part;
@@ -199,77 +202,78 @@ class PartMaker {
   std::vector<NamedPart> parts_;
 };
 
-void PartMaker::add_ingredients() {
-  add("plain", plain());
-  add("grouped heads", plain(2));
-  Part part = plain();
+void PartBuilder::add_ingredients() {
+  add("plain", plain_part());
+  add("grouped heads", plain_part(2));
+  Part part = plain_part();
   part.relu = true;
   add("relu", part);
-  part = plain();
-  part.products.push_back({var({pairs, queries_, 2}), var({pairs, queries_, 2})});
-  part.products.push_back({var({heads, queries_, 3}), var({heads, queries_, 3})});
+  part = plain_part();
+  part.products.push_back({random_var({pairs, queries_, 2}), random_var({pairs, queries_, 2})});
+  part.products.push_back({random_var({heads, queries_, 3}), random_var({heads, queries_, 3})});
   add("products", part);
-  part = plain(2);
-  part.query_rows = RelativeRows{var({1, 7, key_size}), index(7)};
+  part = plain_part(2);
+  part.query_rows = RelativeRows{random_var({1, 7, key_size}), index(7)};
   add("query rows", part);
-  part.query_rows = RelativeRows{var({heads, 7, key_size}), index(7)};
+  part.query_rows = RelativeRows{random_var({heads, 7, key_size}), index(7)};
   add("query rows by head", part);
-  part = plain(2);
-  part.key_rows = {{var({heads, 7, key_size}), index(7)}, {var({1, 1, key_size}), index(1)}};
+  part = plain_part(2);
+  part.key_rows = {{random_var({heads, 7, key_size}), index(7)},
+                   {random_var({1, 1, key_size}), index(1)}};
   add("key rows", part);
-  part = plain();
-  part.scaled_biases = {{var({heads, 4}), index(4)}, {var({1, 6}), index(6)}};
+  part = plain_part();
+  part.scaled_biases = {{random_var({heads, 4}), index(4)}, {random_var({1, 6}), index(6)}};
   add("scaled biases", part);
-  part = plain();
-  part.bias = OffsetTable{var({heads, 6}), index(6)};
+  part = plain_part();
+  part.bias = OffsetTable{random_var({heads, 6}), index(6)};
   add("bias", part);
-  part.bias = OffsetTable{var({1, 6}), index(6)};
+  part.bias = OffsetTable{random_var({1, 6}), index(6)};
   add("shared bias", part);
-  part = plain();
-  part.factor = OffsetTable{var({heads, 6}), index(6)};
+  part = plain_part();
+  part.factor = OffsetTable{random_var({heads, 6}), index(6)};
   add("factor", part);
-  part = plain(2);
-  part.value_rows = RelativeRows{var({1, 8, value_size}), index(8)};
+  part = plain_part(2);
+  part.value_rows = RelativeRows{random_var({1, 8, value_size}), index(8)};
   add("value rows", part);
-  part = plain(2);
+  part = plain_part(2);
   part.relu = true;
-  part.products = {{var({heads, queries_, 3}), var({heads, queries_, 3})}};
-  part.query_rows = RelativeRows{var({heads, 7, key_size}), index(7)};
-  part.key_rows = {{var({heads, 6, key_size}), index(6)}};
-  part.scaled_biases = {{var({heads, 4}), index(4)}};
-  part.bias = OffsetTable{var({heads, 3}), index(3)};
-  part.factor = OffsetTable{var({heads, 5}), index(5)};
-  part.value_rows = RelativeRows{var({heads, 8, value_size}), index(8)};
+  part.products = {{random_var({heads, queries_, 3}), random_var({heads, queries_, 3})}};
+  part.query_rows = RelativeRows{random_var({heads, 7, key_size}), index(7)};
+  part.key_rows = {{random_var({heads, 6, key_size}), index(6)}};
+  part.scaled_biases = {{random_var({heads, 4}), index(4)}};
+  part.bias = OffsetTable{random_var({heads, 3}), index(3)};
+  part.factor = OffsetTable{random_var({heads, 5}), index(5)};
+  part.value_rows = RelativeRows{random_var({heads, 8, value_size}), index(8)};
   add("all together", part);
 }
 
-void PartMaker::add_sources() {
-  Part part = plain(2);
+void PartBuilder::add_sources() {
+  Part part = plain_part(2);
   part.source = Source::Additive;
-  part.additive_q = var({heads, key_size, 6});
-  part.additive_k = var({heads, key_size, 6});
-  part.additive_v = var({heads, 6});
+  part.additive_q = random_var({heads, key_size, 6});
+  part.additive_k = random_var({heads, key_size, 6});
+  part.additive_v = random_var({heads, 6});
   add("additive", part);
-  part = plain();
+  part = plain_part();
   part.source = Source::Logits;
   part.q = part.k = Var();
-  part.logits = var({pairs, queries_, queries_});
+  part.logits = random_var({pairs, queries_, queries_});
   add("logits", part);
-  part.logits = var({heads, queries_, queries_});
-  part.bias = OffsetTable{var({heads, 3}), index(3)};
+  part.logits = random_var({heads, queries_, queries_});
+  part.bias = OffsetTable{random_var({heads, 3}), index(3)};
   add("shared logits and bias", part);
-  part.logits = var({pairs, queries_, 6});
+  part.logits = random_var({pairs, queries_, 6});
   part.logits_index = index(6);
   add("logits by offset", part);
 }
 
-void PartMaker::add_normalisers() {
-  Part part = plain();
+void PartBuilder::add_normalisers() {
+  Part part = plain_part();
   part.normaliser = Normaliser::None;
   add("no normaliser", part);
-  part = plain(2);
-  part.q = var({pairs, queries_, key_size}, 0.1);
-  part.k = var({batch * 2, queries_, key_size}, 0.1);
+  part = plain_part(2);
+  part.q = random_var({pairs, queries_, key_size}, 0.1);
+  part.k = random_var({batch * 2, queries_, key_size}, 0.1);
   for (Var* features : {&part.q, &part.k}) {
     Tensor positive = features->value();
     for (float& x : positive) x = 0.1F + std::abs(x);
@@ -286,29 +290,29 @@ void PartMaker::add_normalisers() {
   }
   part.pattern = std::make_shared<const Pattern>(band.finish());
   add("feature ratio in a band", part);
-  part = plain();
+  part = plain_part();
   part.normaliser = Normaliser::SpanSoftmax;
   part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
   part.span_ramp = 3.3;
   part.max_span = 100;
-  part.span = var({heads}, 4);
+  part.span = random_var({heads}, 4);
   add("span", part);
-  part.span = var({pairs, queries_}, 4);
+  part.span = random_var({pairs, queries_}, 4);
   add("span by query", part);
-  part = plain(2);
+  part = plain_part(2);
   part.score_cap = 1.5F;
   add("capped scores", part);
-  part.bias = OffsetTable{var({heads, 6}), index(6)};
+  part.bias = OffsetTable{random_var({heads, 6}), index(6)};
   part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
-  part.sinks = var({heads});
+  part.sinks = random_var({heads});
   add("capped scores with a bias and sinks", part);
-  part = plain(2);
-  part.sinks = var({heads}, 2);
+  part = plain_part(2);
+  part.sinks = random_var({heads}, 2);
   add("sinks", part);
 }
 
-void PartMaker::add_patterns() {
-  Part part = plain(2);
+void PartBuilder::add_patterns() {
+  Part part = plain_part(2);
   part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
   add("causal", part);
   const auto add_pattern = [&](const std::string& name, Index pattern_heads, auto fill_row) {
@@ -322,7 +326,7 @@ void PartMaker::add_patterns() {
     part.pattern = std::make_shared<const Pattern>(builder.finish());
     add(name, part);
   };
-  part.bias = OffsetTable{var({heads, 6}), index(6)};
+  part.bias = OffsetTable{random_var({heads, 6}), index(6)};
   add_pattern("band", 1, [](PatternBuilder& b, Index, Index i) { b.add(0, i - 9, i + 10); });
   add_pattern("dilated band and global", 1, [](PatternBuilder& b, Index, Index i) {
     b.add(0, i - 8, i + 9, 4);
@@ -342,23 +346,23 @@ void PartMaker::add_patterns() {
   });
 }
 
-void PartMaker::add_positions() {
+void PartBuilder::add_positions() {
   const Index memory = 5, keys = queries_ + memory;
-  Part part = plain();
-  part.k = var({pairs, keys, key_size});
-  part.v = var({pairs, keys, value_size});
+  Part part = plain_part();
+  part.k = random_var({pairs, keys, key_size});
+  part.v = random_var({pairs, keys, value_size});
   part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, keys, memory));
   for (Index c = 0; c < keys; ++c) part.pos_k.push_back(static_cast<std::int32_t>(c - memory));
-  part.bias = OffsetTable{var({heads, 6}), index(6)};
-  part.query_rows = RelativeRows{var({heads, 7, key_size}), index(7)};
+  part.bias = OffsetTable{random_var({heads, 6}), index(6)};
+  part.query_rows = RelativeRows{random_var({heads, 7, key_size}), index(7)};
   add("memory", part);
   for (std::int32_t& p : part.pos_k) p = p < 0 ? p * 3 : p;
-  part.key_rows = {{var({heads, 7, key_size}), index(7)}};
-  part.value_rows = RelativeRows{var({heads, 8, value_size}), index(8)};
+  part.key_rows = {{random_var({heads, 7, key_size}), index(7)}};
+  part.value_rows = RelativeRows{random_var({heads, 8, value_size}), index(8)};
   add("compressed memory", part);
-  const std::vector<std::int32_t> one_head = part.pos_k;
+  const std::vector<std::int32_t> head_positions = part.pos_k;
   for (Index a = 1; a < heads; ++a) {
-    for (const std::int32_t p : one_head) {
+    for (const std::int32_t p : head_positions) {
       part.pos_k.push_back(p < 0 ? p - static_cast<std::int32_t>(a) : p);
     }
   }
@@ -369,7 +373,7 @@ void PartMaker::add_positions() {
 }  // namespace
 
 std::vector<NamedPart> named_parts(Index queries, bool parameters) {
-  PartMaker maker(queries, parameters);
+  PartBuilder maker(queries, parameters);
   maker.add_ingredients();
   maker.add_sources();
   maker.add_normalisers();

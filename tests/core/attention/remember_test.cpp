@@ -28,12 +28,12 @@ using Row = std::vector<double>;
 struct MemoryRow {
   Row numbers;
   double usage = 0;
-  Index seen = 0, position = 0;
+  Index segment_count = 0, position = 0;
 };
 struct CompressedRow {
   Row numbers;
   Index position = 0;
-  RowSource from;
+  RowSource source;
 };
 // Reference memory of one text.
 struct ReferenceMemory {
@@ -41,39 +41,39 @@ struct ReferenceMemory {
   std::vector<CompressedRow> compressed;
 };
 
-Row row_of(const Tensor& x, Index b, Index i) {
+Row get_row(const Tensor& x, Index b, Index i) {
   Row row;
   for (Index c = 0; c < x.dim(2); ++c) row.push_back(static_cast<double>(x(b, i, c)));
   return row;
 }
 
-// Adds row @ matrices[t] to `to`; matrices: [rate, d, d].
-void add_product(const Row& row, const Tensor& matrices, Index t, Row& to) {
+// Adds row @ matrices[t] to `sum`; matrices: [rate, d, d].
+void add_product(const Row& row, const Tensor& matrices, Index t, Row& sum) {
   for (Index c = 0; c < kWidth; ++c) {
     for (Index n = 0; n < kWidth; ++n) {
-      to[static_cast<std::size_t>(c)] +=
+      sum[static_cast<std::size_t>(c)] +=
           row[static_cast<std::size_t>(n)] * static_cast<double>(matrices(t, n, c));
     }
   }
 }
 
 // Compresses the oldest rows in whole windows of `rate` rows.
-std::vector<CompressedRow> compress(const std::vector<MemoryRow>& old, Index rate,
+std::vector<CompressedRow> compress(const std::vector<MemoryRow>& rows, Index rate,
                                     const std::string& function, const NamedVars& weights) {
-  const auto count = static_cast<Index>(old.size());
+  const auto count = static_cast<Index>(rows.size());
   std::vector<CompressedRow> result;
   if (function == "most_used") {
     std::vector<Index> order;
     for (Index n = 0; n < count; ++n) order.push_back(n);
     const auto usage = [&](Index n) {
-      const MemoryRow& row = old[static_cast<std::size_t>(n)];
-      return row.seen == 0 ? 0 : row.usage / static_cast<double>(row.seen);
+      const MemoryRow& row = rows[static_cast<std::size_t>(n)];
+      return row.segment_count == 0 ? 0 : row.usage / static_cast<double>(row.segment_count);
     };
     std::ranges::stable_sort(order, [&](Index a, Index b) { return usage(a) > usage(b); });
     order.resize(static_cast<std::size_t>(count / rate));
     std::ranges::sort(order);
     for (const Index n : order) {
-      const MemoryRow& row = old[static_cast<std::size_t>(n)];
+      const MemoryRow& row = rows[static_cast<std::size_t>(n)];
       result.push_back({row.numbers, row.position, {row.position}});
     }
     return result;
@@ -83,15 +83,16 @@ std::vector<CompressedRow> compress(const std::vector<MemoryRow>& old, Index rat
     CompressedRow compressed;
     const bool has_kernel = function == "convolution" || function == "dilated";
     compressed.numbers.assign(kWidth, function == "max" ? -1e300 : 0);
-    compressed.from = {old[static_cast<std::size_t>(first)].position, 0, step};
-    compressed.position = old[static_cast<std::size_t>(first + rate - 1)].position;
+    compressed.source = {rows[static_cast<std::size_t>(first)].position, 0, step};
+    compressed.position = rows[static_cast<std::size_t>(first + rate - 1)].position;
     for (Index t = 0; t < rate && first + step * t < count; ++t) {
-      const Row& row = old[static_cast<std::size_t>(first + step * t)].numbers;
-      ++compressed.from.count;
+      const Row& row = rows[static_cast<std::size_t>(first + step * t)].numbers;
+      ++compressed.source.count;
       if (has_kernel) add_product(row, weights.at("comp.kernel").value(), t, compressed.numbers);
       for (std::size_t c = 0; c < row.size() && !has_kernel; ++c) {
-        double& to = compressed.numbers[c];
-        to = function == "max" ? std::max(to, row[c]) : to + row[c] / static_cast<double>(rate);
+        double& number = compressed.numbers[c];
+        number = function == "max" ? std::max(number, row[c])
+                                   : number + row[c] / static_cast<double>(rate);
       }
     }
     for (Index c = 0; c < kWidth && has_kernel; ++c) {
@@ -175,7 +176,7 @@ TEST_P(Compressing, MatchesRowByRowReference) {
     Index first = 0;
     std::uint64_t seed = 10;
     for (const Index size : {3, 3, 2, 3, 1, 3, 3}) {
-      const Index before = remembered.compressed_count(), rows = remembered.row_count();
+      const Index compressed_count = remembered.compressed_count(), rows = remembered.row_count();
       std::map<std::string, std::vector<double>> losses;
       CompletedSegment segment{.values = choice.values, .weights = weights};
       segment.batch = kBatch;
@@ -185,7 +186,8 @@ TEST_P(Compressing, MatchesRowByRowReference) {
       segment.segment_length = kSegment;
       segment.x = random_tensor({kBatch, size, kWidth}, ++seed);
       segment.input.q = random_tensor({kBatch * kHeads, size, kKey}, ++seed);
-      segment.attention = random_tensor({kBatch * kHeads, size, before + rows + size}, ++seed);
+      segment.attention =
+          random_tensor({kBatch * kHeads, size, compressed_count + rows + size}, ++seed);
       for (float& a : segment.attention) a = std::abs(a);
       segment.project = [&](const Var& x) {
         return std::pair(split_heads(matmul(x, to_k), kKvHeads),
@@ -202,15 +204,16 @@ TEST_P(Compressing, MatchesRowByRowReference) {
         ReferenceMemory& memory = memories[static_cast<std::size_t>(b)];
         for (Index m = 0; m < rows; ++m) {
           MemoryRow& row = memory.rows[static_cast<std::size_t>(m)];
-          ++row.seen;
+          ++row.segment_count;
           for (Index head = 0; head < kHeads; ++head) {
             for (Index i = 0; i < size; ++i) {
-              row.usage += static_cast<double>(segment.attention(b * kHeads + head, i, before + m));
+              row.usage += static_cast<double>(
+                  segment.attention(b * kHeads + head, i, compressed_count + m));
             }
           }
         }
         for (Index i = 0; i < size; ++i)
-          memory.rows.push_back({row_of(segment.x, b, i), 0, 0, first + i});
+          memory.rows.push_back({get_row(segment.x, b, i), 0, 0, first + i});
         const auto row_count = static_cast<Index>(memory.rows.size());
         old_count = std::max<Index>(row_count - sizes.memory, 0) / sizes.rate * sizes.rate;
         const std::vector<MemoryRow> oldest(memory.rows.begin(), memory.rows.begin() + old_count);
@@ -255,14 +258,14 @@ TEST_P(Compressing, MatchesRowByRowReference) {
           EXPECT_NEAR(remembered.usage[static_cast<std::size_t>(b) * memory.rows.size() + m],
                       memory.rows[m].usage, 1e-5)
               << "text " << b << " row " << m << " after " << first;
-          EXPECT_EQ(remembered.segment_counts[m], memory.rows[m].seen);
+          EXPECT_EQ(remembered.segment_counts[m], memory.rows[m].segment_count);
         }
         for (std::size_t n = 0; n < memory.compressed.size(); ++n) {
-          const std::size_t at = static_cast<std::size_t>(b) * memory.compressed.size() + n;
-          EXPECT_EQ(remembered.compressed_positions[at], memory.compressed[n].position) << first;
-          EXPECT_EQ(remembered.compressed_sources[at], memory.compressed[n].from)
-              << first << ": " << remembered.compressed_sources[at].first << " "
-              << remembered.compressed_sources[at].count;
+          const std::size_t index = static_cast<std::size_t>(b) * memory.compressed.size() + n;
+          EXPECT_EQ(remembered.compressed_positions[index], memory.compressed[n].position) << first;
+          EXPECT_EQ(remembered.compressed_sources[index], memory.compressed[n].source)
+              << first << ": " << remembered.compressed_sources[index].first << " "
+              << remembered.compressed_sources[index].count;
           for (Index c = 0; c < kWidth; ++c) {
             EXPECT_NEAR(remembered.compressed(b, static_cast<Index>(n), c),
                         memory.compressed[n].numbers[static_cast<std::size_t>(c)], 1e-4)
@@ -288,10 +291,10 @@ INSTANTIATE_TEST_SUITE_P(Functions, Compressing,
 TEST(Remembering, SkipsDisabledLosses) {
   const Choice choice =
       variant_from_json(Json::parse(R"({"type": "compressive", "rate": 1})"), "variant");
-  const NamedVars none;
+  const NamedVars no_weights;
   Remembered remembered;
   for (int n = 0; n < 3; ++n) {
-    CompletedSegment segment{.values = choice.values, .weights = none};
+    CompletedSegment segment{.values = choice.values, .weights = no_weights};
     segment.x = random_tensor({1, 2, kWidth}, 1);
     segment.segment_length = 2;
     segment.first = 2 * n;
@@ -327,13 +330,13 @@ TEST(Remembering, StoresLastRowsOrKeys) {
         variant(id).memory.remember(segment, remembered);
         first += size;
         for (Index i = 0; i < size; ++i)
-          expected.push_back(row_of(stores_keys ? segment.input.v : segment.x, 1, i));
+          expected.push_back(get_row(stores_keys ? segment.input.v : segment.x, 1, i));
         const Tensor& stored = stores_keys ? remembered.values : remembered.rows;
         const Index count = std::min(max_rows, first);
         ASSERT_EQ(stored.dim(1), count);
         ASSERT_EQ(stores_keys ? remembered.stored_count() : remembered.row_count(), count);
         for (Index n = 0; n < count; ++n) {
-          EXPECT_EQ(row_of(stored, 1, n), expected[static_cast<std::size_t>(first - count + n)])
+          EXPECT_EQ(get_row(stored, 1, n), expected[static_cast<std::size_t>(first - count + n)])
               << id;
         }
         const std::vector<RowSource> sources = memory_sources(remembered, first);
@@ -358,7 +361,7 @@ TEST(Remembering, ListsCompressedSourcesFirst) {
   EXPECT_TRUE(Remembered().empty());
 }
 
-TEST(Remembering, RecallsByKind) {
+TEST(Remembering, RecallsKeysAndProjectsRows) {
   const Projection project = [](const Var& rows) {
     Tensor k = rows.value().copy(), v = rows.value().copy();
     for (float& x : k) x *= 2;
@@ -375,17 +378,17 @@ TEST(Remembering, RecallsByKind) {
   EXPECT_EQ(weights.size(), 2u);
   EXPECT_TRUE(testing::close(weights.at("mem.k").value(), remembered.keys, 0));
   EXPECT_TRUE(testing::close(weights.at("mem.v").value(), remembered.values, 0));
-  Remembered rows;
-  rows.rows = random_tensor({1, 2, kWidth}, 3);
-  rows.compressed = random_tensor({2, 2, kWidth}, 4);
-  rows.compressed_positions = {1, 3, 5, 20};
+  Remembered row_memory;
+  row_memory.rows = random_tensor({1, 2, kWidth}, 3);
+  row_memory.compressed = random_tensor({2, 2, kWidth}, 4);
+  row_memory.compressed_positions = {1, 3, 5, 20};
   weights.clear();
-  recall(rows, 12, project, weights);
+  recall(row_memory, 12, project, weights);
   EXPECT_EQ(weights.size(), 5u);
-  EXPECT_EQ(weights.at("mem.k").value()[1], 2 * rows.rows[1]);
-  EXPECT_EQ(weights.at("mem.v").value()[1], 3 * rows.rows[1]);
-  EXPECT_EQ(weights.at("compressed.k").value()[3], 2 * rows.compressed[3]);
-  EXPECT_EQ(weights.at("compressed.v").value()[3], 3 * rows.compressed[3]);
+  EXPECT_EQ(weights.at("mem.k").value()[1], 2 * row_memory.rows[1]);
+  EXPECT_EQ(weights.at("mem.v").value()[1], 3 * row_memory.rows[1]);
+  EXPECT_EQ(weights.at("compressed.k").value()[3], 2 * row_memory.compressed[3]);
+  EXPECT_EQ(weights.at("compressed.v").value()[3], 3 * row_memory.compressed[3]);
   EXPECT_TRUE(testing::close(weights.at("compressed.position").value(),
                              Tensor::from({2, 2}, {-11, -9, -7, 8}), 0));
 }

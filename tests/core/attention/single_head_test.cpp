@@ -1,4 +1,4 @@
-// A part with a single head computes the same as this head in the whole part.
+// A part with a single head computes the same results as this head of the original part.
 #include "core/attention/single_head.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ using testing::close;
 using testing::OperationSizes;
 
 TEST(SingleHead, MatchesTheOperation) {
-  const Wanted wanted{.output = true, .attention = true};
-  int count = 0, with_head_patterns = 0, with_head_positions = 0;
+  const ResultRequest wanted{.output = true, .attention = true};
+  int count = 0, head_pattern_count = 0, head_position_count = 0;
   std::uint64_t seed = 0;
   for (const Variant& v : variants()) {
     for (const Values& values : testing::value_cases(v.parameters)) {
@@ -32,37 +32,38 @@ TEST(SingleHead, MatchesTheOperation) {
         if (!refusal(choice, encoding_choice, causal, testing::dimensions(sizes), 16, 16).empty()) {
           continue;
         }
-        const OperationInput in =
+        const OperationInput input =
             testing::random_operation(sizes, choice, encoding_choice, causal, ++seed);
-        const OperationResult whole = evaluate(in, cpu_backend(), wanted);
-        if (whole.part == nullptr) continue;
-        SCOPED_TRACE(testing::describe(in));
-        const PartResult expected = cpu_backend().run(*whole.part, wanted);
+        const OperationResult operation_result = evaluate(input, cpu_backend(), wanted);
+        if (operation_result.part == nullptr) continue;
+        SCOPED_TRACE(testing::describe(input));
+        const PartResult expected = cpu_backend().run(*operation_result.part, wanted);
         for (Index head = 0; head < 4; ++head) {
-          const Part single = single_head(*whole.part, head);
+          const Part single = single_head(*operation_result.part, head);
           const PartResult result = cpu_backend().run(single, wanted);
           EXPECT_TRUE(close(result.attention, expected.attention.slice(head, 1), 1e-6)) << head;
           EXPECT_TRUE(close(result.output, expected.output.slice(head, 1), 1e-5)) << head;
           ++count;
         }
-        with_head_patterns += whole.part->pattern->heads() > 1;
-        with_head_positions += static_cast<Index>(whole.part->pos_k.size()) > whole.part->keys();
+        head_pattern_count += operation_result.part->pattern->heads() > 1;
+        head_position_count +=
+            static_cast<Index>(operation_result.part->pos_k.size()) > operation_result.part->keys();
       }
     }
   }
   EXPECT_GE(count, 200);
-  EXPECT_GE(with_head_patterns, 3);
-  EXPECT_GE(with_head_positions, 1);
+  EXPECT_GE(head_pattern_count, 3);
+  EXPECT_GE(head_position_count, 1);
 }
 
 TEST(SingleHead, RequiresBatchOfOne) {
   OperationSizes sizes;
   sizes.batch = 2;
-  const OperationInput in =
+  const OperationInput input =
       testing::random_operation(sizes, default_variant(), default_encoding(), true, 3);
-  const OperationResult whole = evaluate(in, cpu_backend(), {.output = true, .tiles = true});
-  ASSERT_NE(whole.part, nullptr);
-  EXPECT_THROW(single_head(*whole.part, 0), std::logic_error);
+  const OperationResult result = evaluate(input, cpu_backend(), {.output = true, .tiles = true});
+  ASSERT_NE(result.part, nullptr);
+  EXPECT_THROW(single_head(*result.part, 0), std::logic_error);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -16,7 +16,7 @@ TEST(ScoreTerms, SumToTheScores) {
   for (const auto& [name, part] : named_parts(20, false)) {
     if (part.normaliser == Normaliser::FeatureRatio) continue;
     SCOPED_TRACE(name);
-    Wanted wanted;
+    ResultRequest wanted;
     wanted.scores = true;
     const Tensor scores = cpu_backend().run(part, wanted).scores;
     const std::map<Term, Tensor> terms = score_terms(part);
@@ -32,7 +32,7 @@ TEST(ScoreTerms, SumToTheScores) {
     }
     const float cap = part.score_cap;
     for (Index i = 0; i < total.size() && cap > 0; ++i) total[i] = cap * std::tanh(total[i] / cap);
-    // Scaled biases also count as Term::Bias here, which spec.md does not define.
+    // Skips scaled biases, since here their term is Term::Bias, too, which spec.md does not define.
     if (!part.scaled_biases.empty()) continue;
     EXPECT_TRUE(close(total, scores));
   }
@@ -40,13 +40,13 @@ TEST(ScoreTerms, SumToTheScores) {
 
 TEST(ScoreTerms, SplitTheProduct) {
   Part part = named_parts(20, false)[0].part;
-  const Tensor half = testing::random_tensor(part.q.shape(), 50);
-  Tensor other_half({8, 20, 5});
-  for (Index i = 0; i < other_half.size(); ++i) other_half[i] = part.q.value()[i] - half[i];
-  part.split = {{half, part.k, Term::Content}, {other_half, part.k, Term::PositionContent}};
+  const Tensor content_q = testing::random_tensor(part.q.shape(), 50);
+  Tensor position_q({8, 20, 5});
+  for (Index i = 0; i < position_q.size(); ++i) position_q[i] = part.q.value()[i] - content_q[i];
+  part.split = {{content_q, part.k, Term::Content}, {position_q, part.k, Term::PositionContent}};
   const std::map<Term, Tensor> terms = score_terms(part);
   ASSERT_EQ(terms.size(), 2U);
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.scores = true;
   const Tensor scores = cpu_backend().run(part, wanted).scores;
   Tensor total({8, 20, 20});

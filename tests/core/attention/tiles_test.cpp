@@ -18,8 +18,8 @@ namespace ATTNSCOPE_FILE {
 using testing::close;
 using testing::named_parts;
 
-// Pools a rectangle of a whole map, pair by pair.
-Tensor pool(const Tensor& attention, const TileRequest& r) {
+// Pools a rectangle of a map pair by pair.
+Tensor pool_cells(const Tensor& attention, const TileRequest& r) {
   Tensor cells = Tensor::zeros({r.cell_rows(), r.cell_columns()});
   for (Index y = 0; y < cells.dim(0); ++y) {
     for (Index x = 0; x < cells.dim(1); ++x) {
@@ -55,10 +55,10 @@ TEST(AttentionTiles, PoolEveryPairOfEveryPart) {
       {.head = 1, .row = 9, .column = 149, .height = 70, .width = 1}};
   for (const auto& [name, part] : named_parts(150, false)) {
     SCOPED_TRACE(name);
-    Wanted wanted;
+    ResultRequest wanted;
     wanted.attention = wanted.tiles = true;
-    const PartResult whole = cpu_backend().run(part, wanted);
-    ASSERT_NE(whole.tiles, nullptr);
+    const PartResult result = cpu_backend().run(part, wanted);
+    ASSERT_NE(result.tiles, nullptr);
     for (TileRequest request : rectangles) {
       for (const Index step : {1, 2, 3, 4, 64, 70, 200}) {
         for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
@@ -66,7 +66,8 @@ TEST(AttentionTiles, PoolEveryPairOfEveryPart) {
             request.step = step;
             request.pooling = pooling;
             request.sampled = sampled;
-            EXPECT_TRUE(close(whole.tiles->tile(request), pool(whole.attention, request), 1e-5))
+            EXPECT_TRUE(
+                close(result.tiles->tile(request), pool_cells(result.attention, request), 1e-5))
                 << "head " << request.head << " step " << step << " pooling "
                 << static_cast<int>(pooling) << " sampled " << sampled;
           }
@@ -84,7 +85,7 @@ Part band_part(Index length, Index window) {
   part.v = testing::random_tensor({2, length, 4}, 3);
   PatternBuilder builder(1, length, length, {"window", "stride"});
   for (Index i = 0; i < length; ++i) {
-    builder.causal_limit(i + 1);
+    builder.set_causal_limit(i + 1);
     builder.add(0, i - window, i + 1);
     builder.add(1, i % 256, length, 256);
     builder.next_row();
@@ -96,22 +97,22 @@ Part band_part(Index length, Index window) {
 // A tile computes only its own pairs of the 2.7 * 10^8 pairs of the map.
 TEST(AttentionTiles, ComputeAnyPlaceOfAHugeSparseMap) {
   constexpr Index length = 16384;
-  Wanted wanted;
+  ResultRequest wanted;
   wanted.output = false;
   wanted.tiles = true;
   const Part part = band_part(length, 8);
   const PartResult result = cpu_backend().run(part, wanted);
-  const TileRequest whole{.head = 1, .height = length, .width = length, .step = 32};
-  const Tensor cells = result.tiles->tile(whole);
+  const TileRequest map_request{.head = 1, .height = length, .width = length, .step = 32};
+  const Tensor cells = result.tiles->tile(map_request);
   ASSERT_EQ(cells.shape(), (Shape{512, 512}));
   for (const Index n : {Index{0}, Index{200}, Index{511}}) {
     EXPECT_GT(cells(n, n), 0.02) << n;  // the window
-    TileRequest fine = whole;
-    fine.row = fine.column = n * 32;
-    fine.height = fine.width = 32;
-    fine.step = 1;
+    TileRequest pair_request = map_request;
+    pair_request.row = pair_request.column = n * 32;
+    pair_request.height = pair_request.width = 32;
+    pair_request.step = 1;
     float maximum = 0;
-    for (const float w : result.tiles->tile(fine)) maximum = std::max(maximum, w);
+    for (const float w : result.tiles->tile(pair_request)) maximum = std::max(maximum, w);
     EXPECT_TRUE(std::abs(cells(n, n) - maximum) <= 1e-6) << n;
   }
   EXPECT_EQ(cells(3, 100), 0);  // later tokens
@@ -126,7 +127,7 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
   part.k = testing::random_tensor({1, length, 32}, 2);
   part.pattern = std::make_shared<const Pattern>(Pattern::all(length, length));
   const auto tiles = cpu_tiles(part, Tensor::full({1, length}, 12));
-  const TileRequest whole{.height = length, .width = length, .step = 64};
+  const TileRequest map_request{.height = length, .width = length, .step = 64};
   // The best of several rounds, since a shared machine may delay a thread.
   double shortest = 1e9;
   for (int round = 0; round < 5 && !(shortest <= 50); ++round) {
@@ -138,7 +139,7 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
       requested = std::chrono::steady_clock::now();
       stop.request();
     });
-    EXPECT_THROW(tiles->tile(whole), Stopped);
+    EXPECT_THROW(tiles->tile(map_request), Stopped);
     const auto stopped = std::chrono::steady_clock::now();
     requester.join();
     shortest =
@@ -149,19 +150,19 @@ TEST(AttentionTiles, StopWithinFiftyMilliseconds) {
 
 TEST(AttentionTiles, RejectRequestsBeyondTheMap) {
   const auto tiles = cpu_tiles(band_part(10, 2), Tensor::zeros({2, 10}));
-  const TileRequest valid{.height = 10, .width = 10};
-  EXPECT_NO_THROW(tiles->tile(valid));
+  const TileRequest valid_request{.height = 10, .width = 10};
+  EXPECT_NO_THROW(tiles->tile(valid_request));
   for (const auto& invalidate : std::vector<std::function<void(TileRequest&)>>{
            [](TileRequest& r) { r.head = 2; }, [](TileRequest& r) { r.row = 1; },
            [](TileRequest& r) { r.column = -1; }, [](TileRequest& r) { r.width = 11; },
            [](TileRequest& r) { r.height = -1; }, [](TileRequest& r) { r.step = 0; }}) {
-    TileRequest request = valid;
+    TileRequest request = valid_request;
     invalidate(request);
     EXPECT_THROW(tiles->tile(request), std::logic_error);
   }
-  TileRequest empty = valid;
-  empty.height = 0;
-  EXPECT_EQ(tiles->tile(empty).shape(), (Shape{0, 10}));
+  TileRequest empty_request = valid_request;
+  empty_request.height = 0;
+  EXPECT_EQ(tiles->tile(empty_request).shape(), (Shape{0, 10}));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -25,7 +25,7 @@ using testing::random_tensor;
 using testing::small_choice;
 using testing::value_cases;
 
-constexpr Wanted kAllResults{.output = true, .attention = true, .scores = true};
+constexpr ResultRequest kAllResults{.output = true, .attention = true, .scores = true};
 
 Choice parse_variant(const char* json) {
   return variant_from_json(Json::parse(json), "variant");
@@ -58,7 +58,7 @@ TEST(Refusal, RejectsUnsupportedCombinations) {
     const char *variant, *encoding;
     bool causal;
     Index queries, keys;
-    const char* prefix;  // of the refusal; empty: accepted
+    const char* prefix;  // beginning of the refusal; empty if accepted
   };
   const char* none = R"({"type": "none"})";
   const char* full = R"({"type": "full"})";
@@ -225,7 +225,7 @@ TEST(Evaluate, ReturnsConsistentResults) {
         const float a = result.attention[row * keys + c];
         ASSERT_TRUE(std::isfinite(a));
         if (mask[row * keys + c] == 0) {
-          // Sinkhorn's pattern omits blocks with a share below one in a million.
+          // Sinkhorn's pattern omits blocks with a weight below one in a million.
           ASSERT_LE(std::abs(a), v.id == "sinkhorn" ? 1e-5f : 0.0f);
         }
         has_keys = has_keys || mask[row * keys + c] != 0;
@@ -257,8 +257,8 @@ TEST(Evaluate, TreatsBatchItemsIndependently) {
       for (const WeightInfo& entry : variant(batch.variant.id).weights) {
         const auto state = item.weights.find(entry.name);
         if (!entry.file.state || state == item.weights.end()) continue;
-        const Tensor& whole = state->second.value();
-        state->second = whole.slice(n * whole.dim(0) / 2, whole.dim(0) / 2);
+        const Tensor& state_rows = state->second.value();
+        state->second = state_rows.slice(n * state_rows.dim(0) / 2, state_rows.dim(0) / 2);
       }
       const OperationResult expected = evaluate(item, cpu_backend(), kAllResults);
       const Index heads = batch.heads;
@@ -270,13 +270,13 @@ TEST(Evaluate, TreatsBatchItemsIndependently) {
 }
 
 TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
-  OperationSizes grouped;
-  grouped.heads = 4;
-  grouped.kv_heads = 2;
-  grouped.inner = 12;
-  for_each_operation(grouped, [&](const OperationInput& input) {
-    OperationInput repeated = input;
-    repeated.kv_heads = 4;
+  OperationSizes grouped_sizes;
+  grouped_sizes.heads = 4;
+  grouped_sizes.kv_heads = 2;
+  grouped_sizes.inner = 12;
+  for_each_operation(grouped_sizes, [&](const OperationInput& input) {
+    OperationInput repeated_input = input;
+    repeated_input.kv_heads = 4;
     const auto repeat_heads = [](const Tensor& x) {
       Tensor copies({2 * x.dim(0), x.dim(1), x.dim(2)});
       const Index size = x.size() / x.dim(0);
@@ -285,27 +285,28 @@ TEST(Evaluate, TreatsSharedKeysAsRepeatedKeys) {
       }
       return copies;
     };
-    repeated.k = repeat_heads(input.k.value());
-    repeated.v = repeat_heads(input.v.value());
+    repeated_input.k = repeat_heads(input.k.value());
+    repeated_input.v = repeat_heads(input.v.value());
     for (const WeightInfo& entry : variant(input.variant.id).weights) {
-      const auto found = repeated.weights.find(entry.name);
-      if (found == repeated.weights.end()) continue;
-      Dimensions sizes = testing::dimensions(grouped);
+      const auto found = repeated_input.weights.find(entry.name);
+      if (found == repeated_input.weights.end()) continue;
+      Dimensions sizes = testing::dimensions(grouped_sizes);
       const Shape shared_shape = entry.shape(sizes, input.variant.values);
       sizes.kv_heads = 4;
       const Shape repeated_shape = entry.shape(sizes, input.variant.values);
       if (shared_shape == repeated_shape) continue;
       const Tensor& x = found->second.value();
-      std::size_t axis = 0;  // of the heads
+      std::size_t axis = 0;  // axis of the heads
       while (shared_shape[axis] == repeated_shape[axis]) ++axis;
-      Index before = 1;
-      for (std::size_t n = 0; n < axis; ++n) before *= shared_shape[n];
-      const Index size = x.size() / before / grouped.kv_heads;
-      const Tensor flat = repeat_heads(x.reshaped({before * grouped.kv_heads, 1, size}));
+      Index leading_size = 1;
+      for (std::size_t n = 0; n < axis; ++n) leading_size *= shared_shape[n];
+      const Index size = x.size() / leading_size / grouped_sizes.kv_heads;
+      const Tensor flat =
+          repeat_heads(x.reshaped({leading_size * grouped_sizes.kv_heads, 1, size}));
       found->second = flat.reshaped(repeated_shape);
     }
     EXPECT_TRUE(close(evaluate(input, cpu_backend(), {}).output.value(),
-                      evaluate(repeated, cpu_backend(), {}).output.value(), 1e-5));
+                      evaluate(repeated_input, cpu_backend(), {}).output.value(), 1e-5));
   });
 }
 
@@ -329,21 +330,22 @@ TEST(Evaluate, MatchesFiniteDifferences) {
     const Var output = evaluate(parameters, cpu_backend(), {}).output;
     const Tensor direction = random_tensor(output.shape(), 99);
     backward(sum(multiply(output, direction)));
-    const auto projected = [&] {
+    const auto projected_output = [&] {
       return testing::projected(evaluate(parameters, cpu_backend(), {}).output.value(), direction);
     };
     for (const auto& [name, var] : inputs) {
       SCOPED_TRACE(name);
-      // Probes three numbers of each; smaller steps are tried if a step crosses a kink.
+      // Probes three numbers of each input, with smaller steps if a step crosses a kink.
       const testing::Differences differences{{1e-2f, 3e-3f, 1e-3f, 2e-4f}, 2e-2, 3};
       if (name == "pos.bk" ||
           name ==
               "global.bk") {  // adds a constant to the scores of a row, which the softmax cancels
         EXPECT_TRUE(testing::close(var->gradient(), Tensor::zeros(var->shape()), 1e-6));
       } else if (var->gradient().defined()) {
-        EXPECT_TRUE(testing::is_gradient(var->gradient(), var->value(), projected, differences));
+        EXPECT_TRUE(
+            testing::is_gradient(var->gradient(), var->value(), projected_output, differences));
       } else {
-        EXPECT_TRUE(testing::has_no_gradient({}, var->value(), projected, 0, differences));
+        EXPECT_TRUE(testing::has_no_gradient({}, var->value(), projected_output, 0, differences));
       }
     }
   });
@@ -395,21 +397,21 @@ TEST(Evaluate, MatchesWholeTextWithCachedKeys) {
       SCOPED_TRACE(std::string(id) + " " + position);
       const Variant& v = variant(id);
       const Encoding& e = encoding(position);
-      const OperationInput whole =
+      const OperationInput text_input =
           random_operation({}, {id, default_values(v.parameters)},
                            {position, default_values(e.parameters)}, true, 5);
-      OperationInput last = whole;
-      Tensor rows({whole.heads, 3, 4});
-      for (Index a = 0; a < whole.heads; ++a) {
-        std::copy_n(whole.q.value().data() + (a * 16 + 13) * 4, 12, rows.data() + a * 12);
+      OperationInput last_rows_input = text_input;
+      Tensor rows({text_input.heads, 3, 4});
+      for (Index a = 0; a < text_input.heads; ++a) {
+        std::copy_n(text_input.q.value().data() + (a * 16 + 13) * 4, 12, rows.data() + a * 12);
       }
-      last.q = rows;
-      last.x = Var();
-      last.positions = {13, 14, 15};
-      const Tensor whole_output = evaluate(whole, cpu_backend(), {}).output.value();
-      const Tensor last_output = evaluate(last, cpu_backend(), {}).output.value();
-      Tensor expected({whole.heads, 3, 3});
-      for (Index a = 0; a < whole.heads; ++a) {
+      last_rows_input.q = rows;
+      last_rows_input.x = Var();
+      last_rows_input.positions = {13, 14, 15};
+      const Tensor whole_output = evaluate(text_input, cpu_backend(), {}).output.value();
+      const Tensor last_output = evaluate(last_rows_input, cpu_backend(), {}).output.value();
+      Tensor expected({text_input.heads, 3, 3});
+      for (Index a = 0; a < text_input.heads; ++a) {
         std::copy_n(whole_output.data() + (a * 16 + 13) * 3, 9, expected.data() + a * 9);
       }
       EXPECT_TRUE(close(last_output, expected, 1e-5));
@@ -419,44 +421,44 @@ TEST(Evaluate, MatchesWholeTextWithCachedKeys) {
 
 // An operation reports a leak if later tokens can change earlier rows.
 TEST(Evaluate, ReportsLeaksOfFutureTokens) {
-  const auto run = [](const Choice& choice, bool with_centroids, bool causal) {
+  const auto run = [](const Choice& choice, bool has_centroids, bool causal) {
     OperationInput input = random_operation({}, choice, default_encoding(), causal, 3);
-    if (!with_centroids) input.weights.erase("routing.centroid");
+    if (!has_centroids) input.weights.erase("routing.centroid");
     return evaluate(input, cpu_backend(), kAllResults);
   };
   const Choice routing = parse_variant(R"({"type": "routing", "clusters": 3})");
-  const Choice without_chunks = parse_variant(R"({"type": "lsh", "buckets": 4, "rounds": 2})");
-  const Choice with_chunks =
+  const Choice unchunked_lsh = parse_variant(R"({"type": "lsh", "buckets": 4, "rounds": 2})");
+  const Choice chunked_lsh =
       parse_variant(R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3})");
   EXPECT_NE(run(routing, false, true).leaks_future, "");
   EXPECT_EQ(run(routing, false, false).leaks_future, "");
   EXPECT_EQ(run(routing, true, true).leaks_future, "");
-  EXPECT_NE(run(with_chunks, true, true).leaks_future, "");
-  EXPECT_EQ(run(with_chunks, true, false).leaks_future, "");
-  EXPECT_EQ(run(without_chunks, true, true).leaks_future, "");
+  EXPECT_NE(run(chunked_lsh, true, true).leaks_future, "");
+  EXPECT_EQ(run(chunked_lsh, true, false).leaks_future, "");
+  EXPECT_EQ(run(unchunked_lsh, true, true).leaks_future, "");
 }
 
 TEST(Evaluate, KeepsEarlierRowsWithoutLeaks) {
   for_each_operation({}, [](const OperationInput& input) {
     const Variant& v = variant(input.variant.id);
     if (!(input.causal || v.causality.by_definition) || input.encoding.id != "none") return;
-    const OperationResult before = evaluate(input, cpu_backend(), kAllResults);
-    if (!before.leaks_future.empty()) return;
-    OperationInput changed = input;
-    for (Var* x : {&changed.x, &changed.q, &changed.k, &changed.v}) {
-      Tensor modified = x->value().copy();
-      const Index rows = modified.dim(1), size = modified.dim(2);
-      for (Index at = 0; at < modified.size(); ++at) {
-        if (at / size % rows >= 10) modified[at] += 1 + static_cast<float>(at % 3);
+    const OperationResult result = evaluate(input, cpu_backend(), kAllResults);
+    if (!result.leaks_future.empty()) return;
+    OperationInput changed_input = input;
+    for (Var* x : {&changed_input.x, &changed_input.q, &changed_input.k, &changed_input.v}) {
+      Tensor changed_values = x->value().copy();
+      const Index rows = changed_values.dim(1), size = changed_values.dim(2);
+      for (Index index = 0; index < changed_values.size(); ++index) {
+        if (index / size % rows >= 10) changed_values[index] += 1 + static_cast<float>(index % 3);
       }
-      *x = modified;
+      *x = changed_values;
     }
-    const Tensor after = evaluate(changed, cpu_backend(), {}).output.value();
-    const Tensor& output = before.output.value();
+    const Tensor changed_output = evaluate(changed_input, cpu_backend(), {}).output.value();
+    const Tensor& output = result.output.value();
     for (Index a = 0; a < output.dim(0); ++a) {
       for (Index i = 0; i < 10; ++i) {
         for (Index c = 0; c < output.dim(2); ++c) {
-          EXPECT_NEAR(after(a, i, c), output(a, i, c), 1e-5);
+          EXPECT_NEAR(changed_output(a, i, c), output(a, i, c), 1e-5);
         }
       }
     }
@@ -464,22 +466,22 @@ TEST(Evaluate, KeepsEarlierRowsWithoutLeaks) {
 }
 
 TEST(Evaluate, ReportsSpansForLosses) {
-  for (const bool dynamic : {false, true}) {
+  for (const bool is_dynamic : {false, true}) {
     OperationSizes sizes;
     sizes.batch = 2;
     Choice choice = parse_variant(R"({"type": "adaptive_span", "span": 9, "ramp": 3})");
-    choice.values.set("dynamic", dynamic);
+    choice.values.set("dynamic", is_dynamic);
     OperationInput input = random_operation(sizes, choice, default_encoding(), true, 4);
-    const char* name = dynamic ? "span.b" : "span.z";
+    const char* name = is_dynamic ? "span.b" : "span.z";
     Var& weight = input.weights.find(name)->second;
     weight = Var::parameter(weight.value().copy());
     const OperationResult result = evaluate(input, cpu_backend(), {});
     const Var& z = result.quantities.at("span.z");
-    EXPECT_EQ(z.shape(), dynamic ? (Shape{4, 16}) : (Shape{2}));
+    EXPECT_EQ(z.shape(), is_dynamic ? (Shape{4, 16}) : (Shape{2}));
     backward(mean(z));
     ASSERT_TRUE(weight.gradient().defined());
     EXPECT_GT(weight.gradient()[0], 0);
-    if (!dynamic) {
+    if (!is_dynamic) {
       EXPECT_TRUE(close(z.value(), weight.value(), 0));
     }
   }

@@ -26,7 +26,7 @@ TEST(Permute, MovesAxes) {
   EXPECT_THROW(permute(x, {0, 1, 3}), InputError);
 }
 
-TEST(Heads, SplitAndMerge) {
+TEST(Heads, SplitAndMergeAreInverse) {
   const Tensor x = random_tensor({2, 3, 8}, 1);
   const Tensor y = split_heads(x, 4).value();
   ASSERT_EQ(y.shape(), (Shape{8, 3, 2}));
@@ -74,13 +74,13 @@ TEST(Rotate, RotatesPairs) {
   const auto rotated = [&](double a, double b) {
     return std::pair(a * std::cos(0.3) - b * std::sin(0.3), a * std::sin(0.3) + b * std::cos(0.3));
   };
-  const Tensor pairs = rotate(x, c, s, true).value(), halves = rotate(x, c, s, false).value();
-  EXPECT_NEAR(pairs[0], rotated(1, 2).first, 1e-6);
-  EXPECT_NEAR(pairs[3], rotated(3, 4).second, 1e-6);
+  const Tensor interleaved = rotate(x, c, s, true).value(), halves = rotate(x, c, s, false).value();
+  EXPECT_NEAR(interleaved[0], rotated(1, 2).first, 1e-6);
+  EXPECT_NEAR(interleaved[3], rotated(3, 4).second, 1e-6);
   EXPECT_NEAR(halves[0], rotated(1, 3).first, 1e-6);
   EXPECT_NEAR(halves[2], rotated(1, 3).second, 1e-6);
   EXPECT_NEAR(halves[3], rotated(2, 4).second, 1e-6);
-  EXPECT_EQ(pairs[4], 5);
+  EXPECT_EQ(interleaved[4], 5);
   EXPECT_EQ(halves[4], 5);
   EXPECT_THROW(rotate(x, Tensor({1, 3}), Tensor({1, 3}), true), InputError);
   EXPECT_THROW(rotate(x, Tensor({2, 2}), Tensor({2, 2}), true), InputError);

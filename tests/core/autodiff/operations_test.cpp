@@ -35,11 +35,11 @@ struct Case {
   std::vector<Tensor> inputs;
   std::function<Var(const std::vector<Var>&)> compute;
   float step = 1e-2f;
-  double tolerance = 2e-3;                 // relative to the largest gradient
-  std::set<std::size_t> without_effect{};  // indices of inputs without effect on the result
+  double tolerance = 2e-3;               // relative to the largest gradient
+  std::set<std::size_t> inert_inputs{};  // indices of inputs without effect on the result
 };
 
-void check(const std::string& name, const Case& c) {
+void check_gradients(const std::string& name, const Case& c) {
   std::vector<Var> parameters, shifted;
   for (const Tensor& input : c.inputs) {
     parameters.push_back(Var::parameter(input.copy()));
@@ -54,7 +54,7 @@ void check(const std::string& name, const Case& c) {
     const Tensor gradient = parameters[input].gradient();
     const testing::Differences options{{c.step}, c.tolerance, values.size()};
     ASSERT_TRUE(gradient.defined()) << name << " input " << input;
-    if (c.without_effect.contains(input)) {
+    if (c.inert_inputs.contains(input)) {
       EXPECT_TRUE(testing::has_no_gradient(gradient, values, f, 1e-4, options))
           << name << " input " << input;
     } else {
@@ -67,7 +67,7 @@ void check(const std::string& name, const Case& c) {
   for (int pass = 2; pass <= 3; ++pass) {
     backward(sum(multiply(c.compute(parameters), weights)));
     for (std::size_t input = 0; input < c.inputs.size(); ++input) {
-      if (c.without_effect.contains(input)) continue;
+      if (c.inert_inputs.contains(input)) continue;
       Tensor expected = first_gradients[input].copy();
       for (float& g : expected) g *= static_cast<float>(pass);
       EXPECT_TRUE(testing::same_gradient(parameters[input].gradient(), expected, 1e-4))
@@ -109,10 +109,10 @@ std::vector<Case> unary_cases(Unary f, const std::function<Tensor(Shape, std::ui
   return {{{numbers({37}, 1)}, compute}, {{numbers({2, 1, 3}, 2)}, compute}};
 }
 
-std::vector<Case> linear_cases(Binary f, bool transposed) {
+std::vector<Case> linear_cases(Binary f, bool is_transposed) {
   const auto compute = [f](const std::vector<Var>& in) { return f(in[0], in[1]); };
   const auto b = [&](Shape shape) {
-    if (transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    if (is_transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
     return random_tensor(shape, 2);
   };
   return {{{random_tensor({3, 5}, 1), b({5, 4})}, compute},
@@ -122,8 +122,8 @@ std::vector<Case> linear_cases(Binary f, bool transposed) {
           {{random_tensor({3, 2, 5}, 1), b({3, 5, 7})}, compute}};
 }
 
-using Reader = std::function<Var(const Var&)>;
-Case unary_case(Shape shape, Reader f) {
+using VarFunction = std::function<Var(const Var&)>;
+Case unary_case(Shape shape, VarFunction f) {
   return {{random_tensor(std::move(shape), 1)},
           [f = std::move(f)](const std::vector<Var>& in) { return f(in[0]); }};
 }
@@ -138,13 +138,13 @@ std::pair<Tensor, Tensor> angles(Index rows, Index pairs) {
   return {cosine, sine};
 }
 
-Case rotate_case(Shape shape, Index pairs, bool interleaved) {
+Case rotate_case(Shape shape, Index pairs, bool is_interleaved) {
   const auto [cosine, sine] = angles(shape[shape.size() - 2], pairs);
   return unary_case(
-      shape, [=, c = cosine, s = sine](const Var& x) { return rotate(x, c, s, interleaved); });
+      shape, [=, c = cosine, s = sine](const Var& x) { return rotate(x, c, s, is_interleaved); });
 }
 
-std::vector<Case> norm_cases(bool layer) {
+std::vector<Case> norm_cases(bool is_layer_norm) {
   std::vector<Case> cases;
   for (const Shape& shape : {Shape{3, 5}, Shape{2, 2, 33}, Shape{1, 2}, Shape{70}}) {
     const Shape d{shape.back()};
@@ -152,13 +152,13 @@ std::vector<Case> norm_cases(bool layer) {
            [](const std::vector<Var>& in) { return layer_norm(in[0], in[1], in[2], 1e-2); },
            3e-3f,
            5e-3};
-    if (!layer) {
+    if (!is_layer_norm) {
       c.inputs.pop_back();
       c.compute = [](const std::vector<Var>& in) { return rms_norm(in[0], in[1], 1e-5); };
     }
     cases.push_back(c);
   }
-  if (layer) {
+  if (is_layer_norm) {
     cases.push_back(
         {{random_tensor({3, 5}, 1), random_tensor({5}, 2)},
          [](const std::vector<Var>& in) { return layer_norm(in[0], in[1], Var(), 1e-5); },
@@ -232,7 +232,7 @@ Case reversible_case() {
 }
 
 std::map<std::string_view, std::vector<Case>> all_cases() {
-  const auto plain = [](Shape shape, std::uint64_t seed) {
+  const auto normal_numbers = [](Shape shape, std::uint64_t seed) {
     return random_tensor(std::move(shape), seed, 2);
   };
   std::map<std::string_view, std::vector<Case>> cases;
@@ -249,16 +249,16 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   for (Case& clamped : unary_cases([](const Var& x) { return clamp(x, -10, 0); }, away_from_zero)) {
     cases["clamp"].push_back(clamped);
   }
-  cases["gelu"] = unary_cases(gelu, plain);
-  cases["gelu_tanh"] = unary_cases(gelu_tanh, plain);
-  cases["silu"] = unary_cases(silu, plain);
-  cases["tanh"] = unary_cases(tanh, plain);
-  cases["sigmoid"] = unary_cases(sigmoid, plain);
-  cases["softplus"] = unary_cases(softplus, plain);
-  cases["exp"] = unary_cases(exp, plain);
+  cases["gelu"] = unary_cases(gelu, normal_numbers);
+  cases["gelu_tanh"] = unary_cases(gelu_tanh, normal_numbers);
+  cases["silu"] = unary_cases(silu, normal_numbers);
+  cases["tanh"] = unary_cases(tanh, normal_numbers);
+  cases["sigmoid"] = unary_cases(sigmoid, normal_numbers);
+  cases["softplus"] = unary_cases(softplus, normal_numbers);
+  cases["exp"] = unary_cases(exp, normal_numbers);
   cases["log"] = unary_cases(log, positive);
-  cases["sine"] = unary_cases(sine, plain);
-  cases["cosine"] = unary_cases(cosine, plain);
+  cases["sine"] = unary_cases(sine, normal_numbers);
+  cases["cosine"] = unary_cases(cosine, normal_numbers);
   cases["dropout"] = {unary_case({7, 9}, [](const Var& x) { return dropout(x, 0.4, 7); })};
 
   cases["reshape"] = {unary_case({2, 6}, [](const Var& x) { return reshape(x, {3, 1, 4}); })};
@@ -302,8 +302,8 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
     cases["softmax"].push_back(unary_case(shape, [](const Var& x) { return softmax(x); }));
     cases["log_softmax"].push_back(unary_case(shape, [](const Var& x) { return log_softmax(x); }));
     if (shape.back() > 1) continue;
-    cases["softmax"].back().without_effect = {0};  // the result is 1 for any input
-    cases["log_softmax"].back().without_effect = {0};
+    cases["softmax"].back().inert_inputs = {0};  // the result is 1 for any input
+    cases["log_softmax"].back().inert_inputs = {0};
   }
   for (const Shape& shape : {Shape{3, 5}, Shape{2}, Shape{2, 1, 67}}) {
     cases["unit_rows"].push_back(unary_case(shape, [](const Var& x) { return unit_rows(x); }));
@@ -318,13 +318,13 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["rms_norm"] = norm_cases(false);
 
   cases["attention"] = {attention_case(1, 1), attention_case(5, 6), attention_case(7, 4)};
-  cases["attention"].front().without_effect = {0, 1, 3};  // a single key has all the weight
+  cases["attention"].front().inert_inputs = {0, 1, 3};  // a single key has all the weight
   cases["gate_exponents"] = {
       unary_case({2, 5}, [](const Var& x) { return gate_exponents(x).exponents; })};
   cases["feature_weights"] = {feature_weights_case(false, 5), feature_weights_case(true, 5),
                               feature_weights_case(true, 1)};
   // A single exponent per query cancels in the ratio.
-  cases["feature_weights"].back().without_effect = {1};
+  cases["feature_weights"].back().inert_inputs = {1};
   cases["reversible"] = {reversible_case()};
   return cases;
 }
@@ -337,7 +337,7 @@ TEST(Operations, MatchFiniteDifferences) {
       ADD_FAILURE() << "operation \"" << name << "\" has no case";
       continue;
     }
-    for (const Case& c : it->second) check(std::string(name), c);
+    for (const Case& c : it->second) check_gradients(std::string(name), c);
   }
   EXPECT_EQ(cases.size(), operation_names().size()) << "a case for an unknown operation";
 }

@@ -55,7 +55,7 @@ TEST(Var, ComputesNoGradientForConstants) {
   backward(sum(c));  // nothing to do
 }
 
-TEST(Var, RejectsInvalidUse) {
+TEST(Var, RejectsNonScalarLossesAndRepeatedBackward) {
   const Var x = Var::parameter(Tensor::zeros({2}));
   EXPECT_THROW(backward(x), InputError);
   EXPECT_THROW(record("no such operation", Tensor::zeros({1}), {}, nullptr), std::logic_error);
@@ -78,16 +78,16 @@ TEST(Var, TraversesLongTapesWithoutRecursion) {
 
 TEST(Var, FreesTapeDuringBackward) {
   const Var x = Var::parameter(Tensor::full({1000}, 0.5f));
-  const std::size_t before = storage_statistics().live_bytes;
+  const std::size_t initial_bytes = storage_statistics().live_bytes;
   {
     Var y = x;
     for (int i = 0; i < 100; ++i) y = multiply(y, x);
     const Var loss = sum(y);
     y = Var();
-    const std::size_t taped = storage_statistics().live_bytes - before;
-    EXPECT_GE(taped, 100u * 4000u);
+    const std::size_t tape_bytes = storage_statistics().live_bytes - initial_bytes;
+    EXPECT_GE(tape_bytes, 100u * 4000u);
     backward(loss);
-    EXPECT_LE(storage_statistics().live_bytes - before, 3u * 4096u);
+    EXPECT_LE(storage_statistics().live_bytes - initial_bytes, 3u * 4096u);
   }
 }
 
@@ -100,26 +100,27 @@ Var network(const Var& x, const Var& w) {
 
 TEST(Var, AllocatesNothingForGradientsWithoutParameters) {
   const Tensor x = random_tensor({2, 33, 64}, 1), w = random_tensor({64, 64}, 2, 0.1);
-  const std::size_t before = storage_statistics().live_bytes;
+  const std::size_t initial_bytes = storage_statistics().live_bytes;
   {
     const Var y = network(x, w);
     EXPECT_FALSE(y.requires_gradient());
     EXPECT_EQ(y.node(), nullptr);
-    const std::size_t result = static_cast<std::size_t>(y.value().size()) * sizeof(float);
-    EXPECT_LE(storage_statistics().live_bytes - before, result + result / 16 + 64);
+    const std::size_t result_bytes = static_cast<std::size_t>(y.value().size()) * sizeof(float);
+    EXPECT_LE(storage_statistics().live_bytes - initial_bytes,
+              result_bytes + result_bytes / 16 + 64);
   }
-  EXPECT_EQ(storage_statistics().live_bytes, before);
+  EXPECT_EQ(storage_statistics().live_bytes, initial_bytes);
 }
 
 #ifndef __SANITIZE_ADDRESS__  // with AddressSanitizer every block is fresh
 TEST(Var, ReusesMemoryOfPreviousRun) {
   const Tensor x = random_tensor({2, 33, 64}, 1), w = random_tensor({64, 64}, 2, 0.1);
   network(x, w);
-  const StorageStatistics before = storage_statistics();
+  const StorageStatistics first_run = storage_statistics();
   network(x, w);
-  const StorageStatistics after = storage_statistics();
-  EXPECT_EQ(after.fresh_blocks, before.fresh_blocks);
-  EXPECT_GT(after.reused_blocks, before.reused_blocks);
+  const StorageStatistics second_run = storage_statistics();
+  EXPECT_EQ(second_run.fresh_blocks, first_run.fresh_blocks);
+  EXPECT_GT(second_run.reused_blocks, first_run.reused_blocks);
 }
 #endif
 

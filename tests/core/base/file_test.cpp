@@ -119,12 +119,13 @@ TEST(File, NextWriteRemovesLeftoversOfKilledProcess) {
     return path;
   };
   constexpr long kNoProcess = 999'999'999;  // above any valid process id
-  const auto dead = write_leftover("a", kNoProcess), alive = write_leftover("a", ::getpid()),
-             other = write_leftover("b", kNoProcess);
+  const auto dead_leftover = write_leftover("a", kNoProcess),
+             active_file = write_leftover("a", ::getpid()),
+             other_leftover = write_leftover("b", kNoProcess);
   write_file(folder.path() / "a", "whole");
-  EXPECT_FALSE(file_exists(dead));
-  EXPECT_TRUE(file_exists(alive)) << "a file that is being written was removed";
-  EXPECT_TRUE(file_exists(other)) << "the leftover of another file was removed";
+  EXPECT_FALSE(file_exists(dead_leftover));
+  EXPECT_TRUE(file_exists(active_file)) << "a file that is being written was removed";
+  EXPECT_TRUE(file_exists(other_leftover)) << "the leftover of another file was removed";
   EXPECT_EQ(read_file(folder.path() / "a"), "whole");
 }
 

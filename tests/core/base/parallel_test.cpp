@@ -76,7 +76,7 @@ TEST_P(Parallel, ServesConcurrentCallers) {
   EXPECT_EQ(total, 4 * 500 * 100);
 }
 
-// Also exceptions of helper threads; the next loop is unaffected.
+// Includes exceptions on helper threads. The next loop is unaffected.
 TEST_P(Parallel, RethrowsExceptionsOfBodies) {
   for (const Index thrower : {0, 17, 63}) {
     for (const bool all_throw : {false, true}) {

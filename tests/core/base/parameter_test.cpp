@@ -35,13 +35,13 @@ const std::vector<Parameter> kParameters = {
      .optional = true,
      .initial = std::vector<std::vector<Index>>{}}};
 
-Values read(const char* text) {
+Values read_values(const char* text) {
   return values_from_json(kParameters, Json::parse(text), "variant");
 }
 
-std::string refusal_of(const char* text) {
+std::string error_message(const char* text) {
   try {
-    read(text);
+    read_values(text);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -57,7 +57,7 @@ TEST(Parameter, LabelsChoices) {
 }
 
 TEST(Parameter, ReadsEveryKind) {
-  const Values values = read(
+  const Values values = read_values(
       R"({"type": "x", "window": 3, "block": 9, "base": 0.5, "mode": "second", "on": false,
           "global": [0, 7], "slopes": [-0.5, 2], "lists": [[1], [], [2, 3]]})");
   EXPECT_EQ(values.integer("window"), 3);
@@ -69,11 +69,11 @@ TEST(Parameter, ReadsEveryKind) {
   EXPECT_EQ(values.get<std::vector<double>>("slopes"), (std::vector<double>{-0.5, 2}));
   EXPECT_EQ(values.get<std::vector<std::vector<Index>>>("lists"),
             (std::vector<std::vector<Index>>{{1}, {}, {2, 3}}));
-  EXPECT_EQ(read(to_json(values).dump().c_str()), values);
+  EXPECT_EQ(read_values(to_json(values).dump().c_str()), values);
 }
 
 TEST(Parameter, FillsInDefaults) {
-  const Values values = read(R"({"window": 0})");
+  const Values values = read_values(R"({"window": 0})");
   EXPECT_EQ(values.integer("window"), 0);
   EXPECT_EQ(values.integer("block"), 2);
   EXPECT_EQ(values.choice("mode"), "first");
@@ -85,9 +85,9 @@ TEST(Parameter, FillsInDefaults) {
 }
 
 TEST(Parameter, AcceptsIntegralRealsAsIntegers) {
-  EXPECT_EQ(read(R"({"window": 3.0})").integer("window"), 3);
-  EXPECT_EQ(read(R"({"window": 1, "base": 3})").real("base"), 3.0);
-  EXPECT_EQ(refusal_of(R"({"window": 3.5})"),
+  EXPECT_EQ(read_values(R"({"window": 3.0})").integer("window"), 3);
+  EXPECT_EQ(read_values(R"({"window": 1, "base": 3})").real("base"), 3.0);
+  EXPECT_EQ(error_message(R"({"window": 3.5})"),
             "variant.window: expected an integer of at least 0, found 3.5");
 }
 
@@ -123,14 +123,14 @@ TEST(Parameter, ReportsErrors) {
       {R"({"window": 1, "windw": 2})",
        "variant.windw: unknown key, expected one of type, window, block, base, mode, on, global, "
        "slopes, lists"}};
-  for (const auto& [text, message] : cases) EXPECT_EQ(refusal_of(text), message) << text;
+  for (const auto& [text, message] : cases) EXPECT_EQ(error_message(text), message) << text;
 }
 
 TEST(Parameter, ShortensLongValuesInErrors) {
   const std::string text = R"({"window": ")" + std::string(100000, 'x') + "\"}";
-  EXPECT_LT(refusal_of(text.c_str()).size(), 200u);
+  EXPECT_LT(error_message(text.c_str()).size(), 200u);
   const std::string key = R"({"window": 1, ")" + std::string(100000, 'x') + "\": 1}";
-  EXPECT_LT(refusal_of(key.c_str()).size(), 300u);
+  EXPECT_LT(error_message(key.c_str()).size(), 300u);
 }
 
 TEST(Parameter, ReadsCommandLineText) {

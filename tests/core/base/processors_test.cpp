@@ -15,13 +15,13 @@ TEST(Processors, FollowAffinityMask) {
   EXPECT_GE(usable_processors(), 1);
   int usable = 0;
   std::thread([&usable] {  // affinity is per thread
-    cpu_set_t all, single;
-    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    cpu_set_t allowed_set, single_set;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed_set, &allowed_set), 0);
     int first = 0;
-    while (!CPU_ISSET(first, &all)) ++first;
-    CPU_ZERO(&single);
-    CPU_SET(first, &single);
-    ASSERT_EQ(sched_setaffinity(0, sizeof single, &single), 0);
+    while (!CPU_ISSET(first, &allowed_set)) ++first;
+    CPU_ZERO(&single_set);
+    CPU_SET(first, &single_set);
+    ASSERT_EQ(sched_setaffinity(0, sizeof single_set, &single_set), 0);
     usable = usable_processors();
   })
       .join();
@@ -31,8 +31,8 @@ TEST(Processors, FollowAffinityMask) {
 TEST(Processors, ReadCgroupLimit) {
   EXPECT_EQ(processors_in_cpu_max("150000 100000\n"), 1.5);
   EXPECT_EQ(processors_in_cpu_max("max 100000\n"), 0);
-  for (const char* broken : {"", "100000", "-1 100000", "5 0", "x y", "1e999 1"}) {
-    EXPECT_EQ(processors_in_cpu_max(broken), 0) << broken;
+  for (const char* invalid : {"", "100000", "-1 100000", "5 0", "x y", "1e999 1"}) {
+    EXPECT_EQ(processors_in_cpu_max(invalid), 0) << invalid;
   }
 }
 

@@ -11,16 +11,16 @@ void wait_milliseconds(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
-TEST(Progress, ReportsShareOfWholeWork) {
+TEST(Progress, ReportsFractionOfWholeWork) {
   Progress progress;
   EXPECT_EQ(progress.snapshot().stage, "");
   EXPECT_EQ(progress.snapshot().share, 0);
   progress.begin_stage("layer 2 of 4", 0.25, 0.5);
   EXPECT_EQ(progress.snapshot().stage, "layer 2 of 4");
   EXPECT_NEAR(progress.snapshot().share, 0.25, 1e-12);
-  progress.set_stage_share(0.5);
+  progress.set_stage_fraction(0.5);
   EXPECT_NEAR(progress.snapshot().share, 0.375, 1e-12);
-  progress.set_stage_share(7);
+  progress.set_stage_fraction(7);
   EXPECT_NEAR(progress.snapshot().share, 0.5, 1e-12);
 }
 
@@ -30,7 +30,7 @@ TEST(Progress, EstimatesTimeLeft) {
   wait_milliseconds(250);
   EXPECT_LT(progress.snapshot().seconds_left, 0);  // size unknown
   progress.begin_stage("layer 1 of 2", 0, 0.5);
-  progress.set_stage_share(0.4);
+  progress.set_stage_fraction(0.4);
   EXPECT_LT(progress.snapshot().seconds_left, 0);  // too soon
   wait_milliseconds(250);
   // One fifth took a quarter of a second, so the rest takes one second; more on a busy machine.
@@ -40,7 +40,7 @@ TEST(Progress, EstimatesTimeLeft) {
   EXPECT_LT(progress.snapshot().seconds_left, 0);
   EXPECT_EQ(progress.snapshot().share, 1);
   progress.begin_stage("layer 1 of 2", 0, 0.5);  // another run
-  progress.set_stage_share(0.5);
+  progress.set_stage_fraction(0.5);
   EXPECT_LT(progress.snapshot().seconds_left, 0);
 }
 

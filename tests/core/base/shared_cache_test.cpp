@@ -47,21 +47,21 @@ TEST(SharedCache, ReloadsNewVersions) {
 
 TEST(SharedCache, NeverReloadsValuesInUse) {
   Numbers numbers(1);
-  auto used = numbers.get("used", 0, loader(1));
-  const std::weak_ptr<const int> other = numbers.get("other", 0, loader(2));
+  auto held_value = numbers.get("used", 0, loader(1));
+  const std::weak_ptr<const int> evicted_value = numbers.get("other", 0, loader(2));
   numbers.get("third", 0, loader(3));
-  EXPECT_TRUE(other.expired());  // unused and evicted
-  EXPECT_EQ(numbers.get("used", 0, loader(4)), used);
+  EXPECT_TRUE(evicted_value.expired());  // unused and evicted
+  EXPECT_EQ(numbers.get("used", 0, loader(4)), held_value);
   EXPECT_EQ(numbers.reads(), 3);
   EXPECT_EQ(*numbers.get("other", 0, loader(5)), 5);
 }
 
 TEST(SharedCache, CachesNothingAfterFailure) {
   Numbers numbers(1);
-  const auto broken = []() -> int { throw std::runtime_error("broken"); };
-  EXPECT_THROW(numbers.get("a", 0, broken), std::runtime_error);
+  const auto failing_loader = []() -> int { throw std::runtime_error("broken"); };
+  EXPECT_THROW(numbers.get("a", 0, failing_loader), std::runtime_error);
   EXPECT_EQ(*numbers.get("a", 0, loader(1)), 1);
-  EXPECT_THROW(numbers.get("a", 1, broken), std::runtime_error);
+  EXPECT_THROW(numbers.get("a", 1, failing_loader), std::runtime_error);
   EXPECT_EQ(*numbers.get("a", 1, loader(2)), 2);
 }
 

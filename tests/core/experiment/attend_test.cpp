@@ -31,13 +31,14 @@ SafetensorsFile input_form() {
   return file;
 }
 
-AttendResult run(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
-  return attend(file, spec, terms, cpu_backend());
+AttendResult run(const SafetensorsFile& file, const std::string& spec, bool with_terms = false) {
+  return attend(file, spec, with_terms, cpu_backend());
 }
 
-std::string refusal_of(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
+std::string refusal_of(const SafetensorsFile& file, const std::string& spec,
+                       bool with_terms = false) {
   try {
-    run(file, spec, terms);
+    run(file, spec, with_terms);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -141,11 +142,11 @@ TEST(Attend, RejectsInvalidTensors) {
 }
 
 TEST(Attend, AcceptsDoublePrecision) {
-  SafetensorsFile wide = heads_form(), narrow = heads_form();
-  wide.tensors["q"] = constant_tensor(DType::F64, {2, 6, 4}, 0.125);
-  narrow.tensors["q"] = stored(Tensor::full({2, 6, 4}, 0.125f));
-  EXPECT_TRUE(testing::close(run(wide, kFull).out.tensors.at("attention").floats(),
-                             run(narrow, kFull).out.tensors.at("attention").floats(), 0));
+  SafetensorsFile double_file = heads_form(), float_file = heads_form();
+  double_file.tensors["q"] = constant_tensor(DType::F64, {2, 6, 4}, 0.125);
+  float_file.tensors["q"] = stored(Tensor::full({2, 6, 4}, 0.125f));
+  EXPECT_TRUE(testing::close(run(double_file, kFull).out.tensors.at("attention").floats(),
+                             run(float_file, kFull).out.tensors.at("attention").floats(), 0));
 }
 
 TEST(Attend, IgnoresTensorsThatItDoesNotUse) {
@@ -157,7 +158,7 @@ TEST(Attend, IgnoresTensorsThatItDoesNotUse) {
   EXPECT_EQ(refusal_of(file, kFull), "accepted");
 }
 
-TEST(Attend, ErrorsNameTensorAndPlace) {
+TEST(Attend, ErrorsNamePlaceExpectedAndFound) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"variant": {"type": "local", "window": 1000000000000}})",
        "variant.window: expected an integer from 0 to 2147483647, found 1000000000000"},
@@ -181,9 +182,9 @@ TEST(Attend, ErrorsNameTensorAndPlace) {
   EXPECT_EQ(refusal_of(odd_width, R"({"variant": {"type": "full"}, "heads": 2,
                                 "position": {"type": "sinusoidal"}})"),
             "x: expected an even size d for sine and cosine, found 7");
-  SafetensorsFile without = input_form();
-  without.tensors.erase("x");
-  EXPECT_EQ(refusal_of(without, kFullOfX), "x: missing");
+  SafetensorsFile no_x = input_form();
+  no_x.tensors.erase("x");
+  EXPECT_EQ(refusal_of(no_x, kFullOfX), "x: missing");
 }
 
 TEST(Attend, RejectsInvalidInputForm) {
@@ -209,27 +210,28 @@ TEST(Attend, RejectsInvalidInputForm) {
     EXPECT_TRUE(reason.starts_with(c.prefix)) << c.prefix << ": " << reason;
   }
   EXPECT_TRUE(refusal_of(input_form(), kFull).starts_with("heads: missing"));
-  SafetensorsFile cross = input_form();
-  cross.tensors["y"] = stored(random_tensor({6, 8}, 9));
-  EXPECT_EQ(refusal_of(cross, kFullOfX), "accepted");
-  EXPECT_TRUE(refusal_of(cross, R"({"variant": {"type": "block_local", "block": 2}, "heads": 2})")
-                  .starts_with("y: "));
+  SafetensorsFile cross_file = input_form();
+  cross_file.tensors["y"] = stored(random_tensor({6, 8}, 9));
+  EXPECT_EQ(refusal_of(cross_file, kFullOfX), "accepted");
+  EXPECT_TRUE(
+      refusal_of(cross_file, R"({"variant": {"type": "block_local", "block": 2}, "heads": 2})")
+          .starts_with("y: "));
 }
 
 TEST(Attend, RejectsInvalidWeights) {
-  const auto with = [](const char* name, const StoredTensor& tensor) {
+  const auto heads_form_with = [](const char* name, const StoredTensor& tensor) {
     SafetensorsFile file = heads_form();
     file.tensors[name] = tensor;
     return file;
   };
   const std::string custom = R"({"variant": {"type": "custom"}})";
-  EXPECT_EQ(refusal_of(with("pattern.mask", stored(random_tensor({6, 6}, 1))), custom),
+  EXPECT_EQ(refusal_of(heads_form_with("pattern.mask", stored(random_tensor({6, 6}, 1))), custom),
             "pattern.mask: expected dtype U8, found F32");
-  EXPECT_TRUE(refusal_of(with("pattern.mask", stored(ByteTensor::zeros({6, 7}))), custom)
+  EXPECT_TRUE(refusal_of(heads_form_with("pattern.mask", stored(ByteTensor::zeros({6, 7}))), custom)
                   .starts_with("pattern.mask: expected shape [6, 6] or [2, 6, 6], found [6, 7]"));
   const std::string bias =
       R"({"variant": {"type": "full"}, "position": {"type": "relative_bias", "clip": 3}})";
-  EXPECT_TRUE(refusal_of(with("pos.bias", stored(random_tensor({2, 6}, 1))), bias)
+  EXPECT_TRUE(refusal_of(heads_form_with("pos.bias", stored(random_tensor({2, 6}, 1))), bias)
                   .starts_with("pos.bias: expected shape [2, 7], found [2, 6]"));
   EXPECT_TRUE(refusal_of(heads_form(), bias).starts_with("pos.bias: missing"));
   EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "segment_memory"}})")
@@ -237,12 +239,14 @@ TEST(Attend, RejectsInvalidWeights) {
   const std::string shaw =
       R"({"variant": {"type": "full"}, "position": {"type": "shaw", "clip": 1}})";
   EXPECT_TRUE(refusal_of(heads_form(), shaw).starts_with("pos.key: expected"));
-  EXPECT_EQ(refusal_of(with("pos.value", stored(random_tensor({3, 3}, 1))), shaw), "accepted");
+  EXPECT_EQ(refusal_of(heads_form_with("pos.value", stored(random_tensor({3, 3}, 1))), shaw),
+            "accepted");
   // Tensors that the operation does not use are not checked.
-  EXPECT_EQ(refusal_of(with("pos.bias", stored(ByteTensor::zeros({1}))), kFull), "accepted");
+  EXPECT_EQ(refusal_of(heads_form_with("pos.bias", stored(ByteTensor::zeros({1}))), kFull),
+            "accepted");
 }
 
-TEST(Attend, RejectsFunctionsOfWholeModels) {
+TEST(Attend, RejectsFunctionThatAppliesToWholeModels) {
   const std::string dilated =
       R"({"variant": {"type": "compressive", "rate": 2, "function": "dilated"}})";
   const std::string refusal = refusal_of(heads_form(), dilated);
@@ -258,7 +262,7 @@ TEST(Attend, AcceptsEmptyMemories) {
   for (const char* name : {"mem.v", "old.v"}) file.tensors[name] = stored(Tensor({2, 0, 3}));
   file.tensors["comp.usage"] = stored(Tensor({2, 0}));
   file.tensors["memorizing.gate"] = stored(random_tensor({2}, 1));
-  const SafetensorsFile plain =
+  const SafetensorsFile full_out =
       run(heads_form(), R"({"variant": {"type": "full"}, "causal": true})").out;
   for (const char* variant :
        {R"({"variant": {"type": "segment_memory"}})",
@@ -267,14 +271,14 @@ TEST(Attend, AcceptsEmptyMemories) {
         R"({"variant": {"type": "compressive", "rate": 2, "function": "most_used"}})"}) {
     const SafetensorsFile out = run(file, variant).out;
     EXPECT_TRUE(testing::close(out.tensors.at("attention").floats(),
-                               plain.tensors.at("attention").floats()))
+                               full_out.tensors.at("attention").floats()))
         << variant;
   }
   EXPECT_TRUE(refusal_of(file, R"({"variant": {"type": "memorizing", "top": 1}})")
                   .starts_with("variant.top: "));
 }
 
-TEST(Attend, AcceptsMemoryAsInput) {
+TEST(Attend, ProjectsMemoryInput) {
   SafetensorsFile file = input_form();
   const std::string spec = R"({"variant": {"type": "segment_memory"}, "heads": 2})";
   file.tensors["mem.x"] = stored(random_tensor({3, 8}, 5));
@@ -288,27 +292,29 @@ TEST(Attend, AcceptsMemoryAsInput) {
 TEST(Attend, TensorsDecideWhetherSpansAreDynamic) {
   const std::string spec = R"({"variant": {"type": "adaptive_span", "span": 4, "ramp": 2},
                                "heads": 2})";
-  SafetensorsFile fixed = input_form(), dynamic = input_form(), both = input_form();
-  fixed.tensors["span.z"] = stored(Tensor::full({2}, 1));
-  dynamic.tensors["span.v"] = stored(random_tensor({2, 8}, 5));
-  dynamic.tensors["span.b"] = stored(random_tensor({2}, 6));
-  both.tensors = dynamic.tensors;
-  both.tensors["span.z"] = fixed.tensors["span.z"];
+  SafetensorsFile fixed_span = input_form(), dynamic_span = input_form(), both_spans = input_form();
+  fixed_span.tensors["span.z"] = stored(Tensor::full({2}, 1));
+  dynamic_span.tensors["span.v"] = stored(random_tensor({2, 8}, 5));
+  dynamic_span.tensors["span.b"] = stored(random_tensor({2}, 6));
+  both_spans.tensors = dynamic_span.tensors;
+  both_spans.tensors["span.z"] = fixed_span.tensors["span.z"];
   const auto attention = [](const SafetensorsFile& file, const std::string& with_spec) {
     return run(file, with_spec).out.tensors.at("attention").floats();
   };
-  const std::string requested =
+  const std::string dynamic_spec =
       R"({"variant": {"type": "adaptive_span", "span": 4, "ramp": 2, "dynamic": true},
           "heads": 2})";
-  EXPECT_TRUE(testing::differs(attention(fixed, spec), attention(dynamic, spec), 1e-3));
-  EXPECT_TRUE(testing::close(attention(dynamic, spec), attention(dynamic, requested), 0));
-  EXPECT_TRUE(testing::close(attention(fixed, spec), attention(fixed, requested), 0));
-  EXPECT_TRUE(testing::close(attention(both, spec), attention(fixed, spec), 0));
-  EXPECT_TRUE(testing::close(attention(both, requested), attention(dynamic, spec), 0));
+  EXPECT_TRUE(testing::differs(attention(fixed_span, spec), attention(dynamic_span, spec), 1e-3));
+  EXPECT_TRUE(
+      testing::close(attention(dynamic_span, spec), attention(dynamic_span, dynamic_spec), 0));
+  EXPECT_TRUE(testing::close(attention(fixed_span, spec), attention(fixed_span, dynamic_spec), 0));
+  EXPECT_TRUE(testing::close(attention(both_spans, spec), attention(fixed_span, spec), 0));
+  EXPECT_TRUE(
+      testing::close(attention(both_spans, dynamic_spec), attention(dynamic_span, spec), 0));
   EXPECT_TRUE(refusal_of(input_form(), spec).starts_with("span.z: missing"));
-  EXPECT_TRUE(refusal_of(input_form(), requested).starts_with("span.v: missing"));
-  dynamic.tensors.erase("span.b");
-  EXPECT_TRUE(refusal_of(dynamic, spec).starts_with("span.b: missing"));
+  EXPECT_TRUE(refusal_of(input_form(), dynamic_spec).starts_with("span.v: missing"));
+  dynamic_span.tensors.erase("span.b");
+  EXPECT_TRUE(refusal_of(dynamic_span, spec).starts_with("span.b: missing"));
 }
 
 TEST(Attend, ReportsFeatureState) {
@@ -321,7 +327,7 @@ TEST(Attend, ReportsFeatureState) {
             (Shape{2, 10, 3}));
 }
 
-TEST(Attend, GatesRequireInput) {
+TEST(Attend, GateRequiresInputForm) {
   const std::string spec =
       R"({"variant": {"type": "rfa", "features": 5, "gate": true}, "causal": true, "heads": 2})";
   EXPECT_TRUE(refusal_of(heads_form(), spec).starts_with("x: missing"));
@@ -335,8 +341,7 @@ TEST(Attend, GatesRequireInput) {
           .starts_with("variant.gate: "));
 }
 
-// Score terms also exist if the queries serve as keys.
-TEST(Attend, SharedQueriesHaveTerms) {
+TEST(Attend, ScoreTermsSumToScoresIfQueriesServeAsKeys) {
   SafetensorsFile file = input_form();
   file.tensors.erase("wk");
   const SafetensorsFile out =
@@ -353,13 +358,13 @@ TEST(Attend, SharedQueriesHaveTerms) {
   EXPECT_TRUE(testing::close(sum, out.tensors.at("scores").floats()));
 }
 
-TEST(Attend, RejectsMissingTerms) {
+TEST(Attend, RejectsTermsOfVariantWithoutScores) {
   EXPECT_TRUE(
       refusal_of(heads_form(), R"({"variant": {"type": "linear"}})", true).starts_with("terms: "));
   EXPECT_TRUE(run(heads_form(), kFull, true).out.tensors.contains("term.content"));
 }
 
-TEST(Attend, NumbersBeyondFloat32AreNeverNan) {
+TEST(Attend, OverflowIsRejectedOrGivesFiniteNumbers) {
   SafetensorsFile file = heads_form();
   file.tensors["q"] = stored(Tensor::full({2, 6, 4}, 3e38f));
   file.tensors["k"] = stored(Tensor::full({2, 6, 4}, 3e38f));
@@ -369,12 +374,12 @@ TEST(Attend, NumbersBeyondFloat32AreNeverNan) {
       for (const float x : tensor.floats()) ASSERT_TRUE(std::isfinite(x)) << name;
     }
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("beyond"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("range of float32"), std::string::npos);
   }
 }
 
 // The number of heads follows from the tensors, or is 1 for variants with a single head.
-TEST(Attend, HeadCountMatchesTensors) {
+TEST(Attend, RejectsHeadCountThatDiffersFromTensors) {
   EXPECT_EQ(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 2})"), "accepted");
   EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "full"}, "heads": 3})")
                   .starts_with("heads: expected the 2 heads of v, found 3"));
@@ -386,12 +391,12 @@ TEST(Attend, HeadCountMatchesTensors) {
         no_heads, R"({"variant": {"type": "gmlp"}, "heads": )" + std::to_string(heads) + "}");
     EXPECT_TRUE(reason.starts_with(prefix)) << reason;
   }
-  const std::string one = refusal_of(no_heads, R"({"variant": {"type": "gmlp"}, "heads": 1})");
-  EXPECT_FALSE(one.starts_with("heads:")) << one;
+  const std::string one_head = refusal_of(no_heads, R"({"variant": {"type": "gmlp"}, "heads": 1})");
+  EXPECT_FALSE(one_head.starts_with("heads:")) << one_head;
 }
 
 // Doubles that overflow float32 are reported as too large.
-TEST(Attend, RejectsInfiniteNumbers) {
+TEST(Attend, RejectsInfiniteAndOverflowingNumbers) {
   SafetensorsFile file = heads_form();
   file.tensors["q"] = constant_tensor(DType::F64, {2, 6, 4}, 1e300);
   EXPECT_EQ(refusal_of(file, kFull),

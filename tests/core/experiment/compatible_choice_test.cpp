@@ -12,9 +12,9 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-constexpr const char* kShort =  // 13 tokens: a prime number
+constexpr const char* kShortText =  // 13 tokens: a prime number
     "the old house stood by the sea and nobody knew why it was";
-constexpr const char* kLong =
+constexpr const char* kLongText =
     "The old house stood by the sea and nobody knew why it was empty. The cat sat on the wall and "
     "looked at the sea. Nobody knew the cat.";
 
@@ -23,9 +23,9 @@ const ModelConfig& stored() {
 }
 
 RunView view_of_text(const std::string& text) {
-  RunView e;
-  e.run.text = text;
-  return e;
+  RunView viewed;
+  viewed.run.text = text;
+  return viewed;
 }
 
 std::shared_ptr<const Trace> run(const RunView& viewed) {
@@ -38,14 +38,14 @@ Index token_count(const std::string& text) {
 }
 
 std::string join(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
 }
 
 // Any variant can be selected for the bundled model; conflicting settings change with it.
 TEST(CompatibleChoice, EveryVariantRunsOnTheDefaultModel) {
-  for (const std::string text : {kShort, kLong, "sea"}) {
+  for (const std::string text : {kShortText, kLongText, "sea"}) {
     const Index tokens = token_count(text);
     for (const Variant& v : variants()) {
       const CompatibleChoice compatible =
@@ -64,30 +64,30 @@ TEST(CompatibleChoice, EveryVariantRunsOnTheDefaultModel) {
 }
 
 // Selected patterns omit some keys, so that they differ visibly from full attention.
-TEST(CompatibleChoice, PatternsLeaveKeysOut) {
-  const Index tokens = token_count(kLong);
+TEST(CompatibleChoice, PatternsAllowFewerPairsThanFullAttention) {
+  const Index tokens = token_count(kLongText);
   for (const Variant& v : variants()) {
     if (v.group != "Fixed patterns" && v.group != "Content-based patterns") continue;
     if (v.id == "sinkhorn") continue;  // mixes blocks: restricts weights, not keys
     const CompatibleChoice compatible =
-        select_variant(view_of_text(kLong), for_all_heads(), v, stored(), tokens);
+        select_variant(view_of_text(kLongText), for_all_heads(), v, stored(), tokens);
     const auto trace = run(compatible.viewed);
     const AttentionTap& tap = trace->attention.front();
     const Pattern& pattern = *tap.result.pattern;
     const Index heads = static_cast<Index>(tap.heads.size());
     const Index length = pattern.queries();
-    const Index all = tap.causal ? length * (length + 1) / 2 : length * length;
-    const double share =
-        static_cast<double>(pattern.pair_count(heads)) / static_cast<double>(heads * all);
-    EXPECT_GT(share, 0.02) << v.id;
-    EXPECT_LT(share, 0.7) << v.id;
+    const Index full_pairs = tap.causal ? length * (length + 1) / 2 : length * length;
+    const double fraction =
+        static_cast<double>(pattern.pair_count(heads)) / static_cast<double>(heads * full_pairs);
+    EXPECT_GT(fraction, 0.02) << v.id;
+    EXPECT_LT(fraction, 0.7) << v.id;
   }
 }
 
-TEST(CompatibleChoice, ReadsMemories) {
+TEST(CompatibleChoice, MemoryVariantsReadEarlierSegments) {
   for (const char* id : {"segment_memory", "compressive", "memorizing"}) {
-    const CompatibleChoice compatible = select_variant(view_of_text(kLong), for_all_heads(),
-                                                       variant(id), stored(), token_count(kLong));
+    const CompatibleChoice compatible = select_variant(
+        view_of_text(kLongText), for_all_heads(), variant(id), stored(), token_count(kLongText));
     EXPECT_EQ(join(compatible.implied), "segments of 8 tokens") << id;
     const auto trace = run(compatible.viewed);
     for (const std::string& note : trace->notes) {
@@ -100,10 +100,11 @@ TEST(CompatibleChoice, ReadsMemories) {
 }
 
 TEST(CompatibleChoice, ReportsImpliedChanges) {
-  const Index tokens = token_count(kShort);
+  const Index tokens = token_count(kShortText);
   const auto implied = [&](const char* id) {
-    return join(select_variant(view_of_text(kShort), for_all_heads(), variant(id), stored(), tokens)
-                    .implied);
+    return join(
+        select_variant(view_of_text(kShortText), for_all_heads(), variant(id), stored(), tokens)
+            .implied);
   };
   ASSERT_EQ(tokens, 13);
   EXPECT_EQ(implied("local"), "");
@@ -119,10 +120,10 @@ TEST(CompatibleChoice, ReportsImpliedChanges) {
 
 // Selecting an encoding or direction replaces an incompatible variant.
 TEST(CompatibleChoice, EncodingsAndDirectionsSelectFullAttention) {
-  const Index tokens = token_count(kShort);
-  RunView linformer =
-      select_variant(view_of_text(kShort), for_all_heads(), variant("linformer"), stored(), tokens)
-          .viewed;
+  const Index tokens = token_count(kShortText);
+  RunView linformer = select_variant(view_of_text(kShortText), for_all_heads(),
+                                     variant("linformer"), stored(), tokens)
+                          .viewed;
   const CompatibleChoice t5 =
       select_encoding(linformer, for_all_heads(), encoding("t5"), stored(), tokens);
   EXPECT_EQ(t5.refusal, "");
@@ -134,33 +135,34 @@ TEST(CompatibleChoice, EncodingsAndDirectionsSelectFullAttention) {
 }
 
 TEST(CompatibleChoice, EveryEncodingRunsOnTheDefaultModel) {
-  const Index tokens = token_count(kShort);
+  const Index tokens = token_count(kShortText);
   for (const Encoding& e : encodings()) {
     const CompatibleChoice compatible =
-        select_encoding(view_of_text(kShort), for_all_heads(), e, stored(), tokens);
+        select_encoding(view_of_text(kShortText), for_all_heads(), e, stored(), tokens);
     ASSERT_EQ(compatible.refusal, "") << e.id;
     EXPECT_EQ(run(compatible.viewed)->attention.front().encoding.id, e.id);
   }
 }
 
 // Parameters without a default depend on the text; the others keep their default.
-TEST(CompatibleChoice, CompletesUnsetParameters) {
-  RunView e = view_of_text(kLong);
-  e.run.variant = Choice{"local", partial_values_from_json(variant("local").parameters,
-                                                           {{"type", "local"}}, "variant")};
-  ASSERT_TRUE(has_unset_parameters(e.run));
-  fill_unset_parameters(e.run);
-  EXPECT_FALSE(has_unset_parameters(e.run));
-  EXPECT_EQ(e.run.variant->values.integer("window"), 4);  // for 35 tokens
-  EXPECT_EQ(e.run.variant->values.integer("dilation"), 1);
-  e.run.groups = {{{0},
-                   {},
-                   Choice{"strided", partial_values_from_json(variant("strided").parameters,
-                                                              {{"type", "strided"}}, "variant")},
-                   std::nullopt}};
-  fill_unset_parameters(e.run);
-  EXPECT_EQ(e.run.groups[0].variant->values.integer("stride"), 6);
-  EXPECT_EQ(e.run.groups[0].variant->values.choice("mode"), "first");
+TEST(CompatibleChoice, FillsUnsetParametersFromTextLength) {
+  RunView viewed = view_of_text(kLongText);
+  viewed.run.variant = Choice{"local", partial_values_from_json(variant("local").parameters,
+                                                                {{"type", "local"}}, "variant")};
+  ASSERT_TRUE(has_unset_parameters(viewed.run));
+  fill_unset_parameters(viewed.run);
+  EXPECT_FALSE(has_unset_parameters(viewed.run));
+  EXPECT_EQ(viewed.run.variant->values.integer("window"), 4);  // for 35 tokens
+  EXPECT_EQ(viewed.run.variant->values.integer("dilation"), 1);
+  viewed.run.groups = {
+      {{0},
+       {},
+       Choice{"strided", partial_values_from_json(variant("strided").parameters,
+                                                  {{"type", "strided"}}, "variant")},
+       std::nullopt}};
+  fill_unset_parameters(viewed.run);
+  EXPECT_EQ(viewed.run.groups[0].variant->values.integer("stride"), 6);
+  EXPECT_EQ(viewed.run.groups[0].variant->values.choice("mode"), "first");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -14,15 +14,15 @@ TEST(Continuation, StopsAtEndTokenOfModel) {
       load_checkpoint((testing::source_folder() / "tests" / "layouts" / "bart").string());
   RunSpec spec;
   spec.ids = {5, 6, 7};
-  const auto ends = [&] {
+  const auto end_ids = [&] {
     return continuation(checkpoint, checkpoint.model.config, spec, -1).ends;
   };
   ASSERT_FALSE(checkpoint.end_tokens.empty());
-  EXPECT_EQ(ends(), checkpoint.end_tokens);
+  EXPECT_EQ(end_ids(), checkpoint.end_tokens);
   checkpoint.end_tokens.clear();
   const auto start =
       static_cast<std::int32_t>(checkpoint.model.config.architecture.values.integer("start"));
-  EXPECT_EQ(ends(), std::vector<std::int32_t>{start});
+  EXPECT_EQ(end_ids(), std::vector<std::int32_t>{start});
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -11,30 +11,30 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 Session full_session() {
-  Session e;
-  e.run.text = "Alice \"was\" \xe4\xb8\xad\n";
-  e.run.ids = {1, 2, 3};
-  e.run.model = "/some/where";
-  e.run.variant = Choice{"local", default_values(variant("local").parameters)};
-  e.run.variant->values.set("window", Index{7});
-  e.run.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
-  e.run.causal = false;
-  e.run.groups = {{{0, 2}, {1, 3}, e.run.variant, std::nullopt},
-                  {{}, {0}, std::nullopt, e.run.encoding}};
-  e.run.backend = BackendChoice::Cpu;
-  e.run.overlong = Overlong::All;
-  e.view.id = "grid";
-  e.view.layer = 2;
-  e.view.head = 3;
-  e.view.colour_map = "magma";
-  e.view.colour_end = ColourEnd::Largest;
-  e.view.row = 1.5;
-  e.view.width = 20;
-  e.view.pinned_query = 4;
-  RunView& other = e.b.emplace();
-  other.run.text = "Alice";
-  other.view.head = 1;
-  return e;
+  Session session;
+  session.run.text = "Alice \"was\" \xe4\xb8\xad\n";
+  session.run.ids = {1, 2, 3};
+  session.run.model = "/some/where";
+  session.run.variant = Choice{"local", default_values(variant("local").parameters)};
+  session.run.variant->values.set("window", Index{7});
+  session.run.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
+  session.run.causal = false;
+  session.run.groups = {{{0, 2}, {1, 3}, session.run.variant, std::nullopt},
+                        {{}, {0}, std::nullopt, session.run.encoding}};
+  session.run.backend = BackendChoice::Cpu;
+  session.run.overlong = Overlong::All;
+  session.view.id = "grid";
+  session.view.layer = 2;
+  session.view.head = 3;
+  session.view.colour_map = "magma";
+  session.view.colour_end = ColourEnd::Largest;
+  session.view.row = 1.5;
+  session.view.width = 20;
+  session.view.pinned_query = 4;
+  RunView& run_b = session.b.emplace();
+  run_b.run.text = "Alice";
+  run_b.view.head = 1;
+  return session;
 }
 
 TEST(Session, RoundTripsThroughJson) {
@@ -43,12 +43,12 @@ TEST(Session, RoundTripsThroughJson) {
 }
 
 TEST(Session, PreservesInvalidUtf8) {
-  Session e;
-  e.run.text = std::string("\xff\x00\xe4zz", 5);
-  EXPECT_EQ(session_from_json(to_json(e)), e);
+  Session session;
+  session.run.text = std::string("\xff\x00\xe4zz", 5);
+  EXPECT_EQ(session_from_json(to_json(session)), session);
   const testing::TemporaryFolder folder;
-  save_session(folder.path() / "s.json", e);
-  EXPECT_EQ(load_session(folder.path() / "s.json"), e);
+  save_session(folder.path() / "s.json", session);
+  EXPECT_EQ(load_session(folder.path() / "s.json"), session);
 }
 
 TEST(Session, RejectsUnknownOrInvalidMembers) {
@@ -88,7 +88,7 @@ TEST(Session, RejectsUnknownOrInvalidMembers) {
   expect_rejected(R"({"attnscope": 1, "view": {"zoom": 1}})");
 }
 
-TEST(Session, ErrorsNameTheFile) {
+TEST(Session, ErrorsBeginWithFileName) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "s.json";
   for (const char* text : {"{", "{}", R"({"attnscope": 1, "view": {"type": "none"}})",
@@ -103,21 +103,21 @@ TEST(Session, ErrorsNameTheFile) {
   }
 }
 
-TEST(Session, ComparesWithOneOtherRun) {
-  const Session e = full_session();
-  ASSERT_TRUE(reference_of(e));
-  EXPECT_EQ(*reference_of(e), Session{*e.b});
+TEST(Session, ContainsAtMostOneOtherRun) {
+  const Session session = full_session();
+  ASSERT_TRUE(reference_of(session));
+  EXPECT_EQ(*reference_of(session), Session{*session.b});
   EXPECT_FALSE(reference_of(Session{}));
 
-  Session elsewhere = e, different = e;
-  elsewhere.b->view.layer = 5;
-  EXPECT_TRUE(same_run(e, elsewhere));
-  different.b->run.text = "Bob";
-  EXPECT_FALSE(same_run(e, different));
-  different.b.reset();
-  EXPECT_FALSE(same_run(e, different));
+  Session with_other_view = session, with_other_run = session;
+  with_other_view.b->view.layer = 5;
+  EXPECT_TRUE(same_run(session, with_other_view));
+  with_other_run.b->run.text = "Bob";
+  EXPECT_FALSE(same_run(session, with_other_run));
+  with_other_run.b.reset();
+  EXPECT_FALSE(same_run(session, with_other_run));
 
-  Json nested = to_json(e);
+  Json nested = to_json(session);
   nested["compare"]["compare"] = to_json(Session{});
   EXPECT_THROW(session_from_json(nested), InputError);
 }

@@ -37,23 +37,23 @@ bool is_thorough() {
 }
 
 bool is_excluded(const std::string& name) {
-  const char* wanted = std::getenv("ATTNSCOPE_EXTREMES");
-  return wanted != nullptr && std::string(wanted) != "all" &&
-         name.find(wanted) == std::string::npos;
+  const char* filter = std::getenv("ATTNSCOPE_EXTREMES");
+  return filter != nullptr && std::string(filter) != "all" &&
+         name.find(filter) == std::string::npos;
 }
 
 double seconds_of(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 // Processor time of a thread, independent of other processes.
 class WorkClock {
  public:
   WorkClock() { ::pthread_getcpuclockid(::pthread_self(), &thread_); }
-  double thread() const { return seconds_of(thread_); }
-  static double all() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+  double thread_seconds() const { return seconds_of(thread_); }
+  static double process_seconds() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
  private:
   clockid_t thread_{};
@@ -66,7 +66,7 @@ constexpr double kMaxSeconds = 1;  // sanitizers are slow and check other proper
 constexpr double kMaxSeconds = 0.1;
 #endif
 
-// Initial values, then each parameter at its limits, other choices and flags.
+// Default values, then one parameter at a time at a limit, or with another choice or flag.
 std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
   const Values defaults = illustrative_values(parameters, kTokens);
   std::vector<Values> cases{defaults};
@@ -109,27 +109,27 @@ std::vector<Values> extreme_values(const std::vector<Parameter>& parameters) {
 
 // Result of work that was cancelled after `milliseconds`.
 struct Outcome {
-  std::string refusal;        // empty: it ran
-  bool finished = false;      // before the cancellation
-  double wall = 0, busy = 0;  // seconds from cancellation to end
-  std::size_t peak = 0;       // bytes of arrays
+  std::string refusal;                        // empty: it ran
+  bool finished = false;                      // true if it ended before the cancellation
+  double wall_seconds = 0, busy_seconds = 0;  // seconds from cancellation to end
+  std::size_t peak = 0;                       // bytes of arrays
 };
 
 template <class Work>
 Outcome run_and_stop(int milliseconds, const Work& work) {
   const Stop stop;
   const StopScope scope(stop);
-  const WorkClock busy;
+  const WorkClock clock;
   Clock::time_point requested_at{};
-  double thread = 0, all = 0;
+  double thread_start = 0, process_start = 0;
   std::atomic<bool> is_over{false};
   reset_peak_storage();
   std::thread canceller([&] {
     const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
     while (!is_over && Clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    thread = busy.thread();
-    all = WorkClock::all();
+    thread_start = clock.thread_seconds();
+    process_start = WorkClock::process_seconds();
     requested_at = Clock::now();
     stop.request();
   });
@@ -145,13 +145,14 @@ Outcome run_and_stop(int milliseconds, const Work& work) {
   }
   const Clock::time_point ended = Clock::now();
   is_over = true;
-  const double thread_now = busy.thread(), all_now = WorkClock::all();
+  const double thread_end = clock.thread_seconds(), process_end = WorkClock::process_seconds();
   canceller.join();
   outcome.peak = storage_statistics().peak_bytes;
   if (!outcome.finished && outcome.refusal.empty()) {
-    outcome.wall = std::chrono::duration<double>(ended - requested_at).count();
+    outcome.wall_seconds = std::chrono::duration<double>(ended - requested_at).count();
     // Larger of this thread's time and the mean time of all threads.
-    outcome.busy = std::max(thread_now - thread, (all_now - all) / thread_count());
+    outcome.busy_seconds =
+        std::max(thread_end - thread_start, (process_end - process_start) / thread_count());
   }
   return outcome;
 }
@@ -181,12 +182,12 @@ class Extremes : public ::testing::Test {
       Outcome outcome = run_and_stop(milliseconds, work);
       // On a busy machine, page faults can delay a single attempt. Only a recurring delay indicates
       // a loop without a stop check.
-      for (int again = 0; again < 2 && outcome.busy > kMaxSeconds; ++again) {
+      for (int again = 0; again < 2 && outcome.busy_seconds > kMaxSeconds; ++again) {
         const Outcome next = run_and_stop(milliseconds, work);
-        if (next.busy < outcome.busy) outcome = next;
+        if (next.busy_seconds < outcome.busy_seconds) outcome = next;
       }
-      worst.wall = std::max(worst.wall, outcome.wall);
-      worst.busy = std::max(worst.busy, outcome.busy);
+      worst.wall_seconds = std::max(worst.wall_seconds, outcome.wall_seconds);
+      worst.busy_seconds = std::max(worst.busy_seconds, outcome.busy_seconds);
       worst.peak = std::max(worst.peak, outcome.peak);
       worst.finished |= outcome.finished;
       worst.refusal = outcome.refusal;
@@ -194,11 +195,12 @@ class Extremes : public ::testing::Test {
     }
     if (is_thorough()) {
       std::printf("%-52s wall %4.0f ms, worked %4.0f ms, peak %5.0f MB%s %s\n", name.c_str(),
-                  1e3 * worst.wall, 1e3 * worst.busy, static_cast<double>(worst.peak) / 1e6,
-                  worst.finished ? ", finished" : "", worst.refusal.c_str());
+                  1e3 * worst.wall_seconds, 1e3 * worst.busy_seconds,
+                  static_cast<double>(worst.peak) / 1e6, worst.finished ? ", finished" : "",
+                  worst.refusal.c_str());
       std::fflush(stdout);
     }
-    EXPECT_LE(worst.busy, kMaxSeconds) << name;
+    EXPECT_LE(worst.busy_seconds, kMaxSeconds) << name;
     EXPECT_LE(worst.peak, memory_budget()) << name;
     EXPECT_EQ(worst.refusal.find("FAILED"), std::string::npos) << name << worst.refusal;
   }
@@ -289,9 +291,10 @@ TEST_F(Extremes, TrainingStepCanBeCancelled) {
     const Outcome outcome = run_and_stop(moment, [&] {
       for (;;) trainer.step();
     });
-    if (is_thorough()) std::printf("a step after %d ms: %.0f ms\n", moment, 1e3 * outcome.busy);
+    if (is_thorough())
+      std::printf("a step after %d ms: %.0f ms\n", moment, 1e3 * outcome.busy_seconds);
     EXPECT_EQ(outcome.refusal, "");
-    EXPECT_LE(outcome.busy, kMaxSeconds) << moment;
+    EXPECT_LE(outcome.busy_seconds, kMaxSeconds) << moment;
   }
 }
 

@@ -18,19 +18,19 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 TEST(Findings, AreFoundByName) {
-  Findings found;
-  EXPECT_EQ(found.get(Findings::lens), nullptr);
+  Findings with_lens;
+  EXPECT_EQ(with_lens.get(Findings::lens), nullptr);
   const auto lens = std::make_shared<const LogitLens>();
-  found.set(Findings::lens, lens);
-  EXPECT_EQ(found.get(Findings::lens), lens);
-  EXPECT_TRUE(found.has("lens"));
-  EXPECT_THROW(found.get(FindingName<const HeadTable>{"lens"}), std::logic_error);
+  with_lens.set(Findings::lens, lens);
+  EXPECT_EQ(with_lens.get(Findings::lens), lens);
+  EXPECT_TRUE(with_lens.has("lens"));
+  EXPECT_THROW(with_lens.get(FindingName<const HeadTable>{"lens"}), std::logic_error);
   const Findings reference = reference_findings(std::make_shared<const Trace>());
-  const Findings both = found.with(reference);
-  EXPECT_EQ(both.get(Findings::lens), lens);
-  EXPECT_EQ(both.get(Findings::reference), reference.get(Findings::reference));
-  EXPECT_EQ(both.only("lens"), found);
-  EXPECT_NE(both, found);
+  const Findings with_lens_and_reference = with_lens.with(reference);
+  EXPECT_EQ(with_lens_and_reference.get(Findings::lens), lens);
+  EXPECT_EQ(with_lens_and_reference.get(Findings::reference), reference.get(Findings::reference));
+  EXPECT_EQ(with_lens_and_reference.only("lens"), with_lens);
+  EXPECT_NE(with_lens_and_reference, with_lens);
 }
 
 TEST(Findings, HaveExactlyOneWayOfComputation) {
@@ -48,8 +48,7 @@ TEST(Findings, HaveExactlyOneWayOfComputation) {
   EXPECT_THROW(finding("none"), InputError);
 }
 
-// Views read declared findings only.
-TEST(Findings, ViewsDeclareFindings) {
+TEST(Findings, ViewsRequestExistingFindings) {
   for (const View& view : views()) {
     for (const ViewFinding& entry : view.findings) EXPECT_NO_THROW(finding(entry.id)) << view.id;
     Session session;
@@ -71,7 +70,7 @@ class BackgroundFindings : public ::testing::Test {
     session_.run.model = (folder_.path() / "model").string();
     write_file(folder_.path() / "texts", "abcab\n\nxyxy\n");
   }
-  Findings find(const std::vector<FindingRequest>& requests) {
+  Findings compute(const std::vector<FindingRequest>& requests) {
     return compute_background_findings(session_, requests, run_, {});
   }
   testing::TemporaryFolder folder_;
@@ -80,22 +79,22 @@ class BackgroundFindings : public ::testing::Test {
 };
 
 TEST_F(BackgroundFindings, AreComputedIfRequestedAndAvailable) {
-  EXPECT_EQ(find({{"lens"}, {"maps"}}), Findings());
+  EXPECT_EQ(compute({{"lens"}, {"maps"}}), Findings());
   const FindingRequest request{"heads", HeadTableSettings{(folder_.path() / "texts").string()}};
-  const auto heads = find({request}).get(Findings::heads);
+  const auto heads = compute({request}).get(Findings::heads);
   ASSERT_NE(heads, nullptr);
   EXPECT_EQ(heads->texts, 2);
   session_.run.tensors.file = "a.npy";
-  EXPECT_EQ(find({request}), Findings());
+  EXPECT_EQ(compute({request}), Findings());
 }
 
 TEST_F(BackgroundFindings, RemainValidForAnotherText) {
   const Finding& heads = finding("heads");
-  RunSpec other = session_.run;
-  other.text = "another";
-  EXPECT_TRUE(heads.is_reusable(session_.run, other));
-  other.causal = false;
-  EXPECT_FALSE(heads.is_reusable(session_.run, other));
+  RunSpec other_spec = session_.run;
+  other_spec.text = "another";
+  EXPECT_TRUE(heads.is_reusable(session_.run, other_spec));
+  other_spec.causal = false;
+  EXPECT_FALSE(heads.is_reusable(session_.run, other_spec));
 }
 
 }  // namespace ATTNSCOPE_FILE

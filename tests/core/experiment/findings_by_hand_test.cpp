@@ -34,14 +34,14 @@ double bits_by_hand(const Tensor& logits, const std::vector<TraceToken>& tokens)
 }
 
 Session exit_session(const std::string& model) {
-  Session e;
-  e.run.model = testing::model_case(model);
-  e.run.ids = {5, 14, 12, 2, 9, 15, 4};
-  e.view.id = "depth";
-  return e;
+  Session session;
+  session.run.model = testing::model_case(model);
+  session.run.ids = {5, 14, 12, 2, 9, 15, 4};
+  session.view.id = "depth";
+  return session;
 }
 
-TEST(ExitStudy, StudiesEachLayer) {
+TEST(ExitStudy, LastLayerGuessesMatchLogits) {
   for (const char* model : {"exits-geometric", "exits-classifier", "exits-saturation-decay"}) {
     const ViewedRun viewed(exit_session(model));
     const auto study = viewed.findings.get(Findings::exits);
@@ -68,28 +68,28 @@ TEST(ExitStudy, StudiesEachLayer) {
 
 // With an unreachable threshold, tokens pass all layers.
 TEST(ExitStudy, ComparesWorkOfBothRuns) {
-  Session e = exit_session("exits-classifier");
-  e.run.exit = 1.0;
-  const ViewedRun unreachable(e);
-  const auto full_work = unreachable.findings.get(Findings::exit_work);
+  Session session = exit_session("exits-classifier");
+  session.run.exit = 1.0;
+  const ViewedRun unreachable_run(session);
+  const auto full_work = unreachable_run.findings.get(Findings::exit_work);
   ASSERT_NE(full_work, nullptr);
-  const Index layers = unreachable.findings.get(Findings::exits)->layers();
+  const Index layers = unreachable_run.findings.get(Findings::exits)->layers();
   const std::shared_ptr<const Trace> full_trace = ViewedRun(exit_session("exits-classifier")).trace;
   EXPECT_EQ(full_work->threshold, 1);
   EXPECT_EQ(full_work->exit_layers.size(), 7u);
   EXPECT_NEAR(full_work->all.bits, bits_by_hand(full_trace->logits, full_trace->tokens), 1e-4);
   EXPECT_GT(full_work->all.milliseconds, 0);
   EXPECT_LT(full_work->all.milliseconds, 1e5);
-  e.run.exit = 0.0;
-  const ViewedRun immediate(e);
-  const auto early_work = immediate.findings.get(Findings::exit_work);
+  session.run.exit = 0.0;
+  const ViewedRun immediate_run(session);
+  const auto early_work = immediate_run.findings.get(Findings::exit_work);
   for (const Index exit_layer : early_work->exit_layers) EXPECT_EQ(exit_layer, 0);
   EXPECT_EQ(early_work->mean_layers(), 1);
   EXPECT_LT(early_work->early.multiply_adds, early_work->all.multiply_adds);
   EXPECT_EQ(early_work->all.multiply_adds, full_work->all.multiply_adds);
   EXPECT_NEAR(early_work->early.bits,
-              bits_by_hand(immediate.trace->logits, immediate.trace->tokens), 1e-4);
-  const auto study = immediate.findings.get(Findings::exits);
+              bits_by_hand(immediate_run.trace->logits, immediate_run.trace->tokens), 1e-4);
+  const auto study = immediate_run.findings.get(Findings::exits);
   for (Index i = 0; i < 7; ++i) {
     EXPECT_EQ(early_work->agrees[static_cast<std::size_t>(i)],
               study->guess(0, i) == study->guess(layers - 1, i));
@@ -153,7 +153,7 @@ TEST(Datastore, ContainsNextTokenOfEachContext) {
   EXPECT_THROW(make_store(model, {{3}, {}}, cpu_backend(), {}), InputError);
 }
 
-TEST(Contexts, AreReadFromTheirText) {
+TEST(Contexts, ContainOnlyTokensOfTheirText) {
   // Texts of 4 and 3 tokens, "10 11 12 13" and "20 21 22".
   const Store store{Tensor::zeros({5, 2}), IntTensor::from({5}, {11, 12, 13, 21, 22}),
                     IntTensor::from({5, 2}, {0, 0, 0, 1, 0, 2, 1, 0, 1, 1})};
@@ -177,38 +177,38 @@ TEST(Contexts, AreReadFromTheirText) {
 }
 
 Session replacement_session() {
-  Session e;
-  e.run.model = testing::model_case("decoder-rope");
-  e.run.ids = {5, 0, 12, 2, 9};
-  e.view.id = "mechanism";
-  set_view_value(e.view, "mechanism", "picture", std::string("replaced"));
-  return e;
+  Session session;
+  session.run.model = testing::model_case("decoder-rope");
+  session.run.ids = {5, 0, 12, 2, 9};
+  session.view.id = "mechanism";
+  set_view_value(session.view, "mechanism", "picture", std::string("replaced"));
+  return session;
 }
 
 TEST(ReplacedTokenFinding, UsesRequestedToken) {
-  const auto run_finding = [](const Session& e) {
-    return ViewedRun(e).findings.get(Findings::replaced);
+  const auto run_finding = [](const Session& session) {
+    return ViewedRun(session).findings.get(Findings::replaced);
   };
-  const auto middle = run_finding(replacement_session());  // no words: the middle token
-  ASSERT_NE(middle, nullptr);
-  ASSERT_EQ(middle->problem, "");
-  EXPECT_EQ(middle->position, 2);
-  EXPECT_EQ(middle->before, 12);
-  EXPECT_EQ(middle->after, 11);
-  EXPECT_EQ(middle->with->tokens[2].id, 11);
-  EXPECT_EQ(middle->without->tokens[2].id, 12);
-  Session e = replacement_session();
-  set_view_value(e.view, "mechanism", "token", Index{1});
-  EXPECT_EQ(run_finding(e)->before, 0);
-  EXPECT_EQ(run_finding(e)->after, 1);
-  set_view_value(e.view, "mechanism", "token", Index{99});  // last
-  EXPECT_EQ(run_finding(e)->position, 4);
-  set_view_value(e.view, "mechanism", "by", Index{7});
-  EXPECT_EQ(run_finding(e)->after, 7);
-  e = replacement_session();
-  e.view.pinned_query = 0;
-  EXPECT_EQ(run_finding(e)->position, 0);
-  EXPECT_EQ(run_finding(e)->after, 4);
+  const auto by_default = run_finding(replacement_session());  // no words: the middle token
+  ASSERT_NE(by_default, nullptr);
+  ASSERT_EQ(by_default->problem, "");
+  EXPECT_EQ(by_default->position, 2);
+  EXPECT_EQ(by_default->before, 12);
+  EXPECT_EQ(by_default->after, 11);
+  EXPECT_EQ(by_default->with->tokens[2].id, 11);
+  EXPECT_EQ(by_default->without->tokens[2].id, 12);
+  Session session = replacement_session();
+  set_view_value(session.view, "mechanism", "token", Index{1});
+  EXPECT_EQ(run_finding(session)->before, 0);
+  EXPECT_EQ(run_finding(session)->after, 1);
+  set_view_value(session.view, "mechanism", "token", Index{99});  // last
+  EXPECT_EQ(run_finding(session)->position, 4);
+  set_view_value(session.view, "mechanism", "by", Index{7});
+  EXPECT_EQ(run_finding(session)->after, 7);
+  session = replacement_session();
+  session.view.pinned_query = 0;
+  EXPECT_EQ(run_finding(session)->position, 0);
+  EXPECT_EQ(run_finding(session)->after, 4);
 }
 
 // Word nearest to the middle; ties go to the earlier one.
@@ -216,13 +216,13 @@ TEST(ReplacedTokenFinding, DefaultsToWordNearMiddle) {
   for (const char* text :
        {"The old house stood by the sea", "sea", "The cat sat on a mat, it was its own",
         "Nobody knows incomprehensibilities of it", "a b c d e f lighthouse"}) {
-    Session e;
-    e.run.text = text;
-    e.view.id = "mechanism";
-    set_view_value(e.view, "mechanism", "picture", std::string("replaced"));
-    const ViewedRun viewed(e);
-    const auto found = viewed.findings.get(Findings::replaced);
-    ASSERT_NE(found, nullptr);
+    Session session;
+    session.run.text = text;
+    session.view.id = "mechanism";
+    set_view_value(session.view, "mechanism", "picture", std::string("replaced"));
+    const ViewedRun viewed(session);
+    const auto replaced = viewed.findings.get(Findings::replaced);
+    ASSERT_NE(replaced, nullptr);
     const std::vector<TraceToken>& tokens = viewed.trace->tokens;
     const auto count = static_cast<Index>(tokens.size());
     Index best = -1;
@@ -231,12 +231,12 @@ TEST(ReplacedTokenFinding, DefaultsToWordNearMiddle) {
       if (bytes.size() < 4 || bytes[0] != ' ') continue;
       if (best < 0 || std::abs(n - count / 2) < std::abs(best - count / 2)) best = n;
     }
-    EXPECT_EQ(found->position, best < 0 ? count / 2 : best) << text;
+    EXPECT_EQ(replaced->position, best < 0 ? count / 2 : best) << text;
   }
 }
 
 // Sample named by the model's card, or a long text for models with segments.
-TEST(Samples, ModelSamplesTakePrecedence) {
+TEST(Samples, PrefersSampleOfModel) {
   ModelCard card;
   Sample current;
   current.id = "a";
@@ -258,15 +258,15 @@ TEST(Samples, ModelSamplesTakePrecedence) {
   EXPECT_FALSE(fits_task("brackets", "([a])"));
   EXPECT_FALSE(fits_task("brackets", ""));
   EXPECT_FALSE(fits_task("text", "([])"));
-  Session e;
-  e.run.text = samples().front().text;
-  e.run.input = samples().front().input;
-  EXPECT_EQ(current_sample(e.run), &samples().front());
-  e.run.ids = {1};
-  EXPECT_EQ(current_sample(e.run), nullptr);
-  e.run.ids.clear();
-  e.run.text += "x";
-  EXPECT_EQ(current_sample(e.run), nullptr);
+  Session session;
+  session.run.text = samples().front().text;
+  session.run.input = samples().front().input;
+  EXPECT_EQ(current_sample(session.run), &samples().front());
+  session.run.ids = {1};
+  EXPECT_EQ(current_sample(session.run), nullptr);
+  session.run.ids.clear();
+  session.run.text += "x";
+  EXPECT_EQ(current_sample(session.run), nullptr);
 }
 
 }  // namespace ATTNSCOPE_FILE

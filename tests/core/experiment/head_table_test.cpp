@@ -24,9 +24,9 @@ class HeadTableTest : public ::testing::Test {
     return head_table(session_.run, texts, session_.view.words, run_, {});
   }
   HeadTable table_of_run(const std::string& text) {
-    Session one = session_;
-    one.run.text = text;
-    return head_table(*run_.run(one.run));
+    Session session = session_;
+    session.run.text = text;
+    return head_table(*run_.run(session.run));
   }
   static void expect_equal_statistics(const HeadTable& a, const HeadTable& b) {
     ASSERT_EQ(a.rows.size(), b.rows.size());
@@ -170,31 +170,31 @@ TEST(HeadTable, MeasuresMapOfKnownTokens) {
   EXPECT_EQ(table.texts, 1);
   EXPECT_EQ(table.tokens, 3);
   EXPECT_FALSE(table.words);
-  trace.tokens[1].id = -1;  // one of them unknown
+  trace.tokens[1].id = -1;  // one token is unknown
   EXPECT_TRUE(std::isnan(head_statistics(trace, trace.attention[0], 0).same_token));
 }
 
-TEST(HeadTable, TokensFollowMemoryColumns) {
+TEST(HeadTable, FirstTokenColumnFollowsMemory) {
   AttentionTap tap;
-  const auto first = [&](std::vector<std::pair<KeyKind, Index>> columns) {
+  const auto first_column = [&](std::vector<std::pair<KeyKind, Index>> columns) {
     tap.result.columns = std::move(columns);
     return first_token_column(tap);
   };
-  EXPECT_EQ(first({}), 0);
-  EXPECT_EQ(first({{KeyKind::Memory, 3}, {KeyKind::Token, 2}}), 3);
-  EXPECT_EQ(first({{KeyKind::Compressed, 2}, {KeyKind::Memory, 3}, {KeyKind::Token, 1}}), 5);
-  EXPECT_EQ(first({{KeyKind::Token, 0}, {KeyKind::Memory, 3}, {KeyKind::Token, 2}}), 3);
-  EXPECT_EQ(first({{KeyKind::Memory, 3}}), -1);
+  EXPECT_EQ(first_column({}), 0);
+  EXPECT_EQ(first_column({{KeyKind::Memory, 3}, {KeyKind::Token, 2}}), 3);
+  EXPECT_EQ(first_column({{KeyKind::Compressed, 2}, {KeyKind::Memory, 3}, {KeyKind::Token, 1}}), 5);
+  EXPECT_EQ(first_column({{KeyKind::Token, 0}, {KeyKind::Memory, 3}, {KeyKind::Token, 2}}), 3);
+  EXPECT_EQ(first_column({{KeyKind::Memory, 3}}), -1);
 }
 
 TEST(HeadTable, SegmentsShareOneRow) {
   HeadTable table;
   table.rows.push_back({{1, 2}, {1.5}});
-  HeadRef later{1, 2};
-  later.part.segment = 3;
-  EXPECT_EQ(table.find(later), nullptr);
-  table.segments_together = true;
-  EXPECT_EQ(table.find(later), &table.rows[0].statistics);
+  HeadRef later_head{1, 2};
+  later_head.part.segment = 3;
+  EXPECT_EQ(table.find(later_head), nullptr);
+  table.has_merged_segments = true;
+  EXPECT_EQ(table.find(later_head), &table.rows[0].statistics);
   table.parts.step = table.parts.segment = true;
   table.rows[0].at.part.step = 4;
   table.rows[0].at.part.segment = 5;
@@ -219,7 +219,7 @@ TEST_F(HeadTableTest, SplitsTextsAtBlankLinesOnly) {
             9000 - 9000 % 16 + (9000 % 16 > 1 ? 9000 % 16 : 0));
 }
 
-TEST_F(HeadTableTest, CountsWordsIfViewDoes) {
+TEST_F(HeadTableTest, CountsWordsIfWordsAreMerged) {
   session_.view.words = true;
   const HeadTable table = table_of_texts("the cat sat\n\na dog");
   EXPECT_TRUE(table.words);

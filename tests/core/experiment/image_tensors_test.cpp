@@ -21,7 +21,7 @@ struct Means {
 };
 Means non_local_means(const Tensor& colours, Index radius) {
   const Index height = colours.dim(0), width = colours.dim(1), length = height * width;
-  const auto at = [&](Index pixel, Index row_offset, Index column_offset, Index channel) {
+  const auto colour = [&](Index pixel, Index row_offset, Index column_offset, Index channel) {
     const Index r = std::clamp<Index>(pixel / width + row_offset, 0, height - 1);
     const Index c = std::clamp<Index>(pixel % width + column_offset, 0, width - 1);
     return static_cast<double>(colours(r, c, channel));
@@ -35,8 +35,8 @@ Means non_local_means(const Tensor& colours, Index radius) {
       for (Index row_offset = -radius; row_offset <= radius; ++row_offset) {
         for (Index column_offset = -radius; column_offset <= radius; ++column_offset) {
           for (Index channel = 0; channel < 3; ++channel) {
-            const double d = at(i, row_offset, column_offset, channel) -
-                             at(j, row_offset, column_offset, channel);
+            const double d = colour(i, row_offset, column_offset, channel) -
+                             colour(j, row_offset, column_offset, channel);
             squared_distance += d * d;
             ++count;
           }
@@ -104,26 +104,26 @@ TEST_F(ImageTensors, AttentionMatchesNonLocalMeans) {
 }
 
 TEST_F(ImageTensors, GridsKeepAspectRatio) {
-  const std::string wide = save("wide.png", 40, 20), high = save("high.png", 10, 30);
+  const std::string wide_file = save("wide.png", 40, 20), high_file = save("high.png", 10, 30);
   using Grid = std::pair<Index, Index>;
-  EXPECT_EQ(image_grid({wide, "", "", 0, 0}), Grid(32, 16));
-  EXPECT_EQ(image_grid({high, "", "", 0, 0}), Grid(11, 32));
-  EXPECT_EQ(image_grid({wide, "", "", 10, 0}), Grid(10, 5));
-  EXPECT_EQ(image_grid({wide, "", "", 0, 10}), Grid(20, 10));
-  EXPECT_EQ(image_grid({wide, "", "", 3, 9}), Grid(3, 9));
+  EXPECT_EQ(image_grid({wide_file, "", "", 0, 0}), Grid(32, 16));
+  EXPECT_EQ(image_grid({high_file, "", "", 0, 0}), Grid(11, 32));
+  EXPECT_EQ(image_grid({wide_file, "", "", 10, 0}), Grid(10, 5));
+  EXPECT_EQ(image_grid({wide_file, "", "", 0, 10}), Grid(20, 10));
+  EXPECT_EQ(image_grid({wide_file, "", "", 3, 9}), Grid(3, 9));
   EXPECT_EQ(image_grid({save("line.png", 300, 1), "", "", 0, 0}), Grid(32, 1));
 }
 
-TEST_F(ImageTensors, RejectUnreadableImage) {
+TEST_F(ImageTensors, RejectInvalidImagesAndGrids) {
   const std::string file = save("a.png", 4, 4);
   EXPECT_NE(refusal({file, "", "", 65, 1}).find("expected at most 64"), std::string::npos);
   EXPECT_NE(refusal({file, "tokens.txt", ""}).find("tokens: expected none"), std::string::npos);
   write_file(folder_.path() / "b.jpg", std::string("\xFF\xD8\xFF garbage"));
   EXPECT_TRUE(
       refusal({folder_.path() / "b.jpg", "", ""}).starts_with((folder_.path() / "b.jpg").string()));
-  std::string cut = read_file(file);
-  cut.resize(cut.size() / 2);
-  write_file(folder_.path() / "c.png", cut);
+  std::string truncated = read_file(file);
+  truncated.resize(truncated.size() / 2);
+  write_file(folder_.path() / "c.png", truncated);
   EXPECT_NE(refusal({folder_.path() / "c.png", "", ""}), "");
   EXPECT_NE(refusal({folder_.path() / "missing.png", "", ""}), "");
 }
@@ -170,13 +170,13 @@ TEST_F(ImageTensors, SessionsPreserveGrid) {
 }
 
 TEST_F(ImageTensors, GridsOfOneSideKeepAspectRatio) {
-  const std::string high = save("high.png", 10, 30);
+  const std::string high_file = save("high.png", 10, 30);
   using Grid = std::pair<Index, Index>;
-  EXPECT_EQ(image_grid({high, "", "", 10, 0}), Grid(10, 30));
-  EXPECT_EQ(image_grid({high, "", "", 0, 15}), Grid(5, 15));
-  EXPECT_EQ(image_grid({high, "", "", 64, 64}), Grid(64, 64));
-  EXPECT_EQ(image_grid({high, "", "", 40, 0}), Grid(40, 64));  // maximum grid size
-  EXPECT_THROW(image_grid({high, "", "", 1, 65}), InputError);
+  EXPECT_EQ(image_grid({high_file, "", "", 10, 0}), Grid(10, 30));
+  EXPECT_EQ(image_grid({high_file, "", "", 0, 15}), Grid(5, 15));
+  EXPECT_EQ(image_grid({high_file, "", "", 64, 64}), Grid(64, 64));
+  EXPECT_EQ(image_grid({high_file, "", "", 40, 0}), Grid(40, 64));  // maximum grid size
+  EXPECT_THROW(image_grid({high_file, "", "", 1, 65}), InputError);
 }
 
 }  // namespace ATTNSCOPE_FILE

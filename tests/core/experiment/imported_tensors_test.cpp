@@ -23,14 +23,14 @@ class ImportedTensorsTest : public ::testing::Test {
   // Random weights; rows sum to 1.
   static Tensor weights(const Shape& shape, bool causal = false) {
     std::mt19937 random(7);
-    std::uniform_real_distribution<float> any(0.1F, 1);
+    std::uniform_real_distribution<float> positive(0.1F, 1);
     Tensor t(shape);
     const Index keys = t.dim(-1), queries = t.dim(-2);
     for (Index row = 0; row < t.size() / keys; ++row) {
       float sum = 0;
       for (Index j = 0; j < keys; ++j) {
-        const bool hidden = causal && j > row % queries + keys - queries;
-        sum += t[row * keys + j] = hidden ? 0 : any(random);
+        const bool is_hidden = causal && j > row % queries + keys - queries;
+        sum += t[row * keys + j] = is_hidden ? 0 : positive(random);
       }
       for (Index j = 0; j < keys; ++j) t[row * keys + j] /= sum;
     }
@@ -51,12 +51,12 @@ class ImportedTensorsTest : public ::testing::Test {
     return trace_of_tensors(spec, cpu_backend());
   }
 
-  static void expect_refusal(const TensorFiles& files, const std::string& words) {
+  static void expect_refusal(const TensorFiles& files, const std::string& message_part) {
     try {
       read_imported_tensors(files);
-      ADD_FAILURE() << "not refused: " << words;
+      ADD_FAILURE() << "not refused: " << message_part;
     } catch (const InputError& e) {
-      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find(message_part), std::string::npos) << e.what();
     }
   }
 
@@ -75,15 +75,15 @@ TEST_F(ImportedTensorsTest, EveryRankBecomesLayersAndHeads) {
     EXPECT_TRUE(t.is_imported);
     ASSERT_EQ(t.layer_count({}), c.layers);
     ASSERT_EQ(t.head_count({}, 0), c.heads);
-    Index at = 0;
+    Index index = 0;
     for (const AttentionTap& tap : t.attention) {
       for (Index head = 0; head < c.heads; ++head) {
-        for (const float weight : tap.attention(head)) EXPECT_EQ(weight, attention[at++]);
+        for (const float weight : tap.attention(head)) EXPECT_EQ(weight, attention[index++]);
       }
     }
-    EXPECT_EQ(at, attention.size());
-    const bool band = attention.dim(-1) != attention.dim(-2);  // unnamed keys
-    EXPECT_EQ(t.notes.size(), band ? 1u : 0u);
+    EXPECT_EQ(index, attention.size());
+    const bool has_unnamed_keys = attention.dim(-1) != attention.dim(-2);
+    EXPECT_EQ(t.notes.size(), has_unnamed_keys ? 1u : 0u);
   }
 }
 
@@ -99,11 +99,13 @@ TEST_F(ImportedTensorsTest, AcceptsOneArrayPerLayer) {
 }
 
 TEST_F(ImportedTensorsTest, RejectsLayersWithGapsOrDuplicates) {
-  const Tensor one = weights({2, 4, 4});
-  expect_refusal({save("gap.safetensors", {{"attention.0", one}, {"attention.2", one}}), "", ""},
-                 "attention.2: expected layers without gaps from 0 on, found no attention.1");
-  expect_refusal({save("two.safetensors", {{"attention.1", one}, {"attention.01", one}}), "", ""},
-                 "found attention.01 as well");
+  const Tensor layer = weights({2, 4, 4});
+  expect_refusal(
+      {save("gap.safetensors", {{"attention.0", layer}, {"attention.2", layer}}), "", ""},
+      "attention.2: expected layers without gaps from 0 on, found no attention.1");
+  expect_refusal(
+      {save("two.safetensors", {{"attention.1", layer}, {"attention.01", layer}}), "", ""},
+      "found attention.01 as well");
 }
 
 TEST_F(ImportedTensorsTest, ReadsTokensFromFileOrTokenFiles) {
@@ -130,9 +132,9 @@ TEST_F(ImportedTensorsTest, DecodesVocabularyTokens) {
   const auto labels = [&](const char* tokens) {
     const std::string file =
         save("written.safetensors", {{"attention", weights({1, 3, 3})}}, {{"tokens", tokens}});
-    std::vector<std::string> found;
-    for (const TraceToken& token : trace(file).tokens) found.push_back(token.label);
-    return found;
+    std::vector<std::string> result;
+    for (const TraceToken& token : trace(file).tokens) result.push_back(token.label);
+    return result;
   };
   using Labels = std::vector<std::string>;
   EXPECT_EQ(labels(R"(["caf", "Ã©", "Ġbar"])"), (Labels{"caf", "é", "␣bar"}));
@@ -146,9 +148,9 @@ TEST_F(ImportedTensorsTest, DecodesVocabularyTokens) {
 TEST_F(ImportedTensorsTest, NotesUnnamedKeys) {
   const auto notes = [&](const std::map<std::string, std::string>& metadata) {
     const Trace t = trace(save("band.safetensors", {{"attention", weights({1, 4, 3})}}, metadata));
-    std::string all;
-    for (const std::string& note : t.notes) all += note + "\n";
-    return all;
+    std::string text;
+    for (const std::string& note : t.notes) text += note + "\n";
+    return text;
   };
   EXPECT_NE(notes({}).find("4 queries and 3 keys without key_tokens"), std::string::npos);
   EXPECT_EQ(notes({{"key_tokens", R"(["x","y","z"])"}}).find("without key_tokens"),
@@ -228,29 +230,34 @@ TEST_F(ImportedTensorsTest, ComputesAttentionFromQueriesAndKeys) {
 }
 
 TEST_F(ImportedTensorsTest, ErrorsNameTensors) {
-  const auto refused = [&](const std::map<std::string, Tensor>& tensors, const std::string& words) {
-    expect_refusal({save("refused.safetensors", tensors), "", ""}, words);
+  const auto expect_tensor_refusal = [&](const std::map<std::string, Tensor>& tensors,
+                                         const std::string& message_part) {
+    expect_refusal({save("refused.safetensors", tensors), "", ""}, message_part);
   };
-  refused({{"a", weights({4, 4})}, {"b", weights({4, 4})}}, "found a [4, 4] of F32, b [4, 4]");
-  refused({{"attention", Tensor::full({4}, 1)}}, "found [4]");
-  refused({{"attention", Tensor::full({2, 2, 2, 2, 2, 2}, 1)}}, "found [2, 2, 2, 2, 2, 2]");
-  refused({{"attention", Tensor({0, 4, 4})}}, "no empty axis");
-  refused({{"q", weights({3, 4})}}, "k: missing");
-  refused({{"q", weights({3, 4})}, {"k", weights({3, 5})}}, "expected d_k = 4, found [1, 3, 5]");
-  refused({{"q", weights({3, 2, 4})}, {"k", weights({2, 2, 4})}}, "divides q's 3");
-  refused({{"q", weights({2, 4})}, {"k", weights({2, 4})}, {"v", weights({3, 4})}},
-          "as k has them");
-  refused({{"attention.0", weights({2, 3, 3})}, {"attention.1", weights({2, 4, 3})}}, "layer 1");
+  expect_tensor_refusal({{"a", weights({4, 4})}, {"b", weights({4, 4})}},
+                        "found a [4, 4] of F32, b [4, 4]");
+  expect_tensor_refusal({{"attention", Tensor::full({4}, 1)}}, "found [4]");
+  expect_tensor_refusal({{"attention", Tensor::full({2, 2, 2, 2, 2, 2}, 1)}},
+                        "found [2, 2, 2, 2, 2, 2]");
+  expect_tensor_refusal({{"attention", Tensor({0, 4, 4})}}, "no empty axis");
+  expect_tensor_refusal({{"q", weights({3, 4})}}, "k: missing");
+  expect_tensor_refusal({{"q", weights({3, 4})}, {"k", weights({3, 5})}},
+                        "expected d_k = 4, found [1, 3, 5]");
+  expect_tensor_refusal({{"q", weights({3, 2, 4})}, {"k", weights({2, 2, 4})}}, "divides q's 3");
+  expect_tensor_refusal({{"q", weights({2, 4})}, {"k", weights({2, 4})}, {"v", weights({3, 4})}},
+                        "the heads and rows of k, [1, 2]");
+  expect_tensor_refusal({{"attention.0", weights({2, 3, 3})}, {"attention.1", weights({2, 4, 3})}},
+                        "layer 1");
   Tensor hole = weights({3, 3});
   hole(1, 2) = std::numeric_limits<float>::quiet_NaN();
-  refused({{"attention", hole}}, "NaN at [1, 2]");
+  expect_tensor_refusal({{"attention", hole}}, "NaN at [1, 2]");
   hole(1, 2) = std::numeric_limits<float>::infinity();
-  refused({{"attention", hole}}, "infinity at [1, 2]");
+  expect_tensor_refusal({{"attention", hole}}, "infinity at [1, 2]");
   expect_refusal({path("missing.npy"), "", ""}, "no such file");
   expect_refusal({path("a.txt"), "", ""}, ".npy, .npz or .safetensors");
 }
 
-TEST_F(ImportedTensorsTest, NpyContainsOneArray) {
+TEST_F(ImportedTensorsTest, ReadsSingleArrayOfNpy) {
   const Tensor attention = weights({2, 5, 5});
   write_npy(path("a.npy"), stored(attention, DType::F32));
   const Trace t = trace(path("a.npy"));
@@ -261,11 +268,11 @@ TEST_F(ImportedTensorsTest, NpyContainsOneArray) {
 
 // Row sums are compared with 1 within half precision; empty rows do not count.
 TEST_F(ImportedTensorsTest, NotesRowSumsBeyondRounding) {
-  const auto notes = [&](float sum, float other = 1) {
+  const auto notes = [&](float sum, float other_sum = 1) {
     Tensor rows = Tensor::zeros({1, 3, 3});
     rows(0, 1, 0) = sum;
-    rows(0, 2, 0) = other / 2;
-    rows(0, 2, 2) = other / 2;
+    rows(0, 2, 0) = other_sum / 2;
+    rows(0, 2, 2) = other_sum / 2;
     return trace(save("sums.safetensors", {{"attention", rows}})).notes;
   };
   const auto has_sum_note = [&](float sum) {
@@ -283,39 +290,39 @@ TEST_F(ImportedTensorsTest, NotesRowSumsBeyondRounding) {
 // Also detects causal masks after keys that all queries see, but none with fewer keys than queries
 // or with a forbidden earlier pair.
 TEST_F(ImportedTensorsTest, DetectsCausalMask) {
-  const Trace late = trace(save("late.safetensors", {{"a", weights({2, 3, 5}, true)}}));
-  const Pattern& pattern = *late.attention[0].result.pattern;
+  const Trace late_trace = trace(save("late.safetensors", {{"a", weights({2, 3, 5}, true)}}));
+  const Pattern& pattern = *late_trace.attention[0].result.pattern;
   EXPECT_EQ(pattern.heads(), 1);
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < 5; ++j) EXPECT_EQ(pattern.allowed(0, i, j), j <= i + 2);
   }
   const auto pattern_heads = [&](const Tensor& attention) {
     const Trace t = trace(save("mask.safetensors", {{"a", attention}}));
-    const Pattern& found = *t.attention[0].result.pattern;
+    const Pattern& derived = *t.attention[0].result.pattern;
     for (Index a = 0; a < attention.dim(0); ++a) {
       for (Index i = 0; i < attention.dim(1); ++i) {
         for (Index j = 0; j < attention.dim(2); ++j) {
-          EXPECT_EQ(found.allowed(found.heads() > 1 ? a : 0, i, j), attention(a, i, j) != 0);
+          EXPECT_EQ(derived.allowed(derived.heads() > 1 ? a : 0, i, j), attention(a, i, j) != 0);
         }
       }
     }
-    return found.heads();
+    return derived.heads();
   };
   EXPECT_EQ(pattern_heads(weights({2, 4, 4})), 1);
   EXPECT_EQ(pattern_heads(weights({2, 4, 4}, true)), 1);
-  Tensor hole = weights({2, 4, 4}, true);
-  hole(1, 3, 1) = 0;
-  EXPECT_EQ(pattern_heads(hole), 2);
-  Tensor ahead = weights({2, 4, 4}, true);
-  ahead(0, 1, 3) = 0.5F;
-  EXPECT_EQ(pattern_heads(ahead), 2);
-  Tensor fewer = Tensor::zeros({2, 4, 3});  // the first query has no keys
+  Tensor with_hole = weights({2, 4, 4}, true);
+  with_hole(1, 3, 1) = 0;
+  EXPECT_EQ(pattern_heads(with_hole), 2);
+  Tensor with_future_pair = weights({2, 4, 4}, true);
+  with_future_pair(0, 1, 3) = 0.5F;
+  EXPECT_EQ(pattern_heads(with_future_pair), 2);
+  Tensor fewer_keys = Tensor::zeros({2, 4, 3});  // the first query has no keys
   for (Index a = 0; a < 2; ++a) {
     for (Index i = 0; i < 4; ++i) {
-      for (Index j = 0; j < i; ++j) fewer(a, i, j) = 1 / static_cast<float>(i);
+      for (Index j = 0; j < i; ++j) fewer_keys(a, i, j) = 1 / static_cast<float>(i);
     }
   }
-  EXPECT_EQ(pattern_heads(fewer), 2);
+  EXPECT_EQ(pattern_heads(fewer_keys), 2);
 }
 
 TEST_F(ImportedTensorsTest, DecodesOnlyCompleteByteTokens) {
@@ -329,7 +336,7 @@ TEST_F(ImportedTensorsTest, DecodesOnlyCompleteByteTokens) {
 }
 
 // Sizes that the panels of the window display.
-TEST_F(ImportedTensorsTest, SizesMatchTensors) {
+TEST_F(ImportedTensorsTest, ConfigSizesMatchTensors) {
   RunSpec causal;
   causal.causal = true;
   const Tensor q = weights({2, 4, 5, 8}), k = weights({2, 2, 7, 8}), v = weights({2, 2, 7, 3});
@@ -362,25 +369,30 @@ TEST_F(ImportedTensorsTest, SizesMatchTensors) {
 }
 
 TEST_F(ImportedTensorsTest, RejectsMismatchedVectors) {
-  const auto refused = [&](const std::map<std::string, Tensor>& tensors, const std::string& words) {
-    expect_refusal({save("refused.safetensors", tensors), "", ""}, words);
+  const auto expect_tensor_refusal = [&](const std::map<std::string, Tensor>& tensors,
+                                         const std::string& message_part) {
+    expect_refusal({save("refused.safetensors", tensors), "", ""}, message_part);
   };
   const Tensor q = weights({2, 4, 5, 8});
-  refused({{"q", q}, {"k", weights({3, 4, 5, 8})}}, "expected as many layers as q, 2, found 3");
-  refused({{"q", q}, {"k", q}, {"v", weights({1, 4, 5, 8})}}, "expected as many layers as q, 2");
-  refused({{"q", q}, {"k", q}, {"v", weights({2, 2, 5, 8})}}, "the heads and rows of k, [4, 5]");
-  refused({{"q", q}, {"k", q}, {"v", weights({2, 4, 6, 8})}}, "the heads and rows of k, [4, 5]");
-  refused({{"q", q}, {"k", weights({2, 4, 5, 7})}}, "layer 0: expected d_k = 8");
-  refused({{"attention.0", weights({2, 3, 3})}, {"attention.1", weights({2, 3, 4})}},
-          "layer 1: expected rows and columns as in layer 0, [3, 3], found [3, 4]");
-  refused({{"attention", weights({2, 3, 4, 5, 6})}}, "found [2, 3, 4, 5, 6]");
-  refused({{"attention", Tensor({2, 3, 0})}}, "no empty axis");
+  expect_tensor_refusal({{"q", q}, {"k", weights({3, 4, 5, 8})}},
+                        "expected as many layers as q, 2, found 3");
+  expect_tensor_refusal({{"q", q}, {"k", q}, {"v", weights({1, 4, 5, 8})}},
+                        "expected as many layers as q, 2");
+  expect_tensor_refusal({{"q", q}, {"k", q}, {"v", weights({2, 2, 5, 8})}},
+                        "the heads and rows of k, [4, 5]");
+  expect_tensor_refusal({{"q", q}, {"k", q}, {"v", weights({2, 4, 6, 8})}},
+                        "the heads and rows of k, [4, 5]");
+  expect_tensor_refusal({{"q", q}, {"k", weights({2, 4, 5, 7})}}, "layer 0: expected d_k = 8");
+  expect_tensor_refusal({{"attention.0", weights({2, 3, 3})}, {"attention.1", weights({2, 3, 4})}},
+                        "layer 1: expected rows and columns as in layer 0, [3, 3], found [3, 4]");
+  expect_tensor_refusal({{"attention", weights({2, 3, 4, 5, 6})}}, "found [2, 3, 4, 5, 6]");
+  expect_tensor_refusal({{"attention", Tensor({2, 3, 0})}}, "no empty axis");
   // At most six arrays are named.
   std::map<std::string, Tensor> arrays;
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) arrays[name] = weights({2, 2});
-  refused(arrays, "f [2, 2] of F32");
+  expect_tensor_refusal(arrays, "f [2, 2] of F32");
   arrays["g"] = weights({2, 2});
-  refused(arrays, "f [2, 2] of F32, ...");
+  expect_tensor_refusal(arrays, "f [2, 2] of F32, ...");
 }
 
 // Ignores arrays without a layer number, and accepts all name formats.

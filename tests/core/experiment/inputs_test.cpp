@@ -33,7 +33,7 @@ ModelConfig bidirectional_config(Index types) {
   return config;
 }
 
-std::vector<std::int32_t> types(const ModelConfig& config, std::vector<TraceToken> tokens) {
+std::vector<std::int32_t> token_types(const ModelConfig& config, std::vector<TraceToken> tokens) {
   const ModelInput input = model_input(config, {}, {}, std::move(tokens), false);
   if (input.batch.types.size() == 0) return {};
   return {input.batch.types.begin(), input.batch.types.end()};
@@ -44,23 +44,24 @@ using Ids = std::vector<std::int32_t>;
 // Tokens after the first separator, if any, belong to the second sentence.
 TEST(Inputs, SentencesEndAtSeparators) {
   const ModelConfig config = bidirectional_config(2);
-  EXPECT_EQ(types(config, tokens_of({101, 1, 2, 102, 3, 4, 102})), (Ids{0, 0, 0, 0, 1, 1, 1}));
-  EXPECT_EQ(types(config, tokens_of({101, 1, 102, 102, 3, 102})), (Ids{0, 0, 0, 0, 1, 1}));
-  EXPECT_EQ(types(config, tokens_of({101, 1, 2, 102})), (Ids{0, 0, 0, 0}));
-  EXPECT_EQ(types(config, tokens_of({101, 102})), (Ids{0, 0}));
-  EXPECT_EQ(types(config, tokens_of({102, 1, 102, 2, 102})),
+  EXPECT_EQ(token_types(config, tokens_of({101, 1, 2, 102, 3, 4, 102})),
+            (Ids{0, 0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(token_types(config, tokens_of({101, 1, 102, 102, 3, 102})), (Ids{0, 0, 0, 0, 1, 1}));
+  EXPECT_EQ(token_types(config, tokens_of({101, 1, 2, 102})), (Ids{0, 0, 0, 0}));
+  EXPECT_EQ(token_types(config, tokens_of({101, 102})), (Ids{0, 0}));
+  EXPECT_EQ(token_types(config, tokens_of({102, 1, 102, 2, 102})),
             (Ids{0, 0, 0, 0, 0}));  // leading separator
-  EXPECT_EQ(types(config, tokens_of({101, 1, 2, 1, 2})), (Ids{0, 0, 0, 0, 0}));  // open end
-  EXPECT_EQ(types(config, tokens_of({102})), (Ids{0}));
-  EXPECT_EQ(types(bidirectional_config(1), tokens_of({101, 1, 102, 2, 102})), Ids{});
+  EXPECT_EQ(token_types(config, tokens_of({101, 1, 2, 1, 2})), (Ids{0, 0, 0, 0, 0}));  // open end
+  EXPECT_EQ(token_types(config, tokens_of({102})), (Ids{0}));
+  EXPECT_EQ(token_types(bidirectional_config(1), tokens_of({101, 1, 102, 2, 102})), Ids{});
   ModelConfig causal = bidirectional_config(2);
   causal.causal = true;
-  EXPECT_EQ(types(causal, tokens_of({101, 1, 102, 2, 102})), (Ids{0, 0, 0, 0, 0}));
+  EXPECT_EQ(token_types(causal, tokens_of({101, 1, 102, 2, 102})), (Ids{0, 0, 0, 0, 0}));
   std::vector<TraceToken> clamped = tokens_of({1, 2, 3});
   clamped[1].segment = 1;
   clamped[2].segment = 4;  // exceeds the token types of the model: clamped
-  EXPECT_EQ(types(bidirectional_config(3), clamped), (Ids{0, 1, 2}));
-  EXPECT_EQ(types(config, clamped), (Ids{0, 1, 1}));
+  EXPECT_EQ(token_types(bidirectional_config(3), clamped), (Ids{0, 1, 2}));
+  EXPECT_EQ(token_types(config, clamped), (Ids{0, 1, 1}));
   const ModelInput input = model_input(config, {}, {}, tokens_of({101, 1, 102, 2, 102}), false);
   EXPECT_EQ(input.tokens[2].sentence, 0);
   EXPECT_EQ(input.tokens[3].sentence, 1);
@@ -70,43 +71,43 @@ TEST(Inputs, SentencesEndAtSeparators) {
 // One target per position, -1 if none; only masked models accept these.
 TEST(Inputs, TargetsRequireMaskedModel) {
   ModelConfig config = bidirectional_config(1);
-  Session e;
-  const auto input = [&](bool losses) {
-    return model_input(config, {}, e.run, tokens_of({1, 2, 3}), losses);
+  Session session;
+  const auto input = [&](bool needs_losses) {
+    return model_input(config, {}, session.run, tokens_of({1, 2, 3}), needs_losses);
   };
   EXPECT_EQ(input(false).batch.targets.size(), 0);
   EXPECT_EQ(input(true).batch.targets.size(), 3);
-  e.run.target_ids = {1, 2, 3};
+  session.run.target_ids = {1, 2, 3};
   EXPECT_THROW(input(true), InputError);
   config.architecture.values.set("masked", 0.15);
   EXPECT_EQ(input(true).batch.targets.size(), 3);
-  e.run.target_ids = {-1, 255, 0};
+  session.run.target_ids = {-1, 255, 0};
   const IntTensor targets = input(true).batch.targets;
-  EXPECT_EQ(Ids(targets.begin(), targets.end()), e.run.target_ids);
+  EXPECT_EQ(Ids(targets.begin(), targets.end()), session.run.target_ids);
   for (const Ids& invalid : {Ids{-2, 0, 0}, Ids{0, 256, 0}, Ids{0, 0}, Ids{0, 0, 0, 0}}) {
-    e.run.target_ids = invalid;
+    session.run.target_ids = invalid;
     EXPECT_THROW(input(true), InputError);
   }
 }
 
 // Grey values of the ids after the start token; pixels that are not read are medium grey.
-TEST(Inputs, ShownPixelsMatchInput) {
-  Session e = testing::completion_session();
-  const auto checkpoint = model_store()->checkpoint(e.run.model);
+TEST(Inputs, PixelGridMatchesInputIds) {
+  Session session = testing::completion_session();
+  const auto checkpoint = model_store()->checkpoint(session.run.model);
   const ModelConfig& config = checkpoint->model.config;
   const auto grid = pixels_of(config, tokens_of({0, 2, 5, 0, 1}));
   ASSERT_NE(grid, nullptr);
   EXPECT_EQ(grid->width, 3);
   EXPECT_EQ(grid->height, 4);
   EXPECT_EQ(grid->key_shift, 1);
-  const float expected[] = {2 / 5.0F, 1, 0, 1 / 5.0F};  // of 6 levels
+  const float expected[] = {2 / 5.0F, 1, 0, 1 / 5.0F};  // 6 levels
   for (Index pixel = 0; pixel < 12; ++pixel) {
     for (Index c = 0; c < 3; ++c) {
       EXPECT_FLOAT_EQ(grid->colours[3 * pixel + c], pixel < 4 ? expected[pixel] : 0.5F) << pixel;
     }
   }
-  const auto whole = pixels_of(config, tokens_of(Ids(20, 5)));  // more than the 12 pixels
-  EXPECT_EQ(whole->colours[35], 1);
+  const auto full_grid = pixels_of(config, tokens_of(Ids(20, 5)));  // more than the 12 pixels
+  EXPECT_EQ(full_grid->colours[35], 1);
   EXPECT_EQ(pixels_of(testing::small_config({}), tokens_of({1})), nullptr);
 }
 
@@ -123,18 +124,18 @@ TEST(Inputs, TokensAreNamedByVocabulary) {
   EXPECT_EQ(trace_token(-1, checkpoint).bytes, "");
 }
 
-TEST(Inputs, TextIsTruncatedToMaxTokens) {
+TEST(Inputs, TextIsTruncatedToContextOrMaxTokens) {
   Checkpoint checkpoint;
   checkpoint.model.config = testing::small_config({.context = 8});
   checkpoint.tokenizer = train_bpe("bytes", 256);
-  Session e;
+  Session session;
   std::vector<std::string> notes;
   const auto read_bytes = [&](const std::string& text) {
-    e.run.text = text;
+    session.run.text = text;
     notes.clear();
     std::string bytes;
     for (const TraceToken& token :
-         tokens_to_read(checkpoint.model.config, checkpoint, e.run, notes)) {
+         tokens_to_read(checkpoint.model.config, checkpoint, session.run, notes)) {
       bytes += token.bytes;
     }
     return bytes;
@@ -143,24 +144,24 @@ TEST(Inputs, TextIsTruncatedToMaxTokens) {
   EXPECT_TRUE(notes.empty());
   EXPECT_EQ(read_bytes("123456789"), "12345678");
   EXPECT_EQ(notes.size(), 1u);
-  e.run.overlong = Overlong::Last;
+  session.run.overlong = Overlong::Last;
   EXPECT_EQ(read_bytes("123456789"), "23456789");
-  e.run.overlong = Overlong::All;
+  session.run.overlong = Overlong::All;
   EXPECT_EQ(read_bytes("123456789"), "123456789");
   EXPECT_EQ(notes.size(), 1u);
   EXPECT_EQ(read_bytes("12345678"), "12345678");
   EXPECT_TRUE(notes.empty());
-  e.run.max_tokens = 5;
+  session.run.max_tokens = 5;
   EXPECT_EQ(read_bytes("12345"), "12345");
   EXPECT_TRUE(notes.empty());
   EXPECT_EQ(read_bytes("123456"), "12345");
   EXPECT_EQ(notes.size(), 1u);
-  e.run.max_tokens = 0;
+  session.run.max_tokens = 0;
   EXPECT_EQ(read_bytes(std::string(65536, 'x')).size(), 65536u);
   EXPECT_EQ(notes.size(), 1u);
   EXPECT_EQ(read_bytes(std::string(65537, 'x')).size(), 65536u);
   EXPECT_EQ(notes.size(), 2u);
-  e.run.overlong = Overlong::First;
+  session.run.overlong = Overlong::First;
   checkpoint.model.config.segment = 4;  // segmented models accept texts beyond the context
   EXPECT_EQ(read_bytes("123456789"), "123456789");
   EXPECT_TRUE(notes.empty());
@@ -175,9 +176,9 @@ TEST(Inputs, ImagesAreReadAsPatches) {
       image.rgba.push_back(static_cast<std::uint8_t>(level));
     }
   }
-  Session e;
-  e.run.input = folder.path() / "a.png";
-  write_file(e.run.input, encode_png(image, {}));
+  Session session;
+  session.run.input = folder.path() / "a.png";
+  write_file(session.run.input, encode_png(image, {}));
   ModelConfig config = bidirectional_config(1);
   config.input = {"patches", default_values(input_kind("patches").parameters)};
   config.input.values.set("width", Index{6});
@@ -190,14 +191,14 @@ TEST(Inputs, ImagesAreReadAsPatches) {
   Checkpoint checkpoint;
   checkpoint.model.config = config;
   std::vector<std::string> notes;
-  const std::vector<TraceToken> tokens = tokens_to_read(config, checkpoint, e.run, notes);
+  const std::vector<TraceToken> tokens = tokens_to_read(config, checkpoint, session.run, notes);
   ASSERT_EQ(tokens.size(), 7u);
   EXPECT_TRUE(tokens[0].special);
   for (std::size_t patch = 0; patch < 6; ++patch) {
     EXPECT_FALSE(tokens[patch + 1].special);
     EXPECT_EQ(tokens[patch + 1].label, std::to_string(patch / 3) + "," + std::to_string(patch % 3));
   }
-  const ModelInput input = model_input(config, checkpoint, e.run, tokens, false);
+  const ModelInput input = model_input(config, checkpoint, session.run, tokens, false);
   ASSERT_NE(input.pixels, nullptr);
   EXPECT_EQ(input.pixels->width, 3);
   EXPECT_EQ(input.pixels->height, 2);
@@ -226,48 +227,48 @@ TEST(Inputs, ImagesAreReadAsPatches) {
       }
     }
   }
-  e.run.ids = {1};
-  EXPECT_THROW(tokens_to_read(config, checkpoint, e.run, notes), InputError);
-  e.run.ids.clear();
-  e.run.input.clear();
-  EXPECT_THROW(tokens_to_read(config, checkpoint, e.run, notes), InputError);
+  session.run.ids = {1};
+  EXPECT_THROW(tokens_to_read(config, checkpoint, session.run, notes), InputError);
+  session.run.ids.clear();
+  session.run.input.clear();
+  EXPECT_THROW(tokens_to_read(config, checkpoint, session.run, notes), InputError);
 }
 
 TEST(Inputs, TargetsBeginWithStartToken) {
-  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  const auto checkpoint = model_store()->checkpoint(e.run.model);
+  Session session = testing::alignment_session("encoder_decoder-sinusoidal");
+  const auto checkpoint = model_store()->checkpoint(session.run.model);
   const ModelConfig& config = checkpoint->model.config;
-  const auto input = [&](bool losses) {
-    return model_input(config, *checkpoint, e.run, tokens_of(e.run.ids), losses);
+  const auto input = [&](bool needs_losses) {
+    return model_input(config, *checkpoint, session.run, tokens_of(session.run.ids), needs_losses);
   };
-  e.run.target_ids = {1, 0, 2};  // 0 is an ordinary id
+  session.run.target_ids = {1, 0, 2};  // 0 is an ordinary id
   EXPECT_EQ(input(false).tokens.size(), 3u);
   EXPECT_EQ(input(false).batch.targets.size(), 0);
   EXPECT_EQ(input(true).batch.targets.size(), 3);
-  EXPECT_EQ(input(false).streams.at(0).tokens.size(), e.run.ids.size());
-  e.run.target_ids = {1, -1, 2};
+  EXPECT_EQ(input(false).streams.at(0).tokens.size(), session.run.ids.size());
+  session.run.target_ids = {1, -1, 2};
   EXPECT_THROW(input(false), InputError);
 }
 
 // Valid indices of interventions.
-TEST(Inputs, ExtentsMatchModel) {
+TEST(Inputs, ExtentMatchesModel) {
   ModelConfig config = testing::small_config({.vocabulary = 31, .layers = 3, .heads = 4});
-  const ModelExtent plain = model_extent({}, config, {}, 9);
-  EXPECT_EQ(plain.layers, 3);
-  EXPECT_EQ(plain.heads, 4);
-  EXPECT_EQ(plain.vocabulary, 31);
-  EXPECT_EQ(plain.tokens, 9);
-  EXPECT_EQ(plain.attended, -1);
-  EXPECT_TRUE(plain.self_attention);
-  EXPECT_FALSE(plain.segments);
+  const ModelExtent extent = model_extent({}, config, {}, 9);
+  EXPECT_EQ(extent.layers, 3);
+  EXPECT_EQ(extent.heads, 4);
+  EXPECT_EQ(extent.vocabulary, 31);
+  EXPECT_EQ(extent.tokens, 9);
+  EXPECT_EQ(extent.attended, -1);
+  EXPECT_TRUE(extent.self_attention);
+  EXPECT_FALSE(extent.segments);
   config.segment = 1;
   EXPECT_TRUE(model_extent({}, config, {}, 9).segments);
-  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  const auto checkpoint = model_store()->checkpoint(e.run.model);
-  e.run.target_ids = {1, 3, 2};
-  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e.run, 5).attended, -1);
-  e.run.interventions.emplace_back();
-  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, e.run, 5).attended, 3);
+  Session session = testing::alignment_session("encoder_decoder-sinusoidal");
+  const auto checkpoint = model_store()->checkpoint(session.run.model);
+  session.run.target_ids = {1, 3, 2};
+  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, session.run, 5).attended, -1);
+  session.run.interventions.emplace_back();
+  EXPECT_EQ(model_extent(*checkpoint, checkpoint->model.config, session.run, 5).attended, 3);
   const auto recurrent = model_store()->checkpoint(testing::model_case("rnn_attention-dot"));
   EXPECT_FALSE(model_extent(*recurrent, recurrent->model.config, {}, 5).self_attention);
 }

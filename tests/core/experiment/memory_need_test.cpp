@@ -23,36 +23,37 @@ class MemoryNeed : public ::testing::Test {
   ~MemoryNeed() override { set_memory_budget(previous_budget_); }
 
   RunSpec spec(const Variant& variant, Index tokens) const {
-    RunSpec e;
-    e.model = folder_.path().string();
-    for (Index n = 0; n < tokens; ++n) e.ids.push_back(static_cast<std::int32_t>(n * 7919 % 251));
-    e.overlong = Overlong::All;
-    e.variant = Choice{variant.id, illustrative_values(variant.parameters, tokens)};
-    e.encoding = default_encoding();
-    if (!variant.causality.refusal.empty()) e.causal = false;
-    return e;
+    RunSpec run_spec;
+    run_spec.model = folder_.path().string();
+    for (Index n = 0; n < tokens; ++n)
+      run_spec.ids.push_back(static_cast<std::int32_t>(n * 7919 % 251));
+    run_spec.overlong = Overlong::All;
+    run_spec.variant = Choice{variant.id, illustrative_values(variant.parameters, tokens)};
+    run_spec.encoding = default_encoding();
+    if (!variant.causality.refusal.empty()) run_spec.causal = false;
+    return run_spec;
   }
 
-  void expect_enough(const std::string& name, const RunSpec& e, ExperimentRun::Training training,
-                     double max_ratio = 2.1) {
-    const Model& stored = run_.checkpoint(e)->model;
+  void expect_enough(const std::string& name, const RunSpec& run_spec,
+                     ExperimentRun::Training training, double max_ratio = 2.1) {
+    const Model& stored = run_.checkpoint(run_spec)->model;
     ModelConfig config = stored.config;
-    config.groups = effective_groups(config, e);
-    const RunLength length{static_cast<Index>(e.ids.size()),
-                           static_cast<Index>(e.target_ids.size())};
+    config.groups = effective_groups(config, run_spec);
+    const RunLength length{static_cast<Index>(run_spec.ids.size()),
+                           static_cast<Index>(run_spec.target_ids.size())};
     const double need = total_bytes(memory_need(stored, config,
                                                 {.length = length,
                                                  .maps = keeps_attention(config, length),
                                                  .gradients = training.gradients}));
-    const std::size_t before = storage_statistics().live_bytes;
+    const std::size_t live_before = storage_statistics().live_bytes;
     reset_peak_storage();
     try {
-      run_.run(e, training);
+      run_.run(run_spec, training);
     } catch (const InputError& error) {
       ADD_FAILURE() << name << ": " << error.what();
       return;
     }
-    const auto peak = static_cast<double>(storage_statistics().peak_bytes - before);
+    const auto peak = static_cast<double>(storage_statistics().peak_bytes - live_before);
     if (std::getenv("ATTNSCOPE_EXTREMES") != nullptr) {
       std::printf("%-40s need %7.1f MB, peak %7.1f MB, %.2f\n", name.c_str(), need / 1e6,
                   peak / 1e6, need / peak);
@@ -71,24 +72,24 @@ TEST_F(MemoryNeed, IsBetweenOneAndTwiceThePeak) {
   constexpr Index kLength = 448;
   for (const Variant& variant : variants()) {
     for (const Index features : {0, 1024}) {
-      RunSpec e = spec(variant, kLength);
+      RunSpec run_spec = spec(variant, kLength);
       if (features > 0) {
-        if (!e.variant->values.has("features")) continue;
-        e.variant->values.set("features", features);
+        if (!run_spec.variant->values.has("features")) continue;
+        run_spec.variant->values.set("features", features);
       }
       if (variant.memory.remember) continue;  // requires segmented models
-      expect_enough(variant.id + " " + std::to_string(features), e, {});
+      expect_enough(variant.id + " " + std::to_string(features), run_spec, {});
     }
   }
 }
 
 TEST_F(MemoryNeed, CoversParametersAtTheirLimits) {
   const auto check_estimate = [&](const char* id, const std::map<std::string, Index>& numbers) {
-    RunSpec e = spec(variant(id), 256);
-    for (const auto& [key, number] : numbers) e.variant->values.set(key, number);
+    RunSpec run_spec = spec(variant(id), 256);
+    for (const auto& [key, number] : numbers) run_spec.variant->values.set(key, number);
     std::string name = id;
     for (const auto& [key, number] : numbers) name += " " + key + "=" + std::to_string(number);
-    expect_enough(name, e, {});
+    expect_enough(name, run_spec, {});
   };
   check_estimate("routing", {{"clusters", 4000}});
   check_estimate("routing", {{"clusters", 2}});
@@ -102,53 +103,53 @@ TEST_F(MemoryNeed, CoversEveryKindOfModel) {
   for (const char* name : {"default", "universal", "exits-calm", "exits-geometric", "memory-xl",
                            "memorizing", "memory-compressive", "recall-gated", "masked", "numbers",
                            "numbers-additive", "convolution", "span-dynamic", "twin-sinusoidal"}) {
-    RunSpec e = spec(variant("full"), 600);
-    e.model = name;
-    e.variant.reset();
-    e.encoding.reset();
-    const ModelConfig& config = run_.checkpoint(e)->model.config;
-    for (std::int32_t& id : e.ids) {
+    RunSpec run_spec = spec(variant("full"), 600);
+    run_spec.model = name;
+    run_spec.variant.reset();
+    run_spec.encoding.reset();
+    const ModelConfig& config = run_.checkpoint(run_spec)->model.config;
+    for (std::int32_t& id : run_spec.ids) {
       id %= static_cast<std::int32_t>(std::min<Index>(config.vocabulary, 250));
     }
     if (architecture(config.architecture.id).reads == Reads::SourceAndTarget) {
-      e.target_ids.assign(e.ids.begin(), e.ids.begin() + 200);
+      run_spec.target_ids.assign(run_spec.ids.begin(), run_spec.ids.begin() + 200);
     }
     // The number of steps is unknown if tokens halt dynamically.
     const double max_ratio = std::string(name) == "universal" ? 4 : 2.1;
-    expect_enough(name, e, {}, max_ratio);
-    e.ids.resize(200);
+    expect_enough(name, run_spec, {}, max_ratio);
+    run_spec.ids.resize(200);
     if (!is_masked_model(config)) {
-      expect_enough(std::string(name) + " with gradients", e, {.losses = true, .gradients = true},
-                    max_ratio);
+      expect_enough(std::string(name) + " with gradients", run_spec,
+                    {.losses = true, .gradients = true}, max_ratio);
     }
   }
 }
 
 TEST_F(MemoryNeed, ExceededBudgetSuggestsFittingSize) {
   set_memory_budget(std::size_t{512} << 20);
-  RunSpec e = spec(variant("performer"), 200);
-  e.variant->values.set("features", Index{1000000});
+  RunSpec run_spec = spec(variant("performer"), 200);
+  run_spec.variant->values.set("features", Index{1000000});
   std::string refusal;
-  const std::size_t before = storage_statistics().live_bytes;
+  const std::size_t live_before = storage_statistics().live_bytes;
   reset_peak_storage();
   try {
-    run_.run(e);
+    run_.run(run_spec);
   } catch (const InputError& error) {
     refusal = error.what();
   }
   EXPECT_NE(refusal.find("Performer with features=1000000"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("the budget is 512 MB"), std::string::npos) << refusal;
-  EXPECT_LT(storage_statistics().peak_bytes, before + (std::size_t{8} << 20));
+  EXPECT_LT(storage_statistics().peak_bytes, live_before + (std::size_t{8} << 20));
   const std::string at_most = "at most features=";
-  const std::size_t at = refusal.find(at_most);
-  ASSERT_NE(at, std::string::npos) << refusal;
-  const Index fitting = std::stol(refusal.substr(at + at_most.size()));
+  const std::size_t position = refusal.find(at_most);
+  ASSERT_NE(position, std::string::npos) << refusal;
+  const Index fitting = std::stol(refusal.substr(position + at_most.size()));
   EXPECT_GT(fitting, 1000);
-  const Model& stored = run_.checkpoint(e)->model;
+  const Model& stored = run_.checkpoint(run_spec)->model;
   const auto check = [&](Index features) {
-    e.variant->values.set("features", features);
+    run_spec.variant->values.set("features", features);
     ModelConfig config = stored.config;
-    config.groups = effective_groups(config, e);
+    config.groups = effective_groups(config, run_spec);
     check_memory(stored, config, {.tokens = 200});
   };
   EXPECT_NO_THROW(check(fitting));

@@ -18,13 +18,13 @@ using testing::synthetic_trace;
 TEST(Continuation, SamplesSameTokenForSameSeed) {
   const Trace trace = synthetic_trace(1, 1, 6);
   SeededSampling settings;
-  std::set<std::int32_t> drawn;
+  std::set<std::int32_t> tokens;
   for (settings.seed = 0; settings.seed < 40; ++settings.seed) {
     const std::int32_t token = sample_next_token(trace, 5, settings);
     EXPECT_EQ(sample_next_token(trace, 5, settings), token);
-    drawn.insert(token);
+    tokens.insert(token);
   }
-  EXPECT_GT(drawn.size(), 3u);
+  EXPECT_GT(tokens.size(), 3u);
   settings.sampling.temperature = 0;
   const float* row = trace.logits.data() + 5 * 13;
   EXPECT_EQ(sample_next_token(trace, 5, settings), std::max_element(row, row + 13) - row);

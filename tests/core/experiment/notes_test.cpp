@@ -21,26 +21,26 @@ namespace ATTNSCOPE_FILE {
 using testing::random_tensor;
 
 AttentionTap tap_of(const Json& json, Index memory = 0) {
-  OperationInput in;
-  in.heads = in.kv_heads = 2;
-  in.variant = variant_from_json(json, "variant");
-  in.q = random_tensor({2, 6, 4}, 1);
-  in.k = random_tensor({2, 6, 4}, 2);
-  in.v = random_tensor({2, 6, 4}, 3);
-  in.causal = true;
-  in.weights["memorizing.gate"] = Tensor::zeros({2});
+  OperationInput input;
+  input.heads = input.kv_heads = 2;
+  input.variant = variant_from_json(json, "variant");
+  input.q = random_tensor({2, 6, 4}, 1);
+  input.k = random_tensor({2, 6, 4}, 2);
+  input.v = random_tensor({2, 6, 4}, 3);
+  input.causal = true;
+  input.weights["memorizing.gate"] = Tensor::zeros({2});
   if (memory > 0) {
-    in.weights["mem.k"] = random_tensor({2, memory, 4}, 4);
-    in.weights["mem.v"] = random_tensor({2, memory, 4}, 5);
+    input.weights["mem.k"] = random_tensor({2, memory, 4}, 4);
+    input.weights["mem.v"] = random_tensor({2, memory, 4}, 5);
   }
   AttentionTap tap;
-  tap.variant = in.variant;
+  tap.variant = input.variant;
   tap.heads = {0, 1};
-  tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true});
+  tap.result = evaluate(input, cpu_backend(), {.output = true, .attention = true});
   return tap;
 }
 
-std::vector<std::string> notes(std::vector<AttentionTap> taps) {
+std::vector<std::string> attention_notes(std::vector<AttentionTap> taps) {
   Trace trace;
   trace.attention = std::move(taps);
   return notes_on_attention(trace);
@@ -50,31 +50,31 @@ using Notes = std::vector<std::string>;
 
 TEST(Notes, ReportEmptyMemory) {
   const Json segments = {{"type", "segment_memory"}};
-  EXPECT_EQ(notes({tap_of(segments)}), (Notes{"Segment memory: the memory is empty"}));
-  EXPECT_EQ(notes({tap_of({{"type", "memorizing"}, {"top", 2}})}),
+  EXPECT_EQ(attention_notes({tap_of(segments)}), (Notes{"Segment memory: the memory is empty"}));
+  EXPECT_EQ(attention_notes({tap_of({{"type", "memorizing"}, {"top", 2}})}),
             (Notes{"Memorizing: the memory is empty"}));
-  EXPECT_EQ(notes({tap_of(segments, 3)}), Notes{});
+  EXPECT_EQ(attention_notes({tap_of(segments, 3)}), Notes{});
   // The first segment of a text has no memory; later ones do.
-  EXPECT_EQ(notes({tap_of(segments), tap_of(segments, 3)}), Notes{});
-  EXPECT_EQ(notes({tap_of({{"type", "full"}})}), Notes{});
+  EXPECT_EQ(attention_notes({tap_of(segments), tap_of(segments, 3)}), Notes{});
+  EXPECT_EQ(attention_notes({tap_of({{"type", "full"}})}), Notes{});
 }
 
 TEST(Notes, ReportLeakedFutureTokens) {
-  const Notes found = notes({tap_of({{"type", "routing"}, {"clusters", 2}})});
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_TRUE(found[0].starts_with("Routing leaks future tokens: ")) << found[0];
-  EXPECT_EQ(notes({tap_of({{"type", "lsh"}, {"buckets", 4}, {"rounds", 1}})}), Notes{});
+  const Notes leak_notes = attention_notes({tap_of({{"type", "routing"}, {"clusters", 2}})});
+  ASSERT_EQ(leak_notes.size(), 1u);
+  EXPECT_TRUE(leak_notes[0].starts_with("Routing leaks future tokens: ")) << leak_notes[0];
+  EXPECT_EQ(attention_notes({tap_of({{"type", "lsh"}, {"buckets", 4}, {"rounds", 1}})}), Notes{});
 }
 
 // Weights that a plain decoder may lack after another architecture is selected.
 std::vector<WeightSpec> weights_of_structures() {
-  std::vector<WeightSpec> all;
-  const ModelConfig plain = testing::small_config({.layers = 2});
+  std::vector<WeightSpec> specs;
+  const ModelConfig base_config = testing::small_config({.layers = 2});
   const auto add = [&](const ModelConfig& config) {
-    for (WeightSpec& spec : weight_specs(config)) all.push_back(std::move(spec));
+    for (WeightSpec& spec : weight_specs(config)) specs.push_back(std::move(spec));
   };
   for (const Architecture& type : architectures()) {
-    ModelConfig config = plain;
+    ModelConfig config = base_config;
     config.architecture = {type.id, default_values(type.parameters)};
     if (type.adapt) type.adapt(config);
     for (const char* score : {"dot", "additive"}) {
@@ -83,21 +83,21 @@ std::vector<WeightSpec> weights_of_structures() {
     }
   }
   for (const ResidualConnection& type : residual_connections()) {
-    ModelConfig config = plain;
+    ModelConfig config = base_config;
     config.residual_connection = {type.id, default_values(type.parameters)};
     add(config);
   }
   for (const auto& type : exit_rules()) {
-    ModelConfig config = plain;
+    ModelConfig config = base_config;
     config.exits = Choice{type.id, default_values(type.parameters)};
     config.exits->values.set("classifier", std::string("own"));
     add(config);
   }
-  return all;
+  return specs;
 }
 
 // Large vocabulary whose text is split into bytes.
-class LargeBytes : public Tokenizer {
+class LargeByteTokenizer : public Tokenizer {
  public:
   std::string kind() const override { return "bytes"; }
   std::int32_t vocabulary_size() const override { return 8192; }
@@ -108,17 +108,17 @@ class LargeBytes : public Tokenizer {
 };
 
 TEST(Notes, ReportTextsSplitIntoBytes) {
-  const auto note_of = [](const std::vector<std::string>& parts, bool large = true) {
+  const auto note_of = [](const std::vector<std::string>& parts, bool is_large = true) {
     Trace trace;
-    trace.tokenizer = large ? std::make_shared<const LargeBytes>() : byte_tokenizer();
+    trace.tokenizer = is_large ? std::make_shared<const LargeByteTokenizer>() : byte_tokenizer();
     for (const std::string& part : parts) trace.tokens.push_back({.bytes = part, .label = part});
     return note_on_bytes(trace);
   };
-  const std::vector<std::string> russian(12, "\xD0"), letters(12, "a"), few(4, "\xD0");
-  EXPECT_NE(note_of(russian).find("single bytes"), std::string::npos);
-  EXPECT_EQ(note_of(russian, false), "");  // byte vocabulary: nothing else possible
+  const std::vector<std::string> russian_bytes(12, "\xD0"), letters(12, "a"), few_bytes(4, "\xD0");
+  EXPECT_NE(note_of(russian_bytes).find("single bytes"), std::string::npos);
+  EXPECT_EQ(note_of(russian_bytes, false), "");  // byte vocabulary: nothing else possible
   EXPECT_EQ(note_of(letters), "");
-  EXPECT_EQ(note_of(few), "");
+  EXPECT_EQ(note_of(few_bytes), "");
   std::vector<std::string> name = letters;  // foreign name in an English text
   name.insert(name.end(), 8, "word");
   name.insert(name.end(), 8, "\xD0");
@@ -131,30 +131,30 @@ TEST(Notes, DescribeUntrainedWeightsAndNameTensors) {
   for (const WeightSpec& spec : weight_specs(testing::small_config({.layers = 2}))) {
     plain_names.insert(spec.name);
   }
-  int described = 0;
+  int described_count = 0;
   for (const WeightSpec& spec : weights_of_structures()) {
-    const bool shared = plain_names.contains(spec.name) || spec.name.find("embed.weight") == 0;
-    if (shared || spec.name == "output.weight") continue;
+    const bool is_shared = plain_names.contains(spec.name) || spec.name.find("embed.weight") == 0;
+    if (is_shared || spec.name == "output.weight") continue;
     EXPECT_FALSE(spec.help.empty()) << spec.name;
     for (const char* needs_context : {" it.", "the first.", "the second.", "their "}) {
       EXPECT_EQ(spec.help.find(needs_context), std::string::npos) << spec.name << ": " << spec.help;
     }
-    ++described;
+    ++described_count;
   }
-  EXPECT_GT(described, 40);
+  EXPECT_GT(described_count, 40);
   Model model = make_model(testing::small_config({}), 1);
   ModelConfig gated = model.config;
   gated.residual_connection = {"gru", default_values(residual_connection("gru").parameters)};
-  Model used = make_model(gated, 1);
-  used.untrained = {"layers.0.attn_join.b", "layers.0.ffn_join.b"};
-  const Notes found = notes_on_model(model, used);
-  EXPECT_EQ(found.front(), "untrained: bias that closes the gate (attn_join.b, ffn_join.b)");
+  Model changed = make_model(gated, 1);
+  changed.untrained = {"layers.0.attn_join.b", "layers.0.ffn_join.b"};
+  const Notes notes = notes_on_model(model, changed);
+  EXPECT_EQ(notes.front(), "untrained: bias that closes the gate (attn_join.b, ffn_join.b)");
 }
 
-TEST(Notes, ReportByteTokensFromEightAndFortyPercent) {
-  class Sized : public LargeBytes {
+TEST(Notes, ReportBytesFromEightTokensAndFortyPercent) {
+  class SizedTokenizer : public LargeByteTokenizer {
    public:
-    explicit Sized(std::int32_t size) : size_(size) {}
+    explicit SizedTokenizer(std::int32_t size) : size_(size) {}
     std::int32_t vocabulary_size() const override { return size_; }
 
    private:
@@ -163,7 +163,7 @@ TEST(Notes, ReportByteTokensFromEightAndFortyPercent) {
   const auto has_note = [](std::int32_t size, std::size_t bytes, std::size_t others,
                            const std::string& byte = "\xD0", const std::string& other = "word") {
     Trace trace;
-    trace.tokenizer = std::make_shared<const Sized>(size);
+    trace.tokenizer = std::make_shared<const SizedTokenizer>(size);
     for (std::size_t n = 0; n < bytes; ++n) trace.tokens.push_back({.bytes = byte, .label = byte});
     for (std::size_t n = 0; n < others; ++n) {
       trace.tokens.push_back({.bytes = other, .label = other});
@@ -209,18 +209,18 @@ TEST(Notes, ReportRowsWithoutKeys) {
     trace.attention = taps;
     return notes_on_patterns(trace);
   };
-  const auto without_first = [](Index heads) {
+  const auto pattern_without_first_row = [](Index heads) {
     return rows_of(heads, 4, 4, [](Index head, Index i) {
       return std::pair<Index, Index>{0, head == 0 && i == 0 ? 0 : i + 1};
     });
   };
-  EXPECT_EQ(notes_of({tap_with_pattern(without_first(1))}),
+  EXPECT_EQ(notes_of({tap_with_pattern(pattern_without_first_row(1))}),
             (Notes{"no key is allowed in 2 of 8 rows (queries × heads × layers): they are all "
                    "zero"}));
-  EXPECT_EQ(notes_of({tap_with_pattern(without_first(2))}),
+  EXPECT_EQ(notes_of({tap_with_pattern(pattern_without_first_row(2))}),
             (Notes{"no key is allowed in 1 of 8 rows (queries × heads × layers): it is all zero"}));
-  EXPECT_EQ(notes_of({tap_with_pattern(without_first(2)), tap_with_pattern(without_first(1)),
-                      AttentionTap()}),
+  EXPECT_EQ(notes_of({tap_with_pattern(pattern_without_first_row(2)),
+                      tap_with_pattern(pattern_without_first_row(1)), AttentionTap()}),
             (Notes{"no key is allowed in 3 of 16 rows (queries × heads × layers): they are all "
                    "zero"}));
 }
@@ -257,54 +257,55 @@ TEST(Notes, ReportPatternsThatOmitNoKeys) {
 // Notes on every untrained weight, and on every setting that differs from training.
 TEST(Notes, MatchGolden) {
   std::string text;
-  const ModelConfig plain = testing::small_config({.layers = 2});
-  const Model stored = make_model(plain, 1);
+  const ModelConfig base_config = testing::small_config({.layers = 2});
+  const Model stored = make_model(base_config, 1);
   const auto add_notes = [&](const std::string& name, const ModelConfig& config) {
-    Model used = stored;
-    used.config = config;
-    used.untrained.clear();
+    Model changed = stored;
+    changed.config = config;
+    changed.untrained.clear();
     for (const WeightSpec& spec : weight_specs(config)) {
       if (!spec.optional && !stored.weights.contains(spec.name))
-        used.untrained.push_back(spec.name);
+        changed.untrained.push_back(spec.name);
     }
     text += name + "\n";
-    for (const std::string& note : notes_on_model(stored, used)) text += "  " + note + "\n";
+    for (const std::string& note : notes_on_model(stored, changed)) text += "  " + note + "\n";
   };
   for (const Architecture& type : architectures()) {
-    ModelConfig config = plain;
+    ModelConfig config = base_config;
     config.architecture = {type.id, default_values(type.parameters)};
     if (type.adapt) type.adapt(config);
     add_notes(type.id, config);
   }
   for (const ResidualConnection& type : residual_connections()) {
-    ModelConfig config = plain;
+    ModelConfig config = base_config;
     config.residual_connection = {type.id, default_values(type.parameters)};
     add_notes(type.id, config);
   }
   for (const auto& type : exit_rules()) {
-    ModelConfig config = plain;
+    ModelConfig config = base_config;
     config.exits = Choice{type.id, default_values(type.parameters)};
     add_notes(type.id, config);
   }
   for (const Variant& v : variants()) {
-    ModelConfig config = plain;
+    ModelConfig config = base_config;
     const Choice choice{v.id, default_values(v.parameters)};
     config.groups = uniform_groups(config, choice, default_encoding());
     add_notes(v.id, config);
   }
   for (const Encoding& e : encodings()) {
-    ModelConfig config = plain;  // one head in the last layer
-    HeadGroup half = config.groups[1][0], other = half;
-    half.heads = other.heads = 1;
-    other.encoding = {e.id, default_values(e.parameters)};
-    config.groups[1] = {half, other};
-    if (e.embed) config.groups = uniform_groups(plain, default_variant(), other.encoding);
+    ModelConfig config = base_config;  // one head in the last layer
+    HeadGroup first_head = config.groups[1][0], second_head = first_head;
+    first_head.heads = second_head.heads = 1;
+    second_head.encoding = {e.id, default_values(e.parameters)};
+    config.groups[1] = {first_head, second_head};
+    if (e.embed)
+      config.groups = uniform_groups(base_config, default_variant(), second_head.encoding);
     add_notes(e.id, config);
   }
-  ModelConfig config = plain;
+  ModelConfig config = base_config;
   config.segment = 8;
   add_notes("segments", config);
-  config = plain;
+  config = base_config;
   config.causal = false;
   add_notes("bidirectional", config);
   EXPECT_TRUE(testing::matches_golden(text, "core/experiment/notes.txt"));

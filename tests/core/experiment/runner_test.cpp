@@ -36,17 +36,17 @@ class RunnerTest : public ::testing::Test {
     testing::save_byte_model(folder_.path() / "slow", 48, 256, 2048);
   }
 
-  Session quick(const std::string& text) const {
-    Session e;
-    e.run.model = (folder_.path() / "quick").string();
-    e.run.text = text;
-    return e;
+  Session quick_session(const std::string& text) const {
+    Session session;
+    session.run.model = (folder_.path() / "quick").string();
+    session.run.text = text;
+    return session;
   }
-  Session slow() const {
-    Session e;
-    e.run.model = (folder_.path() / "slow").string();
-    e.run.text = std::string(2048, 'x');
-    return e;
+  Session slow_session() const {
+    Session session;
+    session.run.model = (folder_.path() / "slow").string();
+    session.run.text = std::string(2048, 'x');
+    return session;
   }
 
   void request(const Session& session) {
@@ -84,18 +84,18 @@ const std::vector<FindingRequest> kReferenceFindings = {{Findings::reference.id}
 TEST_F(RunnerTest, ExecutesRequest) {
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));
-  request(quick("abc"));
+  request(quick_session("abc"));
   ASSERT_TRUE(wait(outcome));
   ASSERT_NE(outcome.trace, nullptr);
   EXPECT_EQ(outcome.trace->tokens.size(), 3u);
-  EXPECT_EQ(*outcome.session, quick("abc"));
+  EXPECT_EQ(*outcome.session, quick_session("abc"));
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
 TEST_F(RunnerTest, RunsBothSidesOfComparison) {
   ExperimentRun run{cpu_only()};
-  Session session = quick("abc");
-  session.b = quick("abcd");
+  Session session = quick_session("abc");
+  session.b = quick_session("abcd");
   const Traces first = run.observe(session, kReferenceFindings);
   EXPECT_EQ(first.trace->tokens.size(), 3u);
   ASSERT_NE(first.reference(), nullptr);
@@ -105,20 +105,20 @@ TEST_F(RunnerTest, RunsBothSidesOfComparison) {
   const Traces second = run.observe(session, kReferenceFindings);
   EXPECT_EQ(second.trace->tokens.size(), 2u);
   EXPECT_EQ(second.reference(), first.reference());
-  EXPECT_EQ(run.observe(quick("abc"), kReferenceFindings).reference(), nullptr);
+  EXPECT_EQ(run.observe(quick_session("abc"), kReferenceFindings).reference(), nullptr);
 }
 
 TEST_F(RunnerTest, ComputesFindingsOfView) {
   ExperimentRun run{cpu_only()};
-  Session session = quick("abc");
-  const Traces plain = run.observe(session, {});
-  EXPECT_EQ(plain.findings.get(Findings::lens), nullptr);
-  const Traces deep = run.observe(session, {{"lens"}});
-  const auto lens = deep.findings.get(Findings::lens);
+  Session session = quick_session("abc");
+  const Traces without_lens = run.observe(session, {});
+  EXPECT_EQ(without_lens.findings.get(Findings::lens), nullptr);
+  const Traces with_lens = run.observe(session, {{"lens"}});
+  const auto lens = with_lens.findings.get(Findings::lens);
   ASSERT_NE(lens, nullptr);
   EXPECT_EQ(lens->guess.dim(1), 3);
   // The forward pass was not repeated; findings are kept, even for views that do not read them.
-  EXPECT_EQ(deep.trace, plain.trace);
+  EXPECT_EQ(with_lens.trace, without_lens.trace);
   for (const auto& requests :
        {std::vector<FindingRequest>{{"lens"}}, std::vector<FindingRequest>{}}) {
     EXPECT_EQ(run.observe(session, requests).findings.get(Findings::lens), lens);
@@ -130,23 +130,23 @@ TEST_F(RunnerTest, ComputesFindingsOfView) {
 // The reference run may be shown alone, with the findings of the view.
 TEST_F(RunnerTest, ComputesFindingsOfReferenceRun) {
   ExperimentRun run{cpu_only()};
-  Session both = quick("abc");
-  both.b = quick("abcd");
-  const Traces traces = run.observe(both, {{"lens"}, {"reference"}});
+  Session comparison = quick_session("abc");
+  comparison.b = quick_session("abcd");
+  const Traces traces = run.observe(comparison, {{"lens"}, {"reference"}});
   const Findings reference = findings_of_reference(traces.findings);
   ASSERT_TRUE(reference.has("lens"));
   EXPECT_EQ(reference.get(Findings::lens)->guess.dim(1), 4);
   EXPECT_FALSE(reference.has("reference"));
   // Changes the reference run, then removes it.
-  both.b->run.text = "ab";
-  EXPECT_EQ(run.observe(both, kReferenceFindings).reference()->tokens.size(), 2u);
-  both.b.reset();
-  EXPECT_EQ(run.observe(both, kReferenceFindings).reference(), nullptr);
+  comparison.b->run.text = "ab";
+  EXPECT_EQ(run.observe(comparison, kReferenceFindings).reference()->tokens.size(), 2u);
+  comparison.b.reset();
+  EXPECT_EQ(run.observe(comparison, kReferenceFindings).reference(), nullptr);
 }
 
 TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
   ExperimentRun run{cpu_only()};
-  Session session = quick("abc");
+  Session session = quick_session("abc");
   session.run.interventions = {intervention_from_text("replace position=1 text=x"),
                                intervention_from_text("off layer=0")};
   const Traces traces = run.observe(session, kReferenceFindings);
@@ -162,17 +162,17 @@ TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
 
 TEST_F(RunnerTest, ReportsErrors) {
   Runner::Outcome outcome;
-  request(quick(""));
+  request(quick_session(""));
   ASSERT_TRUE(wait(outcome));
   EXPECT_EQ(outcome.trace, nullptr);
   EXPECT_THROW(std::rethrow_exception(outcome.error), InputError);
 }
 
 TEST_F(RunnerTest, NewestRequestWins) {
-  request(slow());
+  request(slow_session());
   wait_until_running();
-  request(quick("one"));
-  request(quick("three"));
+  request(quick_session("one"));
+  request(quick_session("three"));
   Runner::Outcome outcome;
   ASSERT_TRUE(wait(outcome));
   ASSERT_NE(outcome.trace, nullptr);
@@ -182,19 +182,19 @@ TEST_F(RunnerTest, NewestRequestWins) {
 }
 
 TEST_F(RunnerTest, CancelledRunEndsSoon) {
-  request(slow());
+  request(slow_session());
   wait_until_running();
   runner_.cancel();
   // The limit is 50 ms; the rest allows for other processes.
   EXPECT_LT(milliseconds_until_idle(), 500 * kSanitizerFactor);
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));
-  request(quick("still alive"));
+  request(quick_session("still alive"));
   EXPECT_TRUE(wait(outcome));
 }
 
 TEST_F(RunnerTest, CancelledRunDeliversNothing) {
-  request(quick("one"));
+  request(quick_session("one"));
   milliseconds_until_idle();  // finished, and not polled
   runner_.cancel();
   Runner::Outcome outcome;
@@ -203,7 +203,7 @@ TEST_F(RunnerTest, CancelledRunDeliversNothing) {
 
 // The first tokens come as a preview, then the whole run.
 TEST_F(RunnerTest, LongRunStartsWithPreview) {
-  Session long_session = slow();
+  Session long_session = slow_session();
   long_session.run.text = std::string(1024, 'x');
   request(long_session);
   Runner::Outcome outcome;
@@ -214,22 +214,22 @@ TEST_F(RunnerTest, LongRunStartsWithPreview) {
   EXPECT_EQ(outcome.trace->tokens.size(), 128u);
   EXPECT_EQ(outcome.session->run.max_tokens, 128);
   EXPECT_TRUE(runner_.busy());
-  const Progress::Snapshot now = runner_.progress();
-  EXPECT_TRUE(now.stage.starts_with("layer ")) << now.stage;
-  EXPECT_TRUE(now.stage.ends_with(" of 48")) << now.stage;
-  EXPECT_GT(now.share, 0);
-  EXPECT_LT(now.share, 1);
+  const Progress::Snapshot progress = runner_.progress();
+  EXPECT_TRUE(progress.stage.starts_with("layer ")) << progress.stage;
+  EXPECT_TRUE(progress.stage.ends_with(" of 48")) << progress.stage;
+  EXPECT_GT(progress.share, 0);
+  EXPECT_LT(progress.share, 1);
   const auto preview = outcome.trace;
   ASSERT_TRUE(wait(outcome));
   EXPECT_EQ(outcome.preview_of_tokens, 0);
   EXPECT_EQ(*outcome.session, long_session);
   ASSERT_EQ(outcome.trace->tokens.size(), 1024u);
   // Rows of a causal model are final.
-  const Tensor first = preview->find({47, 3})->attention(3);
-  const Tensor whole = outcome.trace->find({47, 3})->attention(3);
+  const Tensor preview_map = preview->find({47, 3})->attention(3);
+  const Tensor full_map = outcome.trace->find({47, 3})->attention(3);
   for (Index row = 0; row < 128; ++row) {
     for (Index key = 0; key <= row; ++key) {
-      ASSERT_NEAR(first(row, key), whole(row, key), 1e-5) << row << " " << key;
+      ASSERT_NEAR(preview_map(row, key), full_map(row, key), 1e-5) << row << " " << key;
     }
   }
 }
@@ -242,7 +242,7 @@ TEST(LayerWatch, ReportsLayersAsTheyComplete) {
   session.run.model = (folder.path() / "model").string();
   session.run.text = "a text";
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
-  watch->after = watch->between = 0;
+  watch->delay = watch->interval = 0;
   std::vector<std::shared_ptr<const Trace>> reports;
   watch->on_layers = [&](std::shared_ptr<const Trace> trace, Index layers) {
     EXPECT_EQ(layers, 4);
@@ -252,10 +252,10 @@ TEST(LayerWatch, ReportsLayersAsTheyComplete) {
   run.watch(watch);
   run.run(session.run);
   EXPECT_TRUE(reports.empty());  // too small for previews
-  EXPECT_FALSE(watch->on);
-  watch->from = 0;
+  EXPECT_FALSE(watch->is_active);
+  watch->min_parameters = 0;
   const auto whole = run.run(session.run);
-  EXPECT_TRUE(watch->on);
+  EXPECT_TRUE(watch->is_active);
   ASSERT_EQ(reports.size(), 3u);
   for (std::size_t n = 0; n < 3; ++n) {
     const auto layers = static_cast<Index>(n) + 1;
@@ -278,8 +278,8 @@ TEST(LayerWatch, ReportsDecoderLayersAfterEncoder) {
   session.run.ids = {7, 0, 9, 7, 0, 16, 8};
   session.run.target_ids = {1, 5, 2, 4, 3};
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
-  watch->after = watch->between = 0;
-  watch->from = 0;
+  watch->delay = watch->interval = 0;
+  watch->min_parameters = 0;
   std::vector<std::shared_ptr<const Trace>> reports;
   watch->on_layers = [&](std::shared_ptr<const Trace> trace, Index) {
     reports.push_back(std::move(trace));
@@ -287,7 +287,7 @@ TEST(LayerWatch, ReportsDecoderLayersAfterEncoder) {
   ExperimentRun run(cpu_only());
   run.watch(watch);
   const auto whole = run.run(session.run);
-  EXPECT_TRUE(watch->on);
+  EXPECT_TRUE(watch->is_active);
   ASSERT_EQ(static_cast<Index>(reports.size()), whole->config->layers - 1);
   const Trace& first = *reports[0];
   EXPECT_EQ(first.config->layers, 1);
@@ -321,26 +321,26 @@ TEST(Preview, IsOmittedIfItWouldDiffer) {
   EXPECT_EQ(preview_session(session, 1000)->run.max_tokens, 125);
   EXPECT_FALSE(preview_session(session, 100));
   const auto is_omitted = [&](auto change) {
-    Session other = session;
-    change(other);
-    return !preview_session(other, 1000);
+    Session changed = session;
+    change(changed);
+    return !preview_session(changed, 1000);
   };
-  EXPECT_TRUE(is_omitted([](Session& e) { e.run.overlong = Overlong::Last; }));
-  EXPECT_TRUE(is_omitted([](Session& e) { e.run.input = "digit.png"; }));
-  EXPECT_TRUE(is_omitted([](Session& e) { e.run.tensors.file = "a.npy"; }));
-  EXPECT_TRUE(is_omitted([](Session& e) { e.view.height = e.view.width = 10; }));
-  EXPECT_TRUE(is_omitted([](Session& e) { e.view.pinned_query = 300; }));
-  EXPECT_FALSE(is_omitted([](Session& e) { e.view.pinned_query = 30; }));
-  EXPECT_TRUE(is_omitted([](Session& e) { e.view.part.segment = 2; }));
-  EXPECT_TRUE(is_omitted([](Session& e) { e.b.emplace(); }));
+  EXPECT_TRUE(is_omitted([](Session& changed) { changed.run.overlong = Overlong::Last; }));
+  EXPECT_TRUE(is_omitted([](Session& changed) { changed.run.input = "digit.png"; }));
+  EXPECT_TRUE(is_omitted([](Session& changed) { changed.run.tensors.file = "a.npy"; }));
+  EXPECT_TRUE(is_omitted([](Session& changed) { changed.view.height = changed.view.width = 10; }));
+  EXPECT_TRUE(is_omitted([](Session& changed) { changed.view.pinned_query = 300; }));
+  EXPECT_FALSE(is_omitted([](Session& changed) { changed.view.pinned_query = 30; }));
+  EXPECT_TRUE(is_omitted([](Session& changed) { changed.view.part.segment = 2; }));
+  EXPECT_TRUE(is_omitted([](Session& changed) { changed.b.emplace(); }));
 }
 
 TEST_F(RunnerTest, ComparedTimesAreMediansOfWarmRuns) {
   ExperimentRun run{cpu_only()};
-  Session both = quick("abc");
-  EXPECT_EQ(run.observe(both, kReferenceFindings).trace->warm_runs, 0);
-  both.b = quick("abcd");
-  const Traces traces = run.observe(both, kReferenceFindings);
+  Session comparison = quick_session("abc");
+  EXPECT_EQ(run.observe(comparison, kReferenceFindings).trace->warm_runs, 0);
+  comparison.b = quick_session("abcd");
+  const Traces traces = run.observe(comparison, kReferenceFindings);
   EXPECT_GE(traces.trace->warm_runs, 3);
   EXPECT_GE(traces.reference()->warm_runs, 3);
   EXPECT_GT(traces.trace->milliseconds, 0);
@@ -358,7 +358,7 @@ TEST(WarmRuns, FillQuarterOfASecond) {
 }
 
 TEST_F(RunnerTest, DestructorCancelsRun) {
-  request(slow());
+  request(slow_session());
   wait_until_running();  // the destructor cancels and joins
 }
 
@@ -367,19 +367,20 @@ TEST(Preview, ShowsWholePictureOfFirstTokens) {
   Session session;
   session.run.text = "a text";
   const auto has_preview = [&](auto change) {
-    Session other = session;
-    change(other);
-    return preview_session(other, 1000).has_value();
+    Session changed = session;
+    change(changed);
+    return preview_session(changed, 1000).has_value();
   };
-  EXPECT_TRUE(has_preview([](Session& e) { e.view.pinned_query = e.view.pinned_key = 124; }));
-  EXPECT_FALSE(has_preview([](Session& e) { e.view.pinned_query = 125; }));
-  EXPECT_FALSE(has_preview([](Session& e) { e.view.pinned_key = 125; }));
-  EXPECT_FALSE(has_preview([](Session& e) { e.view.row = 1; }));
-  EXPECT_FALSE(has_preview([](Session& e) { e.view.column = 1; }));
-  EXPECT_FALSE(has_preview([](Session& e) { e.view.height = 1; }));
-  EXPECT_FALSE(has_preview([](Session& e) { e.view.width = 1; }));
-  EXPECT_FALSE(has_preview([](Session& e) { e.run.target_ids = {1}; }));
-  EXPECT_FALSE(has_preview([](Session& e) { e.run.interventions.emplace_back(); }));
+  EXPECT_TRUE(has_preview(
+      [](Session& changed) { changed.view.pinned_query = changed.view.pinned_key = 124; }));
+  EXPECT_FALSE(has_preview([](Session& changed) { changed.view.pinned_query = 125; }));
+  EXPECT_FALSE(has_preview([](Session& changed) { changed.view.pinned_key = 125; }));
+  EXPECT_FALSE(has_preview([](Session& changed) { changed.view.row = 1; }));
+  EXPECT_FALSE(has_preview([](Session& changed) { changed.view.column = 1; }));
+  EXPECT_FALSE(has_preview([](Session& changed) { changed.view.height = 1; }));
+  EXPECT_FALSE(has_preview([](Session& changed) { changed.view.width = 1; }));
+  EXPECT_FALSE(has_preview([](Session& changed) { changed.run.target_ids = {1}; }));
+  EXPECT_FALSE(has_preview([](Session& changed) { changed.run.interventions.emplace_back(); }));
   EXPECT_EQ(preview_tokens(127), 0);
   EXPECT_EQ(preview_tokens(4096), 512);
   EXPECT_EQ(preview_tokens(4088), 511);
@@ -390,18 +391,18 @@ TEST(LayerWatch, CountsParametersOfModel) {
   const Index count = parameter_count(config);
   EXPECT_TRUE(shows_layers(config, count));
   EXPECT_FALSE(shows_layers(config, count + 1));
-  ModelConfig other = config;
-  other.own_layers = 1;
-  EXPECT_FALSE(shows_layers(other, 0));
-  other = config;
-  other.residual_connection = {"gru", default_values(residual_connection("gru").parameters)};
-  EXPECT_FALSE(shows_layers(other, 0));
-  other = config;
-  other.exits = Choice{"classifier", default_values(exit_rule("classifier").parameters)};
-  EXPECT_FALSE(shows_layers(other, 0));
-  other = config;
-  other.architecture = {"universal", default_values(architecture("universal").parameters)};
-  EXPECT_FALSE(shows_layers(other, 0));
+  ModelConfig changed = config;
+  changed.own_layers = 1;
+  EXPECT_FALSE(shows_layers(changed, 0));
+  changed = config;
+  changed.residual_connection = {"gru", default_values(residual_connection("gru").parameters)};
+  EXPECT_FALSE(shows_layers(changed, 0));
+  changed = config;
+  changed.exits = Choice{"classifier", default_values(exit_rule("classifier").parameters)};
+  EXPECT_FALSE(shows_layers(changed, 0));
+  changed = config;
+  changed.architecture = {"universal", default_values(architecture("universal").parameters)};
+  EXPECT_FALSE(shows_layers(changed, 0));
 }
 
 }  // namespace ATTNSCOPE_FILE

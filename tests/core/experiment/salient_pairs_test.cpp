@@ -51,16 +51,16 @@ class SalientPairs : public ::testing::Test {
 
 TEST_F(SalientPairs, ScoreIsWeightTimesLogDistance) {
   set(1, 6, 3, 0.5F);
-  const auto found = pairs();
-  ASSERT_EQ(found.size(), 1u);  // the first word is no candidate
-  EXPECT_EQ(found[0].at.head, 1);
-  EXPECT_EQ(found[0].query, 6);
-  EXPECT_EQ(found[0].key, 3);
-  EXPECT_EQ(found[0].words, 3);
-  EXPECT_EQ(found[0].kind, PairKind::Distant);
+  const auto best_pairs = pairs();
+  ASSERT_EQ(best_pairs.size(), 1u);  // the first word is no candidate
+  EXPECT_EQ(best_pairs[0].at.head, 1);
+  EXPECT_EQ(best_pairs[0].query, 6);
+  EXPECT_EQ(best_pairs[0].key, 3);
+  EXPECT_EQ(best_pairs[0].words, 3);
+  EXPECT_EQ(best_pairs[0].kind, PairKind::Distant);
   // Five queries can attend to key 3.
-  EXPECT_NEAR(found[0].score, (0.5 - 0.1 / 2) * std::log(4.0), 1e-6);
-  EXPECT_EQ(sentence(found[0]),
+  EXPECT_NEAR(best_pairs[0].score, (0.5 - 0.1 / 2) * std::log(4.0), 1e-6);
+  EXPECT_EQ(sentence(best_pairs[0]),
             "“took” attends 3 words back to “lamp”: 50% (other words: 0% on average)");
 }
 
@@ -94,11 +94,11 @@ TEST_F(SalientPairs, SelectsDiversePairs) {
   set(0, 7, 2, 0.20F);  // same head and key
   set(0, 6, 3, 0.39F);  // same head and query
   set(1, 7, 3, 0.20F);
-  const auto found = pairs();
-  ASSERT_EQ(found.size(), 4u);
-  EXPECT_EQ(found[0].key, 2);
-  EXPECT_EQ(found[1].at.head, 1);
-  EXPECT_NEAR(found[1].score, (0.2 - 0.2 / 5 / 2) * std::log(5.0), 1e-6);
+  const auto best_pairs = pairs();
+  ASSERT_EQ(best_pairs.size(), 4u);
+  EXPECT_EQ(best_pairs[0].key, 2);
+  EXPECT_EQ(best_pairs[1].at.head, 1);
+  EXPECT_NEAR(best_pairs[1].score, (0.2 - 0.2 / 5 / 2) * std::log(5.0), 1e-6);
   EXPECT_EQ(pairs(2).size(), 2u);
 }
 
@@ -115,9 +115,9 @@ TEST_F(SalientPairs, OmitsPunctuationAndInvalidWeights) {
 TEST_F(SalientPairs, MemoryHasNoWords) {
   Trace memory_trace = testing::synthetic_trace(Pattern::causal(8, 12));
   memory_trace.token_bits = {};
-  const std::vector<SalientPair> found = find_salient_pairs(memory_trace, 100);
-  ASSERT_FALSE(found.empty());
-  for (const SalientPair& pair : found) {
+  const std::vector<SalientPair> best_pairs = find_salient_pairs(memory_trace, 100);
+  ASSERT_FALSE(best_pairs.empty());
+  for (const SalientPair& pair : best_pairs) {
     EXPECT_GE(pair.key, 4);
     EXPECT_EQ(pair.words, pair.query - (pair.key - 4));
     EXPECT_GT(pair.words, 0);
@@ -201,12 +201,12 @@ TEST_F(SalientPairs, KeepsBestEightPerHead) {
       if (other.second == pair.second) remaining /= 2;
     }
   }
-  const auto found = pairs();
-  ASSERT_EQ(found.size(), 8u);
+  const auto best_pairs = pairs();
+  ASSERT_EQ(best_pairs.size(), 8u);
   for (std::size_t n = 0; n < 8; ++n) {
-    EXPECT_EQ(found[n].query, order[n].first) << n;
-    EXPECT_EQ(found[n].key, order[n].second) << n;
-    EXPECT_NEAR(found[n].score, scores[n], 1e-6) << n;
+    EXPECT_EQ(best_pairs[n].query, order[n].first) << n;
+    EXPECT_EQ(best_pairs[n].key, order[n].second) << n;
+    EXPECT_NEAR(best_pairs[n].score, scores[n], 1e-6) << n;
   }
   EXPECT_TRUE(pairs(0).empty());
 }
@@ -217,12 +217,12 @@ TEST_F(SalientPairs, IncludesLaterKeysOfBidirectionalAttention) {
   trace_.attention[0].result.pattern = std::make_shared<const Pattern>(Pattern::all(8, 8));
   set(0, 1, 6, 0.5F);  // "she" to "took", which follows the other "she"
   set(0, 0, 3, 0.9F);  // the first word is no query
-  const auto found = pairs();
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].words, -5);
-  EXPECT_EQ(found[0].kind, PairKind::Distant);
-  EXPECT_NEAR(found[0].score, (0.5 - 0.5 / 8 / 2) * std::log(6.0), 1e-6);
-  EXPECT_EQ(sentence(found[0]),
+  const auto best_pairs = pairs();
+  ASSERT_EQ(best_pairs.size(), 1u);
+  EXPECT_EQ(best_pairs[0].words, -5);
+  EXPECT_EQ(best_pairs[0].kind, PairKind::Distant);
+  EXPECT_NEAR(best_pairs[0].score, (0.5 - 0.5 / 8 / 2) * std::log(6.0), 1e-6);
+  EXPECT_EQ(sentence(best_pairs[0]),
             "“she” attends 5 words ahead to “took”: 50% (other words: 0% on average)");
 }
 
@@ -263,16 +263,16 @@ TEST_F(SalientPairs, SurprisalSumsTokensOfWord) {
   trace_.token_bits = Tensor::from({8}, {NAN, 1, 2, 3, 1, 1, 4, 1});
   set(0, 6, 2, 0.2F);
   set(0, 6, 3, 0.3F);
-  const auto found = pairs();
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].key_word, "saw");
-  EXPECT_EQ(found[0].query, 6);
-  EXPECT_EQ(found[0].key, 2);
-  const double distance = static_cast<double>(found[0].words);
+  const auto best_pairs = pairs();
+  ASSERT_EQ(best_pairs.size(), 1u);
+  EXPECT_EQ(best_pairs[0].key_word, "saw");
+  EXPECT_EQ(best_pairs[0].query, 6);
+  EXPECT_EQ(best_pairs[0].key, 2);
+  const double distance = static_cast<double>(best_pairs[0].words);
   const double surprise_factor = std::log1p(4.0) * std::log1p(2.0 + 3.0);
   // Of the queries that can attend to the key, only this one does.
   const double query_count = 8 - 3;
-  EXPECT_NEAR(found[0].score,
+  EXPECT_NEAR(best_pairs[0].score,
               (0.5 - 0.5 / query_count / 2) * std::log1p(distance) * surprise_factor, 1e-5);
 }
 

@@ -45,12 +45,14 @@ TEST(Samples, HaveDescriptionsAndTasks) {
 }
 
 TEST(Samples, ModelSamplesComeFirst) {
-  const auto first = [](const char* model) { return samples_for(model_card(model)).front()->id; };
-  EXPECT_EQ(first("default"), "pronoun");
-  EXPECT_EQ(first("induction"), "repetition");
-  EXPECT_EQ(first("span"), "lamp");  // long enough for a span
-  EXPECT_EQ(first("memory-compressive"), "lighthouse");
-  EXPECT_EQ(first("numbers"), "twenty-four");
+  const auto first_sample = [](const char* model) {
+    return samples_for(model_card(model)).front()->id;
+  };
+  EXPECT_EQ(first_sample("default"), "pronoun");
+  EXPECT_EQ(first_sample("induction"), "repetition");
+  EXPECT_EQ(first_sample("span"), "lamp");  // long enough for a span
+  EXPECT_EQ(first_sample("memory-compressive"), "lighthouse");
+  EXPECT_EQ(first_sample("numbers"), "twenty-four");
   for (const Sample* sample : samples_for(model_card("brackets"))) {
     EXPECT_EQ(sample->task, "brackets");
     EXPECT_TRUE(fits_task("brackets", sample->text));

@@ -35,7 +35,7 @@ inline Findings background_findings(const Session& session) {
 
 // A session with its trace and the background findings of its view.
 struct ViewedRun {
-  explicit ViewedRun(const Session& e) : session(e) {
+  explicit ViewedRun(const Session& viewed_session) : session(viewed_session) {
     ExperimentRun run(cpu_only());
     trace = run.run(session.run, {});
     findings = compute_background_findings(session, required_findings(session), run, {});
@@ -46,27 +46,27 @@ struct ViewedRun {
 };
 
 inline Session alignment_session(const std::string& model) {
-  Session e;
-  e.run.model = model_case(model);
-  e.run.ids = {5, 14, 12, 2, 9};
-  e.view.id = "alignment";
-  return e;
+  Session session;
+  session.run.model = model_case(model);
+  session.run.ids = {5, 14, 12, 2, 9};
+  session.view.id = "alignment";
+  return session;
 }
 
 inline Session trajectory_session(const std::filesystem::path& model) {
-  Session e;
-  e.run.model = model.string();
-  e.run.input = (source_folder() / "assets" / "samples" / "walk.safetensors").string();
-  e.view.id = "trajectory";
-  return e;
+  Session session;
+  session.run.model = model.string();
+  session.run.input = (source_folder() / "assets" / "samples" / "walk.safetensors").string();
+  session.view.id = "trajectory";
+  return session;
 }
 
 inline Session completion_session() {
-  Session e;
-  e.run.model = model_case("image");
-  e.run.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};
-  e.view.id = "image";
-  return e;
+  Session session;
+  session.run.model = model_case("image");
+  session.run.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};
+  session.view.id = "image";
+  return session;
 }
 
 }  // namespace attnscope::testing

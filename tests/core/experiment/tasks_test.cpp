@@ -31,59 +31,63 @@ double log_softmax(const Tensor& logits, Index row, std::int32_t id) {
 TEST(GeneratedTarget, MatchesTrace) {
   for (const char* model : {"encoder_decoder-sinusoidal", "rnn_attention-dot"}) {
     const ViewedRun viewed(testing::alignment_session(model));
-    const auto written = viewed.findings.get(Findings::written);
-    ASSERT_NE(written, nullptr);
-    ASSERT_EQ(written->problem, "");
-    ASSERT_GT(written->rows(), 0);
-    EXPECT_EQ(written->given, 0);
-    EXPECT_EQ(written->trace->logits.dim(0), written->rows());
+    const auto target = viewed.findings.get(Findings::written);
+    ASSERT_NE(target, nullptr);
+    ASSERT_EQ(target->problem, "");
+    ASSERT_GT(target->rows(), 0);
+    EXPECT_EQ(target->given, 0);
+    EXPECT_EQ(target->trace->logits.dim(0), target->rows());
     double sum = 0;
-    for (Index row = 0; row < written->rows(); ++row) {
-      const std::int32_t id = written->ids[static_cast<std::size_t>(row)];
-      const float* begin = written->trace->logits.data() + row * written->trace->logits.dim(1);
-      EXPECT_EQ(std::max_element(begin, begin + written->trace->logits.dim(1)) - begin, id);
-      sum += log_softmax(written->trace->logits, row, id);
+    for (Index row = 0; row < target->rows(); ++row) {
+      const std::int32_t id = target->ids[static_cast<std::size_t>(row)];
+      const float* begin = target->trace->logits.data() + row * target->trace->logits.dim(1);
+      EXPECT_EQ(std::max_element(begin, begin + target->trace->logits.dim(1)) - begin, id);
+      sum += log_softmax(target->trace->logits, row, id);
     }
-    EXPECT_NEAR(written->search.best().log_probability, sum, 1e-3);
-    EXPECT_EQ(generated_labels(*written).size(), written->ids.size());
+    EXPECT_NEAR(target->search.best().log_probability, sum, 1e-3);
+    EXPECT_EQ(generated_labels(*target).size(), target->ids.size());
   }
 }
 
 TEST(GeneratedTarget, ContinuesGivenTarget) {
-  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  e.run.target_ids = {1, 5, 2};
-  const ViewedRun viewed(e);
-  const auto written = viewed.findings.get(Findings::written);
-  ASSERT_NE(written, nullptr);
-  EXPECT_EQ(written->given, 2);
-  ASSERT_GT(written->rows(), 2);
-  EXPECT_EQ(written->ids[0], 5);
-  EXPECT_EQ(written->ids[1], 2);
-  EXPECT_EQ(static_cast<Index>(written->search.steps.size()), written->rows() - 2);
+  Session session = testing::alignment_session("encoder_decoder-sinusoidal");
+  session.run.target_ids = {1, 5, 2};
+  const ViewedRun viewed(session);
+  const auto target = viewed.findings.get(Findings::written);
+  ASSERT_NE(target, nullptr);
+  EXPECT_EQ(target->given, 2);
+  ASSERT_GT(target->rows(), 2);
+  EXPECT_EQ(target->ids[0], 5);
+  EXPECT_EQ(target->ids[1], 2);
+  EXPECT_EQ(static_cast<Index>(target->search.steps.size()), target->rows() - 2);
 }
 
 TEST(GeneratedTarget, BeamSearchIsAtLeastAsLikely) {
-  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  const double one =
-      ViewedRun(e).findings.get(Findings::written)->search.steps.front().front().log_probability;
-  set_view_value(e.view, "alignment", "beams", Index{3});
-  const auto three = ViewedRun(e).findings.get(Findings::written);
-  EXPECT_EQ(three->search.steps.front().size(), 3u);
-  EXPECT_NEAR(three->search.steps.front().front().log_probability, one, 1e-6);
+  Session session = testing::alignment_session("encoder_decoder-sinusoidal");
+  const double greedy_log_probability = ViewedRun(session)
+                                            .findings.get(Findings::written)
+                                            ->search.steps.front()
+                                            .front()
+                                            .log_probability;
+  set_view_value(session.view, "alignment", "beams", Index{3});
+  const auto beam_target = ViewedRun(session).findings.get(Findings::written);
+  EXPECT_EQ(beam_target->search.steps.front().size(), 3u);
+  EXPECT_NEAR(beam_target->search.steps.front().front().log_probability, greedy_log_probability,
+              1e-6);
 }
 
 TEST(GeneratedTarget, LabelsMultibyteCharactersOnce) {
-  GeneratedTarget written;
+  GeneratedTarget target;
   auto trace = std::make_shared<Trace>();
   trace->tokenizer = byte_tokenizer();
-  written.trace = trace;
+  target.trace = trace;
   for (const char c : std::string("fünf")) {
-    written.ids.push_back(static_cast<unsigned char>(c));
+    target.ids.push_back(static_cast<unsigned char>(c));
   }
-  written.ids.push_back(256);
-  written.ended = true;
-  EXPECT_EQ(generated_labels(written), (std::vector<std::string>{"f", "ü₁", "ü₂", "n", "f", "■"}));
-  EXPECT_EQ(generated_text(written), "fünf");
+  target.ids.push_back(256);
+  target.ended = true;
+  EXPECT_EQ(generated_labels(target), (std::vector<std::string>{"f", "ü₁", "ü₂", "n", "f", "■"}));
+  EXPECT_EQ(generated_text(target), "fünf");
 }
 
 class WalkerRollouts : public ::testing::Test {
@@ -156,8 +160,8 @@ TEST(Rollouts, CountAchievedReturns) {
 }
 
 TEST(Completion, ContinuesPixelByPixel) {
-  Session e = testing::completion_session();
-  const ViewedRun viewed(e);
+  Session session = testing::completion_session();
+  const ViewedRun viewed(session);
   const auto completion = viewed.findings.get(Findings::completion);
   ASSERT_NE(completion, nullptr);
   ASSERT_EQ(completion->problem, "");
@@ -165,9 +169,10 @@ TEST(Completion, ContinuesPixelByPixel) {
   EXPECT_EQ(completion->height, 4);
   EXPECT_EQ(completion->given, 6);
   ASSERT_EQ(completion->ids.size(), 12u);
-  EXPECT_TRUE(std::equal(e.run.ids.begin(), e.run.ids.begin() + 6, completion->ids.begin()));
+  EXPECT_TRUE(
+      std::equal(session.run.ids.begin(), session.run.ids.begin() + 6, completion->ids.begin()));
   // Each pixel is the most likely one given the preceding pixels.
-  const auto checkpoint = model_store()->checkpoint(e.run.model);
+  const auto checkpoint = model_store()->checkpoint(session.run.model);
   Batch batch = input_kind("image").batch(completion->ids, checkpoint->model.config);
   batch.targets = IntTensor();
   const Tensor logits = run(checkpoint->model, batch, {}).logits.value();
@@ -181,110 +186,110 @@ TEST(Completion, ContinuesPixelByPixel) {
     EXPECT_NEAR(sum, 1.0, 1e-6);
   }
   double error = 0;
-  for (std::size_t n = 6; n < 12; ++n) error += std::abs(completion->ids[n] - e.run.ids[n]);
+  for (std::size_t n = 6; n < 12; ++n) error += std::abs(completion->ids[n] - session.run.ids[n]);
   EXPECT_NEAR(completion->mean_error(), error / 6, 1e-9);
 }
 
 // Completes more pixels than the context has positions.
 TEST(Completion, ContinuesBeyondContext) {
-  Session e = testing::completion_session();
+  Session session = testing::completion_session();
   const testing::TemporaryFolder folder;
-  std::filesystem::copy(e.run.model, folder.path(), std::filesystem::copy_options::recursive);
+  std::filesystem::copy(session.run.model, folder.path(), std::filesystem::copy_options::recursive);
   const std::string text = read_file(folder.path() / "config.json");
   const auto complete = [&](Index context) {
     Json config = Json::parse(text);
     config["variant"] = {{"type", "full"}};
     config["context"] = context;
-    e.run.model = folder.path() / std::to_string(context);
-    std::filesystem::create_directory(e.run.model);
+    session.run.model = folder.path() / std::to_string(context);
+    std::filesystem::create_directory(session.run.model);
     std::filesystem::copy_file(folder.path() / "model.safetensors",
-                               std::filesystem::path(e.run.model) / "model.safetensors");
-    write_file(std::filesystem::path(e.run.model) / "config.json", config.dump());
-    const auto found = ViewedRun(e).findings.get(Findings::completion);
-    EXPECT_EQ(found->problem, "");
-    return found->ids;
+                               std::filesystem::path(session.run.model) / "model.safetensors");
+    write_file(std::filesystem::path(session.run.model) / "config.json", config.dump());
+    const auto completion = ViewedRun(session).findings.get(Findings::completion);
+    EXPECT_EQ(completion->problem, "");
+    return completion->ids;
   };
-  const std::vector<std::int32_t> whole = complete(24);
-  ASSERT_EQ(whole.size(), 12u);
-  EXPECT_EQ(complete(8), whole);
+  const std::vector<std::int32_t> expected_ids = complete(24);
+  ASSERT_EQ(expected_ids.size(), 12u);
+  EXPECT_EQ(complete(8), expected_ids);
 }
 
 TEST(Completion, IsSampledBySeed) {
-  Session e = testing::completion_session();
-  set_view_value(e.view, "image", "completed", std::string("drawn"));
-  set_view_value(e.view, "image", "rows", Index{1});
-  const auto once = ViewedRun(e).findings.get(Findings::completion);
-  EXPECT_EQ(once->given, 3);
-  EXPECT_EQ(ViewedRun(e).findings.get(Findings::completion)->ids, once->ids);
+  Session session = testing::completion_session();
+  set_view_value(session.view, "image", "completed", std::string("drawn"));
+  set_view_value(session.view, "image", "rows", Index{1});
+  const auto completion = ViewedRun(session).findings.get(Findings::completion);
+  EXPECT_EQ(completion->given, 3);
+  EXPECT_EQ(ViewedRun(session).findings.get(Findings::completion)->ids, completion->ids);
 }
 
 // Texts are not images, and images without a model cannot be completed.
 TEST(Completion, RequiresImageModel) {
-  Session e = testing::alignment_session("decoder-rope");
-  e.view.id = "image";
-  const ViewedRun viewed(e);
+  Session session = testing::alignment_session("decoder-rope");
+  session.view.id = "image";
+  const ViewedRun viewed(session);
   EXPECT_TRUE(viewed.findings.get(Findings::completion)->ids.empty());
-  e.run.tensors.file = "hills.png";
-  EXPECT_FALSE(finding("completion").exists(e));
+  session.run.tensors.file = "hills.png";
+  EXPECT_FALSE(finding("completion").exists(session));
 }
 
 TEST(GeneratedTarget, NumbersCharactersOfAnyLength) {
-  GeneratedTarget written;
+  GeneratedTarget target;
   auto trace = std::make_shared<Trace>();
   trace->tokenizer = byte_tokenizer();
-  written.trace = trace;
-  for (const char c : std::string("€x😀")) written.ids.push_back(static_cast<unsigned char>(c));
+  target.trace = trace;
+  for (const char c : std::string("€x😀")) target.ids.push_back(static_cast<unsigned char>(c));
   using Labels = std::vector<std::string>;
-  EXPECT_EQ(generated_labels(written), (Labels{"€₁", "€₂", "€₃", "x", "😀₁", "😀₂", "😀₃", "😀₄"}));
-  EXPECT_EQ(generated_text(written), "€x😀");
-  written.ids.push_back(256);
-  EXPECT_NE(generated_labels(written).back(), "■");  // unfinished: the last token is no end token
-  written.ids = {-1, 'a', 70000};
-  EXPECT_EQ(generated_text(written), "a");
-  EXPECT_EQ(generated_labels(written).size(), 3u);
+  EXPECT_EQ(generated_labels(target), (Labels{"€₁", "€₂", "€₃", "x", "😀₁", "😀₂", "😀₃", "😀₄"}));
+  EXPECT_EQ(generated_text(target), "€x😀");
+  target.ids.push_back(256);
+  EXPECT_NE(generated_labels(target).back(), "■");  // unfinished: the last token is no end token
+  target.ids = {-1, 'a', 70000};
+  EXPECT_EQ(generated_text(target), "a");
+  EXPECT_EQ(generated_labels(target).size(), 3u);
 }
 
 TEST(GeneratedTarget, BeamTextFollowsGivenTarget) {
-  GeneratedTarget written;
+  GeneratedTarget target;
   auto trace = std::make_shared<Trace>();
   trace->tokenizer = byte_tokenizer();
-  written.trace = trace;
-  written.ids = {'a', 'b', 'x', 'y'};
-  written.given = 2;
+  target.trace = trace;
+  target.ids = {'a', 'b', 'x', 'y'};
+  target.given = 2;
   Beam beam;
   beam.ids = {'c', 'd'};
-  EXPECT_EQ(beam_text(written, beam), "abcd");
+  EXPECT_EQ(beam_text(target, beam), "abcd");
   beam.ended = true;
-  EXPECT_EQ(beam_text(written, beam), "abc■");
+  EXPECT_EQ(beam_text(target, beam), "abc■");
 }
 
 TEST(GeneratedTarget, RequiresInputOfModel) {
-  const Finding& written = finding("written");
-  const Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  EXPECT_TRUE(written.exists(e));
-  Session none = e;
-  none.run.ids.clear();
-  EXPECT_FALSE(written.exists(none));
-  none = e;
-  none.run.tensors.file = "a.npy";
-  EXPECT_FALSE(written.exists(none));
+  const Finding& target_finding = finding("written");
+  const Session session = testing::alignment_session("encoder_decoder-sinusoidal");
+  EXPECT_TRUE(target_finding.exists(session));
+  Session invalid = session;
+  invalid.run.ids.clear();
+  EXPECT_FALSE(target_finding.exists(invalid));
+  invalid = session;
+  invalid.run.tensors.file = "a.npy";
+  EXPECT_FALSE(target_finding.exists(invalid));
 }
 
 // Progress never decreases and ends at the total.
-void expect_progress(const std::string& id, const Session& e) {
+void expect_progress(const std::string& id, const Session& session) {
   ExperimentRun run(cpu_only());
   std::vector<std::pair<std::size_t, std::size_t>> reports;
-  const Findings found = compute_background_findings(
-      e, required_findings(e), run,
+  const Findings findings = compute_background_findings(
+      session, required_findings(session), run,
       [&](std::size_t done, std::size_t total) { reports.emplace_back(done, total); });
-  EXPECT_TRUE(found.has(id));
+  EXPECT_TRUE(findings.has(id));
   ASSERT_GT(reports.size(), 1u) << id;
   for (std::size_t n = 0; n < reports.size(); ++n) {
     EXPECT_LE(reports[n].first, reports[n].second) << id;
-    const auto share = [&](std::size_t at) {
-      return static_cast<double>(reports[at].first) / static_cast<double>(reports[at].second);
+    const auto fraction = [&](std::size_t index) {
+      return static_cast<double>(reports[index].first) / static_cast<double>(reports[index].second);
     };
-    EXPECT_GE(share(n), share(n > 0 ? n - 1 : 0)) << id;
+    EXPECT_GE(fraction(n), fraction(n > 0 ? n - 1 : 0)) << id;
   }
   EXPECT_EQ(reports.back().first, reports.back().second) << id;
 }
@@ -296,8 +301,8 @@ TEST_F(WalkerRollouts, ProgressRisesToTheEnd) {
 }
 
 TEST(Rollouts, RequireModelOfGridActions) {
-  const auto problem = [](const Session& e) {
-    return testing::background_findings(e).get(Findings::rollouts)->problem;
+  const auto problem = [](const Session& session) {
+    return testing::background_findings(session).get(Findings::rollouts)->problem;
   };
   EXPECT_NE(problem(testing::trajectory_session(testing::model_case("trajectory")))
                 .find("another environment"),
@@ -305,12 +310,12 @@ TEST(Rollouts, RequireModelOfGridActions) {
   EXPECT_NE(problem(testing::trajectory_session(testing::model_case("decoder-rope")))
                 .find("predicts no actions"),
             std::string::npos);
-  Session e;
-  EXPECT_FALSE(finding("rollouts").exists(e));
-  e.run.input = "a.safetensors";
-  EXPECT_TRUE(finding("rollouts").exists(e));
-  e.run.tensors.file = "b.npy";
-  EXPECT_FALSE(finding("rollouts").exists(e));
+  Session session;
+  EXPECT_FALSE(finding("rollouts").exists(session));
+  session.run.input = "a.safetensors";
+  EXPECT_TRUE(finding("rollouts").exists(session));
+  session.run.tensors.file = "b.npy";
+  EXPECT_FALSE(finding("rollouts").exists(session));
 }
 
 // within_target(): at most the requested steps; shortest(): the minimum number of steps.
@@ -358,18 +363,19 @@ TEST_F(WalkerRollouts, ProbabilitiesMatchEachStep) {
       sum += std::exp(static_cast<double>(logits[t * Grid::kActions + a]));
     }
     for (Index a = 0; a < Grid::kActions; ++a) {
-      const double chance = std::exp(static_cast<double>(logits[t * Grid::kActions + a])) / sum;
-      EXPECT_NEAR(static_cast<double>(walk.probabilities(t, a)), chance, 1e-5);
+      const double probability =
+          std::exp(static_cast<double>(logits[t * Grid::kActions + a])) / sum;
+      EXPECT_NEAR(static_cast<double>(walk.probabilities(t, a)), probability, 1e-5);
     }
   }
 }
 
 TEST(Completion, StartsFromGivenRows) {
   const auto complete = [](Index rows, std::size_t ids) {
-    Session e = testing::completion_session();
-    e.run.ids.resize(ids);
-    if (rows >= 0) set_view_value(e.view, "image", "rows", rows);
-    return testing::background_findings(e).get(Findings::completion);
+    Session session = testing::completion_session();
+    session.run.ids.resize(ids);
+    if (rows >= 0) set_view_value(session.view, "image", "rows", rows);
+    return testing::background_findings(session).get(Findings::completion);
   };
   EXPECT_EQ(complete(3, 12)->given, 9);
   EXPECT_EQ(complete(1, 12)->given, 3);

@@ -13,10 +13,10 @@ namespace ATTNSCOPE_FILE {
 TEST(TraceFile, StacksAttentionOfEqualShapes) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path(), 2, 16, 12);
-  RunSpec e;
-  e.model = folder.path().string();
-  e.text = "abc";
-  const auto trace = ExperimentRun(cpu_only()).run(e);
+  RunSpec spec;
+  spec.model = folder.path().string();
+  spec.text = "abc";
+  const auto trace = ExperimentRun(cpu_only()).run(spec);
   const auto path = folder.path() / "trace.safetensors";
   write_safetensors(path, trace_file(*trace));
   const SafetensorsFile file = read_safetensors(path);
@@ -34,10 +34,10 @@ TEST(TraceFile, StacksAttentionOfEqualShapes) {
 TEST(TraceFile, NamesAttentionOfUnequalShapes) {
   const testing::TemporaryFolder folder;
   testing::save_byte_model(folder.path(), 2, 16, 12);
-  RunSpec e;
-  e.model = folder.path().string();
-  e.text = "abc";
-  Trace trace = *ExperimentRun(cpu_only()).run(e);
+  RunSpec spec;
+  spec.model = folder.path().string();
+  spec.text = "abc";
+  Trace trace = *ExperimentRun(cpu_only()).run(spec);
   trace.attention.pop_back();
   trace.attention[0].heads = {0, 1};
   trace.attention.push_back(trace.attention[0]);

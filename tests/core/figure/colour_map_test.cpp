@@ -18,7 +18,7 @@ struct Lab {
 };
 
 // CIE 1976 L*a*b* of an sRGB colour, white point D65.
-Lab lab(Colour c) {
+Lab to_lab(Colour c) {
   const auto linear = [](double v) {
     v /= 255;
     return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
@@ -45,31 +45,33 @@ TEST(ColourMap, MatchesPublishedColours) {
 TEST(ColourMap, SequentialLightnessIsMonotone) {
   for (const ColourMap& map : colour_maps()) {
     if (map.kind != ColourMap::Kind::Sequential) continue;
-    const double sign = lab(map.colours[255]).lightness > lab(map.colours[0]).lightness ? 1 : -1;
-    double reached = sign * lab(map.colours[0]).lightness;
+    const double sign =
+        to_lab(map.colours[255]).lightness > to_lab(map.colours[0]).lightness ? 1 : -1;
+    double max_lightness = sign * to_lab(map.colours[0]).lightness;
     for (const Colour& c : map.colours) {
-      const double lightness = sign * lab(c).lightness;
-      EXPECT_TRUE(lightness >= reached - 0.5) << map.id;  // half a step: 8-bit rounding
-      reached = std::max(reached, lightness);
+      const double lightness = sign * to_lab(c).lightness;
+      EXPECT_TRUE(lightness >= max_lightness - 0.5) << map.id;  // tolerates 8-bit rounding
+      max_lightness = std::max(max_lightness, lightness);
     }
-    EXPECT_TRUE(reached - sign * lab(map.colours[0]).lightness > 50) << map.id;
+    EXPECT_TRUE(max_lightness - sign * to_lab(map.colours[0]).lightness > 50) << map.id;
   }
 }
 
 TEST(ColourMap, DivergingLightnessReversesInTheMiddle) {
   for (const ColourMap& map : colour_maps()) {
     if (!map.diverging()) continue;
-    const double ends = lab(map.colours[0]).lightness, middle = lab(map.colours[128]).lightness;
+    const double ends = to_lab(map.colours[0]).lightness,
+                 middle = to_lab(map.colours[128]).lightness;
     const double sign = middle > ends ? 1 : -1;
     EXPECT_TRUE(sign * (middle - ends) > 40) << map.id;
-    EXPECT_TRUE(sign * (middle - lab(map.colours[255]).lightness) > 40) << map.id;
-    const Lab neutral = lab(map.colours[128]);
+    EXPECT_TRUE(sign * (middle - to_lab(map.colours[255]).lightness) > 40) << map.id;
+    const Lab neutral = to_lab(map.colours[128]);
     EXPECT_TRUE(std::hypot(neutral.a, neutral.b) < 12) << map.id;
   }
 }
 
 double colour_difference(Colour a, Colour b) {
-  const Lab p = lab(a), q = lab(b);
+  const Lab p = to_lab(a), q = to_lab(b);
   return std::hypot(q.lightness - p.lightness, std::hypot(q.a - p.a, q.b - p.b));
 }
 
@@ -77,13 +79,13 @@ TEST(ColourMap, DivergingColoursContrastWithTheBackground) {
   for (const Theme& theme : {Theme::light(), Theme::dark()}) {
     const ColourMap& map = colour_map(diverging_colours(theme));
     ASSERT_TRUE(map.diverging());
-    const bool dark = lab(theme.background).lightness < 50;
-    EXPECT_TRUE(colour_difference(map.at(0.5), theme.background) > (dark ? 20 : 5)) << map.id;
+    const bool is_dark = to_lab(theme.background).lightness < 50;
+    EXPECT_TRUE(colour_difference(map.at(0.5), theme.background) > (is_dark ? 20 : 5)) << map.id;
     // A tenth of the range is distinguishable from zero, and so is its sign.
-    const double least = dark ? 12 : 5;
-    EXPECT_TRUE(colour_difference(map.at(0.55), map.at(0.5)) > least) << map.id;
-    EXPECT_TRUE(colour_difference(map.at(0.45), map.at(0.5)) > least) << map.id;
-    EXPECT_TRUE(colour_difference(map.at(0.45), map.at(0.55)) > least) << map.id;
+    const double min_difference = is_dark ? 12 : 5;
+    EXPECT_TRUE(colour_difference(map.at(0.55), map.at(0.5)) > min_difference) << map.id;
+    EXPECT_TRUE(colour_difference(map.at(0.45), map.at(0.5)) > min_difference) << map.id;
+    EXPECT_TRUE(colour_difference(map.at(0.45), map.at(0.55)) > min_difference) << map.id;
   }
 }
 
@@ -93,7 +95,7 @@ TEST(ColourMap, StepsAreEven) {
     constexpr std::size_t kStep = 16;
     std::size_t count = 0;
     for (std::size_t i = 0; i + kStep < 256; i += kStep, ++count) {
-      const Lab p = lab(map.colours[i]), q = lab(map.colours[i + kStep]);
+      const Lab p = to_lab(map.colours[i]), q = to_lab(map.colours[i + kStep]);
       const double step = std::hypot(q.lightness - p.lightness, std::hypot(q.a - p.a, q.b - p.b));
       total += step;
       largest = std::max(largest, step);
@@ -114,15 +116,15 @@ TEST(ColourMap, ClampsValues) {
 
 TEST(ColourMap, CategoriesRepeatByInteger) {
   const ColourMap& map = colour_map(kCategories);
-  std::set<std::tuple<int, int, int>> first;
+  std::set<std::tuple<int, int, int>> distinct_colours;
   for (int n = 0; n < 256; ++n) {
     EXPECT_EQ(map.at(n / 255.0), map.colours[static_cast<std::size_t>(n)]) << n;
     if (n < 7) {
       const Colour c = map.at(n / 255.0);
-      first.insert({c.r, c.g, c.b});
+      distinct_colours.insert({c.r, c.g, c.b});
     }
   }
-  EXPECT_EQ(first.size(), 7u);
+  EXPECT_EQ(distinct_colours.size(), 7u);
 }
 
 TEST(ColourMap, UnknownIdErrorListsKnownIds) {

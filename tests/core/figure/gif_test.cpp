@@ -31,20 +31,20 @@ Image make_image(int width, int height, const std::function<Rgb(int x, int y)>& 
 struct DecodedGif {
   int width = 0, height = 0;
   std::vector<std::vector<Rgb>> frames;  // composited as by a viewer
-  std::vector<int> hundredths;
-  bool endless = false;
+  std::vector<int> delays;               // in hundredths of a second
+  bool is_endless = false;
 };
 
 struct Reader {
   const std::string& bytes;
-  std::size_t at = 0;
+  std::size_t position = 0;
 };
 
 int read_bytes(GifFileType* gif, GifByteType* out, int count) {
   auto& reader = *static_cast<Reader*>(gif->UserData);
-  const auto n = std::min(static_cast<std::size_t>(count), reader.bytes.size() - reader.at);
-  std::memcpy(out, reader.bytes.data() + reader.at, n);
-  reader.at += n;
+  const auto n = std::min(static_cast<std::size_t>(count), reader.bytes.size() - reader.position);
+  std::memcpy(out, reader.bytes.data() + reader.position, n);
+  reader.position += n;
   return static_cast<int>(n);
 }
 
@@ -66,11 +66,11 @@ DecodedGif decode(const std::string& bytes) {
       canvas[i] = {c.Red, c.Green, c.Blue};
     }
     result.frames.push_back(canvas);
-    result.hundredths.push_back(control.DelayTime);
+    result.delays.push_back(control.DelayTime);
     for (int e = 0; e < image.ExtensionBlockCount; ++e) {
       const ExtensionBlock& block = image.ExtensionBlocks[e];
       if (block.Function == APPLICATION_EXT_FUNC_CODE && block.ByteCount == 11) {
-        result.endless = std::memcmp(block.Bytes, "NETSCAPE2.0", 11) == 0;
+        result.is_endless = std::memcmp(block.Bytes, "NETSCAPE2.0", 11) == 0;
       }
     }
   }
@@ -79,7 +79,7 @@ DecodedGif decode(const std::string& bytes) {
 }
 
 std::string encode(const std::vector<Image>& frames, double seconds) {
-  GifEncoder encoder(frames[0].width, frames[0].height, palette_of(frames), seconds);
+  GifEncoder encoder(frames[0].width, frames[0].height, compute_palette(frames), seconds);
   for (const Image& frame : frames) encoder.add(frame);
   return encoder.finish();
 }
@@ -95,10 +95,10 @@ TEST(Gif, RoundTripsFewColoursExactly) {
   const DecodedGif gif = decode(encode(frames, 0.07));
   EXPECT_EQ(gif.width, 37);
   EXPECT_EQ(gif.height, 11);
-  EXPECT_TRUE(gif.endless);
+  EXPECT_TRUE(gif.is_endless);
   ASSERT_EQ(gif.frames.size(), 5u);
   for (std::size_t n = 0; n < 5; ++n) {
-    EXPECT_EQ(gif.hundredths[n], 7);
+    EXPECT_EQ(gif.delays[n], 7);
     for (std::size_t i = 0; i < gif.frames[n].size(); ++i) {
       for (std::size_t c = 0; c < 3; ++c) {
         ASSERT_EQ(gif.frames[n][i][c], frames[n].rgba[4 * i + c]) << n << " " << i;
@@ -108,19 +108,20 @@ TEST(Gif, RoundTripsFewColoursExactly) {
 }
 
 TEST(Gif, RoundTripsManyColoursApproximately) {
-  const Image many = make_image(256, 256, [](int x, int y) {
+  const Image gradient = make_image(256, 256, [](int x, int y) {
     return Rgb{static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y),
                static_cast<std::uint8_t>((x + y) / 2)};
   });
-  EXPECT_EQ(palette_of({many}).colours.size(), 255u);
-  const DecodedGif gif = decode(encode({many}, 0.1));
-  int farthest = 0;
+  EXPECT_EQ(compute_palette({gradient}).colours.size(), 255u);
+  const DecodedGif gif = decode(encode({gradient}, 0.1));
+  int max_difference = 0;
   for (std::size_t i = 0; i < gif.frames[0].size(); ++i) {
     for (std::size_t c = 0; c < 3; ++c) {
-      farthest = std::max(farthest, std::abs(int{gif.frames[0][i][c]} - int{many.rgba[4 * i + c]}));
+      max_difference = std::max(max_difference,
+                                std::abs(int{gif.frames[0][i][c]} - int{gradient.rgba[4 * i + c]}));
     }
   }
-  EXPECT_LE(farthest, 24);
+  EXPECT_LE(max_difference, 24);
 }
 
 TEST(Gif, StoresUnchangedFramesCompactly) {
@@ -146,23 +147,23 @@ TEST(Gif, Keeps255Colours) {
       if (x == count - 1) return Rgb{255, 250, 5};
       return Rgb{static_cast<std::uint8_t>(x % 16 * 10), static_cast<std::uint8_t>(x / 16 * 10), 0};
     });
-    const Palette palette = palette_of({image});
+    const Palette palette = compute_palette({image});
     const DecodedGif gif = decode(encode({image}, 0.1));
-    int farthest = 0;
+    int max_difference = 0;
     for (std::size_t i = 0; i < gif.frames[0].size(); ++i) {
       for (std::size_t c = 0; c < 3; ++c) {
-        farthest =
-            std::max(farthest, std::abs(int{gif.frames[0][i][c]} - int{image.rgba[4 * i + c]}));
+        max_difference = std::max(max_difference,
+                                  std::abs(int{gif.frames[0][i][c]} - int{image.rgba[4 * i + c]}));
       }
     }
-    EXPECT_LE(farthest, count == 255 ? 0 : 10) << count;
+    EXPECT_LE(max_difference, count == 255 ? 0 : 10) << count;
   }
 }
 
-std::string palette_text(const Image& image) {
+std::string describe_palette(const Image& image) {
   std::string text;
   std::size_t n = 0;
-  for (const Rgb& colour : palette_of({image}).colours) {
+  for (const Rgb& colour : compute_palette({image}).colours) {
     text += n++ % 12 == 0 ? "\n " : "";
     for (const std::uint8_t channel : colour) text += " " + std::to_string(int{channel});
     text += ",";
@@ -177,43 +178,46 @@ TEST(Gif, PalettesMatchGolden) {
     state = state * 1664525 + 1013904223;
     return (state >> 8) % count;
   };
-  const Image uneven = make_image(60, 50, [&](int x, int y) {
-    const auto near = static_cast<std::uint8_t>(random(60));
-    if (x < 40) return Rgb{near, static_cast<std::uint8_t>(200 + random(40)), 7};
-    return Rgb{static_cast<std::uint8_t>(random(256)), near,
+  const Image uneven_image = make_image(60, 50, [&](int x, int y) {
+    const auto level = static_cast<std::uint8_t>(random(60));
+    if (x < 40) return Rgb{level, static_cast<std::uint8_t>(200 + random(40)), 7};
+    return Rgb{static_cast<std::uint8_t>(random(256)), level,
                static_cast<std::uint8_t>(3 * y + static_cast<int>(random(90)))};
   });
-  const Image few = make_image(20, 15, [](int x, int y) {  // 300 colours, some bins of two of them
-    return Rgb{static_cast<std::uint8_t>(12 * x), static_cast<std::uint8_t>(16 * y + x % 2), 9};
-  });
-  const Image close = make_image(20, 20, [](int x, int y) {  // fewer bins than colours
+  const Image binned_image =
+      make_image(20, 15, [](int x, int y) {  // 300 colours, two of them in some bins
+        return Rgb{static_cast<std::uint8_t>(12 * x), static_cast<std::uint8_t>(16 * y + x % 2), 9};
+      });
+  const Image close_image = make_image(20, 20, [](int x, int y) {  // fewer bins than colours
     return Rgb{static_cast<std::uint8_t>(100 + x), static_cast<std::uint8_t>(30 + y), 200};
   });
-  EXPECT_TRUE(testing::matches_golden(
-      palette_text(uneven) + palette_text(few) + palette_text(close), "core/figure/palettes.txt"));
+  EXPECT_TRUE(testing::matches_golden(describe_palette(uneven_image) +
+                                          describe_palette(binned_image) +
+                                          describe_palette(close_image),
+                                      "core/figure/palettes.txt"));
 }
 
 TEST(Gif, AcceptsSizesDelaysAndPalettesUpToTheirLimits) {
-  const Palette black{{{0, 0, 0}}};
-  EXPECT_NO_THROW(GifEncoder(65535, 1, black, 0.1));
-  EXPECT_NO_THROW(GifEncoder(1, 65535, black, 0.1));
-  EXPECT_THROW(GifEncoder(65536, 1, black, 0.1), InputError);
-  EXPECT_THROW(GifEncoder(1, 65536, black, 0.1), InputError);
-  EXPECT_THROW(GifEncoder(1, 0, black, 0.1), InputError);
-  Palette many;
-  EXPECT_THROW(GifEncoder(1, 1, many, 0.1), std::logic_error);
-  many.colours.resize(255);
-  EXPECT_NO_THROW(GifEncoder(1, 1, many, 0.1));
-  many.colours.resize(256);
-  EXPECT_THROW(GifEncoder(1, 1, many, 0.1), std::logic_error);
+  const Palette black_palette{{{0, 0, 0}}};
+  EXPECT_NO_THROW(GifEncoder(65535, 1, black_palette, 0.1));
+  EXPECT_NO_THROW(GifEncoder(1, 65535, black_palette, 0.1));
+  EXPECT_THROW(GifEncoder(65536, 1, black_palette, 0.1), InputError);
+  EXPECT_THROW(GifEncoder(1, 65536, black_palette, 0.1), InputError);
+  EXPECT_THROW(GifEncoder(1, 0, black_palette, 0.1), InputError);
+  Palette palette;
+  EXPECT_THROW(GifEncoder(1, 1, palette, 0.1), std::logic_error);
+  palette.colours.resize(255);
+  EXPECT_NO_THROW(GifEncoder(1, 1, palette, 0.1));
+  palette.colours.resize(256);
+  EXPECT_THROW(GifEncoder(1, 1, palette, 0.1), std::logic_error);
   const Image dot = make_image(2, 1, [](int, int) { return Rgb{1, 2, 3}; });
-  EXPECT_EQ(decode(encode({dot}, 0)).hundredths[0], 1);
-  EXPECT_EQ(decode(encode({dot}, 1e9)).hundredths[0], 65535);
+  EXPECT_EQ(decode(encode({dot}, 0)).delays[0], 1);
+  EXPECT_EQ(decode(encode({dot}, 1e9)).delays[0], 65535);
   EXPECT_TRUE(encode({dot}, 0.1).starts_with("GIF89a"));
   for (const auto& [width, height] : {std::pair{1, 1}, {2, 2}}) {
-    GifEncoder encoder(2, 1, black, 0.1);
-    const Image other = make_image(width, height, [](int, int) { return Rgb{0, 0, 0}; });
-    EXPECT_THROW(encoder.add(other), std::logic_error);
+    GifEncoder encoder(2, 1, black_palette, 0.1);
+    const Image wrong_image = make_image(width, height, [](int, int) { return Rgb{0, 0, 0}; });
+    EXPECT_THROW(encoder.add(wrong_image), std::logic_error);
     encoder.finish();
   }
 }

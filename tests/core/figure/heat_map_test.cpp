@@ -13,27 +13,27 @@ namespace ATTNSCOPE_FILE {
 
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// One pixel, computed from the definition.
-float brute_force(const HeatMap& map, int width, int height, int x, int y) {
+// Value of a pixel by definition; NaN without a number.
+float expected_pixel(const HeatMap& map, int width, int height, int x, int y) {
   const auto covers = [](double start, double extent, int pixels, int p, bool pooled, Index cell) {
     const double low = start + extent * p / pixels, high = start + extent * (p + 1) / pixels;
     const auto c = static_cast<double>(cell);
     if (pooled && extent > pixels) return c + 1 > low + 1e-9 && c < high - 1e-9;
     return c <= (low + high) / 2 && (low + high) / 2 < c + 1;
   };
-  const bool magnitude = colour_map(map.colour_map).diverging();
-  float best = kNan;
+  const bool uses_magnitude = colour_map(map.colour_map).diverging();
+  float maximum = kNan;
   for (Index r = 0; r < map.values.dim(0); ++r) {
     if (!covers(map.row, map.height, height, y, map.max_pooled, r)) continue;
     for (Index c = 0; c < map.values.dim(1); ++c) {
       if (!covers(map.column, map.width, width, x, map.max_pooled, c)) continue;
       const float v = map.values(r, c);
       if (std::isnan(v)) continue;
-      const bool larger = magnitude ? std::abs(v) > std::abs(best) : v > best;
-      if (std::isnan(best) || larger) best = v;
+      const bool is_larger = uses_magnitude ? std::abs(v) > std::abs(maximum) : v > maximum;
+      if (std::isnan(maximum) || is_larger) maximum = v;
     }
   }
-  return best;
+  return maximum;
 }
 
 void expect_matches_definition(const HeatMap& map, int width, int height) {
@@ -41,10 +41,10 @@ void expect_matches_definition(const HeatMap& map, int width, int height) {
   ASSERT_EQ(pixels.shape(), (Shape{height, width}));
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      const float expected = brute_force(map, width, height, x, y);
-      const float got = pixels(y, x);
-      ASSERT_TRUE(got == expected || (std::isnan(got) && std::isnan(expected)))
-          << "pixel " << x << ", " << y << ": " << got << " instead of " << expected;
+      const float expected = expected_pixel(map, width, height, x, y);
+      const float actual = pixels(y, x);
+      ASSERT_TRUE(actual == expected || (std::isnan(actual) && std::isnan(expected)))
+          << "pixel " << x << ", " << y << ": " << actual << " instead of " << expected;
     }
   }
 }
@@ -96,15 +96,15 @@ TEST(HeatMap, AppliesColours) {
   HeatMap map = whole_map(Tensor::from({1, 4}, {0, 0.5, 2, kNan}));
   map.missing = {1, 2, 3, 4};
   const Image image = rasterise(map, 4, 1);
-  const auto at = [&](std::size_t x) {
+  const auto pixel_colour = [&](std::size_t x) {
     return Colour{image.rgba[4 * x], image.rgba[4 * x + 1], image.rgba[4 * x + 2],
                   image.rgba[4 * x + 3]};
   };
   const ColourMap& colours = colour_map("viridis");
-  EXPECT_EQ(at(0), colours.colours[0]);
-  EXPECT_EQ(at(1), colours.at(0.5));
-  EXPECT_EQ(at(2), colours.colours[255]);
-  EXPECT_EQ(at(3), (Colour{1, 2, 3, 4}));
+  EXPECT_EQ(pixel_colour(0), colours.colours[0]);
+  EXPECT_EQ(pixel_colour(1), colours.at(0.5));
+  EXPECT_EQ(pixel_colour(2), colours.colours[255]);
+  EXPECT_EQ(pixel_colour(3), (Colour{1, 2, 3, 4}));
 }
 
 TEST(HeatMap, ShowsAnEmptyMatrixAsMissing) {
@@ -170,21 +170,21 @@ TEST(HeatMap, ClampsColoursAndSupportsHollowMaps) {
   HeatMap map = whole_map(Tensor::from({1, 3}, {3, 5, kNan}));
   map.missing = {9, 8, 7, 6};
   const ColourMap& colours = colour_map("viridis");
-  const auto at = [&](int x) {
+  const auto pixel_colour = [&](int x) {
     const Image image = rasterise(map, 3, 1);
     const auto n = static_cast<std::size_t>(4 * x);
     return Colour{image.rgba[n], image.rgba[n + 1], image.rgba[n + 2], image.rgba[n + 3]};
   };
   map.least = 1;
   map.most = 9;
-  EXPECT_EQ(at(0), colours.at(0.25));
-  EXPECT_EQ(at(1), colours.at(0.5));
+  EXPECT_EQ(pixel_colour(0), colours.at(0.25));
+  EXPECT_EQ(pixel_colour(1), colours.at(0.5));
   map.least = map.most = 3;  // empty range
-  EXPECT_EQ(at(0), colours.colours[0]);
-  EXPECT_EQ(at(1), colours.colours[0]);
+  EXPECT_EQ(pixel_colour(0), colours.colours[0]);
+  EXPECT_EQ(pixel_colour(1), colours.colours[0]);
   map.hollow = true;
-  EXPECT_EQ(at(0), (Colour{0, 0, 0, 0}));
-  EXPECT_EQ(at(2), (Colour{9, 8, 7, 6}));
+  EXPECT_EQ(pixel_colour(0), (Colour{0, 0, 0, 0}));
+  EXPECT_EQ(pixel_colour(2), (Colour{9, 8, 7, 6}));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -13,7 +13,7 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 // The texts of a chart, in the order in which they are drawn: ticks, labels, title, legend.
-std::string texts_of(const DisplayList& list) {
+std::string join_texts(const DisplayList& list) {
   std::vector<std::string> entries;
   for (const Item& item : list.items) {
     if (const auto* text = std::get_if<Text>(&item)) entries.push_back(text->text);
@@ -24,7 +24,7 @@ std::string texts_of(const DisplayList& list) {
 class LineChartGolden : public ::testing::Test {
  protected:
   void add_texts(const std::string& name, const LineChart& chart) {
-    texts_ += name + "\n" + texts_of(draw(chart, Theme::light(), measure_));
+    texts_ += name + "\n" + join_texts(draw(chart, Theme::light(), measure_));
   }
   void expect_svg(const std::string& name, const LineChart& chart) {
     EXPECT_TRUE(testing::matches_golden_svg(draw(chart, Theme::light(), measure_),
@@ -37,7 +37,7 @@ class LineChartGolden : public ::testing::Test {
 
 constexpr Colour kFirst{1, 2, 3, 255}, kSecond{4, 5, 6, 255}, kThird{7, 8, 9, 255};
 
-LineChart plain() {
+LineChart make_chart() {
   LineChart chart;
   chart.title = "Loss";
   chart.x_label = "step";
@@ -56,35 +56,35 @@ LineChart plain() {
 }
 
 TEST_F(LineChartGolden, LinearAxesMatch) {
-  expect_svg("linear", plain());
-  LineChart small = plain();
-  small.width = 260;
-  small.height = 170;
-  small.curves.pop_back();
-  small.x.text = [](double tick) { return "<" + std::to_string(std::lround(tick)) + ">"; };
-  small.y.text = [](double tick) { return std::to_string(std::lround(tick)) + " units"; };
-  expect_svg("small", small);
-  add_texts("linear", plain());
-  LineChart limited = plain();  // limits beyond and within the curves
-  limited.x.least = -7;
-  limited.x.most = 4;
-  limited.y.least = -1;
-  limited.y.most = 11;
-  add_texts("limited", limited);
-  LineChart empty = plain();
-  empty.curves.clear();
-  add_texts("empty", empty);
-  LineChart one = plain();
-  one.curves.resize(1);
-  one.curves[0].points = {{30, 50}};
-  add_texts("one point", one);
-  one.curves[0].points = {{0.25, 0.5}};
-  add_texts("one point below 1", one);
+  expect_svg("linear", make_chart());
+  LineChart small_chart = make_chart();
+  small_chart.width = 260;
+  small_chart.height = 170;
+  small_chart.curves.pop_back();
+  small_chart.x.text = [](double tick) { return "<" + std::to_string(std::lround(tick)) + ">"; };
+  small_chart.y.text = [](double tick) { return std::to_string(std::lround(tick)) + " units"; };
+  expect_svg("small", small_chart);
+  add_texts("linear", make_chart());
+  LineChart limited_chart = make_chart();  // limits beyond and within the curves
+  limited_chart.x.least = -7;
+  limited_chart.x.most = 4;
+  limited_chart.y.least = -1;
+  limited_chart.y.most = 11;
+  add_texts("limited", limited_chart);
+  LineChart empty_chart = make_chart();
+  empty_chart.curves.clear();
+  add_texts("empty", empty_chart);
+  LineChart single_point_chart = make_chart();
+  single_point_chart.curves.resize(1);
+  single_point_chart.curves[0].points = {{30, 50}};
+  add_texts("one point", single_point_chart);
+  single_point_chart.curves[0].points = {{0.25, 0.5}};
+  add_texts("one point below 1", single_point_chart);
   EXPECT_TRUE(testing::matches_golden(texts_, "golden/charts/line-chart-linear.txt"));
 }
 
 TEST_F(LineChartGolden, LogarithmicAxesMatch) {
-  LineChart chart = plain();
+  LineChart chart = make_chart();
   chart.x = {.logarithmic = true, .base = 2};
   chart.y = {.logarithmic = true};
   chart.curves[0].points = {{0, 7}, {3, 16.5}, {8, 64}, {17, 310}, {32, -1}, {NAN, 3}, {5, NAN}};
@@ -112,7 +112,7 @@ TEST_F(LineChartGolden, LogarithmicAxesMatch) {
 
 // Dashes and dots continue around corners; many points per pixel column are thinned out.
 TEST_F(LineChartGolden, StrokesMatch) {
-  LineChart chart = plain();
+  LineChart chart = make_chart();
   chart.curves[0].stroke = LineStroke::Dashed;
   chart.curves[1].stroke = LineStroke::Dotted;
   chart.curves[1].thickness = 1.5;
@@ -123,7 +123,7 @@ TEST_F(LineChartGolden, StrokesMatch) {
                      .stroke = LineStroke::Dashed,
                      .guides = true};
   expect_svg("strokes", chart);
-  chart = plain();
+  chart = make_chart();
   chart.curves.resize(1);
   std::vector<Point>& points = chart.curves[0].points;
   points.clear();
@@ -136,7 +136,7 @@ TEST_F(LineChartGolden, StrokesMatch) {
 }
 
 TEST_F(LineChartGolden, LabelsAtEndsMatch) {
-  LineChart chart = plain();
+  LineChart chart = make_chart();
   chart.labels_at_ends = true;
   chart.note =
       "A note is wrapped to as many lines as it needs, and a word that is longer than others, "

@@ -14,29 +14,30 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Image noise(int width, int height, bool opaque) {
+Image make_noise(int width, int height, bool is_opaque) {
   std::mt19937 generator(7);
   Image image{width, height, {}};
   for (int i = 0; i < width * height * 4; ++i) {
-    const bool alpha = i % 4 == 3;
-    image.rgba.push_back(alpha && opaque ? 255 : static_cast<std::uint8_t>(generator() & 255));
+    const bool is_alpha = i % 4 == 3;
+    image.rgba.push_back(is_alpha && is_opaque ? 255
+                                               : static_cast<std::uint8_t>(generator() & 255));
   }
   return image;
 }
 
-std::string chunk(const std::string& type, const std::string& data) {
-  const auto number = [](std::size_t n) {
+std::string make_chunk(const std::string& type, const std::string& data) {
+  const auto big_endian = [](std::size_t n) {
     std::string s;
     for (int shift = 24; shift >= 0; shift -= 8) s += static_cast<char>(n >> shift & 255);
     return s;
   };
   const std::string body = type + data;
-  return number(data.size()) + body +
-         number(
+  return big_endian(data.size()) + body +
+         big_endian(
              crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
 }
 
-std::string compressed(const std::string& text) {
+std::string compress_text(const std::string& text) {
   uLongf size = compressBound(text.size());
   std::string packed(size, '\0');
   compress(reinterpret_cast<Bytef*>(packed.data()), &size,
@@ -51,7 +52,7 @@ class Png : public ::testing::Test {
     write_file(path_, bytes);
     return read_png_metadata(path_);
   }
-  std::string error_of(const std::string& bytes) {
+  std::string read_error(const std::string& bytes) {
     try {
       read(bytes);
     } catch (const InputError& e) {
@@ -60,9 +61,9 @@ class Png : public ::testing::Test {
     return "";
   }
   // PNG with this chunk before its pixels.
-  std::string png_with(const std::string& extra) const {
-    std::string png = encode_png(noise(2, 2, true), {});
-    return png.insert(8 + 25, extra);
+  std::string insert_chunk(const std::string& chunk) const {
+    std::string png = encode_png(make_noise(2, 2, true), {});
+    return png.insert(8 + 25, chunk);
   }
 
   testing::TemporaryFolder folder_;
@@ -70,8 +71,8 @@ class Png : public ::testing::Test {
 };
 
 TEST_F(Png, RoundTripsPixels) {
-  for (const bool opaque : {true, false}) {
-    const Image image = noise(37, 11, opaque);
+  for (const bool is_opaque : {true, false}) {
+    const Image image = make_noise(37, 11, is_opaque);
     const Image decoded = testing::decode_png(encode_png(image, {}));
     EXPECT_EQ(decoded.width, 37);
     EXPECT_EQ(decoded.height, 11);
@@ -82,106 +83,111 @@ TEST_F(Png, RoundTripsPixels) {
 TEST_F(Png, RoundTripsMetadata) {
   const PictureMetadata metadata{{"Title", "Karte \xC3\xBC"},
                                  {"Experiment", std::string(100000, 'x') + "{\"text\":\"a\\n\"}"}};
-  EXPECT_EQ(read(encode_png(noise(3, 3, true), metadata)), metadata);
+  EXPECT_EQ(read(encode_png(make_noise(3, 3, true), metadata)), metadata);
 }
 
 TEST_F(Png, ReadsAllKindsOfText) {
-  EXPECT_EQ(read(png_with(chunk("tEXt", std::string("Title\0\xFC", 7)))).at("Title"), "\xC3\xBC");
-  const std::string text = "compressed text", packed = compressed(text);
-  EXPECT_EQ(read(png_with(chunk("zTXt", std::string("A\0\0", 3) + packed))).at("A"), text);
-  EXPECT_EQ(read(png_with(chunk("iTXt", std::string("A\0\1\0de\0B\0", 9) + packed))).at("A"), text);
+  EXPECT_EQ(read(insert_chunk(make_chunk("tEXt", std::string("Title\0\xFC", 7)))).at("Title"),
+            "\xC3\xBC");
+  const std::string text = "compressed text", packed = compress_text(text);
+  EXPECT_EQ(read(insert_chunk(make_chunk("zTXt", std::string("A\0\0", 3) + packed))).at("A"), text);
+  EXPECT_EQ(
+      read(insert_chunk(make_chunk("iTXt", std::string("A\0\1\0de\0B\0", 9) + packed))).at("A"),
+      text);
 }
 
 TEST_F(Png, RejectsDamagedFiles) {
-  const std::string png = encode_png(noise(5, 5, true), {{"Title", "t"}});
-  EXPECT_NE(error_of("").find("PNG"), std::string::npos);
-  EXPECT_NE(error_of("GIF89a").find("PNG"), std::string::npos);
+  const std::string png = encode_png(make_noise(5, 5, true), {{"Title", "t"}});
+  EXPECT_NE(read_error("").find("PNG"), std::string::npos);
+  EXPECT_NE(read_error("GIF89a").find("PNG"), std::string::npos);
   for (std::size_t length = 0; length < png.size(); ++length) {
-    EXPECT_NE(error_of(png.substr(0, length)), "") << length;
+    EXPECT_NE(read_error(png.substr(0, length)), "") << length;
   }
-  for (std::size_t at = 0; at < png.size() - 12; ++at) {  // checksums cover every bit
+  for (std::size_t position = 0; position < png.size() - 12;
+       ++position) {  // checksums cover every bit
     std::string damaged = png;
-    damaged[at] = static_cast<char>(damaged[at] ^ 0x11);
-    EXPECT_NE(error_of(damaged), "") << at;
+    damaged[position] = static_cast<char>(damaged[position] ^ 0x11);
+    EXPECT_NE(read_error(damaged), "") << position;
   }
-  EXPECT_NE(error_of(png.substr(0, 8) + png.substr(33)).find("IHDR"), std::string::npos);
+  EXPECT_NE(read_error(png.substr(0, 8) + png.substr(33)).find("IHDR"), std::string::npos);
 }
 
 TEST_F(Png, RejectsMalformedText) {
   for (const std::string& data :
        {std::string("no end of the keyword"), std::string("A\0", 2), std::string("A\0\2\0\0\0x", 7),
         std::string("A\0\1\0\0\0not zlib", 14), std::string("A\0\0\0no end", 10)}) {
-    EXPECT_NE(error_of(png_with(chunk("iTXt", data))).find("malformed"), std::string::npos);
+    EXPECT_NE(read_error(insert_chunk(make_chunk("iTXt", data))).find("malformed"),
+              std::string::npos);
   }
-  EXPECT_NE(error_of(png_with(chunk("zTXt", std::string("A\0\0", 3)))).find("malformed"),
+  EXPECT_NE(read_error(insert_chunk(make_chunk("zTXt", std::string("A\0\0", 3)))).find("malformed"),
             std::string::npos);
 }
 
 TEST_F(Png, ReadsTextAfterThePixels) {
-  std::string png = encode_png(noise(300, 300, false), {{"Title", "t"}});
-  png.insert(png.size() - 12, chunk("tEXt", std::string("Comment\0last", 12)));
+  std::string png = encode_png(make_noise(300, 300, false), {{"Title", "t"}});
+  png.insert(png.size() - 12, make_chunk("tEXt", std::string("Comment\0last", 12)));
   EXPECT_EQ(read(png), (PictureMetadata{{"Comment", "last"}, {"Title", "t"}}));
 }
 
 TEST_F(Png, RejectsDecompressionBombs) {
-  const auto text_of = [](std::size_t megabytes) {
-    return chunk("iTXt",
-                 std::string("A\0\1\0\0\0", 6) + compressed(std::string(megabytes << 20, 'a')));
+  const auto text_chunk = [](std::size_t megabytes) {
+    return make_chunk(
+        "iTXt", std::string("A\0\1\0\0\0", 6) + compress_text(std::string(megabytes << 20, 'a')));
   };
-  EXPECT_NE(error_of(png_with(text_of(65))), "");
-  const std::string large = text_of(48);  // needs twice its size while being read
-  EXPECT_EQ(error_of(png_with(large)), "");
-  EXPECT_NE(error_of(png_with(large + large + large)), "");
+  EXPECT_NE(read_error(insert_chunk(text_chunk(65))), "");
+  const std::string large = text_chunk(48);  // needs twice its size while being read
+  EXPECT_EQ(read_error(insert_chunk(large)), "");
+  EXPECT_NE(read_error(insert_chunk(large + large + large)), "");
 }
 
 TEST_F(Png, RejectsInvalidKeywords) {
-  EXPECT_THROW(encode_png(noise(1, 1, true), {{"", "x"}}), InputError);
-  EXPECT_THROW(encode_png(noise(1, 1, true), {{std::string(80, 'k'), "x"}}), InputError);
+  EXPECT_THROW(encode_png(make_noise(1, 1, true), {{"", "x"}}), InputError);
+  EXPECT_THROW(encode_png(make_noise(1, 1, true), {{std::string(80, 'k'), "x"}}), InputError);
 }
 
 // Three channels if every pixel is opaque, four if any pixel is not.
 TEST_F(Png, OmitsOpaqueAlpha) {
   constexpr std::size_t kColourType = 25;
-  Image image = noise(3, 2, true);
+  Image image = make_noise(3, 2, true);
   EXPECT_EQ(encode_png(image, {})[kColourType], 2);
   for (const std::size_t alpha_index : {std::size_t{3}, std::size_t{11}, std::size_t{23}}) {
-    Image other = image;
-    other.rgba[alpha_index] = 254;
-    EXPECT_EQ(encode_png(other, {})[kColourType], 6);
-    EXPECT_EQ(testing::decode_png(encode_png(other, {})).rgba, other.rgba);
+    Image transparent = image;
+    transparent.rgba[alpha_index] = 254;
+    EXPECT_EQ(encode_png(transparent, {})[kColourType], 6);
+    EXPECT_EQ(testing::decode_png(encode_png(transparent, {})).rgba, transparent.rgba);
   }
 }
 
 TEST_F(Png, StoresPrintSize) {
-  const std::string plain = encode_png(noise(2, 2, true), {});
-  EXPECT_EQ(plain.find("pHYs"), std::string::npos);
-  const std::string png = encode_png(noise(2, 2, true), {}, 192);
-  std::string metres;  // 192 dots per inch are 7559 per metre, in both directions
-  for (int n = 0; n < 2; ++n) metres += std::string("\0\0\x1d\x87", 4);
-  EXPECT_NE(png.find(chunk("pHYs", metres + '\1')), std::string::npos);
+  const std::string png_without_size = encode_png(make_noise(2, 2, true), {});
+  EXPECT_EQ(png_without_size.find("pHYs"), std::string::npos);
+  const std::string png = encode_png(make_noise(2, 2, true), {}, 192);
+  std::string pixels_per_metre;  // 192 dots per inch are 7559 per metre, in both directions
+  for (int n = 0; n < 2; ++n) pixels_per_metre += std::string("\0\0\x1d\x87", 4);
+  EXPECT_NE(png.find(make_chunk("pHYs", pixels_per_metre + '\1')), std::string::npos);
 }
 
 TEST_F(Png, AcceptsKeywordsUpToTheirLimits) {
   const PictureMetadata longest{{std::string(79, 'k'), "x"}, {"k ~", "y"}};
-  EXPECT_EQ(read(encode_png(noise(1, 1, true), longest)), longest);
+  EXPECT_EQ(read(encode_png(make_noise(1, 1, true), longest)), longest);
   for (const char* keyword : {"a\x1f", "a\x7f", "\xC3\xBC"}) {
-    EXPECT_THROW(encode_png(noise(1, 1, true), {{keyword, "x"}}), InputError) << keyword;
+    EXPECT_THROW(encode_png(make_noise(1, 1, true), {{keyword, "x"}}), InputError) << keyword;
   }
 }
 
 TEST_F(Png, ReadsLatin1Text) {
-  EXPECT_EQ(read(png_with(chunk("tEXt", std::string("A\0\x7f\x80\xA0\xFF", 6)))).at("A"),
+  EXPECT_EQ(read(insert_chunk(make_chunk("tEXt", std::string("A\0\x7f\x80\xA0\xFF", 6)))).at("A"),
             "\x7f\xC2\x80\xC2\xA0\xC3\xBF");
 }
 
 TEST_F(Png, ReadsImagesUpToTheLargestSide) {
-  const int most = limits::kMaxImageSide;
+  const int max_side = limits::kMaxImageSide;
   for (const auto& [width, height] : {std::pair{1, 0}, {0, 1}}) {
-    const auto sized = [&](int side) {
-      return encode_png(noise(width == 1 ? side : 1, height == 1 ? side : 1, true), {});
+    const auto encode_side = [&](int side) {
+      return encode_png(make_noise(width == 1 ? side : 1, height == 1 ? side : 1, true), {});
     };
-    EXPECT_EQ(error_of(sized(most)), "");
-    EXPECT_NE(error_of(sized(most + 1)).find("image too large"), std::string::npos);
+    EXPECT_EQ(read_error(encode_side(max_side)), "");
+    EXPECT_NE(read_error(encode_side(max_side + 1)).find("image too large"), std::string::npos);
   }
 }
 

@@ -16,14 +16,14 @@ namespace ATTNSCOPE_FILE {
 
 constexpr Colour kRed{255, 0, 0, 255}, kBlack{0, 0, 0, 255}, kWhite{255, 255, 255, 255};
 
-DisplayList page(double width, double height) {
+DisplayList make_page(double width, double height) {
   DisplayList list;
   list.width = width;
   list.height = height;
   return list;
 }
 
-HeatMap checkerboard(Box box, Index n) {
+HeatMap make_checkerboard(Box box, Index n) {
   HeatMap map;
   map.box = box;
   map.values = Tensor({n, n});
@@ -35,13 +35,13 @@ HeatMap checkerboard(Box box, Index n) {
 }
 
 // One item of every kind.
-DisplayList sample() {
-  DisplayList list = page(200, 120);
+DisplayList make_list() {
+  DisplayList list = make_page(200, 120);
   list.items = {FilledBox{{10, 10, 40, 20}, kRed, 4},
                 OutlinedBox{{60, 10, 40, 20}, kBlack, 1},
                 Line{{{10, 50}, {50, 80}, {90, 50}}, kBlack, 2},
                 Clip{Box{100, 0, 100, 120}},
-                checkerboard({110, 10, 80, 80}, 8),
+                make_checkerboard({110, 10, 80, 80}, 8),
                 Clip{},
                 Text{{10, 100}, "abc \xC3\xA4 <&>", kBlack, 13},
                 Text{{100, 100}, "up", kBlack, 13, Align::Start, 90, true}};
@@ -49,7 +49,7 @@ DisplayList sample() {
 }
 
 TEST(Render, BoxesCoverWholePixels) {
-  DisplayList list = page(20, 20);
+  DisplayList list = make_page(20, 20);
   list.items = {FilledBox{{5, 5, 10, 10}, kRed}};
   for (const double scale : {1.0, 2.0, 3.0}) {
     const Image image = render_image(list, scale);
@@ -63,7 +63,7 @@ TEST(Render, BoxesCoverWholePixels) {
 }
 
 TEST(Render, SnapsLinesToPixels) {
-  DisplayList list = page(20, 20);
+  DisplayList list = make_page(20, 20);
   list.items = {Line{{{0, 10}, {20, 10}}, kBlack, 1}, OutlinedBox{{2, 2, 5, 5}, kBlack, 1}};
   const Image image = render_image(list, 1);
   int dark = 0;
@@ -76,8 +76,8 @@ TEST(Render, SnapsLinesToPixels) {
 }
 
 TEST(Render, DrawsCellsOfHeatMaps) {
-  DisplayList list = page(100, 100);
-  list.items = {checkerboard({10, 10, 80, 80}, 8)};
+  DisplayList list = make_page(100, 100);
+  list.items = {make_checkerboard({10, 10, 80, 80}, 8)};
   const ColourMap& colours = colour_map("viridis");
   for (const double scale : {1.0, 1.5, 2.0}) {
     const Image image = render_image(list, scale);
@@ -93,7 +93,7 @@ TEST(Render, DrawsCellsOfHeatMaps) {
 }
 
 TEST(Render, PushesAndPopsClips) {
-  DisplayList list = page(20, 20);
+  DisplayList list = make_page(20, 20);
   list.items = {Clip{Box{0, 0, 10, 20}}, FilledBox{{5, 5, 10, 5}, kRed}, Clip{},
                 FilledBox{{5, 15, 10, 5}, kRed}};
   const Image image = render_image(list, 1);
@@ -103,7 +103,7 @@ TEST(Render, PushesAndPopsClips) {
 }
 
 // Bounding box of dark pixels.
-Box ink(const Image& image) {
+Box find_dark_box(const Image& image) {
   int left = image.width, right = -1, top = image.height, bottom = -1;
   for (int y = 0; y < image.height; ++y) {
     for (int x = 0; x < image.width; ++x) {
@@ -126,16 +126,16 @@ TEST(Render, PlacesText) {
   for (const auto& [align, left] : {std::pair{Align::Start, 200.0},
                                     {Align::Middle, 200 - width / 2},
                                     {Align::End, 200 - width}}) {
-    DisplayList list = page(400, 400);
+    DisplayList list = make_page(400, 400);
     list.items = {Text{{200, 200}, text, kBlack, 20, align}};
-    const Box flat = ink(render_image(list, 1));
-    EXPECT_NEAR(flat.x, left, 4);
-    EXPECT_NEAR(flat.width, width, 6);
-    EXPECT_NEAR(flat.y + flat.height / 2, 200, 1.5);  // capitals are centred
+    const Box horizontal_box = find_dark_box(render_image(list, 1));
+    EXPECT_NEAR(horizontal_box.x, left, 4);
+    EXPECT_NEAR(horizontal_box.width, width, 6);
+    EXPECT_NEAR(horizontal_box.y + horizontal_box.height / 2, 200, 1.5);  // capitals are centred
     list.items = {Text{{200, 200}, text, kBlack, 20, align, 90}};
-    const Box upright = ink(render_image(list, 1));
-    EXPECT_NEAR(upright.x + upright.width / 2, 200, 1.5);
-    EXPECT_NEAR(upright.bottom(), 400 - left, 4);  // runs upwards
+    const Box vertical_box = find_dark_box(render_image(list, 1));
+    EXPECT_NEAR(vertical_box.x + vertical_box.width / 2, 200, 1.5);
+    EXPECT_NEAR(vertical_box.bottom(), 400 - left, 4);  // runs upwards
   }
 }
 
@@ -144,16 +144,16 @@ TEST(Render, IsDeterministic) {
   testing::TemporaryFolder folder;
   for (const char* name : {"a.png", "a.svg", "a.pdf"}) {
     const auto path = folder.path() / name;
-    write_picture(path, sample(), 2, metadata);
+    write_picture(path, make_list(), 2, metadata);
     const std::string first = read_file(path);
-    write_picture(path, sample(), 2, metadata);
+    write_picture(path, make_list(), 2, metadata);
     EXPECT_EQ(read_file(path), first) << name;
   }
   EXPECT_EQ(read_png_metadata(folder.path() / "a.png"), metadata);
 }
 
 TEST(Render, PdfHasTextAndTitleButNoDate) {
-  const std::string pdf = encode_pdf(sample(), {{"Title", "A title"}});
+  const std::string pdf = encode_pdf(make_list(), {{"Title", "A title"}});
   EXPECT_TRUE(pdf.starts_with("%PDF-"));
   EXPECT_NE(pdf.find("%%EOF"), std::string::npos);
   EXPECT_EQ(pdf.find("CreationDate"), std::string::npos);
@@ -162,51 +162,51 @@ TEST(Render, PdfHasTextAndTitleButNoDate) {
 }
 
 TEST(Render, RejectsInvalidSizesAndNames) {
-  EXPECT_THROW(render_image(page(0, 10), 1), InputError);
-  EXPECT_THROW(render_image(page(20000, 10), 1), InputError);
-  EXPECT_THROW(render_image(page(10, 10), std::nan("")), InputError);
-  EXPECT_THROW(encode_pdf(page(1e9, 10), {}), InputError);
+  EXPECT_THROW(render_image(make_page(0, 10), 1), InputError);
+  EXPECT_THROW(render_image(make_page(20000, 10), 1), InputError);
+  EXPECT_THROW(render_image(make_page(10, 10), std::nan("")), InputError);
+  EXPECT_THROW(encode_pdf(make_page(1e9, 10), {}), InputError);
   testing::TemporaryFolder folder;
-  EXPECT_THROW(write_picture(folder.path() / "a.bmp", sample(), 1, {}), InputError);
-  EXPECT_THROW(write_picture(folder.path() / "a", sample(), 1, {}), InputError);
+  EXPECT_THROW(write_picture(folder.path() / "a.bmp", make_list(), 1, {}), InputError);
+  EXPECT_THROW(write_picture(folder.path() / "a", make_list(), 1, {}), InputError);
 }
 
 // A horizontal line covers as many rows as its thickness, none of them grey.
 TEST(Render, StrokesCoverWholePixels) {
   for (const double scale : {1.0, 2.0, 3.0}) {
     for (const double thickness : {0.2, 1.0, 2.0, 3.0, 4.0}) {
-      DisplayList list = page(20, 20);
+      DisplayList list = make_page(20, 20);
       list.items = {Line{{{0, 10}, {20, 10}}, kBlack, thickness}};
-      const Image level = render_image(list, scale);
+      const Image horizontal = render_image(list, scale);
       list.items = {Line{{{10, 0}, {10, 20}}, kBlack, thickness}};
-      const Image upright = render_image(list, scale);
+      const Image vertical = render_image(list, scale);
       const int expected = std::max(1, static_cast<int>(std::lround(thickness * scale)));
       int dark = 0;
       double middle = 0;
-      for (int at = 0; at < level.height; ++at) {
-        const Colour c = testing::pixel(level, level.width / 2, at);
+      for (int position = 0; position < horizontal.height; ++position) {
+        const Colour c = testing::pixel(horizontal, horizontal.width / 2, position);
         EXPECT_TRUE(c == kBlack || c == kWhite);
-        EXPECT_EQ(testing::pixel(upright, at, level.width / 2), c);
+        EXPECT_EQ(testing::pixel(vertical, position, horizontal.width / 2), c);
         if (c == kWhite) continue;
         ++dark;
-        middle += at + 0.5;
+        middle += position + 0.5;
       }
       EXPECT_EQ(dark, expected) << thickness << " x " << scale;
       EXPECT_NEAR(middle / dark, 10 * scale, 0.5 + 1e-9);
       // The line begins at its first point.
-      EXPECT_EQ(testing::pixel(level, 0, static_cast<int>(middle / dark)), kBlack);
+      EXPECT_EQ(testing::pixel(horizontal, 0, static_cast<int>(middle / dark)), kBlack);
     }
   }
 }
 
 TEST(Render, StraightLinesHaveButtCaps) {
-  DisplayList list = page(20, 20);
+  DisplayList list = make_page(20, 20);
   list.items = {Line{{{5, 10}, {15, 10}}, kBlack, 4}};
-  const Image level = render_image(list, 1);
-  EXPECT_EQ(testing::pixel(level, 5, 10), kBlack);
-  EXPECT_EQ(testing::pixel(level, 4, 10), kWhite);
-  EXPECT_EQ(testing::pixel(level, 14, 10), kBlack);
-  EXPECT_EQ(testing::pixel(level, 15, 10), kWhite);
+  const Image image = render_image(list, 1);
+  EXPECT_EQ(testing::pixel(image, 5, 10), kBlack);
+  EXPECT_EQ(testing::pixel(image, 4, 10), kWhite);
+  EXPECT_EQ(testing::pixel(image, 14, 10), kBlack);
+  EXPECT_EQ(testing::pixel(image, 15, 10), kWhite);
   // A horizontal line with three points has round caps.
   list.items = {Line{{{5, 10}, {9, 10}, {15, 10}}, kBlack, 4}};
   EXPECT_EQ(testing::pixel(render_image(list, 1), 3, 10).r < 200, true);
@@ -214,20 +214,23 @@ TEST(Render, StraightLinesHaveButtCaps) {
 
 TEST(Render, CentresOutlinesOnEdges) {
   for (const int thickness : {1, 2, 3}) {
-    DisplayList list = page(30, 30);
+    DisplayList list = make_page(30, 30);
     list.items = {OutlinedBox{{8, 6, 10, 14}, kBlack, static_cast<double>(thickness)}};
     const Image image = render_image(list, 1);
-    const int out = thickness / 2, in = thickness - out;  // pixels on both sides of an edge
+    const int outside = thickness / 2,
+              inside = thickness - outside;  // pixels on both sides of an edge
     for (int y = 0; y < 30; ++y) {
       for (int x = 0; x < 30; ++x) {
-        const auto is_on_stroke = [&](int at, int edge) {
-          // Odd strokes extend one pixel further on either side, the same for all edges.
-          return thickness % 2 == 0 ? at >= edge - out && at < edge + in
-                                    : std::abs(at - edge) <= out || std::abs(at + 1 - edge) <= out;
+        const auto is_on_stroke = [&](int position, int edge) {
+          // A stroke of odd thickness may be shifted by one pixel to either side, equally for all
+          // edges.
+          return thickness % 2 == 0 ? position >= edge - outside && position < edge + inside
+                                    : std::abs(position - edge) <= outside ||
+                                          std::abs(position + 1 - edge) <= outside;
         };
         const bool is_near =
             is_on_stroke(x, 8) || is_on_stroke(x, 18) || is_on_stroke(y, 6) || is_on_stroke(y, 20);
-        if (!is_near || x < 8 - in || x >= 18 + in || y < 6 - in || y >= 20 + in) {
+        if (!is_near || x < 8 - inside || x >= 18 + inside || y < 6 - inside || y >= 20 + inside) {
           EXPECT_EQ(testing::pixel(image, x, y), kWhite) << x << ", " << y;
         }
       }
@@ -247,7 +250,7 @@ TEST(Render, RoundsCorners) {
   for (const double radius : {6.0, 100.0}) {  // 100: clamped to the box
     const Box box{4, 6, 30, 20};
     const double r = std::min(radius, 10.0);
-    DisplayList list = page(40, 32);
+    DisplayList list = make_page(40, 32);
     list.items = {FilledBox{box, kRed, radius}};
     const Image image = render_image(list, 1);
     for (int y = 0; y < 32; ++y) {
@@ -255,10 +258,10 @@ TEST(Render, RoundsCorners) {
         const double px = x + 0.5, py = y + 0.5;
         const double dx = std::max({box.x + r - px, px - (box.right() - r), 0.0});
         const double dy = std::max({box.y + r - py, py - (box.bottom() - r), 0.0});
-        const double beyond = std::hypot(dx, dy) - r;
-        if (beyond < -1) {
+        const double distance = std::hypot(dx, dy) - r;
+        if (distance < -1) {
           EXPECT_EQ(testing::pixel(image, x, y), kRed) << x << ", " << y;
-        } else if (beyond > 1) {
+        } else if (distance > 1) {
           EXPECT_EQ(testing::pixel(image, x, y), kWhite) << x << ", " << y;
         }
       }
@@ -267,7 +270,7 @@ TEST(Render, RoundsCorners) {
 }
 
 TEST(Render, ToleratesUnbalancedClips) {
-  DisplayList list = page(20, 20);
+  DisplayList list = make_page(20, 20);
   list.items = {Clip{}, Clip{Box{0, 0, 10, 20}},        Clip{},
                 Clip{}, FilledBox{{5, 5, 10, 5}, kRed}, Clip{Box{0, 0, 1, 1}}};
   const Image image = render_image(list, 1);
@@ -276,60 +279,63 @@ TEST(Render, ToleratesUnbalancedClips) {
 }
 
 TEST(Render, DrawsHeatMapsOfOnePixel) {
-  DisplayList list = page(8, 8);
-  list.items = {checkerboard({3, 4, 1, 1}, 1), checkerboard({6, 1, 1, 3}, 1),
-                checkerboard({1, 1, 0.2, 1}, 1)};
+  DisplayList list = make_page(8, 8);
+  list.items = {make_checkerboard({3, 4, 1, 1}, 1), make_checkerboard({6, 1, 1, 3}, 1),
+                make_checkerboard({1, 1, 0.2, 1}, 1)};
   const Image image = render_image(list, 1);
   const Colour zero = colour_map("viridis").at(0);
   for (int y = 0; y < 8; ++y) {
     for (int x = 0; x < 8; ++x) {
-      const bool inside = (x == 3 && y == 4) || (x == 6 && y >= 1 && y < 4);
-      EXPECT_EQ(testing::pixel(image, x, y), inside ? zero : kWhite) << x << ", " << y;
+      const bool is_inside = (x == 3 && y == 4) || (x == 6 && y >= 1 && y < 4);
+      EXPECT_EQ(testing::pixel(image, x, y), is_inside ? zero : kWhite) << x << ", " << y;
     }
   }
 }
 
 TEST(Render, AcceptsSizesUpToTheirLimits) {
-  EXPECT_EQ(render_image(page(1, 16384), 1).height, 16384);
-  EXPECT_EQ(render_image(page(8192, 0.5), 2).width, 16384);
-  EXPECT_EQ(render_image(page(10.2, 3), 1).width, 11);  // rounded up
+  EXPECT_EQ(render_image(make_page(1, 16384), 1).height, 16384);
+  EXPECT_EQ(render_image(make_page(8192, 0.5), 2).width, 16384);
+  EXPECT_EQ(render_image(make_page(10.2, 3), 1).width, 11);  // rounded up
   for (const auto& [width, height] :
        {std::pair{16385.0, 1.0}, {1.0, 16385.0}, {0.99, 5.0}, {5.0, 0.99}, {-4.0, -4.0}}) {
-    EXPECT_THROW(render_image(page(width, height), 1), InputError) << width << " x " << height;
+    EXPECT_THROW(render_image(make_page(width, height), 1), InputError) << width << " x " << height;
   }
 }
 
 TEST(Render, PngsHave96UnitsPerInch) {
   testing::TemporaryFolder folder;
-  write_picture(folder.path() / "a.png", sample(), 2, {});
+  write_picture(folder.path() / "a.png", make_list(), 2, {});
   EXPECT_NE(read_file(folder.path() / "a.png").find(std::string("pHYs\0\0\x1d\x87", 8)),
             std::string::npos);
 }
 
 // Decompressed streams of a PDF.
 std::string decompressed_streams(const std::string& pdf) {
-  std::string all;
-  for (std::size_t at = pdf.find("stream\n"); at != std::string::npos;
-       at = pdf.find("stream\n", at + 1)) {
-    if (at >= 3 && pdf.compare(at - 3, 3, "end") == 0) continue;
+  std::string streams;
+  for (std::size_t position = pdf.find("stream\n"); position != std::string::npos;
+       position = pdf.find("stream\n", position + 1)) {
+    if (position >= 3 && pdf.compare(position - 3, 3, "end") == 0) continue;
     std::string text(std::size_t{1} << 20, '\0');
     auto size = static_cast<uLongf>(text.size());
-    const auto* from = reinterpret_cast<const Bytef*>(pdf.data() + at + 7);
-    const int status = uncompress(reinterpret_cast<Bytef*>(text.data()), &size, from,
-                                  static_cast<uLong>(pdf.size() - at - 7));
-    if (status == Z_OK) all += text.substr(0, size) + "\n";
+    const auto* compressed = reinterpret_cast<const Bytef*>(pdf.data() + position + 7);
+    const int status = uncompress(reinterpret_cast<Bytef*>(text.data()), &size, compressed,
+                                  static_cast<uLong>(pdf.size() - position - 7));
+    if (status == Z_OK) streams += text.substr(0, size) + "\n";
   }
-  return all;
+  return streams;
 }
 
 // PDF coordinates are in points, 0.75 per unit.
 TEST(Render, PdfsPlaceShapes) {
-  DisplayList list = page(200, 120);
+  DisplayList list = make_page(200, 120);
   list.items = {FilledBox{{12, 20, 32, 40}, kRed}, Line{{{14, 18}, {22, 18}}, kBlack, 0.4},
-                OutlinedBox{{62, 70, 10, 12}, kBlack, 0.8}, checkerboard({110, 10, 80, 80}, 8)};
+                OutlinedBox{{62, 70, 10, 12}, kBlack, 0.8},
+                make_checkerboard({110, 10, 80, 80}, 8)};
   const std::string pdf = encode_pdf(list, {});
   const std::string shapes = decompressed_streams(pdf);
-  const auto contains = [&](const char* words) { return shapes.find(words) != std::string::npos; };
+  const auto contains = [&](const char* operators) {
+    return shapes.find(operators) != std::string::npos;
+  };
   EXPECT_TRUE(contains("9 15 24 30 re"));
   EXPECT_TRUE(contains("10.5 13.5 m"));
   EXPECT_TRUE(contains("16.5 13.5 l"));
@@ -343,27 +349,27 @@ TEST(Render, PdfsPlaceShapes) {
 // Widths are cached, but do not depend on order and repetition.
 TEST(Render, MeasuresTextWidths) {
   const TextMeasure& measure = file_text_measure();
-  const double wide = measure.width("WWWW", 13), narrow = measure.width("iiii", 13);
-  EXPECT_GT(wide, 2 * narrow);
-  EXPECT_GT(measure.width("WWWW", 13, true), wide);
-  EXPECT_EQ(measure.width("iiii", 13), narrow);
-  EXPECT_EQ(measure.width("WWWW", 13), wide);
-  EXPECT_NEAR(measure.width("WWWW", 26), 2 * wide, 0.1);
-  const std::string longer(300, 'W');
-  EXPECT_NEAR(measure.width(longer, 13), 75 * wide, 1);
+  const double wide_width = measure.width("WWWW", 13), narrow_width = measure.width("iiii", 13);
+  EXPECT_GT(wide_width, 2 * narrow_width);
+  EXPECT_GT(measure.width("WWWW", 13, true), wide_width);
+  EXPECT_EQ(measure.width("iiii", 13), narrow_width);
+  EXPECT_EQ(measure.width("WWWW", 13), wide_width);
+  EXPECT_NEAR(measure.width("WWWW", 26), 2 * wide_width, 0.1);
+  const std::string long_text(300, 'W');
+  EXPECT_NEAR(measure.width(long_text, 13), 75 * wide_width, 1);
 }
 
 // The rounded box is a circle, large enough to check each quarter.
 TEST(Render, RoundsLargeCorners) {
-  DisplayList list = page(1010, 1010);
+  DisplayList list = make_page(1010, 1010);
   list.items = {FilledBox{{5, 5, 1000, 1000}, kRed, 500}};
   const Image image = render_image(list, 1);
   int wrong = 0;
   for (int y = 0; y < 1010; ++y) {
     for (int x = 0; x < 1010; ++x) {
-      const double beyond = std::hypot(x + 0.5 - 505, y + 0.5 - 505) - 500;
-      if (std::abs(beyond) < 0.75) continue;
-      wrong += testing::pixel(image, x, y) == (beyond < 0 ? kRed : kWhite) ? 0 : 1;
+      const double distance = std::hypot(x + 0.5 - 505, y + 0.5 - 505) - 500;
+      if (std::abs(distance) < 0.75) continue;
+      wrong += testing::pixel(image, x, y) == (distance < 0 ? kRed : kWhite) ? 0 : 1;
     }
   }
   EXPECT_EQ(wrong, 0);
@@ -372,7 +378,7 @@ TEST(Render, RoundsLargeCorners) {
 // Oblique lines are not snapped and have round ends, like lines with an intermediate point.
 TEST(Render, SnapsOnlyStraightSegments) {
   const auto render_line = [](std::vector<Point> points) {
-    DisplayList list = page(24, 24);
+    DisplayList list = make_page(24, 24);
     list.items = {Line{std::move(points), kBlack, 3}};
     return render_image(list, 1);
   };

@@ -62,22 +62,22 @@ std::string from_base64(std::string_view text) {
 }
 
 // The image in the SVG of a single item; empty if there is none.
-Image pixels_in(const Item& item) {
+Image decode_embedded_image(const Item& item) {
   DisplayList list;
   list.width = list.height = 100;
   list.items = {item};
   const std::string svg = encode_svg(list, {});
   EXPECT_EQ(testing::xml_error(svg), "");
   const std::string begin = "base64,";
-  const std::size_t at = svg.find(begin);
-  if (at == std::string::npos) return {};
-  const std::size_t end = svg.find('"', at);
-  EXPECT_EQ((end - at - begin.size()) % 4, 0u);  // padded with '='
-  return testing::decode_png(
-      from_base64(std::string_view(svg).substr(at + begin.size(), end - at - begin.size())));
+  const std::size_t position = svg.find(begin);
+  if (position == std::string::npos) return {};
+  const std::size_t end = svg.find('"', position);
+  EXPECT_EQ((end - position - begin.size()) % 4, 0u);  // padded with '='
+  return testing::decode_png(from_base64(
+      std::string_view(svg).substr(position + begin.size(), end - position - begin.size())));
 }
 
-// Files of all three lengths modulo 3 (base64 padding), and their sizes in pixels.
+// Checks PNG files of all lengths modulo 3 (base64 padding), and their sizes in pixels.
 TEST(Svg, EmbedsImagesOfFourPixelsPerUnit) {
   for (const int columns : {1, 2, 3, 5, 8}) {
     HeatMap map;
@@ -86,29 +86,29 @@ TEST(Svg, EmbedsImagesOfFourPixelsPerUnit) {
     for (Index c = 0; c < columns; ++c) map.values(0, c) = static_cast<float>(c) / 8;
     map.width = columns;
     map.height = 1;
-    const Image image = pixels_in(map);
+    const Image image = decode_embedded_image(map);
     ASSERT_EQ(image.width, 4 * columns + 1);
     ASSERT_EQ(image.height, 9);
     EXPECT_EQ(image.rgba, rasterise(map, image.width, image.height).rgba);
   }
-  HeatMap least;
-  least.values = Tensor::full({1, 1}, 0.5f);
-  least.width = least.height = 1;
-  least.box = {1, 1, 0.25, 0.25};
-  EXPECT_EQ(pixels_in(least).width, 1);
-  least.box = {1, 1, 0.25, 0};
-  EXPECT_EQ(pixels_in(least).width, 0);
-  least.box = {1, 1, 0, 0.25};
-  EXPECT_EQ(pixels_in(least).width, 0);
+  HeatMap small_map;
+  small_map.values = Tensor::full({1, 1}, 0.5f);
+  small_map.width = small_map.height = 1;
+  small_map.box = {1, 1, 0.25, 0.25};
+  EXPECT_EQ(decode_embedded_image(small_map).width, 1);
+  small_map.box = {1, 1, 0.25, 0};
+  EXPECT_EQ(decode_embedded_image(small_map).width, 0);
+  small_map.box = {1, 1, 0, 0.25};
+  EXPECT_EQ(decode_embedded_image(small_map).width, 0);
 }
 
 // An image larger than its box in either direction keeps its own pixels.
 TEST(Svg, EnlargesImagesSmallerThanTheirBoxes) {
   const Tensor colours = Tensor::full({6, 20, 3}, 0.25f);
-  EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 10}, colours}).width, 40);
-  EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 10}, colours}).height, 40);
-  EXPECT_EQ(pixels_in(ColourImage{{0, 0, 4, 10}, colours}).height, 6);
-  EXPECT_EQ(pixels_in(ColourImage{{0, 0, 10, 1}, colours}).width, 20);
+  EXPECT_EQ(decode_embedded_image(ColourImage{{0, 0, 10, 10}, colours}).width, 40);
+  EXPECT_EQ(decode_embedded_image(ColourImage{{0, 0, 10, 10}, colours}).height, 40);
+  EXPECT_EQ(decode_embedded_image(ColourImage{{0, 0, 4, 10}, colours}).height, 6);
+  EXPECT_EQ(decode_embedded_image(ColourImage{{0, 0, 10, 1}, colours}).width, 20);
 }
 
 TEST(Svg, MatchesGolden) {

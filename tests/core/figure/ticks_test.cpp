@@ -10,17 +10,17 @@ namespace ATTNSCOPE_FILE {
 
 TEST(Ticks, AreRoundAndWithinTheRange) {
   EXPECT_EQ(round_ticks(0, 1, 5), (std::vector<double>{0, 0.2, 0.4, 0.2 * 3, 0.8, 1}));
-  for (const double most : {1e-6, 0.037, 0.5, 1.0, 3.0, 12345.0}) {
-    for (const double least : {0.0, -most}) {
-      const std::vector<double> ticks = round_ticks(least, most, 6);
-      ASSERT_GE(ticks.size(), 3u) << most;
-      EXPECT_LE(ticks.size(), 14u) << most;
+  for (const double maximum : {1e-6, 0.037, 0.5, 1.0, 3.0, 12345.0}) {
+    for (const double minimum : {0.0, -maximum}) {
+      const std::vector<double> ticks = round_ticks(minimum, maximum, 6);
+      ASSERT_GE(ticks.size(), 3u) << maximum;
+      EXPECT_LE(ticks.size(), 14u) << maximum;
       for (std::size_t i = 0; i < ticks.size(); ++i) {
-        EXPECT_TRUE(ticks[i] >= least - 1e-9 * most && ticks[i] <= most * (1 + 1e-9));
+        EXPECT_TRUE(ticks[i] >= minimum - 1e-9 * maximum && ticks[i] <= maximum * (1 + 1e-9));
         EXPECT_TRUE(i == 0 || ticks[i] > ticks[i - 1]);
       }
-      if (least < 0) {
-        EXPECT_NE(std::find(ticks.begin(), ticks.end(), 0.0), ticks.end()) << most;
+      if (minimum < 0) {
+        EXPECT_NE(std::find(ticks.begin(), ticks.end(), 0.0), ticks.end()) << maximum;
       }
     }
   }

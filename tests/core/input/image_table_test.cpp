@@ -12,7 +12,7 @@ namespace ATTNSCOPE_FILE {
 
 using Pictures = std::vector<std::vector<std::int32_t>>;
 
-std::string refusal(const std::filesystem::path& file) {
+std::string error_message(const std::filesystem::path& file) {
   try {
     read_image_table(file, 4, 3);
   } catch (const InputError& e) {
@@ -44,14 +44,15 @@ TEST_F(ImageTable, ReadsOneImagePerLineWithoutLabels) {
   EXPECT_EQ(read_image_table(write_text("b.csv", "0,1,2,0\r\n\n2,2,2,2"), 4, 3), expected);
   EXPECT_EQ(read_image_table(write_compressed("c.csv.gz", "0,1,2,0,7\n2,2,2,2,1\n"), 4, 3),
             expected);
-  EXPECT_NE(refusal(write_text("empty.csv", "")).find("found none"), std::string::npos);
-  EXPECT_NE(refusal(write_text("wide.csv", "0,1,2,0,1,1\n")).find("found more"), std::string::npos);
+  EXPECT_NE(error_message(write_text("empty.csv", "")).find("found none"), std::string::npos);
+  EXPECT_NE(error_message(write_text("wide.csv", "0,1,2,0,1,1\n")).find("found more"),
+            std::string::npos);
 }
 
 TEST_F(ImageTable, ReportsTheLineOfAnError) {
   for (const char* line : {"0,1,2", "0,1,3,0", "0,-1,1,0", "0,x,1,0", "0;1;1;0", "0,,1,0",
                            "0 ,1,1,0", "99999999999999999999,0,0,0"}) {
-    const std::string message = refusal(write_text("a.csv", "0,0,0,0\n" + std::string(line)));
+    const std::string message = error_message(write_text("a.csv", "0,0,0,0\n" + std::string(line)));
     EXPECT_NE(message.find("line 2: expected 4 levels from 0 to 2"), std::string::npos) << message;
   }
 }
@@ -59,13 +60,14 @@ TEST_F(ImageTable, ReportsTheLineOfAnError) {
 TEST_F(ImageTable, RejectsDamagedFiles) {
   std::string lines;
   for (int n = 0; n < 5000; ++n) lines += std::to_string(n % 3) + ",0,1,2,0\n";
-  const std::string whole = read_file(write_compressed("a.csv.gz", lines));
-  EXPECT_NE(refusal(write_text("cut.csv.gz", whole.substr(0, whole.size() / 2))).find("truncated"),
+  const std::string compressed = read_file(write_compressed("a.csv.gz", lines));
+  EXPECT_NE(error_message(write_text("cut.csv.gz", compressed.substr(0, compressed.size() / 2)))
+                .find("truncated"),
             std::string::npos);
-  std::string damaged = whole;
+  std::string damaged = compressed;
   damaged[damaged.size() / 2] = static_cast<char>(damaged[damaged.size() / 2] ^ 0x55);
-  EXPECT_FALSE(refusal(write_text("wrong.csv.gz", damaged)).empty());
-  EXPECT_NE(refusal(folder_.path() / "none.csv").find("none.csv"), std::string::npos);
+  EXPECT_FALSE(error_message(write_text("wrong.csv.gz", damaged)).empty());
+  EXPECT_NE(error_message(folder_.path() / "none.csv").find("none.csv"), std::string::npos);
 }
 
 TEST(ImageTableNames, HaveTheTableExtension) {

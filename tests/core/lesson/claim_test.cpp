@@ -22,9 +22,9 @@ TEST(Claim, InheritsLayerAndHeadFromStep) {
   const Json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}};
   EXPECT_EQ(read_claim(object, step).layer, 2);
   EXPECT_EQ(read_claim(object, step).head, 1);
-  Json other = object;
-  other["head"] = 5;
-  EXPECT_EQ(read_claim(other, step).head, 5);
+  Json other_head = object;
+  other_head["head"] = 5;
+  EXPECT_EQ(read_claim(other_head, step).head, 5);
 }
 
 TEST(Claim, RejectsUnmeasurableClaims) {

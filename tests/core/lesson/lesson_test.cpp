@@ -53,7 +53,7 @@ TEST_F(Lessons, RejectInvalidFiles) {
   expect_refusal(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A", "more": 1,
               "session": {"attnscope": 1}, "steps": [{"title": "a", "text": "b"}]})");
   EXPECT_THROW(find_lesson("no-such-lesson"), InputError);
-  const auto error_of = [](const std::string& name) -> std::string {
+  const auto error_message = [](const std::string& name) -> std::string {
     try {
       find_lesson(name);
     } catch (const InputError& e) {
@@ -61,11 +61,11 @@ TEST_F(Lessons, RejectInvalidFiles) {
     }
     return "";
   };
-  EXPECT_NE(error_of((folder_.path() / "missing").string()).find("no such file"),
+  EXPECT_NE(error_message((folder_.path() / "missing").string()).find("no such file"),
             std::string::npos);
-  EXPECT_NE(error_of("missing.json").find("no such file"), std::string::npos);
-  EXPECT_NE(error_of(folder_.path().string()).find("something else"), std::string::npos);
-  EXPECT_NE(error_of("no-such-lesson").find("self-attention"), std::string::npos);
+  EXPECT_NE(error_message("missing.json").find("no such file"), std::string::npos);
+  EXPECT_NE(error_message(folder_.path().string()).find("something else"), std::string::npos);
+  EXPECT_NE(error_message("no-such-lesson").find("self-attention"), std::string::npos);
 }
 
 TEST(BundledLessons, CoverAllArticles) {

@@ -49,7 +49,8 @@ std::shared_ptr<const Trace> trace_of(const Ids& ids, const std::vector<float>& 
 
 const std::vector<float> kWeights = {1, 0, 0, 0.25F, 0.75F, 0, 0.5F, 0.125F, 0.375F};
 
-double measured(const std::string& id, const Traces& traces, Index query = -1, Index key = -1) {
+double measure_value(const std::string& id, const Traces& traces, Index query = -1,
+                     Index key = -1) {
   Claim claim;
   claim.measure = id;
   claim.query = query;
@@ -59,66 +60,67 @@ double measured(const std::string& id, const Traces& traces, Index query = -1, I
 }
 
 TEST(Measures, EvaluateOneMap) {
-  const Traces one{trace_of({5, 6, 5}, kWeights), nullptr};
-  EXPECT_NEAR(measured("row_sum_error", one), 0, 1e-7);
-  EXPECT_EQ(measured("weight", one, 2, 1), 0.125);
-  EXPECT_EQ(measured("later_weight", one), 0);
-  EXPECT_EQ(measured("farthest", one), 2);
-  EXPECT_NEAR(measured("previous_token", one), (0.25 + 0.125) / 2, 1e-7);
-  EXPECT_NEAR(measured("distance", one), (0 + 0.25 + 1 + 0.125) / 3, 1e-7);
-  EXPECT_NEAR(measured("induction", one), 0.125, 1e-7);
-  EXPECT_NEAR(measured("density", one), 6.0 / 9, 1e-12);
-  EXPECT_EQ(measured("keys_of_query", one, 1), 2);
-  EXPECT_EQ(measured("layers_to_reach", one, 2, 0), 1);
-  EXPECT_EQ(measured("layers_to_reach", one, 0, 2), INFINITY);
+  const Traces single_run{trace_of({5, 6, 5}, kWeights), nullptr};
+  EXPECT_NEAR(measure_value("row_sum_error", single_run), 0, 1e-7);
+  EXPECT_EQ(measure_value("weight", single_run, 2, 1), 0.125);
+  EXPECT_EQ(measure_value("later_weight", single_run), 0);
+  EXPECT_EQ(measure_value("farthest", single_run), 2);
+  EXPECT_NEAR(measure_value("previous_token", single_run), (0.25 + 0.125) / 2, 1e-7);
+  EXPECT_NEAR(measure_value("distance", single_run), (0 + 0.25 + 1 + 0.125) / 3, 1e-7);
+  EXPECT_NEAR(measure_value("induction", single_run), 0.125, 1e-7);
+  EXPECT_NEAR(measure_value("density", single_run), 6.0 / 9, 1e-12);
+  EXPECT_EQ(measure_value("keys_of_query", single_run, 1), 2);
+  EXPECT_EQ(measure_value("layers_to_reach", single_run, 2, 0), 1);
+  EXPECT_EQ(measure_value("layers_to_reach", single_run, 0, 2), INFINITY);
 }
 
 TEST(Measures, CompareTwoMaps) {
-  std::vector<float> other = kWeights;
-  other[3] = 0.5F;
-  other[4] = 0.5F;
-  const Traces two{trace_of({5, 6, 7}, kWeights), trace_of({5, 6, 7}, other)};
-  EXPECT_NEAR(measured("difference", two), 0.25, 1e-7);
-  EXPECT_NEAR(measured("distance_change", two), -0.25 / 3, 1e-7);
-  EXPECT_NEAR(measured("difference_by_token", two), 0.25, 1e-7);
+  std::vector<float> second_weights = kWeights;
+  second_weights[3] = 0.5F;
+  second_weights[4] = 0.5F;
+  const Traces compared{trace_of({5, 6, 7}, kWeights), trace_of({5, 6, 7}, second_weights)};
+  EXPECT_NEAR(measure_value("difference", compared), 0.25, 1e-7);
+  EXPECT_NEAR(measure_value("distance_change", compared), -0.25 / 3, 1e-7);
+  EXPECT_NEAR(measure_value("difference_by_token", compared), 0.25, 1e-7);
 }
 
 TEST(Measures, CompareByToken) {
   // The same weights between the same tokens, in reverse order.
   std::vector<float> reversed(kWeights.rbegin(), kWeights.rend());
   const Traces reordered{trace_of({5, 6, 7}, kWeights), trace_of({7, 6, 5}, reversed)};
-  EXPECT_EQ(measured("difference_by_token", reordered), 0);
-  EXPECT_GT(measured("difference", reordered), 0.1);
+  EXPECT_EQ(measure_value("difference_by_token", reordered), 0);
+  EXPECT_GT(measure_value("difference", reordered), 0.1);
   const Traces repeated{trace_of({5, 6, 5}, kWeights), trace_of({5, 6, 5}, kWeights)};
-  EXPECT_THROW(measured("difference_by_token", repeated), InputError);
+  EXPECT_THROW(measure_value("difference_by_token", repeated), InputError);
 }
 
 TEST(Measures, CompareEarlierRows) {
-  std::vector<float> other = kWeights;
-  other[6] = 0.25F;
-  other[7] = 0.375F;
-  const Traces two{trace_of({5, 6, 7}, kWeights), trace_of({5, 6, 7}, other)};
-  EXPECT_EQ(measured("earlier_difference", two, 2), 0);
-  EXPECT_NEAR(measured("difference", two), 0.25, 1e-7);
-  other = kWeights;
-  other[3] = 0.5F;
-  EXPECT_NEAR(measured("earlier_difference", {two.trace, trace_of({5, 6, 7}, other)}, 2), 0.25,
-              1e-7);
+  std::vector<float> second_weights = kWeights;
+  second_weights[6] = 0.25F;
+  second_weights[7] = 0.375F;
+  const Traces compared{trace_of({5, 6, 7}, kWeights), trace_of({5, 6, 7}, second_weights)};
+  EXPECT_EQ(measure_value("earlier_difference", compared, 2), 0);
+  EXPECT_NEAR(measure_value("difference", compared), 0.25, 1e-7);
+  second_weights = kWeights;
+  second_weights[3] = 0.5F;
+  EXPECT_NEAR(
+      measure_value("earlier_difference", {compared.trace, trace_of({5, 6, 7}, second_weights)}, 2),
+      0.25, 1e-7);
 }
 
 TEST(Measures, EvaluateRunB) {
-  std::vector<float> other = kWeights;
-  other[3] = 0.5F;
-  other[4] = 0.5F;
+  std::vector<float> second_weights = kWeights;
+  second_weights[3] = 0.5F;
+  second_weights[4] = 0.5F;
   Claim claim;
   claim.measure = "weight";
   claim.query = 1;
   claim.key = 0;
   claim.least = 0;
-  const Traces two{trace_of({5, 6, 7}, kWeights), trace_of({5, 6, 7}, other)};
-  EXPECT_EQ(check(claim, two).value, 0.25);
+  const Traces compared{trace_of({5, 6, 7}, kWeights), trace_of({5, 6, 7}, second_weights)};
+  EXPECT_EQ(check(claim, compared).value, 0.25);
   claim.other = true;
-  EXPECT_EQ(check(claim, two).value, 0.5);
+  EXPECT_EQ(check(claim, compared).value, 0.5);
 }
 
 // Trace with one layer of these heads.
@@ -137,20 +139,23 @@ std::shared_ptr<const Trace> trace_of_heads(const std::vector<std::vector<float>
 }
 
 TEST(Measures, EvaluateAllHeadsOfLayer) {
-  const std::vector<float> sharp = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  const std::vector<float> even = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
-  const Traces three{trace_of_heads({even, sharp, kWeights}), nullptr};
-  EXPECT_NEAR(measured("median_entropy", three), 2.0 / 3, 1e-7);  // entropy of `even`
-  EXPECT_NEAR(measured("most_induction", three), 0.5, 1e-7);      // `even`: token 1 follows a 5
-  EXPECT_NEAR(measured("maps_apart", three), 0.375, 1e-7);        // `even` and kWeights
-  const Traces same{trace_of_heads({even, even}), nullptr};
-  EXPECT_EQ(measured("maps_apart", same), 0);
+  const std::vector<float> one_hot_weights = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const std::vector<float> uniform_weights = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
+  const Traces three_heads{trace_of_heads({uniform_weights, one_hot_weights, kWeights}), nullptr};
+  EXPECT_NEAR(measure_value("median_entropy", three_heads), 2.0 / 3,
+              1e-7);  // entropy of `uniform_weights`
+  EXPECT_NEAR(measure_value("most_induction", three_heads), 0.5,
+              1e-7);  // `uniform_weights`: token 1 follows a 5
+  EXPECT_NEAR(measure_value("maps_apart", three_heads), 0.375,
+              1e-7);  // `uniform_weights` and kWeights
+  const Traces equal_heads{trace_of_heads({uniform_weights, uniform_weights}), nullptr};
+  EXPECT_EQ(measure_value("maps_apart", equal_heads), 0);
 }
 
 // Message of the InputError, empty if there is none.
-std::string refusal(const std::string& id, const Traces& traces) {
+std::string error_message(const std::string& id, const Traces& traces) {
   try {
-    measured(id, traces);
+    measure_value(id, traces);
   } catch (const InputError& e) {
     return e.what();
   }
@@ -168,14 +173,16 @@ std::shared_ptr<Trace> with_keys(const Trace& trace, Index keys) {
 }
 
 TEST(Measures, RejectMapsOfDifferentSizes) {
-  const auto narrow = trace_of({5, 6, 7}, kWeights);
+  const auto square = trace_of({5, 6, 7}, kWeights);
   for (const Index keys : {2, 4}) {
-    auto both = std::make_shared<Trace>(*narrow);
-    both->attention.push_back(with_keys(*narrow, keys)->attention.front());
-    both->attention.back().address.layer = 1;
-    EXPECT_NE(refusal("maps_apart", {both, nullptr}).find("different sizes"), std::string::npos);
-    EXPECT_NE(refusal("difference", {narrow, with_keys(*narrow, keys)}).find("different sizes"),
+    auto two_layers = std::make_shared<Trace>(*square);
+    two_layers->attention.push_back(with_keys(*square, keys)->attention.front());
+    two_layers->attention.back().address.layer = 1;
+    EXPECT_NE(error_message("maps_apart", {two_layers, nullptr}).find("different sizes"),
               std::string::npos);
+    EXPECT_NE(
+        error_message("difference", {square, with_keys(*square, keys)}).find("different sizes"),
+        std::string::npos);
   }
 }
 
@@ -188,19 +195,21 @@ TEST(Measures, RejectDifferentTokens) {
       {{with_keys(*original, 5), with_keys(*reversed.reference(), 5)}, "keys that are no tokens"},
       {{with_keys(*original, 2), with_keys(*reversed.reference(), 2)}, "fewer keys than tokens"},
   };
-  EXPECT_EQ(refusal("difference_by_token", reversed), "");
+  EXPECT_EQ(error_message("difference_by_token", reversed), "");
   for (const auto& [traces, what] : cases) {
-    EXPECT_NE(refusal("difference_by_token", traces).find("each once"), std::string::npos) << what;
+    EXPECT_NE(error_message("difference_by_token", traces).find("each once"), std::string::npos)
+        << what;
   }
 }
 
 TEST(Measures, CountLayersToReach) {
-  const Traces one{trace_of({5, 6, 5}, kWeights), nullptr};
-  EXPECT_EQ(measured("layers_to_reach_earlier", one), 1);
-  EXPECT_EQ(measured("layers_to_reach_all", one), INFINITY);
-  auto both = std::make_shared<Trace>(*one.trace);
-  both->attention.front().result.pattern = std::make_shared<const Pattern>(Pattern::all(3, 3));
-  EXPECT_EQ(measured("layers_to_reach_all", {both, nullptr}), 1);
+  const Traces single_run{trace_of({5, 6, 5}, kWeights), nullptr};
+  EXPECT_EQ(measure_value("layers_to_reach_earlier", single_run), 1);
+  EXPECT_EQ(measure_value("layers_to_reach_all", single_run), INFINITY);
+  auto bidirectional = std::make_shared<Trace>(*single_run.trace);
+  bidirectional->attention.front().result.pattern =
+      std::make_shared<const Pattern>(Pattern::all(3, 3));
+  EXPECT_EQ(measure_value("layers_to_reach_all", {bidirectional, nullptr}), 1);
 }
 
 // Pixels attend in one layer; two layers of the strided factorisation connect all earlier pixels.
@@ -231,44 +240,44 @@ TEST(Measures, CountLayersToReachOfImage) {
 
 TEST(Measures, RankPredictions) {
   auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
-  EXPECT_THROW(measured("next_rank", {trace, nullptr}, 0, 1), InputError);
+  EXPECT_THROW(measure_value("next_rank", {trace, nullptr}, 0, 1), InputError);
   trace->logits = Tensor({3, 3});
   const std::vector<float> logits = {5, 1, 3, 5, 4, 3, 0, 1, 2};
   std::ranges::copy(logits, trace->logits.begin());
-  const Traces one{trace, nullptr};
-  EXPECT_EQ(measured("next_rank", one, 0, 1), 1);  // token 0 after the first
-  EXPECT_EQ(measured("next_rank", one, 1, 2), 2);  // token 1 after the second
-  EXPECT_EQ(measured("next_rank", one, 0, 2), 3);
-  EXPECT_EQ(measured("foreseen", one, 1), 0.5);
-  EXPECT_EQ(measured("foreseen", one, 2), 0);
-  EXPECT_THROW(measured("foreseen", one, 0), InputError);
+  const Traces single_run{trace, nullptr};
+  EXPECT_EQ(measure_value("next_rank", single_run, 0, 1), 1);  // token 0 after the first
+  EXPECT_EQ(measure_value("next_rank", single_run, 1, 2), 2);  // token 1 after the second
+  EXPECT_EQ(measure_value("next_rank", single_run, 0, 2), 3);
+  EXPECT_EQ(measure_value("foreseen", single_run, 1), 0.5);
+  EXPECT_EQ(measure_value("foreseen", single_run, 2), 0);
+  EXPECT_THROW(measure_value("foreseen", single_run, 0), InputError);
 }
 
 TEST(Measures, AverageBitsPerToken) {
   auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
-  EXPECT_THROW(measured("bits", {trace, nullptr}, 1), InputError);
+  EXPECT_THROW(measure_value("bits", {trace, nullptr}, 1), InputError);
   trace->token_bits = Tensor::full({3}, std::nanf(""));
   trace->token_bits[1] = 3;
   trace->token_bits[2] = 6;
-  EXPECT_EQ(measured("bits", {trace, nullptr}, 1), 4.5);
-  EXPECT_EQ(measured("bits", {trace, nullptr}, 2), 6);
-  EXPECT_THROW(measured("bits", {trace, nullptr}, 0), InputError);  // no prediction before it
-  EXPECT_THROW(measured("bits", {trace, nullptr}, 3), InputError);
+  EXPECT_EQ(measure_value("bits", {trace, nullptr}, 1), 4.5);
+  EXPECT_EQ(measure_value("bits", {trace, nullptr}, 2), 6);
+  EXPECT_THROW(measure_value("bits", {trace, nullptr}, 0), InputError);  // no prediction before it
+  EXPECT_THROW(measure_value("bits", {trace, nullptr}, 3), InputError);
 }
 
 TEST(Measures, FindSettledPredictions) {
   auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
-  EXPECT_THROW(measured("settled", {trace, nullptr}), InputError);
+  EXPECT_THROW(measure_value("settled", {trace, nullptr}), InputError);
   auto lens = std::make_shared<LogitLens>();
   lens->guess = IntTensor({2, 3});
   const std::vector<std::int32_t> guesses = {4, 5, 6, 4, 5, 7};
   std::ranges::copy(guesses, lens->guess.begin());
   Traces traces(trace);
   traces.findings.set(Findings::lens, std::shared_ptr<const LogitLens>(lens));
-  EXPECT_NEAR(measured("settled", traces), 2.0 / 3, 1e-12);
-  EXPECT_EQ(measured("settles_at", traces, 0), 0);
-  EXPECT_EQ(measured("settles_at", traces, 2), 1);
-  EXPECT_THROW(measured("settles_at", traces, 3), InputError);
+  EXPECT_NEAR(measure_value("settled", traces), 2.0 / 3, 1e-12);
+  EXPECT_EQ(measure_value("settles_at", traces, 0), 0);
+  EXPECT_EQ(measure_value("settles_at", traces, 2), 1);
+  EXPECT_THROW(measure_value("settles_at", traces, 3), InputError);
 }
 
 // A run of a small model with queries, keys and encodings.
@@ -280,8 +289,8 @@ Traces run_of(const std::string& variant, const std::string& encoding) {
 
 // By the definition, in double precision.
 TEST(Measures, ComputeScores) {
-  const Traces one = run_of("full", "none");
-  const AttentionTap& tap = one.trace->attention.front();
+  const Traces single_run = run_of("full", "none");
+  const AttentionTap& tap = single_run.trace->attention.front();
   const Part& part = *tap.result.part;
   const Tensor &q = part.q.value(), &k = part.k.value();  // [2, 12, 8]
   const auto score = [&](Index i, Index c) {
@@ -289,7 +298,7 @@ TEST(Measures, ComputeScores) {
     for (Index n = 0; n < 8; ++n) sum += static_cast<double>(q(0, i, n)) * k(0, c, n);
     return sum / std::sqrt(8.0);
   };
-  EXPECT_NEAR(measured("score", one, 9, 4), score(9, 4), 1e-6);
+  EXPECT_NEAR(measure_value("score", single_run, 9, 4), score(9, 4), 1e-6);
   double sum = 0, squares = 0, largest = 0;
   for (Index i = 0; i < 12; ++i) {
     float row_maximum = 0;
@@ -300,10 +309,11 @@ TEST(Measures, ComputeScores) {
     }
     largest += static_cast<double>(row_maximum) / 12;
   }
-  EXPECT_NEAR(measured("score_spread", one), std::sqrt(squares / 78 - sum * sum / 78 / 78), 1e-6);
-  EXPECT_NEAR(measured("largest_weight", one), largest, 1e-6);
-  EXPECT_THROW(measured("score", run_of("linear", "none"), 9, 4), InputError);
-  EXPECT_THROW(measured("score", one, 12, 4), InputError);
+  EXPECT_NEAR(measure_value("score_spread", single_run),
+              std::sqrt(squares / 78 - sum * sum / 78 / 78), 1e-6);
+  EXPECT_NEAR(measure_value("largest_weight", single_run), largest, 1e-6);
+  EXPECT_THROW(measure_value("score", run_of("linear", "none"), 9, 4), InputError);
+  EXPECT_THROW(measure_value("score", single_run, 12, 4), InputError);
 }
 
 TEST(Measures, CountSharedKeysOnce) {
@@ -311,10 +321,10 @@ TEST(Measures, CountSharedKeysOnce) {
     return Traces(std::make_shared<const Trace>(
         testing::run_model({.layers = 3, .heads = 4, .kv_heads = kv_heads})));
   };
-  EXPECT_EQ(measured("cached_numbers", run(4)), 3 * 2 * 4 * 8);
-  EXPECT_EQ(measured("cached_numbers", run(2)), 3 * 2 * 2 * 8);
-  EXPECT_GT(measured("keys_apart", run(4)), 0);
-  EXPECT_EQ(measured("keys_apart", run(2)), 0);
+  EXPECT_EQ(measure_value("cached_numbers", run(4)), 3 * 2 * 4 * 8);
+  EXPECT_EQ(measure_value("cached_numbers", run(2)), 3 * 2 * 2 * 8);
+  EXPECT_GT(measure_value("keys_apart", run(4)), 0);
+  EXPECT_EQ(measure_value("keys_apart", run(2)), 0);
   Claim claim;
   claim.measure = "keys_apart";
   claim.head = 1;
@@ -328,12 +338,12 @@ TEST(Measures, CompareBitsPerToken) {
   auto a = std::make_shared<Trace>(*trace_of({5, 6, 7}, kWeights)), b = std::make_shared<Trace>(*a);
   a->token_bits = Tensor::from({3}, {NAN, 4, 7});
   b->token_bits = Tensor::from({3}, {NAN, 4, 3});
-  EXPECT_NEAR(measured("bits_change", {a, b}, 1), 2, 1e-6);
-  EXPECT_NEAR(measured("bits_change", {a, b}, 2), 4, 1e-6);
+  EXPECT_NEAR(measure_value("bits_change", {a, b}, 1), 2, 1e-6);
+  EXPECT_NEAR(measure_value("bits_change", {a, b}, 2), 4, 1e-6);
 }
 
 TEST(Measures, CountPairsWithinSpans) {
-  const Traces one = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
+  const Traces single_run = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
   Claim claim;
   claim.measure = "span_mask";
   claim.least = 0;
@@ -342,34 +352,34 @@ TEST(Measures, CountPairsWithinSpans) {
     for (claim.query = 0; claim.query < 12; ++claim.query) {
       for (claim.key = 0; claim.key <= claim.query; ++claim.key) {
         ++causal;
-        if (check(claim, one).value > 0) ++within;
+        if (check(claim, single_run).value > 0) ++within;
       }
     }
   }
   EXPECT_LT(within, causal);
-  EXPECT_NEAR(measured("span_pairs", one), within / causal,
+  EXPECT_NEAR(measure_value("span_pairs", single_run), within / causal,
               1e-12);  // equal initial spans in layers
-  EXPECT_THROW(measured("span_pairs", run_of("full", "none")), InputError);
+  EXPECT_THROW(measure_value("span_pairs", run_of("full", "none")), InputError);
 }
 
 TEST(Measures, EvaluateBiases) {
-  const Traces one = run_of("full", "alibi");  // slopes of two heads: 1/16 and 1/256
-  EXPECT_EQ(measured("bias", one, 7, 7), 0);
-  EXPECT_NEAR(measured("bias", one, 9, 1), -0.5, 1e-6);
-  EXPECT_NEAR(measured("bias_bend", one), 0, 1e-6);
-  EXPECT_NEAR(measured("biases_apart", one, 9, 1), 8 * (1.0 / 16 - 1.0 / 256), 1e-6);
-  EXPECT_GT(measured("bias_bend", run_of("full", "t5")), 1e-3);
-  EXPECT_THROW(measured("bias", run_of("full", "rope"), 9, 1), InputError);
+  const Traces single_run = run_of("full", "alibi");  // slopes of two heads: 1/16 and 1/256
+  EXPECT_EQ(measure_value("bias", single_run, 7, 7), 0);
+  EXPECT_NEAR(measure_value("bias", single_run, 9, 1), -0.5, 1e-6);
+  EXPECT_NEAR(measure_value("bias_bend", single_run), 0, 1e-6);
+  EXPECT_NEAR(measure_value("biases_apart", single_run, 9, 1), 8 * (1.0 / 16 - 1.0 / 256), 1e-6);
+  EXPECT_GT(measure_value("bias_bend", run_of("full", "t5")), 1e-3);
+  EXPECT_THROW(measure_value("bias", run_of("full", "rope"), 9, 1), InputError);
 }
 
 TEST(Measures, EvaluateFactorsAndPositionTerms) {
   const Traces factors = run_of("full", "distance_aware");
-  EXPECT_EQ(measured("factor", factors, 5, 5), 1);  // no distance
-  EXPECT_GT(measured("factor", factors, 9, 1), 0);
-  EXPECT_THROW(measured("factor", run_of("full", "rope"), 9, 1), InputError);
+  EXPECT_EQ(measure_value("factor", factors, 5, 5), 1);  // no distance
+  EXPECT_GT(measure_value("factor", factors, 9, 1), 0);
+  EXPECT_THROW(measure_value("factor", run_of("full", "rope"), 9, 1), InputError);
 
-  const Traces four = run_of("full", "transformer_xl");
-  const AttentionTap& tap = four.trace->attention.front();
+  const Traces four_terms = run_of("full", "transformer_xl");
+  const AttentionTap& tap = four_terms.trace->attention.front();
   double total = 0, content = 0;
   for (Index key = 0; key <= 6; ++key) {
     const std::optional<PairScore> score = pair_score(*tap.result.part, 0, 6, key);
@@ -378,23 +388,24 @@ TEST(Measures, EvaluateFactorsAndPositionTerms) {
       if (term == Term::Content) content += std::abs(value);
     }
   }
-  EXPECT_NEAR(measured("position_share", four, 6), 1 - content / total, 1e-9);
-  EXPECT_THROW(measured("position_share", run_of("full", "rope"), 6), InputError);
+  EXPECT_NEAR(measure_value("position_share", four_terms, 6), 1 - content / total, 1e-9);
+  EXPECT_THROW(measure_value("position_share", run_of("full", "rope"), 6), InputError);
 }
 
 TEST(Measures, EvaluateRotations) {
-  const Traces one = run_of("full", "rope");  // heads of 8 components
-  EXPECT_NEAR(measured("first_turn", one), 1, 1e-9);
-  EXPECT_NEAR(measured("last_turn", one), std::pow(10000, -0.75), 1e-9);
-  EXPECT_THROW(measured("last_turn", run_of("full", "alibi")), InputError);
+  const Traces single_run = run_of("full", "rope");  // heads of 8 components
+  EXPECT_NEAR(measure_value("first_turn", single_run), 1, 1e-9);
+  EXPECT_NEAR(measure_value("last_turn", single_run), std::pow(10000, -0.75), 1e-9);
+  EXPECT_THROW(measure_value("last_turn", run_of("full", "alibi")), InputError);
 }
 
 TEST(Measures, EvaluateSpanMask) {
-  const Traces one = run_of(R"({"type": "adaptive_span", "span": 4, "ramp": 2})", "none");
-  EXPECT_EQ(measured("span_mask", one, 6, 4), 1);  // z starts at half of the largest span
-  EXPECT_NEAR(measured("span_mask", one, 6, 3), 0.5, 1e-6);
-  EXPECT_EQ(measured("span_mask", one, 6, 2), 0);
-  EXPECT_THROW(measured("span_mask", run_of("full", "none"), 6, 4), InputError);
+  const Traces single_run = run_of(R"({"type": "adaptive_span", "span": 4, "ramp": 2})", "none");
+  EXPECT_EQ(measure_value("span_mask", single_run, 6, 4),
+            1);  // z starts at half of the largest span
+  EXPECT_NEAR(measure_value("span_mask", single_run, 6, 3), 0.5, 1e-6);
+  EXPECT_EQ(measure_value("span_mask", single_run, 6, 2), 0);
+  EXPECT_THROW(measure_value("span_mask", run_of("full", "none"), 6, 4), InputError);
   Claim claim;
   claim.measure = "span_mask";
   claim.query = 6;
@@ -402,24 +413,24 @@ TEST(Measures, EvaluateSpanMask) {
   claim.least = 0;
   claim.view = testing::settings_with("span", R"({"z": 4, "ramp": 4})");  // set in the view
   EXPECT_NEAR(check(claim, run_of("full", "none")).value, 0.75, 1e-6);
-  EXPECT_EQ(check(claim, one).value, 0);  // beyond the model's maximum span
+  EXPECT_EQ(check(claim, single_run).value, 0);  // beyond the model's maximum span
 }
 
 TEST(Measures, CompareContentScores) {
   const Traces rope = run_of("full", "rope"), none = run_of("full", "none");
   const Traces alibi{run_of("full", "alibi").trace, none.trace};
-  EXPECT_NEAR(measured("content_difference", alibi), 0, 1e-6);
-  EXPECT_GT(measured("content_difference", {rope.trace, none.trace}), 1e-3);
+  EXPECT_NEAR(measure_value("content_difference", alibi), 0, 1e-6);
+  EXPECT_GT(measure_value("content_difference", {rope.trace, none.trace}), 1e-3);
 }
 
 TEST(Measures, EvaluateSinusoids) {
-  const Traces one{trace_of({5, 6, 7}, kWeights), nullptr};
-  EXPECT_NEAR(measured("position_similarity", one, 1, 1), 0.5, 1e-6);
-  EXPECT_NEAR(measured("similarity_spread", one), 0, 1e-6);
+  const Traces single_run{trace_of({5, 6, 7}, kWeights), nullptr};
+  EXPECT_NEAR(measure_value("position_similarity", single_run, 1, 1), 0.5, 1e-6);
+  EXPECT_NEAR(measure_value("similarity_spread", single_run), 0, 1e-6);
   double expected = 0;  // the mean of cos(ω) over the frequencies, and as many zeros
   for (int t = 0; t < 4; ++t) expected += std::cos(std::pow(10000.0, -2.0 * t / 8)) / 8;
-  EXPECT_NEAR(measured("position_similarity", one, 1, 2), expected, 1e-6);
-  EXPECT_NEAR(measured("closest_positions", one), expected, 1e-6);  // one step apart
+  EXPECT_NEAR(measure_value("position_similarity", single_run, 1, 2), expected, 1e-6);
+  EXPECT_NEAR(measure_value("closest_positions", single_run), expected, 1e-6);  // one step apart
 }
 
 // Shares of a sum add up to 1.
@@ -428,9 +439,9 @@ TEST(Measures, EvaluateShares) {
       std::make_shared<const Trace>(testing::run_model({.length = 9, .heads = 3, .kv_heads = 3})),
       nullptr};
   double values = 0;
-  for (Index key = 0; key < 9; ++key) values += measured("value_share", run, 8, key);
+  for (Index key = 0; key < 9; ++key) values += measure_value("value_share", run, 8, key);
   EXPECT_NEAR(values, 1, 1e-4);
-  EXPECT_EQ(measured("value_share", run, 3, 8), 0);  // not allowed
+  EXPECT_EQ(measure_value("value_share", run, 3, 8), 0);  // not allowed
   double heads = 0;
   Claim claim;
   claim.measure = "head_share";
@@ -445,25 +456,25 @@ TEST(Measures, EvaluateShares) {
     for (Index n = 0; n < rows.dim(1); ++n) sum += std::pow(static_cast<double>(rows(8, n)), 2);
     return std::sqrt(sum);
   };
-  EXPECT_NEAR(measured("attention_update", run, 8), length("layers.0.attention") / length("embed"),
-              1e-5);
+  EXPECT_NEAR(measure_value("attention_update", run, 8),
+              length("layers.0.attention") / length("embed"), 1e-5);
   const Traces map{trace_of({5, 6, 5}, kWeights), nullptr};
   for (const char* id : {"attention_update", "head_share"}) {
-    EXPECT_THROW(measured(id, map, 1), InputError) << id;
+    EXPECT_THROW(measure_value(id, map, 1), InputError) << id;
   }
 }
 
 TEST(Measures, RejectMissingData) {
-  const Traces one{trace_of({5, 6, 5}, kWeights), nullptr};
-  EXPECT_THROW(measured("weight", one, 3, 0), InputError);
-  EXPECT_THROW(measured("difference", one), InputError);  // no run B
-  EXPECT_THROW(measured("distance_change", one), InputError);
-  EXPECT_THROW(measured("weight", one, 0, 3), InputError);
+  const Traces single_run{trace_of({5, 6, 5}, kWeights), nullptr};
+  EXPECT_THROW(measure_value("weight", single_run, 3, 0), InputError);
+  EXPECT_THROW(measure_value("difference", single_run), InputError);  // no run B
+  EXPECT_THROW(measure_value("distance_change", single_run), InputError);
+  EXPECT_THROW(measure_value("weight", single_run, 0, 3), InputError);
   Claim claim;
   claim.measure = "entropy";
   claim.head = 1;
   claim.most = 1;
-  EXPECT_THROW(check(claim, one), InputError);
+  EXPECT_THROW(check(claim, single_run), InputError);
   // NaN fails every claim.
   claim.head = 0;
   claim.measure = "induction";
@@ -525,11 +536,11 @@ TEST(Measures, EvaluateStepsAndGates) {
   const AttentionTap* tap = memory->find({1, 0, {.segment = 1}}, &head);
   ASSERT_NE(tap, nullptr);
   EXPECT_NEAR(measured_at_head("memory_gate", memory, 1, 0, 1),
-              fraction_of_length({tap, head}, KeyKind::Memory), 1e-5);
+              kind_weight({tap, head}, KeyKind::Memory), 1e-5);
 }
 
 TEST(Measures, IncludeTheirLimits) {
-  const Traces one{trace_of({5, 6, 5}, kWeights), nullptr};
+  const Traces single_run{trace_of({5, 6, 5}, kWeights), nullptr};
   const auto holds = [&](std::optional<double> least, std::optional<double> most) {
     Claim claim;
     claim.measure = "weight";
@@ -537,7 +548,7 @@ TEST(Measures, IncludeTheirLimits) {
     claim.key = 1;
     claim.least = least;
     claim.most = most;
-    return check(claim, one).holds;
+    return check(claim, single_run).holds;
   };
   EXPECT_TRUE(holds(0.125, std::nullopt));
   EXPECT_FALSE(holds(0.126, std::nullopt));
@@ -549,21 +560,22 @@ TEST(Measures, IncludeTheirLimits) {
 }
 
 // Rows whose sum is not 1, and non-causal weights.
-TEST(Measures, AcceptArbitraryWeights) {
-  const Traces odd{trace_of({5, 6, 7}, {1, 0, 0.25F, 0.5F, 0.4F, 0, 0, 0.5F, 0.7F}), nullptr};
-  EXPECT_NEAR(measured("row_sum_error", odd), 0.25, 1e-6);
-  EXPECT_NEAR(measured("later_weight", odd), 0.25, 1e-6);
-  EXPECT_EQ(measured("farthest", odd), 2);
-  const Traces near{trace_of({5, 6, 7}, {1, 0, 0, 0.5F, 0.5F, 0, 0, 0.5F, 0.5F}), nullptr};
-  EXPECT_EQ(measured("farthest", near), 1);
-  EXPECT_NEAR(measured("row_sum_error", near), 0, 1e-7);
-  EXPECT_NEAR(measured("largest_weight", odd), (1 + 0.5 + 0.7) / 3, 1e-6);
+TEST(Measures, AcceptNonCausalUnnormalisedWeights) {
+  const Traces unnormalised{trace_of({5, 6, 7}, {1, 0, 0.25F, 0.5F, 0.4F, 0, 0, 0.5F, 0.7F}),
+                            nullptr};
+  EXPECT_NEAR(measure_value("row_sum_error", unnormalised), 0.25, 1e-6);
+  EXPECT_NEAR(measure_value("later_weight", unnormalised), 0.25, 1e-6);
+  EXPECT_EQ(measure_value("farthest", unnormalised), 2);
+  const Traces normalised{trace_of({5, 6, 7}, {1, 0, 0, 0.5F, 0.5F, 0, 0, 0.5F, 0.5F}), nullptr};
+  EXPECT_EQ(measure_value("farthest", normalised), 1);
+  EXPECT_NEAR(measure_value("row_sum_error", normalised), 0, 1e-7);
+  EXPECT_NEAR(measure_value("largest_weight", unnormalised), (1 + 0.5 + 0.7) / 3, 1e-6);
 }
 
 // Heads with the same pairs share one pattern; the last head uses it as well.
 TEST(Measures, EvaluateLastHeadOfSharedPattern) {
-  const std::vector<float> even = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
-  const auto trace = trace_of_heads({kWeights, even});
+  const std::vector<float> uniform_weights = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
+  const auto trace = trace_of_heads({kWeights, uniform_weights});
   const auto at_head = [&](const std::string& id, const Traces& traces, Index query) {
     Claim claim;
     claim.measure = id;
@@ -572,12 +584,13 @@ TEST(Measures, EvaluateLastHeadOfSharedPattern) {
     claim.least = 0;
     return check(claim, traces).value;
   };
-  const Traces one{trace, nullptr};
-  EXPECT_EQ(at_head("keys_of_query", one, 2), 3);
+  const Traces single_run{trace, nullptr};
+  EXPECT_EQ(at_head("keys_of_query", single_run, 2), 3);
   // Four heads: the lower median.
-  const std::vector<float> sharp = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  const Traces four{trace_of_heads({even, sharp, kWeights, sharp}), nullptr};
-  EXPECT_NEAR(measured("median_entropy", four), 0, 1e-7);
+  const std::vector<float> one_hot_weights = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const Traces four_heads{
+      trace_of_heads({uniform_weights, one_hot_weights, kWeights, one_hot_weights}), nullptr};
+  EXPECT_NEAR(measure_value("median_entropy", four_heads), 0, 1e-7);
 
   const Traces run = run_of("full", "none");
   const Part& part = *run.trace->attention[0].result.part;
@@ -627,48 +640,51 @@ TEST(Measures, CompareKeysOfNeighbouringHeads) {
 TEST(Measures, ComputeScoresOfSpanSoftmax) {
   const Traces spans = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
   const Part& part = *spans.trace->attention.front().result.part;
-  EXPECT_NEAR(measured("score", spans, 9, 4), pair_score(part, 0, 9, 4)->score, 1e-9);
+  EXPECT_NEAR(measure_value("score", spans, 9, 4), pair_score(part, 0, 9, 4)->score, 1e-9);
   const Traces map{trace_of({5, 6, 5}, kWeights), nullptr};
-  EXPECT_THROW(measured("score", map, 2, 1), InputError);
-  EXPECT_THROW(measured("score_spread", map), InputError);
-  EXPECT_THROW(measured("cached_numbers", map), InputError);
+  EXPECT_THROW(measure_value("score", map, 2, 1), InputError);
+  EXPECT_THROW(measure_value("score_spread", map), InputError);
+  EXPECT_THROW(measure_value("cached_numbers", map), InputError);
 }
 
 TEST(Measures, ReturnUnsignedZeroBias) {
-  const Traces one = run_of("full", "alibi");
-  for (const Index at : {0, 7, 11}) EXPECT_FALSE(std::signbit(measured("bias", one, at, at)));
+  const Traces single_run = run_of("full", "alibi");
+  for (const Index i : {0, 7, 11})
+    EXPECT_FALSE(std::signbit(measure_value("bias", single_run, i, i)));
   const Traces bucketed = run_of("full", "t5");
-  const auto at = [&](Index distance) { return measured("bias", bucketed, 11, 11 - distance); };
+  const auto at = [&](Index distance) {
+    return measure_value("bias", bucketed, 11, 11 - distance);
+  };
   double bend = 0;
   for (Index distance = 1; distance < 11; ++distance) {
     bend = std::max(bend, std::abs(at(distance - 1) - 2 * at(distance) + at(distance + 1)));
   }
-  EXPECT_NEAR(measured("bias_bend", bucketed), bend, 1e-9);
+  EXPECT_NEAR(measure_value("bias_bend", bucketed), bend, 1e-9);
 }
 
 // The maximum span limits wide ramps.
 TEST(Measures, LimitSpansWithWideRamps) {
-  const Traces one = run_of(R"({"type": "adaptive_span", "span": 4, "ramp": 9})", "none");
+  const Traces single_run = run_of(R"({"type": "adaptive_span", "span": 4, "ramp": 9})", "none");
   double within = 0, causal = 0;
   for (Index i = 0; i < 12; ++i) {  // z is 2: the ramp ends at 11, the maximum span is 4
     within += static_cast<double>(std::min<Index>(i + 1, 5));
     causal += static_cast<double>(i + 1);
   }
-  EXPECT_NEAR(measured("span_pairs", one), within / causal, 1e-12);
-  EXPECT_EQ(measured("mean_span", one), 2);
-  EXPECT_EQ(measured("longest_span", one), 2);
-  EXPECT_EQ(measured("span_range", one), 0);
-  EXPECT_THROW(measured("span_range", run_of("full", "none")), InputError);
-  EXPECT_THROW(measured("mean_span", run_of("full", "none")), InputError);
+  EXPECT_NEAR(measure_value("span_pairs", single_run), within / causal, 1e-12);
+  EXPECT_EQ(measure_value("mean_span", single_run), 2);
+  EXPECT_EQ(measure_value("longest_span", single_run), 2);
+  EXPECT_EQ(measure_value("span_range", single_run), 0);
+  EXPECT_THROW(measure_value("span_range", run_of("full", "none")), InputError);
+  EXPECT_THROW(measure_value("mean_span", run_of("full", "none")), InputError);
   Claim claim;
   claim.measure = "span_mask";
   claim.query = 6;
   claim.least = 0;
   claim.view = testing::settings_with("span", R"({"z": 4, "ramp": 4})");
   claim.key = 2;
-  EXPECT_EQ(check(claim, one).value, 1);  // at the model's maximum span
+  EXPECT_EQ(check(claim, single_run).value, 1);  // at the model's maximum span
   claim.key = 1;
-  EXPECT_EQ(check(claim, one).value, 0);
+  EXPECT_EQ(check(claim, single_run).value, 0);
 }
 
 // A span set in the view of a map without a learned span.
@@ -690,29 +706,29 @@ TEST(Measures, EvaluateSpanOfView) {
 
 TEST(Measures, CompareExitsWithOracle) {
   Traces traces(trace_of({5, 6, 5, 7}, std::vector<float>(16, 0.25F)));
-  EXPECT_THROW(measured("oracle_agreement", traces), InputError);
+  EXPECT_THROW(measure_value("oracle_agreement", traces), InputError);
   auto study = std::make_shared<ExitStudy>();
   study->guess = IntTensor::zeros({3, 4});
   study->distribution = Tensor::from(
       {4, 3}, {0.5F, 0.3F, 0.2F, 0.1F, 0.8F, 0.1F, 0.6F, 0.2F, 0.2F, 0.2F, 0.2F, 0.6F});
   study->oracle = {0, 2, 0, -1};  // most likely: 0, 1, 0, 2; the last token has no next one
   traces.findings.set(Findings::exits, std::shared_ptr<const ExitStudy>(study));
-  EXPECT_NEAR(measured("oracle_agreement", traces), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(measure_value("oracle_agreement", traces), 2.0 / 3, 1e-12);
 }
 
 TEST(Measures, EvaluateEarlyExits) {
   Traces traces(trace_of({5, 6, 5}, kWeights));
-  EXPECT_THROW(measured("work_saved", traces), InputError);
+  EXPECT_THROW(measure_value("work_saved", traces), InputError);
   auto work = std::make_shared<ExitWork>();
   work->exit_layers = {0, 2, 3};
   work->agrees = {true, false, true};
   work->all = {.milliseconds = 3, .multiply_adds = 800, .bits = 2.5};
   work->early = {.milliseconds = 1, .multiply_adds = 200, .bits = 3.25};
   traces.findings.set(Findings::exit_work, std::shared_ptr<const ExitWork>(work));
-  EXPECT_NEAR(measured("work_saved", traces), 0.75, 1e-12);
-  EXPECT_NEAR(measured("exit_bits", traces), 0.75, 1e-12);
-  EXPECT_NEAR(measured("exit_agreement", traces), 2.0 / 3, 1e-12);
-  EXPECT_NEAR(measured("layers_passed", traces), (1 + 3 + 4) / 3.0, 1e-12);
+  EXPECT_NEAR(measure_value("work_saved", traces), 0.75, 1e-12);
+  EXPECT_NEAR(measure_value("exit_bits", traces), 0.75, 1e-12);
+  EXPECT_NEAR(measure_value("exit_agreement", traces), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(measure_value("layers_passed", traces), (1 + 3 + 4) / 3.0, 1e-12);
 }
 
 // Bits of each token but the first, with the mixture and with the model alone.
@@ -720,15 +736,15 @@ TEST(Measures, EvaluateRetrievalGain) {
   auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
   trace->logits = Tensor::from({3, 3}, {0, 1, 2, 1, 0, 0, 3, 0, 1});
   trace->token_bits = Tensor::full({3}, 1);
-  EXPECT_THROW(measured("retrieval_gain", {trace, nullptr}), InputError);
+  EXPECT_THROW(measure_value("retrieval_gain", {trace, nullptr}), InputError);
   trace->counts.emplace("retrieval.index", IntTensor::zeros({3, 1}));
   trace->taps.emplace("log_probabilities",
                       Tensor::from({3, 3}, {-0.5F, -1, -2, -3, -0.25F, -2, -1, -1, -1}));
   const double first = 0 - std::log(std::exp(0.0) + std::exp(1.0) + std::exp(2.0));
   const double second = 0 - std::log(std::exp(1.0) + 2 * std::exp(0.0));
   const double gain = ((-0.5 - first) + (-0.25 - second)) / 2 / std::log(2.0);
-  EXPECT_NEAR(measured("retrieval_gain", {trace, nullptr}), gain, 1e-5);
-  EXPECT_THROW(measured("fetched_share", {trace, nullptr}, 1), InputError);
+  EXPECT_NEAR(measure_value("retrieval_gain", {trace, nullptr}), gain, 1e-5);
+  EXPECT_THROW(measure_value("fetched_share", {trace, nullptr}, 1), InputError);
 }
 
 TEST(Measures, FindSettledPredictionsOfManyLayers) {
@@ -737,10 +753,10 @@ TEST(Measures, FindSettledPredictionsOfManyLayers) {
   lens->guess = IntTensor::from({4, 3}, {7, 1, 2, 4, 5, 6, 7, 5, 6, 7, 5, 8});
   Traces traces(trace);
   traces.findings.set(Findings::lens, std::shared_ptr<const LogitLens>(lens));
-  EXPECT_EQ(measured("settles_at", traces, 0), 2);  // the first layer's prediction changes
-  EXPECT_EQ(measured("settles_at", traces, 1), 1);
-  EXPECT_EQ(measured("settles_at", traces, 2), 3);
-  EXPECT_THROW(measured("settles_at", traces, 3), InputError);
+  EXPECT_EQ(measure_value("settles_at", traces, 0), 2);  // the first layer's prediction changes
+  EXPECT_EQ(measure_value("settles_at", traces, 1), 1);
+  EXPECT_EQ(measure_value("settles_at", traces, 2), 3);
+  EXPECT_THROW(measure_value("settles_at", traces, 3), InputError);
   Claim claim;
   claim.measure = "settled";
   claim.least = 0;
@@ -754,11 +770,11 @@ TEST(Measures, FindSettledPredictionsOfManyLayers) {
 TEST(Measures, RejectPositionsBeyondLastToken) {
   auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
   trace->logits = Tensor::from({3, 3}, {5, 5, 3, 5, 4, 3, 0, 1, 2});
-  const Traces one{trace, nullptr};
-  EXPECT_THROW(measured("foreseen", one, 3), InputError);  // no token follows the last
-  EXPECT_EQ(measured("next_rank", one, 0, 1), 1);          // a tie
-  EXPECT_THROW(measured("next_rank", one, 3, 1), InputError);
-  EXPECT_THROW(measured("next_rank", one, 0, 3), InputError);
+  const Traces single_run{trace, nullptr};
+  EXPECT_THROW(measure_value("foreseen", single_run, 3), InputError);  // no token follows the last
+  EXPECT_EQ(measure_value("next_rank", single_run, 0, 1), 1);          // a tie
+  EXPECT_THROW(measure_value("next_rank", single_run, 3, 1), InputError);
+  EXPECT_THROW(measure_value("next_rank", single_run, 0, 3), InputError);
 }
 
 TEST(Measures, RejectMissingGates) {
@@ -788,9 +804,9 @@ TEST(Measures, EvaluateRollouts) {
   add(17, 2, 3, true);   // -0.3
   add(17, 3, 3, true);   // -0.3
   Traces traces(trace_of({5, 6, 5}, kWeights));
-  EXPECT_THROW(measured("starts_solved", traces), InputError);
+  EXPECT_THROW(measure_value("starts_solved", traces), InputError);
   traces.findings.set(Findings::rollouts, std::shared_ptr<const Rollouts>(rollouts));
-  EXPECT_EQ(measured("starts_solved", traces), 0.5);
+  EXPECT_EQ(measure_value("starts_solved", traces), 0.5);
   // Requested -0.1, -0.2, -0.3 with mean achieved -0.25, -0.2, -0.3.
   const double x[] = {-0.1, -0.2, -0.3}, y[] = {-0.25, -0.2, -0.3};
   double xy = 0, xx = 0, yy = 0;
@@ -799,16 +815,16 @@ TEST(Measures, EvaluateRollouts) {
     xx += (x[n] + 0.2) * (x[n] + 0.2);
     yy += (y[n] + 0.25) * (y[n] + 0.25);
   }
-  EXPECT_NEAR(measured("achieved_follows_asked", traces), xy / std::sqrt(xx * yy), 1e-5);
+  EXPECT_NEAR(measure_value("achieved_follows_asked", traces), xy / std::sqrt(xx * yy), 1e-5);
   auto refused = std::make_shared<Rollouts>();
   refused->problem = "there are none";
   traces.findings.set(Findings::rollouts, std::shared_ptr<const Rollouts>(refused));
-  EXPECT_THROW(measured("starts_solved", traces), InputError);
+  EXPECT_THROW(measure_value("starts_solved", traces), InputError);
 }
 
 TEST(Measures, EvaluateCompletedImage) {
   Traces traces(trace_of({5, 6, 5}, kWeights));
-  EXPECT_THROW(measured("completion_error", traces), InputError);
+  EXPECT_THROW(measure_value("completion_error", traces), InputError);
   auto completion = std::make_shared<Completion>();
   completion->width = completion->height = 2;
   completion->levels = 9;
@@ -816,7 +832,7 @@ TEST(Measures, EvaluateCompletedImage) {
   completion->whole = {8, 4, 2, 7};
   completion->ids = {0, 3, 6, 7};
   traces.findings.set(Findings::completion, std::shared_ptr<const Completion>(completion));
-  EXPECT_NEAR(measured("completion_error", traces), 5.0 / 3, 1e-12);
+  EXPECT_NEAR(measure_value("completion_error", traces), 5.0 / 3, 1e-12);
 }
 
 // The end token is not part of the number word.
@@ -835,7 +851,7 @@ TEST(Measures, CheckNumberWords) {
     written->ended = ended;
     Traces traces(trace_of({5, 6, 5}, kWeights));
     traces.findings.set(Findings::written, std::shared_ptr<const GeneratedTarget>(written));
-    return measured("number_right", traces);
+    return measure_value("number_right", traces);
   };
   EXPECT_EQ(is_correct("21", "einundzwanzig"), 1);
   EXPECT_EQ(is_correct("21", "einundzwanzig", false), 1);

@@ -38,23 +38,23 @@ std::vector<double> next_log_probabilities(const Model& model,
   return result;
 }
 
-// Appends all continuations of `so_far` with at most `max_ids` ids to `all`; kEnd ends a
+// Appends all continuations of `prefix` with at most `max_ids` ids to `continuations`; kEnd ends a
 // continuation.
-void enumerate_all(const Model& model, const std::vector<std::int32_t>& prompt, const Beam& so_far,
-                   std::size_t max_ids, std::vector<Beam>& all) {
-  if (so_far.ended || so_far.ids.size() == max_ids) {
-    all.push_back(so_far);
+void enumerate_all(const Model& model, const std::vector<std::int32_t>& prompt, const Beam& prefix,
+                   std::size_t max_ids, std::vector<Beam>& continuations) {
+  if (prefix.ended || prefix.ids.size() == max_ids) {
+    continuations.push_back(prefix);
     return;
   }
   std::vector<std::int32_t> ids = prompt;
-  ids.insert(ids.end(), so_far.ids.begin(), so_far.ids.end());
-  const std::vector<double> next = next_log_probabilities(model, ids);
-  for (std::size_t id = 0; id < next.size(); ++id) {
-    Beam extended = so_far;
+  ids.insert(ids.end(), prefix.ids.begin(), prefix.ids.end());
+  const std::vector<double> log_p = next_log_probabilities(model, ids);
+  for (std::size_t id = 0; id < log_p.size(); ++id) {
+    Beam extended = prefix;
     extended.ids.push_back(static_cast<std::int32_t>(id));
-    extended.log_probability += next[id];
+    extended.log_probability += log_p[id];
     extended.ended = extended.ids.back() == kEnd;
-    enumerate_all(model, prompt, extended, max_ids, all);
+    enumerate_all(model, prompt, extended, max_ids, continuations);
   }
 }
 
@@ -62,24 +62,25 @@ TEST(BeamSearch, FindsGlobalOptimumIfNoBeamIsDropped) {
   for (const char* name : {"encoder_decoder-sinusoidal", "rnn_attention-additive"}) {
     const Checkpoint checkpoint = load_case(name);
     const std::vector<std::int32_t> prompt{1};
-    std::vector<Beam> all;
-    enumerate_all(checkpoint.model, prompt, {}, 2, all);
-    std::ranges::stable_sort(
-        all, [](const Beam& a, const Beam& b) { return a.log_probability > b.log_probability; });
+    std::vector<Beam> continuations;
+    enumerate_all(checkpoint.model, prompt, {}, 2, continuations);
+    std::ranges::stable_sort(continuations, [](const Beam& a, const Beam& b) {
+      return a.log_probability > b.log_probability;
+    });
     BeamOptions options;
     options.width = 100000;
     options.max_tokens = 2;
     options.end_ids = {kEnd};
     options.source = kSource;
-    const BeamSearch found = beam_search(checkpoint.model, prompt, options);
-    const std::vector<Beam>& beams = found.steps.back();
-    if (found.steps.size() == 2) {
-      ASSERT_EQ(beams.size(), all.size()) << name;
+    const BeamSearch search = beam_search(checkpoint.model, prompt, options);
+    const std::vector<Beam>& beams = search.steps.back();
+    if (search.steps.size() == 2) {
+      ASSERT_EQ(beams.size(), continuations.size()) << name;
     }
     for (std::size_t n = 0; n < std::min<std::size_t>(beams.size(), 5); ++n) {
-      if (found.steps.size() < 2 && n > 0) break;  // ended immediately: nothing is more likely
-      EXPECT_EQ(beams[n].ids, all[n].ids) << name << " " << n;
-      EXPECT_NEAR(beams[n].log_probability, all[n].log_probability, 1e-4) << name;
+      if (search.steps.size() < 2 && n > 0) break;  // ended immediately: nothing is more likely
+      EXPECT_EQ(beams[n].ids, continuations[n].ids) << name << " " << n;
+      EXPECT_NEAR(beams[n].log_probability, continuations[n].log_probability, 1e-4) << name;
     }
   }
 }
@@ -89,18 +90,18 @@ TEST(BeamSearch, EqualsGreedyDecodingForWidthOne) {
   BeamOptions options;
   options.max_tokens = 6;
   options.source = kSource;
-  const BeamSearch found = beam_search(checkpoint.model, {1}, options);
-  ASSERT_EQ(found.best().ids.size(), 6u);
+  const BeamSearch search = beam_search(checkpoint.model, {1}, options);
+  ASSERT_EQ(search.best().ids.size(), 6u);
   std::vector<std::int32_t> ids{1};
   double sum = 0;
-  for (const std::int32_t id : found.best().ids) {
-    const std::vector<double> next = next_log_probabilities(checkpoint.model, ids);
-    const auto best = std::ranges::max_element(next) - next.begin();
+  for (const std::int32_t id : search.best().ids) {
+    const std::vector<double> log_p = next_log_probabilities(checkpoint.model, ids);
+    const auto best = std::ranges::max_element(log_p) - log_p.begin();
     EXPECT_EQ(id, best);
-    sum += next[static_cast<std::size_t>(best)];
+    sum += log_p[static_cast<std::size_t>(best)];
     ids.push_back(id);
   }
-  EXPECT_NEAR(found.best().log_probability, sum, 1e-4);
+  EXPECT_NEAR(search.best().log_probability, sum, 1e-4);
 }
 
 // Also checks that a larger width never finds a less likely result.
@@ -112,25 +113,25 @@ TEST(BeamSearch, KeepsWidthBeamsInOrderOfLikelihood) {
     options.width = width;
     options.max_tokens = 3;
     options.source = kSource;
-    const BeamSearch found = beam_search(checkpoint.model, {1}, options);
-    for (std::size_t step = 0; step < found.steps.size(); ++step) {
-      const std::vector<Beam>& beams = found.steps[step];
+    const BeamSearch search = beam_search(checkpoint.model, {1}, options);
+    for (std::size_t step = 0; step < search.steps.size(); ++step) {
+      const std::vector<Beam>& beams = search.steps[step];
       EXPECT_LE(static_cast<Index>(beams.size()), width);
       EXPECT_TRUE(std::ranges::is_sorted(beams, [](const Beam& a, const Beam& b) {
         return a.log_probability > b.log_probability;
       }));
-      const Index rank = found.rank_of_best_prefix(step);
+      const Index rank = search.rank_of_best_prefix(step);
       ASSERT_LT(rank, static_cast<Index>(beams.size()));
       EXPECT_TRUE(std::equal(beams[static_cast<std::size_t>(rank)].ids.begin(),
                              beams[static_cast<std::size_t>(rank)].ids.end(),
-                             found.best().ids.begin()));
+                             search.best().ids.begin()));
     }
-    EXPECT_GE(found.best().log_probability, previous - 1e-6);
-    previous = found.best().log_probability;
+    EXPECT_GE(search.best().log_probability, previous - 1e-6);
+    previous = search.best().log_probability;
   }
 }
 
-TEST(BeamSearch, RejectsInvalidOptions) {
+TEST(BeamSearch, RejectsInvalidOptionsAndStopsOnRequest) {
   const Checkpoint checkpoint = load_case("encoder_decoder-sinusoidal");
   BeamOptions options;
   options.source = kSource;

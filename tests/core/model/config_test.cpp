@@ -36,19 +36,20 @@ TEST(ModelConfig, FillsInDefaults) {
 }
 
 TEST(ModelConfig, RoundTripsThroughJson) {
-  const ModelConfig uniform = parse_config("{" + kSizes + R"(, "kv_heads": 2, "norm": "layer",
+  const ModelConfig uniform_config =
+      parse_config("{" + kSizes + R"(, "kv_heads": 2, "norm": "layer",
       "activation": "gelu_tanh", "gated": false, "attention_biases": true, "tied_output": false,
       "pre_norm": false, "causal": false, "dropout": 0.25,
       "variant": {"type": "local", "window": 3}, "position": {"type": "alibi"}})");
-  EXPECT_EQ(model_config_from_json(to_json(uniform), "again"), uniform);
-  EXPECT_TRUE(to_json(uniform).contains("variant"));
-  const ModelConfig mixed = parse_config("{" + kSizes + R"(, "groups": [
+  EXPECT_EQ(model_config_from_json(to_json(uniform_config), "again"), uniform_config);
+  EXPECT_TRUE(to_json(uniform_config).contains("variant"));
+  const ModelConfig mixed_config = parse_config("{" + kSizes + R"(, "groups": [
       [{"heads": 4}],
       [{"heads": 1, "position": {"type": "rope", "base": 500}},
        {"heads": 3, "variant": {"type": "local", "window": 2, "dilation": 2}}]]})");
-  EXPECT_EQ(mixed.groups[1].size(), 2u);
-  EXPECT_EQ(mixed.groups[1][0].encoding.values.real("base"), 500);
-  EXPECT_EQ(model_config_from_json(to_json(mixed), "again"), mixed);
+  EXPECT_EQ(mixed_config.groups[1].size(), 2u);
+  EXPECT_EQ(mixed_config.groups[1][0].encoding.values.real("base"), 500);
+  EXPECT_EQ(model_config_from_json(to_json(mixed_config), "again"), mixed_config);
 }
 
 TEST(ModelConfig, ReportsInvalidMembers) {

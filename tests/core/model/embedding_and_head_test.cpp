@@ -60,8 +60,8 @@ double loss_of(const Model& model) {
 }
 
 // Compares the gradient of each weight with central differences along a random direction.
-void expect_gradients(const Model& start) {
-  Model model = start;
+void expect_gradients(const Model& base_model) {
+  Model model = base_model;
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
   backward(run(model, make_batch(), {}).total_loss());
   std::uint64_t seed = 400;
@@ -75,14 +75,14 @@ void expect_gradients(const Model& start) {
     }
     constexpr double kStep = 1e-3;
     const auto loss_at = [&](double offset) {
-      Model shifted = start;
+      Model moved_model = base_model;
       Tensor sum(direction.shape());
       for (Index i = 0; i < sum.size(); ++i) {
         sum[i] = static_cast<float>(static_cast<double>(weight.value()[i]) +
                                     offset * static_cast<double>(direction[i]));
       }
-      shifted.weights[name] = Var(sum);
-      return loss_of(shifted);
+      moved_model.weights[name] = Var(sum);
+      return loss_of(moved_model);
     };
     const double expected = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
     EXPECT_NEAR(slope, expected, 5e-3 * std::max(1.0, std::abs(expected)))
@@ -137,15 +137,16 @@ TEST(EmbeddingAndHead, UseFirstLayersWeightsInSharingLayers) {
   EXPECT_TRUE(model.weights.contains("layers.0.attn.wq"));
   EXPECT_FALSE(model.weights.contains("layers.1.attn.wq"));  // layers use weight sets 0, 0, 1
   EXPECT_TRUE(model.weights.contains("layers.2.attn.wq"));
-  Model unshared = model;  // the same weights, copied to each layer
-  unshared.config.own_layers = 0;
+  Model unshared_model = model;  // the same weights, copied to each layer
+  unshared_model.config.own_layers = 0;
   for (const auto& [name, weight] : model.weights) {
     const std::string first = "layers.0.";
-    if (name.starts_with(first)) unshared.weights.emplace("layers.1." + name.substr(9), weight);
+    if (name.starts_with(first))
+      unshared_model.weights.emplace("layers.1." + name.substr(9), weight);
   }
   Batch batch = make_batch();
   EXPECT_TRUE(testing::close(run(model, batch, {}).logits.value(),
-                             run(unshared, batch, {}).logits.value(), 1e-6));
+                             run(unshared_model, batch, {}).logits.value(), 1e-6));
 }
 
 TEST(EmbeddingAndHead, DistinguishSentencesByTokenType) {

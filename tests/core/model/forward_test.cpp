@@ -38,9 +38,9 @@ ModelConfig small_config() {
 Model make_random_model(const ModelConfig& config, std::uint64_t seed) {
   Model model = make_model(config, seed);
   for (auto& [name, weight] : model.weights) {
-    const bool gain = name.ends_with("norm.weight");
+    const bool is_gain = name.ends_with("norm.weight");
     Tensor values = testing::random_tensor(weight.shape(), ++seed, 0.4);
-    if (gain) {
+    if (is_gain) {
       for (float& x : values) x += 1;
     }
     weight = Var(values);
@@ -49,18 +49,18 @@ Model make_random_model(const ModelConfig& config, std::uint64_t seed) {
 }
 
 const Tensor& weight_of(const Model& model, const std::string& name) {
-  const auto found = model.weights.find(name);
-  if (found == model.weights.end()) throw std::runtime_error("no weight " + name);
-  return found->second.value();
+  const auto entry = model.weights.find(name);
+  if (entry == model.weights.end()) throw std::runtime_error("no weight " + name);
+  return entry->second.value();
 }
 
-struct Reference {
+struct ReferenceResult {
   Rows logits;
   std::vector<std::vector<Rows>> attention;  // [layers][heads]
 };
 
 // The model's equations, for uniform groups with the encodings none or rope.
-Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
+ReferenceResult compute_reference(const Model& model, const std::vector<std::int32_t>& ids) {
   const ModelConfig& c = model.config;
   const auto norm = [&](const Rows& x, const std::string& name) {
     return c.norm == Norm::RmsNorm
@@ -69,9 +69,9 @@ Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
                                           weight_of(model, name + ".bias"), c.norm_epsilon);
   };
   const auto linear = [&](const Rows& x, const std::string& prefix, const std::string& letter,
-                          bool biased) {
+                          bool has_bias) {
     return testing::times(x, weight_of(model, prefix + "w" + letter),
-                          biased ? &weight_of(model, prefix + "b" + letter) : nullptr);
+                          has_bias ? &weight_of(model, prefix + "b" + letter) : nullptr);
   };
   const auto activation = [&](double x) {
     switch (c.activation) {
@@ -90,16 +90,16 @@ Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
     }
     return std::nan("");
   };
-  Reference result;
+  ReferenceResult result;
   const Rows table = testing::rows_of(weight_of(model, "embed.weight"));
   Rows x;
   for (const std::int32_t id : ids) x.push_back(table[static_cast<std::size_t>(id)]);
   for (Index l = 0; l < c.layers; ++l) {
-    const std::string at = layer_prefix(l);
+    const std::string layer_name = layer_prefix(l);
     const auto attention = [&](const Rows& in) {
-      Rows q = linear(in, at + "attn.", "q", c.attention_biases);
-      Rows k = linear(in, at + "attn.", "k", c.attention_biases);
-      const Rows v = linear(in, at + "attn.", "v", c.attention_biases);
+      Rows q = linear(in, layer_name + "attn.", "q", c.attention_biases);
+      Rows k = linear(in, layer_name + "attn.", "k", c.attention_biases);
+      const Rows v = linear(in, layer_name + "attn.", "v", c.attention_biases);
       if (c.groups[0][0].encoding.id == "rope") {
         q = testing::rotated(q, c.heads, 10000, false);
         k = testing::rotated(k, c.kv_heads, 10000, false);
@@ -107,23 +107,23 @@ Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
       const auto reference_attention =
           testing::reference_attention(q, k, v, c.heads, c.kv_heads, c.causal);
       result.attention.push_back(reference_attention.probability);
-      return linear(reference_attention.output, at + "attn.", "o", c.attention_biases);
+      return linear(reference_attention.output, layer_name + "attn.", "o", c.attention_biases);
     };
     const auto feed_forward = [&](const Rows& in) {
-      Rows hidden = linear(in, at + "ffn.", "_in", c.feed_forward_biases);
-      hidden = c.gated ? testing::product(
-                             testing::each(linear(in, at + "ffn.", "_gate", c.feed_forward_biases),
-                                           activation),
-                             hidden)
+      Rows hidden = linear(in, layer_name + "ffn.", "_in", c.feed_forward_biases);
+      hidden = c.gated ? testing::product(testing::each(linear(in, layer_name + "ffn.", "_gate",
+                                                               c.feed_forward_biases),
+                                                        activation),
+                                          hidden)
                        : testing::each(hidden, activation);
-      return linear(hidden, at + "ffn.", "_out", c.feed_forward_biases);
+      return linear(hidden, layer_name + "ffn.", "_out", c.feed_forward_biases);
     };
     if (c.pre_norm) {
-      x = testing::sum(x, attention(norm(x, at + "attn_norm")));
-      if (c.hidden > 0) x = testing::sum(x, feed_forward(norm(x, at + "ffn_norm")));
+      x = testing::sum(x, attention(norm(x, layer_name + "attn_norm")));
+      if (c.hidden > 0) x = testing::sum(x, feed_forward(norm(x, layer_name + "ffn_norm")));
     } else {
-      x = norm(testing::sum(x, attention(x)), at + "attn_norm");
-      if (c.hidden > 0) x = norm(testing::sum(x, feed_forward(x)), at + "ffn_norm");
+      x = norm(testing::sum(x, attention(x)), layer_name + "attn_norm");
+      if (c.hidden > 0) x = norm(testing::sum(x, feed_forward(x)), layer_name + "ffn_norm");
     }
   }
   if (c.pre_norm) x = norm(x, "final_norm");
@@ -144,7 +144,7 @@ void expect_matches_reference(const ModelConfig& config) {
   ForwardOptions options;
   options.trace = &trace;
   const Var logits = forward(model, one_sequence(kIds), options);
-  const Reference expected = reference(model, kIds);
+  const ReferenceResult expected = compute_reference(model, kIds);
   EXPECT_EQ(logits.shape(), (Shape{1, 7, 13}));
   EXPECT_TRUE(close(trace.logits, testing::tensor_of(expected.logits)));
   ASSERT_EQ(trace.layer_count({}), config.layers);
@@ -164,14 +164,14 @@ TEST(Forward, MatchesDecoderEquations) {
   expect_matches_reference(small_config());
 }
 
-TEST(Forward, RotatesQueriesAndKeys) {
+TEST(Forward, MatchesEquationsWithRotatedQueriesAndKeys) {
   ModelConfig config = small_config();
   config.groups = uniform_groups(config, default_variant(),
                                  {"rope", default_values(encoding("rope").parameters)});
   expect_matches_reference(config);
 }
 
-TEST(Forward, SupportsEveryBlockType) {
+TEST(Forward, MatchesEquationsOfEveryBlockType) {
   ModelConfig config = small_config();
   config.norm = Norm::LayerNorm;
   config.gated = false;
@@ -195,33 +195,34 @@ TEST(Forward, GivesSameResultForEqualGroupsAndOneGroup) {
   auto groups = model.config.groups;
   groups[0] = {HeadGroup{3, default_variant(), default_encoding()},
                HeadGroup{3, default_variant(), default_encoding()}};
-  Trace one, two;
+  Trace one_group, two_groups;
   ForwardOptions options;
-  options.trace = &one;
+  options.trace = &one_group;
   forward(model, one_sequence(kIds), options);
-  options.trace = &two;
+  options.trace = &two_groups;
   forward(with_groups(model, groups, true), one_sequence(kIds), options);
-  EXPECT_TRUE(close(two.logits, one.logits, 1e-6));
-  EXPECT_EQ(two.attention.size(), 3u);
+  EXPECT_TRUE(close(two_groups.logits, one_group.logits, 1e-6));
+  EXPECT_EQ(two_groups.attention.size(), 3u);
   Index in_group = -1;
-  EXPECT_EQ(two.find({0, 4}, &in_group)->address.group, 1);
+  EXPECT_EQ(two_groups.find({0, 4}, &in_group)->address.group, 1);
   EXPECT_EQ(in_group, 1);
-  EXPECT_TRUE(close(two.find({0, 4}, &in_group)->attention(1),
-                    one.find({0, 4}, &in_group)->attention(4), 1e-6));
+  EXPECT_TRUE(close(two_groups.find({0, 4}, &in_group)->attention(1),
+                    one_group.find({0, 4}, &in_group)->attention(4), 1e-6));
 }
 
-TEST(Forward, RecomputesAttentionThatWasNotKept) {
+TEST(Forward, RecomputesAttentionThatWasNotStored) {
   const Model model = make_random_model(small_config(), 9);
-  Trace kept, derived;
+  Trace stored_trace, recomputed_trace;
   ForwardOptions options;
-  options.trace = &kept;
+  options.trace = &stored_trace;
   forward(model, one_sequence(kIds), options);
-  options.trace = &derived;
+  options.trace = &recomputed_trace;
   options.keep_attention = false;
   forward(model, one_sequence(kIds), options);
-  ASSERT_FALSE(derived.attention[0].result.attention.defined());
+  ASSERT_FALSE(recomputed_trace.attention[0].result.attention.defined());
   for (Index h = 0; h < 6; ++h) {
-    EXPECT_TRUE(close(derived.attention[1].attention(h), kept.attention[1].attention(h), 1e-5));
+    EXPECT_TRUE(close(recomputed_trace.attention[1].attention(h),
+                      stored_trace.attention[1].attention(h), 1e-5));
   }
 }
 
@@ -257,15 +258,15 @@ TEST(Forward, GradientMatchesFiniteDifferences) {
   const IntTensor targets = IntTensor::from({2, 4}, {2, 3, 4, 5, 6, 7, 0, 1});
   const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
   backward(loss());
-  const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
+  const auto loss_value = [&] { return static_cast<double>(loss().value()[0]); };
   const testing::Differences settings{{1e-2f, 3e-3f}, 5e-3, 5};
   for (auto& [name, weight] : model.weights) {
     if (name == "layers.0.attn.bk") {  // without positions it shifts all scores of a row equally
       EXPECT_TRUE(
-          testing::has_no_gradient(weight.gradient(), weight.value(), loss_now, 1e-4, settings));
+          testing::has_no_gradient(weight.gradient(), weight.value(), loss_value, 1e-4, settings));
       continue;
     }
-    EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now, settings))
+    EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_value, settings))
         << name;
   }
 }
@@ -275,38 +276,39 @@ TEST(Forward, AppliesDropoutOnlyInTraining) {
   config.dropout = 0.5;
   const Model model = make_random_model(config, 2);
   ForwardOptions options;
-  const Tensor plain = forward(model, one_sequence(kIds), options).value();
+  const Tensor without_dropout = forward(model, one_sequence(kIds), options).value();
   options.dropout_seed = 5;
-  EXPECT_TRUE(close(forward(model, one_sequence(kIds), options).value(), plain, 0));
+  EXPECT_TRUE(close(forward(model, one_sequence(kIds), options).value(), without_dropout, 0));
   options.training = true;
-  const Tensor dropped = forward(model, one_sequence(kIds), options).value();
-  EXPECT_TRUE(testing::differs(dropped, plain, 1e-3));
-  EXPECT_TRUE(close(forward(model, one_sequence(kIds), options).value(), dropped, 0));
+  const Tensor with_dropout = forward(model, one_sequence(kIds), options).value();
+  EXPECT_TRUE(testing::differs(with_dropout, without_dropout, 1e-3));
+  EXPECT_TRUE(close(forward(model, one_sequence(kIds), options).value(), with_dropout, 0));
 }
 
 // Without gradients, no activations are kept, and a pass reuses the memory of the previous pass.
-TEST(Forward, ReusesBuffers) {
+TEST(Forward, PassesReuseBuffersOfEarlierPasses) {
   Model model = make_random_model(small_config(), 2);
   for (int n = 0; n < 3; ++n) forward(model, one_sequence(kIds));
-  const StorageStatistics before = storage_statistics();
-  if (before.cached_bytes == 0) GTEST_SKIP() << "with AddressSanitizer every block is fresh";
+  const StorageStatistics old_statistics = storage_statistics();
+  if (old_statistics.cached_bytes == 0)
+    GTEST_SKIP() << "with AddressSanitizer every block is fresh";
   std::size_t live_bytes = 0;
   {
     const Var logits = forward(model, one_sequence(kIds));
     EXPECT_FALSE(logits.requires_gradient());
-    live_bytes = storage_statistics().live_bytes - before.live_bytes;
+    live_bytes = storage_statistics().live_bytes - old_statistics.live_bytes;
     EXPECT_GE(live_bytes, static_cast<std::size_t>(logits.value().size()) * sizeof(float));
     EXPECT_LE(live_bytes, static_cast<std::size_t>(logits.value().size()) * sizeof(float) * 2);
   }
-  const StorageStatistics after = storage_statistics();
-  EXPECT_EQ(after.fresh_blocks, before.fresh_blocks);
-  EXPECT_GT(after.reused_blocks, before.reused_blocks);
-  EXPECT_EQ(after.live_bytes, before.live_bytes);
+  const StorageStatistics new_statistics = storage_statistics();
+  EXPECT_EQ(new_statistics.fresh_blocks, old_statistics.fresh_blocks);
+  EXPECT_GT(new_statistics.reused_blocks, old_statistics.reused_blocks);
+  EXPECT_EQ(new_statistics.live_bytes, old_statistics.live_bytes);
   // With gradients, activations are kept.
   for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
-  const std::size_t without = storage_statistics().live_bytes;
+  const std::size_t live_bytes_without = storage_statistics().live_bytes;
   const Var logits = forward(model, one_sequence(kIds));
-  EXPECT_GT(storage_statistics().live_bytes - without, 10 * live_bytes);
+  EXPECT_GT(storage_statistics().live_bytes - live_bytes_without, 10 * live_bytes);
 }
 
 TEST(Forward, StopsSoonAfterARequest) {

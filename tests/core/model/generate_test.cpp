@@ -58,11 +58,11 @@ Tensor whole_pass_logits(const Model& model, std::size_t count, Trace* trace = n
   options.trace = trace;
   const std::vector<std::int32_t> ids(kIds.begin(),
                                       kIds.begin() + static_cast<std::ptrdiff_t>(count));
-  const Tensor all =
+  const Tensor all_logits =
       forward(model, IntTensor::from({1, static_cast<Index>(count)}, ids), options).value();
-  const Index vocabulary = model.config.vocabulary, last = static_cast<Index>(count) - 1;
-  return all.reshaped({static_cast<Index>(count), vocabulary})
-      .slice(last, 1)
+  const Index vocabulary = model.config.vocabulary, last_row = static_cast<Index>(count) - 1;
+  return all_logits.reshaped({static_cast<Index>(count), vocabulary})
+      .slice(last_row, 1)
       .reshaped({vocabulary});
 }
 
@@ -89,7 +89,7 @@ bool is_supported(const ModelConfig& config) {
 
 // Covers every registered variant with every encoding.
 TEST(Generate, CachedStepsMatchWholeSequence) {
-  int cached = 0;
+  int case_count = 0;
   for (const Variant& v : variants()) {
     for (const Encoding& e : encodings()) {
       const ModelConfig config = small_config(variant_choice(v.id), encoding_choice(e.id));
@@ -98,14 +98,14 @@ TEST(Generate, CachedStepsMatchWholeSequence) {
       const Model model = make_random_model(config);
       EXPECT_EQ(cache_refusal(config), "");
       expect_matches_whole_pass(model);
-      ++cached;
+      ++case_count;
     }
   }
-  EXPECT_GT(cached, 100);
+  EXPECT_GT(case_count, 100);
 }
 
 TEST(Generate, CachesEveryModeOfAVariant) {
-  int modes = 0;
+  int mode_count = 0;
   for (const Variant& v : variants()) {
     if (!v.causality.incremental(default_values(v.parameters))) continue;
     for (const Parameter& parameter : v.parameters) {
@@ -119,11 +119,11 @@ TEST(Generate, CachesEveryModeOfAVariant) {
         SCOPED_TRACE(v.id + " " + mode);
         // Small weights, or cancellation in trigonometric features amplifies rounding errors.
         expect_matches_whole_pass(make_random_model(config, 0.2));
-        ++modes;
+        ++mode_count;
       }
     }
   }
-  EXPECT_GT(modes, 10);
+  EXPECT_GT(mode_count, 10);
 }
 
 TEST(Generate, CachesInputDependentSpans) {
@@ -147,7 +147,7 @@ TEST(Generate, CannotCacheGatedModels) {
 
 // Models without a cache recompute, or are rejected for the same reason as by forward().
 TEST(Generate, RecomputesModelsThatCannotBeCached) {
-  int recomputed = 0;
+  int case_count = 0;
   for (const Variant& v : variants()) {
     ModelConfig config = small_config(variant_choice(v.id), default_encoding());
     if (!v.causality.refusal.empty()) config.causal = false;
@@ -168,9 +168,9 @@ TEST(Generate, RecomputesModelsThatCannotBeCached) {
     }
     EXPECT_TRUE(close(generator.step(tokens(7)), whole_pass_logits(model, 7), 1e-6));
     EXPECT_TRUE(close(generator.step({kIds[7]}), whole_pass_logits(model, 8), 1e-6));
-    ++recomputed;
+    ++case_count;
   }
-  EXPECT_GT(recomputed, 3);
+  EXPECT_GT(case_count, 3);
   ModelConfig bidirectional = small_config(default_variant(), default_encoding());
   bidirectional.causal = false;
   EXPECT_NE(cache_refusal(bidirectional), "");
@@ -194,8 +194,8 @@ TEST(Generate, KeepsBatchItemsSeparate) {
   State cache;
   ForwardOptions options;
   options.cache = &cache;
-  const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Tensor whole_pass = forward(model, both).value();
+  const IntTensor ids = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor whole_pass = forward(model, ids).value();
   forward(model, IntTensor::from({2, 2}, {1, 2, 4, 5}), options);
   const Tensor last = forward(model, IntTensor::from({2, 1}, {3, 6}), options).value();
   for (Index b = 0; b < 2; ++b) {
@@ -274,9 +274,9 @@ TEST(Generate, IsUnchangedAfterAFailure) {
 
 // Logits after the last token of a batch, [vocabulary], from a whole pass.
 Tensor last_logits(const Model& model, const Batch& batch, const ForwardOptions& options = {}) {
-  const Tensor all = run(model, batch, options).logits.value();
-  const Index vocabulary = model.config.vocabulary, rows = all.size() / vocabulary;
-  return all.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary});
+  const Tensor all_logits = run(model, batch, options).logits.value();
+  const Index vocabulary = model.config.vocabulary, rows = all_logits.size() / vocabulary;
+  return all_logits.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary});
 }
 
 IntTensor one_sequence(const std::vector<std::int32_t>& ids) {
@@ -307,8 +307,8 @@ TEST(Generate, ContinuesInEveryArchitecture) {
     if (type.reads == Reads::SourceAndTarget) batch.source = one_sequence(options.source);
     Generator generator(model, options);
     for (const std::size_t step : {3, 1, 1}) {
-      const std::size_t before = generator.tokens().size();
-      const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(before);
+      const std::size_t token_count = generator.tokens().size();
+      const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(token_count);
       const Tensor logits = generator.step({first, first + static_cast<std::ptrdiff_t>(step)});
       batch.ids = one_sequence(generator.tokens());
       EXPECT_TRUE(close(logits, last_logits(model, batch), 1e-5));
@@ -405,7 +405,7 @@ TEST(Generate, ExitsMatchWholePass) {
 
 // Skipping the rows of exited tokens does not change the logits of any variant.
 TEST(Generate, SkipsRowsInEveryVariant) {
-  int compared = 0;
+  int case_count = 0;
   for (const Variant& v : variants()) {
     ModelConfig config = small_config(variant_choice(v.id), default_encoding());
     config.layers = 4;
@@ -416,21 +416,22 @@ TEST(Generate, SkipsRowsInEveryVariant) {
     const Model model = make_random_model(config);
     Batch batch;
     batch.ids = one_sequence(kIds);
-    ForwardOptions skipping, recorded;
+    ForwardOptions skipping_options, recorded_options;
     Trace trace;
-    skipping.exit = recorded.exit = 0.5;
-    recorded.trace = &trace;
+    skipping_options.exit = recorded_options.exit = 0.5;
+    recorded_options.trace = &trace;
     try {
-      const Tensor all = run(model, batch, recorded).logits.value();
-      const Output skipped = run(model, batch, skipping);
-      EXPECT_TRUE(close(skipped.logits.value(), all, 1e-4));
+      const Tensor all_logits = run(model, batch, recorded_options).logits.value();
+      const Output skipping_output = run(model, batch, skipping_options);
+      EXPECT_TRUE(close(skipping_output.logits.value(), all_logits, 1e-4));
       const IntTensor& exit_layers = trace.counts.at("exit.layer");
-      EXPECT_TRUE(std::equal(exit_layers.begin(), exit_layers.end(), skipped.exits.begin()));
-      ++compared;
+      EXPECT_TRUE(
+          std::equal(exit_layers.begin(), exit_layers.end(), skipping_output.exits.begin()));
+      ++case_count;
     } catch (const InputError&) {  // invalid length for this variant
     }
   }
-  EXPECT_GT(compared, 15);
+  EXPECT_GT(case_count, 15);
 }
 
 // When tokens arrive one by one, thresholds decay along the context.
@@ -440,13 +441,13 @@ TEST(Generate, ThresholdsDecayAlongTheContext) {
   const Model model = make_random_model(config);
   GeneratorOptions options;
   options.exit = 0.6;
-  Generator one_by_one(model, options), all_at_once(model, options);
+  Generator stepwise_generator(model, options), whole_generator(model, options);
   for (const std::int32_t id : kIds) {
-    const Tensor logits = one_by_one.step({id});
-    if (one_by_one.tokens().size() < kIds.size()) continue;
-    EXPECT_TRUE(close(all_at_once.step(kIds), logits, 1e-4));
+    const Tensor logits = stepwise_generator.step({id});
+    if (stepwise_generator.tokens().size() < kIds.size()) continue;
+    EXPECT_TRUE(close(whole_generator.step(kIds), logits, 1e-4));
   }
-  EXPECT_EQ(one_by_one.exit_layer(), all_at_once.exit_layer());
+  EXPECT_EQ(stepwise_generator.exit_layer(), whole_generator.exit_layer());
 }
 
 }  // namespace ATTNSCOPE_FILE

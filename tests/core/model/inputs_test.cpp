@@ -274,8 +274,8 @@ TEST(ExitOracle, ChoosesLayerWithHighestScore) {
       for (const double sigma : {0.0, 1.5}) {
         for (const double lambda : {0.0, 0.1, 5.0}) {
           OracleInput input{.targets = IntTensor::from({rows}, {0, -1, 3, 1, 2, -1}), .length = 3};
-          input.by_sequence = by_sequence;
-          input.correctness = correctness;
+          input.is_per_sequence = by_sequence;
+          input.scores_correctness = correctness;
           input.sigma = sigma;
           input.lambda = lambda;
           std::vector<std::vector<double>> scores(3, std::vector<double>(rows));

@@ -38,7 +38,7 @@ Model make_random_model(const ModelConfig& config) {
   return model;
 }
 
-IntTensor tokens() {
+IntTensor make_ids() {
   IntTensor ids({1, 16});
   for (Index i = 0; i < 16; ++i) ids[i] = static_cast<std::int32_t>((7 * i + 3) % 13);
   return ids;
@@ -49,7 +49,7 @@ Trace run(const Model& model, const Interventions& interventions) {
   ForwardOptions options;
   options.trace = &trace;
   options.interventions = &interventions;
-  forward(model, tokens(), options);
+  forward(model, make_ids(), options);
   return trace;
 }
 
@@ -61,17 +61,17 @@ Interventions parse_all(const std::vector<std::string>& texts) {
 
 TEST(Interventions, DisabledHeadEqualsZeroRowsOfOutputProjection) {
   const Model model = make_random_model(config_with(default_variant(), true));
-  Model zeroed = model;
+  Model zeroed_model = model;
   for (const auto& [layer, head] : {std::pair<Index, Index>{0, 2}, {1, 0}, {1, 3}}) {
     const std::string name = "layers." + std::to_string(layer) + ".attn.wo";
-    Tensor wo = zeroed.weights.at(name).value().copy();  // [h d_k, d]
+    Tensor wo = zeroed_model.weights.at(name).value().copy();  // [h d_k, d]
     std::fill_n(wo.data() + head * 4 * wo.dim(1), 4 * wo.dim(1), 0.0f);
-    zeroed.weights[name] = Var(wo);
+    zeroed_model.weights[name] = Var(wo);
   }
-  const Trace disabled =
+  const Trace disabled_trace =
       run(model, parse_all({"off layer=0 head=2", "off layer=1 head=0", "off layer=1 head=3"}));
-  EXPECT_TRUE(testing::close(disabled.logits, run(zeroed, {}).logits, 1e-6));
-  EXPECT_TRUE(testing::differs(disabled.logits, run(model, {}).logits, 1e-3));
+  EXPECT_TRUE(testing::close(disabled_trace.logits, run(zeroed_model, {}).logits, 1e-6));
+  EXPECT_TRUE(testing::differs(disabled_trace.logits, run(model, {}).logits, 1e-3));
 }
 
 // Head numbers count within the layer, across its groups.
@@ -83,36 +83,37 @@ TEST(Interventions, DisabledHeadLeavesOtherGroupUnchanged) {
   second.heads = 1;
   for (std::vector<HeadGroup>& layer : config.groups) layer = {first, second};
   const Model model = make_random_model(config);
-  Model zeroed = model;
-  Tensor wo = zeroed.weights.at("layers.1.attn.wo").value().copy();  // [h d_k, d]
+  Model zeroed_model = model;
+  Tensor wo = zeroed_model.weights.at("layers.1.attn.wo").value().copy();  // [h d_k, d]
   std::fill_n(wo.data() + 3 * 4 * wo.dim(1), 4 * wo.dim(1), 0.0f);
-  zeroed.weights["layers.1.attn.wo"] = Var(wo);
-  const Trace disabled = run(model, parse_all({"off layer=1 head=3"}));
-  EXPECT_TRUE(testing::close(disabled.logits, run(zeroed, {}).logits, 1e-6));
+  zeroed_model.weights["layers.1.attn.wo"] = Var(wo);
+  const Trace disabled_trace = run(model, parse_all({"off layer=1 head=3"}));
+  EXPECT_TRUE(testing::close(disabled_trace.logits, run(zeroed_model, {}).logits, 1e-6));
 }
 
 TEST(Interventions, DisabledLayerPassesItsInputThrough) {
   const Model model = make_random_model(config_with(default_variant(), true));
-  const Trace disabled = run(model, parse_all({"off layer=0"}));
-  EXPECT_TRUE(testing::close(disabled.taps.at("layers.0.residual"), disabled.taps.at("embed"), 0));
-  EXPECT_EQ(disabled.layer_count({}), 2);  // its attention can still be inspected
+  const Trace disabled_trace = run(model, parse_all({"off layer=0"}));
+  EXPECT_TRUE(testing::close(disabled_trace.taps.at("layers.0.residual"),
+                             disabled_trace.taps.at("embed"), 0));
+  EXPECT_EQ(disabled_trace.layer_count({}), 2);  // its attention can still be inspected
   // Equals a model that consists of the other layer only.
-  ModelConfig one = config_with(default_variant(), true);
-  one.layers = 1;
-  one.groups.resize(1);
-  Model remaining = make_model(one, 1);
-  for (auto& [name, weight] : remaining.weights) {
+  ModelConfig one_layer = config_with(default_variant(), true);
+  one_layer.layers = 1;
+  one_layer.groups.resize(1);
+  Model one_layer_model = make_model(one_layer, 1);
+  for (auto& [name, weight] : one_layer_model.weights) {
     std::string source = name;
     if (source.starts_with("layers.0.")) source.replace(7, 1, "1");
     weight = model.weights.at(source);
   }
-  EXPECT_TRUE(testing::close(disabled.logits, run(remaining, {}).logits, 1e-6));
+  EXPECT_TRUE(testing::close(disabled_trace.logits, run(one_layer_model, {}).logits, 1e-6));
 }
 
 // Rows of a softmax sum to 1 unless all of their pairs are forbidden.
 void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
-  const bool softmax = tap.result.part && tap.result.part->normaliser == Normaliser::Softmax;
-  if (!softmax) return;
+  const bool is_softmax = tap.result.part && tap.result.part->normaliser == Normaliser::Softmax;
+  if (!is_softmax) return;
   for (Index a = 0; a < static_cast<Index>(tap.heads.size()); ++a) {
     const Tensor weights = tap.attention(a);
     const Index row_head = tap.result.pattern->heads() == 1 ? 0 : a;
@@ -126,7 +127,7 @@ void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
 }
 
 TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
-  int supported = 0, refused = 0;
+  int supported_count = 0, refused_count = 0;
   for (const Variant& v : variants()) {
     Values values = default_values(v.parameters);
     if (values.has("height")) {
@@ -144,7 +145,7 @@ TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
     }
     try {
       const Trace trace = run(model, parse_all({"forbid key=2", "forbid query=9 key=9 layer=0"}));
-      ++supported;
+      ++supported_count;
       for (const AttentionTap& tap : trace.attention) {
         for (Index a = 0; a < 4; ++a) {
           const Tensor weights = tap.attention(a);
@@ -156,21 +157,21 @@ TEST(Interventions, ForbiddenPairsHaveNoWeightInEveryVariant) {
       }
       for (const float x : trace.logits) ASSERT_TRUE(std::isfinite(x)) << v.id;
     } catch (const InputError& e) {
-      ++refused;
+      ++refused_count;
       EXPECT_NE(std::string(e.what()).find("intervene: expected a variant"), std::string::npos)
           << v.id << ": " << e.what();
     }
   }
-  EXPECT_GE(supported, 18);
-  EXPECT_GE(refused, 1);  // variants whose keys are not tokens
+  EXPECT_GE(supported_count, 18);
+  EXPECT_GE(refused_count, 1);  // variants whose keys are not tokens
 }
 
 TEST(Interventions, ForcedColumnHasAllTheWeight) {
   const Model model = make_random_model(config_with(default_variant(), true));
   const Trace trace =
       run(model, parse_all({"force key=3 layer=1 head=2", "force query=7 key=5 layer=0"}));
-  const Tensor forced = trace.attention[1].attention(2);
-  for (Index i = 0; i < 16; ++i) EXPECT_EQ(forced(i, 3), i >= 3 ? 1 : 0) << i;
+  const Tensor forced_head = trace.attention[1].attention(2);
+  for (Index i = 0; i < 16; ++i) EXPECT_EQ(forced_head(i, 3), i >= 3 ? 1 : 0) << i;
   const Tensor other_head = trace.attention[1].attention(1);
   EXPECT_LT(other_head(10, 3), 1);
   for (Index a = 0; a < 4; ++a) EXPECT_EQ(trace.attention[0].attention(a)(7, 5), 1);
@@ -180,13 +181,13 @@ TEST(Interventions, ForcedColumnHasAllTheWeight) {
 
 TEST(Interventions, ForbiddenPairsChangeNothingElseInTheirLayer) {
   const Model model = make_random_model(config_with(default_variant(), true));
-  const Trace before = run(model, {}),
-              after = run(model, parse_all({"forbid query=8 key=4 layer=0 head=1"}));
+  const Trace old_trace = run(model, {}),
+              new_trace = run(model, parse_all({"forbid query=8 key=4 layer=0 head=1"}));
   for (const Index head : {0, 2, 3}) {
-    EXPECT_TRUE(testing::close(after.attention[0].attention(head),
-                               before.attention[0].attention(head), 1e-7));
+    EXPECT_TRUE(testing::close(new_trace.attention[0].attention(head),
+                               old_trace.attention[0].attention(head), 1e-7));
   }
-  const Tensor a = before.attention[0].attention(1), b = after.attention[0].attention(1);
+  const Tensor a = old_trace.attention[0].attention(1), b = new_trace.attention[0].attention(1);
   for (Index c = 0; c <= 8; ++c) {
     // The pair's weight is distributed over the rest of the row.
     const double expected =

@@ -29,8 +29,8 @@ TEST(Linear, ComputesProductPlusBias) {
 // Large enough for several blocks of rows, the last of them shorter; with gradients, one block.
 TEST(Linear, GivesSameResultInBlocks) {
   const Tensor x = random_tensor({301, 1000}, 1), w = random_tensor({1000, 1100}, 2);
-  const Tensor whole = linear(x, Var::parameter(w), Var()).value();
-  EXPECT_TRUE(close(linear(x, w, Var()).value(), whole, 1e-5));
+  const Tensor in_one_block = linear(x, Var::parameter(w), Var()).value();
+  EXPECT_TRUE(close(linear(x, w, Var()).value(), in_one_block, 1e-5));
 }
 
 TEST(Linear, ThrowsStoppedOnRequest) {
@@ -44,8 +44,8 @@ TEST(Linear, ThrowsStoppedOnRequest) {
 // the shortest of several delays, since other processes use the processor, too.
 TEST(Linear, StopsWithinAHundredMilliseconds) {
   const Tensor x = random_tensor({512, 2048}, 1), w = random_tensor({2048, 5632}, 2);
-  double shortest = 1e9;
-  for (int round = 0; round < 5 && shortest > 100; ++round) {
+  double min_delay = 1e9;
+  for (int round = 0; round < 5 && min_delay > 100; ++round) {
     const Stop stop;
     const StopScope scope(stop);
     std::chrono::steady_clock::time_point requested_at;
@@ -54,22 +54,22 @@ TEST(Linear, StopsWithinAHundredMilliseconds) {
       requested_at = std::chrono::steady_clock::now();
       stop.request();
     });
-    bool stopped = false;
+    bool is_stopped = false;
     try {
       while (true) linear(x, w, Var());
     } catch (const Stopped&) {
-      stopped = true;
+      is_stopped = true;
     }
     const std::chrono::duration<double, std::milli> delay =
         std::chrono::steady_clock::now() - requested_at;
     requester.join();
-    ASSERT_TRUE(stopped);
-    shortest = std::min(shortest, delay.count());
+    ASSERT_TRUE(is_stopped);
+    min_delay = std::min(min_delay, delay.count());
   }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  EXPECT_LT(shortest, 1000);  // generous: guards against uninterruptible products only
+  EXPECT_LT(min_delay, 1000);  // generous: guards against uninterruptible products only
 #else
-  EXPECT_LT(shortest, 100);
+  EXPECT_LT(min_delay, 100);
 #endif
 }
 

@@ -16,7 +16,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::Rows;
 
-ModelConfig config_of(Norm norm, bool tied, bool pre_norm) {
+ModelConfig config_of(Norm norm, bool is_tied, bool pre_norm) {
   ModelConfig config;
   config.vocabulary = 17;
   config.context = 128;
@@ -26,7 +26,7 @@ ModelConfig config_of(Norm norm, bool tied, bool pre_norm) {
   config.head_size = 6;
   config.hidden = 20;
   config.norm = norm;
-  config.tied_output = tied;
+  config.tied_output = is_tied;
   config.pre_norm = pre_norm;
   config.groups = uniform_groups(config, default_variant(), default_encoding());
   return config;
@@ -109,13 +109,13 @@ TEST(LogitLens, SaturationIsCosineOfSuccessiveStates) {
   const Model model = make_random_model(config_of(Norm::RmsNorm, true, true));
   const Trace trace = run(model, 5);
   const LogitLens lens = logit_lens(model, trace);
-  const Tensor& before = trace.taps.at("embed");
-  const Tensor& after = trace.taps.at("layers.0.residual");
+  const Tensor& old_state = trace.taps.at("embed");
+  const Tensor& new_state = trace.taps.at("layers.0.residual");
   double product = 0, a = 0, b = 0;
   for (Index c = 0; c < 12; ++c) {
-    product += static_cast<double>(before(3, c)) * static_cast<double>(after(3, c));
-    a += std::pow(static_cast<double>(before(3, c)), 2);
-    b += std::pow(static_cast<double>(after(3, c)), 2);
+    product += static_cast<double>(old_state(3, c)) * static_cast<double>(new_state(3, c));
+    a += std::pow(static_cast<double>(old_state(3, c)), 2);
+    b += std::pow(static_cast<double>(new_state(3, c)), 2);
   }
   EXPECT_NEAR(lens.saturation(0, 3), product / std::sqrt(a * b), 1e-5);
 }
@@ -129,12 +129,12 @@ TEST(LogitLens, CoversLayersOfEveryStep) {
   const Trace trace = run(model, 5);
   const LogitLens lens = logit_lens(model, trace);
   ASSERT_EQ(lens.guess.shape(), (Shape{6, 5}));
-  const Tensor& before = trace.taps.at("steps.1.layers.2.residual");
-  const Tensor& after = trace.taps.at("steps.2.layers.0.residual");
+  const Tensor& old_state = trace.taps.at("steps.1.layers.2.residual");
+  const Tensor& new_state = trace.taps.at("steps.2.layers.0.residual");
   for (Index i = 0; i < 5; ++i) {
     double ab = 0, aa = 0, bb = 0;
     for (Index c = 0; c < 12; ++c) {
-      const auto a = static_cast<double>(before(i, c)), b = static_cast<double>(after(i, c));
+      const auto a = static_cast<double>(old_state(i, c)), b = static_cast<double>(new_state(i, c));
       ab += a * b;
       aa += a * a;
       bb += b * b;
@@ -175,12 +175,13 @@ TEST(ExitLayers, AreFirstConfidentLayers) {
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 0.5), (std::vector<Index>{0, 1}));
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 0), (std::vector<Index>{0, 0}));
   EXPECT_EQ(exit_layers(lens, Confidence::Margin, 1), (std::vector<Index>{2, 2}));
-  const ExitSummary half = exit_summary(lens, {0, 1});
-  EXPECT_DOUBLE_EQ(half.saved, 1 - 3.0 / 6);
-  EXPECT_DOUBLE_EQ(half.agreement, 0.5);  // the first token's guess would have changed later
-  const ExitSummary all = exit_summary(lens, {2, 2});
-  EXPECT_DOUBLE_EQ(all.saved, 0);
-  EXPECT_DOUBLE_EQ(all.agreement, 1);
+  const ExitSummary early_summary = exit_summary(lens, {0, 1});
+  EXPECT_DOUBLE_EQ(early_summary.saved, 1 - 3.0 / 6);
+  EXPECT_DOUBLE_EQ(early_summary.agreement,
+                   0.5);  // the first token's guess would have changed later
+  const ExitSummary full_summary = exit_summary(lens, {2, 2});
+  EXPECT_DOUBLE_EQ(full_summary.saved, 0);
+  EXPECT_DOUBLE_EQ(full_summary.agreement, 1);
 }
 
 }  // namespace ATTNSCOPE_FILE

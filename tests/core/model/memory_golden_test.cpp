@@ -79,11 +79,11 @@ TEST(MemoryNeed, MatchesGoldenForEveryModelKind) {
 // Each variant in one head group of the first layer and in both head groups of the second.
 TEST(MemoryNeed, MatchesGoldenForEveryVariant) {
   std::string text;
-  const ModelConfig plain = testing::small_config({.context = 64, .layers = 2, .heads = 3});
-  const Model stored = make_model(plain, 1);
+  const ModelConfig base_config = testing::small_config({.context = 64, .layers = 2, .heads = 3});
+  const Model stored = make_model(base_config, 1);
   for (const Variant& v : variants()) {
     for (const bool causal : {true, false}) {
-      ModelConfig config = plain;
+      ModelConfig config = base_config;
       config.causal = causal;
       const HeadGroup one_head{
           1, {v.id, illustrative_values(v.parameters, 40)}, default_encoding()};
@@ -125,15 +125,15 @@ TEST_F(MemoryRefusals, MatchGolden) {
   for (const bool gradients : {false, true}) {
     text += refusal([&] { check_memory(stored, config, {.tokens = 200000}, gradients); });
   }
-  ModelConfig performer = config;
+  ModelConfig performer_config = config;
   Choice choice{"performer", default_values(variant("performer").parameters)};
   choice.values.set("features", Index{3000000});
-  performer.groups = uniform_groups(config, choice, default_encoding());
-  text += refusal([&] { check_memory(stored, performer, {.tokens = 100}); });
-  // No number of features fits: the message suggests fewer tokens.
-  text += refusal([&] { check_memory(stored, performer, {.tokens = 300000}); });
-  ModelConfig wide = testing::small_config({.vocabulary = 100000000, .hidden = 8});
-  text += refusal([&] { check_memory(stored, wide, {.tokens = 2}); });
+  performer_config.groups = uniform_groups(config, choice, default_encoding());
+  text += refusal([&] { check_memory(stored, performer_config, {.tokens = 100}); });
+  // No number of features fits; the message therefore suggests fewer tokens.
+  text += refusal([&] { check_memory(stored, performer_config, {.tokens = 300000}); });
+  ModelConfig large_vocabulary = testing::small_config({.vocabulary = 100000000, .hidden = 8});
+  text += refusal([&] { check_memory(stored, large_vocabulary, {.tokens = 2}); });
   EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_refusals.txt"));
 }
 
@@ -149,15 +149,15 @@ TEST_F(MemoryRefusals, SuggestLargestSettingThatFits) {
 }
 
 // Maps are kept up to an eighth of the budget and at most 512 MB.
-TEST_F(MemoryRefusals, CountMapsUpToTheirShare) {
+TEST_F(MemoryRefusals, KeepMapsUpToAnEighthOfTheBudget) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = 2, .heads = 1});
-  const auto kept = [&](Index length) { return keeps_attention(config, {.tokens = length}); };
+  const auto keeps_maps = [&](Index length) { return keeps_attention(config, {.tokens = length}); };
   // 2 layers, 1 head, 4 bytes per weight: 8 bytes per pair.
-  EXPECT_TRUE(kept(2048));  // 32 MB
-  EXPECT_FALSE(kept(2049));
+  EXPECT_TRUE(keeps_maps(2048));  // 32 MB
+  EXPECT_FALSE(keeps_maps(2049));
   set_memory_budget(std::size_t{64} << 30);
-  EXPECT_TRUE(kept(8192));
-  EXPECT_FALSE(kept(8193));
+  EXPECT_TRUE(keeps_maps(8192));
+  EXPECT_FALSE(keeps_maps(8193));
 }
 
 TEST_F(MemoryRefusals, AllowUsingTheWholeBudget) {
@@ -171,7 +171,7 @@ TEST_F(MemoryRefusals, AllowUsingTheWholeBudget) {
   EXPECT_FALSE(fits([&] { check_memory(stored, config, length); }));
 }
 
-TEST_F(MemoryRefusals, OfOperationsMatchGolden) {
+TEST_F(MemoryRefusals, OperationRefusalsMatchGolden) {
   std::string text;
   const auto add_refusals = [&](const char* id, Index queries, Index keys, Index features) {
     OperationInput input;
@@ -193,10 +193,10 @@ TEST_F(MemoryRefusals, OfOperationsMatchGolden) {
   EXPECT_TRUE(testing::matches_golden(text, "core/model/memory_of_operations.txt"));
 }
 
-// 16-bit matrices are not newly created weights; gradients need them converted to floats, too.
-TEST(MemoryNeed, CountsSixteenBitMatrices) {
+// 16-bit matrices count as stored weights. With gradients, they are also converted to floats.
+TEST(MemoryNeed, CountsGradientsOfSixteenBitMatricesTwice) {
   const ModelConfig config = testing::small_config({.context = 64, .layers = 2});
-  const Model plain = make_model(config, 1);
+  const Model float_model = make_model(config, 1);
   const auto bytes = [&](const Model& stored, const std::string& user) {
     const RunMemoryRequest request{.length = {.tokens = 9}, .gradients = true};
     for (const MemoryItem& item : memory_need(stored, config, request)) {
@@ -205,19 +205,20 @@ TEST(MemoryNeed, CountsSixteenBitMatrices) {
     return -1.0;
   };
   const std::string name = "layers.1.ffn.w_in";
-  ASSERT_TRUE(plain.weights.contains(name));
-  Model without_matrix = plain;
+  ASSERT_TRUE(float_model.weights.contains(name));
+  Model without_matrix = float_model;
   const Shape shape = without_matrix.weights.at(name).shape();
   without_matrix.weights.erase(name);
   const double numbers = static_cast<double>(shape[0] * shape[1]);
-  EXPECT_EQ(bytes(plain, "newly created weights"), 0);
+  EXPECT_EQ(bytes(float_model, "newly created weights"), 0);
   EXPECT_EQ(bytes(without_matrix, "newly created weights"), 4 * numbers);
-  EXPECT_EQ(bytes(without_matrix, "gradients"), bytes(plain, "gradients") - 4 * numbers);
-  Model narrow = without_matrix;
-  narrow.narrow[name].rows = shape[0];
-  narrow.narrow[name].columns = shape[1];
-  EXPECT_EQ(bytes(narrow, "newly created weights"), 0);
-  EXPECT_EQ(bytes(narrow, "gradients"), bytes(without_matrix, "gradients") + 2 * 4 * numbers);
+  EXPECT_EQ(bytes(without_matrix, "gradients"), bytes(float_model, "gradients") - 4 * numbers);
+  Model sixteen_bit_model = without_matrix;
+  sixteen_bit_model.narrow[name].rows = shape[0];
+  sixteen_bit_model.narrow[name].columns = shape[1];
+  EXPECT_EQ(bytes(sixteen_bit_model, "newly created weights"), 0);
+  EXPECT_EQ(bytes(sixteen_bit_model, "gradients"),
+            bytes(without_matrix, "gradients") + 2 * 4 * numbers);
 }
 
 }  // namespace ATTNSCOPE_FILE

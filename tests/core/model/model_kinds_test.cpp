@@ -32,7 +32,7 @@ constexpr double kHaltingTolerance = 2e-2;  // halting amplifies the differences
 
 struct Kind {
   const char* name;
-  const char* members;  // of the config, replacing those of kBaseConfig
+  const char* members;  // config members that replace those of kBaseConfig
 };
 
 constexpr const char* kBaseConfig = R"({"vocabulary": 11, "context": 16, "width": 12, "layers": 3,
@@ -159,15 +159,16 @@ TEST(ModelKinds, RefusalsMatchGolden) {
   for (const Kind& shape : shapes()) {
     EXPECT_EQ(refusal(config_of({shape.members})), "") << shape.name;
     text += std::string(shape.name) + "\n";
-    std::vector<std::string> alone;
+    std::vector<std::string> single_reasons;
     testing::NamesByResult results;
     for (const Kind& choice : choices()) {
-      alone.push_back(refusal(config_of({shape.members, choice.members})));
-      results.add(alone.back().empty() ? " accepted" : " " + alone.back(), choice.name);
+      single_reasons.push_back(refusal(config_of({shape.members, choice.members})));
+      results.add(single_reasons.back().empty() ? " accepted" : " " + single_reasons.back(),
+                  choice.name);
     }
     for (std::size_t a = 0; a < choices().size(); ++a) {
       for (std::size_t b = 0; b < choices().size(); ++b) {
-        if (a == b || !alone[a].empty() || !alone[b].empty()) continue;
+        if (a == b || !single_reasons[a].empty() || !single_reasons[b].empty()) continue;
         const std::string reason =
             refusal(config_of({shape.members, choices()[a].members, choices()[b].members}));
         if (reason.empty()) continue;
@@ -212,10 +213,11 @@ Batch batch_of(const ModelConfig& c, Index items) {
   const InputKind& kind = input_kind(c.input.id);
   if (kind.uses_patches) {
     for (Index b = 0; b < items; ++b) {
-      const Tensor one = kind.patch_pixels(
+      const Tensor item_patches = kind.patch_pixels(
           testing::random_tensor({4, 6, 3}, static_cast<std::uint64_t>(b) + 1), c.input.values);
-      if (b == 0) batch.patches = Tensor({items, one.dim(1), one.dim(2)});
-      std::copy_n(one.data(), one.size(), batch.patches.data() + b * one.size());
+      if (b == 0) batch.patches = Tensor({items, item_patches.dim(1), item_patches.dim(2)});
+      std::copy_n(item_patches.data(), item_patches.size(),
+                  batch.patches.data() + b * item_patches.size());
     }
     const std::vector<std::int32_t> ids = kind.patch_ids(c.input.values);
     batch.ids = IntTensor({items, static_cast<Index>(ids.size())});
@@ -268,11 +270,11 @@ class Numbers {
 };
 
 // An address as a single number.
-double address_number(const Address& at) {
-  return static_cast<double>(static_cast<int>(at.stack)) +
-         3.0 * static_cast<double>(static_cast<int>(at.kind)) +
-         0.7 * static_cast<double>(at.segment) + 0.11 * static_cast<double>(at.step) +
-         0.05 * static_cast<double>(at.layer) + 0.013 * static_cast<double>(at.group);
+double address_number(const Address& address) {
+  return static_cast<double>(static_cast<int>(address.stack)) +
+         3.0 * static_cast<double>(static_cast<int>(address.kind)) +
+         0.7 * static_cast<double>(address.segment) + 0.11 * static_cast<double>(address.step) +
+         0.05 * static_cast<double>(address.layer) + 0.013 * static_cast<double>(address.group);
 }
 
 // Number of records of each type, and one number that depends on all of them.
@@ -300,9 +302,9 @@ void add_trace(const Trace& trace, Numbers& numbers) {
   RecordTotals totals;
   for (const auto& [name, tap] : trace.taps) totals.add("taps", tap);
   for (const auto& [name, counts] : trace.counts) {
-    Tensor all(counts.shape());
-    std::ranges::copy(counts, all.begin());
-    totals.add("counts", all);
+    Tensor numbers_of_counts(counts.shape());
+    std::ranges::copy(counts, numbers_of_counts.begin());
+    totals.add("counts", numbers_of_counts);
   }
   for (const auto& located : trace.located) {
     totals.add(located.name, located.values);
@@ -359,24 +361,24 @@ void add_continuations(const Model& model, Numbers& numbers) {
     const std::string name = exit ? "leaving " : "";
     numbers.add(name + "recomputes", generator.recompute_reason().empty() ? 0 : 1);
     RecordTotals totals;
-    std::vector<std::int32_t> next{1, 7, 2};
+    std::vector<std::int32_t> ids{1, 7, 2};
     for (int n = 0; n < 22; ++n) {
-      totals.add(name + "steps", generator.step(next));
+      totals.add(name + "steps", generator.step(ids));
       totals.add(name + "leaves", static_cast<double>(generator.exit_layer()));
-      next = {static_cast<std::int32_t>((n * 5 + n * n) % 10)};
+      ids = {static_cast<std::int32_t>((n * 5 + n * n) % 10)};
     }
     totals.add(name + "forgotten", static_cast<double>(generator.forgotten()));
     totals.add(name + "remembered", static_cast<double>(generator.tokens().size()));
-    const BeamSearch found =
+    const BeamSearch search =
         beam_search(model, {1, 7, 2},
                     {.width = 3, .max_tokens = 5, .end_ids = {4}, .source = source, .exit = exit});
-    for (std::size_t n = 0; n < found.steps.size(); ++n) {
-      for (const Beam& beam : found.steps[n]) {
+    for (std::size_t n = 0; n < search.steps.size(); ++n) {
+      for (const Beam& beam : search.steps[n]) {
         totals.add(name + "beams", beam.log_probability);
         totals.add(name + "written", static_cast<double>(beam.ids.size()));
         totals.add(name + "last", static_cast<double>(beam.ids.back()));
       }
-      totals.add(name + "best", static_cast<double>(found.rank_of_best_prefix(n)));
+      totals.add(name + "best", static_cast<double>(search.rank_of_best_prefix(n)));
     }
     totals.add_to(numbers);
   }
@@ -387,15 +389,15 @@ class ProgressRecorder : public Backend {
  public:
   explicit ProgressRecorder(const Progress& progress) : progress_(progress) {}
   std::string name() const override { return cpu_backend().name(); }
-  std::string refusal(const Part& part, const Wanted& wanted) const override {
+  std::string refusal(const Part& part, const ResultRequest& wanted) const override {
     return cpu_backend().refusal(part, wanted);
   }
-  PartResult run(const Part& part, const Wanted& wanted) override {
-    shares.push_back(progress_.snapshot().share);
+  PartResult run(const Part& part, const ResultRequest& wanted) override {
+    fractions.push_back(progress_.snapshot().share);
     return cpu_backend().run(part, wanted);
   }
 
-  std::vector<double> shares;
+  std::vector<double> fractions;
 
  private:
   const Progress& progress_;
@@ -411,15 +413,16 @@ void add_progress(const std::string& name, const Model& model, const Batch& batc
   options.backend = &recorder;
   run(model, batch, options);
   double sum = 0;
-  for (std::size_t n = 0; n < recorder.shares.size(); ++n) {
-    EXPECT_GE(recorder.shares[n], n == 0 ? 0 : recorder.shares[n - 1]) << name << " " << n;
-    EXPECT_LT(recorder.shares[n], 1) << name << " " << n;
-    sum += recorder.shares[n] * static_cast<double>(n + 1);
+  for (std::size_t n = 0; n < recorder.fractions.size(); ++n) {
+    EXPECT_GE(recorder.fractions[n], n == 0 ? 0 : recorder.fractions[n - 1]) << name << " " << n;
+    EXPECT_LT(recorder.fractions[n], 1) << name << " " << n;
+    sum += recorder.fractions[n] * static_cast<double>(n + 1);
   }
   numbers.add("progress", sum);
 }
 
-void add_model(const std::string& name, const ModelConfig& config, testing::NamedNumbers& all) {
+void add_model(const std::string& name, const ModelConfig& config,
+               testing::NamedNumbers& all_numbers) {
   Numbers numbers(name);
   Model model = make_random_model(config);
   numbers.add("parameters", static_cast<double>(parameter_count(config)));
@@ -441,11 +444,11 @@ void add_model(const std::string& name, const ModelConfig& config, testing::Name
     training.dropout_seed = 5;
     Model trained = model;
     trained.config.dropout = 0.2;
-    Batch part_batch = batch;
-    part_batch.progress = 0.3;
-    const Output dropped = run(trained, part_batch, training);
-    numbers.add("loss in training", static_cast<double>(dropped.total_loss().value()[0]));
-    backward(dropped.total_loss());
+    Batch training_batch = batch;
+    training_batch.progress = 0.3;
+    const Output training_output = run(trained, training_batch, training);
+    numbers.add("loss in training", static_cast<double>(training_output.total_loss().value()[0]));
+    backward(training_output.total_loss());
     double gradients = 0;
     Index index = 0;
     for (const auto& [weight, value] : model.weights) {
@@ -458,51 +461,51 @@ void add_model(const std::string& name, const ModelConfig& config, testing::Name
     numbers.add("gradients", gradients);
   }
   Trace trace;
-  ForwardOptions recorded;
-  recorded.trace = &trace;
-  Batch single = batch_of(config, 1);
-  run(model, single, recorded);
+  ForwardOptions trace_options;
+  trace_options.trace = &trace;
+  Batch single_batch = batch_of(config, 1);
+  run(model, single_batch, trace_options);
   add_trace(trace, numbers);
-  add_progress(name, model, single, numbers);
+  add_progress(name, model, single_batch, numbers);
   if (trace.logits.defined() && architecture(config.architecture.id).has_self_attention &&
       config.architecture.id != "trajectory") {
     add_lens(model, trace, numbers);
   }
   add_continuations(model, numbers);
   if (config.exits) {
-    single.targets = {};
+    single_batch.targets = {};
     for (const double threshold : {0.2, 0.5, 0.9, 1.0}) {
-      ForwardOptions exiting;
-      exiting.exit = threshold;
-      const Output exited = run(model, single, exiting);
-      const std::string at = "leaving at " + std::to_string(threshold);
-      numbers.add(at, exited.exits);
-      numbers.add(at + " logits", exited.logits.value());
-      Batch pair = batch_of(config, 2);
-      pair.targets = {};
-      const Output pair_output = run(model, pair, exiting);
-      numbers.add(at + " of two", pair_output.exits);
-      numbers.add(at + " logits of two", pair_output.logits.value());
+      ForwardOptions exit_options;
+      exit_options.exit = threshold;
+      const Output exit_output = run(model, single_batch, exit_options);
+      const std::string prefix = "leaving at " + std::to_string(threshold);
+      numbers.add(prefix, exit_output.exits);
+      numbers.add(prefix + " logits", exit_output.logits.value());
+      Batch pair_batch = batch_of(config, 2);
+      pair_batch.targets = {};
+      const Output pair_output = run(model, pair_batch, exit_options);
+      numbers.add(prefix + " of two", pair_output.exits);
+      numbers.add(prefix + " logits of two", pair_output.logits.value());
       Trace record;
-      exiting.trace = &record;
-      run(model, single, exiting);
+      exit_options.trace = &record;
+      run(model, single_batch, exit_options);
       for (const char* tap : {"exit.confidence", "exit.distribution"}) {
-        if (record.taps.contains(tap)) numbers.add(at + " " + tap, record.taps.at(tap));
+        if (record.taps.contains(tap)) numbers.add(prefix + " " + tap, record.taps.at(tap));
       }
-      numbers.add(at + " recorded", record.counts.at("exit.layer"));
+      numbers.add(prefix + " recorded", record.counts.at("exit.layer"));
     }
   }
-  numbers.append_to(all);
+  numbers.append_to(all_numbers);
 }
 
 TEST(ModelKinds, NumbersMatchGolden) {
   for (const Kind& shape : shapes()) {
-    testing::NamedNumbers all;
+    testing::NamedNumbers numbers;
     for (const Kind& choice : choices()) {
       const Json json = config_of({shape.members, choice.members});
       if (!refusal(json).empty()) continue;
       try {
-        add_model(choice.name, model_config_from_json(json, "config"), all);
+        add_model(choice.name, model_config_from_json(json, "config"), numbers);
       } catch (const std::exception& e) {
         ADD_FAILURE() << shape.name << ", " << choice.name << ": " << e.what();
       }
@@ -512,7 +515,7 @@ TEST(ModelKinds, NumbersMatchGolden) {
     const double tolerance =
         file.find("halts") == std::string::npos ? kTolerance : kHaltingTolerance;
     EXPECT_TRUE(
-        testing::numbers_match_golden(all, tolerance, "core/model/numbers/" + file + ".txt"));
+        testing::numbers_match_golden(numbers, tolerance, "core/model/numbers/" + file + ".txt"));
   }
 }
 

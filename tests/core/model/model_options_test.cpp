@@ -30,7 +30,7 @@ ModelConfig base_config() {
 }
 
 // Combines as many compatible options as possible; other_options() has most of the others.
-ModelConfig many_options() {
+ModelConfig config_with_many_options() {
   ModelConfig config = base_config();
   ModelOptions& options = config.model_options;
   options.embedding_scale = 3;
@@ -50,7 +50,7 @@ ModelConfig many_options() {
   return config;
 }
 
-ModelConfig other_options() {
+ModelConfig config_with_other_options() {
   ModelConfig config = base_config();
   config.norm = Norm::LayerNorm;
   config.activation = Activation::SquaredRelu;
@@ -62,7 +62,7 @@ ModelConfig other_options() {
   return config;
 }
 
-ModelConfig output_norm_instead() {
+ModelConfig config_with_output_norm_instead() {
   ModelConfig config = base_config();
   config.model_options.output_norm = OutputNorm::Instead;
   config.model_options.query_key_norm = QueryKeyNorm::Projection;
@@ -70,8 +70,8 @@ ModelConfig output_norm_instead() {
 }
 
 const std::vector<ModelConfig>& all_configs() {
-  static const std::vector<ModelConfig> configs{many_options(), other_options(),
-                                                output_norm_instead()};
+  static const std::vector<ModelConfig> configs{
+      config_with_many_options(), config_with_other_options(), config_with_output_norm_instead()};
   return configs;
 }
 
@@ -91,12 +91,12 @@ TEST(ModelOptions, RoundTripThroughJson) {
   for (const ModelConfig& config : all_configs()) {
     EXPECT_EQ(model_config_from_json(to_json(config), "config.json"), config);
   }
-  ModelConfig headless = base_config();
-  headless.model_options.output_head = false;
-  EXPECT_EQ(model_config_from_json(to_json(headless), "config.json"), headless);
-  const Json plain = to_json(base_config());
+  ModelConfig without_head = base_config();
+  without_head.model_options.output_head = false;
+  EXPECT_EQ(model_config_from_json(to_json(without_head), "config.json"), without_head);
+  const Json defaults = to_json(base_config());
   for (const char* key : {"output_norm", "parallel", "experts", "score_cap", "output_head"}) {
-    EXPECT_FALSE(plain.contains(key)) << key;
+    EXPECT_FALSE(defaults.contains(key)) << key;
   }
 }
 
@@ -108,12 +108,12 @@ TEST(ModelOptions, GradientsMatchFiniteDifferences) {
     const IntTensor targets = IntTensor::from({2, 5}, {2, 3, 4, 5, 1, 6, 7, 0, 1, 12});
     const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
     backward(loss());
-    const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
+    const auto loss_value = [&] { return static_cast<double>(loss().value()[0]); };
     const testing::Differences settings{{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4};
     for (auto& [name, weight] : model.weights) {
       if (name.find(".router") != std::string::npos)
         continue;  // a step may change the selected experts
-      EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now, settings))
+      EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_value, settings))
           << name;
     }
   }
@@ -130,9 +130,9 @@ TEST(ModelOptions, TrainRouters) {
     const IntTensor targets = IntTensor::from({1, 5}, {2, 3, 4, 9, 1});
     const auto loss = [&] { return cross_entropy(forward(model, ids), targets); };
     backward(loss());
-    const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
+    const auto loss_value = [&] { return static_cast<double>(loss().value()[0]); };
     const Var& router = model.weights.find("layers.0.ffn.router")->second;
-    EXPECT_TRUE(testing::is_gradient(router.gradient(), router.value(), loss_now,
+    EXPECT_TRUE(testing::is_gradient(router.gradient(), router.value(), loss_value,
                                      {{1e-2f, 3e-3f}, 1e-2, 6}));
   }
 }
@@ -142,36 +142,37 @@ TEST(ModelOptions, GiveSameLogitsWithCache) {
     const Model model = make_random_model(config, 8);
     const std::vector<std::int32_t> ids{1, 5, 3, 12, 0, 7, 7, 2};
     Generator generator(model, {});
-    Tensor last;
-    for (const std::int32_t id : ids) last = generator.step({id});
+    Tensor last_logits;
+    for (const std::int32_t id : ids) last_logits = generator.step({id});
     const Tensor whole_pass = forward(model, IntTensor::from({1, 8}, ids)).value();
-    EXPECT_TRUE(testing::close(last, whole_pass.reshaped({8, 13}).slice(7, 1).reshaped({13})));
+    EXPECT_TRUE(
+        testing::close(last_logits, whole_pass.reshaped({8, 13}).slice(7, 1).reshaped({13})));
   }
 }
 
 TEST(ModelOptions, RecordGatesThatSumToOne) {
-  const Model model = make_random_model(many_options(), 3);
+  const Model model = make_random_model(config_with_many_options(), 3);
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
   forward(model, IntTensor::from({1, 4}, {1, 2, 3, 4}), options);
-  Index found = 0;
+  Index tap_count = 0;
   for (const Located<Tensor>& tap : trace.located) {
     if (tap.name != "gate.experts") continue;
-    ++found;
+    ++tap_count;
     ASSERT_EQ(tap.values.shape(), (Shape{4, 3}));
     for (Index row = 0; row < 4; ++row) {
       double sum = 0;
-      Index chosen = 0;
+      Index chosen_count = 0;
       for (Index e = 0; e < 3; ++e) {
         sum += static_cast<double>(tap.values(row, e));
-        chosen += tap.values(row, e) > 0 ? 1 : 0;
+        chosen_count += tap.values(row, e) > 0 ? 1 : 0;
       }
       EXPECT_NEAR(sum, 1, 1e-5);
-      EXPECT_EQ(chosen, 2);
+      EXPECT_EQ(chosen_count, 2);
     }
   }
-  EXPECT_EQ(found, 2);
+  EXPECT_EQ(tap_count, 2);
 }
 
 TEST(ModelOptions, GiveStatesButNoPredictionsIfHeadIsDisabled) {

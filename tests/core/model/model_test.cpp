@@ -69,11 +69,11 @@ TEST(Model, SharesWeightsWithRegroupedModel) {
   auto groups = model.config.groups;
   groups[1] = {HeadGroup{1, default_variant(), encoding_choice("rope")},
                HeadGroup{1, default_variant(), default_encoding()}};
-  const Model other = with_groups(model, groups, false);
-  EXPECT_FALSE(other.config.causal);
-  EXPECT_TRUE(other.untrained.empty());
+  const Model regrouped = with_groups(model, groups, false);
+  EXPECT_FALSE(regrouped.config.causal);
+  EXPECT_TRUE(regrouped.untrained.empty());
   for (const auto& [name, weight] : model.weights) {
-    EXPECT_EQ(other.weights.find(name)->second.value().data(), weight.value().data()) << name;
+    EXPECT_EQ(regrouped.weights.find(name)->second.value().data(), weight.value().data()) << name;
   }
 }
 
@@ -102,23 +102,23 @@ TEST(Model, RejectsGroupsWithTooManyWeights) {
 // Covers every registered encoding: encodings with weights start untrained.
 TEST(Model, ListsUntrainedWeightsOfNewGroups) {
   const Model model = make_model(small_config(), 1);
-  int with_weights = 0;
+  int encoding_count = 0;
   for (const Encoding& candidate : encodings()) {
     const Choice choice = encoding_choice(candidate.id);
     if (!refusal(default_variant(), choice, true, Dimensions{8, 2, 2, 4, 4, 16}, 0, 0).empty()) {
       continue;
     }
-    const Model other =
+    const Model regrouped =
         with_groups(model, uniform_groups(model.config, default_variant(), choice), true);
-    const std::size_t added = other.weights.size() - model.weights.size();
-    EXPECT_EQ(other.untrained.size(), added) << candidate.id;
+    const std::size_t added = regrouped.weights.size() - model.weights.size();
+    EXPECT_EQ(regrouped.untrained.size(), added) << candidate.id;
     if (added == 0) continue;
-    ++with_weights;
+    ++encoding_count;
     // With the same encoding they remain untrained; with another one they are removed.
-    EXPECT_EQ(with_groups(other, other.config.groups, true).untrained, other.untrained);
-    EXPECT_TRUE(with_groups(other, model.config.groups, true).untrained.empty());
+    EXPECT_EQ(with_groups(regrouped, regrouped.config.groups, true).untrained, regrouped.untrained);
+    EXPECT_TRUE(with_groups(regrouped, model.config.groups, true).untrained.empty());
   }
-  EXPECT_GT(with_weights, 0);
+  EXPECT_GT(encoding_count, 0);
 }
 
 struct MixedModel {
@@ -148,9 +148,10 @@ std::vector<std::vector<HeadGroup>> split_groups(const ModelConfig& config,
                                                  const std::vector<Index>& heads) {
   auto groups = config.groups;
   for (auto& layer : groups) {
-    const HeadGroup all = layer[0];
+    const HeadGroup whole_group = layer[0];
     layer.clear();
-    for (const Index count : heads) layer.push_back({count, all.variant, all.encoding});
+    for (const Index count : heads)
+      layer.push_back({count, whole_group.variant, whole_group.encoding});
   }
   return groups;
 }
@@ -161,7 +162,7 @@ Tensor logits(const Model& model) {
 
 // Covers every variant with every encoding: all weights of a head move with it.
 TEST(Model, GivesSameResultForEqualGroupsAndOneGroup) {
-  int compared = 0;
+  int case_count = 0;
   for (const Variant& v : variants()) {
     for (const Encoding& e : encodings()) {
       const Choice choice{v.id, default_values(v.parameters)};
@@ -201,10 +202,10 @@ TEST(Model, GivesSameResultForEqualGroupsAndOneGroup) {
         EXPECT_EQ(from_plain.untrained.empty(), untrained.untrained.empty());
         ASSERT_TRUE(testing::close(logits(from_plain), expected_untrained, 1e-5));
       }
-      ++compared;
+      ++case_count;
     }
   }
-  EXPECT_GT(compared, 100);
+  EXPECT_GT(case_count, 100);
 }
 
 TEST(Model, HeadWithNewVariantKeepsWeightsOfItsEncoding) {
@@ -212,33 +213,35 @@ TEST(Model, HeadWithNewVariantKeepsWeightsOfItsEncoding) {
   auto groups = split_groups(config, {2, 1, 3});
   groups[0][1].variant = {"local", default_values(variant("local").parameters)};
   groups[1][2].encoding = default_encoding();
-  const Model other = with_groups(model, groups, true);
-  EXPECT_TRUE(other.untrained.empty());
-  const Tensor& all = model.weights.at("layers.0.groups.0.pos.bias").value();  // [buckets, 6]
-  const Tensor& one = other.weights.at("layers.0.groups.1.pos.bias").value();  // [buckets, 1]
-  ASSERT_EQ(one.shape(), (Shape{all.dim(0), 1}));
-  for (Index bucket = 0; bucket < all.dim(0); ++bucket) {
-    EXPECT_EQ(one(bucket, 0), all(bucket, 2)) << bucket;
+  const Model regrouped = with_groups(model, groups, true);
+  EXPECT_TRUE(regrouped.untrained.empty());
+  const Tensor& stored_bias =
+      model.weights.at("layers.0.groups.0.pos.bias").value();  // [buckets, 6]
+  const Tensor& head_bias =
+      regrouped.weights.at("layers.0.groups.1.pos.bias").value();  // [buckets, 1]
+  ASSERT_EQ(head_bias.shape(), (Shape{stored_bias.dim(0), 1}));
+  for (Index bucket = 0; bucket < stored_bias.dim(0); ++bucket) {
+    EXPECT_EQ(head_bias(bucket, 0), stored_bias(bucket, 2)) << bucket;
   }
-  EXPECT_FALSE(other.weights.contains("layers.1.groups.2.pos.bias"));
+  EXPECT_FALSE(regrouped.weights.contains("layers.1.groups.2.pos.bias"));
 }
 
 TEST(Model, MarksOnlyNewHeadsOfAnEncodingAsUntrained) {
   auto [config, model] = mixed_model(default_variant(), encoding_choice("t5"));
   auto groups = split_groups(config, {3, 3});
   groups[0][1].encoding = groups[1][1].encoding = default_encoding();
-  const Model partly = with_groups(model, groups, true);
-  const Model all = with_groups(partly, config.groups, true);
-  EXPECT_EQ(all.untrained,
+  const Model half_encoded = with_groups(model, groups, true);
+  const Model fully_encoded = with_groups(half_encoded, config.groups, true);
+  EXPECT_EQ(fully_encoded.untrained,
             (std::vector<std::string>{"layers.0.groups.0.pos.bias", "layers.1.groups.0.pos.bias"}));
-  const Tensor& before = model.weights.at("layers.0.groups.0.pos.bias").value();
-  const Tensor& after = all.weights.at("layers.0.groups.0.pos.bias").value();
+  const Tensor& old_bias = model.weights.at("layers.0.groups.0.pos.bias").value();
+  const Tensor& new_bias = fully_encoded.weights.at("layers.0.groups.0.pos.bias").value();
   const Model plain = mixed_model(default_variant(), default_encoding()).model;
   const Model all_new = with_groups(plain, config.groups, true);
   const Tensor& illustrative = all_new.weights.at("layers.0.groups.0.pos.bias").value();
-  for (Index bucket = 0; bucket < before.dim(0); ++bucket) {
+  for (Index bucket = 0; bucket < old_bias.dim(0); ++bucket) {
     for (Index head = 0; head < 6; ++head) {
-      EXPECT_EQ(after(bucket, head), (head < 3 ? before : illustrative)(bucket, head))
+      EXPECT_EQ(new_bias(bucket, head), (head < 3 ? old_bias : illustrative)(bucket, head))
           << bucket << head;
     }
   }
@@ -290,21 +293,21 @@ TEST(Model, RequiresGroupsToMatchKeyValueHeads) {
 // Centroids and random features have no gradient; gates have one.
 TEST(WeightSpecs, MarkConstantWeights) {
   ModelConfig config = small_config();
-  const auto constant = [&](const char* id, const std::string& name) {
+  const auto is_constant = [&](const char* id, const std::string& name) {
     Choice choice{id, default_values(variant(id).parameters)};
     if (choice.values.has("gate")) choice.values.set("gate", true);
     config.groups = uniform_groups(config, choice, default_encoding());
     const std::vector<WeightSpec> specs = weight_specs(config);
-    const auto found = std::ranges::find(specs, "layers.0.groups.0." + name, &WeightSpec::name);
-    EXPECT_NE(found, specs.end()) << name;
-    return found != specs.end() && found->constant;
+    const auto spec = std::ranges::find(specs, "layers.0.groups.0." + name, &WeightSpec::name);
+    EXPECT_NE(spec, specs.end()) << name;
+    return spec != specs.end() && spec->constant;
   };
-  EXPECT_TRUE(constant("routing", "routing.centroid"));
-  EXPECT_TRUE(constant("lsh", "lsh.rotation"));
-  EXPECT_TRUE(constant("rfa", "rfa.w"));
-  EXPECT_TRUE(constant("graph", "graph.adjacency"));
-  EXPECT_FALSE(constant("rfa", "rfa.gate.w"));
-  EXPECT_FALSE(constant("memorizing", "memorizing.gate"));
+  EXPECT_TRUE(is_constant("routing", "routing.centroid"));
+  EXPECT_TRUE(is_constant("lsh", "lsh.rotation"));
+  EXPECT_TRUE(is_constant("rfa", "rfa.w"));
+  EXPECT_TRUE(is_constant("graph", "graph.adjacency"));
+  EXPECT_FALSE(is_constant("rfa", "rfa.gate.w"));
+  EXPECT_FALSE(is_constant("memorizing", "memorizing.gate"));
 }
 
 Choice with_values(const char* id, std::initializer_list<std::pair<const char*, Index>> numbers) {
@@ -343,28 +346,28 @@ TEST(FutureLeakNotes, ListVariantsThatLeakDespiteTheMask) {
 // Trained weights per position cannot be extended; untrained ones are created again.
 TEST(Model, ExtendsContextUnlessTrainedWeightsDependOnIt) {
   ModelConfig config = testing::small_config({.context = 8, .encoding = "rope"});
-  const Model rotary = with_context(make_model(config, 1), 40);
-  EXPECT_EQ(rotary.config.context, 40);
-  EXPECT_EQ(forward(rotary, IntTensor::full({1, 40}, 3)).dim(1), 40);
+  const Model rotary_model = with_context(make_model(config, 1), 40);
+  EXPECT_EQ(rotary_model.config.context, 40);
+  EXPECT_EQ(forward(rotary_model, IntTensor::full({1, 40}, 3)).dim(1), 40);
   config = testing::small_config({.context = 8, .encoding = "learned"});
-  Model learned = make_model(config, 1);
+  Model learned_model = make_model(config, 1);
   const std::string table = "embed.pos.embedding";
-  ASSERT_EQ(learned.weights.at(table).dim(0), 8);
-  EXPECT_EQ(with_context(learned, 8).weights.at(table).value().data(),
-            learned.weights.at(table).value().data());
+  ASSERT_EQ(learned_model.weights.at(table).dim(0), 8);
+  EXPECT_EQ(with_context(learned_model, 8).weights.at(table).value().data(),
+            learned_model.weights.at(table).value().data());
   try {
-    with_context(learned, 9);
+    with_context(learned_model, 9);
     ADD_FAILURE() << "accepted 9 tokens with 8 trained position vectors";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("overlong: the learned of this model"), std::string::npos)
         << e.what();
   }
-  learned.untrained = {"another"};
-  EXPECT_THROW(with_context(learned, 9), InputError);
-  learned.untrained.push_back(table);
-  const Model longer = with_context(learned, 9);
-  EXPECT_EQ(longer.weights.at(table).dim(0), 9);
-  EXPECT_EQ(longer.weights.size(), learned.weights.size());
+  learned_model.untrained = {"another"};
+  EXPECT_THROW(with_context(learned_model, 9), InputError);
+  learned_model.untrained.push_back(table);
+  const Model extended_model = with_context(learned_model, 9);
+  EXPECT_EQ(extended_model.weights.at(table).dim(0), 9);
+  EXPECT_EQ(extended_model.weights.size(), learned_model.weights.size());
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -20,22 +20,22 @@ TEST(NearestKeys, MatchExhaustiveSearch) {
   for (Index i = 0; i < kSize; ++i) store.keys(31, i) = store.keys(12, i);  // ties
   const Tensor x = random_tensor({kRows, kSize}, 2);
   for (const Index k : {Index{1}, Index{3}, kKeys}) {
-    const Neighbours found = nearest_keys(store, x, k);
+    const Neighbours neighbours = nearest_keys(store, x, k);
     for (Index row = 0; row < kRows; ++row) {
-      std::vector<std::pair<double, Index>> all;
+      std::vector<std::pair<double, Index>> distances;
       for (Index n = 0; n < kKeys; ++n) {
         double sum = 0;
         for (Index i = 0; i < kSize; ++i) {
           sum +=
               std::pow(static_cast<double>(x(row, i)) - static_cast<double>(store.keys(n, i)), 2);
         }
-        all.emplace_back(sum, n);
+        distances.emplace_back(sum, n);
       }
-      std::ranges::sort(all);
+      std::ranges::sort(distances);
       for (Index n = 0; n < k; ++n) {
-        const auto& [distance, index] = all[static_cast<std::size_t>(n)];
-        EXPECT_EQ(found.index(row, n), index) << k << " nearest of row " << row;
-        EXPECT_NEAR(found.distance(row, n), distance, 1e-5);
+        const auto& [distance, index] = distances[static_cast<std::size_t>(n)];
+        EXPECT_EQ(neighbours.index(row, n), index) << k << " nearest of row " << row;
+        EXPECT_NEAR(neighbours.distance(row, n), distance, 1e-5);
       }
     }
   }

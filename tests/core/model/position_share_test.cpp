@@ -14,7 +14,7 @@ using testing::random_tensor;
 
 TEST(PositionShare, AddsUpToTheNorm) {
   const Tensor content = random_tensor({5, 6}, 1), position = random_tensor({5, 6}, 2);
-  const Tensor gain = random_tensor({6}, 3), none = Tensor::zeros({6});
+  const Tensor gain = random_tensor({6}, 3), zero_bias = Tensor::zeros({6});
   const Tensor x = add(Var(content), Var(position)).value();
   const auto sum = [&](Norm norm) {
     return add(Var(norm_contribution(content, x, gain, norm, 1e-5)),
@@ -22,8 +22,8 @@ TEST(PositionShare, AddsUpToTheNorm) {
         .value();
   };
   EXPECT_TRUE(close(sum(Norm::RmsNorm), rms_norm(Var(x), Var(gain), 1e-5).value(), 1e-5));
-  EXPECT_TRUE(
-      close(sum(Norm::LayerNorm), layer_norm(Var(x), Var(gain), Var(none), 1e-5).value(), 1e-5));
+  EXPECT_TRUE(close(sum(Norm::LayerNorm),
+                    layer_norm(Var(x), Var(gain), Var(zero_bias), 1e-5).value(), 1e-5));
 }
 
 TEST(PositionShare, IsLinearInPosition) {

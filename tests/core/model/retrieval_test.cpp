@@ -68,7 +68,7 @@ TEST(Retrieval, InterpolatesWithNearestNeighbours) {
   Batch batch;
   batch.ids = make_ids();
   const Tensor queries = context_keys(model, batch, {});
-  const Tensor plain = forward(model, batch.ids).value();  // [2, L, vocabulary]
+  const Tensor model_logits = forward(model, batch.ids).value();  // [2, L, vocabulary]
   for (const Index k : {1, 3, 14}) {
     RetrievalChoice choice = retrieval_choice("knn", k);
     choice.retrieval_head.values.set("lambda", 0.3);
@@ -104,7 +104,7 @@ TEST(Retrieval, InterpolatesWithNearestNeighbours) {
         p[static_cast<std::size_t>(store->values[index])] +=
             0.3 * std::exp(-distance / 2) / weight_sum;
       }
-      const float* logits = plain.data() + row * kVocabulary;
+      const float* logits = model_logits.data() + row * kVocabulary;
       for (Index y = 0; y < kVocabulary; ++y) model_sum += std::exp(static_cast<double>(logits[y]));
       for (Index y = 0; y < kVocabulary; ++y) {
         p[static_cast<std::size_t>(y)] +=
@@ -121,12 +121,12 @@ TEST(Retrieval, InterpolatesWithNearestNeighbours) {
     EXPECT_NEAR(output.losses[0].value.value()[0], loss / count, 1e-5);
     // The gradient of the loss matches finite differences.
     Model copy = model;
-    const auto loss_now = [&] {
+    const auto loss_value = [&] {
       return static_cast<double>(run(copy, batch, options).losses[0].value.value()[0]);
     };
     backward(run(copy, batch, options).losses[0].value);
     const Var& wv = copy.weights.at("layers.0.attn.wv");
-    EXPECT_TRUE(testing::is_gradient(wv.gradient(), wv.value(), loss_now,
+    EXPECT_TRUE(testing::is_gradient(wv.gradient(), wv.value(), loss_value,
                                      {{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4}));
     for (auto& [name, weight] : copy.weights) weight.clear_gradient();
     batch.targets = IntTensor::full({2, kLength}, -1);
@@ -144,19 +144,19 @@ TEST(Retrieval, GatesTokensOfNearestContexts) {
   ForwardOptions options;
   options.retrieval = &retrieval;
   const Index width = model.config.width;
-  for (const bool trained : {false, true}) {
-    if (trained)
+  for (const bool has_weight : {false, true}) {
+    if (has_weight)
       model.weights["spalm.w"] = Var(testing::random_tensor({width}, 77));
     else
       model.weights.erase("spalm.w");
-    Batch one;
-    one.ids = batch.ids.slice(0, 1);
+    Batch single_batch;
+    single_batch.ids = batch.ids.slice(0, 1);
     Trace trace;
-    ForwardOptions recorded = options;
-    recorded.trace = &trace;
-    run(model, one, recorded);
+    ForwardOptions trace_options = options;
+    trace_options.trace = &trace;
+    run(model, single_batch, trace_options);
     const Tensor& r = trace.taps.at("final");
-    const Neighbours nearest = nearest_keys(*store, context_keys(model, one, {}), 3);
+    const Neighbours nearest = nearest_keys(*store, context_keys(model, single_batch, {}), 3);
     const Tensor& embedding = model.weights.at("embed.weight").value();
     for (Index row = 0; row < kLength; ++row) {
       std::vector<double> m(static_cast<std::size_t>(width)), scores(3);
@@ -176,7 +176,7 @@ TEST(Retrieval, GatesTokensOfNearestContexts) {
               scores[static_cast<std::size_t>(n)] / weight_sum *
               static_cast<double>(embedding(store->values[nearest.index(row, n)], i));
         }
-        if (trained) {
+        if (has_weight) {
           gate += static_cast<double>(r(row, i)) *
                   static_cast<double>(model.weights.at("spalm.w").value()[i]);
         }
@@ -231,10 +231,11 @@ TEST(Retrieval, RejectsMismatchedStoresAndModels) {
     EXPECT_EQ(refusal_of(retrieval_choice("knn", 1), store, model.config),
               "here: values: expected ids below 9, found " + std::to_string(value));
   }
-  Store narrow = *matching_store;
-  narrow.keys = Tensor::zeros({14, 3});
-  EXPECT_NE(refusal_of(retrieval_choice("knn", 1), narrow, model.config).find("width 16, found 3"),
-            std::string::npos);
+  Store narrow_store = *matching_store;
+  narrow_store.keys = Tensor::zeros({14, 3});
+  EXPECT_NE(
+      refusal_of(retrieval_choice("knn", 1), narrow_store, model.config).find("width 16, found 3"),
+      std::string::npos);
   const auto refusal_with = [&](const std::function<void(ModelConfig&)>& change) {
     ModelConfig config = model.config;
     change(config);
@@ -249,9 +250,9 @@ TEST(Retrieval, RejectsMismatchedStoresAndModels) {
   EXPECT_NE(
       refusal_with([](ModelConfig& c) { c.architecture.id = "universal"; }).find("found universal"),
       std::string::npos);
-  ModelConfig untied = model.config;
-  untied.tied_output = false;
-  EXPECT_EQ(refusal_of(retrieval_choice("knn", 1), *matching_store, untied), "");
+  ModelConfig untied_config = model.config;
+  untied_config.tied_output = false;
+  EXPECT_EQ(refusal_of(retrieval_choice("knn", 1), *matching_store, untied_config), "");
 }
 
 TEST(Store, RoundTripsAndRejectsInvalidFiles) {
@@ -261,9 +262,9 @@ TEST(Store, RoundTripsAndRejectsInvalidFiles) {
   for (const bool half : {false, true}) {
     write_safetensors(path, store_file(store, half));
     EXPECT_TRUE(is_store(path));
-    const Store again = load_store(path);
-    EXPECT_TRUE(testing::close(again.keys, store.keys, half ? 1e-3 : 0));
-    EXPECT_TRUE(std::equal(again.values.begin(), again.values.end(), store.values.begin()));
+    const Store loaded = load_store(path);
+    EXPECT_TRUE(testing::close(loaded.keys, store.keys, half ? 1e-3 : 0));
+    EXPECT_TRUE(std::equal(loaded.values.begin(), loaded.values.end(), store.values.begin()));
   }
   const auto refusal_of = [&](const std::function<void(SafetensorsFile&)>& change) {
     SafetensorsFile file = store_file(store, false);
@@ -290,9 +291,9 @@ TEST(Store, RoundTripsAndRejectsInvalidFiles) {
   EXPECT_NE(
       refusal_of(replace("places", IntTensor({14, 3}))).find("places: expected [14, 2] as I32"),
       std::string::npos);
-  Tensor broken = store.keys.copy();
-  broken[broken.size() - 1] = std::nanf("");
-  EXPECT_NE(refusal_of(replace("keys", broken)).find("finite numbers"), std::string::npos);
+  Tensor nan_keys = store.keys.copy();
+  nan_keys[nan_keys.size() - 1] = std::nanf("");
+  EXPECT_NE(refusal_of(replace("keys", nan_keys)).find("finite numbers"), std::string::npos);
   for (const char* name : {"keys", "values", "places"}) {
     EXPECT_NE(refusal_of([&](SafetensorsFile& file) { file.tensors.erase(name); }), "") << name;
     EXPECT_FALSE(is_store(path)) << name;

@@ -32,24 +32,24 @@ bool is_untrained(const Model& model, const std::string& name) {
 
 TEST(Structure, EmptyStructureKeepsTheModel) {
   const Model model = make_model(small_config({.layers = 2}), 1);
-  const Model unchanged = with_structure(model, {});
-  EXPECT_EQ(unchanged.config, model.config);
-  EXPECT_TRUE(close(logits_of(unchanged, make_batch()), logits_of(model, make_batch()), 0));
+  const Model result = with_structure(model, {});
+  EXPECT_EQ(result.config, model.config);
+  EXPECT_TRUE(close(logits_of(result, make_batch()), logits_of(model, make_batch()), 0));
 }
 
 TEST(Structure, KeepsWeightsOfTheSameName) {
   const Model model = make_model(small_config({.layers = 2}), 1);
   Structure structure;
   structure.residual_connection = default_choice(residual_connection("gru"));
-  const Model gated = with_structure(model, structure);
-  EXPECT_EQ(gated.config.residual_connection.id, "gru");
+  const Model gated_model = with_structure(model, structure);
+  EXPECT_EQ(gated_model.config.residual_connection.id, "gru");
   for (const auto& [name, weight] : model.weights) {
-    ASSERT_TRUE(gated.weights.contains(name)) << name;
-    EXPECT_EQ(gated.weights.at(name).value().data(), weight.value().data()) << name;
-    EXPECT_FALSE(is_untrained(gated, name)) << name;
+    ASSERT_TRUE(gated_model.weights.contains(name)) << name;
+    EXPECT_EQ(gated_model.weights.at(name).value().data(), weight.value().data()) << name;
+    EXPECT_FALSE(is_untrained(gated_model, name)) << name;
   }
-  EXPECT_TRUE(is_untrained(gated, "layers.0.attn_join.b"));
-  EXPECT_GT(gated.weights.size(), model.weights.size());
+  EXPECT_TRUE(is_untrained(gated_model, "layers.0.attn_join.b"));
+  EXPECT_GT(gated_model.weights.size(), model.weights.size());
 }
 
 // A recurrence over depth with one step is the decoder.
@@ -71,9 +71,9 @@ TEST(Structure, AdaptsModelToEveryArchitecture) {
   for (const Architecture& type : architectures()) {
     Structure structure;
     structure.architecture = default_choice(type);
-    const Model other = with_structure(model, structure);
-    EXPECT_EQ(other.config.architecture.id, type.id);
-    EXPECT_NO_THROW(check(other.config, "other")) << type.id;
+    const Model adapted_model = with_structure(model, structure);
+    EXPECT_EQ(adapted_model.config.architecture.id, type.id);
+    EXPECT_NO_THROW(check(adapted_model.config, "other")) << type.id;
   }
 }
 

@@ -13,8 +13,8 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::SweptModel;
-using testing::SweptPair;
+using testing::SweepModel;
+using testing::SweepPair;
 using Direction = std::map<std::string, Tensor>;
 
 // Relative to the gradient's norm. Losses of 2 to 4 are rounded to 2e-7, so slopes over steps of
@@ -23,7 +23,7 @@ using Direction = std::map<std::string, Tensor>;
 constexpr double kTolerance = 2e-3;
 constexpr double kStep = 2e-4;
 // Weight of the normalised gradient in directions, whose random component along it is about 1.
-constexpr double kGradientShare = 2;
+constexpr double kGradientWeight = 2;
 // If hash buckets, clusters, top-k choices or kinks change within a step, the check is repeated
 // with narrower steps at other points, whose slopes have larger rounding errors.
 constexpr double kToleranceElsewhere = 5e-3;
@@ -68,7 +68,7 @@ struct PredictedSlope {
 // Factor of a weight's gradient, by name: 1, or an error that the check should detect.
 using Distortion = std::function<double(const std::string&)>;
 
-PredictedSlope predict_slope(const SweptModel& swept, std::uint64_t seed,
+PredictedSlope predict_slope(const SweepModel& swept, std::uint64_t seed,
                              const Distortion& factor) {
   Model model = swept.model;
   const std::set<std::string> constant = constant_weight_names(model.config);
@@ -92,7 +92,7 @@ PredictedSlope predict_slope(const SweptModel& swept, std::uint64_t seed,
     if (!gradient.defined()) continue;
     for (Index i = 0; i < component.size(); ++i) {
       const auto g = static_cast<double>(gradient[i]);
-      component[i] += static_cast<float>(kGradientShare * g / prediction.length);
+      component[i] += static_cast<float>(kGradientWeight * g / prediction.length);
       prediction.slope += factor(name) * g * static_cast<double>(component[i]);
     }
   }
@@ -105,7 +105,7 @@ struct Slopes {
   double curvature() const { return forward - backward; }
 };
 
-Slopes slopes(const SweptModel& swept, const PredictedSlope& prediction, double step) {
+Slopes slopes(const SweepModel& swept, const PredictedSlope& prediction, double step) {
   const double above = loss_of(move_weights(swept.model, prediction.direction, step), swept.batch);
   const double below = loss_of(move_weights(swept.model, prediction.direction, -step), swept.batch);
   return {(above - prediction.loss) / step, (prediction.loss - below) / step};
@@ -117,7 +117,7 @@ double error_of(const PredictedSlope& prediction, double slope) {
 
 // True if finite differences do not converge at this step: a smooth loss has the same slope over
 // twice and half the step, and half the curvature over half the step.
-bool is_rough(const SweptModel& swept, const PredictedSlope& prediction, const Slopes& at_step) {
+bool is_rough(const SweepModel& swept, const PredictedSlope& prediction, const Slopes& at_step) {
   const Slopes wide = slopes(swept, prediction, 2 * kStep),
                narrow = slopes(swept, prediction, kStep / 2);
   const double max_difference = std::max({std::abs(wide.central() - at_step.central()),
@@ -127,11 +127,11 @@ bool is_rough(const SweptModel& swept, const PredictedSlope& prediction, const S
 }
 
 // Repeats the check at points nearby, each with its own gradient and direction.
-bool matches_elsewhere(const SweptModel& swept, const Distortion& factor) {
+bool matches_elsewhere(const SweepModel& swept, const Distortion& factor) {
   constexpr double kDistance = 0.01;
   std::uint64_t match_count = 0;
   for (std::uint64_t n = 1; n <= kMaxElsewhere && match_count < kSufficientElsewhere; ++n) {
-    SweptModel shifted = swept;
+    SweepModel shifted = swept;
     shifted.model =
         move_weights(swept.model, predict_slope(swept, 10000 * n, factor).direction, kDistance);
     const PredictedSlope prediction = predict_slope(shifted, 20000 * n, factor);
@@ -154,7 +154,7 @@ struct Verdict {
 
 // Finite differences include the effect on segment memory, which gradients treat as constant, so
 // models with segments are not checked.
-Verdict judge_gradient(const SweptModel& swept, const Distortion& factor) {
+Verdict judge_gradient(const SweepModel& swept, const Distortion& factor) {
   const PredictedSlope prediction = predict_slope(swept, 1000, factor);
   if (!(prediction.length > 0)) return {.message = "no gradient"};
   const Slopes measured = slopes(swept, prediction, kStep);
@@ -183,23 +183,24 @@ struct Count {
   }
 };
 
-class ModelSweep : public ::testing::TestWithParam<SweptPair> {};
+class ModelSweep : public ::testing::TestWithParam<SweepPair> {};
 
 TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
-  std::map<std::string, Count> counts;  // by variant
-  const int swept = testing::sweep_models(GetParam(), [&](const SweptModel& one) {
+  std::map<std::string, Count> counts;  // counts by variant
+  const int swept = testing::sweep_models(GetParam(), [&](const SweepModel& swept_model) {
     try {
-      const Output output = run(one.model, one.batch, {});
-      EXPECT_TRUE(is_finite(output.logits.value())) << one.name;
-      EXPECT_TRUE(std::isfinite(output.total_loss().value()[0])) << one.name;
-      if (one.model.config.segment != 0) return;
-      const Verdict verdict = judge_gradient(one, undistorted);
+      const Output output = run(swept_model.model, swept_model.batch, {});
+      EXPECT_TRUE(is_finite(output.logits.value())) << swept_model.name;
+      EXPECT_TRUE(std::isfinite(output.total_loss().value()[0])) << swept_model.name;
+      if (swept_model.model.config.segment != 0) return;
+      const Verdict verdict = judge_gradient(swept_model, undistorted);
       EXPECT_TRUE(verdict.is_correct)
-          << one.name << ", " << one.batch.length() << " tokens"
+          << swept_model.name << ", " << swept_model.batch.length() << " tokens"
           << (verdict.elsewhere ? ", at no other points either: " : ": ") << verdict.message;
-      counts[one.model.config.groups[0][0].variant.id] += {1, verdict.rough, verdict.elsewhere};
+      counts[swept_model.model.config.groups[0][0].variant.id] +=
+          {1, verdict.rough, verdict.elsewhere};
     } catch (const std::exception& e) {
-      ADD_FAILURE() << one.name << ": " << e.what();
+      ADD_FAILURE() << swept_model.name << ": " << e.what();
     }
   });
   Count all, smooth;
@@ -216,7 +217,7 @@ TEST_P(ModelSweep, IsFiniteAndMatchesFiniteDifferences) {
   EXPECT_LE(smooth.elsewhere, smooth.models / 20) << "of " << smooth.models << " smooth models";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ModelSweep, ::testing::ValuesIn(testing::swept_pairs()),
+INSTANTIATE_TEST_SUITE_P(All, ModelSweep, ::testing::ValuesIn(testing::sweep_pairs()),
                          [](const auto& info) { return info.param.name(); });
 
 // Checks the method: an error in one weight's gradient is detected if the direction covers it; not
@@ -225,17 +226,17 @@ TEST(ModelSweepCheck, DetectsSlightlyWrongGradients) {
   int checked = 0;
   std::map<std::string, int> detected{
       {"embed.weight", 0}, {"layers.0.attn.wv", 0}, {"layers.1.ffn.w_in", 0}};
-  testing::sweep_models({"decoder", "residual"}, [&](const SweptModel& one) {
-    if (one.model.config.groups[0][0].variant.id != default_variant().id) return;
-    const Verdict verdict = judge_gradient(one, undistorted);
+  testing::sweep_models({"decoder", "residual"}, [&](const SweepModel& swept_model) {
+    if (swept_model.model.config.groups[0][0].variant.id != default_variant().id) return;
+    const Verdict verdict = judge_gradient(swept_model, undistorted);
     if (verdict.rough) return;
     ++checked;
-    EXPECT_TRUE(verdict.is_correct) << one.name << ": " << verdict.message;
+    EXPECT_TRUE(verdict.is_correct) << swept_model.name << ": " << verdict.message;
     const auto scaled = [](const std::string&) { return 1.01; };
-    EXPECT_FALSE(judge_gradient(one, scaled).is_correct) << one.name;
+    EXPECT_FALSE(judge_gradient(swept_model, scaled).is_correct) << swept_model.name;
     for (auto& [name, count] : detected) {
       const auto one_scaled = [&](const std::string& weight) { return weight == name ? 1.1 : 1.0; };
-      count += judge_gradient(one, one_scaled).is_correct ? 0 : 1;
+      count += judge_gradient(swept_model, one_scaled).is_correct ? 0 : 1;
     }
   });
   EXPECT_GT(checked, 5);

@@ -11,9 +11,9 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-using testing::any_pattern;
-using testing::built_pattern;
+using testing::build_pattern;
 using testing::hashed_pattern;
+using testing::random_pattern;
 using testing::scattered_pattern;
 using testing::strided_pattern;
 
@@ -23,15 +23,15 @@ std::size_t to_size(Index n) {
   return static_cast<std::size_t>(n);
 }
 
-// Counts the occurrences of each pair and checks the invariants stated in the header.
-class Tally {
+// Counts the occurrences of each pair and checks the invariants stated in arrangement.h.
+class PairTally {
  public:
-  Tally(const Pattern& pattern, Index head)
+  PairTally(const Pattern& pattern, Index head)
       : pattern_(pattern),
         head_(head),
         counts_(to_size(pattern.queries() * pattern.keys()), 0),
         last_layer_(to_size(pattern.queries()), -1),
-        closed_(to_size(pattern.queries()), false) {}
+        had_last_visit_(to_size(pattern.queries()), false) {}
 
   void add(const Arrangement::Head& head) {
     for (Index i = 0; i < pattern_.queries(); ++i) {
@@ -47,22 +47,22 @@ class Tally {
     for (const Arrangement::LoneRow& row : head.lone_rows) {
       lone_queries.push_back(row.query);
       EXPECT_EQ(row.first, last_layer_[to_size(row.query)] < 0);
-      closed_[to_size(row.query)] = true;
+      had_last_visit_[to_size(row.query)] = true;
       for (std::int32_t n = 0; n < row.width; ++n) {
         ++counts_[to_size(row.query * pattern_.keys() + head.columns[row.columns + to_size(n)])];
       }
     }
     std::sort(lone_queries.begin(), lone_queries.end());
     EXPECT_EQ(std::adjacent_find(lone_queries.begin(), lone_queries.end()), lone_queries.end());
-    std::vector<std::int32_t> empty;
+    std::vector<std::int32_t> empty_queries;
     for (Index i = 0; i < pattern_.queries(); ++i) {
       const bool is_reordered = !head.is_in_order(i / kBlock);
-      EXPECT_EQ(closed_[to_size(i)], is_reordered && !pattern_.row(head_, i).empty())
+      EXPECT_EQ(had_last_visit_[to_size(i)], is_reordered && !pattern_.row(head_, i).empty())
           << "query " << i;
       if (is_reordered && pattern_.row(head_, i).empty())
-        empty.push_back(static_cast<std::int32_t>(i));
+        empty_queries.push_back(static_cast<std::int32_t>(i));
     }
-    EXPECT_EQ(head.empty, empty);
+    EXPECT_EQ(head.empty, empty_queries);
   }
 
   void expect_once() const {
@@ -94,17 +94,17 @@ class Tally {
       EXPECT_NE(last_layer_[to_size(i)], layer) << "two blocks of a layer have query " << i;
       const std::uint8_t visits = head.visits[block.queries + to_size(r)];
       EXPECT_EQ((visits & Arrangement::first_visit) != 0, last_layer_[to_size(i)] < 0);
-      EXPECT_FALSE(closed_[to_size(i)]) << "a visit after the last one of query " << i;
-      if ((visits & Arrangement::last_visit) != 0) closed_[to_size(i)] = true;
+      EXPECT_FALSE(had_last_visit_[to_size(i)]) << "a visit after the last one of query " << i;
+      if ((visits & Arrangement::last_visit) != 0) had_last_visit_[to_size(i)] = true;
       last_layer_[to_size(i)] = layer;
       const Arrangement::Extent& extent = head.extents[block.extents + to_size(r / kGroup)];
       for (Index x = 0; x < block.width; ++x) {
-        const bool allowed =
+        const bool is_allowed =
             block.words < 0 ||
             (head.words[to_size(block.words + r * words + x / 64)] >> (x % 64) & 1) != 0;
-        const bool within = x >= extent.begin && x < extent.end;
-        EXPECT_TRUE(within || block.words < 0 || !allowed);
-        if (allowed && within) ++counts_[to_size(i * pattern_.keys() + columns[x])];
+        const bool is_within = x >= extent.begin && x < extent.end;
+        EXPECT_TRUE(is_within || block.words < 0 || !is_allowed);
+        if (is_allowed && is_within) ++counts_[to_size(i * pattern_.keys() + columns[x])];
       }
     }
   }
@@ -112,17 +112,17 @@ class Tally {
   const Pattern& pattern_;
   const Index head_;
   std::vector<int> counts_;
-  std::vector<int> last_layer_;  // last layer that contained the query
-  std::vector<bool> closed_;     // the query had its last visit
+  std::vector<int> last_layer_;       // last layer that contained the query
+  std::vector<bool> had_last_visit_;  // the query had its last visit
 };
 
 void expect_every_pair_once(const Pattern& pattern) {
   const Arrangement arrangement = arrange(pattern);
   ASSERT_EQ(static_cast<Index>(arrangement.heads.size()), pattern.heads());
   for (Index head = 0; head < pattern.heads(); ++head) {
-    Tally tally(pattern, head);
-    tally.add(arrangement.of(head));
-    tally.expect_once();
+    PairTally pair_tally(pattern, head);
+    pair_tally.add(arrangement.of(head));
+    pair_tally.expect_once();
   }
 }
 
@@ -147,8 +147,8 @@ TEST(Arrangement, ContainsEveryPairOnce) {
   expect_every_pair_once(strided_pattern(300, 300, 7, 0));
   expect_every_pair_once(strided_pattern(1, 1, 7, 3));
   expect_every_pair_once(hashed_pattern(2, 400, 400, 4));
-  expect_every_pair_once(built_pattern(1, 5, 0, 1, [](PatternBuilder&, Index, Index) {}));
-  expect_every_pair_once(built_pattern(1, 200, 200, 1, [](PatternBuilder&, Index, Index) {}));
+  expect_every_pair_once(build_pattern(1, 5, 0, 1, [](PatternBuilder&, Index, Index) {}));
+  expect_every_pair_once(build_pattern(1, 200, 200, 1, [](PatternBuilder&, Index, Index) {}));
   // More queries with the same first key than fit into a block, and not a multiple.
   expect_every_pair_once(strided_pattern(1000, 1000, 7, 0));
 }
@@ -160,7 +160,7 @@ TEST(Arrangement, ContainsEveryPairOnceForAnyPattern) {
     const Index heads = 1 + static_cast<Index>(random.below(3));
     const Index queries = 1 + static_cast<Index>(random.below(300));
     const Index keys = 1 + static_cast<Index>(random.below(300));
-    expect_every_pair_once(any_pattern(heads, queries, keys, seed));
+    expect_every_pair_once(random_pattern(heads, queries, keys, seed));
     if (::testing::Test::HasFailure()) return;
   }
 }
@@ -168,7 +168,7 @@ TEST(Arrangement, ContainsEveryPairOnceForAnyPattern) {
 TEST(Arrangement, KeepsSimilarRunsInOrder) {
   EXPECT_TRUE(arrange(Pattern::all(200, 100)).all_in_order());
   EXPECT_TRUE(arrange(Pattern::causal(200, 200)).all_in_order());
-  EXPECT_TRUE(arrange(built_pattern(1, 300, 300, 1, [](PatternBuilder& rows, Index, Index i) {
+  EXPECT_TRUE(arrange(build_pattern(1, 300, 300, 1, [](PatternBuilder& rows, Index, Index i) {
                 rows.add(0, i - 3, i + 4);
               })).all_in_order());
 }

@@ -10,10 +10,10 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-std::string message(const Info& info, const Dimensions& dimensions, const NamedVars& weights,
-                    bool state_required = false) {
+std::string error_message(const Info& info, const Dimensions& dimensions, const NamedVars& weights,
+                          bool requires_state = false) {
   try {
-    check_weights(info, default_values(info.parameters), dimensions, weights, state_required);
+    check_weights(info, default_values(info.parameters), dimensions, weights, requires_state);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -33,48 +33,52 @@ Info two_weights() {
 
 TEST(CheckWeights, BindsFreeSizes) {
   const Info info = two_weights();
-  const Dimensions free = free_dimensions(2, 2, 4, 3);
-  EXPECT_EQ(message(info, free, {{"a", Tensor({2, 5})}, {"b", Tensor({5})}}), "accepted");
-  EXPECT_EQ(message(info, free, {{"a", Tensor({2, 5})}, {"b", Tensor({4})}}),
+  const Dimensions free_sizes = free_dimensions(2, 2, 4, 3);
+  EXPECT_EQ(error_message(info, free_sizes, {{"a", Tensor({2, 5})}, {"b", Tensor({5})}}),
+            "accepted");
+  EXPECT_EQ(error_message(info, free_sizes, {{"a", Tensor({2, 5})}, {"b", Tensor({4})}}),
             "b: expected shape [5], found [4]");
-  EXPECT_EQ(message(info, free, {{"a", Tensor({3, 5})}, {"b", Tensor({5})}}),
+  EXPECT_EQ(error_message(info, free_sizes, {{"a", Tensor({3, 5})}, {"b", Tensor({5})}}),
             "a: expected shape [2, at least 1], found [3, 5]");
-  EXPECT_EQ(message(info, free, {{"a", Tensor({2, 0})}, {"b", Tensor({0})}}),
+  EXPECT_EQ(error_message(info, free_sizes, {{"a", Tensor({2, 0})}, {"b", Tensor({0})}}),
             "a: expected shape [2, at least 1], found [2, 0]");
-  EXPECT_EQ(message(info, free, {{"a", Tensor({10})}, {"b", Tensor({5})}}),
+  EXPECT_EQ(error_message(info, free_sizes, {{"a", Tensor({10})}, {"b", Tensor({5})}}),
             "a: expected shape [2, at least 1], found [10]");
-  EXPECT_EQ(message(info, free, {{"a", Tensor({2, 5})}}), "b: missing, expected shape [5]");
+  EXPECT_EQ(error_message(info, free_sizes, {{"a", Tensor({2, 5})}}),
+            "b: missing, expected shape [5]");
 }
 
 TEST(CheckWeights, RequiresStatesAndAcceptsMissingOptionalWeights) {
   Info info = two_weights();
   info.weights.pop_back();
   info.weights[0].file.optional = true;
-  EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}), "accepted");
+  EXPECT_EQ(error_message(info, free_dimensions(2, 2, 4, 3), {}), "accepted");
   info.weights[0].file.state = true;
-  EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}), "accepted");
-  EXPECT_NE(message(info, free_dimensions(2, 2, 4, 3), {}, true), "accepted");
+  EXPECT_EQ(error_message(info, free_dimensions(2, 2, 4, 3), {}), "accepted");
+  EXPECT_NE(error_message(info, free_dimensions(2, 2, 4, 3), {}, true), "accepted");
   info.weights[0].used = [](const Values&) { return false; };
-  EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}, true), "accepted");
+  EXPECT_EQ(error_message(info, free_dimensions(2, 2, 4, 3), {}, true), "accepted");
 }
 
 TEST(CheckWeights, AcceptsEmptyMemories) {
   const Info& info = variant("segment_memory");
-  const Dimensions free = free_dimensions(2, 2, 4, 3);
-  EXPECT_EQ(message(info, free, {{"mem.k", Tensor({2, 0, 4})}, {"mem.v", Tensor({2, 0, 3})}}, true),
+  const Dimensions free_sizes = free_dimensions(2, 2, 4, 3);
+  EXPECT_EQ(error_message(info, free_sizes,
+                          {{"mem.k", Tensor({2, 0, 4})}, {"mem.v", Tensor({2, 0, 3})}}, true),
             "accepted");
-  EXPECT_EQ(message(info, free, {{"mem.k", Tensor({2, 3, 4})}, {"mem.v", Tensor({2, 0, 3})}}, true),
+  EXPECT_EQ(error_message(info, free_sizes,
+                          {{"mem.k", Tensor({2, 3, 4})}, {"mem.v", Tensor({2, 0, 3})}}, true),
             "mem.v: expected shape [2, 3, 3], found [2, 0, 3]");
 }
 
 TEST(CheckWeights, AcceptsMasksPerHead) {
   const Info& info = variant("custom");
-  Dimensions exact = free_dimensions(2, 2, 4, 3);
-  exact.queries = 3;
-  exact.keys = 5;
-  EXPECT_EQ(message(info, exact, {{"pattern.mask", Tensor({3, 5})}}), "accepted");
-  EXPECT_EQ(message(info, exact, {{"pattern.mask", Tensor({2, 3, 5})}}), "accepted");
-  EXPECT_EQ(message(info, exact, {{"pattern.mask", Tensor({3, 4})}}),
+  Dimensions exact_sizes = free_dimensions(2, 2, 4, 3);
+  exact_sizes.queries = 3;
+  exact_sizes.keys = 5;
+  EXPECT_EQ(error_message(info, exact_sizes, {{"pattern.mask", Tensor({3, 5})}}), "accepted");
+  EXPECT_EQ(error_message(info, exact_sizes, {{"pattern.mask", Tensor({2, 3, 5})}}), "accepted");
+  EXPECT_EQ(error_message(info, exact_sizes, {{"pattern.mask", Tensor({3, 4})}}),
             "pattern.mask: expected shape [3, 5] or [2, 3, 5], found [3, 4]");
 }
 
@@ -85,8 +89,8 @@ void expect_complete_parameter(const Parameter& p) {
   EXPECT_TRUE(p.help.ends_with('.'));
   EXPECT_FALSE(p.required && p.optional);
   EXPECT_NO_THROW(check_value(p, p.initial, "x"));
-  const bool number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
-  if (number) {
+  const bool is_number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
+  if (is_number) {
     EXPECT_LT(p.slider.min, p.slider.max);
     EXPECT_GE(p.slider.min, p.limits.min);
     EXPECT_LE(p.slider.max, p.limits.max);
@@ -121,9 +125,9 @@ void expect_complete(const Info& info) {
     if (!w.initial || !info.uses(w, values)) continue;
     const Shape shape = w.shape(sizes, values);
     const Tensor first = w.initial(shape, sizes, values, 7),
-                 again = w.initial(shape, sizes, values, 7);
+                 repeated = w.initial(shape, sizes, values, 7);
     EXPECT_EQ(first.shape(), shape);
-    EXPECT_TRUE(std::equal(first.begin(), first.end(), again.begin()));
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), repeated.begin()));
   }
 }
 

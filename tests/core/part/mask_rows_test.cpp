@@ -16,7 +16,7 @@ TEST(MaskRows, ListBeginAndEndOfRuns) {
   mask(0, 0) = mask(0, 1) = mask(0, 4) = mask(2, 2) = 1;
   const MaskRows rows = mask_rows(mask);
   EXPECT_EQ(rows, (MaskRows{{0, 2, 4, 5}, {}, {2, 3}}));
-  EXPECT_TRUE(masks_equal(mask_of(rows, 3, 5), mask));
+  EXPECT_TRUE(masks_equal(mask_from_rows(rows, 3, 5), mask));
 }
 
 TEST(MaskRows, RoundTripAnyMask) {
@@ -26,12 +26,12 @@ TEST(MaskRows, RoundTripAnyMask) {
     ByteTensor mask = ByteTensor::zeros({size, size + 2});
     for (std::uint8_t& cell : mask) cell = static_cast<std::uint8_t>(random.below(2));
     EXPECT_EQ(mask_error(mask_rows(mask)), "");
-    EXPECT_TRUE(masks_equal(mask_of(mask_rows(mask), size, size + 2), mask));
+    EXPECT_TRUE(masks_equal(mask_from_rows(mask_rows(mask), size, size + 2), mask));
   }
 }
 
-TEST(MaskRows, AreClippedToTheLength) {
-  const ByteTensor mask = mask_of({{0, 9}, {4, 6}, {0, 1}, {0, 1}}, 3, 2);
+TEST(MaskRows, AreClippedToNumberOfKeys) {
+  const ByteTensor mask = mask_from_rows({{0, 9}, {4, 6}, {0, 1}, {0, 1}}, 3, 2);
   EXPECT_TRUE(masks_equal(mask, ByteTensor::from({3, 2}, {1, 1, 0, 0, 1, 0})));
 }
 

@@ -38,24 +38,24 @@ TEST(Pattern, AgreesWithSetsForRandomRuns) {
   for (int round = 0; round < 300; ++round) {
     const Index heads = 1 + random_below(3), queries = 1 + random_below(5),
                 keys = 1 + random_below(60);
-    const bool stepped = round % 2 == 0;
+    const bool has_steps = round % 2 == 0;
     PatternBuilder builder(heads, queries, keys, {"a", "b", "c"});
     std::vector<Columns> expected;
     for (Index row = 0; row < heads * queries; ++row) {
       Columns columns;
       const Index limit = random_below(4) == 0 ? random_below(keys + 1) : keys;
-      const bool limit_first = random_below(2) == 0;
-      if (limit != keys && limit_first) builder.causal_limit(limit);
+      const bool sets_limit_first = random_below(2) == 0;
+      if (limit != keys && sets_limit_first) builder.set_causal_limit(limit);
       for (Index n = random_below(6); n > 0; --n) {
         const int rule = static_cast<int>(random_below(3));
         const Index begin = random_below(keys + 20) - 10, end = begin + random_below(30) - 2;
-        const Index step = stepped ? 1 + random_below(4) : 1;
+        const Index step = has_steps ? 1 + random_below(4) : 1;
         builder.add(rule, begin, end, step);
         for (Index c = begin; c < end; c += step) {
           if (c >= 0 && c < limit) columns.emplace(c, rule);
         }
       }
-      if (limit != keys && !limit_first) builder.causal_limit(limit);
+      if (limit != keys && !sets_limit_first) builder.set_causal_limit(limit);
       builder.next_row();
       expected.push_back(columns);
     }
@@ -114,9 +114,9 @@ TEST(Pattern, JoinsNeighbours) {
 }
 
 TEST(Pattern, StoresOneRunPerRowOfDensePatterns) {
-  const Pattern all = Pattern::all(1000, 500);
-  EXPECT_EQ(all.runs().size(), 1000U);
-  EXPECT_EQ(all.pair_count(8), 8 * 1000 * 500);
+  const Pattern full = Pattern::all(1000, 500);
+  EXPECT_EQ(full.runs().size(), 1000U);
+  EXPECT_EQ(full.pair_count(8), 8 * 1000 * 500);
   const Pattern causal = Pattern::causal(1000, 1003, 3);
   EXPECT_EQ(causal.runs().size(), 1000U);
   EXPECT_TRUE(causal.allowed(0, 0, 3));

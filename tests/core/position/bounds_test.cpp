@@ -40,8 +40,8 @@ const WeightInfo& weight_of(const char* id, const std::string& name) {
 TEST(EncodingBounds, RejectInvalidParameters) {
   struct Case {
     const char* json;
-    Situation at;
-    std::string refusal;
+    Situation situation;
+    std::string expected_error;
   };
   const auto model = [](Index d) { return Situation{.dimensions = {.model = d}}; };
   const auto head = [](Index d_k) { return Situation{.dimensions = {.key = d_k}}; };
@@ -117,7 +117,8 @@ TEST(EncodingBounds, RejectInvalidParameters) {
   for (const Case& c : cases) {
     const Choice choice = parse_encoding(c.json);
     const Encoding& e = encoding(choice.id);
-    EXPECT_EQ(e.objection ? e.objection(choice.values, c.at) : "", c.refusal) << c.json;
+    EXPECT_EQ(e.objection ? e.objection(choice.values, c.situation) : "", c.expected_error)
+        << c.json;
   }
 }
 
@@ -127,26 +128,27 @@ TEST(EncodingBounds, DefineShapesOfAxialWeights) {
     return std::pair(weight_of("learned", "pos.row").shape(sizes, choice.values),
                      weight_of("learned", "pos.column").shape(sizes, choice.values));
   };
-  const std::string three = R"({"type": "learned", "columns": 3})";
-  const std::string wide = R"({"type": "learned", "columns": 3, "row_width": 5})";
+  const std::string three_columns = R"({"type": "learned", "columns": 3})";
+  const std::string wide_rows = R"({"type": "learned", "columns": 3, "row_width": 5})";
   for (const auto& [context, rows] : {std::pair<Index, Index>{8, 3}, {9, 3}, {10, 4}, {1, 1}}) {
     const Dimensions sizes{.model = 8, .context = context};
-    EXPECT_EQ(shapes(three, sizes), std::pair(Shape({rows, 4}), Shape({3, 4})));
-    EXPECT_EQ(shapes(wide, sizes), std::pair(Shape({rows, 5}), Shape({3, 3})));
+    EXPECT_EQ(shapes(three_columns, sizes), std::pair(Shape({rows, 4}), Shape({3, 4})));
+    EXPECT_EQ(shapes(wide_rows, sizes), std::pair(Shape({rows, 5}), Shape({3, 3})));
   }
-  const auto [row, column] = shapes(wide, {.model = kFreeModel, .context = kFreeContext});
+  const auto [row, column] = shapes(wide_rows, {.model = kFreeModel, .context = kFreeContext});
   EXPECT_EQ(row[0], kFreeContext);
   EXPECT_EQ(column[0], 3);
   EXPECT_LT(row[1], 0);
   EXPECT_LT(column[1], 0);
   EXPECT_NE(row[1], column[1]) << "sizes are independent";
-  const WeightInfo& single = weight_of("learned", "pos.embedding");
-  EXPECT_TRUE(single.used(parse_encoding(R"({"type": "learned"})").values));
-  EXPECT_FALSE(single.used(parse_encoding(R"({"type": "learned", "columns": 1})").values));
-  EXPECT_TRUE(weight_of("learned", "pos.row").used(parse_encoding(three).values));
-  const Values none = parse_encoding(R"({"type": "sinusoidal"})").values;
-  EXPECT_EQ(weight_of("sinusoidal", "pos.frequency").shape({.model = 8}, none), Shape{4});
-  EXPECT_LT(weight_of("sinusoidal", "pos.frequency").shape({.model = kFreeModel}, none)[0], 0);
+  const WeightInfo& embedding = weight_of("learned", "pos.embedding");
+  EXPECT_TRUE(embedding.used(parse_encoding(R"({"type": "learned"})").values));
+  EXPECT_FALSE(embedding.used(parse_encoding(R"({"type": "learned", "columns": 1})").values));
+  EXPECT_TRUE(weight_of("learned", "pos.row").used(parse_encoding(three_columns).values));
+  const Values no_parameters = parse_encoding(R"({"type": "sinusoidal"})").values;
+  EXPECT_EQ(weight_of("sinusoidal", "pos.frequency").shape({.model = 8}, no_parameters), Shape{4});
+  EXPECT_LT(weight_of("sinusoidal", "pos.frequency").shape({.model = kFreeModel}, no_parameters)[0],
+            0);
 }
 
 // The vector of a position concatenates the vectors of its row and its column.
@@ -166,10 +168,10 @@ TEST(Encoding, AddsAxialPositions) {
             .value();
     for (Index b = 0; b < 2; ++b) {
       for (Index i = 0; i < 5; ++i) {
-        const Index at = positions[static_cast<std::size_t>(i)];
+        const Index position = positions[static_cast<std::size_t>(i)];
         for (Index c = 0; c < 8; ++c) {
-          const float added = c < width ? rows(at / 3, c) : columns(at % 3, c - width);
-          EXPECT_EQ(got(b, i, c), x(b, i, c) + added) << at << " " << c;
+          const float added = c < width ? rows(position / 3, c) : columns(position % 3, c - width);
+          EXPECT_EQ(got(b, i, c), x(b, i, c) + added) << position << " " << c;
         }
       }
     }
@@ -179,11 +181,11 @@ TEST(Encoding, AddsAxialPositions) {
 TEST(Encoding, AddsSinusoidsInHalves) {
   const Choice choice = parse_encoding(R"({"type": "sinusoidal", "style": "half", "base": 30})");
   const Tensor x = random_tensor({1, 3, 6}, 3);
-  const NamedVars none;
+  const NamedVars no_weights;
   const Tensor got =
       encoding("sinusoidal")
           .embed(x, {0, 4, 9},
-                 {.values = choice.values, .weights = none, .dimensions = {}, .scale = {}})
+                 {.values = choice.values, .weights = no_weights, .dimensions = {}, .scale = {}})
           .value();
   const double positions[] = {0, 4, 9};
   for (Index i = 0; i < 3; ++i) {
@@ -213,20 +215,20 @@ TEST(Positions, StayWithinTheirTable) {
   }
 }
 
-// With explicit and default positions.
+// Tests explicit and default positions.
 TEST(Offsets, CoverAllOccurringValues) {
   Part part;
   part.pattern = std::make_shared<const Pattern>(Pattern::all(7, 9));
-  EXPECT_EQ(offset_range(part).least, -8);
-  EXPECT_EQ(offset_range(part).most, 6);
+  EXPECT_EQ(offset_range(part).min, -8);
+  EXPECT_EQ(offset_range(part).max, 6);
   EXPECT_EQ(offset_range(part).farthest(), 8);
   part.pos_q = {4, 3, 20, 5, 6, 7, 8};
-  EXPECT_EQ(offset_range(part).least, 3 - 8);
-  EXPECT_EQ(offset_range(part).most, 20);
+  EXPECT_EQ(offset_range(part).min, 3 - 8);
+  EXPECT_EQ(offset_range(part).max, 20);
   EXPECT_EQ(offset_range(part).farthest(), 20);
   part.pos_k = {10, 11, 12, 13, 14, 15, 16, 17, 2};
-  EXPECT_EQ(offset_range(part).least, 3 - 17);
-  EXPECT_EQ(offset_range(part).most, 18);
+  EXPECT_EQ(offset_range(part).min, 3 - 17);
+  EXPECT_EQ(offset_range(part).max, 18);
   part.pos_q = part.pos_k = {};
   part.pattern = std::make_shared<const Pattern>(Pattern::all(0, 1));
   EXPECT_EQ(offset_range(part).count(), 1);
@@ -364,8 +366,9 @@ TEST(Encoding, AddsShawsVectorsToValues) {
 // Positions of keys differ by head; two heads share each key.
 TEST(Encoding, RopeRotatesSharedKeysByTheirPositions) {
   const Values values = parse_encoding(R"({"type": "rope", "base": 20})").values;
-  const NamedVars none;
-  const EncodingContext context{.values = values, .weights = none, .dimensions = {}, .scale = {}};
+  const NamedVars no_weights;
+  const EncodingContext context{
+      .values = values, .weights = no_weights, .dimensions = {}, .scale = {}};
   Part part;
   part.heads = 4;
   part.q = random_tensor({4, 3, 6}, 1);
@@ -392,8 +395,9 @@ TEST(Encoding, RopeMeasuresTextUpToItsLastPosition) {
   const Values values =
       parse_encoding(R"({"type": "rope", "scaling": "dynamic", "factor": 2, "original": 10})")
           .values;
-  const NamedVars none;
-  const EncodingContext context{.values = values, .weights = none, .dimensions = {}, .scale = {}};
+  const NamedVars no_weights;
+  const EncodingContext context{
+      .values = values, .weights = no_weights, .dimensions = {}, .scale = {}};
   const auto rotated_query = [&](std::vector<std::int32_t> queries,
                                  std::vector<std::int32_t> keys) {
     Part part;
@@ -419,10 +423,10 @@ TEST(Encoding, AlibiUsesSlopesOfItsHeadGroup) {
     part.heads = 2;
     part.pattern = std::make_shared<const Pattern>(Pattern::all(3, 3));
     const Values values = parse_encoding(json).values;
-    const NamedVars none;
+    const NamedVars no_weights;
     encoding("alibi").apply(
         part, {.values = values,
-               .weights = none,
+               .weights = no_weights,
                .dimensions = {.heads = 2, .kv_heads = 2, .first_head = 1, .layer_heads = 4},
                .scale = {}});
     return std::pair(part.bias->table.value()(0, 1), part.bias->table.value()(1, 2));

@@ -110,8 +110,9 @@ double wave(double position, Index n, Index d, double base) {
 }
 
 // Dot product of x and row @ w + b, where w and b are restricted to the columns of head a.
-double projected(const std::function<double(Index)>& x, const std::function<double(Index)>& row,
-                 const Tensor& w, Index a, const Tensor* b = nullptr) {
+double projected_product(const std::function<double(Index)>& x,
+                         const std::function<double(Index)>& row, const Tensor& w, Index a,
+                         const Tensor* b = nullptr) {
   double sum = 0;
   for (Index n = 0; n < kKey; ++n) {
     double y = b != nullptr ? static_cast<double>((*b)[a * kKey + n]) : 0;
@@ -130,14 +131,14 @@ TEST(Encoding, AxialWidthsAreUnconstrainedWithoutModel) {
     const auto& weights = encoding("learned").weights;
     return std::ranges::find(weights, name, &WeightInfo::name)->shape(n, choice.values);
   };
-  const Dimensions none{.context = 10}, sixteen{.model = 16, .context = 10};
-  EXPECT_EQ(shape("pos.row", sixteen), (Shape{3, 6}));
-  EXPECT_EQ(shape("pos.column", sixteen), (Shape{4, 10}));
-  EXPECT_EQ(shape("pos.row", none)[0], 3);
-  EXPECT_EQ(shape("pos.column", none)[0], 4);
-  EXPECT_LT(shape("pos.row", none)[1], 0);
-  EXPECT_LT(shape("pos.column", none)[1], 0);
-  EXPECT_NE(shape("pos.row", none)[1], shape("pos.column", none)[1]);
+  const Dimensions no_model{.context = 10}, model_of_16{.model = 16, .context = 10};
+  EXPECT_EQ(shape("pos.row", model_of_16), (Shape{3, 6}));
+  EXPECT_EQ(shape("pos.column", model_of_16), (Shape{4, 10}));
+  EXPECT_EQ(shape("pos.row", no_model)[0], 3);
+  EXPECT_EQ(shape("pos.column", no_model)[0], 4);
+  EXPECT_LT(shape("pos.row", no_model)[1], 0);
+  EXPECT_LT(shape("pos.column", no_model)[1], 0);
+  EXPECT_NE(shape("pos.row", no_model)[1], shape("pos.column", no_model)[1]);
 }
 
 TEST(Encoding, AlibiMatchesItsEquation) {
@@ -158,7 +159,7 @@ TEST(Encoding, RopeMatchesItsEquation) {
     const char* json;
     double base;
     Index dims;
-    bool interleaved;
+    bool is_interleaved;
     double factor, shift;
   };
   for (const Form& form : {Form{R"({"type": "rope"})", 10000, 6, true, 1, 0},
@@ -170,9 +171,9 @@ TEST(Encoding, RopeMatchesItsEquation) {
       const auto rotated = [&](const Tensor& x, Index row, double position, Index n) {
         if (n >= form.dims) return static_cast<double>(x(a, row, n));
         const Index half = form.dims / 2;
-        const Index t = form.interleaved ? n / 2 : n % half;
-        const Index even = form.interleaved ? 2 * t : t,
-                    odd = form.interleaved ? even + 1 : t + half;
+        const Index t = form.is_interleaved ? n / 2 : n % half;
+        const Index even = form.is_interleaved ? 2 * t : t,
+                    odd = form.is_interleaved ? even + 1 : t + half;
         const double angle =
             (position + form.shift) / form.factor *
             std::pow(form.base, -2.0 * static_cast<double>(t) / static_cast<double>(form.dims));
@@ -224,10 +225,10 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
     }
     return kScale * sum;
   });
-  const auto transformer_xl = [](Index farthest, bool halves) {
+  const auto transformer_xl = [](Index farthest, bool sines_first) {
     return [=](const TestCase& s, Index a, Index i, Index c) {
       const auto r = [&](Index n) {
-        const Index dimension = halves ? n % (kModel / 2) * 2 + n / (kModel / 2) : n;
+        const Index dimension = sines_first ? n % (kModel / 2) * 2 + n / (kModel / 2) : n;
         return wave(static_cast<double>(clamp(s.offset(i, c), -farthest, farthest)), dimension,
                     kModel, 70);
       };
@@ -238,7 +239,8 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
       for (Index n = 0; n < kKey; ++n) {
         u_k += static_cast<double>(s.weight("pos.u")(a, n)) * s.k(a, c, n);
       }
-      return kScale * (s.dot(a, i, c) + projected(q, r, wr, a) + u_k + projected(v, r, wr, a));
+      return kScale * (s.dot(a, i, c) + projected_product(q, r, wr, a) + u_k +
+                       projected_product(v, r, wr, a));
     };
   };
   expect_scores(R"({"type": "transformer_xl", "base": 70})", transformer_xl(100, false));
@@ -262,8 +264,9 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
       const auto k = [&](Index n) { return static_cast<double>(s.k(a, c, n)); };
       const Index o = s.offset(i, c);
       return (s.dot(a, i, c) +
-              projected(q, row(query_index(o)), s.weight("pos.wk"), a, &s.weight("pos.bk")) +
-              projected(k, row(key_index(o)), s.weight("pos.wq"), a, &s.weight("pos.bq"))) /
+              projected_product(q, row(query_index(o)), s.weight("pos.wk"), a,
+                                &s.weight("pos.bk")) +
+              projected_product(k, row(key_index(o)), s.weight("pos.wq"), a, &s.weight("pos.bq"))) /
              std::sqrt(3.0 * kKey);
     };
   };
@@ -274,9 +277,9 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
       const Index distance = std::abs(o);
       if (distance <= middle) return o;
       const auto half = static_cast<double>(middle);
-      const double share = std::log(static_cast<double>(distance) / half) /
-                           std::log(static_cast<double>(max_distance - 1) / half);
-      const auto bucket = static_cast<Index>(half + std::ceil(share * (half - 1)));
+      const double log_ratio = std::log(static_cast<double>(distance) / half) /
+                               std::log(static_cast<double>(max_distance - 1) / half);
+      const auto bucket = static_cast<Index>(half + std::ceil(log_ratio * (half - 1)));
       return o < 0 ? -bucket : bucket;
     };
   };
@@ -301,11 +304,11 @@ TEST(Encoding, RelativeVectorsMatchTheirEquations) {
       }
       return sum;
     };
-    return kScale * (s.dot(a, i, c) + projected(query, at(c), s.weight("pos.uk"), a));
+    return kScale * (s.dot(a, i, c) + projected_product(query, at(c), s.weight("pos.uk"), a));
   });
 }
 
-// Even if exp(beta - r) overflows float32.
+// The factor stays finite even if exp(beta - r) overflows float32.
 TEST(Encoding, DistanceAwareIsStable) {
   Part part;
   part.heads = 2;
@@ -315,9 +318,9 @@ TEST(Encoding, DistanceAwareIsStable) {
   part.pattern = std::make_shared<const Pattern>(Pattern::all(5, 5));
   const NamedVars weights = {{"pos.alpha", Tensor::from({2}, {500, -500})},
                              {"pos.beta", Tensor::from({2}, {80, -200})}};
-  const Values none;
+  const Values no_values;
   encoding("distance_aware")
-      .apply(part, {.values = none, .weights = weights, .dimensions = {}, .scale = {}});
+      .apply(part, {.values = no_values, .weights = weights, .dimensions = {}, .scale = {}});
   const PartResult result = cpu_backend().run(part, {.attention = true});
   for (const float a : result.attention) EXPECT_TRUE(std::isfinite(a));
 }

@@ -71,11 +71,11 @@ TEST(RopeScaling, Llama3DependsOnTheRotationsOfAPair) {
     int between = 0;
     expect_frequencies(form.members, 0, [&](Index t) {
       const double turns = 512 * unscaled(t) / (2 * M_PI);
-      const double share = (turns - form.slow) / (form.fast - form.slow);
-      between += share > 0 && share < 1;
-      if (share >= 1) return unscaled(t);
-      if (share <= 0) return unscaled(t) / 8;
-      return share * unscaled(t) + (1 - share) * unscaled(t) / 8;
+      const double fraction = (turns - form.slow) / (form.fast - form.slow);
+      between += fraction > 0 && fraction < 1;
+      if (fraction >= 1) return unscaled(t);
+      if (fraction <= 0) return unscaled(t) / 8;
+      return fraction * unscaled(t) + (1 - fraction) * unscaled(t) / 8;
     });
     EXPECT_GT(between, 0);
     EXPECT_FALSE(rope_depends_on_length(rope_values(form.members), 1000));
@@ -86,7 +86,7 @@ TEST(RopeScaling, YarnInterpolatesByPair) {
   struct Form {
     const char* members;
     double original, slow, fast;
-    bool whole;
+    bool rounds_to_whole_pairs;
   };
   for (const Form& form :
        {Form{R"("factor": 8, "scaling": "yarn", "original": 2048)", 2048, 1, 32, true},
@@ -104,15 +104,17 @@ TEST(RopeScaling, YarnInterpolatesByPair) {
       return kDims * std::log(form.original / (turns * 2 * M_PI)) / (2 * std::log(10000.0));
     };
     double first = pair(form.fast), last = pair(form.slow);
-    if (form.whole) {
+    if (form.rounds_to_whole_pairs) {
       first = std::floor(first);
       last = std::ceil(last);
     }
     first = std::max(first, 0.0);
     last = std::min(last, kDims - 1.0);
     expect_frequencies(form.members, 0, [&](Index t) {
-      const double at = static_cast<double>(t);
-      const double slowed = at <= first ? 0 : at >= last ? 1 : (at - first) / (last - first);
+      const double index = static_cast<double>(t);
+      const double slowed = index <= first  ? 0
+                            : index >= last ? 1
+                                            : (index - first) / (last - first);
       return unscaled(t) * (1 - slowed) + unscaled(t) / 8 * slowed;
     });
   }
@@ -121,8 +123,8 @@ TEST(RopeScaling, YarnInterpolatesByPair) {
       R"("factor": 8, "scaling": "yarn", "original": 2147483647, "slow_turns": 1000,
          "fast_turns": 1000, "whole_pairs": false, "base": 1e30)",
       0, [](Index t) {
-        const double at = 16 * std::log(2147483647.0 / (1000 * 2 * M_PI)) / (2 * std::log(1e30));
-        return unscaled(t, 1e30) / (static_cast<double>(t) <= at ? 1 : 8);
+        const double index = 16 * std::log(2147483647.0 / (1000 * 2 * M_PI)) / (2 * std::log(1e30));
+        return unscaled(t, 1e30) / (static_cast<double>(t) <= index ? 1 : 8);
       });
 }
 
@@ -142,14 +144,14 @@ TEST(RopeScaling, LongropeHasFactorsPerPair) {
 }
 
 TEST(RopeScaling, RejectsInconsistentParameters) {
-  const auto refusal = [](const std::string& members, Index dims) {
+  const auto objection = [](const std::string& members, Index dims) {
     return rope_scaling_objection(rope_values(members), dims);
   };
   const auto expect_refusal = [&](const std::string& members, Index dims,
                                   const std::string& prefix) {
-    const std::string found = refusal(members, dims);
-    EXPECT_TRUE(prefix.empty() ? found.empty() : found.starts_with(prefix))
-        << members << ": " << found;
+    const std::string actual = objection(members, dims);
+    EXPECT_TRUE(prefix.empty() ? actual.empty() : actual.starts_with(prefix))
+        << members << ": " << actual;
   };
   expect_refusal(R"("factor": 2)", 2, "");
   expect_refusal(R"("scaling": "dynamic")", 4, "original: expected the original context length");
@@ -184,12 +186,12 @@ TEST(RotaryPairs, JoinNeighboursOrHalves) {
   ASSERT_EQ(neighbours.size(), 3u);
   ASSERT_EQ(halves.size(), 3u);
   for (Index t = 0; t < 3; ++t) {
-    const auto at = static_cast<std::size_t>(t);
-    EXPECT_EQ(neighbours[at].first, 2 * t);
-    EXPECT_EQ(neighbours[at].second, 2 * t + 1);
-    EXPECT_EQ(halves[at].first, t);
-    EXPECT_EQ(halves[at].second, t + 3);
-    EXPECT_NEAR(halves[at].frequency, std::pow(10000, -static_cast<double>(t) / 3), 1e-12);
+    const auto index = static_cast<std::size_t>(t);
+    EXPECT_EQ(neighbours[index].first, 2 * t);
+    EXPECT_EQ(neighbours[index].second, 2 * t + 1);
+    EXPECT_EQ(halves[index].first, t);
+    EXPECT_EQ(halves[index].second, t + 3);
+    EXPECT_NEAR(halves[index].frequency, std::pow(10000, -static_cast<double>(t) / 3), 1e-12);
   }
   EXPECT_EQ(rotary_pairs(rope_values(R"("factor": 1)"), 8).size(), 4u);
 }

@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TraceToken token(const std::string& label) {
+TraceToken make_token(const std::string& label) {
   TraceToken token;
   token.label = label;
   return token;
@@ -84,10 +84,10 @@ TEST(Trace, FindsHeadsOfTheirOwnPartOnly) {
 }
 
 TEST(Trace, DefaultsUnselectedPartsToTheFirst) {
-  const Trace both = encoder_decoder();
-  EXPECT_EQ(both.part({}), TracePart());
-  EXPECT_EQ(both.part({.kind = AttentionKind::Cross}), (TracePart{.kind = AttentionKind::Cross}));
-  EXPECT_EQ(both.part({.stack = Stack::Encoder}), (TracePart{.stack = Stack::Encoder}));
+  const Trace trace = encoder_decoder();
+  EXPECT_EQ(trace.part({}), TracePart());
+  EXPECT_EQ(trace.part({.kind = AttentionKind::Cross}), (TracePart{.kind = AttentionKind::Cross}));
+  EXPECT_EQ(trace.part({.stack = Stack::Encoder}), (TracePart{.stack = Stack::Encoder}));
   const Trace cross = trace_of({{.kind = AttentionKind::Cross}});  // recurrent, with attention
   EXPECT_EQ(cross.part({}).kind, AttentionKind::Cross);
   const Trace steps = trace_of({{.step = 2}, {.step = 1}, {.step = 1, .layer = 1}});
@@ -121,8 +121,8 @@ TEST(Trace, LayerSequenceCoversAllSteps) {
 
 TEST(Trace, MapsRowsToTokensOfTheirStream) {
   Trace trace;
-  trace.tokens = {token("a"), token("b"), token("c")};
-  trace.streams.push_back({kSourceStream, {token("x"), token("y")}});
+  trace.tokens = {make_token("a"), make_token("b"), make_token("c")};
+  trace.streams.push_back({kSourceStream, {make_token("x"), make_token("y")}});
   EXPECT_EQ(trace.tokens_of({kSourceStream})[1].label, "y");
   EXPECT_EQ(trace.tokens_of({}).size(), 3u);
   EXPECT_THROW(trace.tokens_of({"keys"}), std::logic_error);

@@ -10,7 +10,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-std::string problem(const std::string& line) {
+std::string error_message(const std::string& line) {
   try {
     intervention_from_text(line);
   } catch (const InputError& e) {
@@ -20,11 +20,12 @@ std::string problem(const std::string& line) {
 }
 
 TEST(Intervention, DescribesTokensByName) {
-  const Intervention change = intervention_from_text("replace position=7 token=276");
-  EXPECT_EQ(describe(change), "token 7 is replaced by token 276");
-  EXPECT_EQ(describe(change, {.token = [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }}),
-            "token 7 is replaced by “␣cat”");
-  EXPECT_EQ(describe(change, {.token = [](std::int32_t) { return ""; }}),
+  const Intervention intervention = intervention_from_text("replace position=7 token=276");
+  EXPECT_EQ(describe(intervention), "token 7 is replaced by token 276");
+  EXPECT_EQ(
+      describe(intervention, {.token = [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }}),
+      "token 7 is replaced by “␣cat”");
+  EXPECT_EQ(describe(intervention, {.token = [](std::int32_t) { return ""; }}),
             "token 7 is replaced by token 276");
 }
 
@@ -33,29 +34,29 @@ TEST(Intervention, RoundTripsAsText) {
                            "forbid key=0", "forbid key=0 layer=1 head=2",
                            "force query=5 key=3 layer=0", "replace position=4 token=312",
                            "replace position=4 text= cat", "replace position=0 text=a b = c"}) {
-    const Intervention change = intervention_from_text(line);
-    EXPECT_EQ(to_text(change), line);
-    EXPECT_FALSE(describe(change).empty());
-    const Json json = to_json(Interventions{change});
-    EXPECT_EQ(interventions_from_json(json, "session.interventions"), Interventions{change})
+    const Intervention intervention = intervention_from_text(line);
+    EXPECT_EQ(to_text(intervention), line);
+    EXPECT_FALSE(describe(intervention).empty());
+    const Json json = to_json(Interventions{intervention});
+    EXPECT_EQ(interventions_from_json(json, "session.interventions"), Interventions{intervention})
         << line;
   }
 }
 
 TEST(Intervention, RejectsInvalidText) {
-  EXPECT_NE(problem("kill layer=2").find("off, forbid, force or replace"), std::string::npos);
-  EXPECT_NE(problem("").find("found \"\""), std::string::npos);
-  EXPECT_NE(problem("off").find("layer="), std::string::npos);
-  EXPECT_NE(problem("off head=2").find("layer="), std::string::npos);
-  EXPECT_NE(problem("off layer=two").find("layer=two"), std::string::npos);
-  EXPECT_NE(problem("off layer=-1").find("layer=-1"), std::string::npos);
-  EXPECT_NE(problem("off layer=1 layer=2").find("once"), std::string::npos);
-  EXPECT_NE(problem("off layer=99999999999999999999").find("number"), std::string::npos);
-  EXPECT_NE(problem("forbid query=2").find("key="), std::string::npos);
-  EXPECT_NE(problem("forbid kye=2").find("kye=2"), std::string::npos);
-  EXPECT_NE(problem("replace position=1").find("text="), std::string::npos);
-  EXPECT_NE(problem("replace position=1 token=3 text=a").find("not both"), std::string::npos);
-  EXPECT_NE(problem("replace position=1 text=\xff").find("UTF-8"), std::string::npos);
+  EXPECT_NE(error_message("kill layer=2").find("off, forbid, force or replace"), std::string::npos);
+  EXPECT_NE(error_message("").find("found \"\""), std::string::npos);
+  EXPECT_NE(error_message("off").find("layer="), std::string::npos);
+  EXPECT_NE(error_message("off head=2").find("layer="), std::string::npos);
+  EXPECT_NE(error_message("off layer=two").find("layer=two"), std::string::npos);
+  EXPECT_NE(error_message("off layer=-1").find("layer=-1"), std::string::npos);
+  EXPECT_NE(error_message("off layer=1 layer=2").find("once"), std::string::npos);
+  EXPECT_NE(error_message("off layer=99999999999999999999").find("number"), std::string::npos);
+  EXPECT_NE(error_message("forbid query=2").find("key="), std::string::npos);
+  EXPECT_NE(error_message("forbid kye=2").find("kye=2"), std::string::npos);
+  EXPECT_NE(error_message("replace position=1").find("text="), std::string::npos);
+  EXPECT_NE(error_message("replace position=1 token=3 text=a").find("not both"), std::string::npos);
+  EXPECT_NE(error_message("replace position=1 text=\xff").find("UTF-8"), std::string::npos);
 }
 
 TEST(Intervention, ParsesJsonStrictly) {
@@ -108,7 +109,7 @@ TEST(Intervention, PairsReferToTheDecodersOwnTokens) {
   expect_accepted("replace position=4 token=1", extent);
 }
 
-std::vector<Index> keys(const Pattern& pattern, Index head, Index query) {
+std::vector<Index> allowed_keys(const Pattern& pattern, Index head, Index query) {
   std::vector<Index> result;
   for (Index c = 0; c < pattern.keys(); ++c) {
     if (pattern.allowed(head, query, c)) result.push_back(c);
@@ -127,22 +128,22 @@ TEST(ChangedPattern, ForbidsPairsAndColumns) {
   const Pattern changed = changed_pattern(causal, list, 1, 0, 2);
   EXPECT_EQ(changed.heads(), 2);
   EXPECT_EQ(changed.rules(), causal.rules());
-  EXPECT_EQ(keys(changed, 0, 0), Keys());
-  EXPECT_EQ(keys(changed, 0, 3), Keys({1, 2, 3}));
-  EXPECT_EQ(keys(changed, 1, 3), Keys({1, 3}));
-  EXPECT_EQ(keys(changed_pattern(causal, list, 0, 1, 1), 0, 3), Keys({0, 1, 3}));
+  EXPECT_EQ(allowed_keys(changed, 0, 0), Keys());
+  EXPECT_EQ(allowed_keys(changed, 0, 3), Keys({1, 2, 3}));
+  EXPECT_EQ(allowed_keys(changed, 1, 3), Keys({1, 3}));
+  EXPECT_EQ(allowed_keys(changed_pattern(causal, list, 0, 1, 1), 0, 3), Keys({0, 1, 3}));
 }
 
 TEST(ChangedPattern, ForcesOnlyAllowedKeys) {
   const Pattern causal = Pattern::causal(4, 4);
-  const Interventions column{intervention_from_text("force key=1")};
-  const Pattern changed = changed_pattern(causal, column, 0, 0, 1);
-  EXPECT_EQ(keys(changed, 0, 0), Keys({0}));  // may not see the forced key
-  EXPECT_EQ(keys(changed, 0, 2), Keys({1}));
+  const Interventions forced_column{intervention_from_text("force key=1")};
+  const Pattern changed = changed_pattern(causal, forced_column, 0, 0, 1);
+  EXPECT_EQ(allowed_keys(changed, 0, 0), Keys({0}));  // may not see the forced key
+  EXPECT_EQ(allowed_keys(changed, 0, 2), Keys({1}));
   const Interventions same_query{intervention_from_text("force query=3 key=1"),
                                  intervention_from_text("force query=3 key=3"),
                                  intervention_from_text("forbid query=3 key=3")};
-  EXPECT_EQ(keys(changed_pattern(causal, same_query, 0, 0, 1), 0, 3), Keys({1}));
+  EXPECT_EQ(allowed_keys(changed_pattern(causal, same_query, 0, 0, 1), 0, 3), Keys({1}));
   try {
     changed_pattern(causal, {intervention_from_text("force query=1 key=3")}, 2, 4, 1);
     FAIL();
@@ -158,24 +159,24 @@ TEST(ChangedPattern, RemovesColumnsFromSteppedRuns) {
   builder.add(0, 1, 12, 3);  // 1, 4, 7, 10
   builder.next_row();
   const Pattern strided = builder.finish();
-  const auto without = [&](const char* line) {
-    return keys(changed_pattern(strided, {intervention_from_text(line)}, 0, 0, 1), 0, 0);
+  const auto remaining_keys = [&](const char* line) {
+    return allowed_keys(changed_pattern(strided, {intervention_from_text(line)}, 0, 0, 1), 0, 0);
   };
-  EXPECT_EQ(without("forbid key=4"), Keys({1, 7, 10}));
-  EXPECT_EQ(without("forbid key=1"), Keys({4, 7, 10}));
-  EXPECT_EQ(without("forbid key=10"), Keys({1, 4, 7}));
-  EXPECT_EQ(without("forbid key=5"), Keys({1, 4, 7, 10}));
+  EXPECT_EQ(remaining_keys("forbid key=4"), Keys({1, 7, 10}));
+  EXPECT_EQ(remaining_keys("forbid key=1"), Keys({4, 7, 10}));
+  EXPECT_EQ(remaining_keys("forbid key=10"), Keys({1, 4, 7}));
+  EXPECT_EQ(remaining_keys("forbid key=5"), Keys({1, 4, 7, 10}));
 }
 
-TEST(Intervention, IsComparedWithTheRunWithoutIt) {
+TEST(Intervention, ReferenceSessionHasNoInterventions) {
   Session session;
   session.run.text = "abc";
   EXPECT_FALSE(reference_of(session).has_value());
   session.run.interventions.push_back(intervention_from_text("off layer=0"));
-  Session untouched = session;
-  untouched.run.interventions.clear();
-  EXPECT_EQ(reference_of(session), untouched);
-  EXPECT_FALSE(same_run(session, untouched));
+  Session reference = session;
+  reference.run.interventions.clear();
+  EXPECT_EQ(reference_of(session), reference);
+  EXPECT_FALSE(same_run(session, reference));
   session.b = Session();
   EXPECT_EQ(reference_of(session), Session());
   EXPECT_EQ(session_from_json(to_json(session)), session);

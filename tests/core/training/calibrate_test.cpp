@@ -45,7 +45,7 @@ CalibrationRequest make_request(CalibrationMethod method) {
   return request;
 }
 
-std::vector<Index> guesses(const Tensor& logits) {
+std::vector<Index> most_likely_tokens(const Tensor& logits) {
   std::vector<Index> best;
   for (Index r = 0; r < logits.size() / logits.dim(-1); ++r) {
     const float* row = logits.data() + r * logits.dim(-1);
@@ -64,17 +64,17 @@ TEST(Calibrate, CountsActualDifferences) {
   ASSERT_EQ(result.windows, windows);
   EXPECT_EQ(result.tokens, windows * request.length);
   EXPECT_EQ(result.layers, 3);
-  EXPECT_FALSE(result.other.has_value());
+  EXPECT_FALSE(result.holdout.has_value());
   ASSERT_EQ(result.points.size(), 10u);
   for (const CalibrationPoint& point : result.points) {
-    double differs = 0, layers = 0, tokens = 0, nats = 0, full_nats = 0;
+    double changed_count = 0, layers = 0, tokens = 0, nats = 0, full_nats = 0;
     for (Index w = 0; w < windows; ++w) {
       Batch batch;
       batch.ids = IntTensor({1, request.length});
       for (Index i = 0; i < request.length; ++i) {
         batch.ids(Index{0}, i) = text[static_cast<std::size_t>(w * request.length + i)];
       }
-      const auto nats_of = [&](const Tensor& logits) {
+      const auto sum_nats = [&](const Tensor& logits) {
         double sum = 0;
         for (Index i = 0; i < request.length; ++i) {
           const auto next = text[static_cast<std::size_t>(w * request.length + i + 1)];
@@ -87,24 +87,25 @@ TEST(Calibrate, CountsActualDifferences) {
         return sum;
       };
       ForwardOptions options;
-      const Tensor whole = run(checkpoint.model, batch, options).logits.value();
-      const auto full = guesses(whole);
+      const Tensor full_logits = run(checkpoint.model, batch, options).logits.value();
+      const auto full_guesses = most_likely_tokens(full_logits);
       options.exit = point.effect.threshold;
       const Output output = run(checkpoint.model, batch, options);
-      full_nats += nats_of(whole);
-      nats += nats_of(output.logits.value());
-      const auto early = guesses(output.logits.value());
-      for (std::size_t i = 0; i < full.size(); ++i) {
-        differs += full[i] != early[i] ? 1 : 0;
+      full_nats += sum_nats(full_logits);
+      nats += sum_nats(output.logits.value());
+      const auto early_guesses = most_likely_tokens(output.logits.value());
+      for (std::size_t i = 0; i < full_guesses.size(); ++i) {
+        changed_count += full_guesses[i] != early_guesses[i] ? 1 : 0;
         layers += output.exits[static_cast<Index>(i)];
         ++tokens;
       }
     }
-    EXPECT_NEAR(point.effect.differs, differs / tokens, 1e-9);
+    EXPECT_NEAR(point.effect.changed_fraction, changed_count / tokens, 1e-9);
     EXPECT_NEAR(point.effect.layers, layers / tokens, 1e-9);
     EXPECT_NEAR(point.effect.loss, nats / tokens, 1e-4);
     EXPECT_NEAR(result.full_loss, full_nats / tokens, 1e-4);
-    EXPECT_NEAR(point.p, hoeffding_bentkus(differs / tokens, windows, request.tolerance), 1e-12);
+    EXPECT_NEAR(point.p, hoeffding_bentkus(changed_count / tokens, windows, request.tolerance),
+                1e-12);
   }
 }
 
@@ -121,8 +122,8 @@ TEST(Calibrate, AcceptsThresholdsUntilFirstRejection) {
   }
   EXPECT_EQ(result.threshold, lowest);
   ASSERT_TRUE(result.threshold.has_value());
-  ASSERT_TRUE(result.other.has_value());
-  EXPECT_EQ(result.other->threshold, *result.threshold);
+  ASSERT_TRUE(result.holdout.has_value());
+  EXPECT_EQ(result.holdout->threshold, *result.threshold);
   EXPECT_NE(summary(result).find("On other text"), std::string::npos) << summary(result);
 }
 
@@ -132,14 +133,14 @@ TEST(Calibrate, FindsFewestLayersWithinTolerance) {
   const CalibrationRequest request = make_request(CalibrationMethod::GridSearch);
   const Calibration result = calibrate(checkpoint, sample_text('A'), "", request, {});
   ASSERT_TRUE(result.threshold.has_value());
-  const CalibrationPoint* chosen = result.chosen();
-  ASSERT_NE(chosen, nullptr);
-  EXPECT_TRUE(chosen->effect.loss <= result.full_loss + request.tolerance);
+  const CalibrationPoint* selected = result.selected_point();
+  ASSERT_NE(selected, nullptr);
+  EXPECT_TRUE(selected->effect.loss <= result.full_loss + request.tolerance);
   for (const CalibrationPoint& point : result.points) {
     EXPECT_TRUE(std::isnan(point.p));
-    const bool within = point.effect.loss <= result.full_loss + request.tolerance;
-    EXPECT_EQ(point.accepted, within);
-    EXPECT_TRUE(!within || point.effect.layers >= chosen->effect.layers);
+    const bool is_within = point.effect.loss <= result.full_loss + request.tolerance;
+    EXPECT_EQ(point.accepted, is_within);
+    EXPECT_TRUE(!is_within || point.effect.layers >= selected->effect.layers);
   }
 }
 
@@ -150,31 +151,31 @@ TEST(Calibrate, ReportsThatNoThresholdIsAcceptable) {
       calibrate(small_checkpoint("response"), sample_text('A'), "", request, {});
   EXPECT_FALSE(result.threshold.has_value());
   EXPECT_NE(summary(result).find("too few"), std::string::npos) << summary(result);
-  CalibrationRequest searching = make_request(CalibrationMethod::GridSearch);
-  searching.thresholds = {0};
-  searching.tolerance = 1e-9;
-  const Calibration searched =
-      calibrate(small_checkpoint("geometric"), sample_text('A'), "", searching, {});
-  EXPECT_FALSE(searched.threshold.has_value()) << searched.points.front().effect.loss;
-  EXPECT_NE(summary(searched).find("No threshold"), std::string::npos) << summary(searched);
+  CalibrationRequest grid_request = make_request(CalibrationMethod::GridSearch);
+  grid_request.thresholds = {0};
+  grid_request.tolerance = 1e-9;
+  const Calibration grid_result =
+      calibrate(small_checkpoint("geometric"), sample_text('A'), "", grid_request, {});
+  EXPECT_FALSE(grid_result.threshold.has_value()) << grid_result.points.front().effect.loss;
+  EXPECT_NE(summary(grid_result).find("No threshold"), std::string::npos) << summary(grid_result);
 }
 
-TEST(Calibrate, RejectsModelsAndRequestsWithoutThreshold) {
+TEST(Calibrate, RejectsModelsWithoutThresholdAndInvalidRequests) {
   const CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   EXPECT_THROW(calibrate(small_checkpoint("multinomial"), sample_text('A'), "", request, {}),
                InputError);
-  Checkpoint none = small_checkpoint("response");
-  none.model.config.exits.reset();
-  EXPECT_THROW(calibrate(none, sample_text('A'), "", request, {}), InputError);
+  Checkpoint checkpoint = small_checkpoint("response");
+  checkpoint.model.config.exits.reset();
+  EXPECT_THROW(calibrate(checkpoint, sample_text('A'), "", request, {}), InputError);
   EXPECT_THROW(calibrate(small_checkpoint("response"), "short", "", request, {}), InputError);
-  for (const double wrong : {0.0, 1.0, -1.0, std::nan("")}) {
-    CalibrationRequest bad = request;
-    bad.tolerance = wrong;
-    EXPECT_THROW(calibrate(small_checkpoint("response"), sample_text('A'), "", bad, {}),
+  for (const double invalid_value : {0.0, 1.0, -1.0, std::nan("")}) {
+    CalibrationRequest invalid_request = request;
+    invalid_request.tolerance = invalid_value;
+    EXPECT_THROW(calibrate(small_checkpoint("response"), sample_text('A'), "", invalid_request, {}),
                  InputError);
-    bad = request;
-    bad.level = wrong;
-    EXPECT_THROW(calibrate(small_checkpoint("response"), sample_text('A'), "", bad, {}),
+    invalid_request = request;
+    invalid_request.level = invalid_value;
+    EXPECT_THROW(calibrate(small_checkpoint("response"), sample_text('A'), "", invalid_request, {}),
                  InputError);
   }
 }
@@ -269,10 +270,10 @@ TEST(Calibrate, SpreadsWindowsOverTheText) {
     Batch batch;
     batch.ids = IntTensor({1, 16});
     batch.targets = IntTensor({1, 16});
-    const std::size_t at = 16 * window;
+    const std::size_t start = 16 * window;
     for (std::size_t i = 0; i < 16; ++i) {
-      batch.ids[static_cast<Index>(i)] = text[at + i];
-      batch.targets[static_cast<Index>(i)] = text[at + i + 1];
+      batch.ids[static_cast<Index>(i)] = text[start + i];
+      batch.targets[static_cast<Index>(i)] = text[start + i + 1];
     }
     const Tensor logits = run(checkpoint.model, batch, {}).logits.value();
     Tally tally;
@@ -286,37 +287,39 @@ TEST(Calibrate, ReportsProgress) {
   const Checkpoint checkpoint = small_checkpoint("response");
   CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.thresholds = {1, 0.5};
-  const auto shares = [&](std::string_view other) {
-    std::vector<double> all;
-    calibrate(checkpoint, sample_text('A'), other, request,
-              [&](const Calibration&, double share) { all.push_back(share); });
-    return all;
+  const auto reported_fractions = [&](std::string_view holdout) {
+    std::vector<double> fractions;
+    calibrate(checkpoint, sample_text('A'), holdout, request,
+              [&](const Calibration&, double fraction) { fractions.push_back(fraction); });
+    return fractions;
   };
-  // Stages: the full model and each threshold; then for the other text the full model and the
-  // selected threshold.
-  EXPECT_EQ(shares(""), (std::vector<double>{1 / 3.0, 2 / 3.0, 1, 1}));
-  EXPECT_EQ(shares(sample_text('a')), (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
+  // Steps: the full model and each threshold; with a holdout text also the full model and the
+  // selected threshold on that text.
+  EXPECT_EQ(reported_fractions(""), (std::vector<double>{1 / 3.0, 2 / 3.0, 1, 1}));
+  EXPECT_EQ(reported_fractions(sample_text('a')),
+            (std::vector<double>{1 / 5.0, 2 / 5.0, 3 / 5.0, 1}));
 }
 
 // Among thresholds with the same number of layers, the highest is selected.
 TEST(Calibrate, SelectsHighestOfEqualThresholds) {
   CalibrationRequest request = make_request(CalibrationMethod::GridSearch);
-  request.tolerance = 5;  // nats, not a share: may exceed 1
+  request.tolerance = 5;  // in nats, so that it may exceed 1
   request.thresholds = {1, 0.99999, 0.99998};
   const Checkpoint checkpoint = small_checkpoint("geometric");
   const Calibration result = calibrate(checkpoint, sample_text('A'), sample_text('a'), request, {});
   ASSERT_EQ(result.points.size(), 3u);
   ASSERT_EQ(result.points[0].effect.layers, result.points[2].effect.layers);
   EXPECT_EQ(result.threshold, 1);
-  EXPECT_EQ(result.chosen(), &result.points[0]);
-  ASSERT_TRUE(result.other.has_value());
-  // Without an acceptable threshold, the other text is not evaluated.
+  EXPECT_EQ(result.selected_point(), &result.points[0]);
+  ASSERT_TRUE(result.holdout.has_value());
+  // Without an acceptable threshold, the holdout text is not evaluated.
   request.tolerance = 1e-9;
   request.thresholds = {0};
-  const Calibration none = calibrate(checkpoint, sample_text('A'), sample_text('a'), request, {});
-  EXPECT_FALSE(none.threshold.has_value());
-  EXPECT_EQ(none.chosen(), nullptr);
-  EXPECT_FALSE(none.other.has_value());
+  const Calibration unaccepted =
+      calibrate(checkpoint, sample_text('A'), sample_text('a'), request, {});
+  EXPECT_FALSE(unaccepted.threshold.has_value());
+  EXPECT_EQ(unaccepted.selected_point(), nullptr);
+  EXPECT_FALSE(unaccepted.holdout.has_value());
 }
 
 TEST(Calibrate, RequiresTwoWindows) {
@@ -324,21 +327,22 @@ TEST(Calibrate, RequiresTwoWindows) {
   CalibrationRequest request = make_request(CalibrationMethod::LearnThenTest);
   request.thresholds = {1};
   const std::string text = sample_text('A');
-  const auto error = [&](const CalibrationRequest& tested, std::string_view part) {
+  const auto calibration_error = [&](const CalibrationRequest& changed_request,
+                                     std::string_view text_part) {
     try {
-      calibrate(checkpoint, part, "", tested, {});
+      calibrate(checkpoint, text_part, "", changed_request, {});
     } catch (const InputError& e) {
       return std::string(e.what());
     }
     return std::string();
   };
-  EXPECT_EQ(error(request, text.substr(0, 33)), "");  // and a token to predict
-  EXPECT_EQ(error(request, text.substr(0, 32)),
+  EXPECT_EQ(calibration_error(request, text.substr(0, 33)), "");  // and a token to predict
+  EXPECT_EQ(calibration_error(request, text.substr(0, 32)),
             "text: expected at least 33 tokens, two windows, found 32");
   request.length = 0;  // the context, 32
   EXPECT_EQ(count_windows(checkpoint, text, request), 399 / 32);
-  EXPECT_EQ(error(request, text.substr(0, 65)), "");
-  EXPECT_NE(error(request, text.substr(0, 64)), "");
+  EXPECT_EQ(calibration_error(request, text.substr(0, 65)), "");
+  EXPECT_NE(calibration_error(request, text.substr(0, 64)), "");
   request.length = 1;
   EXPECT_EQ(count_windows(checkpoint, "", request), 0);
   EXPECT_EQ(count_windows(checkpoint, "a", request), 0);
@@ -346,19 +350,19 @@ TEST(Calibrate, RequiresTwoWindows) {
   // Invalid requests.
   request.length = 16;
   request.max_windows = 2;
-  EXPECT_EQ(error(request, text), "");
+  EXPECT_EQ(calibration_error(request, text), "");
   request.max_windows = 1;
-  EXPECT_EQ(error(request, text), "windows: expected at least 2");
+  EXPECT_EQ(calibration_error(request, text), "windows: expected at least 2");
   request.max_windows = 5;
   request.length = -1;
-  EXPECT_NE(error(request, text).find("length: "), std::string::npos);
+  EXPECT_NE(calibration_error(request, text).find("length: "), std::string::npos);
   request.length = 16;
   for (const auto& thresholds : {std::vector<double>{}, {0.5, 0.6}, {0.9, 0.5, 0.7}}) {
     request.thresholds = thresholds;
-    EXPECT_EQ(error(request, text), "thresholds: expected descending numbers");
+    EXPECT_EQ(calibration_error(request, text), "thresholds: expected descending numbers");
   }
   request.thresholds = {0.5, 0.5};
-  EXPECT_EQ(error(request, text), "");
+  EXPECT_EQ(calibration_error(request, text), "");
 }
 
 TEST(Calibrate, DefaultsToThePublishedMethodOfEachRule) {
@@ -383,9 +387,11 @@ TEST(CalibrationPicture, ShowsCostAndSavings) {
     calibration.layers = 4;
     calibration.full_loss = 2;
     calibration.windows = 100;
-    const double layers[] = {4, 3, 1}, differs[] = {0, 0.1, 0.6}, losses[] = {2, 2.25, 2.5};
+    const double layers[] = {4, 3, 1}, changed_fractions[] = {0, 0.1, 0.6},
+                 losses[] = {2, 2.25, 2.5};
     for (std::size_t n = 0; n < 3; ++n) {
-      const ExitEffect effect{1 - 0.25 * static_cast<double>(n), differs[n], losses[n], layers[n]};
+      const ExitEffect effect{1 - 0.25 * static_cast<double>(n), changed_fractions[n], losses[n],
+                              layers[n]};
       calibration.points.push_back({effect});
     }
     calibration.threshold = 0.75;
@@ -397,16 +403,16 @@ TEST(CalibrationPicture, ShowsCostAndSavings) {
       if (line != nullptr && line->points.size() == 3) curves.push_back(line->points);
     }
     ASSERT_EQ(curves.size(), 2u);
-    const std::vector<Point>&cost = curves[0], &saved = curves[1];
-    const double zero = saved[2].y;                        // all four layers
-    const double one = zero + (saved[0].y - zero) / 0.75;  // three of them saved
+    const std::vector<Point>&cost = curves[0], &savings = curves[1];
+    const double zero = savings[2].y;                        // all four layers
+    const double one = zero + (savings[0].y - zero) / 0.75;  // three of four layers are skipped
     const auto height = [&](double y) { return (y - zero) / (one - zero); };
     EXPECT_LT(one, zero);
-    EXPECT_NEAR(height(saved[1].y), 0.25, 1e-6);
+    EXPECT_NEAR(height(savings[1].y), 0.25, 1e-6);
     const bool is_test = method == CalibrationMethod::LearnThenTest;
     for (std::size_t n = 0; n < 3; ++n) {  // thresholds rise along x
-      EXPECT_NEAR(height(cost[2 - n].y), is_test ? differs[n] : losses[n] - 2, 1e-6);
-      EXPECT_EQ(cost[n].x, saved[n].x);
+      EXPECT_NEAR(height(cost[2 - n].y), is_test ? changed_fractions[n] : losses[n] - 2, 1e-6);
+      EXPECT_EQ(cost[n].x, savings[n].x);
     }
     EXPECT_LT(cost[0].x, cost[1].x);
     EXPECT_NEAR(cost[2].x - cost[1].x, cost[1].x - cost[0].x, 1e-6);

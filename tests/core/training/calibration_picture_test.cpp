@@ -8,7 +8,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Calibration calibration(CalibrationMethod method) {
+Calibration make_calibration(CalibrationMethod method) {
   Calibration result;
   result.request.method = method;
   result.request.tolerance = 0.12;
@@ -26,8 +26,8 @@ Calibration calibration(CalibrationMethod method) {
                              .accepted = threshold > 0.4});
   }
   result.threshold = 0.5;
-  result.other = ExitEffect{0.5, 0.11, 1.83, 3.7};
-  result.other_full_loss = 1.72;
+  result.holdout = ExitEffect{0.5, 0.11, 1.83, 3.7};
+  result.holdout_loss = 1.72;
   return result;
 }
 
@@ -35,7 +35,7 @@ TEST(CalibrationPicture, MatchesGoldenSvg) {
   const testing::PlainMeasure measure;
   for (const CalibrationMethod method :
        {CalibrationMethod::LearnThenTest, CalibrationMethod::GridSearch}) {
-    const Calibration sample = calibration(method);
+    const Calibration sample = make_calibration(method);
     const bool is_small = method == CalibrationMethod::GridSearch;
     EXPECT_TRUE(testing::matches_golden_svg(
         calibration_picture(sample, is_small ? 420 : 900, is_small ? 300 : 560,

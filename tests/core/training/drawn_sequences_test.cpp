@@ -43,13 +43,13 @@ TEST(RepeatedSequences, RepeatSegmentsOfRandomLength) {
 
 TEST(RepeatedSequences, DoNotDependOnEarlierCalls) {
   const DrawnSequences stream = repeated_sequences(256, 32, 7);
-  const DrawnSequences other = repeated_sequences(256, 32, 8);
-  IntTensor whole, part, targets;
-  stream.batch(0, 20, whole, targets);
-  stream.batch(15, 2, part, targets);
-  EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 15 * 32));
-  other.batch(0, 20, part, targets);
-  EXPECT_FALSE(std::equal(part.begin(), part.end(), whole.begin()));
+  const DrawnSequences other_stream = repeated_sequences(256, 32, 8);
+  IntTensor all_inputs, later_inputs, targets;
+  stream.batch(0, 20, all_inputs, targets);
+  stream.batch(15, 2, later_inputs, targets);
+  EXPECT_TRUE(std::equal(later_inputs.begin(), later_inputs.end(), all_inputs.begin() + 15 * 32));
+  other_stream.batch(0, 20, later_inputs, targets);
+  EXPECT_FALSE(std::equal(later_inputs.begin(), later_inputs.end(), all_inputs.begin()));
 }
 
 TEST(RepeatedSequences, RejectInvalidSizes) {
@@ -77,23 +77,23 @@ TEST(DrawnSequencesScore, AveragesOverTargets) {
   IntTensor inputs, targets;
   stream.batch(0, count, inputs, targets);
   const Tensor logits = forward(model, inputs).value();
-  double loss = 0, correct = 0, counted = 0;
+  double loss = 0, correct = 0, target_count = 0;
   for (Index row = 0; row < targets.size(); ++row) {
     if (targets[row] < 0) continue;
     const float* x = logits.data() + row * config.vocabulary;
     double sum = 0;
-    Index best = 0;
+    Index most_likely = 0;
     for (Index v = 0; v < config.vocabulary; ++v) {
       sum += std::exp(static_cast<double>(x[v]));
-      if (x[v] > x[best]) best = v;
+      if (x[v] > x[most_likely]) most_likely = v;
     }
     loss += std::log(sum) - static_cast<double>(x[targets[row]]);
-    correct += best == targets[row] ? 1 : 0;
-    ++counted;
+    correct += most_likely == targets[row] ? 1 : 0;
+    ++target_count;
   }
   const Score score = score_of(model, stream, count);
-  EXPECT_NEAR(score.loss, loss / counted, 1e-5);
-  EXPECT_NEAR(score.accuracy, correct / counted, 1e-9);
+  EXPECT_NEAR(score.loss, loss / target_count, 1e-5);
+  EXPECT_NEAR(score.accuracy, correct / target_count, 1e-9);
   EXPECT_GT(score.accuracy, 0);
   EXPECT_TRUE(std::isnan(score.bits_per_byte));
 }

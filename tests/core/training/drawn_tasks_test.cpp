@@ -81,18 +81,18 @@ TEST(BracketsTask, TargetsAreTheClosingBrackets) {
 TEST(DrawnTasks, RejectUnusedInput) {
   const testing::TemporaryFolder folder;
   for (const char* id : {"recall", "brackets"}) {
-    const TrainingPlan good = testing::plan_of(id, folder.path());
-    EXPECT_NO_THROW(check(good));
-    TrainingPlan plan = good;
+    const TrainingPlan valid_plan = testing::plan_of(id, folder.path());
+    EXPECT_NO_THROW(check(valid_plan));
+    TrainingPlan plan = valid_plan;
     plan.text = {folder.path() / "text.txt"};
     EXPECT_THROW(check(plan), InputError) << id;
-    plan = good;
+    plan = valid_plan;
     plan.held_out_share = 0.1;
     EXPECT_THROW(check(plan), InputError) << id;
-    plan = good;
+    plan = valid_plan;
     plan.model.vocabulary = 300;
     EXPECT_THROW(check(plan), InputError) << id;
-    plan = good;
+    plan = valid_plan;
     plan.sequence = 4;
     EXPECT_THROW(check(plan), InputError) << id;
   }

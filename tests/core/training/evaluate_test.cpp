@@ -28,7 +28,7 @@ Checkpoint byte_model(Index context) {
 }
 
 // Bits per byte by the definition, one token at a time.
-double bits_by_definition(const Checkpoint& checkpoint, const std::string& text) {
+double expected_bits_per_byte(const Checkpoint& checkpoint, const std::string& text) {
   const Index context = checkpoint.model.config.context;
   const Index count = static_cast<Index>(text.size()), length = std::min(context, count - 1);
   double bits = 8;  // the first byte
@@ -55,7 +55,7 @@ TEST(BitsPerByte, MatchesItsDefinition) {
     const Checkpoint checkpoint = byte_model(context);
     for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{9}, text.size()}) {
       const std::string part = text.substr(0, size);
-      EXPECT_NEAR(bits_per_byte(checkpoint, part), bits_by_definition(checkpoint, part), 1e-4)
+      EXPECT_NEAR(bits_per_byte(checkpoint, part), expected_bits_per_byte(checkpoint, part), 1e-4)
           << context << " " << size;
     }
   }
@@ -68,7 +68,7 @@ TEST(BitsPerByte, RejectsEmptyTextsAndModelsWithoutTokenizer) {
   EXPECT_THROW(bits_per_byte(checkpoint, "abc"), InputError);
 }
 
-Choice variant_with(const char* id) {
+Choice default_choice(const char* id) {
   return {id, default_values(variant(id).parameters)};
 }
 
@@ -77,7 +77,7 @@ Checkpoint segment_model(const char* variant, Index segment) {
   Checkpoint checkpoint = byte_model(64);
   ModelConfig config = checkpoint.model.config;
   config.segment = segment;
-  config.groups = uniform_groups(config, variant_with(variant), default_encoding());
+  config.groups = uniform_groups(config, default_choice(variant), default_encoding());
   checkpoint.model = make_model(config, 2);
   return checkpoint;
 }
@@ -95,7 +95,7 @@ TEST(EvaluateText, ReadsSegmentsAsOneText) {
     const double loss = static_cast<double>(output.losses.at(0).value.value()[0]);
     const Evaluation evaluation = evaluate_text(checkpoint, text, {});
     EXPECT_NEAR(evaluation.loss(), loss, 1e-5);
-    EXPECT_EQ(evaluation.tally.counted(), ids.size() - 1);
+    EXPECT_EQ(evaluation.tally.count(), ids.size() - 1);
     EXPECT_NEAR(evaluation.bits_per_byte(),
                 (loss * static_cast<double>(ids.size() - 1) / std::numbers::ln2 + 8) /
                     static_cast<double>(ids.size()),
@@ -108,10 +108,10 @@ TEST(EvaluateText, ReadsSegmentsAsOneText) {
 TEST(EvaluateText, UsesConstantMemoryForSegments) {
   const Checkpoint checkpoint = segment_model("segment_memory", 64);
   const auto peak = [&](std::size_t bytes) {
-    const std::size_t before = storage_statistics().live_bytes;
+    const std::size_t initial_bytes = storage_statistics().live_bytes;
     reset_peak_storage();
     evaluate_text(checkpoint, std::string(bytes, 'a'), {});
-    return static_cast<double>(storage_statistics().peak_bytes - before);
+    return static_cast<double>(storage_statistics().peak_bytes - initial_bytes);
   };
   peak(256);
   const double short_text_peak = peak(1024);
@@ -125,14 +125,15 @@ TEST(EvaluateText, SupportsEarlyExits) {
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   checkpoint.model = make_model(config, 3);
   const std::string text = "Alice was beginning to get very tired of sitting by her sister";
-  const Evaluation all = evaluate_text(checkpoint, text, {});
-  EXPECT_TRUE(std::isnan(all.mean_layers()));
-  const Evaluation none = evaluate_text(checkpoint, text, {.exit = 1.0});
-  EXPECT_NEAR(none.loss(), all.loss(), 1e-5);
-  EXPECT_NEAR(none.mean_layers(), 4, 1e-9);
-  const Evaluation early = evaluate_text(checkpoint, text, {.exit = 0.0});
-  EXPECT_TRUE(early.mean_layers() >= 1 && early.mean_layers() < 3) << early.mean_layers();
-  EXPECT_TRUE(std::isfinite(early.loss()));
+  const Evaluation full = evaluate_text(checkpoint, text, {});
+  EXPECT_TRUE(std::isnan(full.mean_layers()));
+  const Evaluation latest_exits = evaluate_text(checkpoint, text, {.exit = 1.0});
+  EXPECT_NEAR(latest_exits.loss(), full.loss(), 1e-5);
+  EXPECT_NEAR(latest_exits.mean_layers(), 4, 1e-9);
+  const Evaluation earliest_exits = evaluate_text(checkpoint, text, {.exit = 0.0});
+  EXPECT_TRUE(earliest_exits.mean_layers() >= 1 && earliest_exits.mean_layers() < 3)
+      << earliest_exits.mean_layers();
+  EXPECT_TRUE(std::isfinite(earliest_exits.loss()));
 }
 
 TEST(EvaluateText, PredictsMaskedTokens) {
@@ -141,7 +142,7 @@ TEST(EvaluateText, PredictsMaskedTokens) {
   checkpoint.model = make_model(testing::plan_of("masked", folder.path()).model, 1);
   const std::string text(3000, 'a');
   const Evaluation evaluation = evaluate_text(checkpoint, text, {});
-  EXPECT_NEAR(static_cast<double>(evaluation.tally.counted()) / 3000, 0.2, 0.03);
+  EXPECT_NEAR(static_cast<double>(evaluation.tally.count()) / 3000, 0.2, 0.03);
   EXPECT_NEAR(evaluation.loss(), std::log(257), 0.5);  // fresh weights
   EXPECT_TRUE(std::isnan(evaluation.bits_per_byte()));
   EXPECT_EQ(evaluate_text(checkpoint, text, {}).loss(), evaluation.loss());
@@ -159,16 +160,16 @@ TEST(Evaluate, RejectsModelsThatSeeTheirTargets) {
   EXPECT_NE(refusal([&] { evaluate_text(non_causal, "abc", {}); }).find(expected),
             std::string::npos);
   // The target is a separate text: the encoder need not be causal.
-  for (const bool recurrent : {false, true}) {
-    Checkpoint pairs;
-    ModelConfig config = (recurrent ? testing::recurrent_plan(folder.path())
-                                    : testing::plan_of("numbers", folder.path()))
+  for (const bool is_recurrent : {false, true}) {
+    Checkpoint checkpoint;
+    ModelConfig config = (is_recurrent ? testing::recurrent_plan(folder.path())
+                                       : testing::plan_of("numbers", folder.path()))
                              .model;
     config.causal = false;
-    pairs.model = make_model(config, 1);
-    pairs.tokenizer = byte_tokenizer();
-    const auto evaluate = [&] { evaluate_file(pairs, folder.path() / "pairs.txt", {}); };
-    if (recurrent) {  // no self-attention that could leak future tokens
+    checkpoint.model = make_model(config, 1);
+    checkpoint.tokenizer = byte_tokenizer();
+    const auto evaluate = [&] { evaluate_file(checkpoint, folder.path() / "pairs.txt", {}); };
+    if (is_recurrent) {  // no self-attention that could leak future tokens
       EXPECT_NO_THROW(evaluate());
     } else {
       EXPECT_NE(refusal(evaluate).find(expected), std::string::npos);
@@ -186,7 +187,7 @@ TEST(EvaluateFile, ReadsLinesOfSourcesAndTargets) {
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7\tsieben\n");
     const Evaluation evaluation = evaluate_file(checkpoint, folder.path() / "pairs.txt", {});
     EXPECT_EQ(evaluation.lines, 2);
-    EXPECT_EQ(evaluation.tally.counted(), 14 + 6 + 2);  // including the end ids
+    EXPECT_EQ(evaluation.tally.count(), 14 + 6 + 2);  // including the end ids
     EXPECT_EQ(evaluation.bytes, 20);
     EXPECT_NEAR(evaluation.loss(), std::log(257), 0.7);  // fresh weights
     write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n7 sieben\n");
@@ -201,7 +202,7 @@ TEST(EvaluateFile, ReadsImagesAndTrajectories) {
   Checkpoint checkpoint;
   checkpoint.model = make_model(testing::plan_of("image", folder.path()).model, 1);
   const Evaluation pixels = evaluate_file(checkpoint, folder.path() / "pictures" / "0.png", {});
-  EXPECT_EQ(pixels.tally.counted(), 16);
+  EXPECT_EQ(pixels.tally.count(), 16);
   EXPECT_NEAR(pixels.loss(), std::log(3), 0.5);
   EXPECT_THROW(evaluate_file(checkpoint, folder.path() / "text.txt", {}), InputError);
   checkpoint.model = make_model(testing::plan_of("trajectory", folder.path()).model, 1);
@@ -211,20 +212,21 @@ TEST(EvaluateFile, ReadsImagesAndTrajectories) {
   file.tensors.emplace("actions", stored(IntTensor::from({3}, {1, 2, -1})));
   write_safetensors(folder.path() / "walk.safetensors", file);
   const Evaluation actions = evaluate_file(checkpoint, folder.path() / "walk.safetensors", {});
-  EXPECT_EQ(actions.tally.counted(), 2);
+  EXPECT_EQ(actions.tally.count(), 2);
   EXPECT_NEAR(actions.loss(), std::log(4), 0.5);
 }
 
 TEST(BitsPerByte, UsesWindowsOfTheRequestedLength) {
   const std::string text = "Alice was beginning to get very tired";
-  const Checkpoint wide = byte_model(64);
+  const Checkpoint checkpoint = byte_model(64);
   for (const Index length : {1, 2, 8}) {
-    Checkpoint short_context = wide;
+    Checkpoint short_context = checkpoint;
     short_context.model.config.context = length;
     if (length > 1) {
-      EXPECT_NEAR(bits_per_byte(wide, text, length), bits_by_definition(short_context, text), 1e-4);
+      EXPECT_NEAR(bits_per_byte(checkpoint, text, length),
+                  expected_bits_per_byte(short_context, text), 1e-4);
     }
-    EXPECT_EQ(evaluate_text(wide, text, {.length = length}).tally.counted(),
+    EXPECT_EQ(evaluate_text(checkpoint, text, {.length = length}).tally.count(),
               static_cast<Index>(text.size()) - 1);
   }
   // Windows of one token: each is predicted from the preceding one only.
@@ -234,35 +236,35 @@ TEST(BitsPerByte, UsesWindowsOfTheRequestedLength) {
     targets[n] = text[static_cast<std::size_t>(n) + 1];
   }
   Tally tally;
-  tally.add(forward(wide.model, ids).value(), targets);
-  EXPECT_NEAR(evaluate_text(wide, text, {.length = 1}).loss(), tally.score().loss, 1e-5);
-  EXPECT_EQ(evaluate_text(wide, "a", {}).tally.counted(), 0);
-  EXPECT_NEAR(evaluate_text(wide, "a", {}).bits_per_byte(), 8, 1e-12);
+  tally.add(forward(checkpoint.model, ids).value(), targets);
+  EXPECT_NEAR(evaluate_text(checkpoint, text, {.length = 1}).loss(), tally.score().loss, 1e-5);
+  EXPECT_EQ(evaluate_text(checkpoint, "a", {}).tally.count(), 0);
+  EXPECT_NEAR(evaluate_text(checkpoint, "a", {}).bits_per_byte(), 8, 1e-12);
 }
 
 TEST(Evaluation, AddsUp) {
-  Evaluation all, one;
-  EXPECT_TRUE(std::isnan(all.bits_per_byte()) && std::isnan(all.mean_layers()));
-  one.tally.add(Tensor::zeros({1, 2, 4}), IntTensor::from({1, 2}, {1, 0}));
-  one.bytes = 3;
-  one.first_token_nats = std::log(4);
-  one.lines = 5;
-  one.whole = 2;
-  one.layers = 7;
-  one.available_layers = 2;
-  for (int n = 0; n < 3; ++n) all.add(one);
-  EXPECT_EQ(all.tally.counted(), 6);
-  EXPECT_EQ(all.tally.right(), 3);
-  EXPECT_NEAR(all.tally.nats(), 6 * std::log(4), 1e-5);
-  EXPECT_EQ(all.bytes, 9);
-  EXPECT_NEAR(all.first_token_nats, 3 * std::log(4), 1e-12);
-  EXPECT_EQ(all.lines, 15);
-  EXPECT_EQ(all.whole, 6);
-  EXPECT_EQ(all.layers, 21);
-  EXPECT_EQ(all.available_layers, 6);
-  EXPECT_NEAR(all.loss(), std::log(4), 1e-6);
-  EXPECT_NEAR(all.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits in nine bytes
-  EXPECT_EQ(all.mean_layers(), 3.5);
+  Evaluation total, addend;
+  EXPECT_TRUE(std::isnan(total.bits_per_byte()) && std::isnan(total.mean_layers()));
+  addend.tally.add(Tensor::zeros({1, 2, 4}), IntTensor::from({1, 2}, {1, 0}));
+  addend.bytes = 3;
+  addend.first_token_nats = std::log(4);
+  addend.lines = 5;
+  addend.matches = 2;
+  addend.layers = 7;
+  addend.available_layers = 2;
+  for (int n = 0; n < 3; ++n) total.add(addend);
+  EXPECT_EQ(total.tally.count(), 6);
+  EXPECT_EQ(total.tally.correct_count(), 3);
+  EXPECT_NEAR(total.tally.nats(), 6 * std::log(4), 1e-5);
+  EXPECT_EQ(total.bytes, 9);
+  EXPECT_NEAR(total.first_token_nats, 3 * std::log(4), 1e-12);
+  EXPECT_EQ(total.lines, 15);
+  EXPECT_EQ(total.matches, 6);
+  EXPECT_EQ(total.layers, 21);
+  EXPECT_EQ(total.available_layers, 6);
+  EXPECT_NEAR(total.loss(), std::log(4), 1e-6);
+  EXPECT_NEAR(total.bits_per_byte(), 9.0 * 2 / 9, 1e-6);  // nine tokens of two bits in nine bytes
+  EXPECT_EQ(total.mean_layers(), 3.5);
 }
 
 // The id 0 is an ordinary token.
@@ -272,9 +274,9 @@ TEST(EvaluateText, CountsLayersOfEveryToken) {
   config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
   checkpoint.model = make_model(config, 3);
   const std::string zeros(10, '\0');
-  const Evaluation none = evaluate_text(checkpoint, zeros, {.exit = 1.0});
-  EXPECT_EQ(none.available_layers, 9);
-  EXPECT_EQ(none.layers, 36);
+  const Evaluation evaluation = evaluate_text(checkpoint, zeros, {.exit = 1.0});
+  EXPECT_EQ(evaluation.available_layers, 9);
+  EXPECT_EQ(evaluation.layers, 36);
 }
 
 // Windows are adjacent, the last one is shorter; all masks are drawn from one random sequence.
@@ -300,9 +302,9 @@ TEST(EvaluateText, MasksTokensInAdjacentWindows) {
       tally.add(forward(checkpoint.model, batch.ids).value(), batch.targets);
     }
     if (length_option > 105) checkpoint.model.config.context = 300;
-    const Evaluation found = evaluate_text(checkpoint, text, {.length = length_option});
-    EXPECT_EQ(found.tally.counted(), tally.counted());
-    EXPECT_NEAR(found.loss(), tally.score().loss, 1e-5);
+    const Evaluation evaluation = evaluate_text(checkpoint, text, {.length = length_option});
+    EXPECT_EQ(evaluation.tally.count(), tally.count());
+    EXPECT_NEAR(evaluation.loss(), tally.score().loss, 1e-5);
   }
 }
 
@@ -312,9 +314,9 @@ TEST(EvaluateFile, ReportsInvalidLines) {
   checkpoint.model = make_model(testing::plan_of("numbers", folder.path()).model, 1);
   checkpoint.tokenizer = byte_tokenizer();
   const auto file = folder.path() / "pairs.txt";
-  const auto refusal = [&](const std::string& text, const EvaluationOptions& reading = {}) {
+  const auto refusal = [&](const std::string& text, const EvaluationOptions& settings = {}) {
     write_file(file, text);
-    return testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, reading); });
+    return testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, settings); });
   };
   EXPECT_NE(refusal("7\tsieben\n24\t\n").find("line 2"), std::string::npos);
   EXPECT_NE(refusal("\tsieben\n").find("line 1"), std::string::npos);
@@ -351,16 +353,16 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   checkpoint.tokenizer = std::make_shared<MarkingTokenizer>();
   checkpoint.end_tokens = {7};
   write_file(folder.path() / "pairs.txt", "24\tvi\n");
-  const Evaluation found = evaluate_file(checkpoint, folder.path() / "pairs.txt", {});
+  const Evaluation evaluation = evaluate_file(checkpoint, folder.path() / "pairs.txt", {});
   Batch batch;
   batch.source = IntTensor::from({1, 3}, {5, '2', '4'});
   batch.ids = IntTensor::from({1, 3}, {256, 'v', 'i'});
   const Tensor logits = run(checkpoint.model, batch, {}).logits.value();
   Tally tally;
   tally.add(logits, IntTensor::from({1, 3}, {'v', 'i', 7}));
-  EXPECT_NEAR(found.loss(), tally.score().loss, 1e-5);
-  EXPECT_EQ(found.whole, 0);
-  EXPECT_EQ(found.lines, 1);
+  EXPECT_NEAR(evaluation.loss(), tally.score().loss, 1e-5);
+  EXPECT_EQ(evaluation.matches, 0);
+  EXPECT_EQ(evaluation.lines, 1);
   // A line counts as exact if every token is the most likely one, including the end.
   const auto most_likely_token = [&](Index i) {
     const float* row = logits.data() + i * logits.dim(2);
@@ -368,13 +370,14 @@ TEST(EvaluateFile, AddsSpecialTokensToSources) {
   };
   const std::int32_t first = most_likely_token(0);
   batch.ids = IntTensor::from({1, 2}, {256, first});
-  const Tensor again = run(checkpoint.model, batch, {}).logits.value();
-  const float* row = again.data() + again.dim(2);
-  const auto end = static_cast<std::int32_t>(std::max_element(row, row + again.dim(2)) - row);
+  const Tensor single_logits = run(checkpoint.model, batch, {}).logits.value();
+  const float* row = single_logits.data() + single_logits.dim(2);
+  const auto end =
+      static_cast<std::int32_t>(std::max_element(row, row + single_logits.dim(2)) - row);
   if (first > 0 && first < 128 && first != '\t' && first != '\n') {
     checkpoint.end_tokens = {end};
     write_file(folder.path() / "pairs.txt", std::string("24\t") + static_cast<char>(first) + "\n");
-    EXPECT_EQ(evaluate_file(checkpoint, folder.path() / "pairs.txt", {}).whole, 1);
+    EXPECT_EQ(evaluate_file(checkpoint, folder.path() / "pairs.txt", {}).matches, 1);
   }
 }
 
@@ -390,20 +393,22 @@ TEST(EvaluateFile, CountsLayersOfImagesAndRejectsWindows) {
   for (int n = 0; n < 3; ++n) table += "0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,7\n";
   write_file(folder.path() / "table.csv", table);
   const auto file = folder.path() / "table.csv";
-  const Evaluation whole = evaluate_file(checkpoint, file, {.exit = 1.0});
-  EXPECT_EQ(whole.available_layers, 48);
-  EXPECT_EQ(whole.layers, 192);
-  EXPECT_EQ(whole.tally.counted(), 48);
-  const Evaluation early = evaluate_file(checkpoint, file, {.exit = 0.0});
-  EXPECT_TRUE(early.mean_layers() >= 1 && early.mean_layers() < 4) << early.mean_layers();
-  const auto words =
+  const Evaluation latest_exits = evaluate_file(checkpoint, file, {.exit = 1.0});
+  EXPECT_EQ(latest_exits.available_layers, 48);
+  EXPECT_EQ(latest_exits.layers, 192);
+  EXPECT_EQ(latest_exits.tally.count(), 48);
+  const Evaluation earliest_exits = evaluate_file(checkpoint, file, {.exit = 0.0});
+  EXPECT_TRUE(earliest_exits.mean_layers() >= 1 && earliest_exits.mean_layers() < 4)
+      << earliest_exits.mean_layers();
+  const auto message =
       testing::message_of<InputError>([&] { evaluate_file(checkpoint, file, {.length = 1}); });
-  EXPECT_NE(words.find("length: expected none"), std::string::npos) << words;
+  EXPECT_NE(message.find("length: expected none"), std::string::npos) << message;
   // Texts are read in windows.
-  Checkpoint text = byte_model(16);
+  Checkpoint text_checkpoint = byte_model(16);
   write_file(folder.path() / "some.txt", "Alice was beginning to get very tired");
-  EXPECT_EQ(evaluate_file(text, folder.path() / "some.txt", {.length = 4}).loss(),
-            evaluate_text(text, "Alice was beginning to get very tired", {.length = 4}).loss());
+  EXPECT_EQ(evaluate_file(text_checkpoint, folder.path() / "some.txt", {.length = 4}).loss(),
+            evaluate_text(text_checkpoint, "Alice was beginning to get very tired", {.length = 4})
+                .loss());
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -14,7 +14,7 @@ namespace ATTNSCOPE_FILE {
 
 using testing::TemporaryFolder;
 
-LossLog sample(const std::filesystem::path& folder, Index steps) {
+LossLog make_log(const std::filesystem::path& folder, Index steps) {
   LossLog log(folder);
   for (Index step = 1; step <= steps; ++step) {
     LossRow row;
@@ -35,39 +35,39 @@ LossLog sample(const std::filesystem::path& folder, Index steps) {
 
 TEST(LossLog, RoundTripsThroughItsFile) {
   const TemporaryFolder folder;
-  const LossLog log = sample(folder.path(), 6);
+  const LossLog log = make_log(folder.path(), 6);
   log.save();
-  LossLog again(folder.path());
-  again.keep(4);  // later steps were not saved in the training's state
-  ASSERT_EQ(again.rows().size(), 4u);
+  LossLog loaded_log(folder.path());
+  loaded_log.load_steps(4);  // later steps were not saved in the training's state
+  ASSERT_EQ(loaded_log.rows().size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
-    const LossRow &a = log.rows()[i], &b = again.rows()[i];
+    const LossRow &a = log.rows()[i], &b = loaded_log.rows()[i];
     EXPECT_EQ(b.step, a.step);
     EXPECT_NEAR(b.loss, a.loss, 1e-5);
     EXPECT_NEAR(b.tokens_per_second, 12345.7, 1e-9);
     EXPECT_EQ(std::isnan(b.held_out.loss), i % 2 == 0);
     EXPECT_TRUE(std::isnan(b.held_out.accuracy));
   }
-  EXPECT_NEAR(again.rows()[3].held_out.loss, 5.5 / 4 + 0.25, 1e-5);
-  again.save();
-  LossLog third(folder.path());
-  third.keep(100);
-  EXPECT_EQ(third.rows().size(), 4u);
-  LossLog none(folder.path() / "absent");
-  none.keep(4);
-  EXPECT_TRUE(none.rows().empty());
+  EXPECT_NEAR(loaded_log.rows()[3].held_out.loss, 5.5 / 4 + 0.25, 1e-5);
+  loaded_log.save();
+  LossLog shorter_log(folder.path());
+  shorter_log.load_steps(100);
+  EXPECT_EQ(shorter_log.rows().size(), 4u);
+  LossLog absent_log(folder.path() / "absent");
+  absent_log.load_steps(4);
+  EXPECT_TRUE(absent_log.rows().empty());
 }
 
 TEST(LossLog, RejectsInvalidFiles) {
   const TemporaryFolder folder;
-  sample(folder.path(), 3).save();
-  const std::string good = read_file(folder.path() / "loss.csv");
-  const std::size_t second = good.find('\n') + 1;
+  make_log(folder.path(), 3).save();
+  const std::string valid_text = read_file(folder.path() / "loss.csv");
+  const std::size_t second_line = valid_text.find('\n') + 1;
   const auto expect_refusal = [&](const std::string& text, const std::string& line) {
     write_file(folder.path() / "loss.csv", text);
     LossLog log(folder.path());
     try {
-      log.keep(10);
+      log.load_steps(10);
       FAIL() << text;
     } catch (const InputError& e) {
       EXPECT_NE(std::string(e.what()).find("loss.csv: line " + line), std::string::npos)
@@ -76,12 +76,12 @@ TEST(LossLog, RejectsInvalidFiles) {
   };
   expect_refusal("step,loss\n1,2\n", "1");
   expect_refusal("\xff\xfe", "1");
-  expect_refusal(good.substr(0, good.size() - 5), "4");
-  expect_refusal(good.substr(0, second) + "1,x,0.001,5,,,\n", "2");
-  expect_refusal(good.substr(0, second) + "0,1,0.001,5,,,\n", "2");
-  expect_refusal(good + "3,1,0.001,5,,,\n", "5");  // a duplicate step
-  expect_refusal(good + "4,1,0.001,5,,,,\n", "5");
-  expect_refusal(good.substr(0, second) + "99999999999999999999,1,0.001,5,,,\n", "2");
+  expect_refusal(valid_text.substr(0, valid_text.size() - 5), "4");
+  expect_refusal(valid_text.substr(0, second_line) + "1,x,0.001,5,,,\n", "2");
+  expect_refusal(valid_text.substr(0, second_line) + "0,1,0.001,5,,,\n", "2");
+  expect_refusal(valid_text + "3,1,0.001,5,,,\n", "5");  // a duplicate step
+  expect_refusal(valid_text + "4,1,0.001,5,,,,\n", "5");
+  expect_refusal(valid_text.substr(0, second_line) + "99999999999999999999,1,0.001,5,,,\n", "2");
 }
 
 const Line* find_line(const DisplayList& list, std::size_t number) {
@@ -94,7 +94,7 @@ const Line* find_line(const DisplayList& list, std::size_t number) {
 
 TEST(LossPicture, ContainsTrainingMeanAndHeldOutCurves) {
   const TemporaryFolder folder;
-  const LossLog log = sample(folder.path(), 200);
+  const LossLog log = make_log(folder.path(), 200);
   const DisplayList list = loss_picture(log.rows(), "Training of x", Theme::light());
   const Line *steps = find_line(list, 0), *mean = find_line(list, 1),
              *held_out = find_line(list, 2);
@@ -110,25 +110,25 @@ TEST(LossPicture, ContainsTrainingMeanAndHeldOutCurves) {
 
 TEST(LossLog, RejectsInvalidNumbers) {
   const TemporaryFolder folder;
-  sample(folder.path(), 1).save();
-  const std::string good = read_file(folder.path() / "loss.csv");
+  make_log(folder.path(), 1).save();
+  const std::string valid_text = read_file(folder.path() / "loss.csv");
   for (const char* loss : {"1e999", "5x", "5 ", " 5", "0x5", "."}) {
-    write_file(folder.path() / "loss.csv", good + "2," + loss + ",0.001,5,,,\n");
+    write_file(folder.path() / "loss.csv", valid_text + "2," + loss + ",0.001,5,,,\n");
     LossLog log(folder.path());
-    EXPECT_THROW(log.keep(10), InputError) << loss;
+    EXPECT_THROW(log.load_steps(10), InputError) << loss;
   }
-  write_file(folder.path() / "loss.csv", good + "2,,nan,5,,,0.5");  // no newline at the end
+  write_file(folder.path() / "loss.csv", valid_text + "2,,nan,5,,,0.5");  // no newline at the end
   LossLog log(folder.path());
-  log.keep(2);
+  log.load_steps(2);
   ASSERT_EQ(log.rows().size(), 2u);
   EXPECT_TRUE(std::isnan(log.rows()[1].loss));
   EXPECT_EQ(log.rows()[1].held_out.accuracy, 0.5);
-  LossLog empty(folder.path() / "none");
-  empty.add_score({});  // no step to add it to
-  EXPECT_TRUE(empty.rows().empty());
+  LossLog empty_log(folder.path() / "none");
+  empty_log.add_score({});  // no step to add it to
+  EXPECT_TRUE(empty_log.rows().empty());
 }
 
-// The mean covers a fiftieth of all steps on either side, fewer near the ends.
+// The mean covers a fiftieth of all steps on either side of a step, fewer near the ends.
 TEST(LossPicture, RunningMeanIsSymmetric) {
   std::vector<LossRow> rows;
   for (Index step = 1; step <= 230; ++step) {
@@ -142,10 +142,10 @@ TEST(LossPicture, RunningMeanIsSymmetric) {
   ASSERT_TRUE(steps && mean);
   ASSERT_EQ(mean->points.size(), 230u);
   for (std::size_t i = 0; i < 230; ++i) {
-    const std::size_t half = std::min({i, 229 - i, std::size_t{4}});
+    const std::size_t half_width = std::min({i, 229 - i, std::size_t{4}});
     double sum = 0;
-    for (std::size_t n = i - half; n <= i + half; ++n) sum += steps->points[n].y;
-    EXPECT_NEAR(mean->points[i].y, sum / static_cast<double>(2 * half + 1), 1e-6) << i;
+    for (std::size_t n = i - half_width; n <= i + half_width; ++n) sum += steps->points[n].y;
+    EXPECT_NEAR(mean->points[i].y, sum / static_cast<double>(2 * half_width + 1), 1e-6) << i;
     EXPECT_EQ(mean->points[i].x, steps->points[i].x);
   }
 }

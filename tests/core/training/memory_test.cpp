@@ -21,12 +21,12 @@ class TrainingMemory : public ::testing::Test {
   // as large.
   void expect_sufficient(const std::string& name, const TrainingPlan& plan, double max_ratio) {
     release_cached_storage();
-    const auto before = static_cast<double>(storage_statistics().live_bytes);
+    const auto initial_bytes = static_cast<double>(storage_statistics().live_bytes);
     reset_peak_storage();
     Trainer trainer(plan);
     trainer.step();
     trainer.step();
-    const double peak = static_cast<double>(storage_statistics().peak_bytes) - before;
+    const double peak = static_cast<double>(storage_statistics().peak_bytes) - initial_bytes;
     const ModelConfig config = trainer.snapshot()->model.config;
     const Index length = sequence_length(plan);
     const bool has_source = architecture(config.architecture.id).reads == Reads::SourceAndTarget;
@@ -89,7 +89,7 @@ TEST_F(TrainingMemory, IsSufficientForReversibleLayers) {
   expect_sufficient("reversible", plan, 3);
 }
 
-std::string refusal(const TrainingPlan& plan) {
+std::string memory_error(const TrainingPlan& plan) {
   try {
     Trainer trainer(plan);
     return "fits";
@@ -98,7 +98,7 @@ std::string refusal(const TrainingPlan& plan) {
   }
 }
 
-// Rejected before allocation, with a setting that fits.
+// Plans are rejected before allocation, and errors suggest a setting that fits.
 TEST_F(TrainingMemory, RejectsPlansBeyondTheBudget) {
   TrainingPlan plan = plan_of("text", "model");
   plan.batch = 60;
@@ -109,22 +109,22 @@ TEST_F(TrainingMemory, RejectsPlansBeyondTheBudget) {
         {.length = {sequence_length(plan), 0}, .micro_batch = micro_batch, .batch = plan.batch})));
   };
   set_memory_budget(need(60) + 1);
-  EXPECT_EQ(refusal(plan), "fits");
+  EXPECT_EQ(memory_error(plan), "fits");
   set_memory_budget(need(60) - 1);
-  std::string message = refusal(plan);
+  std::string message = memory_error(plan);
   EXPECT_TRUE(message.starts_with("memory: activations for backpropagation: ")) << message;
   EXPECT_NE(message.find(" for 60 sequences of 32 tokens; the budget is "), std::string::npos)
       << message;
   EXPECT_TRUE(message.ends_with("expected at most 30 sequences at a time")) << message;
   set_memory_budget(need(12));  // divisors of the batch
-  EXPECT_TRUE(refusal(plan).ends_with("at most 12 sequences at a time"));
+  EXPECT_TRUE(memory_error(plan).ends_with("at most 12 sequences at a time"));
   plan.micro_batch = 12;
-  EXPECT_EQ(refusal(plan), "fits");
+  EXPECT_EQ(memory_error(plan), "fits");
   plan.micro_batch = 0;
   set_memory_budget(need(12) - 1);
-  EXPECT_TRUE(refusal(plan).ends_with("at most 10 sequences at a time"));
+  EXPECT_TRUE(memory_error(plan).ends_with("at most 10 sequences at a time"));
   set_memory_budget(need(1) - 1);
-  message = refusal(plan);
+  message = memory_error(plan);
   EXPECT_TRUE(message.ends_with("expected a smaller model, shorter sequences or a larger budget"))
       << message;
   EXPECT_FALSE(std::filesystem::exists(plan.folder));

@@ -42,10 +42,10 @@ TEST(Ngram, ProbabilitiesOfAllBytesSumToOne) {
 TEST(Ngram, LongerContextsHelpOnRepetitiveText) {
   std::string text;
   for (int i = 0; i < 200; ++i) text += "abcabd";
-  NgramModel two(2), six(6);
-  two.learn(text);
-  six.learn(text);
-  EXPECT_LT(six.bits_per_byte(text), two.bits_per_byte(text));
+  NgramModel bigram_model(2), sixgram_model(6);
+  bigram_model.learn(text);
+  sixgram_model.learn(text);
+  EXPECT_LT(sixgram_model.bits_per_byte(text), bigram_model.bits_per_byte(text));
 }
 
 TEST(Ngram, TreatsZeroBytesAsOrdinaryBytes) {
@@ -72,17 +72,18 @@ TEST(Ngram, MatchesFormulaForEveryOrder) {
       for (std::size_t length = 0; length < static_cast<std::size_t>(order) && length <= i;
            ++length) {
         const std::string context = text.substr(i - length, length);
-        double seen = 0, with_byte = 0;
-        std::string kinds;
-        for (std::size_t at = length; at < learned.size(); ++at) {
-          if (learned.substr(at - length, length) != context) continue;
-          ++seen;
-          if (learned[at] == text[i]) ++with_byte;
-          if (kinds.find(learned[at]) == std::string::npos) kinds += learned[at];
+        double context_count = 0, pair_count = 0;
+        std::string following_bytes;
+        for (std::size_t position = length; position < learned.size(); ++position) {
+          if (learned.substr(position - length, length) != context) continue;
+          ++context_count;
+          if (learned[position] == text[i]) ++pair_count;
+          if (following_bytes.find(learned[position]) == std::string::npos)
+            following_bytes += learned[position];
         }
-        if (seen == 0) break;
-        const auto different = static_cast<double>(kinds.size());
-        p = (with_byte + different * p) / (seen + different);
+        if (context_count == 0) break;
+        const auto distinct_count = static_cast<double>(following_bytes.size());
+        p = (pair_count + distinct_count * p) / (context_count + distinct_count);
       }
       bits -= std::log2(p);
     }

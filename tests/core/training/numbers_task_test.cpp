@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-std::string text_of(const IntTensor& ids, Index row) {
+std::string decode_row(const IntTensor& ids, Index row) {
   std::string text;
   for (Index i = 0; i < ids.dim(1) && ids(row, i) < 256 && ids(row, i) >= 0; ++i) {
     text += static_cast<char>(ids(row, i));
@@ -29,7 +29,7 @@ TEST(NumbersTask, GeneratesNumbersAndTheirWords) {
     ASSERT_EQ(batch.ids.shape(), batch.targets.shape());
     EXPECT_LE(batch.ids.dim(1), 55);
     for (Index b = 0; b < 8; ++b) {
-      const std::string number = text_of(batch.source, b), words = text_of(batch.targets, b);
+      const std::string number = decode_row(batch.source, b), words = decode_row(batch.targets, b);
       EXPECT_EQ(words, german_number(std::stol(number)));
       EXPECT_EQ(static_cast<Index>(number.size()), batch.source.dim(1));  // no padding
       digits.insert(number.size());
@@ -52,15 +52,15 @@ TEST(NumbersTask, LongestWordsFitTheContext) {
     for (Index n = 0; n < limit; ++n) longest = std::max(longest, german_number(n).size());
     EXPECT_EQ(static_cast<Index>(longest) + 1, context);
     TrainingPlan plan = testing::plan_of("numbers", folder.path());
-    for (const Index spare : {0, 1}) {
-      plan.model.context = context - spare;
+    for (const Index missing_tokens : {0, 1}) {
+      plan.model.context = context - missing_tokens;
       Index max_digits = 0;
       if (plan.model.context < 7) continue;
       const auto instance = task("numbers").make(plan);
       for (std::uint64_t step = 0; step < 80; ++step) {
         max_digits = std::max(max_digits, instance->batch(step * 8, 8).source.dim(1));
       }
-      EXPECT_EQ(max_digits, static_cast<Index>(std::to_string(limit - 1).size()) - spare)
+      EXPECT_EQ(max_digits, static_cast<Index>(std::to_string(limit - 1).size()) - missing_tokens)
           << context;
     }
   }
@@ -72,17 +72,17 @@ TEST(NumbersTask, HoldsOutNumbers) {
   TrainingPlan plan = testing::plan_of("numbers", folder.path());
   plan.model.context = 31;  // three digits
   const auto instance = task("numbers").make(plan);
-  std::set<std::string> seen;
+  std::set<std::string> trained_numbers;
   for (std::uint64_t step = 0; step < 4000; ++step) {
     const Batch batch = instance->batch(step * 8, 8);
-    for (Index b = 0; b < 8; ++b) seen.insert(text_of(batch.source, b));
+    for (Index b = 0; b < 8; ++b) trained_numbers.insert(decode_row(batch.source, b));
   }
   Index held_out = 0;
   for (Index n = 0; n < 1000; ++n) {
-    const bool trained = seen.contains(std::to_string(n));
+    const bool is_trained = trained_numbers.contains(std::to_string(n));
     if (n < 100) {
-      EXPECT_TRUE(trained) << n;
-    } else if (!trained) {
+      EXPECT_TRUE(is_trained) << n;
+    } else if (!is_trained) {
       ++held_out;
     }
   }

@@ -67,18 +67,18 @@ TEST(AdamW, ScalesUpdatesOfBoundedParameters) {
   AdamW bounded({0.9, 0.95, 1e-8, 0, 0}), unbounded({0.9, 0.95, 1e-8, 0, 0});
   bounded.set_upper_bounds({{"z", kMax}});
   NamedVars z{{"z", Var::parameter(Tensor::from({3}, {100, 199, 3}))}};
-  NamedVars share{{"z", Var::parameter(Tensor::from({3}, {0.5F, 0.995F, 0.015F}))}};
+  NamedVars fraction{{"z", Var::parameter(Tensor::from({3}, {0.5F, 0.995F, 0.015F}))}};
   const float gradients[] = {0.3F, -2, 0.01F};
   for (int n = 0; n < 3; ++n) {
-    for (auto* parameters : {&z, &share}) {
+    for (auto* parameters : {&z, &fraction}) {
       const Tensor weights = Tensor::from({3}, {gradients[0], gradients[1], gradients[2]});
       backward(sum(multiply(parameters->at("z"), Var(weights))));
     }
     bounded.step(z, 0.01);
-    unbounded.step(share, 0.01);
+    unbounded.step(fraction, 0.01);
   }
   const Tensor& values = z.at("z").value();
-  EXPECT_NEAR(values[0], kMax * share.at("z").value()[0], 1e-3);
+  EXPECT_NEAR(values[0], kMax * fraction.at("z").value()[0], 1e-3);
   EXPECT_EQ(values[1], kMax);  // at the bound
   EXPECT_EQ(values[2], 0);
 }

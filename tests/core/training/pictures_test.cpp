@@ -16,14 +16,15 @@ TEST(Pictures, ReadFilesAndFolders) {
   ASSERT_EQ(files.size(), 11u);
   EXPECT_EQ(files[1].filename(), "1.png");
   EXPECT_EQ(files[10].filename(), "3.png");
-  const std::vector<std::int32_t> even = picture_ids(files[0], config).at(0);
-  EXPECT_EQ(even, (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
-  const std::vector<std::int32_t> odd = picture_ids(files[1], config).at(0);
-  const Batch batch = picture_batch({&even, &odd}, config);
+  const std::vector<std::int32_t> even_picture = picture_ids(files[0], config).at(0);
+  EXPECT_EQ(even_picture,
+            (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
+  const std::vector<std::int32_t> odd_picture = picture_ids(files[1], config).at(0);
+  const Batch batch = picture_batch({&even_picture, &odd_picture}, config);
   ASSERT_EQ(batch.ids.shape(), (Shape{2, 16}));
   EXPECT_EQ(batch.ids(Index{1}, Index{0}), 2);  // the start, then all pixels but the last
-  EXPECT_EQ(batch.ids(Index{1}, Index{1}), odd[0]);
-  EXPECT_TRUE(std::equal(odd.begin(), odd.end(), batch.targets.begin() + 16));
+  EXPECT_EQ(batch.ids(Index{1}, Index{1}), odd_picture[0]);
+  EXPECT_TRUE(std::equal(odd_picture.begin(), odd_picture.end(), batch.targets.begin() + 16));
   std::filesystem::create_directory(folder.path() / "empty");
   EXPECT_THROW(picture_files({folder.path() / "empty"}), InputError);
   EXPECT_THROW(picture_ids(folder.path() / "text.txt", config), InputError);

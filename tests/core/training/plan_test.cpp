@@ -26,9 +26,9 @@ TEST(TrainingPlan, RoundTripsThroughJson) {
 
 TEST(TrainingPlan, RejectsUnknownAndInvalidMembers) {
   const testing::TemporaryFolder folder;
-  const Json good = to_json(testing::tiny_plan(folder.path()));
+  const Json valid_json = to_json(testing::tiny_plan(folder.path()));
   const auto expect_refusal = [&](const std::string& key, const Json& value) {
-    Json plan = good;
+    Json plan = valid_json;
     plan[key] = value;
     EXPECT_THROW(training_plan_from_json(plan, "plan"), InputError) << key;
   };
@@ -43,18 +43,18 @@ TEST(TrainingPlan, RejectsUnknownAndInvalidMembers) {
 
 TEST(TrainingPlan, RejectsInconsistentValues) {
   const testing::TemporaryFolder folder;
-  const TrainingPlan good = testing::tiny_plan(folder.path());
-  check(good);
-  TrainingPlan plan = good;
+  const TrainingPlan valid_plan = testing::tiny_plan(folder.path());
+  check(valid_plan);
+  TrainingPlan plan = valid_plan;
   plan.micro_batch = 3;
   EXPECT_THROW(check(plan), InputError);
-  plan = good;
+  plan = valid_plan;
   plan.sequence = 33;
   EXPECT_THROW(check(plan), InputError);
-  plan = good;
+  plan = valid_plan;
   plan.text.clear();
   EXPECT_THROW(check(plan), InputError);
-  plan = good;
+  plan = valid_plan;
   plan.min_learning_rate = 1;
   EXPECT_THROW(check(plan), InputError);
 }
@@ -76,7 +76,7 @@ TEST(TrainingPlan, AcceptsAllPresets) {
 // Limits are inclusive.
 TEST(TrainingPlan, AcceptsValuesAtTheLimits) {
   const testing::TemporaryFolder folder;
-  const auto valid = [](const TrainingPlan& plan) {
+  const auto is_valid = [](const TrainingPlan& plan) {
     try {
       check(plan);
     } catch (const InputError&) {
@@ -86,46 +86,46 @@ TEST(TrainingPlan, AcceptsValuesAtTheLimits) {
   };
   TrainingPlan plan = testing::tiny_plan(folder.path());
   plan.sequence = plan.model.context;
-  EXPECT_TRUE(valid(plan));
+  EXPECT_TRUE(is_valid(plan));
   EXPECT_EQ(sequence_length(plan), plan.model.context);
   plan.sequence = 1;
   EXPECT_EQ(sequence_length(plan), 1);
   plan.min_learning_rate = plan.learning_rate;
-  EXPECT_TRUE(valid(plan));
+  EXPECT_TRUE(is_valid(plan));
   plan.min_learning_rate = plan.learning_rate + 1e-9;
-  EXPECT_FALSE(valid(plan));
+  EXPECT_FALSE(is_valid(plan));
   plan.min_learning_rate = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(valid(plan));
+  EXPECT_FALSE(is_valid(plan));
   plan.min_learning_rate = 0;
   plan.micro_batch = plan.batch;
-  EXPECT_TRUE(valid(plan));
+  EXPECT_TRUE(is_valid(plan));
   plan.micro_batch = 1;
-  EXPECT_TRUE(valid(plan));
+  EXPECT_TRUE(is_valid(plan));
   plan.folder = folder.path();  // an existing folder
-  EXPECT_TRUE(valid(plan));
+  EXPECT_TRUE(is_valid(plan));
   plan.folder = plan.text[0];  // a file
-  EXPECT_FALSE(valid(plan));
+  EXPECT_FALSE(is_valid(plan));
   // The shortest sequences of generated tasks.
   for (const auto& [id, min_length] :
        {std::pair<const char*, Index>{"recall", 16}, {"brackets", 8}, {"repeat", 8}}) {
-    TrainingPlan drawn = testing::plan_of(id, folder.path());
-    drawn.sequence = min_length;
-    EXPECT_TRUE(valid(drawn)) << id;
-    EXPECT_EQ(task(id).make(drawn)->batch(0, 1).ids.dim(1), min_length);
-    drawn.sequence = min_length - 1;
-    EXPECT_FALSE(valid(drawn)) << id;
+    TrainingPlan drawn_plan = testing::plan_of(id, folder.path());
+    drawn_plan.sequence = min_length;
+    EXPECT_TRUE(is_valid(drawn_plan)) << id;
+    EXPECT_EQ(task(id).make(drawn_plan)->batch(0, 1).ids.dim(1), min_length);
+    drawn_plan.sequence = min_length - 1;
+    EXPECT_FALSE(is_valid(drawn_plan)) << id;
   }
   for (const char* id : {"numbers", "trajectory"}) {
-    TrainingPlan generated = testing::plan_of(id, folder.path());
-    EXPECT_TRUE(valid(generated)) << id;
-    generated.held_out_share = 0.1;
-    EXPECT_FALSE(valid(generated)) << id;
+    TrainingPlan generated_plan = testing::plan_of(id, folder.path());
+    EXPECT_TRUE(is_valid(generated_plan)) << id;
+    generated_plan.held_out_share = 0.1;
+    EXPECT_FALSE(is_valid(generated_plan)) << id;
   }
-  TrainingPlan walks = testing::plan_of("trajectory", folder.path());
-  walks.model.context = 24;  // eight steps of three tokens
-  EXPECT_TRUE(valid(walks));
-  walks.model.context = 23;
-  EXPECT_FALSE(valid(walks));
+  TrainingPlan trajectory_plan = testing::plan_of("trajectory", folder.path());
+  trajectory_plan.model.context = 24;  // eight steps of three tokens
+  EXPECT_TRUE(is_valid(trajectory_plan));
+  trajectory_plan.model.context = 23;
+  EXPECT_FALSE(is_valid(trajectory_plan));
 }
 
 }  // namespace ATTNSCOPE_FILE

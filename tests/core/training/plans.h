@@ -51,7 +51,7 @@ inline TrainingPlan plan_of(const std::string& task, const std::filesystem::path
   plan.steps = 6;
   plan.score_batches = 2;
   ModelConfig& model = plan.model;
-  const auto with_defaults = [](const Info& info) {
+  const auto default_choice = [](const Info& info) {
     return Choice{info.id, default_values(info.parameters)};
   };
   if (attnscope::task(task).files.empty()) {
@@ -65,19 +65,19 @@ inline TrainingPlan plan_of(const std::string& task, const std::filesystem::path
     model.architecture.values.set("mask", Index{256});
   } else if (task == "numbers") {
     model.vocabulary = 257;
-    model.architecture = with_defaults(architecture("encoder_decoder"));
+    model.architecture = default_choice(architecture("encoder_decoder"));
     model.architecture.values.set("start", Index{256});
     model.architecture.values.set("encoder_layers", Index{1});
   } else if (task == "trajectory") {
     model.vocabulary = 4;
     model.tied_output = false;
-    model.architecture = with_defaults(architecture("trajectory"));
+    model.architecture = default_choice(architecture("trajectory"));
     model.architecture.values.set("most_steps", Index{8});
   } else if (task == "image") {
     write_stripes(folder / "pictures", 10);
     plan.text = {folder / "pictures"};
     model.vocabulary = 3;
-    model.input = with_defaults(input_kind("image"));
+    model.input = default_choice(input_kind("image"));
     for (const char* key : {"width", "height"}) model.input.values.set(key, Index{4});
     model.input.values.set("levels", Index{2});
   }

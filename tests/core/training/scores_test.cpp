@@ -21,7 +21,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-std::string row_text(const IntTensor& ids, Index row) {
+std::string join_row(const IntTensor& ids, Index row) {
   std::string line;
   for (Index i = 0; i < ids.dim(1); ++i) line += ' ' + std::to_string(ids(row, i));
   return line;
@@ -79,7 +79,7 @@ TEST(TaskBatches, MatchGolden) {
                                                                   {"actions", &batch.actions},
                                                                   {"targets", &batch.targets}};
         for (const auto& [name, ids] : parts) {
-          if (ids->defined()) text += std::string("  ") + name + row_text(*ids, b) + "\n";
+          if (ids->defined()) text += std::string("  ") + name + join_row(*ids, b) + "\n";
         }
       }
     }
@@ -104,35 +104,35 @@ TEST(TaskScores, MatchRecordedValues) {
   const testing::TemporaryFolder folder;
   struct Case {
     const char* id;
-    bool all;
-    double loss, accuracy, bits;  // NaN: none
+    bool use_all;
+    double loss, accuracy, bits;  // NaN if missing
   };
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  const Case cases[] = {{"text", false, 6.99799, none, 9.96615},
-                        {"text", true, 6.99799, none, 9.96615},
-                        {"masked", false, 5.95388, 0.146667, none},
-                        {"masked", true, 6.1204, 0.103627, none},
-                        {"repeat", false, 6.91628, 0.00605755, none},
-                        {"recall", false, 7.17469, 0, none},
-                        {"brackets", false, 6.69118, 0.0817132, none},
-                        {"numbers", false, 7.02001, 0, none},
-                        {"numbers", true, 7.0183, 0, none},
-                        {"image", false, 1.93511, 0.55625, none},
-                        {"image", true, 1.8776, 0.573864, none},
-                        {"trajectory", false, 1.66337, 0.125, none}};
-  const auto near = [](double got, double expected) {
-    return std::isnan(expected) ? std::isnan(got) : std::abs(got - expected) < 5e-4;
+  constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+  const Case cases[] = {{"text", false, 6.99799, missing, 9.96615},
+                        {"text", true, 6.99799, missing, 9.96615},
+                        {"masked", false, 5.95388, 0.146667, missing},
+                        {"masked", true, 6.1204, 0.103627, missing},
+                        {"repeat", false, 6.91628, 0.00605755, missing},
+                        {"recall", false, 7.17469, 0, missing},
+                        {"brackets", false, 6.69118, 0.0817132, missing},
+                        {"numbers", false, 7.02001, 0, missing},
+                        {"numbers", true, 7.0183, 0, missing},
+                        {"image", false, 1.93511, 0.55625, missing},
+                        {"image", true, 1.8776, 0.573864, missing},
+                        {"trajectory", false, 1.66337, 0.125, missing}};
+  const auto is_near = [](double actual, double expected) {
+    return std::isnan(expected) ? std::isnan(actual) : std::abs(actual - expected) < 5e-4;
   };
   for (const Case& c : cases) {
     TrainingPlan plan = varied_plan(c.id, folder.path());
     plan.batch = 5;  // does not divide the number of scored sequences
     if (plan.task == "numbers") plan.model.context = 44;  // numbers of four digits are sampled
-    if (plan.task == "masked" && c.all) write_file(plan.text[0], random_words(9000, 3));
+    if (plan.task == "masked" && c.use_all) write_file(plan.text[0], random_words(9000, 3));
     const auto instance = task(c.id).make(plan);
-    const Score score = instance->score(confident_checkpoint(plan, *instance), c.all);
-    EXPECT_TRUE(near(score.loss, c.loss) && near(score.accuracy, c.accuracy) &&
-                near(score.bits_per_byte, c.bits))
-        << "{\"" << c.id << "\", " << (c.all ? "true" : "false") << ", " << score.loss << ", "
+    const Score score = instance->score(confident_checkpoint(plan, *instance), c.use_all);
+    EXPECT_TRUE(is_near(score.loss, c.loss) && is_near(score.accuracy, c.accuracy) &&
+                is_near(score.bits_per_byte, c.bits))
+        << "{\"" << c.id << "\", " << (c.use_all ? "true" : "false") << ", " << score.loss << ", "
         << score.accuracy << ", " << score.bits_per_byte << "},";
   }
 }
@@ -145,32 +145,32 @@ TEST(ImageTask, ShowsEveryImageOncePerEpoch) {
   const std::set<std::vector<std::int32_t>> training(pictures.begin(), pictures.begin() + 18);
   ASSERT_EQ(training.size(), 18u);
   const auto instance = task("image").make(plan);
-  std::vector<std::vector<std::int32_t>> order;
+  std::vector<std::vector<std::int32_t>> previous_pictures;
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
     const Batch batch = instance->batch(epoch * 18, 18);
-    std::vector<std::vector<std::int32_t>> shown;
+    std::vector<std::vector<std::int32_t>> epoch_pictures;
     for (Index b = 0; b < 18; ++b) {
       const std::int32_t* row = batch.targets.data() + b * 16;
-      shown.emplace_back(row, row + 16);
+      epoch_pictures.emplace_back(row, row + 16);
     }
-    EXPECT_EQ(std::set(shown.begin(), shown.end()), training);
-    EXPECT_NE(shown, order) << "the same order again";
-    order = shown;
+    EXPECT_EQ(std::set(epoch_pictures.begin(), epoch_pictures.end()), training);
+    EXPECT_NE(epoch_pictures, previous_pictures) << "the same order again";
+    previous_pictures = epoch_pictures;
   }
   const Checkpoint checkpoint = confident_checkpoint(plan, *instance);
   // The last images are held out: all of them, or a sample.
-  const auto loss_of = [&](std::size_t first, std::size_t last) {
+  const auto held_out_loss = [&](std::size_t first, std::size_t last) {
     Tally tally;
     for (std::size_t n = first; n < last; ++n) {
-      const Batch one = picture_batch({&pictures[n]}, plan.model);
-      tally.add(forward(checkpoint.model, one.ids).value(), one.targets);
+      const Batch batch_of_one = picture_batch({&pictures[n]}, plan.model);
+      tally.add(forward(checkpoint.model, batch_of_one.ids).value(), batch_of_one.targets);
     }
     return tally.score().loss;
   };
-  EXPECT_NEAR(instance->score(checkpoint, true).loss, loss_of(18, 25), 1e-4);
+  EXPECT_NEAR(instance->score(checkpoint, true).loss, held_out_loss(18, 25), 1e-4);
   plan.batch = 3;
   plan.score_batches = 1;
-  EXPECT_NEAR(task("image").make(plan)->score(checkpoint, false).loss, loss_of(18, 21), 1e-4);
+  EXPECT_NEAR(task("image").make(plan)->score(checkpoint, false).loss, held_out_loss(18, 21), 1e-4);
   plan.model.context = 16;
   EXPECT_NO_THROW(check(plan));
   plan.model.context = 15;
@@ -185,22 +185,22 @@ TEST(MaskedTask, MasksTokensOfEveryRow) {
   const auto instance = task("masked").make(plan);
   const Batch batch = instance->batch(0, 30);
   std::set<std::string> windows;
-  double hidden = 0, masks = 0;
+  double target_count = 0, mask_count = 0;
   for (Index b = 0; b < 30; ++b) {
     std::string window;
     for (Index i = 0; i < batch.ids.dim(1); ++i) {
-      const std::int32_t target = batch.targets(b, i), shown = batch.ids(b, i);
-      window += static_cast<char>(target >= 0 ? target : shown);
-      hidden += target >= 0 ? 1 : 0;
-      masks += shown == 256 ? 1 : 0;
+      const std::int32_t target = batch.targets(b, i), visible_id = batch.ids(b, i);
+      window += static_cast<char>(target >= 0 ? target : visible_id);
+      target_count += target >= 0 ? 1 : 0;
+      mask_count += visible_id == 256 ? 1 : 0;
     }
-    const std::size_t at = text.find(window);
-    EXPECT_LE(at + window.size(), text.size() - text.size() / 10) << window;  // not held out
+    const std::size_t position = text.find(window);
+    EXPECT_LE(position + window.size(), text.size() - text.size() / 10) << window;  // not held out
     windows.insert(window);
   }
   EXPECT_EQ(windows.size(), 30u);
-  EXPECT_NEAR(hidden / static_cast<double>(batch.ids.size()), 0.2, 0.06);
-  EXPECT_NEAR(masks / hidden, 0.8, 0.12);
+  EXPECT_NEAR(target_count / static_cast<double>(batch.ids.size()), 0.2, 0.06);
+  EXPECT_NEAR(mask_count / target_count, 0.8, 0.12);
   // The tokenizer leaves the last id to the mask.
   EXPECT_EQ(instance->tokenizer()->vocabulary_size(), 256);
   plan.model.vocabulary = 270;
@@ -208,13 +208,13 @@ TEST(MaskedTask, MasksTokensOfEveryRow) {
   EXPECT_NO_THROW(check(plan));
   EXPECT_LE(task("masked").make(plan)->tokenizer()->vocabulary_size(), 269);
   // A mask without any other id.
-  Batch one;
-  one.ids = IntTensor({1, 50});
-  one.targets = IntTensor({1, 50});
+  Batch single_id_batch;
+  single_id_batch.ids = IntTensor({1, 50});
+  single_id_batch.targets = IntTensor({1, 50});
   Random random(4);
-  mask_tokens(std::vector<std::int32_t>(50, 0).data(), {1.0, 0, 1}, random, 0, one);
-  for (const std::int32_t id : one.ids) EXPECT_EQ(id, 0);
-  for (const std::int32_t id : one.targets) EXPECT_EQ(id, 0);
+  mask_tokens(std::vector<std::int32_t>(50, 0).data(), {1.0, 0, 1}, random, 0, single_id_batch);
+  for (const std::int32_t id : single_id_batch.ids) EXPECT_EQ(id, 0);
+  for (const std::int32_t id : single_id_batch.targets) EXPECT_EQ(id, 0);
 }
 
 // A held-out text of one token has nothing to predict; a text of two tokens has one target.
@@ -224,29 +224,30 @@ TEST(TextTask, ScoresTextsOfAtLeastTwoTokens) {
     TrainingPlan plan = varied_plan(id, folder.path());
     plan.held_out_share = 0;
     plan.held_out = {folder.path() / "held.txt"};
-    for (const bool two : {false, true}) {
-      write_file(plan.held_out[0], two ? "ab" : "a");
+    for (const bool has_two_tokens : {false, true}) {
+      write_file(plan.held_out[0], has_two_tokens ? "ab" : "a");
       plan.score_batches = 50;  // so that some tokens are masked
       const auto instance = task(id).make(plan);
       const Score score = instance->score(confident_checkpoint(plan, *instance), false);
-      EXPECT_EQ(std::isfinite(score.loss), two) << id << " " << score.loss;
+      EXPECT_EQ(std::isfinite(score.loss), has_two_tokens) << id << " " << score.loss;
     }
   }
   // Bits per byte of several texts are weighted by bytes; the loss is the mean of all batches.
   TrainingPlan plan = varied_plan("text", folder.path());
   plan.held_out = {folder.path() / "one.txt", folder.path() / "two.txt"};
   plan.held_out_share = 0;
-  const std::string one = random_words(100, 8), two = random_words(33, 9);
-  write_file(plan.held_out[0], one);
-  write_file(plan.held_out[1], two);
+  const std::string first_text = random_words(100, 8), second_text = random_words(33, 9);
+  write_file(plan.held_out[0], first_text);
+  write_file(plan.held_out[1], second_text);
   const auto instance = task("text").make(plan);
   const Checkpoint checkpoint = confident_checkpoint(plan, *instance);
-  const double bits = bits_per_byte(checkpoint, one) * 100 + bits_per_byte(checkpoint, two) * 33;
+  const double bits =
+      bits_per_byte(checkpoint, first_text) * 100 + bits_per_byte(checkpoint, second_text) * 33;
   EXPECT_NEAR(instance->score(checkpoint, true).bits_per_byte, bits / 133, 1e-6);
   plan.score_batches = 0;
-  const Score none = task("text").make(plan)->score(checkpoint, true);
-  EXPECT_TRUE(std::isnan(none.loss));
-  EXPECT_NEAR(none.bits_per_byte, bits / 133, 1e-6);
+  const Score score = task("text").make(plan)->score(checkpoint, true);
+  EXPECT_TRUE(std::isnan(score.loss));
+  EXPECT_NEAR(score.bits_per_byte, bits / 133, 1e-6);
 }
 
 // Windows begin anywhere: over many epochs at the first token and, once, at the last possible one.
@@ -255,16 +256,16 @@ TEST(TokenStream, CoversBothEndsOfTheText) {
     std::vector<std::int32_t> tokens(static_cast<std::size_t>(size));
     for (Index n = 0; n < size; ++n) tokens[static_cast<std::size_t>(n)] = static_cast<int>(n);
     TokenStream stream(tokens, 4, 1);
-    std::int32_t first_seen = 1000, last_seen = 0;
+    std::int32_t min_input = 1000, max_target = 0;
     for (std::uint64_t n = 0; n < 3000; ++n) {
       IntTensor inputs, targets;
       stream.batch(n, 1, inputs, targets);
       for (Index i = 0; i < 4; ++i) ASSERT_EQ(targets[i], inputs[i] + 1);
-      first_seen = std::min(first_seen, inputs[0]);
-      last_seen = std::max(last_seen, targets[3]);
+      min_input = std::min(min_input, inputs[0]);
+      max_target = std::max(max_target, targets[3]);
     }
-    EXPECT_EQ(first_seen, 0);
-    EXPECT_EQ(last_seen, size - 1);
+    EXPECT_EQ(min_input, 0);
+    EXPECT_EQ(max_target, size - 1);
     IntTensor inputs, targets;
     Random random(1);
     random_windows(tokens, 3000, 4, random, inputs, targets);
@@ -277,21 +278,21 @@ TEST(TokenStream, CoversBothEndsOfTheText) {
 // The loss of a step is that of the previous model on the step's sequences.
 TEST(Trainer, UsesNextSequencesInEachStep) {
   const testing::TemporaryFolder folder;
-  for (const Index part : {Index{0}, Index{2}}) {
+  for (const Index micro_batch : {Index{0}, Index{2}}) {
     TrainingPlan plan = varied_plan("text", folder.path());
-    plan.folder = folder.path() / ("model" + std::to_string(part));
-    plan.micro_batch = part;
+    plan.folder = folder.path() / ("model" + std::to_string(micro_batch));
+    plan.micro_batch = micro_batch;
     Trainer trainer(plan);
     const auto instance = task("text").make(plan);
     for (std::uint64_t step = 0; step < 4; ++step) {
-      const auto before = trainer.snapshot();
+      const auto snapshot = trainer.snapshot();
       const double loss = static_cast<double>(
-          run(before->model, instance->batch(step * 8, 8), {}).losses[0].value.value()[0]);
+          run(snapshot->model, instance->batch(step * 8, 8), {}).losses[0].value.value()[0]);
       EXPECT_NEAR(trainer.step().loss, loss, 1e-5) << step;
     }
     trainer.save();
     // With a complete log there is nothing to report.
-    EXPECT_EQ(Trainer(plan).note(), "");
+    EXPECT_EQ(Trainer(plan).log_warning(), "");
   }
 }
 

@@ -37,17 +37,18 @@ TEST(TokenStream, VisitsEveryWindowOncePerEpoch) {
 }
 
 TEST(TokenStream, DoesNotDependOnEarlierCalls) {
-  TokenStream whole(consecutive_tokens(300), 8, 7), parts(consecutive_tokens(300), 8, 7),
-      other(consecutive_tokens(300), 8, 8);
+  TokenStream stream(consecutive_tokens(300), 8, 7),
+      same_seed_stream(consecutive_tokens(300), 8, 7),
+      other_seed_stream(consecutive_tokens(300), 8, 8);
   IntTensor a, b, c, targets;
-  whole.batch(0, 100, a, targets);
-  parts.batch(90, 10, b, targets);
-  parts.batch(20, 1, c, targets);
+  stream.batch(0, 100, a, targets);
+  same_seed_stream.batch(90, 10, b, targets);
+  same_seed_stream.batch(20, 1, c, targets);
   for (Index i = 0; i < 8; ++i) {
     EXPECT_EQ(a(95, i), b(5, i));
     EXPECT_EQ(a(20, i), c(0, i));
   }
-  other.batch(0, 100, b, targets);
+  other_seed_stream.batch(0, 100, b, targets);
   EXPECT_FALSE(std::equal(a.begin(), a.end(), b.begin()));
 }
 

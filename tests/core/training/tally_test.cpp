@@ -12,11 +12,11 @@ TEST(Tally, CountsRowsWithATarget) {
   EXPECT_TRUE(std::isnan(tally.score().loss) && std::isnan(tally.score().accuracy));
   const Tensor logits = Tensor::from({1, 3, 2}, {0, std::log(3.0f), 5, 1, 0, 0});
   tally.add(logits, IntTensor::from({1, 3}, {1, -1, 1}));
-  EXPECT_EQ(tally.counted(), 2);
-  EXPECT_EQ(tally.right(), 1);  // ties: the first is the most likely
+  EXPECT_EQ(tally.count(), 2);
+  EXPECT_EQ(tally.correct_count(), 1);  // ties: the first is the most likely
   EXPECT_NEAR(tally.nats(), -std::log(0.75) + std::log(2.0), 1e-6);
   tally.add(logits, IntTensor::from({1, 3}, {-1, -1, -1}));
-  EXPECT_EQ(tally.counted(), 2);
+  EXPECT_EQ(tally.count(), 2);
   EXPECT_NEAR(tally.score().loss, tally.nats() / 2, 1e-12);
   EXPECT_EQ(tally.score().accuracy, 0.5);
 }
@@ -34,22 +34,22 @@ TEST(Tally, AddsUp) {
     }
     nats += std::log(sum) - static_cast<double>(logits[row * vocabulary + targets[row]]);
   }
-  Tally tally, both;
+  Tally tally, total;
   tally.add(logits, targets);
-  EXPECT_EQ(tally.counted(), 4);
-  EXPECT_EQ(tally.right(), 2);
+  EXPECT_EQ(tally.count(), 4);
+  EXPECT_EQ(tally.correct_count(), 2);
   EXPECT_NEAR(tally.nats(), nats, 1e-5);
   tally.add(logits, targets);
-  EXPECT_EQ(tally.counted(), 8);
-  EXPECT_EQ(tally.right(), 4);
+  EXPECT_EQ(tally.count(), 8);
+  EXPECT_EQ(tally.correct_count(), 4);
   EXPECT_NEAR(tally.nats(), 2 * nats, 1e-5);
-  both.add(tally);
-  both.add(tally);
-  EXPECT_EQ(both.counted(), 16);
-  EXPECT_EQ(both.right(), 8);
-  EXPECT_NEAR(both.nats(), 4 * nats, 1e-5);
-  EXPECT_NEAR(both.score().loss, nats / 4, 1e-5);
-  EXPECT_EQ(both.score().accuracy, 0.5);
+  total.add(tally);
+  total.add(tally);
+  EXPECT_EQ(total.count(), 16);
+  EXPECT_EQ(total.correct_count(), 8);
+  EXPECT_NEAR(total.nats(), 4 * nats, 1e-5);
+  EXPECT_NEAR(total.score().loss, nats / 4, 1e-5);
+  EXPECT_EQ(total.score().accuracy, 0.5);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -31,7 +31,7 @@ TrainingPlan repeat_plan(const std::filesystem::path& folder) {
   return plan;
 }
 
-std::string refusal(const TrainingPlan& plan) {
+std::string plan_error(const TrainingPlan& plan) {
   try {
     check(plan);
   } catch (const InputError& e) {
@@ -51,94 +51,97 @@ TEST(Task, ListHasIdsAndSummaries) {
   EXPECT_THROW(task("nonesuch"), InputError);
 }
 
-TEST(Task, RejectsUnsuitablePlans) {
+TEST(Task, RejectsInvalidPlans) {
   const TemporaryFolder folder;
-  EXPECT_EQ(refusal(repeat_plan(folder.path())), "");
+  EXPECT_EQ(plan_error(repeat_plan(folder.path())), "");
   TrainingPlan plan = repeat_plan(folder.path());
   plan.model.vocabulary = 300;
-  EXPECT_NE(refusal(plan).find("300"), std::string::npos);
+  EXPECT_NE(plan_error(plan).find("300"), std::string::npos);
   plan = repeat_plan(folder.path());
   plan.held_out_share = 0.1;
-  EXPECT_NE(refusal(plan).find("held_out"), std::string::npos);
+  EXPECT_NE(plan_error(plan).find("held_out"), std::string::npos);
   plan = repeat_plan(folder.path());
   plan.sequence = 7;
-  EXPECT_NE(refusal(plan).find("at least 8"), std::string::npos);
+  EXPECT_NE(plan_error(plan).find("at least 8"), std::string::npos);
   plan = tiny_plan(folder.path());
   plan.sequence = 0;
   plan.model.causal = false;
-  EXPECT_NE(refusal(plan).find("model.causal: expected true"), std::string::npos) << refusal(plan);
+  EXPECT_NE(plan_error(plan).find("model.causal: expected true"), std::string::npos)
+      << plan_error(plan);
   plan.model.causal = true;
   plan.task = "nonesuch";
-  EXPECT_NE(refusal(plan).find("nonesuch"), std::string::npos);
+  EXPECT_NE(plan_error(plan).find("nonesuch"), std::string::npos);
 }
 
-// Every model with every task: either they are compatible, or the error names the setting.
+// Combines every model with every task. Errors name the setting that makes them incompatible.
 TEST(Task, RejectsIncompatibleModels) {
   const TemporaryFolder folder;
   int compatible_count = 0;
   for (const TaskInfo& model_task : tasks()) {
-    const TrainingPlan good = testing::plan_of(model_task.id, folder.path());
-    EXPECT_EQ(refusal(good), "") << model_task.id;
-    for (const TaskInfo& other : tasks()) {
-      TrainingPlan plan = testing::plan_of(other.id, folder.path());
-      plan.model = good.model;
-      const bool compatible = model_task.reads == other.reads && model_task.input == other.input &&
-                              model_task.masks_tokens == other.masks_tokens;
-      if (compatible) ++compatible_count;
-      const std::string message = refusal(plan);
-      EXPECT_EQ(message.empty(), compatible)
-          << model_task.id << " for " << other.id << ": " << message;
-      EXPECT_TRUE(compatible || message.starts_with("model.")) << message;
+    const TrainingPlan valid_plan = testing::plan_of(model_task.id, folder.path());
+    EXPECT_EQ(plan_error(valid_plan), "") << model_task.id;
+    for (const TaskInfo& info : tasks()) {
+      TrainingPlan plan = testing::plan_of(info.id, folder.path());
+      plan.model = valid_plan.model;
+      const bool is_compatible = model_task.reads == info.reads && model_task.input == info.input &&
+                                 model_task.masks_tokens == info.masks_tokens;
+      if (is_compatible) ++compatible_count;
+      const std::string message = plan_error(plan);
+      EXPECT_EQ(message.empty(), is_compatible)
+          << model_task.id << " for " << info.id << ": " << message;
+      EXPECT_TRUE(is_compatible || message.starts_with("model.")) << message;
     }
   }
   // text, repeat, recall and brackets are compatible with one another's models.
   EXPECT_EQ(compatible_count, static_cast<int>(tasks().size()) + 4 * 3);
   // Without a causal mask the next token is visible; masked tokens are not.
   for (const char* task : {"text", "repeat", "numbers"}) {
-    TrainingPlan non_causal = testing::plan_of(task, folder.path());
-    non_causal.model.causal = false;
-    EXPECT_NE(refusal(non_causal).find("sees its targets"), std::string::npos) << task;
+    TrainingPlan non_causal_plan = testing::plan_of(task, folder.path());
+    non_causal_plan.model.causal = false;
+    EXPECT_NE(plan_error(non_causal_plan).find("sees its targets"), std::string::npos) << task;
   }
-  TrainingPlan causal = testing::plan_of("masked", folder.path());
-  causal.model.architecture.values.set("mask", Index{3});
-  EXPECT_NE(refusal(causal).find("mask: expected the last id, 256"), std::string::npos);
-  TrainingPlan numbers = testing::plan_of("numbers", folder.path());
-  numbers.model.context = 6;
-  EXPECT_NE(refusal(numbers).find("at least 7 tokens"), std::string::npos) << refusal(numbers);
-  numbers.text = {"a.txt"};
-  EXPECT_NE(refusal(numbers).find("generates its numbers"), std::string::npos);
-  TrainingPlan image = testing::plan_of("image", folder.path());
-  image.sequence = 4;
-  EXPECT_NE(refusal(image).find("sequence: expected 0"), std::string::npos);
-  image.text.clear();
-  image.sequence = 0;
-  EXPECT_NE(refusal(image).find("expected images"), std::string::npos);
+  TrainingPlan masked_plan = testing::plan_of("masked", folder.path());
+  masked_plan.model.architecture.values.set("mask", Index{3});
+  EXPECT_NE(plan_error(masked_plan).find("mask: expected the last id, 256"), std::string::npos);
+  TrainingPlan numbers_plan = testing::plan_of("numbers", folder.path());
+  numbers_plan.model.context = 6;
+  EXPECT_NE(plan_error(numbers_plan).find("at least 7 tokens"), std::string::npos)
+      << plan_error(numbers_plan);
+  numbers_plan.text = {"a.txt"};
+  EXPECT_NE(plan_error(numbers_plan).find("generates its numbers"), std::string::npos);
+  TrainingPlan image_plan = testing::plan_of("image", folder.path());
+  image_plan.sequence = 4;
+  EXPECT_NE(plan_error(image_plan).find("sequence: expected 0"), std::string::npos);
+  image_plan.text.clear();
+  image_plan.sequence = 0;
+  EXPECT_NE(plan_error(image_plan).find("expected images"), std::string::npos);
 }
 
 // Within a step, sequences do not depend on earlier calls.
-TEST(Task, YieldsSameSequencesInParts) {
+TEST(Task, YieldsSameSequencesInMicroBatches) {
   const TemporaryFolder folder;
   for (const TaskInfo& info : tasks()) {
     SCOPED_TRACE(info.id);
     TrainingPlan plan = testing::plan_of(info.id, folder.path());
     const auto instance = info.make(plan);
-    const Batch whole = instance->batch(16, 8);
+    const Batch batch = instance->batch(16, 8);
     instance->batch(40, 8);
-    const Batch part = instance->batch(20, 4);
-    const auto last_half = [&](const IntTensor& all, const IntTensor& half) {
+    const Batch half_batch = instance->batch(20, 4);
+    const auto expect_second_half = [&](const IntTensor& all, const IntTensor& half) {
       ASSERT_EQ(all.defined(), half.defined());
       if (!all.defined() || all.shape()[1] != half.shape()[1]) return;  // padded to its own length
       EXPECT_TRUE(std::equal(half.begin(), half.end(), all.begin() + all.size() / 2));
     };
-    last_half(whole.ids, part.ids);
-    last_half(whole.source, part.source);
-    last_half(whole.targets, part.targets);
-    last_half(whole.actions, part.actions);
-    EXPECT_GT(std::ranges::count_if(whole.targets, [](std::int32_t t) { return t >= 0; }), 0);
+    expect_second_half(batch.ids, half_batch.ids);
+    expect_second_half(batch.source, half_batch.source);
+    expect_second_half(batch.targets, half_batch.targets);
+    expect_second_half(batch.actions, half_batch.actions);
+    EXPECT_GT(std::ranges::count_if(batch.targets, [](std::int32_t t) { return t >= 0; }), 0);
     plan.seed = 77;
-    const Batch other = info.make(plan)->batch(16, 8);
-    const IntTensor& a = whole.actions.defined() ? whole.actions : whole.ids;
-    const IntTensor& b = other.actions.defined() ? other.actions : other.ids;
+    const Batch other_seed_batch = info.make(plan)->batch(16, 8);
+    const IntTensor& a = batch.actions.defined() ? batch.actions : batch.ids;
+    const IntTensor& b =
+        other_seed_batch.actions.defined() ? other_seed_batch.actions : other_seed_batch.ids;
     EXPECT_FALSE(a.shape() == b.shape() && std::equal(a.begin(), a.end(), b.begin()));
   }
 }
@@ -157,9 +160,9 @@ TEST(Task, ResumesTrainingExactly) {
     SCOPED_TRACE(plan.task + " " + plan.model.architecture.id);
     plan.micro_batch = 4;
     plan.folder = folder.path() / ("whole-" + plan.task + plan.model.architecture.id);
-    const TrainingResult whole = train(plan, {});
-    EXPECT_TRUE(std::isfinite(whole.loss) && whole.loss > 0);
-    EXPECT_TRUE(std::isfinite(whole.held_out.loss) && whole.held_out.loss > 0);
+    const TrainingResult uninterrupted = train(plan, {});
+    EXPECT_TRUE(std::isfinite(uninterrupted.loss) && uninterrupted.loss > 0);
+    EXPECT_TRUE(std::isfinite(uninterrupted.held_out.loss) && uninterrupted.held_out.loss > 0);
     plan.folder = folder.path() / ("parts-" + plan.task + plan.model.architecture.id);
     {
       const Stop stop;
@@ -170,14 +173,14 @@ TEST(Task, ResumesTrainingExactly) {
                          }),
                    Stopped);
     }
-    const TrainingResult parts = train(plan, {});
-    EXPECT_EQ(parts.loss, whole.loss);
-    EXPECT_EQ(parts.held_out.loss, whole.held_out.loss);
+    const TrainingResult resumed = train(plan, {});
+    EXPECT_EQ(resumed.loss, uninterrupted.loss);
+    EXPECT_EQ(resumed.held_out.loss, uninterrupted.held_out.loss);
     // The saved model can be loaded, and equals the scored one.
     const Checkpoint saved = load_checkpoint(plan.folder.string());
     EXPECT_EQ(saved.tokenizer == nullptr, plan.task == "image" || plan.task == "trajectory");
-    const Score again = task(plan.task).make(plan)->score(saved, true);
-    EXPECT_NEAR(again.loss, whole.held_out.loss, 1e-6);
+    const Score score = task(plan.task).make(plan)->score(saved, true);
+    EXPECT_NEAR(score.loss, uninterrupted.held_out.loss, 1e-6);
   }
 }
 
@@ -223,15 +226,16 @@ std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> structura
 
 TEST(TextTask, TrainsEveryStructuralChoice) {
   const TemporaryFolder folder;
-  for (const auto& [name, choose] : structural_choices()) {
+  for (const auto& [name, set_choice] : structural_choices()) {
     SCOPED_TRACE(name);
     TrainingPlan plan = testing::plan_of("text", folder.path());
-    choose(plan.model);
+    set_choice(plan.model);
     plan.steps = 3;
     plan.model.dropout = 0.1;
     plan.folder = folder.path() / ("whole " + name);
-    const TrainingResult whole = train(plan, {});
-    EXPECT_TRUE(std::isfinite(whole.loss) && std::isfinite(whole.held_out.bits_per_byte));
+    const TrainingResult uninterrupted = train(plan, {});
+    EXPECT_TRUE(std::isfinite(uninterrupted.loss) &&
+                std::isfinite(uninterrupted.held_out.bits_per_byte));
     plan.folder = folder.path() / ("parts " + name);
     {
       const Stop stop;
@@ -242,9 +246,9 @@ TEST(TextTask, TrainsEveryStructuralChoice) {
                          }),
                    Stopped);
     }
-    const TrainingResult parts = train(plan, {});
-    EXPECT_EQ(parts.loss, whole.loss);
-    EXPECT_EQ(parts.held_out.bits_per_byte, whole.held_out.bits_per_byte);
+    const TrainingResult resumed = train(plan, {});
+    EXPECT_EQ(resumed.loss, uninterrupted.loss);
+    EXPECT_EQ(resumed.held_out.bits_per_byte, uninterrupted.held_out.bits_per_byte);
   }
 }
 
@@ -258,8 +262,8 @@ TEST(Task, ReducesItsLoss) {
   for (const TrainingPlan& plan : all_plans(folder.path())) {
     if (plan.task == "repeat" || plan.task == "text") continue;  // train_test.cpp
     if (plan.task == "trajectory") continue;  // random actions stay random: tested below
-    const double first = loss_after(plan, 1), later = loss_after(plan, 40);
-    EXPECT_LT(later, 0.8 * first) << plan.task << " " << plan.model.architecture.id;
+    const double first_loss = loss_after(plan, 1), later_loss = loss_after(plan, 40);
+    EXPECT_LT(later_loss, 0.8 * first_loss) << plan.task << " " << plan.model.architecture.id;
   }
 }
 
@@ -273,10 +277,10 @@ TEST(TrajectoryTask, LearnsShortestPathsFromRandomWalks) {
   plan.evaluate_every = 0;
   const TrainingResult result = train(plan, {});
   EXPECT_LT(result.held_out.loss, std::log(4));
-  EXPECT_GT(result.held_out.accuracy, 0.5);  // of all cells; less than a fifth by chance
+  EXPECT_GT(result.held_out.accuracy, 0.5);  // fraction of cells; less than a fifth by chance
 }
 
-TEST(TextTask, HoldsOutShareGivenByPlan) {
+TEST(TextTask, HoldsOutEndOfText) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   std::string text;  // the last tenth has other letters

@@ -32,10 +32,11 @@ void train_until(const TrainingPlan& plan, Index stop_at) {
 }
 
 void expect_same_weights(const TrainingPlan& a, const TrainingPlan& b) {
-  const Checkpoint one = load_checkpoint(a.folder.string()),
-                   two = load_checkpoint(b.folder.string());
-  for (const auto& [name, weight] : one.model.weights) {
-    EXPECT_TRUE(testing::close(two.model.weights.find(name)->second.value(), weight.value(), 0))
+  const Checkpoint checkpoint_a = load_checkpoint(a.folder.string()),
+                   checkpoint_b = load_checkpoint(b.folder.string());
+  for (const auto& [name, weight] : checkpoint_a.model.weights) {
+    EXPECT_TRUE(
+        testing::close(checkpoint_b.model.weights.find(name)->second.value(), weight.value(), 0))
         << name;
   }
 }
@@ -43,19 +44,19 @@ void expect_same_weights(const TrainingPlan& a, const TrainingPlan& b) {
 TEST(Train, LearnsRepeatingText) {
   const TemporaryFolder folder;
   const TrainingPlan plan = tiny_plan(folder.path());
-  double first = 0, last = 0;
+  double first_loss = 0, last_loss = 0;
   Index reports = 0;
   const TrainingResult result = train(plan, [&](const TrainingProgress& p) {
-    if (++reports == 1) first = p.loss;
-    last = p.loss;
+    if (++reports == 1) first_loss = p.loss;
+    last_loss = p.loss;
     EXPECT_EQ(p.step, reports);
     EXPECT_EQ(p.steps, plan.steps);
     EXPECT_GT(p.tokens_per_second, 0);
   });
   EXPECT_EQ(reports, plan.steps);
-  EXPECT_NEAR(first, std::log(256), 0.5);
-  EXPECT_LT(last, 0.15);
-  EXPECT_EQ(result.loss, last);
+  EXPECT_NEAR(first_loss, std::log(256), 0.5);
+  EXPECT_LT(last_loss, 0.15);
+  EXPECT_EQ(result.loss, last_loss);
   EXPECT_LT(result.held_out.bits_per_byte, 0.5);
   // The saved model is the evaluated one.
   const std::string text = read_file(plan.text[0]);
@@ -66,17 +67,17 @@ TEST(Train, LearnsRepeatingText) {
 
 TEST(Train, ResumesExactly) {
   const TemporaryFolder folder;
-  TrainingPlan whole = tiny_plan(folder.path());
-  whole.steps = 12;
-  whole.micro_batch = 4;
-  whole.model.dropout = 0.2;
-  TrainingPlan parts = whole;
-  parts.folder = folder.path() / "parts";
-  train(whole, {});
-  train_until(parts, 5);
-  train_until(parts, 6);
-  train(parts, {});
-  expect_same_weights(whole, parts);
+  TrainingPlan uninterrupted_plan = tiny_plan(folder.path());
+  uninterrupted_plan.steps = 12;
+  uninterrupted_plan.micro_batch = 4;
+  uninterrupted_plan.model.dropout = 0.2;
+  TrainingPlan interrupted_plan = uninterrupted_plan;
+  interrupted_plan.folder = folder.path() / "parts";
+  train(uninterrupted_plan, {});
+  train_until(interrupted_plan, 5);
+  train_until(interrupted_plan, 6);
+  train(interrupted_plan, {});
+  expect_same_weights(uninterrupted_plan, interrupted_plan);
   // The log has every step once, with the same losses.
   const auto losses = [](const TrainingPlan& plan) {
     std::istringstream lines(read_file(plan.folder / "loss.csv"));
@@ -86,7 +87,7 @@ TEST(Train, ResumesExactly) {
     }
     return result;
   };
-  EXPECT_EQ(losses(parts), losses(whole));
+  EXPECT_EQ(losses(interrupted_plan), losses(uninterrupted_plan));
 }
 
 TEST(Train, LogsEveryStepOnce) {
@@ -98,7 +99,7 @@ TEST(Train, LogsEveryStepOnce) {
   train_until(plan, 4);
   train(plan, {});
   LossLog log(plan.folder);
-  log.keep(plan.steps);
+  log.load_steps(plan.steps);
   ASSERT_EQ(log.rows().size(), 6u);
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(log.rows()[i].step, static_cast<Index>(i + 1));
@@ -112,20 +113,20 @@ TEST(Train, LeavesFinishedTrainingUnchanged) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
   plan.steps = 2;
-  const TrainingResult first = train(plan, {});
-  const TrainingResult again = train(plan, {});
-  EXPECT_TRUE(std::isnan(again.loss));
-  EXPECT_EQ(again.held_out.bits_per_byte, first.held_out.bits_per_byte);
+  const TrainingResult first_result = train(plan, {});
+  const TrainingResult second_result = train(plan, {});
+  EXPECT_TRUE(std::isnan(second_result.loss));
+  EXPECT_EQ(second_result.held_out.bits_per_byte, first_result.held_out.bits_per_byte);
 }
 
-TEST(Train, AccumulatesPartsOfABatch) {
+TEST(Train, AccumulatesMicroBatches) {
   const TemporaryFolder folder;
-  TrainingPlan whole = tiny_plan(folder.path());
-  whole.steps = 3;
-  TrainingPlan parts = whole;
-  parts.micro_batch = 2;
-  parts.folder = folder.path() / "parts";
-  EXPECT_NEAR(train(whole, {}).loss, train(parts, {}).loss, 1e-4);
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 3;
+  TrainingPlan micro_batch_plan = plan;
+  micro_batch_plan.micro_batch = 2;
+  micro_batch_plan.folder = folder.path() / "parts";
+  EXPECT_NEAR(train(plan, {}).loss, train(micro_batch_plan, {}).loss, 1e-4);
 }
 
 TEST(Train, IsDeterministicInTheSeed) {
@@ -168,8 +169,8 @@ TEST(Train, KeepsLastGoodModelAfterDivergence) {
   } catch (const WorkError& e) {
     EXPECT_NE(std::string(e.what()).find("not finite"), std::string::npos) << e.what();
   }
-  const Checkpoint kept = load_checkpoint(plan.folder.string());
-  for (const auto& [name, weight] : kept.model.weights) {
+  const Checkpoint saved = load_checkpoint(plan.folder.string());
+  for (const auto& [name, weight] : saved.model.weights) {
     for (const float x : weight.value()) ASSERT_TRUE(std::isfinite(x)) << name;
   }
 }
@@ -180,28 +181,28 @@ TEST(Train, RejectsBrokenStates) {
   plan.steps = 2;
   train(plan, {});
   const auto path = plan.folder / "training.safetensors";
-  const std::string whole = read_file(path);
-  write_file(path, whole.substr(0, whole.size() / 2));
+  const std::string valid_state = read_file(path);
+  write_file(path, valid_state.substr(0, valid_state.size() / 2));
   EXPECT_THROW(train(plan, {}), InputError);
   write_file(path, "");
   EXPECT_THROW(train(plan, {}), InputError);
 }
 
-// Expects that a state modified by `change` is rejected with these words.
-void expect_state_refused(const TrainingPlan& plan, const std::string& words,
+// Expects that a state modified by `change` is rejected with `message`.
+void expect_state_refused(const TrainingPlan& plan, const std::string& message,
                           const std::function<void(SafetensorsFile&)>& change) {
   const auto path = plan.folder / "training.safetensors";
-  const std::string whole = read_file(path);
+  const std::string valid_state = read_file(path);
   SafetensorsFile file = read_safetensors(path);
   change(file);
   write_safetensors(path, file);
   try {
     train(plan, {});
-    ADD_FAILURE() << "resumed, expected: " << words;
+    ADD_FAILURE() << "resumed, expected: " << message;
   } catch (const InputError& e) {
-    EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
   }
-  write_file(path, whole);
+  write_file(path, valid_state);
 }
 
 TEST(Train, RejectsIncompleteStatesAndUnknownEntries) {

@@ -23,7 +23,7 @@ TrainingPlan short_plan(const std::filesystem::path& folder) {
   return plan;
 }
 
-void expect_same(const Checkpoint& a, const Checkpoint& b) {
+void expect_same_weights(const Checkpoint& a, const Checkpoint& b) {
   ASSERT_EQ(a.model.weights.size(), b.model.weights.size());
   for (const auto& [name, weight] : a.model.weights) {
     EXPECT_TRUE(testing::close(b.model.weights.find(name)->second.value(), weight.value(), 0))
@@ -39,78 +39,80 @@ TEST(Trainer, StepsLikeTrain) {
   separate_plan.folder = folder.path() / "own";
   Trainer trainer(separate_plan);
   Index steps = 0;
-  while (!trainer.done()) EXPECT_EQ(trainer.step().step, ++steps);
+  while (!trainer.is_done()) EXPECT_EQ(trainer.step().step, ++steps);
   EXPECT_EQ(steps, plan.steps);
   // Nothing is written before saving.
   EXPECT_FALSE(std::filesystem::exists(separate_plan.folder));
-  expect_same(*trainer.snapshot(), load_checkpoint(plan.folder.string()));
+  expect_same_weights(*trainer.snapshot(), load_checkpoint(plan.folder.string()));
   trainer.save();
-  expect_same(*trainer.snapshot(), load_checkpoint(separate_plan.folder.string()));
+  expect_same_weights(*trainer.snapshot(), load_checkpoint(separate_plan.folder.string()));
 }
 
 TEST(Trainer, KeepsSnapshotsUnchanged) {
   const TemporaryFolder folder;
   Trainer trainer(short_plan(folder.path()));
-  const auto before = trainer.snapshot(), same = trainer.snapshot();
-  const Tensor kept = before->model.weights.begin()->second.value().copy();
-  EXPECT_NE(before->tokenizer, nullptr);
-  expect_same(*before, *same);
+  const auto first_snapshot = trainer.snapshot(), second_snapshot = trainer.snapshot();
+  const Tensor first_weight = first_snapshot->model.weights.begin()->second.value().copy();
+  EXPECT_NE(first_snapshot->tokenizer, nullptr);
+  expect_same_weights(*first_snapshot, *second_snapshot);
   trainer.step();
-  EXPECT_TRUE(testing::close(before->model.weights.begin()->second.value(), kept, 0));
-  const auto after = trainer.snapshot();
-  EXPECT_TRUE(testing::differs(after->model.weights.begin()->second.value(), kept, 1e-6));
+  EXPECT_TRUE(
+      testing::close(first_snapshot->model.weights.begin()->second.value(), first_weight, 0));
+  const auto later_snapshot = trainer.snapshot();
+  EXPECT_TRUE(
+      testing::differs(later_snapshot->model.weights.begin()->second.value(), first_weight, 1e-6));
   // A snapshot can be used while the training continues.
   ModelStore models;
-  models.publish("in training", after);
+  models.publish("in training", later_snapshot);
   trainer.step();
-  expect_same(*models.checkpoint("in training"), *after);
+  expect_same_weights(*models.checkpoint("in training"), *later_snapshot);
 }
 
 TEST(Trainer, IsUnchangedByInspection) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
-  Trainer inspected(plan), undisturbed(plan);
-  while (!inspected.done()) {
-    const double loss = inspected.step().loss;
-    EXPECT_EQ(loss, undisturbed.step().loss);
-    inspected.snapshot();
-    EXPECT_FALSE(std::isnan(inspected.score(false).loss));
+  Trainer inspected_trainer(plan), reference_trainer(plan);
+  while (!inspected_trainer.is_done()) {
+    const double loss = inspected_trainer.step().loss;
+    EXPECT_EQ(loss, reference_trainer.step().loss);
+    inspected_trainer.snapshot();
+    EXPECT_FALSE(std::isnan(inspected_trainer.score(false).loss));
   }
-  expect_same(*inspected.snapshot(), *undisturbed.snapshot());
+  expect_same_weights(*inspected_trainer.snapshot(), *reference_trainer.snapshot());
 }
 
 TEST(Trainer, IsUnchangedByAnInterruptedStep) {
   const TemporaryFolder folder;
   const TrainingPlan plan = short_plan(folder.path());
-  Trainer stopped(plan), other(plan);
-  stopped.step();
+  Trainer interrupted_trainer(plan), reference_trainer(plan);
+  interrupted_trainer.step();
   {
     const Stop stop;
     stop.request();
     const StopScope scope(stop);
-    EXPECT_THROW(stopped.step(), Stopped);
+    EXPECT_THROW(interrupted_trainer.step(), Stopped);
   }
-  EXPECT_EQ(stopped.steps_done(), 1);
-  EXPECT_EQ(stopped.step().step, 2);
-  other.step();
-  other.step();
-  expect_same(*stopped.snapshot(), *other.snapshot());
+  EXPECT_EQ(interrupted_trainer.steps_done(), 1);
+  EXPECT_EQ(interrupted_trainer.step().step, 2);
+  reference_trainer.step();
+  reference_trainer.step();
+  expect_same_weights(*interrupted_trainer.snapshot(), *reference_trainer.snapshot());
 }
 
 TEST(Trainer, ContinuesFromSavedState) {
   const TemporaryFolder folder;
   TrainingPlan plan = short_plan(folder.path());
-  Trainer whole(plan);
-  while (!whole.done()) whole.step();
+  Trainer uninterrupted(plan);
+  while (!uninterrupted.is_done()) uninterrupted.step();
   {
-    Trainer first(plan);
-    for (int n = 0; n < 4; ++n) first.step();
-    first.save();
+    Trainer interrupted(plan);
+    for (int n = 0; n < 4; ++n) interrupted.step();
+    interrupted.save();
   }
-  Trainer second(plan);
-  EXPECT_EQ(second.steps_done(), 4);
-  while (!second.done()) second.step();
-  expect_same(*second.snapshot(), *whole.snapshot());
+  Trainer resumed(plan);
+  EXPECT_EQ(resumed.steps_done(), 4);
+  while (!resumed.is_done()) resumed.step();
+  expect_same_weights(*resumed.snapshot(), *uninterrupted.snapshot());
   plan.steps = 0;
   plan.folder.clear();
   EXPECT_THROW(Trainer{plan}, InputError);

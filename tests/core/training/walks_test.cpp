@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-Index cell_at(const Batch& batch, Index b, Index t) {
+Index decode_cell(const Batch& batch, Index b, Index t) {
   const auto coordinate = [&](Index axis) {
     return std::lround((batch.states(b, t, axis) + 1) * static_cast<float>(Grid::kSide / 2));
   };
@@ -17,27 +17,27 @@ Index cell_at(const Batch& batch, Index b, Index t) {
 TEST(Walks, FollowTheGridAndItsReturns) {
   const Index count = 300, steps = 9;
   const Batch batch = random_walks(3, 0, count, steps);
-  Index reached = 0;
+  Index reached_count = 0;
   for (Index b = 0; b < count; ++b) {
-    Index at_goal = steps + 1;  // the return is -0.1 per step until the goal
+    Index goal_step = steps + 1;  // the return is -0.1 per step until the goal
     for (Index t = 0; t < steps; ++t) {
-      const Index cell = cell_at(batch, b, t), action = batch.actions(b, t);
-      if (cell == Grid::kGoal) at_goal = std::min(at_goal, t);
+      const Index cell = decode_cell(batch, b, t), action = batch.actions(b, t);
+      if (cell == Grid::kGoal) goal_step = std::min(goal_step, t);
       const Index next = cell == Grid::kGoal ? cell : Grid::after(cell, action);
       if (t + 1 < steps) {
-        EXPECT_EQ(cell_at(batch, b, t + 1), next);
+        EXPECT_EQ(decode_cell(batch, b, t + 1), next);
       } else if (next == Grid::kGoal) {
-        at_goal = std::min(at_goal, steps);
+        goal_step = std::min(goal_step, steps);
       }
       EXPECT_EQ(batch.targets(b, t), cell == Grid::kGoal ? -1 : action);
     }
-    if (at_goal <= steps) ++reached;
+    if (goal_step <= steps) ++reached_count;
     for (Index t = 0; t < steps; ++t) {
-      EXPECT_NEAR(batch.returns(b, t), -0.1 * static_cast<double>(std::max<Index>(at_goal - t, 0)),
-                  1e-6);
+      EXPECT_NEAR(batch.returns(b, t),
+                  -0.1 * static_cast<double>(std::max<Index>(goal_step - t, 0)), 1e-6);
     }
   }
-  EXPECT_TRUE(reached > count / 5 && reached < count) << reached;
+  EXPECT_TRUE(reached_count > count / 5 && reached_count < count) << reached_count;
 }
 
 TEST(Walks, StayWithinTheBorder) {
@@ -56,7 +56,7 @@ TEST(Walks, EncodeTheDesiredReturn) {
   for (Index n = 0; n < 6; ++n) EXPECT_EQ(batch.returns[n], Grid::return_to_go(remaining_steps[n]));
   EXPECT_EQ(std::vector<std::int32_t>(batch.actions.begin(), batch.actions.end()),
             (std::vector<std::int32_t>{1, 1, -1, 3, 1, -1}));
-  EXPECT_EQ(cell_at(batch, 1, 2), 6);
+  EXPECT_EQ(decode_cell(batch, 1, 2), 6);
 }
 
 }  // namespace ATTNSCOPE_FILE

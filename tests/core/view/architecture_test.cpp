@@ -20,7 +20,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-// Trace with the config and tokens from which a figure is drawn; no run.
+// Trace with the config and tokens that a figure is drawn from, without a run.
 Trace trace_of(const std::function<void(ModelConfig&)>& change, Index layers = 3) {
   ModelConfig config = testing::small_config({.layers = layers, .heads = 4});
   change(config);
@@ -50,10 +50,10 @@ ViewLayout figure(const Trace& trace, const ViewSettings& settings = {}, double 
   return testing::lay_out_view(trace, "architecture", look);
 }
 
-bool has_text(const ViewLayout& layout, const std::string& words) {
+bool has_text(const ViewLayout& layout, const std::string& fragment) {
   const std::vector<Text> all = testing::texts(layout.list);
   return std::ranges::any_of(
-      all, [&](const Text& t) { return t.text.find(words) != std::string::npos; });
+      all, [&](const Text& t) { return t.text.find(fragment) != std::string::npos; });
 }
 
 bool has_view(const std::string& id) {
@@ -209,12 +209,12 @@ TEST(ArchitectureView, NamesMemoryInputAndNorms) {
     config.vocabulary = 5;
   });
   expect_figure(image, {"Pixels so far", "8 × 8 of 4 levels", "+ row and column", "Next pixel"});
-  const Trace post = trace_of([](ModelConfig& config) {
+  const Trace post_norm = trace_of([](ModelConfig& config) {
     config.pre_norm = false;
     config.norm = Norm::LayerNorm;
   });
-  expect_figure(post, {"Layer norm"});
-  expect_separate_boxes(post);
+  expect_figure(post_norm, {"Layer norm"});
+  expect_separate_boxes(post_norm);
 }
 
 // Identical layers are drawn once; other layers are clickable, and head groups are side by side.
@@ -277,12 +277,12 @@ TEST(ArchitectureView, CountsParameters) {
   const ViewData data = view("architecture").data(fixture.input);
   const Tensor& counts = data.matrices[0].values;
   const std::vector<std::string>& names = data.matrices[0].rows;
-  double once = 0, layer = 0;
+  double unrepeated = 0, layer = 0;
   for (std::size_t n = 0; n + 1 < names.size(); ++n) {
-    const bool outside = names[n] == "Token embedding" || n + 2 == names.size();
-    (outside ? once : layer) += static_cast<double>(counts[static_cast<Index>(n)]);
+    const bool is_outside = names[n] == "Token embedding" || n + 2 == names.size();
+    (is_outside ? unrepeated : layer) += static_cast<double>(counts[static_cast<Index>(n)]);
   }
-  EXPECT_EQ(once + 3 * layer, static_cast<double>(parameter_count(*trace.config)));
+  EXPECT_EQ(unrepeated + 3 * layer, static_cast<double>(parameter_count(*trace.config)));
   EXPECT_EQ(counts[counts.size() - 1], static_cast<float>(parameter_count(*trace.config)));
 }
 

@@ -28,13 +28,13 @@ class Controls : public ::testing::Test {
 
   // Changes each control in turn. Controls reported as idle must have no effect; with
   // `requires_effect`, all others must have one.
-  void expect_reported_effects(const Trace& trace, const ViewSettings& now,
+  void expect_reported_effects(const Trace& trace, const ViewSettings& settings,
                                bool requires_effect = true) const {
-    const ViewControls controls = view_controls(now, &trace);
+    const ViewControls controls = view_controls(settings, &trace);
     const auto changed = [&](const auto& change) {
-      ViewSettings next = now;
-      change(next);
-      return differs(trace, now, next);
+      ViewSettings changed_settings = settings;
+      change(changed_settings);
+      return differs(trace, settings, changed_settings);
     };
     const auto expect = [&](const char* control, bool has_effect, const auto& change) {
       if (has_effect && !requires_effect) return;
@@ -73,7 +73,7 @@ class Controls : public ::testing::Test {
   static Value non_initial_value(const Parameter& p) {
     if (p.kind == Parameter::Kind::Flag) return !std::get<bool>(p.initial);
     if (p.kind == Parameter::Kind::Choice) return p.choices.back().id;
-    return p.initial;  // of an optional parameter
+    return p.initial;  // sets an optional parameter
   }
 
   const Trace model_ = testing::run_model({.heads = 3, .kv_heads = 3});

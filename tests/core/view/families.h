@@ -53,10 +53,10 @@ class ViewRun {
   const Session& session() const { return session_; }
   const Trace& trace() const { return *trace_; }
   // Findings that the session's view reads.
-  Findings findings(const Session& e) {
-    const std::vector<FindingRequest> requests = required_findings(e);
-    Findings found = run_.observe(e, requests).findings;
-    found.add(compute_background_findings(e, requests, run_, {}));
+  Findings findings(const Session& view_session) {
+    const std::vector<FindingRequest> requests = required_findings(view_session);
+    Findings found = run_.observe(view_session, requests).findings;
+    found.add(compute_background_findings(view_session, requests, run_, {}));
     return found;
   }
 

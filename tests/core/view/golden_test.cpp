@@ -45,26 +45,26 @@ Trace other_run() {
 
 // Alternatives to the default of a parameter.
 std::vector<Value> other_values(const View& v, const Parameter& p) {
-  std::vector<Value> others;
+  std::vector<Value> alternatives;
   // The spring layout amplifies rounding differences between processors.
-  if (v.id == "graph" && p.key == "layout") return others;
+  if (v.id == "graph" && p.key == "layout") return alternatives;
   switch (p.kind) {
     case Parameter::Kind::Choice:
       for (const std::string& choice : choice_ids(p)) {
-        if (Value(choice) != p.initial) others.emplace_back(choice);
+        if (Value(choice) != p.initial) alternatives.emplace_back(choice);
       }
       break;
     case Parameter::Kind::Flag:
-      others.emplace_back(!std::get<bool>(p.initial));
+      alternatives.emplace_back(!std::get<bool>(p.initial));
       break;
     case Parameter::Kind::Integer: {
       const double middle = std::round((p.slider.min + p.slider.max) / 2);
-      if (p.slider.max > p.slider.min) others.emplace_back(static_cast<Index>(middle));
+      if (p.slider.max > p.slider.min) alternatives.emplace_back(static_cast<Index>(middle));
       break;
     }
     case Parameter::Kind::Real:
       if (p.slider.max > p.slider.min) {
-        others.emplace_back(p.slider.min + 0.3 * (p.slider.max - p.slider.min));
+        alternatives.emplace_back(p.slider.min + 0.3 * (p.slider.max - p.slider.min));
       }
       break;
     case Parameter::Kind::Integers:
@@ -72,7 +72,7 @@ std::vector<Value> other_values(const View& v, const Parameter& p) {
     case Parameter::Kind::IntegerLists:
       break;
   }
-  return others;
+  return alternatives;
 }
 
 std::string value_text(const Parameter& p, const Value& value) {
@@ -91,11 +91,11 @@ TEST(Views, MatchGoldenSvg) {
   for (const View& v : views()) {
     if (!v.objection(trace).empty()) continue;  // see ModelFamiliesMatchGolden
     if (v.id == "mechanism") continue;          // see Mechanism
-    Session e;
-    e.b.emplace();
-    e.view.id = v.id;
-    EXPECT_TRUE(
-        matches_golden_svg(testing::lay_out_plain(trace, e, findings), view_path(v.id + ".svg")));
+    Session session;
+    session.b.emplace();
+    session.view.id = v.id;
+    EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, session, findings),
+                                   view_path(v.id + ".svg")));
   }
 }
 
@@ -104,13 +104,13 @@ TEST(Views, PinnedInSmallWindowMatchGoldenSvg) {
   const Trace trace = small_run(), other = other_run();
   const Findings findings = testing::findings_of(trace, &other);
   for (const char* id : {"map", "pattern", "lines"}) {
-    Session e;
-    e.view.id = id;
-    e.view.layer = 1;
-    e.view.head = 1;
-    e.view.pinned_query = 4;
-    e.view.pinned_key = 1;
-    EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, e, findings, kNarrowDark),
+    Session session;
+    session.view.id = id;
+    session.view.layer = 1;
+    session.view.head = 1;
+    session.view.pinned_query = 4;
+    session.view.pinned_key = 1;
+    EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, session, findings, kNarrowDark),
                                    view_path(std::string(id) + "-pinned.svg")));
   }
 }
@@ -119,30 +119,30 @@ TEST(Views, PinnedInSmallWindowMatchGoldenSvg) {
 TEST(Views, LongTextMatchesGoldenSvg) {
   const Trace trace = testing::run_model({.length = 260, .layers = 1, .heads = 1, .kv_heads = 1});
   const Findings findings = testing::findings_of(trace);
-  Session e;
-  e.view.id = "map";
-  EXPECT_TRUE(
-      matches_golden_svg(testing::lay_out_plain(trace, e, findings, {.width = 420, .height = 360}),
-                         view_path("map-long.svg")));
-  e.view.row = e.view.column = 60;
-  e.view.height = 12;
-  e.view.width = 17;
-  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, e, findings, kWindow),
+  Session session;
+  session.view.id = "map";
+  EXPECT_TRUE(matches_golden_svg(
+      testing::lay_out_plain(trace, session, findings, {.width = 420, .height = 360}),
+      view_path("map-long.svg")));
+  session.view.row = session.view.column = 60;
+  session.view.height = 12;
+  session.view.width = 17;
+  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, session, findings, kWindow),
                                  view_path("map-zoomed.svg")));
 }
 
 TEST(Views, InterventionLayoutMatchesGoldenSvg) {
-  const Trace trace = small_run(), before = other_run();
-  const Findings findings = testing::findings_of(trace, &before);
-  Session e;
+  const Trace trace = small_run(), baseline = other_run();
+  const Findings findings = testing::findings_of(trace, &baseline);
+  Session session;
   for (const char* line : {"off layer=0 head=1", "off layer=1", "forbid query=4 key=2",
                            "force layer=1 query=4 key=3", "replace position=3 token=5"}) {
-    e.run.interventions.push_back(intervention_from_text(line));
+    session.run.interventions.push_back(intervention_from_text(line));
   }
-  e.view.layer = 1;
+  session.view.layer = 1;
   for (const char* id : {"intervene", "compare"}) {
-    e.view.id = id;
-    EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, e, findings, kWindow),
+    session.view.id = id;
+    EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, session, findings, kWindow),
                                    view_path(std::string(id) + "-interventions.svg")));
   }
 }
@@ -159,21 +159,21 @@ TEST(Views, DataMatchesGolden) {
   const Findings findings = testing::findings_of(trace, &other);
   for (const View& v : views()) {
     if (!v.data || (!v.objection(trace).empty())) continue;
-    Session e;
-    e.b.emplace();
-    e.view.id = v.id;
-    e.view.layer = 1;
-    e.view.head = 2;
-    e.view.pinned_query = 17;
-    e.view.pinned_key = 5;
-    std::string text = "default\n" + testing::describe_data(trace, e, findings);
-    std::string before = text;
+    Session session;
+    session.b.emplace();
+    session.view.id = v.id;
+    session.view.layer = 1;
+    session.view.head = 2;
+    session.view.pinned_query = 17;
+    session.view.pinned_key = 5;
+    std::string text = "default\n" + testing::describe_data(trace, session, findings);
+    std::string default_text = text;
     for (const Parameter& p : v.options.parameters) {
       for (const Value& value : other_values(v, p)) {
-        Session set = e;
-        set_view_value(set.view, v.id, p.key, value);
-        const std::string data = testing::describe_data(trace, set, findings);
-        if (before.ends_with(data)) continue;
+        Session changed = session;
+        set_view_value(changed.view, v.id, p.key, value);
+        const std::string data = testing::describe_data(trace, changed, findings);
+        if (default_text.ends_with(data)) continue;
         text += p.key + " " + value_text(p, value) + "\n" + data;
       }
     }
@@ -190,19 +190,19 @@ TEST(Views, ModelFamiliesMatchGolden) {
     testing::ViewRun run(testing::family_session(family));
     for (const View& v : views()) {
       if (!v.objection(run.trace()).empty()) continue;
-      Session e = run.session();
-      e.view.id = v.id;
-      Findings findings = run.findings(e);
+      Session session = run.session();
+      session.view.id = v.id;
+      Findings findings = run.findings(session);
       findings.remove(Findings::exit_work.id);  // depends on the clock
       const bool has_own_test = v.id == "alignment" || v.id == "retrieval";
       if (!has_own_test && !v.objection(plain).empty() && pictures.insert(v.id).second) {
-        EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, findings),
+        EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), session, findings),
                                        view_path(v.id + "-" + std::string(family.model) + ".svg")));
       }
-      e.view.layer = run.trace().config->layers - 1;
-      e.view.pinned_query = 3;
-      e.view.pinned_key = 1;
-      const std::string text = testing::describe_data(run.trace(), e, findings);
+      session.view.layer = run.trace().config->layers - 1;
+      session.view.pinned_query = 3;
+      session.view.pinned_key = 1;
+      const std::string text = testing::describe_data(run.trace(), session, findings);
       if (!text.empty()) data[v.id] += std::string(family.model) + "\n" + text;
     }
   }
@@ -215,55 +215,59 @@ TEST(Views, WordsMatchGoldenSvg) {
   const testing::TemporaryFolder folder;
   testing::save_lively_model(folder.path() / "model",
                              testing::small_config({.context = 64, .layers = 2, .hidden = 24}));
-  Session e;
-  e.run.model = (folder.path() / "model").string();
-  e.run.text = "a cat sat";
-  e.view.id = "map";
-  e.view.words = true;
-  e.view.layer = 1;
-  e.view.pinned_query = 3;
-  testing::ViewRun run(e);
-  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, run.findings(e), kWindow),
-                                 view_path("map-words.svg")));
+  Session session;
+  session.run.model = (folder.path() / "model").string();
+  session.run.text = "a cat sat";
+  session.view.id = "map";
+  session.view.words = true;
+  session.view.layer = 1;
+  session.view.pinned_query = 3;
+  testing::ViewRun run(session);
+  EXPECT_TRUE(matches_golden_svg(
+      testing::lay_out_plain(run.trace(), session, run.findings(session), kWindow),
+      view_path("map-words.svg")));
 }
 
 TEST(Views, AlignmentMatchesGoldenSvg) {
-  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  e.run.ids = {7, 0, 9};
-  e.run.target_ids = {1, 5};
-  testing::ViewRun run(e);
-  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, run.findings(e)),
-                                 view_path("alignment.svg")));
+  Session session = testing::alignment_session("encoder_decoder-sinusoidal");
+  session.run.ids = {7, 0, 9};
+  session.run.target_ids = {1, 5};
+  testing::ViewRun run(session);
+  EXPECT_TRUE(
+      matches_golden_svg(testing::lay_out_plain(run.trace(), session, run.findings(session)),
+                         view_path("alignment.svg")));
 }
 
 TEST(Views, TrajectoryMatchesGoldenSvg) {
   const testing::TemporaryFolder folder;
   testing::save_walker(folder.path() / "walker");
-  const Session e = testing::trajectory_session(folder.path() / "walker");
-  testing::ViewRun run(e);
-  EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(run.trace(), e, run.findings(e)),
-                                 view_path("trajectory.svg")));
+  const Session session = testing::trajectory_session(folder.path() / "walker");
+  testing::ViewRun run(session);
+  EXPECT_TRUE(
+      matches_golden_svg(testing::lay_out_plain(run.trace(), session, run.findings(session)),
+                         view_path("trajectory.svg")));
   EXPECT_TRUE(testing::matches_golden_rounded(
-      testing::describe_data(run.trace(), e, run.findings(e)), view_path("trajectory.txt")));
+      testing::describe_data(run.trace(), session, run.findings(session)),
+      view_path("trajectory.txt")));
 }
 
 // The picture of each mechanism, of the first variant that has it.
 TEST(Mechanism, MatchesGoldenSvg) {
-  std::vector<std::string> seen;
+  std::vector<std::string> drawn;
   std::map<std::string, std::string> data;
   for (const Variant& v : variants()) {
     const Trace trace = testing::run_variant(v);
     const Findings findings = testing::findings_of(trace);
     for (const Mechanism& m : mechanisms()) {
       if (!m.fits(trace.attention[0])) continue;
-      Session e;
-      e.view = testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})");
-      e.view.head = 1;
-      e.view.pinned_query = 11;
-      data[m.id] += v.id + "\n" + testing::describe_data(trace, e, findings);
-      if (std::ranges::find(seen, m.id) != seen.end()) continue;
-      seen.push_back(m.id);
-      EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, e, findings),
+      Session session;
+      session.view = testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})");
+      session.view.head = 1;
+      session.view.pinned_query = 11;
+      data[m.id] += v.id + "\n" + testing::describe_data(trace, session, findings);
+      if (std::ranges::find(drawn, m.id) != drawn.end()) continue;
+      drawn.push_back(m.id);
+      EXPECT_TRUE(matches_golden_svg(testing::lay_out_plain(trace, session, findings),
                                      "golden/mechanisms/" + m.id + ".svg"));
     }
   }

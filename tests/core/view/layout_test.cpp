@@ -49,7 +49,7 @@ bool shows_pairs(const ViewLayout& layout) {
 }
 
 // Checks plot, labels and hits of a matrix view of self-attention over the run's tokens.
-void expect_aligned(const Trace& trace, const ViewLayout& layout, const std::string& what) {
+void expect_aligned(const Trace& trace, const ViewLayout& layout, const std::string& context) {
   const auto count = static_cast<Index>(trace.tokens.size());
   const auto maps = heat_maps(layout.list);
   EXPECT_TRUE(std::ranges::any_of(maps,
@@ -58,7 +58,7 @@ void expect_aligned(const Trace& trace, const ViewLayout& layout, const std::str
                                            map.row == layout.row && map.column == layout.column &&
                                            map.height == layout.height && map.width == layout.width;
                                   }))
-      << what << ": no heat map fills the plot";
+      << context << ": no heat map fills the plot";
   int labels = 0;
   for (const Text& text : testing::texts(layout.list)) {
     const bool is_left = text.align == Align::End && text.angle == 0 && text.at.x < layout.plot.x &&
@@ -73,16 +73,16 @@ void expect_aligned(const Trace& trace, const ViewLayout& layout, const std::str
                                           text.at.y) < kTolerance;
     }
     labels += is_token;
-    EXPECT_TRUE(!is_token || is_aligned) << what << ": label " << text.text;
+    EXPECT_TRUE(!is_token || is_aligned) << context << ": label " << text.text;
   }
-  EXPECT_EQ(labels, count) << what << ": labels of rows";
+  EXPECT_EQ(labels, count) << context << ": labels of rows";
   for (Index i = 0; i < count; ++i) {
     for (Index j = 0; j < count; ++j) {
       const std::optional<Hit> hit =
           layout.hit(cell_centre(layout, static_cast<double>(i), static_cast<double>(j)));
-      ASSERT_TRUE(hit) << what << ": no hit at " << i << ", " << j;
-      EXPECT_EQ(hit->query, i) << what;
-      EXPECT_EQ(hit->key, j) << what;
+      ASSERT_TRUE(hit) << context << ": no hit at " << i << ", " << j;
+      EXPECT_EQ(hit->query, i) << context;
+      EXPECT_EQ(hit->key, j) << context;
     }
   }
 }
@@ -122,7 +122,7 @@ TEST(Layout, MatrixViewsAlignCellsLabelsAndHits) {
   }
 }
 
-TEST(Layout, MapColoursAreThoseOfTheWeights) {
+TEST(Layout, MapColoursMatchWeights) {
   for (const Variant& v : variants()) {
     const Trace trace = testing::run_variant(v);
     LayoutOptions look;
@@ -210,13 +210,13 @@ TEST(Layout, ViewsOfModelFamiliesAreLegible) {
     testing::ViewRun run(testing::family_session(family));
     for (const View& v : views()) {
       if (!v.objection(run.trace()).empty()) continue;
-      Session e = run.session();
-      e.view.id = v.id;
-      const Findings findings = run.findings(e);
+      Session session = run.session();
+      session.view.id = v.id;
+      const Findings findings = run.findings(session);
       for (const auto& [width, height] :
            {std::pair{900.0, 620.0}, {560.0, 380.0}, {320.0, 640.0}, {1500.0, 400.0}}) {
         const ViewInput input{.trace = run.trace(),
-                              .session = e,
+                              .session = session,
                               .findings = findings,
                               .canvas = {.width = width,
                                          .height = height,

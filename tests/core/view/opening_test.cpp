@@ -16,20 +16,20 @@ namespace ATTNSCOPE_FILE {
 
 TEST(Opening, BundledModelsReadTheirSamplesAndHaveContent) {
   for (const std::string& model : bundled_models()) {
-    RunView e = open_model(model);
-    const std::vector<const Sample*> offered = samples_for(model_card(model));
-    ASSERT_FALSE(offered.empty()) << model;
-    EXPECT_EQ(e.run.text, offered.front()->text) << model;
+    RunView run_view = open_model(model);
+    const std::vector<const Sample*> model_samples = samples_for(model_card(model));
+    ASSERT_FALSE(model_samples.empty()) << model;
+    EXPECT_EQ(run_view.run.text, model_samples.front()->text) << model;
     ExperimentRun runner(cpu_only(), model_store());
-    const auto trace = runner.run(e.run);
-    const View& shown = view(e.view.id);
-    EXPECT_EQ(shown.objection(*trace), "") << model << " " << shown.id;
+    const auto trace = runner.run(run_view.run);
+    const View& opened_view = view(run_view.view.id);
+    EXPECT_EQ(opened_view.objection(*trace), "") << model << " " << opened_view.id;
     if (!trace->attention.empty()) {
-      EXPECT_NE(trace->find(head_ref(*trace, e.view)), nullptr) << model;
+      EXPECT_NE(trace->find(head_ref(*trace, run_view.view)), nullptr) << model;
     }
-    for (const Sample* sample : offered) {
-      use_sample(e.run, *sample);
-      EXPECT_NO_THROW(static_cast<void>(runner.run(e.run))) << model << " " << sample->id;
+    for (const Sample* sample : model_samples) {
+      use_sample(run_view.run, *sample);
+      EXPECT_NO_THROW(static_cast<void>(runner.run(run_view.run))) << model << " " << sample->id;
     }
   }
 }
@@ -65,40 +65,40 @@ TEST(Opening, SwitchingTaskLoadsSampleAndRestoresText) {
 }
 
 TEST(Opening, KeepsCompatibleSettingsAndChosenView) {
-  RunView e;
-  e.run.text = "my own words";
-  e.view.id = "scores";
-  const OpenedModel twin = with_model(e, "twin-t5");
+  RunView run_view;
+  run_view.run.text = "my own words";
+  run_view.view.id = "scores";
+  const OpenedModel twin = with_model(run_view, "twin-t5");
   EXPECT_FALSE(twin.input_kind_changed);
   EXPECT_TRUE(twin.implied.empty());
-  EXPECT_EQ(twin.viewed.run.text, e.run.text);
-  EXPECT_EQ(twin.viewed.view, e.view);
-  const OpenedModel brackets = with_model(e, "brackets");
+  EXPECT_EQ(twin.viewed.run.text, run_view.run.text);
+  EXPECT_EQ(twin.viewed.view, run_view.view);
+  const OpenedModel brackets = with_model(run_view, "brackets");
   EXPECT_EQ(brackets.viewed.view.id, "scores");
   EXPECT_TRUE(fits_task("brackets", brackets.viewed.run.text));
-  e.run.text = "(())[]";
-  EXPECT_EQ(with_model(e, "brackets").viewed.run.text, "(())[]");
+  run_view.run.text = "(())[]";
+  EXPECT_EQ(with_model(run_view, "brackets").viewed.run.text, "(())[]");
   // An invalid folder changes only the model; the run reports the error.
-  const OpenedModel none = with_model(e, "no/such/model");
+  const OpenedModel none = with_model(run_view, "no/such/model");
   EXPECT_EQ(none.viewed.run.model, "no/such/model");
-  EXPECT_EQ(none.viewed.run.text, e.run.text);
+  EXPECT_EQ(none.viewed.run.text, run_view.run.text);
   EXPECT_THROW(static_cast<void>(open_model("no/such/model")), InputError);
 }
 
 // The user's own text stays; a sample that is too short to fill a memory is replaced.
 TEST(Opening, RecommendedSamplesReplaceOtherSamples) {
-  RunView e;
-  use_sample(e.run, samples().front());
-  EXPECT_TRUE(with_model(e, "twin-rope").implied.empty());
-  const OpenedModel memory = with_model(e, "memory-xl");
+  RunView run_view;
+  use_sample(run_view.run, samples().front());
+  EXPECT_TRUE(with_model(run_view, "twin-rope").implied.empty());
+  const OpenedModel memory = with_model(run_view, "memory-xl");
   EXPECT_FALSE(memory.input_kind_changed);
   EXPECT_EQ(current_sample(memory.viewed.run)->id, "lighthouse");
   EXPECT_EQ(memory.viewed.view.part.segment, 3);
   const OpenedModel induction = with_model(memory.viewed, "induction");
   EXPECT_EQ(current_sample(induction.viewed.run)->id, "repetition");
   EXPECT_EQ(induction.viewed.view.layer, 1);
-  e.run.text += " And so on.";
-  EXPECT_EQ(with_model(e, "memory-xl").viewed.run.text, e.run.text);
+  run_view.run.text += " And so on.";
+  EXPECT_EQ(with_model(run_view, "memory-xl").viewed.run.text, run_view.run.text);
 }
 
 // Trained exit classifiers are confident early; the threshold follows the model.

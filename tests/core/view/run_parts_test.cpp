@@ -29,7 +29,7 @@ std::shared_ptr<const Trace> run(const std::string& model, bool target = false) 
 struct Case {
   std::string model;
   bool target = false;
-  std::size_t parts = 1;  // expected parts, at least
+  std::size_t parts = 1;  // minimum number of parts
 };
 const std::vector<Case> kCases{
     {"encoder_decoder-sinusoidal", true, 3}, {"rnn_attention-additive", true, 1},
@@ -120,7 +120,7 @@ TEST(RunParts, CrossAttentionHasTargetRowsAndSourceColumns) {
   EXPECT_TRUE(has_text(list, "11 source and 4 target tokens"));
 }
 
-// Each part has its own numbers, even if its layers and heads have the same indices.
+// Parts with equal layer and head indices have different numbers.
 TEST(RunParts, MapsMatchTheirTaps) {
   for (const Case& c : kCases) {
     const auto trace = run(c.model, c.target);
@@ -161,21 +161,22 @@ TEST(RunParts, RowsMatchTokensOfSegment) {
 }
 
 TEST(RunParts, StepsAndSegmentsCanBePlayed) {
-  for (const auto& [model, key, most] :
+  for (const auto& [model, key, last] :
        {std::tuple{"universal-fixed", "step", 3.0}, std::tuple{"memory-segment", "segment", 2.0}}) {
     const auto trace = run(model);
-    Session e;
-    const std::vector<MovingNumber> numbers = moving_numbers(e, *trace);
+    Session session;
+    const std::vector<MovingNumber> numbers = moving_numbers(session, *trace);
     const auto found = std::ranges::find(numbers, key, &MovingNumber::key);
     ASSERT_TRUE(found != numbers.end()) << model;
-    EXPECT_EQ(found->to, most);
-    found->set(e, Index{2});
-    EXPECT_EQ(key == std::string("step") ? e.view.part.step : e.view.part.segment, 2);
+    EXPECT_EQ(found->to, last);
+    found->set(session, Index{2});
+    EXPECT_EQ(key == std::string("step") ? session.view.part.step : session.view.part.segment, 2);
   }
   // Heads of cross-attention have no selectable variant.
-  Session e;
-  e.view.part.kind = AttentionKind::Cross;
-  for (const MovingNumber& number : moving_numbers(e, *run("encoder_decoder-sinusoidal", true))) {
+  Session session;
+  session.view.part.kind = AttentionKind::Cross;
+  for (const MovingNumber& number :
+       moving_numbers(session, *run("encoder_decoder-sinusoidal", true))) {
     EXPECT_FALSE(number.key.starts_with("variant.") || number.key.starts_with("position."));
   }
 }
@@ -215,13 +216,13 @@ TEST(RunParts, RolloutIncludesEarlierSteps) {
     for (Index j = 0; j < second.dim(1); ++j) sum += static_cast<double>(second(i, j));
     EXPECT_TRUE(std::abs(sum - 1) <= 1e-5);
   }
-  const auto both = run("encoder_decoder-sinusoidal", true);
+  const auto encoder_decoder = run("encoder_decoder-sinusoidal", true);
   settings.part = {.kind = AttentionKind::Cross};
-  EXPECT_THROW(map_of(*both, settings), InputError);
+  EXPECT_THROW(map_of(*encoder_decoder, settings), InputError);
   settings.part = {.stack = Stack::Encoder};
-  EXPECT_NO_THROW(map_of(*both, settings));
-  EXPECT_THROW(reach_matrix(*both, {.kind = AttentionKind::Cross}, 2), InputError);
-  EXPECT_EQ(reach_matrix(*both, {.stack = Stack::Encoder}, 2)(0, 10), 1);
+  EXPECT_NO_THROW(map_of(*encoder_decoder, settings));
+  EXPECT_THROW(reach_matrix(*encoder_decoder, {.kind = AttentionKind::Cross}, 2), InputError);
+  EXPECT_EQ(reach_matrix(*encoder_decoder, {.stack = Stack::Encoder}, 2)(0, 10), 1);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -9,9 +9,9 @@ namespace ATTNSCOPE_FILE {
 
 TEST(ViewSettings, WritePartIfSet) {
   ViewSettings settings;
-  const Json plain = to_json(settings);
-  for (const char* key : {"stack", "kind", "step", "segment"}) EXPECT_FALSE(plain.contains(key));
-  EXPECT_EQ(view_settings_from_json(plain, "view"), settings);
+  const Json json = to_json(settings);
+  for (const char* key : {"stack", "kind", "step", "segment"}) EXPECT_FALSE(json.contains(key));
+  EXPECT_EQ(view_settings_from_json(json, "view"), settings);
   settings.part = {Stack::Encoder, AttentionKind::Cross, 3, 0};
   EXPECT_EQ(view_settings_from_json(to_json(settings), "view"), settings);
   EXPECT_EQ(to_json(settings)["stack"].text(), "encoder");

@@ -28,20 +28,20 @@ inline ViewLayout layout_of(const ViewedRun& viewed, const Space& space = {}) {
                 .interaction = {.pointer = space.pointer}});
 }
 
-inline void expect_legible(const ViewedRun& viewed, const std::string& what) {
+inline void expect_legible(const ViewedRun& viewed, const std::string& context) {
   for (const bool framed : {true, false}) {
     for (const Space& space :
          {Space{}, Space{.width = 1300, .height = 800}, Space{.width = 1200, .height = 300},
           Space{.width = 420, .height = 700}, Space{.width = 300, .height = 260},
           Space{.width = 120, .height = 90}, Space{.width = 900, .height = 640, .font_size = 22}}) {
-      Space now = space;
-      now.framed = framed;
-      now.dark = framed;
-      EXPECT_EQ(layout_error(layout_of(viewed, now).list), "")
-          << what << " " << now.width << " x " << now.height;
-      now.pointer = Point{now.width / 2, 0.6 * now.height};
-      EXPECT_EQ(layout_error(layout_of(viewed, now).list), "")
-          << what << " " << now.width << " x " << now.height << ", pointed at";
+      Space variation = space;
+      variation.framed = framed;
+      variation.dark = framed;
+      EXPECT_EQ(layout_error(layout_of(viewed, variation).list), "")
+          << context << " " << variation.width << " x " << variation.height;
+      variation.pointer = Point{variation.width / 2, 0.6 * variation.height};
+      EXPECT_EQ(layout_error(layout_of(viewed, variation).list), "")
+          << context << " " << variation.width << " x " << variation.height << ", pointed at";
     }
   }
 }

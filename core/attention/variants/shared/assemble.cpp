@@ -94,16 +94,16 @@ void apply_encoding(Part& part, const OperationInput& input, bool causal) {
   if (e.apply) e.apply(part, encoding_context(input, causal));
 }
 
-OperationInput with_rotation(OperationInput input) {
+OperationInput rotate_input(OperationInput input) {
   const Encoding& e = encoding(input.encoding.id);
   if (!e.rotate) return input;
   const EncodingContext context = encoding_context(input, input.causal);
   // Features of rotated vectors depend on absolute positions.
-  const std::vector<std::int32_t> from_origin =
+  const std::vector<std::int32_t> origin_positions =
       input.origin > 0 ? positions_from(input.origin, input.k.dim(1)) : std::vector<std::int32_t>{};
-  const Var q = e.rotate(input.q, input.origin > 0 ? from_origin : input.positions,
-                         context);                        // [B h, L_q, d_k]
-  const Var k = e.rotate(input.k, from_origin, context);  // [B h_kv, L_k, d_k]
+  const Var q = e.rotate(input.q, input.origin > 0 ? origin_positions : input.positions,
+                         context);                             // [B h, L_q, d_k]
+  const Var k = e.rotate(input.k, origin_positions, context);  // [B h_kv, L_k, d_k]
   input.q = q;
   input.k = k;
   return input;
@@ -115,29 +115,29 @@ Var head_logits(const OperationInput& input, const char* w, const char* b) {
   return reshape(permute(logits, {0, 2, 1}), {input.batch * input.heads, input.x.dim(1)});
 }
 
-Wanted with_host_results(Wanted wanted) {
+ResultRequest with_host_results(ResultRequest wanted) {
   wanted.attention |= wanted.device_attention;
   wanted.device_attention = false;
   return wanted;
 }
 
-OperationResult run_part(Part part, Backend& backend, const Wanted& wanted) {
+OperationResult run_part(Part part, Backend& backend, const ResultRequest& wanted) {
   OperationResult result;
-  const auto shared = std::make_shared<const Part>(std::move(part));
-  result.note = backend.refusal(*shared, wanted);
-  const Wanted on_cpu = with_host_results(wanted);
+  const auto shared_part = std::make_shared<const Part>(std::move(part));
+  result.note = backend.refusal(*shared_part, wanted);
+  const ResultRequest cpu_wanted = with_host_results(wanted);
   Backend& chosen_backend = result.note.empty() ? backend : cpu_backend();
   const bool uses_fallback = &chosen_backend != &backend;
   try {
-    result.output = attention(*shared, chosen_backend, uses_fallback ? on_cpu : wanted,
+    result.output = attention(*shared_part, chosen_backend, uses_fallback ? cpu_wanted : wanted,
                               &result);  // [B h, L_q, d_v]
   } catch (const WorkError& error) {
     if (&chosen_backend == &cpu_backend()) throw;
     result.note = error.what();
-    result.output = attention(*shared, cpu_backend(), on_cpu, &result);
+    result.output = attention(*shared_part, cpu_backend(), cpu_wanted, &result);
   }
-  result.pattern = shared->pattern;
-  result.part = shared;
+  result.pattern = shared_part->pattern;
+  result.part = shared_part;
   return result;
 }
 
@@ -150,9 +150,9 @@ Var batch_item(const Var& x, Index batch, Index n) {
   return slice(x, 0, n * count, count);
 }
 
-Tensor concat_items(const std::vector<Tensor>& parts) {
-  if (!parts.front().defined() || parts.size() == 1) return parts.front();
-  std::vector<Var> vars(parts.begin(), parts.end());
+Tensor concat_items(const std::vector<Tensor>& items) {
+  if (!items.front().defined() || items.size() == 1) return items.front();
+  std::vector<Var> vars(items.begin(), items.end());
   return concat(vars, 0).value();
 }
 
@@ -199,7 +199,7 @@ OperationResult run_batch(const OperationInput& input,
 
 Evaluate item_by_item(Evaluate run) {
   return [run = std::move(run)](const OperationInput& input, Backend& backend,
-                                const Wanted& wanted) {
+                                const ResultRequest& wanted) {
     return run_batch(input, [&](const OperationInput& item) { return run(item, backend, wanted); });
   };
 }

@@ -14,9 +14,9 @@ Index layer_heads(const OperationInput& input);
 // Position of the first query.
 Index first_position(const OperationInput& input);
 
-// Default S_i: all keys, or those up to the query.
+// Default S_i: all keys, or the keys up to the query if causal.
 Pattern plain_pattern(const OperationInput& input, bool causal);
-// S_i by the variant's rule.
+// S_i according to Variant::pattern.
 Pattern ruled_pattern(const OperationInput& input, const Variant& variant);
 
 // Part with q, k, v, the requested or default scale, and S_i, but without the encoding.
@@ -26,23 +26,23 @@ void apply_encoding(Part& part, const OperationInput& input, bool causal);
 
 // Copy with q and k rotated if the encoding is a rotation, for variants that transform q and k
 // before scoring. Keys have positions 0, 1, ..., plus `origin`.
-OperationInput with_rotation(OperationInput input);
+OperationInput rotate_input(OperationInput input);
 
 // w·x_i + b of each head, from two weights, w: [h, d], b: [h].  [B h, L]
 Var head_logits(const OperationInput& input, const char* w, const char* b);
 
 // Replaces requested device results by results in host memory, for the CPU backend.
-Wanted with_host_results(Wanted wanted);
+ResultRequest with_host_results(ResultRequest wanted);
 
-// Runs one part; on the CPU if the backend cannot.
-OperationResult run_part(Part part, Backend& backend, const Wanted& wanted);
+// Runs one part; on the CPU if the backend cannot compute it.
+OperationResult run_part(Part part, Backend& backend, const ResultRequest& wanted);
 
-// Evaluates each item of the batch separately, for rules that depend on q and k, and concatenates
-// the results; extras, counts and patterns are those of the first item.
+// Function that evaluates each item of the batch separately, for patterns that depend on q and k,
+// and concatenates the results; extras, counts and patterns are those of the first item.
 using Evaluate = decltype(Variant::evaluate);
 Evaluate item_by_item(Evaluate run);
 
-// x: [B h_kv, ...] -> [B h, ...]: copies of the keys for all heads that share them.
+// Repeats keys or values x [B h_kv, ...] for all heads that share them.  [B h, ...]
 Var repeat_heads(const Var& x, Index heads, Index kv_heads);
 
 }  // namespace attnscope

@@ -18,7 +18,7 @@ namespace {
 struct Compression {
   Var rows;                             // [B, n, d]
   std::vector<std::int32_t> positions;  // [B n]
-  std::vector<RowSource> from;          // [B n]
+  std::vector<RowSource> sources;       // [B n]
 };
 
 // Row `tap` of every window of x [B, w rate, d]; zeros beyond the end.
@@ -75,36 +75,36 @@ Compression select_most_used(const CompletedSegment& segment, const Remembered& 
       std::copy_n(x.data() + (b * rows + row) * width, width,
                   selected.data() + (b * count + n) * width);
       result.positions.push_back(static_cast<std::int32_t>(first + row));
-      result.from.push_back({first + row});
+      result.sources.push_back({first + row});
     }
   }
   result.rows = selected;
   return result;
 }
 
-// Source of the window that begins at row `at` of `rows` rows; row 0 has position `first`.
-RowSource window_source(Index first, Index at, Index rows, Index rate, bool dilated) {
-  if (!dilated) return {first + at, rate};
-  return {first + at, std::min(rate, (rows - at + 1) / 2), 2};
+// Source of the window that begins at row `begin` of `rows` rows; row 0 has position `first`.
+RowSource window_source(Index first, Index begin, Index rows, Index rate, bool is_dilated) {
+  if (!is_dilated) return {first + begin, rate};
+  return {first + begin, std::min(rate, (rows - begin + 1) / 2), 2};
 }
 
-// Compresses rows x [B, count, d], the first of which has position `first`, in whole windows.
+// Compresses whole windows of rows x [B, count, d]; row 0 has position `first`.
 Compression compress_rows(const CompletedSegment& segment, const Remembered& remembered,
                           const Tensor& x, Index first) {
   const Index rate = segment.values.integer("rate"), windows = x.dim(1) / rate;
   const std::string function = segment.values.choice("function");
   if (function == "most_used") return select_most_used(segment, remembered, x, windows, first);
   Compression result;
-  const bool dilated = function == "dilated";
-  if (function == "convolution" || dilated) {
-    result.rows = convolve_windows(x, windows, dilated ? 2 : 1, segment.weights);
+  const bool is_dilated = function == "dilated";
+  if (function == "convolution" || is_dilated) {
+    result.rows = convolve_windows(x, windows, is_dilated ? 2 : 1, segment.weights);
   } else {
     result.rows = function == "max" ? window_max(x, rate, windows) : window_mean(x, rate, windows);
   }
   for (Index b = 0; b < segment.batch; ++b) {
     for (Index w = 0; w < windows; ++w) {
       result.positions.push_back(static_cast<std::int32_t>(first + (w + 1) * rate - 1));
-      result.from.push_back(window_source(first, w * rate, x.dim(1), rate, dilated));
+      result.sources.push_back(window_source(first, w * rate, x.dim(1), rate, is_dilated));
     }
   }
   return result;
@@ -130,11 +130,11 @@ Var auto_encoding_loss(const CompletedSegment& segment, const Tensor& old, const
 // softmax(q k^T / sqrt(d_k)) v over all rows, without positions.  [B h, S, d_k]
 Var content_attention(const CompletedSegment& segment, const Var& rows) {
   const auto [k, v] = segment.project(rows);  // [B h_kv, n, d_k]
-  const Index shared = segment.heads / segment.kv_heads, queries = segment.input.q.dim(1),
+  const Index heads_per_key = segment.heads / segment.kv_heads, queries = segment.input.q.dim(1),
               size = segment.input.q.dim(2);
-  // Stack the queries of heads that share keys.
-  const Var q =
-      reshape(Var(segment.input.q), {segment.batch * segment.kv_heads, shared * queries, size});
+  // Stacks the queries of heads that share keys.
+  const Var q = reshape(Var(segment.input.q),
+                        {segment.batch * segment.kv_heads, heads_per_key * queries, size});
   const auto factor = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
   const Var weights = softmax(scale(matmul_transposed(q, k), factor));
   return matmul(weights, v);
@@ -157,16 +157,16 @@ void count_usage(const CompletedSegment& segment, Remembered& remembered) {
   for (Index& count : remembered.segment_counts) ++count;
 }
 
-// Updates usage and counts for `added` rows at the end and `dropped` rows at the front.
-void shift_usage(Remembered& remembered, Index batch, Index before, Index added, Index dropped) {
+// Adds usage and counts of `added` rows at the end and removes those of the first `dropped` rows.
+void shift_usage(Remembered& remembered, Index batch, Index rows, Index added, Index dropped) {
   std::vector<double> usage;
   for (Index b = 0; b < batch; ++b) {
-    for (Index m = dropped; m < before + added; ++m) {
-      usage.push_back(m < before ? remembered.usage[static_cast<std::size_t>(b * before + m)] : 0);
+    for (Index m = dropped; m < rows + added; ++m) {
+      usage.push_back(m < rows ? remembered.usage[static_cast<std::size_t>(b * rows + m)] : 0);
     }
   }
   remembered.usage = std::move(usage);
-  remembered.segment_counts.resize(static_cast<std::size_t>(before + added), 0);
+  remembered.segment_counts.resize(static_cast<std::size_t>(rows + added), 0);
   remembered.segment_counts.erase(remembered.segment_counts.begin(),
                                   remembered.segment_counts.begin() + dropped);
 }
@@ -174,23 +174,23 @@ void shift_usage(Remembered& remembered, Index batch, Index before, Index added,
 // Appends compressed rows and stores the last `max_rows` of them, oldest first.
 void append_compressed(Remembered& remembered, const Compression& latest, Index batch,
                        Index max_rows) {
-  const Index before = remembered.compressed_count(), added = latest.rows.dim(1);
-  const Index count = std::min(max_rows, before + added), dropped = before + added - count;
+  const Index rows = remembered.compressed_count(), added = latest.rows.dim(1);
+  const Index count = std::min(max_rows, rows + added), dropped = rows + added - count;
   std::vector<std::int32_t> positions;
-  std::vector<RowSource> from;
+  std::vector<RowSource> sources;
   for (Index b = 0; b < batch; ++b) {
-    for (Index n = dropped; n < before + added; ++n) {
-      const auto old_index = static_cast<std::size_t>(b * before + n);
-      const auto new_index = static_cast<std::size_t>(b * added + n - before);
-      positions.push_back(n < before ? remembered.compressed_positions[old_index]
-                                     : latest.positions[new_index]);
-      from.push_back(n < before ? remembered.compressed_sources[old_index]
-                                : latest.from[new_index]);
+    for (Index n = dropped; n < rows + added; ++n) {
+      const auto old_index = static_cast<std::size_t>(b * rows + n);
+      const auto new_index = static_cast<std::size_t>(b * added + n - rows);
+      positions.push_back(n < rows ? remembered.compressed_positions[old_index]
+                                   : latest.positions[new_index]);
+      sources.push_back(n < rows ? remembered.compressed_sources[old_index]
+                                 : latest.sources[new_index]);
     }
   }
   remembered.compressed = last_rows(concat_rows(remembered.compressed, latest.rows.value()), count);
   remembered.compressed_positions = std::move(positions);
-  remembered.compressed_sources = std::move(from);
+  remembered.compressed_sources = std::move(sources);
 }
 
 }  // namespace
@@ -202,17 +202,17 @@ bool is_convolution(const Values& values) {
 
 void remember_compressing(const CompletedSegment& segment, Remembered& remembered) {
   const Index max_rows = segments_size(segment, "memory"), rate = segment.values.integer("rate");
-  const Index before = remembered.row_count(), added = segment.x.dim(1);
+  const Index rows = remembered.row_count(), added = segment.x.dim(1);
   count_usage(segment, remembered);
   remembered.rows = concat_rows(remembered.rows, segment.x);
-  shift_usage(remembered, segment.batch, before, added, 0);
-  const Index old_count = std::max<Index>(before + added - max_rows, 0) / rate * rate;
-  for (const char* loss : {"auto_encoding", "attention_reconstruction"}) {
-    if (segment.values.real(loss) > 0) segment.add_loss(loss, Tensor::zeros({}));  // always present
+  shift_usage(remembered, segment.batch, rows, added, 0);
+  const Index old_count = std::max<Index>(rows + added - max_rows, 0) / rate * rate;
+  for (const char* name : {"auto_encoding", "attention_reconstruction"}) {
+    if (segment.values.real(name) > 0) segment.add_loss(name, Tensor::zeros({}));  // always present
   }
   if (old_count == 0) return;
 
-  const Index first = segment.first - before;                         // position of the oldest row
+  const Index first = segment.first - rows;                           // position of the oldest row
   const Tensor old_rows = slice_rows(remembered.rows, 0, old_count);  // [B, old, d]
   const Compression compression = compress_rows(segment, remembered, old_rows, first);
   if (segment.values.real("auto_encoding") > 0) {
@@ -224,8 +224,8 @@ void remember_compressing(const CompletedSegment& segment, Remembered& remembere
     segment.add_loss("attention_reconstruction", mean_square(difference));
   }
   append_compressed(remembered, compression, segment.batch, segments_size(segment, "compressed"));
-  remembered.rows = slice_rows(remembered.rows, old_count, before + added - old_count);
-  shift_usage(remembered, segment.batch, before + added, 0, old_count);
+  remembered.rows = slice_rows(remembered.rows, old_count, rows + added - old_count);
+  shift_usage(remembered, segment.batch, rows + added, 0, old_count);
 }
 
 WeightInfo kernel_weight(const char* name, const char* help,
@@ -237,7 +237,7 @@ WeightInfo kernel_weight(const char* name, const char* help,
           },
           .initial =
               [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
-                Tensor kernel = Tensor::zeros(shape);  // mean of the window
+                Tensor kernel = Tensor::zeros(shape);  // computes the mean of the window
                 for (Index t = 0; t < shape[0]; ++t) {
                   for (Index i = 0; i < shape[1]; ++i) {
                     kernel(t, i, i) = 1.0f / static_cast<float>(shape[0]);

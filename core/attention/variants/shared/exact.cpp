@@ -49,7 +49,7 @@ std::vector<double> exact_unit_rows(const float* rows, Index count, Index size) 
   return unit;
 }
 
-Index first_greatest(const std::vector<double>& numbers) {
+Index first_maximum(const std::vector<double>& numbers) {
   return std::max_element(numbers.begin(), numbers.end()) - numbers.begin();
 }
 

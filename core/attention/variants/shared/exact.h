@@ -10,17 +10,17 @@ namespace attnscope {
 
 // Array in double precision that counts towards the memory budget.
 using Doubles = StorageVector<double>;
-// Zeros. Throws Stopped, because the first access to new memory is slow.
+// Array of zeros. Can be stopped (throws Stopped), since the first access to new memory is slow.
 Doubles zero_doubles(Index count);
 
 double exact_dot(const float* a, const float* b, Index size);
 
-// rows [n, size] normalised to length 1 in double precision; zero rows stay zero.
+// Rows [count, size] scaled to length 1 in double precision; zero rows stay zero.
 std::vector<double> exact_unit_rows(const float* rows, Index count, Index size);
 double exact_dot(const double* a, const float* b, Index size);
 double exact_dot(const double* a, const double* b, Index size);
 
 // Index of the first maximum.
-Index first_greatest(const std::vector<double>& numbers);
+Index first_maximum(const std::vector<double>& numbers);
 
 }  // namespace attnscope

@@ -8,7 +8,7 @@ namespace attnscope {
 Parameter factorised_mode_parameter();
 Parameter stride_parameter(const char* help);
 
-// Pattern of the mode in `input`: add_first and add_second add the runs of A1 and A2 for query i.
+// Pattern by the parameter "mode"; add_first and add_second add the runs of A1 and A2 of query i.
 Pattern factorised_pattern(
     const PatternInput& input, std::vector<std::string> rules,
     const std::function<void(PatternBuilder&, int rule, Index i)>& add_first,

@@ -10,27 +10,27 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMaxFeatures = Index{1} << 22;  // numbers per side; views show far fewer
+constexpr Index kMaxFeatures = Index{1} << 22;  // numbers of queries or keys; views show far fewer
 constexpr double kMaxExponent = 30;             // larger exponents leave no room for sums
 
-// φ; if its largest exponential is far from 1, divided by it. The largest is taken by row or by
-// head. [heads, rows, size]
+// φ, divided by the largest exponential of its row, or of its head, if that is far from 1.
+// [heads, rows, size]
 Tensor scaled_features(const Features& features, Index heads, bool by_row) {
   const ScaledRows phi(features);
   Tensor result({heads, phi.rows, phi.size});
   for (Index head = 0; head < heads; ++head) {
     const Index first = head * phi.rows;
-    const auto largest = [&](Index begin, Index count) {
+    const auto exponent_base = [&](Index begin, Index count) {
       double maximum = phi.exponent(begin, 0);
       for (Index row = begin; row < begin + count; ++row) {
         for (Index t = 0; t < phi.size; ++t) maximum = std::max(maximum, phi.exponent(row, t));
       }
       return std::abs(maximum) <= kMaxExponent ? 0 : maximum;
     };
-    const double head_base = by_row ? 0 : largest(first, phi.rows);
+    const double head_base = by_row ? 0 : exponent_base(first, phi.rows);
     for (Index row = first; row < first + phi.rows; ++row) {
       check_stop();
-      const double base = by_row ? largest(row, 1) : head_base;
+      const double base = by_row ? exponent_base(row, 1) : head_base;
       for (Index t = 0; t < phi.size; ++t) {
         result[row * phi.size + t] = static_cast<float>(features.factor * phi.mantissa(row, t) *
                                                         std::exp(phi.exponent(row, t) - base));
@@ -59,7 +59,7 @@ void add_state(OperationResult& result, const OperationInput& input, const Featu
   const ScaledRows rows(k);
   const Tensor& v = input.v.value();
   const Index size = v.dim(2), last = result.pattern->queries() - 1;
-  const Index shared = input.heads / input.kv_heads;
+  const Index heads_per_key = input.heads / input.kv_heads;
   Tensor state({input.heads, rows.size, size});  // [h, D, d_v]
   parallel_for(input.heads, 1, [&](Index first, Index end) {
     for (Index head = first; head < end; ++head) {
@@ -71,7 +71,7 @@ void add_state(OperationResult& result, const OperationInput& input, const Featu
           for (Index t = 0; t < rows.size; ++t) {
             feature[t] = k.factor * rows.mantissa(key, t) * std::exp(rows.exponent(key, t));
           }
-          const float* from = v.data() + (head / shared * v.dim(1) + j) * size;
+          const float* from = v.data() + (head / heads_per_key * v.dim(1) + j) * size;
           for (Index c = 0; c < size; ++c) value[c] = from[c];
           sum.noalias() += feature * value.transpose();
         }

@@ -11,11 +11,11 @@
 namespace attnscope {
 namespace {
 
-// d m and d e of queries or keys.
+// Gradients of m and e of the queries, or of the keys.
 struct ScaledGradients {
-  explicit ScaledGradients(const ScaledRows& of)
-      : mantissa(static_cast<std::size_t>(of.pairs * of.rows * of.size)),
-        exponents(static_cast<std::size_t>(of.pairs * of.rows * of.exponents_per_row)) {}
+  explicit ScaledGradients(const ScaledRows& rows)
+      : mantissa(static_cast<std::size_t>(rows.pairs * rows.rows * rows.size)),
+        exponents(static_cast<std::size_t>(rows.pairs * rows.rows * rows.exponents_per_row)) {}
 
   void deliver(const Var& to_mantissa, const Var& to_exponents) const {
     for (const auto& [to, numbers] :
@@ -77,7 +77,7 @@ class FeatureWeights {
   }
 
  private:
-  bool same_exponents() const { return q_.same_exponents() && k_.same_exponents(); }
+  bool shares_exponent() const { return q_.shares_exponent() && k_.shares_exponent(); }
   Index key_row(Index row, Index j) const { return row / q_.rows * k_.rows + j; }
 
   template <class Body>
@@ -90,34 +90,34 @@ class FeatureWeights {
   // Calls body(t, exp(e_it + e'_jt - maximum)) for each feature.
   template <class Body>
   void each_feature(Index row, Index key, double maximum, Body&& body) const {
-    const bool same = same_exponents();
+    const bool shared = shares_exponent();
     double power = 0;
     for (Index t = 0; t < q_.size; ++t) {
-      if (t == 0 || !same) power = std::exp(q_.exponent(row, t) + k_.exponent(key, t) - maximum);
+      if (t == 0 || !shared) power = std::exp(q_.exponent(row, t) + k_.exponent(key, t) - maximum);
       body(t, power);
     }
   }
 
-  // E_i
+  // E_i, the largest exponent of an allowed pair of the row.
   double largest_exponent(Index row) const {
     double maximum = -std::numeric_limits<double>::infinity();
     each_key(row, [&](Index j) {
-      for (Index t = 0; t < (same_exponents() ? 1 : q_.size); ++t) {
+      for (Index t = 0; t < (shares_exponent() ? 1 : q_.size); ++t) {
         maximum = std::max(maximum, q_.exponent(row, t) + k_.exponent(key_row(row, j), t));
       }
     });
     return maximum;
   }
 
-  // Sets w for the keys visible to the row; returns the sum of these weights.
+  // Sets w for the keys visible to the row, and returns the sum of their weights.
   double compute_row(Index row, std::vector<double>& w) const {
     const double maximum = largest_exponent(row);
-    const bool one_power = q_.has_mantissas() && k_.has_mantissas() && same_exponents();
+    const bool has_one_power = q_.has_mantissas() && k_.has_mantissas() && shares_exponent();
     double sum = 0;
     each_key(row, [&](Index j) {
       const Index key = key_row(row, j);
       double& pair_weight = w[static_cast<std::size_t>(j)];
-      if (one_power) {
+      if (has_one_power) {
         pair_weight = std::exp(q_.exponent(row, 0) + k_.exponent(key, 0) - maximum) *
                       q_.product(row, k_, key);
         sum += pair_weight;
@@ -139,9 +139,9 @@ class FeatureWeights {
       d_q.mantissa[static_cast<std::size_t>(row * q_.size + t)] += g * k_mantissa * power;
       d_k.mantissa[static_cast<std::size_t>(key * k_.size + t)] += g * q_mantissa * power;
       const double term_gradient = g * q_mantissa * k_mantissa * power;
-      const auto add_exponent = [&](const ScaledRows& rows, ScaledGradients& to, Index at) {
+      const auto add_exponent = [&](const ScaledRows& rows, ScaledGradients& to, Index index) {
         if (rows.exponents_per_row > 0) {
-          to.exponents[static_cast<std::size_t>(rows.exponent_at(at, t))] += term_gradient;
+          to.exponents[static_cast<std::size_t>(rows.exponent_index(index, t))] += term_gradient;
         }
       };
       add_exponent(q_, d_q, row);

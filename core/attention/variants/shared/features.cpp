@@ -17,10 +17,10 @@ namespace {
 constexpr float kMinSum = 1e-24f, kMaxSum = 1e30f;
 // Limit for weights computed pair by pair, which are stored: 1 GiB.
 constexpr Index kMaxWeights = Index{1} << 28;
-// Larger maps skip the exact computation, which would delay them, at the risk of rounding errors.
+// Larger maps are computed without exact features, which are slow, at the risk of rounding errors.
 constexpr Index kMaxExact = Index{1} << 22;
 
-// |row| of each row of x.
+// Norm of each row of x.
 std::vector<double> norms(const Tensor& x) {
   const Index size = x.dim(2);
   std::vector<double> result(static_cast<std::size_t>(x.dim(0) * x.dim(1)));
@@ -33,8 +33,8 @@ std::vector<double> norms(const Tensor& x) {
 }
 
 // True if the sum of some row is so small compared with its products that rounding is visible.
-bool cancels(const Part& part, const Tensor& sums) {
-  constexpr double kShare = 1.0 / 16;
+bool has_cancellation(const Part& part, const Tensor& sums) {
+  constexpr double kMinFraction = 1.0 / 16;
   const std::vector<double> q_norms = norms(part.q.value()), k_norms = norms(part.k.value());
   const Index queries = part.queries(), keys = part.keys();
   for (Index row = 0; row < sums.size(); ++row) {
@@ -46,7 +46,7 @@ bool cancels(const Part& part, const Tensor& sums) {
       }
     }
     bound *= q_norms[static_cast<std::size_t>(row)];
-    if (!(std::abs(static_cast<double>(sums[row])) >= kShare * bound)) return true;
+    if (!(std::abs(static_cast<double>(sums[row])) >= kMinFraction * bound)) return true;
   }
   return false;
 }
@@ -67,7 +67,7 @@ Part feature_part(const OperationInput& input) {
 
 }  // namespace
 
-bool in_range(const OperationResult& result) {
+bool is_in_range(const OperationResult& result) {
   const Tensor& sums = result.log_sum_exp;
   const Tensor& output = result.output.value();
   return std::all_of(
@@ -77,19 +77,19 @@ bool in_range(const OperationResult& result) {
 }
 
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
-                             Backend& backend, const Wanted& wanted) {
+                             Backend& backend, const ResultRequest& wanted) {
   Part part = feature_part(input);
   part.normaliser = Normaliser::FeatureRatio;
   part.q = q.plain;
   part.k = k.plain;
-  Wanted with_sums = wanted;
-  with_sums.log_sum_exp = true;
-  OperationResult result = run_part(part, backend, with_sums);
+  ResultRequest wanted_with_sums = wanted;
+  wanted_with_sums.log_sum_exp = true;
+  OperationResult result = run_part(part, backend, wanted_with_sums);
   const bool has_exponents = q.exponents.defined() || k.exponents.defined();
   const bool wants_weights = wanted.attention || wanted.device_attention;
   const bool is_inexact = q.exact_mantissa && wants_weights && weight_count(part) <= kMaxExact &&
-                          cancels(part, result.log_sum_exp);
-  if (!is_inexact && (!has_exponents || in_range(result))) {
+                          has_cancellation(part, result.log_sum_exp);
+  if (!is_inexact && (!has_exponents || is_in_range(result))) {
     if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
   } else {
     result = run_pairwise(input, q, k, backend, wanted);
@@ -100,7 +100,7 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
 
 // Uses the weights as logits without a normaliser.
 OperationResult run_pairwise(const OperationInput& input, const Features& q, const Features& k,
-                             Backend& backend, const Wanted& wanted) {
+                             Backend& backend, const ResultRequest& wanted) {
   Part part = feature_part(input);
   if (weight_count(part) > kMaxWeights) {
     throw InputError("q: features beyond the range of float32: expected at most " +
@@ -115,7 +115,7 @@ OperationResult run_pairwise(const OperationInput& input, const Features& q, con
   return run_part(std::move(part), backend, wanted);
 }
 
-bool wants_report(const Wanted& wanted) {
+bool wants_report(const ResultRequest& wanted) {
   return wanted.attention || wanted.device_attention || wanted.scores || wanted.log_sum_exp ||
          wanted.tiles;
 }

@@ -25,25 +25,25 @@ struct Features {
 // if sums of plain features leave the range of float32, or if requested weights nearly cancel in a
 // row's sum. Adds "state" if wants_report().
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
-                             Backend& backend, const Wanted& wanted);
+                             Backend& backend, const ResultRequest& wanted);
 
 // Computes weights pair by pair. Throws InputError if there are too many pairs.
 OperationResult run_pairwise(const OperationInput& input, const Features& q, const Features& k,
-                             Backend& backend, const Wanted& wanted);
+                             Backend& backend, const ResultRequest& wanted);
 
 // True if more than the output is requested.
-bool wants_report(const Wanted& wanted);
+bool wants_report(const ResultRequest& wanted);
 // Adds "state" to the extras: Σ_j φ(k_j) ⊗ v_j over the keys visible to the last row, of the first
-// item of a batch; a remark instead if it exceeds float32.  [h, D, d_v]
+// item of a batch. Adds a remark instead if the state exceeds float32.  [h, D, d_v]
 void add_state(OperationResult& result, const OperationInput& input, const Features& k);
 
 // Adds the features of the first item of a batch to the extras, as "features.q" and "features.k"
-// [h, L, D]. Very large or small features are divided by a factor per query, and one for all keys
-// of a head, which cancel in the ratio. Omitted if too numerous to show or beyond float32.
+// [h, L, D]. Very large or small features are divided by factors that cancel in the ratio: one per
+// query, and one for all keys of a head. Adds nothing if they are too many to show, or not finite.
 void add_features(OperationResult& result, const Features& q, const Features& k, Index heads);
 
 // True if output and sums of feature products (log_sum_exp) are within the range of float32.
-bool in_range(const OperationResult& result);
+bool is_in_range(const OperationResult& result);
 
 // Softmax of scale * q·k over S_i, which random features estimate.  [B h, L_q, L_k]
 Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, double scale,

@@ -11,8 +11,8 @@ namespace attnscope {
 namespace {
 
 // Within a block of rows the running maximum of the exponents grows by at most kGrowth. Keys with
-// exponents kFar below it are skipped, since exp(-kFar) is far below float32 precision.
-constexpr double kGrowth = 40, kFar = 80;
+// exponents kCutoff below it are skipped, since exp(-kCutoff) is far below float32 precision.
+constexpr double kGrowth = 40, kCutoff = 80;
 // Heads share blocks unless separate blocks per head need this many times fewer keys.
 constexpr Index kMinSavings = 4;
 // Maximum number of weights that are computed to answer requests for tiles.
@@ -29,10 +29,10 @@ Tensor gradient_of_logits(const Tensor& gradient, const Tensor& logits) {
   for (Index pair = 0; pair < pairs; ++pair) {
     double earlier_gradients = 0;  // sum over e_j, j < r
     for (Index r = 0; r < length; ++r) {
-      const Index at = pair * length + r;
-      const double g = 1 / (1 + std::exp(-static_cast<double>(logits[at])));
-      const auto d = static_cast<double>(gradient[at]);
-      result[at] = static_cast<float>((1 - g) * earlier_gradients - g * d);
+      const Index index = pair * length + r;
+      const double g = 1 / (1 + std::exp(-static_cast<double>(logits[index])));
+      const auto d = static_cast<double>(gradient[index]);
+      result[index] = static_cast<float>((1 - g) * earlier_gradients - g * d);
       earlier_gradients += d;
     }
   }
@@ -47,9 +47,9 @@ struct Block {
 // Running maximum of the exponents for each pair and row.  [B h * L]
 Doubles running_maxima(const Doubles& exponents, Index length) {
   Doubles result = exponents;
-  for (std::size_t at = 1; at < result.size(); ++at) {
-    if (at % static_cast<std::size_t>(length) == 0) continue;
-    result[at] = std::max(result[at], result[at - 1]);
+  for (std::size_t index = 1; index < result.size(); ++index) {
+    if (index % static_cast<std::size_t>(length) == 0) continue;
+    result[index] = std::max(result[index], result[index - 1]);
   }
   return result;
 }
@@ -63,7 +63,7 @@ std::vector<Block> divide_rows(const Doubles& maxima, Index length, Index first,
       const auto begin = maxima.begin() + pair * length, current = begin + row;
       block.end = std::min(block.end,
                            std::upper_bound(current, begin + length, *current + kGrowth) - begin);
-      block.key = std::min(block.key, std::lower_bound(begin, current, *current - kFar) - begin);
+      block.key = std::min(block.key, std::lower_bound(begin, current, *current - kCutoff) - begin);
     }
     blocks.push_back(block);
   }
@@ -111,7 +111,7 @@ class GatedRows {
     return concat(outputs, 0);
   }
 
-  const std::string& note() const { return note_; }
+  const std::string& fallback_reason() const { return fallback_reason_; }
 
  private:
   Var rows(Index first, Index count, const std::vector<Block>& blocks) {
@@ -120,8 +120,8 @@ class GatedRows {
       check_stop();
       const OperationResult result =
           run_part(part(first, count, block), backend_, {.output = true, .log_sum_exp = true});
-      if (!in_range(result)) return {};
-      if (note_.empty()) note_ = result.note;
+      if (!is_in_range(result)) return {};
+      if (fallback_reason_.empty()) fallback_reason_ = result.note;
       outputs.push_back(result.output);
     }
     return outputs.size() == 1 ? outputs[0] : concat(outputs, 1);  // [count, L, d_v]
@@ -144,14 +144,14 @@ class GatedRows {
   Var key_factors(Index first, Index count, const Block& block) const {
     const Var exponents = slice_rows(k_.exponents, first, count, block.key, block.end);
     Tensor base({count, 1, 1}), rounding_errors(exponents.shape());
-    Index at = 0;
+    Index index = 0;
     for (Index pair = first; pair < first + count; ++pair) {
       base[pair - first] =
           static_cast<float>(maxima_[static_cast<std::size_t>(pair * length_ + block.row)]);
-      for (Index j = block.key; j < block.end; ++j, ++at) {
-        rounding_errors[at] =
+      for (Index j = block.key; j < block.end; ++j, ++index) {
+        rounding_errors[index] =
             static_cast<float>(k_.exact_exponents[static_cast<std::size_t>(pair * length_ + j)] -
-                               static_cast<double>(exponents.value()[at]));
+                               static_cast<double>(exponents.value()[index]));
       }
     }
     return exp(add(subtract(exponents, base), rounding_errors));
@@ -162,7 +162,7 @@ class GatedRows {
   const Index pairs_, length_;
   const Doubles maxima_;
   Backend& backend_;
-  std::string note_;
+  std::string fallback_reason_;
 };
 
 }  // namespace
@@ -175,11 +175,11 @@ GateExponents gate_exponents(const Var& logits) {
   for (Index pair = 0; pair < pairs; ++pair) {
     double later_gates = 0;  // sum of log g_r, r > j
     for (Index j = length - 1; j >= 0; --j) {
-      const Index at = pair * length + j;
-      const auto x = static_cast<double>(logits.value()[at]);
+      const Index index = pair * length + j;
+      const auto x = static_cast<double>(logits.value()[index]);
       const double e = log_sigmoid(-x) + later_gates;
-      result.exact[static_cast<std::size_t>(at)] = e;
-      rounded[at] = static_cast<float>(e);
+      result.exact[static_cast<std::size_t>(index)] = e;
+      rounded[index] = static_cast<float>(e);
       later_gates += log_sigmoid(x);
     }
   }
@@ -192,7 +192,7 @@ GateExponents gate_exponents(const Var& logits) {
 }
 
 OperationResult run_gated(const OperationInput& input, const Features& q, const Features& k,
-                          Backend& backend, const Wanted& wanted) {
+                          Backend& backend, const ResultRequest& wanted) {
   const Index weights = k.mantissa.dim(0) * k.mantissa.dim(1) * k.mantissa.dim(1);
   const bool wants_weights = wanted.attention || wanted.device_attention || wanted.scores ||
                              (wanted.tiles && weights <= kMaxForTiles);
@@ -200,7 +200,7 @@ OperationResult run_gated(const OperationInput& input, const Features& q, const 
   if (!wants_weights) {
     GatedRows rows(input, q, k, backend);
     result.output = rows.output();
-    result.note = rows.note();
+    result.note = rows.fallback_reason();
     result.pattern = std::make_shared<const Pattern>(plain_pattern(input, true));
   }
   if (!result.output.defined()) result = run_pairwise(input, q, k, backend, wanted);

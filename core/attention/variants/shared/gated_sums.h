@@ -21,6 +21,6 @@ GateExponents gate_exponents(const Var& logits);
 // Causal run_features() with the exponents of the gates as exponents of k. Costs O(L) unless
 // weights are requested; within each block of rows the scale of the sums changes little.
 OperationResult run_gated(const OperationInput& input, const Features& q, const Features& k,
-                          Backend& backend, const Wanted& wanted);
+                          Backend& backend, const ResultRequest& wanted);
 
 }  // namespace attnscope

@@ -17,7 +17,7 @@ Tensor last_rows(const Tensor& x, Index max_rows);
 // length.
 Parameter segments_parameter(const char* key, const char* symbol, const char* label,
                              const char* help);
-// Value of parameter `key`, or the usual segment length.
+// Value of parameter `key`, by default the configured segment length.
 Index segments_size(const CompletedSegment& segment, const char* key);
 
 }  // namespace attnscope

@@ -7,7 +7,7 @@ Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::stri
   PatternBuilder builder(heads, input.queries, input.keys, std::move(rules));
   for (Index head = 0; head < heads; ++head) {
     for (Index i = input.first; i < input.first + input.queries; ++i) {
-      if (input.causal) builder.causal_limit(i + 1);
+      if (input.causal) builder.set_causal_limit(i + 1);
       body(builder, head, i);
       builder.next_row();
     }
@@ -26,11 +26,11 @@ std::string window_rule(Index window, Index dilation, bool causal) {
 }
 
 std::string ordinal(Index n) {
-  const bool teens = n / 10 % 10 == 1;
-  const char* ending = teens || n % 10 == 0 || n % 10 > 3 ? "th"
-                                                          : (n % 10 == 1   ? "st"
-                                                             : n % 10 == 2 ? "nd"
-                                                                           : "rd");
+  const bool is_teen = n / 10 % 10 == 1;
+  const char* ending = is_teen || n % 10 == 0 || n % 10 > 3 ? "th"
+                                                            : (n % 10 == 1   ? "st"
+                                                               : n % 10 == 2 ? "nd"
+                                                                             : "rd");
   return std::to_string(n) + ending;
 }
 
@@ -46,15 +46,15 @@ Parameter window_parameter() {
       .slider = {.max = 64}};
 }
 
-Parameter block_parameter(Index initial, Index share, double slider_max) {
+Parameter block_parameter(Index initial, Index divisor, double slider_max) {
   return {.key = "block",
           .symbol = "b",
           .label = "Block",
           .help = "Number of tokens in a block.",
           .required = true,
           .initial = initial,
-          .illustrative_default = [share](Index length) -> Value {
-            return fraction_of_length(length, share);
+          .illustrative_default = [divisor](Index length) -> Value {
+            return fraction_of_length(length, divisor);
           },
           .limits = {.min = 1},
           .slider = {.min = 1, .max = slider_max}};

@@ -13,7 +13,7 @@ namespace attnscope {
 // Upper bound of the bytes per run, on average, in a list of runs that grows by doubling.
 inline constexpr double kBytesOfRun = 1.5 * sizeof(Run);
 
-// Builds a pattern for `heads` heads: 1 if all share the rows, otherwise input.heads.
+// Builds a pattern. heads: 1 if all heads share the rows, otherwise input.heads.
 // body(builder, head, i) adds the runs of the query at position i; the causal limit is already set.
 Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::string> rules,
                    const std::function<void(PatternBuilder&, Index head, Index i)>& body);
@@ -21,18 +21,17 @@ Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::stri
 // Adds keys j with |i - j| <= window * dilation and (i - j) mod dilation = 0.
 void add_window(PatternBuilder& builder, int rule, Index i, Index window, Index dilation);
 
-// Name of this rule: "window ±4"; with dilation "every 2nd, ±8"; if causal "4 back".
+// Name of the rule of add_window(): "window ±4"; dilated "every 2nd, ±8"; causal "4 back".
 std::string window_rule(Index window, Index dilation, bool causal);
 std::string ordinal(Index n);  // "8th", "21st"
 
-// Parameters shared by several variants.
 Parameter window_parameter();
 Parameter dilation_parameter();
 Parameter seed_parameter();
-// Block size. Its illustrative default is 1 / share of the text.
-Parameter block_parameter(Index initial, Index share, double slider_max);
+// Block size. Its illustrative default is the length divided by `divisor`.
+Parameter block_parameter(Index initial, Index divisor, double slider_max);
 
-// End of an error message.
+// Last part of an error message.
 std::string found_text(Index found);  // ", found 3"
 
 }  // namespace attnscope

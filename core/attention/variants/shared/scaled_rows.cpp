@@ -25,13 +25,13 @@ ScaledRows::ScaledRows(const Features& features) : exact_exponents_(features.exa
 }
 
 double ScaledRows::product(Index row, const ScaledRows& other, Index other_row) const {
-  const Index at = row * size, other_at = other_row * size;
+  const Index offset = row * size, other_offset = other_row * size;
   const Doubles &a = exact_mantissa_, &b = other.exact_mantissa_;
   const Tensor &x = mantissa_, &y = other.mantissa_;
-  if (a.empty() && b.empty()) return exact_dot(x.data() + at, y.data() + other_at, size);
-  if (a.empty()) return exact_dot(b.data() + other_at, x.data() + at, size);
-  if (b.empty()) return exact_dot(a.data() + at, y.data() + other_at, size);
-  return exact_dot(a.data() + at, b.data() + other_at, size);
+  if (a.empty() && b.empty()) return exact_dot(x.data() + offset, y.data() + other_offset, size);
+  if (a.empty()) return exact_dot(b.data() + other_offset, x.data() + offset, size);
+  if (b.empty()) return exact_dot(a.data() + offset, y.data() + other_offset, size);
+  return exact_dot(a.data() + offset, b.data() + other_offset, size);
 }
 
 }  // namespace attnscope

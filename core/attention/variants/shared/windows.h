@@ -12,8 +12,8 @@ Index window_count(Index rows, Index size);
 // x are zero. x: [N, L, e], N = B h; weights: [h, size].  [N, windows, e]
 Var window_convolution(const Var& x, const Var& weights, Index heads, Index size, Index windows);
 
-// Component-wise mean or maximum of each window, over the rows that exist; zero if the window
-// begins beyond the end of x.  [N, windows, e]
+// Component-wise mean or maximum of the rows of x in each window; zero if the window begins
+// beyond the end of x.  [N, windows, e]
 Var window_mean(const Var& x, Index size, Index windows);
 Var window_max(const Var& x, Index size, Index windows);
 

@@ -58,7 +58,7 @@ TEST(Actions, KeyStrokeRunsAtMostOne) {
   }
 }
 
-// As in presentation programs. Otherwise the key has another meaning.
+// B blanks the screen, as in presentation programs. Otherwise it is the key of another action.
 TEST(Actions, KeyBBlanksScreenWhilePresenting) {
   State state;
   const auto press_b = [&] {
@@ -67,16 +67,16 @@ TEST(Actions, KeyBBlanksScreenWhilePresenting) {
     EXPECT_TRUE(strokes.front().is_handled);
   };
   press_b();
-  EXPECT_FALSE(state.presentation.black);
+  EXPECT_FALSE(state.presentation.is_black);
   set_presenting(state, true);
   press_b();
-  EXPECT_TRUE(state.presentation.black);
+  EXPECT_TRUE(state.presentation.is_black);
   EXPECT_FALSE(state.session->b.has_value());
   press_b();
-  EXPECT_FALSE(state.presentation.black);
+  EXPECT_FALSE(state.presentation.is_black);
   press_b();
   set_presenting(state, false);
-  EXPECT_FALSE(state.presentation.black);
+  EXPECT_FALSE(state.presentation.is_black);
 }
 
 TEST(Actions, EscapeRunsFirstEnabledAction) {
@@ -88,12 +88,12 @@ TEST(Actions, EscapeRunsFirstEnabledAction) {
   state.session.edit().view.pinned_query = 1;
   state.run.busy_seconds = 2 * kLongRunSeconds;
   set_presenting(state, true);
-  state.presentation.black = true;
+  state.presentation.is_black = true;
   press_escape();
-  EXPECT_FALSE(state.presentation.black);
-  EXPECT_TRUE(state.presentation.on);
+  EXPECT_FALSE(state.presentation.is_black);
+  EXPECT_TRUE(state.presentation.is_on);
   press_escape();
-  EXPECT_FALSE(state.presentation.on);
+  EXPECT_FALSE(state.presentation.is_on);
   EXPECT_FALSE(state.requests.cancel_run);
   press_escape();
   EXPECT_TRUE(state.requests.cancel_run);
@@ -103,7 +103,7 @@ TEST(Actions, EscapeRunsFirstEnabledAction) {
   EXPECT_EQ(state.session->view.pinned_query, -1);
 }
 
-TEST(Actions, StageHasItsOwnTextSize) {
+TEST(Actions, PresentationHasItsOwnTextSize) {
   State state;
   state.scale = 2;
   set_presenting(state, true);
@@ -154,15 +154,15 @@ TEST(Actions, IncludeConventionalKeys) {
   EXPECT_EQ(action_of(key("z", true, true)), "redo");
 }
 
-TEST(Actions, PlainKeysAreIgnoredWhileTyping) {
+TEST(Actions, KeysWithoutControlAreIgnoredWhileTyping) {
   State state;
-  std::vector<KeyStroke> typed = {character(U'n'), key("Tab")};
-  run_shortcuts(state, typed, true);
+  std::vector<KeyStroke> strokes = {character(U'n'), key("Tab")};
+  run_shortcuts(state, strokes, true);
   EXPECT_TRUE(state.settings.panels);
-  EXPECT_FALSE(typed[1].is_handled);
-  run_shortcuts(state, typed, false);
+  EXPECT_FALSE(strokes[1].is_handled);
+  run_shortcuts(state, strokes, false);
   EXPECT_FALSE(state.settings.panels);
-  EXPECT_TRUE(typed[1].is_handled);
+  EXPECT_TRUE(strokes[1].is_handled);
 }
 
 TEST(Actions, AreNotRunIfDisabled) {

@@ -6,18 +6,18 @@ namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
 TEST(Tour, OpensOnFirstStartWithoutArguments) {
-  WindowOptions plain;
-  EXPECT_TRUE(starts_tour(plain, false));
-  EXPECT_FALSE(starts_tour(plain, true));
-  WindowOptions with_file, with_lesson;
-  with_file.open = "attention.npy";
-  with_lesson.lesson = "rope";
-  EXPECT_FALSE(starts_tour(with_file, false));
-  EXPECT_FALSE(starts_tour(with_lesson, false));
-  with_file.tour = true;  // explicit request
-  plain.tour = false;
-  EXPECT_TRUE(starts_tour(with_file, true));
-  EXPECT_FALSE(starts_tour(plain, false));
+  WindowOptions options;
+  EXPECT_TRUE(starts_tour(options, false));
+  EXPECT_FALSE(starts_tour(options, true));
+  WindowOptions file_options, lesson_options;
+  file_options.open = "attention.npy";
+  lesson_options.lesson = "rope";
+  EXPECT_FALSE(starts_tour(file_options, false));
+  EXPECT_FALSE(starts_tour(lesson_options, false));
+  file_options.tour = true;  // explicit request
+  options.tour = false;
+  EXPECT_TRUE(starts_tour(file_options, true));
+  EXPECT_FALSE(starts_tour(options, false));
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -11,7 +11,7 @@
 namespace attnscope::window {
 namespace ATTNSCOPE_FILE {
 
-SharedSession with_text(const std::string& text) {
+SharedSession session_with_text(const std::string& text) {
   Session session;
   session.run.text = text;
   return share(session);
@@ -34,14 +34,14 @@ pid_t ended_process() {
 TEST(Autosave, WritesAChangeWithinTwoSeconds) {
   const testing::TemporaryFolder folder;
   Autosave autosave(folder.path());
-  EXPECT_EQ(autosave.save_if_due(with_text("a"), 0), "");
+  EXPECT_EQ(autosave.save_if_due(session_with_text("a"), 0), "");
   EXPECT_FALSE(autosave.due());
-  autosave.save_if_due(with_text("ab"), 1);
+  autosave.save_if_due(session_with_text("ab"), 1);
   ASSERT_TRUE(autosave.due());
   EXPECT_LE(*autosave.due(), 3);
   EXPECT_EQ(file_count(folder.path()), 0);
-  autosave.save_if_due(with_text("abc"), 2);  // still typing: not postponed
-  autosave.save_if_due(with_text("abcd"), 3);
+  autosave.save_if_due(session_with_text("abc"), 2);  // still typing: not postponed
+  autosave.save_if_due(session_with_text("abcd"), 3);
   EXPECT_EQ(file_count(folder.path()), 1);
   EXPECT_FALSE(autosave.due());
 }
@@ -49,9 +49,9 @@ TEST(Autosave, WritesAChangeWithinTwoSeconds) {
 TEST(Autosave, RemovesFileOnCleanExit) {
   const testing::TemporaryFolder folder;
   Autosave autosave(folder.path());
-  autosave.save_if_due(with_text("a"), 0);
-  autosave.save_if_due(with_text("b"), 1);
-  autosave.save_if_due(with_text("b"), 9);
+  autosave.save_if_due(session_with_text("a"), 0);
+  autosave.save_if_due(session_with_text("b"), 1);
+  autosave.save_if_due(session_with_text("b"), 9);
   EXPECT_EQ(file_count(folder.path()), 1);
   autosave.finish();
   EXPECT_EQ(file_count(folder.path()), 0);
@@ -67,7 +67,7 @@ TEST(Autosave, OffersSessionOfEndedProcess) {
   write_file(folder.path() / "autosave-x.json", "{}");
   write_file(folder.path() / "window.json", "{}");
   EXPECT_FALSE(autosave.abandoned_file());
-  save_session(folder.path() / abandoned, *with_text("lost and found"));
+  save_session(folder.path() / abandoned, *session_with_text("lost and found"));
   ASSERT_TRUE(autosave.abandoned_file());
   EXPECT_EQ(load_session(*autosave.abandoned_file()).run.text, "lost and found");
 }
@@ -76,7 +76,7 @@ TEST(Autosave, OffersSessionOfEndedProcess) {
 TEST(Autosave, OffersSessionDespiteReusedProcessId) {
   const testing::TemporaryFolder folder;
   const auto file = folder.path() / "autosave-1.json";
-  save_session(file, *with_text("before the restart of the machine"));
+  save_session(file, *session_with_text("before the restart of the machine"));
   EXPECT_EQ(Autosave(folder.path()).abandoned_file(), file);
 }
 
@@ -84,14 +84,14 @@ TEST(Autosave, OffersSessionDespiteReusedProcessId) {
 TEST(Autosave, KeepsRestoredSessionUntilNextWrite) {
   const testing::TemporaryFolder folder;
   const auto old_file = folder.path() / ("autosave-" + std::to_string(ended_process()) + ".json");
-  save_session(old_file, *with_text("lost and found"));
+  save_session(old_file, *session_with_text("lost and found"));
   Autosave autosave(folder.path());
-  autosave.save_if_due(with_text("a"), 0);
+  autosave.save_if_due(session_with_text("a"), 0);
   autosave.replace(old_file);
-  autosave.save_if_due(with_text("lost and found"), 1);
-  autosave.save_if_due(with_text("lost and found"), 1.9);
+  autosave.save_if_due(session_with_text("lost and found"), 1);
+  autosave.save_if_due(session_with_text("lost and found"), 1.9);
   EXPECT_TRUE(file_exists(old_file));
-  autosave.save_if_due(with_text("lost and found"), 3);
+  autosave.save_if_due(session_with_text("lost and found"), 3);
   EXPECT_FALSE(file_exists(old_file));
   EXPECT_EQ(file_count(folder.path()), 1);
   autosave.finish();
@@ -102,11 +102,11 @@ TEST(Autosave, ReportsWriteErrorOnce) {
   const testing::TemporaryFolder folder;
   write_file(folder.path() / "file", "");
   Autosave autosave(folder.path() / "file");  // not a folder
-  autosave.save_if_due(with_text("a"), 0);
-  autosave.save_if_due(with_text("b"), 1);
-  EXPECT_NE(autosave.save_if_due(with_text("b"), 5), "");
-  autosave.save_if_due(with_text("c"), 6);
-  EXPECT_EQ(autosave.save_if_due(with_text("c"), 9), "");
+  autosave.save_if_due(session_with_text("a"), 0);
+  autosave.save_if_due(session_with_text("b"), 1);
+  EXPECT_NE(autosave.save_if_due(session_with_text("b"), 5), "");
+  autosave.save_if_due(session_with_text("c"), 6);
+  EXPECT_EQ(autosave.save_if_due(session_with_text("c"), 9), "");
 }
 
 }  // namespace ATTNSCOPE_FILE

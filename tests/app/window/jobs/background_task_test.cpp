@@ -19,7 +19,7 @@ TEST(BackgroundTask, DeliversResult) {
   ASSERT_TRUE(task.wait(kMaxSeconds));
   EXPECT_EQ(task.result(), 42);
   EXPECT_EQ(task.problem(), "");
-  EXPECT_DOUBLE_EQ(task.share(), 1);
+  EXPECT_DOUBLE_EQ(task.fraction(), 1);
 }
 
 TEST(BackgroundTask, PublishesIntermediateResults) {
@@ -34,7 +34,7 @@ TEST(BackgroundTask, PublishesIntermediateResults) {
   EXPECT_EQ(task.take_change(), TaskChange::News);
   EXPECT_EQ(task.take_change(), TaskChange::None);
   EXPECT_EQ(task.result(), 1);
-  EXPECT_DOUBLE_EQ(task.share(), 0.5);
+  EXPECT_DOUBLE_EQ(task.fraction(), 0.5);
   was_read.set_value();
   ASSERT_TRUE(task.wait(kMaxSeconds));
   EXPECT_EQ(task.take_change(), TaskChange::End);

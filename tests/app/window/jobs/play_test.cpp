@@ -24,7 +24,7 @@ TEST(Play, AdvancesParameterAndWraps) {
   const Animation animation = *view("rope").options.animation;
   state.seconds = 100;
   toggle_play(state);
-  ASSERT_TRUE(state.view.play.on);
+  ASSERT_TRUE(state.view.play.is_on);
   advance_play(state);
   EXPECT_DOUBLE_EQ(query(state), animation.from);
   state.seconds += animation.seconds / 4;
@@ -36,7 +36,7 @@ TEST(Play, AdvancesParameterAndWraps) {
   toggle_play(state);
   state.seconds += 1;
   advance_play(state);
-  EXPECT_FALSE(state.view.play.on);
+  EXPECT_FALSE(state.view.play.is_on);
   // Playback continues at the previous value.
   toggle_play(state);
   advance_play(state);
@@ -56,7 +56,7 @@ TEST(Play, StepsManually) {
   EXPECT_EQ(step(), last - 2);
   toggle_play(state);
   step_by(state, 1);
-  EXPECT_FALSE(state.view.play.on);
+  EXPECT_FALSE(state.view.play.is_on);
   EXPECT_EQ(step(), last - 1);
   step_by(state, -100);
   EXPECT_EQ(step(), 1);
@@ -78,10 +78,10 @@ TEST(Play, StopsWithItsView) {
   toggle_play(state);
   state.session.edit().view.id = "map";
   advance_play(state);
-  EXPECT_FALSE(state.view.play.on);
+  EXPECT_FALSE(state.view.play.is_on);
   EXPECT_FALSE(can_play(state));
   toggle_play(state);
-  EXPECT_FALSE(state.view.play.on);
+  EXPECT_FALSE(state.view.play.is_on);
   state.session.edit().view.id = "span";
   EXPECT_TRUE(can_play(state));
   state.run.trace = nullptr;

@@ -23,7 +23,7 @@ bool covers(const std::vector<PixelBox>& boxes, int x, int y) {
 void callback(const ImDrawList*, const ImDrawCmd*) {}
 
 // Content of a test callback: a box in one colour.
-struct Painted {
+struct PaintedBox {
   PixelBox box;
   std::uint64_t colour;
 };
@@ -55,7 +55,7 @@ class DamageTest : public ::testing::Test {
   }
 
   Damage damage_{[](const ImDrawCmd& command) {
-    const Painted& painted = *static_cast<const Painted*>(command.UserCallbackData);
+    const PaintedBox& painted = *static_cast<const PaintedBox*>(command.UserCallbackData);
     return Damage::Drawing{painted.box, painted.colour};
   }};
 };
@@ -115,7 +115,7 @@ TEST_F(DamageTest, DetectsClippingAndSizes) {
 }
 
 TEST_F(DamageTest, ComparesContentOfCallbacks) {
-  Painted painted{{64, 64, 32, 32}, 1};
+  PaintedBox painted{{64, 64, 32, 32}, 1};
   const auto draw = [&](ImDrawList& list) { list.AddCallback(callback, &painted); };
   update(draw);
   EXPECT_TRUE(update(draw).empty());
@@ -130,8 +130,8 @@ TEST_F(DamageTest, MergesManyScatteredTiles) {
     return [=](ImDrawList& draw) {
       for (int y = 0; y < kHeight; y += 64) {
         for (int x = 0; x < kWidth; x += 64) {
-          const ImVec2 at(static_cast<float>(x), static_cast<float>(y));
-          draw.AddRectFilled(at, {at.x + 4, at.y + 4}, colour);
+          const ImVec2 corner(static_cast<float>(x), static_cast<float>(y));
+          draw.AddRectFilled(corner, {corner.x + 4, corner.y + 4}, colour);
         }
       }
     };
@@ -176,7 +176,7 @@ TEST_F(DamageTest, LeavesWholeFrameUnchanged) {
 }
 
 TEST_F(DamageTest, KeepsEachCallbackAtLeastOnce) {
-  Painted visible{{0, 0, 320, 200}, 1}, hidden{{0, 0, 320, 200}, 2};
+  PaintedBox visible{{0, 0, 320, 200}, 1}, hidden{{0, 0, 320, 200}, 2};
   ImDrawData& data = frame([&](ImDrawList& draw) {
     draw.AddCallback(callback, &visible);
     draw.PushClipRect({200, 150}, {300, 190});

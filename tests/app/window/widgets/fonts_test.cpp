@@ -27,7 +27,7 @@ class FontsTest : public ::testing::Test {
 
 // Russian text loads the remaining glyphs once; scripts that need shaping do not.
 TEST_F(FontsTest, LoadsGlyphsOfText) {
-  EXPECT_TRUE(drawable(U'é'));
+  EXPECT_TRUE(is_drawable(U'é'));
   EXPECT_EQ(on_screen("मानक"), "U+092E U+093E U+0928 U+0915");
   EXPECT_FALSE(fonts_.lacks_glyphs());
   on_screen("Дом");
@@ -49,10 +49,10 @@ TEST(Fonts, CoverAllProgramText) {
       const std::string ending = file.path().extension().string();
       if (!file.is_regular_file() || ending == ".png" || ending == ".safetensors") continue;
       const std::string text = read_file(file.path());
-      for (std::size_t at = 0; at < text.size();) {
-        const CodePoint c = code_point_at(text, at);
+      for (std::size_t offset = 0; offset < text.size();) {
+        const CodePoint c = code_point_at(text, offset);
         if (c.value >= ' ' && !Fonts::is_common(c.value)) uncommon.insert(c.value);
-        at += c.bytes;
+        offset += c.bytes;
       }
     }
   }

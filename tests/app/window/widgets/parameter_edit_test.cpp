@@ -54,7 +54,7 @@ TEST(ParameterEdit, ClampsTypedNumbers) {
   EXPECT_DOUBLE_EQ(clamped(temperature_parameter(), std::numeric_limits<double>::infinity()), 1);
 }
 
-TEST(ParameterEdit, ResetsToTheDefault) {
+TEST(ParameterEdit, ResetsToInitialValue) {
   const Parameter p = window_parameter();
   Values values;
   values.set("window", Index{9});

@@ -11,7 +11,7 @@ double unit_width(std::string_view) {
   return 1;
 }
 
-std::vector<std::string> wrapped(const std::string& text, double width) {
+std::vector<std::string> wrap_to_strings(const std::string& text, double width) {
   std::vector<std::string> lines;
   for (const TextLine& line : wrap(text, width, unit_width)) {
     lines.push_back(text.substr(line.begin, line.end - line.begin));
@@ -19,37 +19,37 @@ std::vector<std::string> wrapped(const std::string& text, double width) {
   return lines;
 }
 
-std::vector<TextLine> lines_of(const TextEdit& edit, double width = 1000) {
+std::vector<TextLine> wrap_lines(const TextEdit& edit, double width = 1000) {
   return wrap(edit.text(), width, unit_width);
 }
 
 TEST(Wrap, BreaksAfterSpaces) {
-  EXPECT_EQ(wrapped("one two three", 8), (std::vector<std::string>{"one two ", "three"}));
-  EXPECT_EQ(wrapped("one two three", 100), (std::vector<std::string>{"one two three"}));
+  EXPECT_EQ(wrap_to_strings("one two three", 8), (std::vector<std::string>{"one two ", "three"}));
+  EXPECT_EQ(wrap_to_strings("one two three", 100), (std::vector<std::string>{"one two three"}));
 }
 
 TEST(Wrap, BreaksLongWordsAnywhere) {
-  EXPECT_EQ(wrapped("abcdefgh", 3), (std::vector<std::string>{"abc", "def", "gh"}));
+  EXPECT_EQ(wrap_to_strings("abcdefgh", 3), (std::vector<std::string>{"abc", "def", "gh"}));
 }
 
 TEST(Wrap, KeepsLineBreaks) {
-  EXPECT_EQ(wrapped("a\n\nb\n", 10), (std::vector<std::string>{"a", "", "b", ""}));
-  EXPECT_EQ(wrapped("", 10), (std::vector<std::string>{""}));
+  EXPECT_EQ(wrap_to_strings("a\n\nb\n", 10), (std::vector<std::string>{"a", "", "b", ""}));
+  EXPECT_EQ(wrap_to_strings("", 10), (std::vector<std::string>{""}));
 }
 
 TEST(Wrap, TerminatesIfNothingFits) {
-  EXPECT_EQ(wrapped("abc", 0.5), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(wrap_to_strings("abc", 0.5), (std::vector<std::string>{"a", "b", "c"}));
 }
 
 TEST(Wrap, PreservesAllBytes) {
   const std::string text = "The quick  brown\tfox \n jumps \xFF over\n\nit all";
   for (double width = 1; width < 12; ++width) {
     std::string joined;
-    std::size_t at = 0;
+    std::size_t offset = 0;
     for (const TextLine& line : wrap(text, width, unit_width)) {
-      if (line.begin > at) joined += "\n";
+      if (line.begin > offset) joined += "\n";
       joined += text.substr(line.begin, line.end - line.begin);
-      at = line.end;
+      offset = line.end;
     }
     EXPECT_EQ(joined, text) << "width " << width;
   }
@@ -59,11 +59,11 @@ TEST(TextEdit, TypesAndErases) {
   TextEdit edit;
   edit.insert("héllo");
   EXPECT_EQ(edit.cursor(), edit.text().size());
-  edit.erase(Move::Left, lines_of(edit));
+  edit.erase(Move::Left, wrap_lines(edit));
   EXPECT_EQ(edit.text(), "héll");
-  edit.move(Move::Start, false, lines_of(edit));
-  edit.move(Move::Right, false, lines_of(edit));
-  edit.erase(Move::Right, lines_of(edit));  // both bytes of é
+  edit.move(Move::Start, false, wrap_lines(edit));
+  edit.move(Move::Right, false, wrap_lines(edit));
+  edit.erase(Move::Right, wrap_lines(edit));  // both bytes of é
   EXPECT_EQ(edit.text(), "hll");
 }
 
@@ -75,20 +75,20 @@ TEST(TextEdit, ReplacesTheSelection) {
   edit.insert("2");
   EXPECT_EQ(edit.text(), "one 2 three");
   edit.select_all();
-  edit.erase(Move::Left, lines_of(edit));
+  edit.erase(Move::Left, wrap_lines(edit));
   EXPECT_EQ(edit.text(), "");
-  edit.erase(Move::Left, lines_of(edit));  // nothing to erase
+  edit.erase(Move::Left, wrap_lines(edit));  // nothing to erase
   EXPECT_EQ(edit.text(), "");
 }
 
 TEST(TextEdit, MovesByWords) {
   TextEdit edit;
   edit.insert("one two  three");
-  edit.move(Move::WordLeft, false, lines_of(edit));
+  edit.move(Move::WordLeft, false, wrap_lines(edit));
   EXPECT_EQ(edit.cursor(), 9U);
-  edit.move(Move::WordLeft, false, lines_of(edit));
+  edit.move(Move::WordLeft, false, wrap_lines(edit));
   EXPECT_EQ(edit.cursor(), 4U);
-  edit.move(Move::WordRight, true, lines_of(edit));
+  edit.move(Move::WordRight, true, wrap_lines(edit));
   EXPECT_EQ(edit.selected_text(), "two  ");
 }
 
@@ -139,7 +139,7 @@ TEST(TextEdit, CollapsesSelectionInDirectionOfMove) {
   edit.insert("abcdef");
   edit.place(2, false);
   edit.place(4, true);
-  edit.move(Move::Left, false, lines_of(edit));
+  edit.move(Move::Left, false, wrap_lines(edit));
   EXPECT_EQ(edit.cursor(), 2U);
   EXPECT_EQ(edit.anchor(), 2U);
 }

@@ -39,16 +39,16 @@ std::vector<NamedPattern> patterns(const Part& part) {
   return {{"strided", testing::strided_pattern(queries, keys, 5, 6)},
           {"hashed", testing::hashed_pattern(heads, queries, keys, 4)},
           {"hashed, for all heads", testing::hashed_pattern(1, queries, keys, 3)},
-          {"any", testing::any_pattern(heads, queries, keys, 3)},
-          {"any, for all heads", testing::any_pattern(1, queries, keys, 8)},
+          {"any", testing::random_pattern(heads, queries, keys, 3)},
+          {"any, for all heads", testing::random_pattern(1, queries, keys, 8)},
           {"scattered", testing::scattered_pattern(1, queries, keys, 3)}};
 }
 
-Part with_pattern(const Part& part, const Pattern& pattern) {
-  Part changed = part;
-  changed.pattern = std::make_shared<const Pattern>(pattern);
+Part replace_pattern(const Part& part, const Pattern& pattern) {
+  Part result = part;
+  result.pattern = std::make_shared<const Pattern>(pattern);
   EXPECT_FALSE(pattern.arrangement()->all_in_order());
-  return changed;
+  return result;
 }
 
 TEST(ArrangedRows, MatchEquations) {
@@ -56,21 +56,22 @@ TEST(ArrangedRows, MatchEquations) {
     for (const auto& [name, part] : named_parts(queries, false)) {
       for (const auto& [pattern_name, pattern] : patterns(part)) {
         SCOPED_TRACE(name + ", " + pattern_name + ", " + std::to_string(queries));
-        Part changed = part;
-        changed.pattern = std::make_shared<const Pattern>(pattern);
-        const testing::Reference expected = reference(changed);
-        Wanted wanted;
+        Part changed_part = part;
+        changed_part.pattern = std::make_shared<const Pattern>(pattern);
+        const testing::Reference expected = reference(changed_part);
+        ResultRequest wanted;
         wanted.log_sum_exp = true;
-        const PartResult got = cpu_backend().run(changed, wanted);
+        const PartResult result = cpu_backend().run(changed_part, wanted);
         const Index pairs = part.batch * part.heads;
-        EXPECT_TRUE(close(got.output, to_tensor({pairs, queries, part.v.dim(2)}, expected.output)));
+        EXPECT_TRUE(
+            close(result.output, to_tensor({pairs, queries, part.v.dim(2)}, expected.output)));
         if (part.normaliser != Normaliser::None) {
-          EXPECT_TRUE(close(got.log_sum_exp, to_tensor({pairs, queries}, expected.log_sum_exp)));
+          EXPECT_TRUE(close(result.log_sum_exp, to_tensor({pairs, queries}, expected.log_sum_exp)));
         }
         wanted.output = false;
-        const PartResult sums = cpu_backend().run(changed, wanted);
+        const PartResult sums_result = cpu_backend().run(changed_part, wanted);
         if (part.normaliser != Normaliser::None) {
-          EXPECT_TRUE(close(sums.log_sum_exp, got.log_sum_exp));
+          EXPECT_TRUE(close(sums_result.log_sum_exp, result.log_sum_exp));
         }
       }
     }
@@ -100,12 +101,12 @@ void check_gradients(const Part& part) {
 TEST(ArrangedRows, MatchFiniteDifferences) {
   for (const auto& [name, part] : named_parts(41, true)) {
     for (const auto& [pattern_name, pattern] : patterns(part)) {
-      // Skips cases that another one covers: shared patterns, and strided ones with a memory.
+      // Skips redundant cases: patterns shared by all heads, and strided patterns with a memory.
       const bool is_covered =
           part.keys() != part.queries() && pattern_name == std::string("strided");
       if (is_covered || (pattern.heads() == 1 && pattern_name != std::string("strided"))) continue;
       SCOPED_TRACE(name + ", " + pattern_name);
-      check_gradients(with_pattern(part, pattern));
+      check_gradients(replace_pattern(part, pattern));
     }
   }
 }
@@ -113,30 +114,30 @@ TEST(ArrangedRows, MatchFiniteDifferences) {
 // Whole maps are computed row by row, in order.
 TEST(ArrangedRows, SkipArrangementForMaps) {
   const Part part =
-      with_pattern(named_parts(150, false)[0].part, testing::scattered_pattern(1, 150, 150, 3));
-  Part other = part;
-  other.pattern = std::make_shared<const Pattern>(testing::scattered_pattern(1, 150, 150, 3));
-  const PartResult maps = cpu_backend().run(other, {.attention = true});
+      replace_pattern(named_parts(150, false)[0].part, testing::scattered_pattern(1, 150, 150, 3));
+  Part copy = part;
+  copy.pattern = std::make_shared<const Pattern>(testing::scattered_pattern(1, 150, 150, 3));
+  const PartResult maps_result = cpu_backend().run(copy, {.attention = true});
   {
     const Stop stop;
     stop.request();
     const StopScope scope(stop);
-    EXPECT_THROW(other.pattern->arrangement(), Stopped);  // not computed yet
+    EXPECT_THROW(copy.pattern->arrangement(), Stopped);  // not computed yet
   }
-  const PartResult streamed = cpu_backend().run(other, {});
-  EXPECT_NO_THROW(other.pattern->arrangement());
-  EXPECT_TRUE(close(maps.output, streamed.output));
+  const PartResult output_only = cpu_backend().run(copy, {});
+  EXPECT_NO_THROW(copy.pattern->arrangement());
+  EXPECT_TRUE(close(maps_result.output, output_only.output));
 }
 
 TEST(ArrangedRows, AreIndependentOfThreadCount) {
-  const int thread_count_before = thread_count();
-  const Part original = named_parts(300, true)[12].part;  // all ingredients together
-  for (const auto& [name, pattern] : patterns(original)) {
+  const int initial_thread_count = thread_count();
+  const Part pattern_part = named_parts(300, true)[12].part;  // all ingredients together
+  for (const auto& [name, pattern] : patterns(pattern_part)) {
     SCOPED_TRACE(name);
     std::vector<std::vector<Tensor>> results;
     for (const int threads : {1, 2, 5}) {
       set_thread_count(threads);
-      const Part part = with_pattern(named_parts(300, true)[12].part, pattern);
+      const Part part = replace_pattern(named_parts(300, true)[12].part, pattern);
       const Var result = attention(part, cpu_backend(), {}, nullptr);
       backward(sum(multiply(result, random_tensor(result.shape(), 99))));
       results.push_back({result.value()});
@@ -149,10 +150,10 @@ TEST(ArrangedRows, AreIndependentOfThreadCount) {
       }
     }
   }
-  set_thread_count(thread_count_before);
+  set_thread_count(initial_thread_count);
 }
 
-Part two_heads(Pattern pattern, double scale) {
+Part random_two_head_part(Pattern pattern, double scale) {
   Part part;
   part.heads = 2;
   part.q = random_tensor({2, pattern.queries(), 16}, 1, scale);
@@ -168,7 +169,7 @@ TEST(ArrangedRows, StayFiniteWithHugeScores) {
     for (Pattern pattern :
          {testing::strided_pattern(200, 200, 7, 9), testing::hashed_pattern(2, 200, 200, 5),
           testing::scattered_pattern(1, 200, 200, 3)}) {
-      Part part = two_heads(std::move(pattern), scale);
+      Part part = random_two_head_part(std::move(pattern), scale);
       Tensor ones({2, 200, 8});
       std::fill(ones.begin(), ones.end(), 1.0F);
       part.v = ones;
@@ -184,20 +185,20 @@ TEST(ArrangedRows, StayFiniteWithHugeScores) {
 }
 
 TEST(ArrangedRows, PropagateNanOnlyToRowsThatSeeIt) {
-  Part part = two_heads(testing::strided_pattern(200, 200, 7, 9), 1);
+  Part part = random_two_head_part(testing::strided_pattern(200, 200, 7, 9), 1);
   Tensor k = part.k.value();
   k(1, 70, 3) = std::numeric_limits<float>::quiet_NaN();
   part.k = k;
-  const PartResult got = cpu_backend().run(part, {});
+  const PartResult result = cpu_backend().run(part, {});
   for (Index i = 0; i < 200; ++i) {
-    EXPECT_FALSE(std::isnan(got.output(0, i, 0))) << i;
-    EXPECT_EQ(std::isnan(got.output(1, i, 0)), part.pattern->allowed(1, i, 70)) << i;
+    EXPECT_FALSE(std::isnan(result.output(0, i, 0))) << i;
+    EXPECT_EQ(std::isnan(result.output(1, i, 0)), part.pattern->allowed(1, i, 70)) << i;
   }
 }
 
 TEST(ArrangedRows, StopWithinAHundredMilliseconds) {
   constexpr Index length = 20000;
-  const Part part = two_heads(testing::scattered_pattern(1, length, length, 400), 1);
+  const Part part = random_two_head_part(testing::scattered_pattern(1, length, length, 400), 1);
   double shortest =
       1e9;  // ms; the best of several rounds, since a shared machine may delay a thread
   for (int round = 0; round < 5 && !(shortest <= 100); ++round) {

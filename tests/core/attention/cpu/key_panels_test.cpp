@@ -36,7 +36,7 @@ float key_number(const Part& part, Index head, Index key, Index t) {
 
 void expect_panels(const Part& part, const cpu::KeyPanels& panels, Index head, Index first,
                    Index last) {
-  double largest = 0;
+  double expected_norm = 0;
   for (Index n = first; n < last; ++n) {
     const float* panel = panels.panel(n);
     for (Index x = 0; x < cpu::panel_width; ++x) {
@@ -46,21 +46,21 @@ void expect_panels(const Part& part, const cpu::KeyPanels& panels, Index head, I
         ASSERT_EQ(panel[t * cpu::panel_width + x], expected) << n << ' ' << x;
         square += static_cast<double>(expected) * expected;
       }
-      largest = std::max(largest, std::sqrt(square));
+      expected_norm = std::max(expected_norm, std::sqrt(square));
     }
   }
-  EXPECT_GE(panels.largest_norm(), largest * (1 - 1e-6));
+  EXPECT_GE(panels.max_norm(), expected_norm * (1 - 1e-6));
 }
 
 TEST(KeyPanels, PackNarrowBandsOnDemand) {
-  const Part narrow = band_part(100), wide = band_part(1000);
-  EXPECT_FALSE(cpu::Prepared(narrow, cpu::Purpose::Pass).packed_k.defined());
-  EXPECT_TRUE(cpu::Prepared(narrow, cpu::Purpose::Tiles).packed_k.defined());
-  EXPECT_TRUE(cpu::Prepared(narrow, cpu::Purpose::Gradients).packed_k.defined());
-  EXPECT_TRUE(cpu::Prepared(wide, cpu::Purpose::Pass).packed_k.defined());
+  const Part narrow_part = band_part(100), wide_part = band_part(1000);
+  EXPECT_FALSE(cpu::Prepared(narrow_part, cpu::Purpose::Pass).packed_k.defined());
+  EXPECT_TRUE(cpu::Prepared(narrow_part, cpu::Purpose::Tiles).packed_k.defined());
+  EXPECT_TRUE(cpu::Prepared(narrow_part, cpu::Purpose::Gradients).packed_k.defined());
+  EXPECT_TRUE(cpu::Prepared(wide_part, cpu::Purpose::Pass).packed_k.defined());
 }
 
-TEST(KeyPanels, SupportAnyOrder) {
+TEST(KeyPanels, LoadPanelsInAnyOrder) {
   const Part part = band_part(100);
   const cpu::Prepared prepared(part, cpu::Purpose::Pass);
   cpu::KeyPanels panels(prepared);
@@ -80,12 +80,12 @@ TEST(KeyPanels, SupportAnyOrder) {
     load_and_check(below(kHeads), first, first + count);
   }
   EXPECT_TRUE(panels.load(0, 7, 7));
-  EXPECT_EQ(panels.largest_norm(), 0);
+  EXPECT_EQ(panels.max_norm(), 0);
   EXPECT_FALSE(panels.load(0, 0, 65));
   load_and_check(1, 3, 9);  // a failed load has no effect
 }
 
-TEST(KeyPanels, TreatNanAsInfinitelyLong) {
+TEST(KeyPanels, TreatNanAsInfiniteNorm) {
   Part part = band_part(100);
   Tensor k = part.k.value();
   k(0, 40, 1) = std::numeric_limits<float>::quiet_NaN();
@@ -93,9 +93,9 @@ TEST(KeyPanels, TreatNanAsInfinitelyLong) {
   const cpu::Prepared prepared(part, cpu::Purpose::Pass);
   cpu::KeyPanels panels(prepared);
   ASSERT_TRUE(panels.load(0, 0, 3));
-  EXPECT_EQ(panels.largest_norm(), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(panels.max_norm(), std::numeric_limits<float>::infinity());
   ASSERT_TRUE(panels.load(0, 2, 4));
-  EXPECT_LT(panels.largest_norm(), 10);
+  EXPECT_LT(panels.max_norm(), 10);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -1,5 +1,5 @@
-// The plain pass and the general pass in one block: rows below and above the bound up to which
-// exponentials need no maximum.
+// Compares the plain pass with a reference. Some rows exceed its bound on scores, so that the
+// general pass computes them in the same block.
 #include "core/attention/cpu/plain_rows.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ Part plain_part(Pattern pattern) {
 }
 
 // Scales some queries so that their scores reach hundreds, and sets some to zero.
-void mix_sizes(Part& part) {
+void scale_some_queries(Part& part) {
   constexpr Index kLarge = 7, kZero = 5;
   constexpr float kFactor = 60;
   Tensor q = part.q.value();
@@ -43,31 +43,31 @@ void mix_sizes(Part& part) {
   part.q = q;
 }
 
-void expect_reference(const Part& part, double tolerance) {
+void expect_matches_reference(const Part& part, double tolerance) {
   const testing::Reference expected = testing::reference(part);
   const Index queries = part.queries(), keys = part.keys();
   for (const bool attention : {false, true}) {
-    Wanted wanted{.output = true, .attention = attention};
+    ResultRequest wanted{.output = true, .attention = attention};
     wanted.log_sum_exp = true;
-    const PartResult got = cpu_backend().run(part, wanted);
+    const PartResult result = cpu_backend().run(part, wanted);
     EXPECT_TRUE(
-        close(got.output, to_tensor({kHeads, queries, kHeadSize}, expected.output), tolerance));
-    EXPECT_TRUE(close(got.log_sum_exp, to_tensor({kHeads, queries}, expected.log_sum_exp)));
+        close(result.output, to_tensor({kHeads, queries, kHeadSize}, expected.output), tolerance));
+    EXPECT_TRUE(close(result.log_sum_exp, to_tensor({kHeads, queries}, expected.log_sum_exp)));
     if (!attention) continue;
     EXPECT_TRUE(
-        close(got.attention, to_tensor({kHeads, queries, keys}, expected.attention), tolerance));
+        close(result.attention, to_tensor({kHeads, queries, keys}, expected.attention), tolerance));
   }
 }
 
 class PlainRows : public ::testing::TestWithParam<Index> {};
 
-TEST_P(PlainRows, MixRowsOfAllMagnitudesInOneBlock) {
+TEST_P(PlainRows, MatchReferenceForRowsOfAllMagnitudes) {
   const Index length = GetParam();
   for (const bool causal : {false, true}) {
     Part part = plain_part(causal ? Pattern::causal(length, length) : Pattern::all(length, length));
-    expect_reference(part, 1e-5);
-    mix_sizes(part);
-    expect_reference(part, 1e-4);  // scores of hundreds have less precise fractions
+    expect_matches_reference(part, 1e-5);
+    scale_some_queries(part);
+    expect_matches_reference(part, 1e-4);  // scores of hundreds have less precise fractions
   }
 }
 
@@ -75,35 +75,35 @@ INSTANTIATE_TEST_SUITE_P(Lengths, PlainRows, ::testing::Values(1, 63, 65, 257),
                          ::testing::PrintToStringParamName());
 
 // If weights are requested, blocks of long rows have fewer rows.
-TEST(PlainRows, SupportLongRows) {
+TEST(PlainRows, MatchReferenceForLongRows) {
   Part part = plain_part(Pattern::all(70, 3000));
-  expect_reference(part, 1e-5);
-  mix_sizes(part);
-  expect_reference(part, 1e-4);
+  expect_matches_reference(part, 1e-5);
+  scale_some_queries(part);
+  expect_matches_reference(part, 1e-4);
 }
 
-// Keys [i - before, i + after] of each query i; all keys of query `full_row`.
-Pattern band(Index length, Index before, Index after, Index full_row = -1) {
+// Keys [i - keys_before, i + keys_after] of each query i; all keys of query `full_row`.
+Pattern band(Index length, Index keys_before, Index keys_after, Index full_row = -1) {
   PatternBuilder builder(1, length, length, {"window"});
   for (Index i = 0; i < length; ++i) {
     const bool is_full = i == full_row;
-    builder.add(0, is_full ? 0 : i - before, is_full ? length : i + after + 1);
+    builder.add(0, is_full ? 0 : i - keys_before, is_full ? length : i + keys_after + 1);
     builder.next_row();
   }
   return builder.finish();
 }
 
 // Keys are packed block by block, which a single row with all keys does not prevent.
-TEST(PlainRows, SupportBands) {
-  expect_reference(plain_part(band(700, 40, 40)), 1e-5);
-  expect_reference(plain_part(band(700, 0, 100)), 1e-5);
+TEST(PlainRows, MatchReferenceForBands) {
+  expect_matches_reference(plain_part(band(700, 40, 40)), 1e-5);
+  expect_matches_reference(plain_part(band(700, 0, 100)), 1e-5);
   Part part = plain_part(band(700, 40, 0, 330));
-  expect_reference(part, 1e-5);
-  mix_sizes(part);
-  expect_reference(part, 1e-4);
+  expect_matches_reference(part, 1e-5);
+  scale_some_queries(part);
+  expect_matches_reference(part, 1e-4);
 }
 
-TEST(PlainRows, PackKeysOfManyWindows) {
+TEST(PlainRows, MatchReferenceForManyPackedWindows) {
   constexpr Index length = 2200;
   const Part part = plain_part(band(length, 60, 30));
   const Tensor expected = to_tensor({kHeads, length, kHeadSize}, testing::reference(part).output);
@@ -116,22 +116,22 @@ TEST(PlainRows, PropagateNanOnlyToRowsThatSeeIt) {
   Tensor k = part.k.value();
   k(1, 70, 3) = std::numeric_limits<float>::quiet_NaN();
   part.k = k;
-  Wanted wanted{.output = true, .attention = true};
+  ResultRequest wanted{.output = true, .attention = true};
   wanted.log_sum_exp = true;
-  const PartResult got = cpu_backend().run(part, wanted);
+  const PartResult result = cpu_backend().run(part, wanted);
   for (Index i = 0; i < 90; ++i) {
-    EXPECT_FALSE(std::isnan(got.log_sum_exp(0, i))) << i;
-    EXPECT_EQ(std::isnan(got.log_sum_exp(1, i)), i >= 70) << i;
-    EXPECT_EQ(std::isnan(got.output(1, i, 0)), i >= 70) << i;
-    EXPECT_EQ(std::isnan(got.attention(1, i, 0)), i >= 70) << i;
-    EXPECT_FALSE(std::isnan(got.attention(0, i, 0))) << i;
+    EXPECT_FALSE(std::isnan(result.log_sum_exp(0, i))) << i;
+    EXPECT_EQ(std::isnan(result.log_sum_exp(1, i)), i >= 70) << i;
+    EXPECT_EQ(std::isnan(result.output(1, i, 0)), i >= 70) << i;
+    EXPECT_EQ(std::isnan(result.attention(1, i, 0)), i >= 70) << i;
+    EXPECT_FALSE(std::isnan(result.attention(0, i, 0))) << i;
   }
 }
 
 TEST(PlainRows, AssignSingleKeyWeightOne) {
   const Part part = plain_part(Pattern::all(100, 1));
-  const PartResult got = cpu_backend().run(part, {.output = true, .attention = true});
-  for (Index i = 0; i < got.attention.size(); ++i) ASSERT_EQ(got.attention[i], 1) << i;
+  const PartResult result = cpu_backend().run(part, {.output = true, .attention = true});
+  for (Index i = 0; i < result.attention.size(); ++i) ASSERT_EQ(result.attention[i], 1) << i;
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -49,17 +49,17 @@ class SelectedRows : public ::testing::Test {
     }
   }
 
-  static Columns every_nth(Index step, Index count, Index from = 0) {
+  static Columns every_nth(Index step, Index count, Index first = 0) {
     Columns columns;
     for (Index n = 0; n < count; ++n) {
-      columns.push_back(static_cast<std::int32_t>(from + n * step));
+      columns.push_back(static_cast<std::int32_t>(first + n * step));
     }
     return columns;
   }
 
   const Tensor keys_ = testing::random_tensor({kRows, kSize}, 1);
   const Tensor values_ = testing::random_tensor({kRows, kSize}, 2);
-  const Tensor others_ = testing::random_tensor({kRows, kSize}, 3);
+  const Tensor third_matrix_ = testing::random_tensor({kRows, kSize}, 3);
   cpu::TileProducts products_{cpu::row_kernels()};
 };
 
@@ -68,14 +68,15 @@ TEST_F(SelectedRows, ReuseCommonPrefix) {
   expect_selected(keys_, every_nth(2, 20));  // the same rows
   expect_selected(keys_, every_nth(2, 40));  // more rows
   expect_selected(keys_, every_nth(2, 7));   // fewer rows
-  Columns other = every_nth(2, 40);
-  for (std::size_t n = 21; n < other.size(); ++n) other[n] += 9;  // the first 21 are equal
-  expect_selected(keys_, other);
+  Columns changed_columns = every_nth(2, 40);
+  for (std::size_t n = 21; n < changed_columns.size(); ++n)
+    changed_columns[n] += 9;  // the first 21 are equal
+  expect_selected(keys_, changed_columns);
   expect_selected(keys_, every_nth(2, 40));
   expect_selected(keys_, every_nth(3, 40, 1));  // no common prefix
-  other = every_nth(3, 40, 1);
-  other.back() += 5;
-  expect_selected(keys_, other);
+  changed_columns = every_nth(3, 40, 1);
+  changed_columns.back() += 5;
+  expect_selected(keys_, changed_columns);
 }
 
 TEST_F(SelectedRows, AreCachedPerMatrix) {
@@ -83,7 +84,8 @@ TEST_F(SelectedRows, AreCachedPerMatrix) {
     expect_selected(keys_, every_nth(2, 40));
     expect_selected(values_, every_nth(2, 40));
     expect_selected(keys_, every_nth(2, 41));
-    expect_selected(others_, every_nth(2, 41));  // a third matrix replaces one of two cached ones
+    expect_selected(third_matrix_,
+                    every_nth(2, 41));  // a third matrix replaces one of two cached ones
     expect_selected(values_, every_nth(2, 41));
   }
 }

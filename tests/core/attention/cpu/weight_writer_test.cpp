@@ -15,8 +15,8 @@ cpu::WeightBlock test_block(Index first_row, Index rows) {
   result.first_row = first_row;
   result.rows = rows;
   result.first_key = 0;
-  result.p_row = 40;
-  result.p = Tensor({rows, result.p_row});
+  result.p_stride = 40;
+  result.p = Tensor({rows, result.p_stride});
   std::fill(result.p.begin(), result.p.end(), std::numeric_limits<float>::quiet_NaN());
   for (Index r = 0; r < rows; ++r) {
     const auto n = static_cast<std::size_t>(r);
@@ -40,18 +40,18 @@ void expect_rows(const Tensor& attention, Index rows) {
   }
 }
 
-// All weights of a block are written, for any number of steps.
-TEST(WeightWriter, WritesInSteps) {
+// Any number of steps writes all weights of a block.
+TEST(WeightWriter, WritesAllWeightsInAnyNumberOfSteps) {
   for (const Index keys : {17, 33}) {
     for (const Index steps : {0, 1, 2, 7, 1000}) {
       Tensor attention({1, kRows, keys});
       std::fill(attention.begin(), attention.end(), std::numeric_limits<float>::quiet_NaN());
       cpu::WeightWriter writer(cpu::row_kernels(), attention);
       for (Index row = 0; row < kRows; row += 4) {
-        cpu::WeightBlock rows = test_block(row, std::min<Index>(4, kRows - row));
+        cpu::WeightBlock block = test_block(row, std::min<Index>(4, kRows - row));
         writer.plan(steps);
         for (Index n = 0; n < steps; ++n) writer.advance();
-        writer.submit(rows);
+        writer.submit(block);
       }
       writer.finish();
       expect_rows(attention, kRows);
@@ -59,12 +59,12 @@ TEST(WeightWriter, WritesInSteps) {
   }
 }
 
-// Each step writes a share of the block.
+// Each of the planned steps writes an equal part of the block.
 TEST(WeightWriter, SpreadsWorkOverTheSteps) {
   Tensor attention = Tensor::zeros({1, 8, 32});
   cpu::WeightWriter writer(cpu::row_kernels(), attention);
-  cpu::WeightBlock rows = test_block(0, 8);
-  writer.submit(rows);
+  cpu::WeightBlock block = test_block(0, 8);
+  writer.submit(block);
   writer.plan(2);
   writer.advance();
   expect_rows(attention, 4);
@@ -74,12 +74,12 @@ TEST(WeightWriter, SpreadsWorkOverTheSteps) {
 }
 
 TEST(WeightWriter, WritesNothingWithoutAttention) {
-  Tensor none;
-  cpu::WeightWriter writer(cpu::row_kernels(), none);
+  Tensor attention;
+  cpu::WeightWriter writer(cpu::row_kernels(), attention);
   writer.plan(3);
   writer.advance();
   writer.finish();
-  EXPECT_FALSE(none.defined());
+  EXPECT_FALSE(attention.defined());
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -22,18 +22,18 @@ using Matrix = std::vector<Row>;
 // The operation under test and its result.
 struct TestRun {
   OperationSizes sizes;
-  OperationInput in;
-  OperationResult out;
+  OperationInput input;
+  OperationResult result;
 
-  double q(Index a, Index i, Index n) const { return in.q.value()(a, i, n); }
-  double k(Index a, Index j, Index n) const { return in.k.value()(a, j, n); }
-  double v(Index a, Index j, Index n) const { return in.v.value()(a, j, n); }
-  double x(Index i, Index n) const { return in.x.value()(0, i, n); }
-  const Tensor& w(const char* name) const { return weight(in.weights, name).value(); }
-  Row query(Index a, Index i) const { return row_of(in.q.value(), a, i); }
-  Row key(Index a, Index j) const { return row_of(in.k.value(), a, j); }
-  Row value(Index a, Index j) const { return row_of(in.v.value(), a, j); }
-  static Row row_of(const Tensor& t, Index a, Index i) {
+  double q(Index a, Index i, Index n) const { return input.q.value()(a, i, n); }
+  double k(Index a, Index j, Index n) const { return input.k.value()(a, j, n); }
+  double v(Index a, Index j, Index n) const { return input.v.value()(a, j, n); }
+  double x(Index i, Index n) const { return input.x.value()(0, i, n); }
+  const Tensor& w(const char* name) const { return weight(input.weights, name).value(); }
+  Row query(Index a, Index i) const { return get_row(input.q.value(), a, i); }
+  Row key(Index a, Index j) const { return get_row(input.k.value(), a, j); }
+  Row value(Index a, Index j) const { return get_row(input.v.value(), a, j); }
+  static Row get_row(const Tensor& t, Index a, Index i) {
     Row row;
     for (Index n = 0; n < t.dim(2); ++n) row.push_back(t(a, i, n));
     return row;
@@ -57,20 +57,20 @@ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-// Softmax over the keys that `allowed` accepts, with exp() multiplied by `factor`; zeros if it
-// accepts none.
+// Softmax over the keys that `is_allowed` accepts, with exp() multiplied by `factor`; zeros if no
+// key is allowed.
 Row softmax(
-    const Row& scores, const std::function<bool(Index)>& allowed,
+    const Row& scores, const std::function<bool(Index)>& is_allowed,
     const std::function<double(Index)>& factor = [](Index) { return 1.0; }) {
   double maximum = -1e300, sum = 0;
   const auto count = static_cast<Index>(scores.size());
   for (Index j = 0; j < count; ++j) {
-    if (allowed(j)) maximum = std::max(maximum, scores[static_cast<std::size_t>(j)]);
+    if (is_allowed(j)) maximum = std::max(maximum, scores[static_cast<std::size_t>(j)]);
   }
   Row weights(scores.size(), 0.0);
   for (Index j = 0; j < count; ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    if (allowed(j)) sum += weights[at] = factor(j) * std::exp(scores[at] - maximum);
+    const auto index = static_cast<std::size_t>(j);
+    if (is_allowed(j)) sum += weights[index] = factor(j) * std::exp(scores[index] - maximum);
   }
   for (double& weight : weights) weight = sum > 0 ? weight / sum : 0;
   return weights;
@@ -94,11 +94,11 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
              .empty()) {
       continue;
     }
-    run.in = testing::random_operation(run.sizes, choice, default_encoding(), causal,
-                                       static_cast<std::uint64_t>(length));
-    run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true});
-    Tensor attention(run.out.attention.shape());
-    Tensor output(run.out.output.shape());
+    run.input = testing::random_operation(run.sizes, choice, default_encoding(), causal,
+                                          static_cast<std::uint64_t>(length));
+    run.result = evaluate(run.input, cpu_backend(), {.output = true, .attention = true});
+    Tensor attention(run.result.attention.shape());
+    Tensor output(run.result.output.shape());
     const auto value_row =
         value ? value : [](const TestRun& r, Index a, Index c) { return r.value(a, c); };
     for (Index a = 0; a < attention.dim(0); ++a) {
@@ -118,9 +118,9 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
         }
       }
     }
-    EXPECT_TRUE(close(run.out.attention, attention, 2e-5)) << "attention of " << length;
+    EXPECT_TRUE(close(run.result.attention, attention, 2e-5)) << "attention of " << length;
     if (!value || value_row(run, 0, 0).size() == static_cast<std::size_t>(output.dim(2))) {
-      EXPECT_TRUE(close(run.out.output.value(), output, 2e-5)) << "output of " << length;
+      EXPECT_TRUE(close(run.result.output.value(), output, 2e-5)) << "output of " << length;
     }
   }
 }
@@ -172,7 +172,7 @@ TEST(Equations, HoldForAdditiveScores) {
 }
 
 TEST(Equations, HoldForGraph) {
-  const auto edge = [](const TestRun& r, Index i) {
+  const auto edge_predicate = [](const TestRun& r, Index i) {
     return [&r, i](Index j) { return i == j || r.w("graph.adjacency")(i, j) != 0; };
   };
   expect_attention(
@@ -185,29 +185,29 @@ TEST(Equations, HoldForGraph) {
           }
           s.push_back(sum > 0 ? sum : 0.2 * sum);
         }
-        return softmax(s, edge(r, i));
+        return softmax(s, edge_predicate(r, i));
       });
   expect_attention(R"({"type": "graph", "mode": "convolution"})",
                    [&](const TestRun& r, Index, Index i) {
                      return softmax(Row(static_cast<std::size_t>(r.sizes.length), 0.0),
-                                    [&](Index j) { return edge(r, i)(j) && j <= i; });
+                                    [&](Index j) { return edge_predicate(r, i)(j) && j <= i; });
                    },
                    true);
   for (const bool causal : {false, true}) {
     expect_attention(
         R"({"type": "graph", "mode": "convolution", "normalise": "symmetric"})",
         [&](const TestRun& r, Index, Index i) {
-          const auto allowed = [&](Index row, Index j) {
-            return edge(r, row)(j) && (!causal || j <= row);
+          const auto is_allowed = [&](Index row, Index j) {
+            return edge_predicate(r, row)(j) && (!causal || j <= row);
           };
           const auto degree = [&](Index row) {
             double count = 0;
-            for (Index j = 0; j < r.sizes.length; ++j) count += allowed(row, j) ? 1 : 0;
+            for (Index j = 0; j < r.sizes.length; ++j) count += is_allowed(row, j) ? 1 : 0;
             return count;
           };
           Row weights;
           for (Index j = 0; j < r.sizes.length; ++j) {
-            weights.push_back(allowed(i, j) ? 1 / std::sqrt(degree(i) * degree(j)) : 0);
+            weights.push_back(is_allowed(i, j) ? 1 / std::sqrt(degree(i) * degree(j)) : 0);
           }
           return weights;
         },
@@ -223,7 +223,7 @@ TEST(Equations, HoldForLsh) {
         json.c_str(),
         [chunk](const TestRun& r, Index a, Index i) {
           const Index length = r.sizes.length;
-          std::vector<bool> allowed(static_cast<std::size_t>(length), false);
+          std::vector<bool> is_allowed(static_cast<std::size_t>(length), false);
           for (Index round = 0; round < 2; ++round) {
             std::vector<std::pair<Index, Index>> order;  // bucket, position
             for (Index j = 0; j < length; ++j) {
@@ -248,19 +248,19 @@ TEST(Equations, HoldForLsh) {
                      sorted.begin();
             };
             for (Index j = 0; j < length; ++j) {
-              const bool same = order[static_cast<std::size_t>(i)].first ==
-                                order[static_cast<std::size_t>(j)].first;
-              const Index behind = chunk == 0 ? 0 : rank(i) / chunk - rank(j) / chunk;
-              if (same && (behind == 0 || behind == 1) && j < i) {
-                allowed[static_cast<std::size_t>(j)] = true;
+              const bool is_same_bucket = order[static_cast<std::size_t>(i)].first ==
+                                          order[static_cast<std::size_t>(j)].first;
+              const Index chunk_distance = chunk == 0 ? 0 : rank(i) / chunk - rank(j) / chunk;
+              if (is_same_bucket && (chunk_distance == 0 || chunk_distance == 1) && j < i) {
+                is_allowed[static_cast<std::size_t>(j)] = true;
               }
             }
           }
-          if (std::find(allowed.begin(), allowed.end(), true) == allowed.end()) {
-            allowed[static_cast<std::size_t>(i)] = true;
+          if (std::find(is_allowed.begin(), is_allowed.end(), true) == is_allowed.end()) {
+            is_allowed[static_cast<std::size_t>(i)] = true;
           }
           return softmax(scores(r, a, i, length, [&](Index j) { return unit(r.query(a, j)); }),
-                         [&](Index j) -> bool { return allowed[static_cast<std::size_t>(j)]; });
+                         [&](Index j) -> bool { return is_allowed[static_cast<std::size_t>(j)]; });
         },
         true);
   }
@@ -271,7 +271,7 @@ TEST(Equations, HoldForRouting) {
     const auto cluster = [&](const Row& x) {
       Row products;
       for (Index c = 0; c < 3; ++c) {
-        products.push_back(dot(unit(x), TestRun::row_of(r.w("routing.centroid"), a, c)));
+        products.push_back(dot(unit(x), TestRun::get_row(r.w("routing.centroid"), a, c)));
       }
       return std::max_element(products.begin(), products.end()) - products.begin();
     };
@@ -290,11 +290,11 @@ TEST(Equations, HoldForRoutingWithSharedKeys) {
             Row products;
             for (Index c = 0; c < 3; ++c) {
               products.push_back(
-                  dot(unit(r.query(a, j)), TestRun::row_of(r.w("routing.centroid"), a, c)));
+                  dot(unit(r.query(a, j)), TestRun::get_row(r.w("routing.centroid"), a, c)));
             }
             return std::max_element(products.begin(), products.end()) - products.begin();
           };
-          EXPECT_TRUE(r.out.pattern->allowed(a, i, i));
+          EXPECT_TRUE(r.result.pattern->allowed(a, i, i));
           return softmax(scores(r, a, i, r.sizes.length, [&](Index j) { return r.query(a, j); }),
                          [&](Index j) { return cluster(j) == cluster(i) && (!causal || j <= i); });
         },
@@ -306,7 +306,7 @@ TEST(Equations, HoldForSinkhorn) {
   expect_attention(
       R"({"type": "sinkhorn", "block": 4, "iterations": 3, "temperature": 0.7})",
       [](const TestRun& r, Index a, Index i) {
-        const Index blocks = r.sizes.length / 4, own_block = i / 4;
+        const Index blocks = r.sizes.length / 4, query_block = i / 4;
         Matrix p(static_cast<std::size_t>(blocks), Row(static_cast<std::size_t>(blocks)));
         for (Index I = 0; I < blocks; ++I) {
           for (Index J = 0; J < blocks; ++J) {
@@ -326,26 +326,27 @@ TEST(Equations, HoldForSinkhorn) {
             for (Row& row : p) row[J] /= sum;
           }
         }
-        const Row& shares = p[static_cast<std::size_t>(own_block)];
+        const Row& matching_row = p[static_cast<std::size_t>(query_block)];
         const auto key = [&](Index c) {
-          if (c < 4) return r.key(a, own_block * 4 + c);
-          Row sorted(static_cast<std::size_t>(r.sizes.key), 0.0);
+          if (c < 4) return r.key(a, query_block * 4 + c);
+          Row sorted_key(static_cast<std::size_t>(r.sizes.key), 0.0);
           for (Index J = 0; J < blocks; ++J) {
-            const Row of_block = r.key(a, J * 4 + c - 4);
-            for (std::size_t n = 0; n < sorted.size(); ++n) {
-              sorted[n] += shares[static_cast<std::size_t>(J)] * of_block[n];
+            const Row block_key = r.key(a, J * 4 + c - 4);
+            for (std::size_t n = 0; n < sorted_key.size(); ++n) {
+              sorted_key[n] += matching_row[static_cast<std::size_t>(J)] * block_key[n];
             }
           }
-          return sorted;
+          return sorted_key;
         };
         const Row weights = softmax(scores(r, a, i, 8, key), any_key);
         Row implied(static_cast<std::size_t>(r.sizes.length), 0.0);
         for (Index t = 0; t < 4; ++t) {
-          implied[static_cast<std::size_t>(own_block * 4 + t)] +=
+          implied[static_cast<std::size_t>(query_block * 4 + t)] +=
               weights[static_cast<std::size_t>(t)];
           for (Index J = 0; J < blocks; ++J) {
             implied[static_cast<std::size_t>(J * 4 + t)] +=
-                shares[static_cast<std::size_t>(J)] * weights[static_cast<std::size_t>(4 + t)];
+                matching_row[static_cast<std::size_t>(J)] *
+                weights[static_cast<std::size_t>(4 + t)];
           }
         }
         return implied;
@@ -368,15 +369,17 @@ TEST(Equations, HoldForMemoryCompressed) {
   const auto row = [](const TestRun& r, const Tensor& x, const char* name, Index a, Index c) {
     return combine_rows(r, x, a, 3 * c, 3, [&](Index t) { return r.w(name)(a, t); });
   };
-  expect_attention(
-      R"({"type": "memory_compressed", "stride": 3})",
-      [&](const TestRun& r, Index a, Index i) {
-        return softmax(scores(r, a, i, (r.sizes.length + 2) / 3,
-                              [&](Index c) { return row(r, r.in.k.value(), "mc.key", a, c); }),
-                       any_key);
-      },
-      false,
-      [&](const TestRun& r, Index a, Index c) { return row(r, r.in.v.value(), "mc.value", a, c); });
+  expect_attention(R"({"type": "memory_compressed", "stride": 3})",
+                   [&](const TestRun& r, Index a, Index i) {
+                     return softmax(
+                         scores(r, a, i, (r.sizes.length + 2) / 3,
+                                [&](Index c) { return row(r, r.input.k.value(), "mc.key", a, c); }),
+                         any_key);
+                   },
+                   false,
+                   [&](const TestRun& r, Index a, Index c) {
+                     return row(r, r.input.v.value(), "mc.value", a, c);
+                   });
 }
 
 TEST(Equations, HoldForLinformer) {
@@ -407,11 +410,13 @@ TEST(Equations, HoldForLinformer) {
         [&](const TestRun& r, Index a, Index i) {
           const Index size = (r.sizes.length + 3) / 4;
           return softmax(
-              scores(r, a, i, 4, [&](Index c) { return row(r, r.in.k.value(), "lin.e", a, c); }),
+              scores(r, a, i, 4, [&](Index c) { return row(r, r.input.k.value(), "lin.e", a, c); }),
               [&](Index c) { return mode == "projection" || c * size < r.sizes.length; });
         },
         false,
-        [&](const TestRun& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
+        [&](const TestRun& r, Index a, Index c) {
+          return row(r, r.input.v.value(), "lin.f", a, c);
+        });
   }
 }
 
@@ -427,21 +432,23 @@ TEST(Equations, HoldForSharedLinformerProjections) {
     expect_attention(
         json.c_str(),
         [&](const TestRun& r, Index a, Index i) {
-          EXPECT_EQ(r.in.weights.contains("lin.f"), share == "head");
+          EXPECT_EQ(r.input.weights.contains("lin.f"), share == "head");
           EXPECT_EQ(r.w("lin.e").rank(), share == "head" ? 3 : 2);
           // The implied weights on tokens give the same output.
-          const Tensor& implied = r.out.extra.at("implied");
+          const Tensor& implied = r.result.extra.at("implied");
           for (Index n = 0; n < r.sizes.value; ++n) {
             double sum = 0;
             for (Index j = 0; j < r.sizes.length; ++j) sum += implied(a, i, j) * r.v(a, j, n);
-            EXPECT_NEAR(sum, r.out.output.value()(a, i, n), 1e-4);
+            EXPECT_NEAR(sum, r.result.output.value()(a, i, n), 1e-4);
           }
           return softmax(
-              scores(r, a, i, 4, [&](Index c) { return row(r, r.in.k.value(), "lin.e", a, c); }),
+              scores(r, a, i, 4, [&](Index c) { return row(r, r.input.k.value(), "lin.e", a, c); }),
               any_key);
         },
         false,
-        [&](const TestRun& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
+        [&](const TestRun& r, Index a, Index c) {
+          return row(r, r.input.v.value(), "lin.f", a, c);
+        });
   }
 }
 
@@ -472,14 +479,15 @@ TEST(Equations, HoldForLinear) {
 }
 
 TEST(Equations, HoldForRandomFeatures) {
-  const auto products = [](const TestRun& r, const char* name, Index a, const Row& x, Index count) {
+  const auto random_products = [](const TestRun& r, const char* name, Index a, const Row& x,
+                                  Index count) {
     Row angles;
-    for (Index f = 0; f < count; ++f) angles.push_back(dot(TestRun::row_of(r.w(name), a, f), x));
+    for (Index f = 0; f < count; ++f) angles.push_back(dot(TestRun::get_row(r.w(name), a, f), x));
     return angles;
   };
-  const auto positive = [&](const TestRun& r, Index a, Row x) {
+  const auto positive_features = [&](const TestRun& r, Index a, Row x) {
     for (double& number : x) number *= std::pow(static_cast<double>(r.sizes.key), -0.25);
-    Row features = products(r, "performer.w", a, x, 24);
+    Row features = random_products(r, "performer.w", a, x, 24);
     for (double& f : features) f = std::exp(f - dot(x, x) / 2);
     return features;
   };
@@ -487,14 +495,14 @@ TEST(Equations, HoldForRandomFeatures) {
     expect_attention(R"({"type": "performer", "features": 24})",
                      [&](const TestRun& r, Index a, Index i) {
                        return ratios(
-                           positive(r, a, r.query(a, i)),
-                           [&](Index j) { return positive(r, a, r.key(a, j)); }, r.sizes.length,
-                           causal ? i : r.sizes.length - 1);
+                           positive_features(r, a, r.query(a, i)),
+                           [&](Index j) { return positive_features(r, a, r.key(a, j)); },
+                           r.sizes.length, causal ? i : r.sizes.length - 1);
                      },
                      causal);
   }
-  const auto waves = [&](const TestRun& r, Index a, const Row& x) {
-    const Row angles = products(r, "rfa.w", a, unit(x), 24);
+  const auto wave_features = [&](const TestRun& r, Index a, const Row& x) {
+    const Row angles = random_products(r, "rfa.w", a, unit(x), 24);
     Row features;
     for (const double angle : angles) features.push_back(std::sin(angle));
     for (const double angle : angles) features.push_back(std::cos(angle));
@@ -502,8 +510,9 @@ TEST(Equations, HoldForRandomFeatures) {
   };
   expect_attention(R"({"type": "rfa", "features": 24})", [&](const TestRun& r, Index a, Index i) {
     return ratios(
-        waves(r, a, r.query(a, i)), [&](Index j) { return waves(r, a, r.key(a, j)); },
-        r.sizes.length, r.sizes.length - 1);
+        wave_features(r, a, r.query(a, i)),
+        [&](Index j) { return wave_features(r, a, r.key(a, j)); }, r.sizes.length,
+        r.sizes.length - 1);
   });
 }
 
@@ -555,25 +564,26 @@ TEST(Equations, HoldForLongformerWithSeparateProjections) {
   const Json json =
       Json::parse(R"({"type": "longformer", "window": 2, "global": [7, 0], "projections": "own"})");
   const Choice choice = variant_from_json(json, "variant");
-  run.in = testing::random_operation(run.sizes, choice, default_encoding(), false, 3);
-  run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true});
+  run.input = testing::random_operation(run.sizes, choice, default_encoding(), false, 3);
+  run.result = evaluate(run.input, cpu_backend(), {.output = true, .attention = true});
   const Index length = run.sizes.length;
   Tensor attention({3, length, length}), output({3, length, run.sizes.value});
   for (Index a = 0; a < 3; ++a) {
     for (Index i = 0; i < length; ++i) {
-      const bool global = i == 0 || i == 7;
+      const bool is_global = i == 0 || i == 7;
       Row s;
       for (Index j = 0; j < length; ++j) {
-        s.push_back(run.scale() * (global ? dot(global_row(run, "q", a, run.sizes.key, i),
-                                                global_row(run, "k", a, run.sizes.key, j))
-                                          : dot(run.query(a, i), run.key(a, j))));
+        s.push_back(run.scale() * (is_global ? dot(global_row(run, "q", a, run.sizes.key, i),
+                                                   global_row(run, "k", a, run.sizes.key, j))
+                                             : dot(run.query(a, i), run.key(a, j))));
       }
-      const Row weights =
-          softmax(s, [=](Index j) { return global || std::abs(i - j) <= 2 || j == 0 || j == 7; });
+      const Row weights = softmax(
+          s, [=](Index j) { return is_global || std::abs(i - j) <= 2 || j == 0 || j == 7; });
       for (Index n = 0; n < run.sizes.value; ++n) {
         double sum = 0;
         for (Index j = 0; j < length; ++j) {
-          const Row value = global ? global_row(run, "v", a, run.sizes.value, j) : run.value(a, j);
+          const Row value =
+              is_global ? global_row(run, "v", a, run.sizes.value, j) : run.value(a, j);
           sum += weights[static_cast<std::size_t>(j)] * value[static_cast<std::size_t>(n)];
         }
         output(a, i, n) = static_cast<float>(sum);
@@ -583,8 +593,8 @@ TEST(Equations, HoldForLongformerWithSeparateProjections) {
       }
     }
   }
-  EXPECT_TRUE(close(run.out.attention, attention, 2e-5));
-  EXPECT_TRUE(close(run.out.output.value(), output, 2e-5));
+  EXPECT_TRUE(close(run.result.attention, attention, 2e-5));
+  EXPECT_TRUE(close(run.result.output.value(), output, 2e-5));
 }
 
 TEST(Equations, HoldForDynamicConvolution) {
@@ -614,27 +624,29 @@ TEST(Equations, HoldForDynamicConvolution) {
 TEST(Equations, HoldForGatedMlp) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 1;
-  const OperationInput in =
+  const OperationInput input =
       testing::random_operation(sizes, {"gmlp", {}}, default_encoding(), true, 3);
-  const OperationResult out = evaluate(in, cpu_backend(), {.output = true, .attention = true});
-  const Tensor &x = in.x.value(), &psi = in.weights.at("gmlp.psi").value();
-  const auto times = [&](const char* name, Index i, Index f) {
+  const OperationResult result =
+      evaluate(input, cpu_backend(), {.output = true, .attention = true});
+  const Tensor &x = input.x.value(), &psi = input.weights.at("gmlp.psi").value();
+  const auto projected = [&](const char* name, Index i, Index f) {
     double sum = 0;
-    for (Index n = 0; n < sizes.model; ++n) sum += x(0, i, n) * in.weights.at(name).value()(n, f);
+    for (Index n = 0; n < sizes.model; ++n)
+      sum += x(0, i, n) * input.weights.at(name).value()(n, f);
     return sum;
   };
   Tensor expected({1, sizes.length, sizes.inner});
   for (Index i = 0; i < sizes.length; ++i) {
     for (Index f = 0; f < sizes.inner; ++f) {
       double sum = 0;
-      for (Index j = 0; j <= i; ++j) sum += psi(i, j) * times("gmlp.u2", j, f);
-      expected(0, i, f) = static_cast<float>(sigmoid(times("gmlp.u1", i, f)) * sum);
+      for (Index j = 0; j <= i; ++j) sum += psi(i, j) * projected("gmlp.u2", j, f);
+      expected(0, i, f) = static_cast<float>(sigmoid(projected("gmlp.u1", i, f)) * sum);
     }
     for (Index j = 0; j < sizes.length; ++j) {
-      EXPECT_EQ(out.attention(0, i, j), j <= i ? psi(i, j) : 0);
+      EXPECT_EQ(result.attention(0, i, j), j <= i ? psi(i, j) : 0);
     }
   }
-  EXPECT_TRUE(close(out.output.value(), expected, 1e-5));
+  EXPECT_TRUE(close(result.output.value(), expected, 1e-5));
 }
 
 TEST(Equations, HoldForHopfield) {
@@ -658,7 +670,7 @@ TEST(Equations, HoldForHopfield) {
           change = std::max(change, std::abs(next[n] - state[n]));
         }
         state = next;
-        const Index steps = r.out.extra_counts.at("hopfield.steps")(a, i);
+        const Index steps = r.result.extra_counts.at("hopfield.steps")(a, i);
         if (change < tolerance || step == 4) {
           EXPECT_EQ(steps, step);
           break;
@@ -688,19 +700,21 @@ TEST(Equations, HoldForDynamicSpan) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "adaptive_span", "span": 9, "ramp": 3, "dynamic": true})"),
       "variant");
-  const OperationInput in = testing::random_operation(sizes, choice, default_encoding(), false, 5);
-  const OperationResult out = evaluate(in, cpu_backend(), {.output = true, .attention = true});
+  const OperationInput input =
+      testing::random_operation(sizes, choice, default_encoding(), false, 5);
+  const OperationResult result =
+      evaluate(input, cpu_backend(), {.output = true, .attention = true});
   for (Index a = 0; a < sizes.heads; ++a) {
     for (Index i = 0; i < sizes.length; ++i) {
-      double logit = in.weights.at("span.b").value()[a];
+      double logit = input.weights.at("span.b").value()[a];
       for (Index n = 0; n < sizes.model; ++n) {
-        logit += in.weights.at("span.v").value()(a, n) * in.x.value()(0, i, n);
+        logit += input.weights.at("span.v").value()(a, n) * input.x.value()(0, i, n);
       }
       const double z = 9 * sigmoid(logit);
       for (Index j = 0; j < sizes.length; ++j) {
-        const bool seen = j <= i && i - j <= 9 && 3 + z - static_cast<double>(i - j) > 0;
-        EXPECT_EQ(out.pattern->allowed(a, i, j), seen);
-        EXPECT_EQ(out.attention(a, i, j) > 0, seen);
+        const bool is_visible = j <= i && i - j <= 9 && 3 + z - static_cast<double>(i - j) > 0;
+        EXPECT_EQ(result.pattern->allowed(a, i, j), is_visible);
+        EXPECT_EQ(result.attention(a, i, j) > 0, is_visible);
       }
     }
   }
@@ -712,14 +726,15 @@ TEST(Equations, HoldForSegmentMemory) {
                      const Index memory = r.sizes.memory;
                      return softmax(scores(r, a, i, memory + r.sizes.length,
                                            [&](Index c) {
-                                             return c < memory ? TestRun::row_of(r.w("mem.k"), a, c)
-                                                               : r.key(a, c - memory);
+                                             return c < memory
+                                                        ? TestRun::get_row(r.w("mem.k"), a, c)
+                                                        : r.key(a, c - memory);
                                            }),
                                     up_to(memory + i));
                    },
                    true,
                    [](const TestRun& r, Index a, Index c) {
-                     return c < r.sizes.memory ? TestRun::row_of(r.w("mem.v"), a, c)
+                     return c < r.sizes.memory ? TestRun::get_row(r.w("mem.v"), a, c)
                                                : r.value(a, c - r.sizes.memory);
                    });
 }
@@ -729,28 +744,28 @@ TEST(Equations, HoldForMemorizing) {
       R"({"type": "memorizing", "top": 2})",
       [](const TestRun& r, Index a, Index i) {
         const Index memory = r.sizes.memory;
-        const auto stored = [&](Index m) { return unit(TestRun::row_of(r.w("mem.k"), a, m)); };
-        const Row memory_scores = scores(r, a, i, memory, stored);
-        const auto retrieved = [&](Index m) {
-          Index nearer = 0;
-          for (Index other = 0; other < memory; ++other) {
-            const double x = memory_scores[static_cast<std::size_t>(other)];
+        const auto stored_key = [&](Index m) { return unit(TestRun::get_row(r.w("mem.k"), a, m)); };
+        const Row memory_scores = scores(r, a, i, memory, stored_key);
+        const auto is_retrieved = [&](Index m) {
+          Index nearer_count = 0;
+          for (Index other_key = 0; other_key < memory; ++other_key) {
+            const double x = memory_scores[static_cast<std::size_t>(other_key)];
             const double y = memory_scores[static_cast<std::size_t>(m)];
-            nearer += x > y || (x == y && other < m) ? 1 : 0;
+            nearer_count += x > y || (x == y && other_key < m) ? 1 : 0;
           }
-          return nearer < 2;
+          return nearer_count < 2;
         };
         const double g = sigmoid(r.w("memorizing.gate")[a]);
-        Row weights = softmax(memory_scores, retrieved);
+        Row weights = softmax(memory_scores, is_retrieved);
         for (double& weight : weights) weight *= g;
-        const Row local = softmax(
+        const Row local_weights = softmax(
             scores(r, a, i, r.sizes.length, [&](Index j) { return unit(r.key(a, j)); }), up_to(i));
-        for (const double weight : local) weights.push_back((1 - g) * weight);
+        for (const double weight : local_weights) weights.push_back((1 - g) * weight);
         return weights;
       },
       true,
       [](const TestRun& r, Index a, Index c) {
-        return c < r.sizes.memory ? TestRun::row_of(r.w("mem.v"), a, c)
+        return c < r.sizes.memory ? TestRun::get_row(r.w("mem.v"), a, c)
                                   : r.value(a, c - r.sizes.memory);
       });
 }
@@ -760,7 +775,7 @@ TEST(Equations, HoldForMemorizingUnitVectors) {
     const std::string json = R"({"type": "memorizing", "top": 100, "normalise": ")" + mode + "\"}";
     const auto value = [mode](const TestRun& r, Index a, Index c) {
       if (c >= r.sizes.memory) return r.value(a, c - r.sizes.memory);
-      const Row stored = TestRun::row_of(r.w("mem.v"), a, c);
+      const Row stored = TestRun::get_row(r.w("mem.v"), a, c);
       return mode == "keys_values" ? unit(stored) : stored;
     };
     // If there are fewer rows than `top`, all are used.
@@ -770,7 +785,7 @@ TEST(Equations, HoldForMemorizingUnitVectors) {
           const Row q = mode == "queries_keys" ? unit(r.query(a, i)) : r.query(a, i);
           Row memory_scores, segment_scores;
           for (Index m = 0; m < r.sizes.memory; ++m) {
-            memory_scores.push_back(r.scale() * dot(q, unit(TestRun::row_of(r.w("mem.k"), a, m))));
+            memory_scores.push_back(r.scale() * dot(q, unit(TestRun::get_row(r.w("mem.k"), a, m))));
           }
           for (Index j = 0; j < r.sizes.length; ++j) {
             segment_scores.push_back(r.scale() * dot(q, unit(r.key(a, j))));
@@ -787,49 +802,50 @@ TEST(Equations, HoldForMemorizingUnitVectors) {
   }
 }
 
-// An empty memory has no weight.
+// Memorizing with an empty or missing memory is causal full attention.
 TEST(Equations, MemorizingIsLocalWithoutMemory) {
   OperationSizes sizes;
   sizes.memory = 0;
   const Choice choice = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
-  for (const bool empty : {true, false}) {
-    OperationInput in = testing::random_operation(sizes, choice, default_encoding(), true, 5);
-    if (!empty) {
-      in.weights.erase("mem.k");
-      in.weights.erase("mem.v");
+  for (const bool has_empty_memory : {true, false}) {
+    OperationInput input = testing::random_operation(sizes, choice, default_encoding(), true, 5);
+    if (!has_empty_memory) {
+      input.weights.erase("mem.k");
+      input.weights.erase("mem.v");
     }
-    const OperationResult out = evaluate(in, cpu_backend(), {.output = true, .attention = true});
-    ASSERT_EQ(out.attention.shape(), (Shape{2, 16, 16}));
+    const OperationResult result =
+        evaluate(input, cpu_backend(), {.output = true, .attention = true});
+    ASSERT_EQ(result.attention.shape(), (Shape{2, 16, 16}));
     for (Index row = 0; row < 32; ++row) {
       double sum = 0;
-      for (Index c = 0; c < 16; ++c) sum += out.attention[row * 16 + c];
+      for (Index c = 0; c < 16; ++c) sum += result.attention[row * 16 + c];
       EXPECT_NEAR(sum, 1, 1e-5);
     }
-    const Tensor& v = in.v.value();
+    const Tensor& v = input.v.value();
     for (Index a = 0; a < 2; ++a) {
       for (Index i = 0; i < 16; ++i) {
         for (Index n = 0; n < v.dim(2); ++n) {
           double expected = 0;
-          for (Index j = 0; j <= i; ++j) expected += out.attention(a, i, j) * v(a, j, n);
-          EXPECT_NEAR(out.output.value()(a, i, n), expected, 1e-5);
+          for (Index j = 0; j <= i; ++j) expected += result.attention(a, i, j) * v(a, j, n);
+          EXPECT_NEAR(result.output.value()(a, i, n), expected, 1e-5);
         }
       }
     }
   }
 }
 
-// Memory and segment use the same scale, also if it is an encoding's default.
+// Memory and segment use the same scale, also if the scale is an encoding's default.
 TEST(Equations, MemorizingScalesMemoryLikeSegment) {
   OperationSizes sizes;
   const Choice variant = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
   const Choice deberta = encoding_from_json({{"type", "deberta"}, {"clip", 3}}, "position");
   OperationInput input = testing::random_operation(sizes, variant, deberta, true, 5);
-  const Wanted wanted{.output = true, .attention = true, .scores = true};
-  const OperationResult default_scale = evaluate(input, cpu_backend(), wanted);
+  const ResultRequest wanted{.output = true, .attention = true, .scores = true};
+  const OperationResult default_result = evaluate(input, cpu_backend(), wanted);
   input.scale = static_cast<float>(1 / std::sqrt(3.0 * static_cast<double>(sizes.key)));
-  const OperationResult explicit_scale = evaluate(input, cpu_backend(), wanted);
-  EXPECT_TRUE(close(default_scale.scores, explicit_scale.scores, 0));
-  EXPECT_TRUE(close(default_scale.attention, explicit_scale.attention, 0));
+  const OperationResult explicit_result = evaluate(input, cpu_backend(), wanted);
+  EXPECT_TRUE(close(default_result.scores, explicit_result.scores, 0));
+  EXPECT_TRUE(close(default_result.attention, explicit_result.attention, 0));
 }
 
 TEST(Equations, HoldForCompressive) {
@@ -845,15 +861,15 @@ TEST(Equations, HoldForCompressive) {
         std::stable_sort(order.begin(), order.end(),
                          [&](Index p, Index q) { return usage(a, p) > usage(a, q); });
         std::sort(order.begin(), order.begin() + 2);
-        return TestRun::row_of(x, a, order[static_cast<std::size_t>(n)]);
+        return TestRun::get_row(x, a, order[static_cast<std::size_t>(n)]);
       }
       Row sum(static_cast<std::size_t>(x.dim(2)), function == "max" ? -1e30 : 0.0);
       for (Index row = first; row < end; ++row) {
         for (Index c = 0; c < x.dim(2); ++c) {
-          double& to = sum[static_cast<std::size_t>(c)];
-          if (function == "max") to = std::max(to, static_cast<double>(x(a, row, c)));
-          if (function == "mean") to += x(a, row, c) / static_cast<double>(end - first);
-          if (function == "convolution") to += r.w(kernel)(a, row - first) * x(a, row, c);
+          double& number = sum[static_cast<std::size_t>(c)];
+          if (function == "max") number = std::max(number, static_cast<double>(x(a, row, c)));
+          if (function == "mean") number += x(a, row, c) / static_cast<double>(end - first);
+          if (function == "convolution") number += r.w(kernel)(a, row - first) * x(a, row, c);
         }
       }
       return sum;
@@ -863,20 +879,22 @@ TEST(Equations, HoldForCompressive) {
     expect_attention(
         json.c_str(),
         [&](const TestRun& r, Index a, Index i) {
-          const Index before = 2 + r.sizes.memory;
-          return softmax(scores(r, a, i, before + r.sizes.length,
+          const Index memory_columns = 2 + r.sizes.memory;
+          return softmax(scores(r, a, i, memory_columns + r.sizes.length,
                                 [&](Index c) {
                                   if (c < 2) return compressed_row(r, "old.k", "comp.key", a, c);
-                                  return c < before ? TestRun::row_of(r.w("mem.k"), a, c - 2)
-                                                    : r.key(a, c - before);
+                                  return c < memory_columns
+                                             ? TestRun::get_row(r.w("mem.k"), a, c - 2)
+                                             : r.key(a, c - memory_columns);
                                 }),
-                         up_to(before + i));
+                         up_to(memory_columns + i));
         },
         true,
         [&](const TestRun& r, Index a, Index c) {
-          const Index before = 2 + r.sizes.memory;
+          const Index memory_columns = 2 + r.sizes.memory;
           if (c < 2) return compressed_row(r, "old.v", "comp.value", a, c);
-          return c < before ? TestRun::row_of(r.w("mem.v"), a, c - 2) : r.value(a, c - before);
+          return c < memory_columns ? TestRun::get_row(r.w("mem.v"), a, c - 2)
+                                    : r.value(a, c - memory_columns);
         });
   }
 }

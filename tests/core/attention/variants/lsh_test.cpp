@@ -20,10 +20,10 @@ namespace ATTNSCOPE_FILE {
 using testing::OperationSizes;
 
 // Bucket of each position by the definition, for one or two factors.
-std::vector<Index> buckets_of(const OperationInput& in, Index round, Index head,
-                              const std::vector<Index>& factors) {
-  const Tensor& rotation = in.weights.at("lsh.rotation").value();  // [n, h, d_k, columns]
-  const Tensor& q = in.q.value();
+std::vector<Index> expected_buckets(const OperationInput& input, Index round, Index head,
+                                    const std::vector<Index>& factors) {
+  const Tensor& rotation = input.weights.at("lsh.rotation").value();  // [n, h, d_k, columns]
+  const Tensor& q = input.q.value();
   const Index columns = rotation.dim(3), size = rotation.dim(2);
   std::vector<Index> result;
   for (Index i = 0; i < q.dim(1); ++i) {
@@ -54,63 +54,68 @@ struct Form {
   const char* json;
   std::vector<Index> factors;
   Index rounds, chunk, before, after, fill;
-  bool released;
+  bool is_released;
 };
 
 // Number of times that each query of a head sees each key.  [L, L]
-std::vector<std::vector<int>> count_sightings(const OperationInput& in, const Form& form,
-                                              Index head, const OperationResult& out) {
-  const Index length = in.q.dim(1), heads = in.heads;
-  const auto at = [](Index n) { return static_cast<std::size_t>(n); };
-  std::vector<std::vector<int>> times(at(length), std::vector<int>(at(length), 0));
+std::vector<std::vector<int>> count_visits(const OperationInput& input, const Form& form,
+                                           Index head, const OperationResult& result) {
+  const Index length = input.q.dim(1), heads = input.heads;
+  const auto to_size = [](Index n) { return static_cast<std::size_t>(n); };
+  std::vector<std::vector<int>> visit_counts(to_size(length), std::vector<int>(to_size(length), 0));
   std::vector<std::vector<Index>> order, bucket;
   for (Index round = 0; round < form.rounds; ++round) {
-    bucket.push_back(buckets_of(in, round, head, form.factors));
-    std::vector<Index> sorted;
-    for (Index i = 0; i < length; ++i) sorted.push_back(i);
-    std::ranges::stable_sort(
-        sorted, [&](Index a, Index b) { return bucket.back()[at(a)] < bucket.back()[at(b)]; });
-    order.push_back(sorted);
+    bucket.push_back(expected_buckets(input, round, head, form.factors));
+    std::vector<Index> sorted_positions;
+    for (Index i = 0; i < length; ++i) sorted_positions.push_back(i);
+    std::ranges::stable_sort(sorted_positions, [&](Index a, Index b) {
+      return bucket.back()[to_size(a)] < bucket.back()[to_size(b)];
+    });
+    order.push_back(sorted_positions);
     for (Index r = 0; r < length; ++r) {
       const Index row = (round * heads + head) * length;
-      EXPECT_EQ(out.extra_counts.at("lsh.bucket")[row + r], bucket.back()[at(r)]);
-      EXPECT_EQ(out.extra_counts.at("lsh.rank")[row + sorted[at(r)]], r);
+      EXPECT_EQ(result.extra_counts.at("lsh.bucket")[row + r], bucket.back()[to_size(r)]);
+      EXPECT_EQ(result.extra_counts.at("lsh.rank")[row + sorted_positions[to_size(r)]], r);
     }
   }
-  const Index unit = std::max(form.fill, std::max<Index>(1, form.chunk));
-  const Index chunks =
-      form.chunk == 0 ? 1 : (length + unit - 1) / unit * unit / form.chunk;  // of a round
+  const Index padding_unit = std::max(form.fill, std::max<Index>(1, form.chunk));
+  const Index chunks = form.chunk == 0 ? 1
+                                       : (length + padding_unit - 1) / padding_unit * padding_unit /
+                                             form.chunk;  // chunks per round
   for (Index i = 0; i < length; ++i) {
     for (Index round = 0; round < form.rounds; ++round) {
-      const auto& sorted = order[at(round)];
-      const Index rank = std::ranges::find(sorted, i) - sorted.begin();
-      if (!form.released) {
+      const auto& sorted_positions = order[to_size(round)];
+      const Index rank = std::ranges::find(sorted_positions, i) - sorted_positions.begin();
+      if (!form.is_released) {
         for (Index r = 0; r < length; ++r) {
-          const Index j = sorted[at(r)];
-          const Index behind = form.chunk == 0 ? 0 : rank / form.chunk - r / form.chunk;
-          if (j != i && bucket[at(round)][at(j)] == bucket[at(round)][at(i)] &&
-              behind <= form.before && -behind <= form.after && !(in.causal && j > i)) {
-            times[at(i)][at(j)] = 1;
+          const Index j = sorted_positions[to_size(r)];
+          const Index chunk_distance = form.chunk == 0 ? 0 : rank / form.chunk - r / form.chunk;
+          if (j != i && bucket[to_size(round)][to_size(j)] == bucket[to_size(round)][to_size(i)] &&
+              chunk_distance <= form.before && -chunk_distance <= form.after &&
+              !(input.causal && j > i)) {
+            visit_counts[to_size(i)][to_size(j)] = 1;
           }
         }
         continue;
       }
       if (chunks == 1 && round > 0) break;  // each round sees all positions
-      const Index all_chunks = chunks * form.rounds, own_chunk = round * chunks + rank / form.chunk;
+      const Index all_chunks = chunks * form.rounds,
+                  query_chunk = round * chunks + rank / form.chunk;
       const Index before = chunks == 1 ? 0 : form.before, after = chunks == 1 ? 0 : form.after;
-      for (Index c = own_chunk - before; c <= own_chunk + after; ++c) {
+      for (Index c = query_chunk - before; c <= query_chunk + after; ++c) {
         const Index neighbour = (c + 100 * all_chunks) % all_chunks;
         for (Index r = neighbour % chunks * form.chunk; r < (neighbour % chunks + 1) * form.chunk;
              ++r) {
           if (r >= length) break;
-          const Index j = order[at(neighbour / chunks)][at(r)];
-          if (j != i && !(in.causal && j > i)) ++times[at(i)][at(j)];
+          const Index j = order[to_size(neighbour / chunks)][to_size(r)];
+          if (j != i && !(input.causal && j > i)) ++visit_counts[to_size(i)][to_size(j)];
         }
       }
     }
-    if (std::ranges::count(times[at(i)], 0) == length) times[at(i)][at(i)] = 1;
+    if (std::ranges::count(visit_counts[to_size(i)], 0) == length)
+      visit_counts[to_size(i)][to_size(i)] = 1;
   }
-  return times;
+  return visit_counts;
 }
 
 TEST(Lsh, MatchesRoundsAndChunks) {
@@ -180,15 +185,15 @@ TEST(Lsh, MatchesRoundsAndChunks) {
         sizes.length = length;
         sizes.heads = sizes.kv_heads = 3;
         const Choice choice = variant_from_json(Json::parse(form.json), "variant");
-        const OperationInput in =
+        const OperationInput input =
             testing::random_operation(sizes, choice, default_encoding(), causal, 4);
-        SCOPED_TRACE(testing::describe(in) + " of " + std::to_string(length));
-        const OperationResult out =
-            evaluate(in, cpu_backend(), {.output = true, .attention = true, .scores = true});
-        const Tensor& q = in.q.value();
+        SCOPED_TRACE(testing::describe(input) + " of " + std::to_string(length));
+        const OperationResult result =
+            evaluate(input, cpu_backend(), {.output = true, .attention = true, .scores = true});
+        const Tensor& q = input.q.value();
         Tensor expected({3, length, length}), output({3, length, sizes.value});
         for (Index head = 0; head < 3; ++head) {
-          const auto times = count_sightings(in, form, head, out);
+          const auto visit_counts = count_visits(input, form, head, result);
           for (Index i = 0; i < length; ++i) {
             std::vector<double> weights(static_cast<std::size_t>(length));
             double total = 0;
@@ -199,29 +204,29 @@ TEST(Lsh, MatchesRoundsAndChunks) {
                 square += static_cast<double>(q(head, j, n)) * q(head, j, n);
               }
               const auto size = static_cast<double>(sizes.key);
-              const double score = form.released ? product / std::sqrt(square + 1e-6 * size)
-                                                 : product / std::sqrt(square) / std::sqrt(size);
-              const auto at = static_cast<std::size_t>(j);
-              const int count = times[static_cast<std::size_t>(i)][at];
-              EXPECT_EQ(out.pattern->allowed(head, i, j), count > 0) << i << " " << j;
+              const double score = form.is_released ? product / std::sqrt(square + 1e-6 * size)
+                                                    : product / std::sqrt(square) / std::sqrt(size);
+              const auto index = static_cast<std::size_t>(j);
+              const int count = visit_counts[static_cast<std::size_t>(i)][index];
+              EXPECT_EQ(result.pattern->allowed(head, i, j), count > 0) << i << " " << j;
               if (count > 0) {
-                EXPECT_NEAR(out.scores(head, i, j), score, 2e-5);
+                EXPECT_NEAR(result.scores(head, i, j), score, 2e-5);
               }
-              weights[at] = count * std::exp(score);
-              total += weights[at];
+              weights[index] = count * std::exp(score);
+              total += weights[index];
             }
             for (Index j = 0; j < length; ++j) {
-              const double share = weights[static_cast<std::size_t>(j)] / total;
-              expected(head, i, j) = static_cast<float>(share);
+              const double weight = weights[static_cast<std::size_t>(j)] / total;
+              expected(head, i, j) = static_cast<float>(weight);
               for (Index c = 0; c < sizes.value; ++c) {
                 output(head, i, c) = (j == 0 ? 0 : output(head, i, c)) +
-                                     static_cast<float>(share * in.v.value()(head, j, c));
+                                     static_cast<float>(weight * input.v.value()(head, j, c));
               }
             }
           }
         }
-        EXPECT_TRUE(testing::close(out.attention, expected, 2e-5));
-        EXPECT_TRUE(testing::close(out.output.value(), output, 2e-5));
+        EXPECT_TRUE(testing::close(result.attention, expected, 2e-5));
+        EXPECT_TRUE(testing::close(result.output.value(), output, 2e-5));
       }
     }
   }
@@ -231,13 +236,13 @@ TEST(Lsh, AppliesExplicitScaleInReleasedForm) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": 3, "form": "released"})"),
       "variant");
-  OperationInput in = testing::random_operation({}, choice, default_encoding(), true, 4);
-  const Wanted wanted{.output = true, .attention = true, .scores = true};
-  const OperationResult plain = evaluate(in, cpu_backend(), wanted);
-  in.scale = 0.5f;
-  const OperationResult scaled = evaluate(in, cpu_backend(), wanted);
-  for (Index n = 0; n < plain.scores.size(); ++n) {
-    EXPECT_NEAR(scaled.scores[n], plain.scores[n] / 2, 1e-6);
+  OperationInput input = testing::random_operation({}, choice, default_encoding(), true, 4);
+  const ResultRequest wanted{.output = true, .attention = true, .scores = true};
+  const OperationResult default_result = evaluate(input, cpu_backend(), wanted);
+  input.scale = 0.5f;
+  const OperationResult scaled_result = evaluate(input, cpu_backend(), wanted);
+  for (Index n = 0; n < default_result.scores.size(); ++n) {
+    EXPECT_NEAR(scaled_result.scores[n], default_result.scores[n] / 2, 1e-6);
   }
 }
 
@@ -245,12 +250,12 @@ TEST(Lsh, AppliesExplicitScaleInReleasedForm) {
 TEST(RandomWeights, AreDeterminedBySeed) {
   const auto check = [](const char* json, const char* name, const Shape& shape, double deviation) {
     const Choice choice = variant_from_json(Json::parse(json), "variant");
-    OperationInput in = testing::random_operation({}, choice, default_encoding(), true, 4);
-    in.weights.erase(name);
-    const Tensor random = evaluate(in, cpu_backend(), {.output = true}).output.value();
-    in.weights[name] = drawn_normal(name, shape, deviation, 7);
-    const Tensor stored = evaluate(in, cpu_backend(), {.output = true}).output.value();
-    EXPECT_TRUE(testing::close(random, stored, 0)) << json;
+    OperationInput input = testing::random_operation({}, choice, default_encoding(), true, 4);
+    input.weights.erase(name);
+    const Tensor drawn_output = evaluate(input, cpu_backend(), {.output = true}).output.value();
+    input.weights[name] = drawn_normal(name, shape, deviation, 7);
+    const Tensor stored_output = evaluate(input, cpu_backend(), {.output = true}).output.value();
+    EXPECT_TRUE(testing::close(drawn_output, stored_output, 0)) << json;
   };
   check(R"({"type": "rfa", "features": 5, "sigma": 0.5, "seed": 7})", "rfa.w", {2, 5, 4}, 2);
   check(R"({"type": "lsh", "buckets": 6, "rounds": 3, "seed": 7})", "lsh.rotation", {3, 2, 4, 3},
@@ -271,19 +276,20 @@ TEST(RandomWeights, AreDeterminedBySeed) {
 TEST(RandomWeights, ExtendMatricesOfShorterTexts) {
   const Choice choice = variant_from_json(
       Json::parse(R"({"type": "synthesizer", "mode": "random", "seed": 3})"), "variant");
-  const auto scores = [&](Index length, Index from) {
+  const auto scores = [&](Index length, Index first) {
     OperationSizes sizes;
     sizes.length = length;
-    OperationInput in = testing::random_operation(sizes, choice, default_encoding(), true, 4);
-    in.weights.erase("syn.r");
-    if (from > 0) {
-      in.q = Var();
-      in.x = Tensor({1, length - from, sizes.model});
-      for (Index i = from; i < length; ++i) in.positions.push_back(static_cast<std::int32_t>(i));
+    OperationInput input = testing::random_operation(sizes, choice, default_encoding(), true, 4);
+    input.weights.erase("syn.r");
+    if (first > 0) {
+      input.q = Var();
+      input.x = Tensor({1, length - first, sizes.model});
+      for (Index i = first; i < length; ++i)
+        input.positions.push_back(static_cast<std::int32_t>(i));
     }
-    return evaluate(in, cpu_backend(), {.output = true, .scores = true}).scores;
+    return evaluate(input, cpu_backend(), {.output = true, .scores = true}).scores;
   };
-  const Tensor short_text = scores(5, 0), long_text = scores(9, 0), last = scores(9, 7);
+  const Tensor short_text = scores(5, 0), long_text = scores(9, 0), last_rows = scores(9, 7);
   for (Index head = 0; head < 2; ++head) {
     for (Index i = 0; i < 9; ++i) {
       for (Index j = 0; j <= i; ++j) {
@@ -291,10 +297,10 @@ TEST(RandomWeights, ExtendMatricesOfShorterTexts) {
           EXPECT_EQ(short_text(head, i, j), long_text(head, i, j));
         }
         if (i >= 7) {
-          EXPECT_EQ(last(head, i - 7, j), long_text(head, i, j));
+          EXPECT_EQ(last_rows(head, i - 7, j), long_text(head, i, j));
         }
-        for (Index other = 0; other < j && i < 5; ++other) {
-          EXPECT_NE(long_text(head, i, j), long_text(head, i, other));
+        for (Index other_j = 0; other_j < j && i < 5; ++other_j) {
+          EXPECT_NE(long_text(head, i, j), long_text(head, i, other_j));
         }
       }
     }
@@ -304,7 +310,7 @@ TEST(RandomWeights, ExtendMatricesOfShorterTexts) {
 
 // Weights for a length support texts up to this length.
 TEST(Weights, SupportTextsUpToTheirLength) {
-  int accepted = 0, refused = 0;
+  int accepted_count = 0, refused_count = 0;
   for (const Variant& v : variants()) {
     for (const Values& values : testing::value_cases(v.parameters)) {
       Choice choice{v.id, values};
@@ -318,30 +324,31 @@ TEST(Weights, SupportTextsUpToTheirLength) {
       if (!refusal(choice, default_encoding(), false, testing::dimensions(sizes), 12, 12).empty()) {
         continue;
       }
-      const OperationInput in =
+      const OperationInput input =
           testing::random_operation(sizes, choice, default_encoding(), false, 5);
-      const OperationInput wide =
+      const OperationInput longer_input =
           testing::random_operation(larger, choice, default_encoding(), false, 6);
       for (const WeightInfo& w : v.weights) {
-        if (w.file.state || !in.weights.contains(w.name)) continue;
-        const Shape exact = w.shape(testing::dimensions(sizes), choice.values);
-        if (w.shape(testing::dimensions(larger), choice.values) == exact) continue;
-        SCOPED_TRACE(testing::describe(in) + " " + w.name);
-        OperationInput modified = in;
-        for (const auto& [name, weight] : wide.weights) modified.weights[name] = weight;
-        EXPECT_NO_THROW(evaluate(modified, cpu_backend(), {.output = true}));
-        ++accepted;
-        if (w.shape(testing::dimensions(smaller), choice.values) == exact) continue;
-        modified.weights = in.weights;
-        modified.weights[w.name] =
+        if (w.file.state || !input.weights.contains(w.name)) continue;
+        const Shape shape = w.shape(testing::dimensions(sizes), choice.values);
+        if (w.shape(testing::dimensions(larger), choice.values) == shape) continue;
+        SCOPED_TRACE(testing::describe(input) + " " + w.name);
+        OperationInput modified_input = input;
+        for (const auto& [name, weight] : longer_input.weights)
+          modified_input.weights[name] = weight;
+        EXPECT_NO_THROW(evaluate(modified_input, cpu_backend(), {.output = true}));
+        ++accepted_count;
+        if (w.shape(testing::dimensions(smaller), choice.values) == shape) continue;
+        modified_input.weights = input.weights;
+        modified_input.weights[w.name] =
             testing::random_tensor(w.shape(testing::dimensions(smaller), choice.values), 3);
-        EXPECT_THROW(evaluate(modified, cpu_backend(), {.output = true}), InputError);
-        ++refused;
+        EXPECT_THROW(evaluate(modified_input, cpu_backend(), {.output = true}), InputError);
+        ++refused_count;
       }
     }
   }
-  EXPECT_GE(accepted, 8);
-  EXPECT_GE(refused, 6);
+  EXPECT_GE(accepted_count, 8);
+  EXPECT_GE(refused_count, 6);
 }
 
 // Weights on tokens reproduce the output of the weights on shortened rows, for two texts in a
@@ -354,18 +361,19 @@ TEST(Linformer, ReportsImpliedWeightsOfTokens) {
       sizes.batch = 2;
       const Choice choice =
           variant_from_json({{"type", "linformer"}, {"k", 4}, {"mode", mode}}, "variant");
-      const OperationInput in =
+      const OperationInput input =
           testing::random_operation(sizes, choice, default_encoding(), false, 5);
-      const OperationResult out = evaluate(in, cpu_backend(), {.output = true, .attention = true});
-      const Tensor& implied = out.extra.at("implied");
+      const OperationResult result =
+          evaluate(input, cpu_backend(), {.output = true, .attention = true});
+      const Tensor& implied = result.extra.at("implied");
       ASSERT_EQ(implied.shape(), (Shape{4, length, length}));
       for (Index pair = 0; pair < 4; ++pair) {
         for (Index i = 0; i < length; ++i) {
           for (Index c = 0; c < sizes.value; ++c) {
             double sum = 0;
             for (Index j = 0; j < length; ++j)
-              sum += implied(pair, i, j) * in.v.value()(pair, j, c);
-            EXPECT_NEAR(sum, out.output.value()(pair, i, c), 1e-5) << mode << " " << pair;
+              sum += implied(pair, i, j) * input.v.value()(pair, j, c);
+            EXPECT_NEAR(sum, result.output.value()(pair, i, c), 1e-5) << mode << " " << pair;
           }
         }
       }
@@ -383,26 +391,28 @@ TEST(Memories, PrecedeTheSegment) {
     OperationSizes sizes;
     sizes.length = 6;
     const Choice choice = variant_from_json(Json::parse(json), "variant");
-    OperationInput in = testing::random_operation(sizes, choice, alibi, true, 5);
-    const Wanted wanted{.output = true, .attention = true, .scores = true};
-    const OperationResult out = evaluate(in, cpu_backend(), wanted);
-    in.encoding = default_encoding();
-    const OperationResult plain = evaluate(in, cpu_backend(), wanted);
+    OperationInput input = testing::random_operation(sizes, choice, alibi, true, 5);
+    const ResultRequest wanted{.output = true, .attention = true, .scores = true};
+    const OperationResult result = evaluate(input, cpu_backend(), wanted);
+    input.encoding = default_encoding();
+    const OperationResult default_result = evaluate(input, cpu_backend(), wanted);
     std::vector<Index> positions;
-    if (choice.id == "compressive") positions = {2 - 4 - 5, 3 - 4 - 5};  // of 4 old rows by 3
+    if (choice.id == "compressive")
+      positions = {2 - 4 - 5, 3 - 4 - 5};  // compressed from 4 old rows at rate 3
     for (Index m = 0; m < 5 + 6; ++m) positions.push_back(m - 5);
-    ASSERT_EQ(out.scores.dim(2), static_cast<Index>(positions.size()));
+    ASSERT_EQ(result.scores.dim(2), static_cast<Index>(positions.size()));
     const Index reach = choice.id == "segment_memory" ? choice.values.integer("reach") : 0;
     for (Index head = 0; head < 2; ++head) {
       for (Index i = 0; i < 6; ++i) {
-        for (Index c = 0; c < out.scores.dim(2); ++c) {
+        for (Index c = 0; c < result.scores.dim(2); ++c) {
           const Index distance = i - positions[static_cast<std::size_t>(c)];
-          const bool seen = distance >= 0 && (reach == 0 || distance < reach);
-          EXPECT_EQ(out.pattern->allowed(head, i, c), seen) << json << i << " " << c;
-          if (!seen) continue;
+          const bool is_visible = distance >= 0 && (reach == 0 || distance < reach);
+          EXPECT_EQ(result.pattern->allowed(head, i, c), is_visible) << json << i << " " << c;
+          if (!is_visible) continue;
           const double slope = head == 0 ? 1 : 0.25;
-          EXPECT_NEAR(out.scores(head, i, c),
-                      plain.scores(head, i, c) - slope * static_cast<double>(distance), 1e-5)
+          EXPECT_NEAR(result.scores(head, i, c),
+                      default_result.scores(head, i, c) - slope * static_cast<double>(distance),
+                      1e-5)
               << json << " " << i << " " << c;
         }
       }

@@ -38,9 +38,9 @@ void expect_rule(const std::string& id, const Rule& rule, Index length, bool cau
   sizes.heads = kHeads;
   ASSERT_EQ(refusal({id, rule.values}, default_encoding(), causal, sizes, length, length), "");
   const bool is_causal = causal || v.causality.by_definition;
-  const NamedVars none;
+  const NamedVars no_weights;
   const Pattern pattern = v.pattern({.values = rule.values,
-                                     .weights = none,
+                                     .weights = no_weights,
                                      .heads = kHeads,
                                      .queries = length,
                                      .keys = length,
@@ -59,11 +59,11 @@ void expect_rule(const std::string& id, const Rule& rule, Index length, bool cau
 
 // Checks a rule for random parameters and lengths.
 void expect_random_rules(const std::string& id,
-                         const std::function<Rule(Random&, Index length)>& make) {
+                         const std::function<Rule(Random&, Index length)>& make_rule) {
   Random random(7);
   for (int round = 0; round < 60; ++round) {
     const Index length = 1 + static_cast<Index>(random.below(40));
-    const Rule rule = make(random, length);
+    const Rule rule = make_rule(random, length);
     for (const bool causal : {false, true}) {
       expect_rule(id, rule, length, causal);
       if (::testing::Test::HasFatalFailure()) return;
@@ -116,17 +116,17 @@ TEST(Patterns, BlockLocalWithNeighboursMatchesRule) {
                 after = random_index(random, 0, 2);
     const Index fill = b * random_index(random, 1, 3),
                 padded_length = fill * floor_div(length + fill - 1, fill);
-    const bool circular = random.below(2) == 0;
+    const bool is_circular = random.below(2) == 0;
     return Rule{make_values({{"block", b},
                              {"before", before},
                              {"after", after},
-                             {"circular", circular},
+                             {"circular", is_circular},
                              {"fill", fill}}),
                 0, [=](Index, Index i, Index j) {
                   const Index query_block = floor_div(i, b), key_block = floor_div(j, b);
                   for (Index d = -before; d <= after; ++d) {
-                    if (circular ? mod(query_block + d, padded_length / b) == key_block
-                                 : query_block + d == key_block)
+                    if (is_circular ? mod(query_block + d, padded_length / b) == key_block
+                                    : query_block + d == key_block)
                       return true;
                   }
                   return query_block == key_block;
@@ -171,11 +171,12 @@ TEST(Patterns, Image2dMatchesRule) {
 
 const char* const kModes[] = {"first", "second", "merged", "per_head", "interleaved"};
 
-bool allowed_by_mode(const std::string& mode, Index head, Index layer, bool first, bool second) {
-  if (mode == "first") return first;
-  if (mode == "second") return second;
-  if (mode == "merged") return first || second;
-  return (mode == "per_head" ? head : layer) % 2 == 0 ? first : second;
+bool allowed_by_mode(const std::string& mode, Index head, Index layer, bool in_first,
+                     bool in_second) {
+  if (mode == "first") return in_first;
+  if (mode == "second") return in_second;
+  if (mode == "merged") return in_first || in_second;
+  return (mode == "per_head" ? head : layer) % 2 == 0 ? in_first : in_second;
 }
 
 TEST(Patterns, StridedMatchesRule) {
@@ -275,12 +276,12 @@ TEST(Patterns, BigBirdWithListedBlocksMatchesRule) {
   });
 }
 
-// As many random blocks as requested, none that is already allowed, equal for equal seeds.
+// Draws as many random blocks as requested, none of them allowed anyway, equal for equal seeds.
 TEST(Patterns, BigBirdDrawsBlocks) {
-  const NamedVars none;
+  const NamedVars no_weights;
   for (const Index r : {0, 1, 3, 50}) {
     const Index blocks = 12, g = 2;
-    const auto make = [&](Index seed) {
+    const auto draw_pattern = [&](Index seed) {
       const Values values = make_values({{"block", Index{2}},
                                          {"window_blocks", Index{3}},
                                          {"global_blocks", g},
@@ -289,25 +290,27 @@ TEST(Patterns, BigBirdDrawsBlocks) {
                                          {"by_head", false},
                                          {"seed", seed}});
       return variant("bigbird").pattern(
-          {.values = values, .weights = none, .queries = 2 * blocks, .keys = 2 * blocks});
+          {.values = values, .weights = no_weights, .queries = 2 * blocks, .keys = 2 * blocks});
     };
-    const Pattern pattern = make(5), again = make(5), other = make(6);
-    bool differs = false;
+    const Pattern pattern = draw_pattern(5), same_seed_pattern = draw_pattern(5),
+                  other_seed_pattern = draw_pattern(6);
+    bool has_difference = false;
     for (Index I = 0; I < blocks; ++I) {
-      Index drawn = 0, free = 0;
+      Index drawn_count = 0, free_count = 0;
       for (Index J = 0; J < blocks; ++J) {
-        const bool fixed = std::abs(I - J) <= 1 || J < g || I < g;
-        const bool allowed = pattern.allowed(0, 2 * I, 2 * J);
-        EXPECT_TRUE(!fixed || allowed);
-        drawn += !fixed && allowed ? 1 : 0;
-        free += fixed ? 0 : 1;
-        EXPECT_EQ(allowed, pattern.allowed(0, 2 * I + 1, 2 * J + 1));
-        EXPECT_EQ(allowed, again.allowed(0, 2 * I, 2 * J));
-        differs = differs || allowed != other.allowed(0, 2 * I, 2 * J);
+        const bool is_fixed = std::abs(I - J) <= 1 || J < g || I < g;
+        const bool is_allowed = pattern.allowed(0, 2 * I, 2 * J);
+        EXPECT_TRUE(!is_fixed || is_allowed);
+        drawn_count += !is_fixed && is_allowed ? 1 : 0;
+        free_count += is_fixed ? 0 : 1;
+        EXPECT_EQ(is_allowed, pattern.allowed(0, 2 * I + 1, 2 * J + 1));
+        EXPECT_EQ(is_allowed, same_seed_pattern.allowed(0, 2 * I, 2 * J));
+        has_difference =
+            has_difference || is_allowed != other_seed_pattern.allowed(0, 2 * I, 2 * J);
       }
-      EXPECT_EQ(drawn, std::min(r, free)) << "block row " << I;
+      EXPECT_EQ(drawn_count, std::min(r, free_count)) << "block row " << I;
     }
-    EXPECT_EQ(differs, r == 1 || r == 3);
+    EXPECT_EQ(has_difference, r == 1 || r == 3);
   }
 }
 
@@ -334,12 +337,12 @@ TEST(Patterns, EtcMatchesRule) {
   });
 }
 
-TEST(Patterns, ReadsMasksAndAdjacencyMatrices) {
+TEST(Patterns, CustomAndGraphReadMatrices) {
   Random random(11);
   for (int round = 0; round < 30; ++round) {
     const Index queries = random_index(random, 1, 20), keys = random_index(random, 1, 20);
-    const bool per_head = random.below(2) == 0;
-    Tensor mask(per_head ? Shape{kHeads, queries, keys} : Shape{queries, keys});
+    const bool is_per_head = random.below(2) == 0;
+    Tensor mask(is_per_head ? Shape{kHeads, queries, keys} : Shape{queries, keys});
     for (float& x : mask) x = random.below(3) == 0 ? 1.0f : 0.0f;
     const NamedVars weights = {{"pattern.mask", mask}};
     const Values values;
@@ -348,8 +351,8 @@ TEST(Patterns, ReadsMasksAndAdjacencyMatrices) {
     for (Index head = 0; head < kHeads; ++head) {
       for (Index i = 0; i < queries; ++i) {
         for (Index j = 0; j < keys; ++j) {
-          const float at = per_head ? mask(head, i, j) : mask(i, j);
-          EXPECT_EQ(pattern.allowed(head, i, j), at != 0);
+          const float cell = is_per_head ? mask(head, i, j) : mask(i, j);
+          EXPECT_EQ(pattern.allowed(head, i, j), cell != 0);
         }
       }
     }
@@ -372,90 +375,93 @@ TEST(Patterns, ReadsMasksAndAdjacencyMatrices) {
 TEST(Patterns, PaintedRowsSupportEveryLength) {
   const Lists rows{{0, 1}, {0, 1, 2, 3}, {}, {1, 4}};
   const Values values = make_values({{"rows", rows}});
-  const NamedVars none;
+  const NamedVars no_weights;
   for (const Index length : {1, 2, 4, 7}) {
     for (const bool causal : {false, true}) {
       const Pattern pattern = variant("custom").pattern({.values = values,
-                                                         .weights = none,
+                                                         .weights = no_weights,
                                                          .heads = kHeads,
                                                          .queries = length,
                                                          .keys = length,
                                                          .causal = causal});
       for (Index i = 0; i < length; ++i) {
         for (Index j = 0; j < length; ++j) {
-          bool painted = i >= 4 && i == j;
+          bool is_painted = i >= 4 && i == j;
           if (i < 4) {
             const Integers& row = rows[static_cast<std::size_t>(i)];
             for (std::size_t n = 0; n < row.size(); n += 2) {
-              painted |= j >= row[n] && j < row[n + 1];
+              is_painted |= j >= row[n] && j < row[n + 1];
             }
           }
-          EXPECT_EQ(pattern.allowed(0, i, j), painted && (!causal || j <= i)) << i << ", " << j;
+          EXPECT_EQ(pattern.allowed(0, i, j), is_painted && (!causal || j <= i)) << i << ", " << j;
         }
       }
     }
   }
 }
 
-Pattern graph_of(Values values, Index length) {
+Pattern graph_pattern(Values values, Index length) {
   values.set("mode", std::string("dot"));
-  const NamedVars none;
+  const NamedVars no_weights;
   return variant("graph").pattern(
-      {.values = values, .weights = none, .queries = length, .keys = length});
+      {.values = values, .weights = no_weights, .queries = length, .keys = length});
 }
 
 TEST(Patterns, GraphUsesListsChainsAndBrackets) {
   const Lists edges{{0, 2}, {3, 1}, {4, 9}};
-  for (const bool one_way : {false, true}) {
-    const Pattern drawn = graph_of(
-        make_values({{"from", std::string("edges")}, {"edges", edges}, {"one_way", one_way}}), 5);
+  for (const bool is_directed : {false, true}) {
+    const Pattern list_pattern = graph_pattern(
+        make_values({{"from", std::string("edges")}, {"edges", edges}, {"one_way", is_directed}}),
+        5);
     for (Index i = 0; i < 5; ++i) {
       for (Index j = 0; j < 5; ++j) {
-        const bool there = (i == 0 && j == 2) || (i == 3 && j == 1);
-        const bool back = !one_way && ((i == 2 && j == 0) || (i == 1 && j == 3));
-        EXPECT_EQ(drawn.allowed(0, i, j), i == j || there || back) << i << ", " << j;
+        const bool is_edge = (i == 0 && j == 2) || (i == 3 && j == 1);
+        const bool is_reverse_edge = !is_directed && ((i == 2 && j == 0) || (i == 1 && j == 3));
+        EXPECT_EQ(list_pattern.allowed(0, i, j), i == j || is_edge || is_reverse_edge)
+            << i << ", " << j;
       }
     }
   }
-  const Pattern chain = graph_of(make_values({{"from", std::string("chain")}}), 5);
+  const Pattern chain_pattern = graph_pattern(make_values({{"from", std::string("chain")}}), 5);
   for (Index i = 0; i < 5; ++i) {
-    for (Index j = 0; j < 5; ++j) EXPECT_EQ(chain.allowed(0, i, j), std::abs(i - j) <= 1);
+    for (Index j = 0; j < 5; ++j) EXPECT_EQ(chain_pattern.allowed(0, i, j), std::abs(i - j) <= 1);
   }
   // Edges must be pairs for every source, since the source may be replaced later.
   for (const char* source : {"edges", "brackets", "chain"}) {
-    for (const Lists& broken : {Lists{{}}, Lists{{0}}, Lists{{0, 1}, {1, 2, 3}}}) {
-      const Values values = make_values({{"from", std::string(source)}, {"edges", broken}});
+    for (const Lists& invalid_edges : {Lists{{}}, Lists{{0}}, Lists{{0, 1}, {1, 2, 3}}}) {
+      const Values values = make_values({{"from", std::string(source)}, {"edges", invalid_edges}});
       EXPECT_NE(variant("graph").objection(values, {}), "") << source;
     }
   }
   Values brackets = make_values({{"from", std::string("brackets")}, {"one_way", true}});
-  EXPECT_THROW(graph_of(brackets, 5), InputError);  // without a text
+  EXPECT_THROW(graph_pattern(brackets, 5), InputError);  // without a text
   variant("graph").defaults.from_text(brackets, text_structure({"a", "(", "b", "c", ")"}));
-  const Pattern read = graph_of(brackets, 5);
+  const Pattern bracket_pattern = graph_pattern(brackets, 5);
   const std::set<std::pair<Index, Index>> expected{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {3, 4}};
   for (Index i = 0; i < 5; ++i) {
     for (Index j = 0; j < 5; ++j) {
-      const bool there = expected.contains({std::min(i, j), std::max(i, j)});
-      EXPECT_EQ(read.allowed(0, i, j), i == j || there) << i << ", " << j;
+      const bool is_edge = expected.contains({std::min(i, j), std::max(i, j)});
+      EXPECT_EQ(bracket_pattern.allowed(0, i, j), i == j || is_edge) << i << ", " << j;
     }
   }
 }
 
 TEST(Patterns, EtcUsesSentencesAsSegments) {
-  const TextStructure shape = text_structure({"a", " b", " c", ".", " d", ".", " e"});
+  const TextStructure structure = text_structure({"a", " b", " c", ".", " d", ".", " e"});
   Values values = make_values({{"by", std::string("sentences")}, {"radius", Index{1}}});
-  const NamedVars none;
+  const NamedVars no_weights;
   const auto pattern = [&] {
-    return variant("etc").pattern({.values = values, .weights = none, .queries = 7, .keys = 7});
+    return variant("etc").pattern(
+        {.values = values, .weights = no_weights, .queries = 7, .keys = 7});
   };
   EXPECT_THROW(pattern(), InputError);  // without a text
-  variant("etc").defaults.from_text(values, shape);
+  variant("etc").defaults.from_text(values, structure);
   EXPECT_EQ(values.integer("global"), 3);
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 1, 1, 2}));
   EXPECT_TRUE(pattern().allowed(0, 4, 1));
   EXPECT_FALSE(pattern().allowed(0, 4, 0));
   values.set("global", Index{2});  // sentences in excess share the last global token
-  variant("etc").defaults.from_text(values, shape);
+  variant("etc").defaults.from_text(values, structure);
   EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 0, 1, 1, 1}));
 }
 

@@ -23,27 +23,27 @@ OperationInput operation(bool shared, double decay) {
 }
 
 // Moving average of each centroid with the mean of the rows in its cluster, which have unit length.
-Tensor expected_centroids(const OperationInput& in, bool shared, double decay) {
-  const Tensor& old = in.weights.at("routing.centroid").value();  // [h, c, d_k]
-  Tensor moved(old.shape());
-  const Index clusters = old.dim(1), size = old.dim(2);
-  for (Index a = 0; a < in.heads; ++a) {
+Tensor expected_centroids(const OperationInput& input, bool shared, double decay) {
+  const Tensor& centroids = input.weights.at("routing.centroid").value();  // [h, c, d_k]
+  Tensor result(centroids.shape());
+  const Index clusters = centroids.dim(1), size = centroids.dim(2);
+  for (Index a = 0; a < input.heads; ++a) {
     std::vector<std::vector<double>> sums(static_cast<std::size_t>(clusters));
     std::vector<double> counts(static_cast<std::size_t>(clusters));
     for (auto& sum : sums) sum.resize(static_cast<std::size_t>(size));
-    for (const Var* x : {&in.q, &in.k}) {
-      if (shared && x == &in.k) continue;
-      for (Index b = 0; b < in.batch; ++b) {
+    for (const Var* x : {&input.q, &input.k}) {
+      if (shared && x == &input.k) continue;
+      for (Index b = 0; b < input.batch; ++b) {
         for (Index i = 0; i < x->dim(1); ++i) {
-          const float* row = x->value().data() + ((b * in.heads + a) * x->dim(1) + i) * size;
-          double square = 0, best = -1e300;
+          const float* row = x->value().data() + ((b * input.heads + a) * x->dim(1) + i) * size;
+          double square = 0, max_product = -1e300;
           for (Index n = 0; n < size; ++n) square += static_cast<double>(row[n]) * row[n];
           std::size_t nearest = 0;
           for (Index c = 0; c < clusters; ++c) {
             double product = 0;
-            for (Index n = 0; n < size; ++n) product += row[n] * old(a, c, n);
-            if (product > best) {
-              best = product;
+            for (Index n = 0; n < size; ++n) product += row[n] * centroids(a, c, n);
+            if (product > max_product) {
+              max_product = product;
               nearest = static_cast<std::size_t>(c);
             }
           }
@@ -55,42 +55,43 @@ Tensor expected_centroids(const OperationInput& in, bool shared, double decay) {
       }
     }
     for (Index c = 0; c < clusters; ++c) {
-      const auto at = static_cast<std::size_t>(c);
+      const auto index = static_cast<std::size_t>(c);
       for (Index n = 0; n < size; ++n) {
-        const double mean = sums[at][static_cast<std::size_t>(n)] / counts[at];
-        moved(a, c, n) = static_cast<float>(
-            counts[at] > 0 ? decay * old(a, c, n) + (1 - decay) * mean : old(a, c, n));
+        const double mean = sums[index][static_cast<std::size_t>(n)] / counts[index];
+        result(a, c, n) =
+            static_cast<float>(counts[index] > 0 ? decay * centroids(a, c, n) + (1 - decay) * mean
+                                                 : centroids(a, c, n));
       }
     }
   }
-  return moved;
+  return result;
 }
 
 TEST(Routing, MovesCentroidsTowardsAssignedRows) {
   const Variant& routing = variant("routing");
   for (const bool shared : {false, true}) {
     for (const double decay : {0.0, 0.9}) {
-      const OperationInput in = operation(shared, decay);
-      const NamedVars moved = routing.update_constants(in);
+      const OperationInput input = operation(shared, decay);
+      const NamedVars moved = routing.update_constants(input);
       ASSERT_EQ(moved.size(), 1u);
-      EXPECT_TRUE(
-          close(moved.at("routing.centroid").value(), expected_centroids(in, shared, decay), 1e-5));
+      EXPECT_TRUE(close(moved.at("routing.centroid").value(),
+                        expected_centroids(input, shared, decay), 1e-5));
     }
   }
-  const OperationInput frozen = operation(false, 1);
-  EXPECT_TRUE(close(routing.update_constants(frozen).at("routing.centroid").value(),
-                    frozen.weights.at("routing.centroid").value(), 0));
+  const OperationInput frozen_input = operation(false, 1);
+  EXPECT_TRUE(close(routing.update_constants(frozen_input).at("routing.centroid").value(),
+                    frozen_input.weights.at("routing.centroid").value(), 0));
 }
 
 TEST(Routing, StartsWithUnitVectors) {
-  OperationInput in = operation(false, 0.999);
-  in.weights.clear();
-  const Tensor first = variant("routing").update_constants(in).at("routing.centroid").value();
-  ASSERT_EQ(first.shape(), (Shape{2, 3, 4}));
+  OperationInput input = operation(false, 0.999);
+  input.weights.clear();
+  const Tensor initial = variant("routing").update_constants(input).at("routing.centroid").value();
+  ASSERT_EQ(initial.shape(), (Shape{2, 3, 4}));
   for (Index row = 0; row < 6; ++row) {
     double square = 0;
     for (Index n = 0; n < 4; ++n)
-      square += static_cast<double>(first[row * 4 + n]) * first[row * 4 + n];
+      square += static_cast<double>(initial[row * 4 + n]) * initial[row * 4 + n];
     EXPECT_NEAR(square, 1, 1e-5);
   }
 }

@@ -32,27 +32,27 @@ double peak_of_step(const std::string& id, const Sizes& sizes) {
     backward(run(model, batch, options).total_loss());
   };
   step();  // allocates the gradients
-  const std::size_t before = storage_statistics().live_bytes;
+  const std::size_t live_before = storage_statistics().live_bytes;
   reset_peak_storage();
   step();
-  return static_cast<double>(storage_statistics().peak_bytes - before);
+  return static_cast<double>(storage_statistics().peak_bytes - live_before);
 }
 
 TEST(Reversible, TrainingMemoryDoesNotGrowWithDepth) {
-  const double two = peak_of_step("reversible", {.layers = 2});
-  const double twelve = peak_of_step("reversible", {.layers = 12});
-  EXPECT_GT(two, 0);
-  EXPECT_LT(twelve, 1.05 * two);
+  const double two_layer_peak = peak_of_step("reversible", {.layers = 2});
+  const double twelve_layer_peak = peak_of_step("reversible", {.layers = 12});
+  EXPECT_GT(two_layer_peak, 0);
+  EXPECT_LT(twelve_layer_peak, 1.05 * two_layer_peak);
   // Ordinary blocks keep all activations of their layers.
   EXPECT_GT(peak_of_step("residual", {.layers = 12}), 3 * peak_of_step("residual", {.layers = 2}));
-  EXPECT_LT(twelve, peak_of_step("residual", {.layers = 12}) / 3);
+  EXPECT_LT(twelve_layer_peak, peak_of_step("residual", {.layers = 12}) / 3);
 }
 
 // A wide feed-forward in chunks: peak memory decreases with the number of chunks.
 TEST(Reversible, ChunksReduceMemory) {
-  const double whole = peak_of_step("reversible", {.chunks = 1, .hidden = 1024});
-  const double chunked = peak_of_step("reversible", {.chunks = 8, .hidden = 1024});
-  EXPECT_LT(chunked, whole / 2);
+  const double peak = peak_of_step("reversible", {.chunks = 1, .hidden = 1024});
+  const double chunked_peak = peak_of_step("reversible", {.chunks = 8, .hidden = 1024});
+  EXPECT_LT(chunked_peak, peak / 2);
 }
 
 // Gradients with chunks match those without, also with dropout.

@@ -21,34 +21,33 @@ TEST(Alignment, IsLegibleAtAnySizeAndStep) {
   for (const char* model : {"encoder_decoder-sinusoidal", "rnn_attention-additive"}) {
     for (const char* options : {"{}", R"({"step": 2, "beams": 3})", R"({"of": "all"})",
                                 R"({"of": "head", "step": 40})"}) {
-      Session e = testing::alignment_session(model);
+      Session session = testing::alignment_session(model);
       set_view_values(
-          e.view, "alignment",
+          session.view, "alignment",
           values_from_json(view("alignment").options.parameters, Json::parse(options), ""));
-      testing::expect_legible(ViewedRun(e), std::string(model) + options);
+      testing::expect_legible(ViewedRun(session), std::string(model) + options);
     }
   }
 }
 
-// The sentence covers only the letters generated so far.
 TEST(Alignment, ReportsCrossingLinesOfGeneratedPart) {
   Tensor weights = Tensor::zeros({4, 3});
   for (const auto& [row, key] : {std::pair{0, 0}, {1, 2}, {2, 1}, {3, 0}}) weights(row, key) = 1;
   const AlignmentNumbers numbers{.weights = weights};
   GeneratedTarget target;
   target.ids = {5, 6, 7, 8};
-  EXPECT_EQ(crossing_words(target, numbers, 1), "");
+  EXPECT_EQ(describe_crossing(target, numbers, 1), "");
   EXPECT_TRUE(
-      crossing_words(target, numbers, 2)
+      describe_crossing(target, numbers, 2)
           .ends_with("from left to right so far: in a pair of letters the later one attends "
                      "further left in 0% of "
                      "pairs."));
-  EXPECT_TRUE(crossing_words(target, numbers, 3).starts_with("Mostly from left to right so far"));
-  const std::string all = crossing_words(target, numbers, 4);
-  EXPECT_TRUE(all.starts_with("The lines cross: ")) << all;
+  EXPECT_TRUE(
+      describe_crossing(target, numbers, 3).starts_with("Mostly from left to right so far"));
+  const std::string sentence = describe_crossing(target, numbers, 4);
+  EXPECT_TRUE(sentence.starts_with("The lines cross: ")) << sentence;
 }
 
-// The numbers of the picture match the run.
 TEST(Alignment, ReportsSourceOfEachLetter) {
   const ViewedRun viewed(testing::alignment_session("encoder_decoder-sinusoidal"));
   const auto target = viewed.findings.get(Findings::written);
@@ -62,17 +61,17 @@ TEST(Alignment, ReportsSourceOfEachLetter) {
       EXPECT_NEAR(weights(row, key), (a(row, key) + b(row, key)) / 2, 1e-6);
     }
   }
-  const std::vector<double> chances = target_probabilities(*target);
-  const auto least = std::ranges::min_element(chances) - chances.begin();
+  const std::vector<double> probabilities = target_probabilities(*target);
+  const auto least_certain = std::ranges::min_element(probabilities) - probabilities.begin();
   const ViewLayout layout = layout_of(viewed);
-  EXPECT_TRUE(
-      shows_text(layout.list, "letter " + std::to_string(least + 1) + " (the least certain)"));
-  const auto most =
-      static_cast<std::size_t>(strongest_sources(weights)[static_cast<std::size_t>(least)]);
-  const std::string label = target->trace->streams.front().tokens[most].label;
   EXPECT_TRUE(shows_text(layout.list,
-                         "attends to “" + label + "” " +
-                             brief(static_cast<double>(weights(least, static_cast<Index>(most))))));
+                         "letter " + std::to_string(least_certain + 1) + " (the least certain)"));
+  const auto source =
+      static_cast<std::size_t>(strongest_sources(weights)[static_cast<std::size_t>(least_certain)]);
+  const std::string label = target->trace->streams.front().tokens[source].label;
+  EXPECT_TRUE(shows_text(layout.list, "attends to “" + label + "” " +
+                                          brief(static_cast<double>(weights(
+                                              least_certain, static_cast<Index>(source))))));
   Claim claim;
   claim.measure = "crossing";
   claim.view = viewed.session.view;
@@ -85,17 +84,17 @@ TEST(Alignment, ReportsSourceOfEachLetter) {
 }
 
 TEST(Alignment, ShowsTargetUpToStep) {
-  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  const ViewedRun viewed(e);
-  const ViewLayout all = layout_of(viewed);
-  ASSERT_FALSE(all.handles.empty());
-  Session clicked = e;
-  all.handles[2].click(clicked);
+  Session session = testing::alignment_session("encoder_decoder-sinusoidal");
+  const ViewedRun viewed(session);
+  const ViewLayout whole = layout_of(viewed);
+  ASSERT_FALSE(whole.handles.empty());
+  Session clicked = session;
+  whole.handles[2].click(clicked);
   EXPECT_EQ(view_values(clicked.view, "alignment").integer("step"), 3);
-  ViewedRun third = viewed;
-  third.session = clicked;
-  EXPECT_TRUE(shows_text(layout_of(third).list, "letter 3, attends to"));
-  EXPECT_FALSE(all.hit({100, 100}).has_value());  // rows are not queries of the run
+  ViewedRun third_step = viewed;
+  third_step.session = clicked;
+  EXPECT_TRUE(shows_text(layout_of(third_step).list, "letter 3, attends to"));
+  EXPECT_FALSE(whole.hit({100, 100}).has_value());  // rows are not queries of the run
 }
 
 TEST(Alignment, ExplainsMissingAlignment) {
@@ -106,13 +105,13 @@ TEST(Alignment, ExplainsMissingAlignment) {
   EXPECT_EQ(view("alignment").objection(*pending.trace), "");
   pending.findings = {};
   EXPECT_NE(layout_of(pending).pending, "");
-  Session e = testing::alignment_session("encoder_decoder-sinusoidal");
-  set_view_value(e.view, "alignment", "of", std::string("head"));
-  e.view.layer = 7;
-  EXPECT_NE(layout_of(ViewedRun(e)).refusal.find("No layer 7"), std::string::npos);
+  Session session = testing::alignment_session("encoder_decoder-sinusoidal");
+  set_view_value(session.view, "alignment", "of", std::string("head"));
+  session.view.layer = 7;
+  EXPECT_NE(layout_of(ViewedRun(session)).refusal.find("No layer 7"), std::string::npos);
 }
 
-TEST(Alignment, ExportsNumbersAndFiles) {
+TEST(Alignment, WritesEveryFileFormat) {
   const ViewedRun viewed(testing::alignment_session("encoder_decoder-sinusoidal"));
   testing::TemporaryFolder folder;
   for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".safetensors"}) {

@@ -44,7 +44,7 @@ Trace trace_with_other_rows(Index length) {
   return trace;
 }
 
-TEST(Compare, ShowsBothAndTheirDifference) {
+TEST(Compare, ShowsBothMapsAndTheirDifference) {
   const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   LayoutOptions look;
   look.reference = &b;
@@ -73,22 +73,22 @@ TEST(Compare, ShiftSwapsRuns) {
   const Trace a = synthetic_trace(1, 2, 12), b = trace_with_other_rows(12);
   LayoutOptions look;
   look.reference = &b;
-  const std::vector<HeatMap> before = maps(lay_out_view(a, "compare", look).list);
+  const std::vector<HeatMap> original = maps(lay_out_view(a, "compare", look).list);
   look.flipped = true;
-  const std::vector<HeatMap> after = maps(lay_out_view(a, "compare", look).list);
-  EXPECT_EQ(after[0].values.data(), before[1].values.data());
-  EXPECT_EQ(after[1].values.data(), before[0].values.data());
-  EXPECT_EQ(after[0].box.x, before[0].box.x);
-  for (Index i = 0; i < after[2].values.size(); ++i) {
-    if (std::isnan(before[2].values[i])) continue;
-    EXPECT_EQ(after[2].values[i], before[2].values[i]);  // still A - B
+  const std::vector<HeatMap> swapped = maps(lay_out_view(a, "compare", look).list);
+  EXPECT_EQ(swapped[0].values.data(), original[1].values.data());
+  EXPECT_EQ(swapped[1].values.data(), original[0].values.data());
+  EXPECT_EQ(swapped[0].box.x, original[0].box.x);
+  for (Index i = 0; i < swapped[2].values.size(); ++i) {
+    if (std::isnan(original[2].values[i])) continue;
+    EXPECT_EQ(swapped[2].values[i], original[2].values[i]);  // still A - B
   }
   Values values = view_values(look.settings, "compare");
   values.set("show", std::string("A"));
   set_view_values(look.settings, "compare", values);
-  const std::vector<HeatMap> one = maps(lay_out_view(a, "compare", look).list);
-  ASSERT_EQ(one.size(), 1u);
-  EXPECT_EQ(one[0].values.data(), before[1].values.data());
+  const std::vector<HeatMap> single = maps(lay_out_view(a, "compare", look).list);
+  ASSERT_EQ(single.size(), 1u);
+  EXPECT_EQ(single[0].values.data(), original[1].values.data());
 }
 
 TEST(Compare, ExplainsMissingDifference) {
@@ -113,12 +113,12 @@ TEST(Compare, EmptyMemoryIsNoDifference) {
   b.attention[0].result.columns = {{KeyKind::Memory, 0}, {KeyKind::Token, 5}, {KeyKind::Token, 7}};
   EXPECT_EQ(maps(layout().list).size(), 3u);
   b.attention[0].result.columns = {{KeyKind::Memory, 4}, {KeyKind::Token, 8}};
-  const ViewLayout with_memory = layout();
-  EXPECT_EQ(maps(with_memory.list).size(), 2u);
-  EXPECT_TRUE(has_text(with_memory.list, "A has 12 tokens; B has 4 memory, 8 tokens."));
+  const ViewLayout memory_layout = layout();
+  EXPECT_EQ(maps(memory_layout.list).size(), 2u);
+  EXPECT_TRUE(has_text(memory_layout.list, "A has 12 tokens; B has 4 memory, 8 tokens."));
 }
 
-TEST(Compare, ReportsPredictionsThatSeeTargets) {
+TEST(Compare, MarksPredictionsThatLeakTargets) {
   const Trace a = synthetic_trace(1, 2, 12);
   Trace b = trace_with_other_rows(12);
   b.attention[0].causal = false;
@@ -311,9 +311,9 @@ TEST(Compare, PairsAreShownWithCost) {
   look.height = 1000;
   const DisplayList list = lay_out_view(a, "compare", look).list;
   EXPECT_TRUE(has_text(list, "1,640"));  // full attention: nothing to report
-  const double share = 100 * run_cost(b).products / run_cost(b).full;
-  ASSERT_GT(share, 10);
-  EXPECT_TRUE(has_text(list, "(cost " + fixed(share, 0) + "%)")) << share;
+  const double cost_percent = 100 * run_cost(b).products / run_cost(b).full;
+  ASSERT_GT(cost_percent, 10);
+  EXPECT_TRUE(has_text(list, "(cost " + fixed(cost_percent, 0) + "%)")) << cost_percent;
 }
 
 std::vector<std::string> headings_with_values(const Trace& a, const Trace& b, double width) {
@@ -321,11 +321,11 @@ std::vector<std::string> headings_with_values(const Trace& a, const Trace& b, do
   look.reference = &b;
   look.width = width;
   look.framed = false;  // the caption lists all parameters
-  std::vector<std::string> found;
+  std::vector<std::string> headings;
   for (const Text& text : testing::texts(lay_out_view(a, "compare", look).list)) {
-    if (text.text.find(" = ") != std::string::npos) found.push_back(text.text);
+    if (text.text.find(" = ") != std::string::npos) headings.push_back(text.text);
   }
-  return found;
+  return headings;
 }
 
 TEST(Compare, HeadingsListDifferencesOnly) {
@@ -358,24 +358,23 @@ TEST(Compare, SmallDifferencesHaveShortBars) {
   LayoutOptions look;
   look.reference = &b;
   EXPECT_TRUE(has_text(lay_out_view(a, "compare", look).list, "to 0.001"));
-  const Trace different = trace_with_other_rows(12);
-  look.reference = &different;
+  const Trace other_run = trace_with_other_rows(12);
+  look.reference = &other_run;
   EXPECT_FALSE(has_text(lay_out_view(a, "compare", look).list, "to 0.001"));
 }
 
-// The maps fill most of the page, wide or narrow.
 TEST(Compare, MapsFillThePage) {
   const Trace a = synthetic_trace(1, 2, 60), b = trace_with_other_rows(60);
   LayoutOptions look;
   look.reference = &b;
   look.framed = false;
-  for (const auto& [width, height, least] :
+  for (const auto& [width, height, min_width] :
        {std::tuple{900.0, 850.0, 225.0}, {1600.0, 600.0, 340.0}, {640.0, 640.0, 130.0}}) {
     look.width = width;
     look.height = height;
     const std::vector<HeatMap> shown = maps(lay_out_view(a, "compare", look).list);
     ASSERT_EQ(shown.size(), 3u);
-    EXPECT_GE(shown[0].box.width, least) << width << " x " << height;
+    EXPECT_GE(shown[0].box.width, min_width) << width << " x " << height;
   }
 }
 

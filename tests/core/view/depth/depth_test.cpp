@@ -26,11 +26,15 @@ LayoutOptions look_with_threshold(double threshold) {
 
 TEST(Depth, ReportsSavedLayers) {
   const Trace trace = synthetic_trace(4, 2, 10);
-  const std::string none = all_text(lay_out_view(trace, "depth", look_with_threshold(1)).list);
-  EXPECT_NE(none.find("0% of layers could be skipped; 100% of tokens"), std::string::npos) << none;
-  const std::string most = all_text(lay_out_view(trace, "depth", look_with_threshold(0)).list);
-  EXPECT_NE(most.find("75% of layers could be skipped"), std::string::npos) << most;
-  EXPECT_NE(most.find("0 (10)"), std::string::npos);  // all ten exit after the first layer
+  const std::string no_exits = all_text(lay_out_view(trace, "depth", look_with_threshold(1)).list);
+  EXPECT_NE(no_exits.find("0% of layers could be skipped; 100% of tokens"), std::string::npos)
+      << no_exits;
+  const std::string first_layer_exits =
+      all_text(lay_out_view(trace, "depth", look_with_threshold(0)).list);
+  EXPECT_NE(first_layer_exits.find("75% of layers could be skipped"), std::string::npos)
+      << first_layer_exits;
+  EXPECT_NE(first_layer_exits.find("0 (10)"),
+            std::string::npos);  // all ten tokens exit after the first layer
 }
 
 // Layers that the run skipped are not reported as possible savings, whatever the view's measure.
@@ -44,32 +48,32 @@ TEST(Depth, ReportsSkippedLayers) {
   for (Index i = 0; i < 5; ++i) run_exits[i] = 2;
   trace.counts["exit.layer"] = run_exits;
   for (const double threshold : {0.0, 1.0}) {
-    const std::string all =
+    const std::string text =
         all_text(lay_out_view(trace, "depth", look_with_threshold(threshold)).list);
-    EXPECT_NE(all.find("25% of layers skipped"), std::string::npos) << all;
-    EXPECT_NE(all.find(exit_rule("saturation").label), std::string::npos) << all;
-    for (const char* words : {"could be skipped", "already have", "margin"}) {
-      EXPECT_EQ(all.find(words), std::string::npos) << words << "\n" << all;
+    EXPECT_NE(text.find("25% of layers skipped"), std::string::npos) << text;
+    EXPECT_NE(text.find(exit_rule("saturation").label), std::string::npos) << text;
+    for (const char* fragment : {"could be skipped", "already have", "margin"}) {
+      EXPECT_EQ(text.find(fragment), std::string::npos) << fragment << "\n" << text;
     }
-    EXPECT_NE(all.find("1 (5)"), std::string::npos) << all;  // layers count from 0
-    EXPECT_NE(all.find("3 (5)"), std::string::npos) << all;
+    EXPECT_NE(text.find("1 (5)"), std::string::npos) << text;  // layers count from 0
+    EXPECT_NE(text.find("3 (5)"), std::string::npos) << text;
   }
   LayoutOptions look = look_with_threshold(0);
   look.settings.id = "depth";
   EXPECT_TRUE(view_controls(look.settings, &trace).idle.contains("threshold"));
 }
 
-TEST(Depth, MaskedModelListsCandidatesForEachMask) {
+TEST(Depth, MaskedModelPredictsTokensInPlace) {
   Trace trace = synthetic_trace(4, 2, 10);
   EXPECT_NE(all_text(lay_out_view(trace, "depth").list).find("after this token"),
             std::string::npos);
   auto config = std::make_shared<ModelConfig>(*trace.config);
   config->architecture.values.set("masked", 0.2);
   trace.config = config;
-  const std::string all = all_text(lay_out_view(trace, "depth").list);
-  EXPECT_NE(all.find("in place of this token"), std::string::npos) << all;
-  EXPECT_NE(all.find("The token for each place"), std::string::npos) << all;
-  EXPECT_EQ(all.find("next token"), std::string::npos) << all;
+  const std::string text = all_text(lay_out_view(trace, "depth").list);
+  EXPECT_NE(text.find("in place of this token"), std::string::npos) << text;
+  EXPECT_NE(text.find("The token for each place"), std::string::npos) << text;
+  EXPECT_EQ(text.find("next token"), std::string::npos) << text;
 }
 
 TEST(Depth, ColoursTokensByTheirExit) {
@@ -93,7 +97,7 @@ TEST(Depth, ColoursTokensByTheirExit) {
   }
 }
 
-TEST(Depth, ExplainsMarks) {
+TEST(Depth, ExplainsExitMarksAtEverySize) {
   const Trace trace = synthetic_trace(4, 2, 19);
   LayoutOptions look;
   look.framed = false;

@@ -55,7 +55,7 @@ class EarlyExits : public ::testing::Test {
                           .interaction = {.pointer = pointer_}};
     return view("depth").lay_out(input);
   }
-  std::string words() { return testing::all_text(look().list); }
+  std::string picture_text() { return testing::all_text(look().list); }
   Tensor weight(const std::string& name) {
     return run_.checkpoint(session_.run)->model.weights.at(name).value();
   }
@@ -153,14 +153,14 @@ constexpr double kLayerMultiplyAdds =
     kLength * (kLength + 1) / 2 * 2 * 8 * 2;  // pairs, d_k, 2 heads
 constexpr double kOutputMultiplyAdds = static_cast<double>(kLength) * kWidth * kVocabulary;
 
-TEST_F(EarlyExits, CountsWorkOfPassedLayers) {
+TEST_F(EarlyExits, CountsWorkOfExecutedLayers) {
   save("geometric");
-  compute(0);  // all exit after the first layer
+  compute(0);  // all tokens exit after the first layer
   EXPECT_EQ(work_->all.multiply_adds, kLayers * kLayerMultiplyAdds + kOutputMultiplyAdds);
   EXPECT_EQ(work_->early.multiply_adds,
             kLayerMultiplyAdds + kOutputMultiplyAdds + kLength * kWidth);
   EXPECT_EQ(work_->mean_layers(), 1);
-  for (const Index left : work_->exit_layers) EXPECT_EQ(left, 0);
+  for (const Index layer : work_->exit_layers) EXPECT_EQ(layer, 0);
   EXPECT_GT(work_->all.milliseconds, 0);
   compute(1);  // unreachable confidence
   EXPECT_EQ(work_->mean_layers(), kLayers);
@@ -174,8 +174,7 @@ TEST_F(EarlyExits, CountsWorkOfPassedLayers) {
   EXPECT_TRUE(std::abs(work_->all.bits - bits) <= 1e-4);
 }
 
-// The measured exits equal those of a run with the same threshold and decay.
-TEST_F(EarlyExits, MatchRunWithSameThreshold) {
+TEST_F(EarlyExits, MeasuredExitsMatchRunWithSameThreshold) {
   save("response");
   for (const double decay : {0.0, 5.0}) {
     compute(0.2, decay);
@@ -193,8 +192,8 @@ TEST_F(EarlyExits, MatchRunWithSameThreshold) {
     const std::vector<Index> recorded = study_->exit_layers_at(0.2, decay);
     EXPECT_EQ(work_->exit_layers.front(), recorded.front());
     const double t = 0.9 * 0.2 + 0.1 * std::exp(-5.0 * 3 / kLength);
-    const double at_three = study_->threshold_of(3, 0.2, decay);
-    EXPECT_TRUE(std::abs(at_three - (decay > 0 ? t : 0.2)) <= 1e-12);
+    const double threshold_of_third = study_->threshold_of(3, 0.2, decay);
+    EXPECT_TRUE(std::abs(threshold_of_third - (decay > 0 ? t : 0.2)) <= 1e-12);
     Index first = 0;
     while (first + 1 < kLayers && static_cast<double>(study_->confidence(first, 3)) <
                                       study_->threshold_of(3, 0.2, decay)) {
@@ -207,17 +206,17 @@ TEST_F(EarlyExits, MatchRunWithSameThreshold) {
 TEST_F(EarlyExits, PictureReportsSavedLayers) {
   save("geometric");
   compute(0);
-  const std::string all = words();
+  const std::string text = picture_text();
   for (const char* part : {"T = 0", "tokens use 1 of 3 layers on average", "exits after layer 0",
                            "Multiply-adds", "-67%", "q*, the oracle's", "0 (12)"}) {
-    EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(look().pending, "");
   traces_.findings.remove("exit_work");  // measurement of another threshold is pending
-  EXPECT_NE(words().find("as recorded"), std::string::npos);
+  EXPECT_NE(picture_text().find("as recorded"), std::string::npos);
   EXPECT_NE(look().pending, "");
   traces_.findings.remove("exits");
-  EXPECT_NE(words().find("Computing"), std::string::npos);
+  EXPECT_NE(picture_text().find("Computing"), std::string::npos);
 }
 
 TEST_F(EarlyExits, ThresholdCanBeDragged) {
@@ -233,15 +232,15 @@ TEST_F(EarlyExits, ThresholdCanBeDragged) {
     Session dragged = session_;
     const Box& area = handle->area;
     handle->drag({area.x + 1, area.y + area.height / 2 - 30}, dragged);
-    const double now =
+    const double threshold =
         run_exits ? *dragged.run.exit : view_values(dragged.view, "depth").real("threshold");
-    EXPECT_GT(now, 0.4);
-    EXPECT_LT(now, 0.9);
+    EXPECT_GT(threshold, 0.4);
+    EXPECT_LT(threshold, 0.9);
     EXPECT_EQ(run_exits, session_.run.exit != dragged.run.exit);
   }
 }
 
-TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
+TEST_F(EarlyExits, EveryRuleIsLegibleAtEverySize) {
   for (const ExitRule& rule : exit_rules()) {
     save(rule.id);
     compute(0.3);
@@ -257,9 +256,9 @@ TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
                                               {1280.0, 800.0, 26.0},
                                               {120.0, 90.0, 13.0}}) {
       for (const bool framed : {true, false}) {
-        for (const double at : {-1.0, 0.3, 0.7}) {
+        for (const double x_fraction : {-1.0, 0.3, 0.7}) {
           pointer_.reset();
-          if (at > 0) pointer_ = Point{at * width, 0.5 * height};
+          if (x_fraction > 0) pointer_ = Point{x_fraction * width, 0.5 * height};
           EXPECT_EQ(testing::layout_error(look(width, height, font, framed).list), "")
               << rule.id << " " << width << " x " << height << ", " << font;
         }
@@ -268,11 +267,11 @@ TEST_F(EarlyExits, EveryRuleIsDrawnAtEverySize) {
   }
 }
 
-TEST_F(EarlyExits, LayersRemainVisible) {
+TEST_F(EarlyExits, LogitLensRemainsSelectable) {
   save("geometric");
   compute(0.3);
   set_view_value(session_.view, "depth", "show", std::string("layers"));
-  EXPECT_NE(words().find("could be skipped"), std::string::npos) << words();
+  EXPECT_NE(picture_text().find("could be skipped"), std::string::npos) << picture_text();
   const ViewControls controls = view_controls(session_.view, traces_.trace.get());
   EXPECT_FALSE(std::ranges::any_of(controls.parameters,
                                    [](const Parameter& p) { return p.key == "decay"; }));

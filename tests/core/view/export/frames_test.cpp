@@ -55,7 +55,7 @@ class TraceFrames {
   ExperimentRun run_{cpu_only()};
 };
 
-TEST(Frames, ReadFrameCountFromText) {
+TEST(Frames, ParseKeyAndRange) {
   const FrameOptions frames = frames_from_text("query=-1.5:64");
   EXPECT_EQ(frames.key, "query");
   EXPECT_EQ(frames.from, -1.5);
@@ -86,8 +86,8 @@ TEST(Frames, SweepOneParameter) {
     EXPECT_DOUBLE_EQ(view_values(frame.session.view, "rope").real("query"), 10 + 2.5 * n);
     EXPECT_EQ(frame.traces.trace.get(), &run.trace());  // a change of the view needs no new run
   }
-  FrameSequence whole = run.frames(session_for("rope"), options("reach=8:16", 3));
-  EXPECT_EQ(view_values(whole.frame(1).session.view, "rope").integer("reach"), 12);
+  FrameSequence integers = run.frames(session_for("rope"), options("reach=8:16", 3));
+  EXPECT_EQ(view_values(integers.frame(1).session.view, "rope").integer("reach"), 12);
   EXPECT_EQ(run.frames(session_for("rope"), options("reach=8:16")).count(), 9);
   EXPECT_EQ(run.frames(session_for("rope"), options("query=8:16")).count(), 60);
 }
@@ -111,22 +111,23 @@ TEST(Frames, RejectInvalidSweepsBeforeRunning) {
   TraceFrames run;
   EXPECT_NE(run.error_for("rope", options("queri=1:2")).find("query, key, base"),
             std::string::npos);
-  const std::string named = run.error_for("map", options("variant.window=1:2"));
-  EXPECT_NE(named.find("layer, head, variant.scale, position.base"), std::string::npos) << named;
-  EXPECT_EQ(named.find("variant.window,"), std::string::npos) << named;
+  const std::string message = run.error_for("map", options("variant.window=1:2"));
+  EXPECT_NE(message.find("layer, head, variant.scale, position.base"), std::string::npos)
+      << message;
+  EXPECT_EQ(message.find("variant.window,"), std::string::npos) << message;
   EXPECT_NE(run.error_for("rope", options("reach=8:100000", 5)).find("reach"), std::string::npos);
   EXPECT_NE(run.error_for("rope", options("reach=8:9.5", 5)).find("integer"), std::string::npos);
   EXPECT_NE(run.error_for("map", options("layer=0:2")).find("from 0 to 1"), std::string::npos);
   EXPECT_NE(run.error_for("rope", options("query=1:2", 1)).find("frames"), std::string::npos);
   EXPECT_NE(run.error_for("rope", options("query=1:2", 0)).find("frames"), std::string::npos);
   EXPECT_NE(run.error_for("rope", options("reach=9:9")).find("frames"), std::string::npos);
-  FrameOptions slow = options("query=1:2");
-  slow.seconds = 0;
-  EXPECT_NE(run.error_for("rope", slow).find("seconds"), std::string::npos);
-  Session over_texts = session_for("grid");
-  over_texts.view.statistics_file = "texts";
+  FrameOptions without_duration = options("query=1:2");
+  without_duration.seconds = 0;
+  EXPECT_NE(run.error_for("rope", without_duration).find("seconds"), std::string::npos);
+  Session file_statistics = session_for("grid");
+  file_statistics.view.statistics_file = "texts";
   const auto error_for = [&](const char* text) {
-    return error_of([&] { run.frames(over_texts, options(text)); });
+    return error_of([&] { run.frames(file_statistics, options(text)); });
   };
   EXPECT_NE(error_for("position.base=1:2").find("measured over this text"), std::string::npos);
   // Statistics over other texts remain valid when the picture moves or this text is continued.
@@ -134,7 +135,7 @@ TEST(Frames, RejectInvalidSweepsBeforeRunning) {
   EXPECT_EQ(error_for("tokens=0:2"), "");
 }
 
-TEST(Frames, MarkNumbersThatChangeHeads) {
+TEST(Frames, VariantAndPositionNumbersChangeHeads) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 4})"});
   Index changing = 0;
   for (const MovingNumber& number : moving_numbers(session_for("rope"), trace)) {
@@ -227,9 +228,10 @@ class LocalHeads : public RunFrames {
   static std::vector<Index> visible_keys(const Frame& frame, Index layer) {
     std::vector<Index> counts;
     for (Index head = 0; head < 4; ++head) {
-      Index at = 0;
-      const Pattern& pattern = *frame.traces.trace->find({layer, head}, &at)->result.pattern;
-      counts.push_back(pattern.row_size(std::min(at, pattern.heads() - 1), 6));
+      Index head_in_group = 0;
+      const Pattern& pattern =
+          *frame.traces.trace->find({layer, head}, &head_in_group)->result.pattern;
+      counts.push_back(pattern.row_size(std::min(head_in_group, pattern.heads() - 1), 6));
     }
     return counts;
   }
@@ -276,15 +278,16 @@ TEST_F(LocalHeads, OtherHeadGroupDoesNotAffectShownHead) {
 
 TEST_F(RunFrames, SweepGeneratedText) {
   FrameSequence generated = frames(options("tokens=0:12"));
-  const std::string sixth = generated.frame(6).session.run.text;  // any order
-  std::string before;
+  const std::string sixth =
+      generated.frame(6).session.run.text;  // frames can be requested in any order
+  std::string previous;
   for (int n = 0; n <= 12; ++n) {
     const Frame frame = generated.frame(n);
-    EXPECT_TRUE(frame.session.run.text.starts_with(before));
+    EXPECT_TRUE(frame.session.run.text.starts_with(previous));
     EXPECT_EQ(frame.session.run.text.size(), 7U + static_cast<std::size_t>(n));  // in bytes
     const auto tokens = static_cast<Index>(frame.traces.trace->tokens.size());
     EXPECT_EQ(tokens, std::min<Index>(7 + n, 16));  // the context keeps the last tokens
-    before = frame.session.run.text;
+    previous = frame.session.run.text;
   }
   EXPECT_EQ(generated.frame(6).session.run.text, sixth);
 }
@@ -294,12 +297,12 @@ TEST(Frames, NumberedPicturesEmbedTheirSession) {
   TraceFrames run;
   PictureOptions picture;
   picture.scale = 1;
-  std::vector<double> shares;
+  std::vector<double> progress;
   FrameSequence frames = run.frames(session_for("rope"), options("query=0:6", 3));
   write_frames(folder.path() / "r-%02d.png", frames, picture,
-               [&](double share) { shares.push_back(share); });
-  EXPECT_EQ(shares.front(), 0);
-  EXPECT_EQ(shares.back(), 1);
+               [&](double fraction) { progress.push_back(fraction); });
+  EXPECT_EQ(progress.front(), 0);
+  EXPECT_EQ(progress.back(), 1);
   for (int n = 0; n < 3; ++n) {
     const fs::path path = numbered(folder.path() / "r-%02d.png", n);
     const Session loaded = load_session(path);
@@ -316,19 +319,19 @@ TEST(Frames, StopOnRequest) {
   TraceFrames run;
   PictureOptions picture;
   picture.scale = 0.5;
-  int seen = 0;
+  int reports = 0;
   FrameSequence frames = run.frames(session_for("rope"), options("query=0:6", 9));
   {
     const Stop stop;
     const StopScope scope(stop);
     const auto stop_at_frame = [&](double) {
-      if (++seen == 12) stop.request();
+      if (++reports == 12) stop.request();
     };
     EXPECT_THROW(write_frames(folder.path() / "a.gif", frames, picture, stop_at_frame), Stopped);
   }
   EXPECT_TRUE(fs::is_empty(folder.path()));
-  FrameSequence all = run.frames(session_for("span"), options("z=0:6", 4));
-  write_frames(folder.path() / "a.gif", all, picture, {});
+  FrameSequence span_frames = run.frames(session_for("span"), options("z=0:6", 4));
+  write_frames(folder.path() / "a.gif", span_frames, picture, {});
   EXPECT_EQ(read_file(folder.path() / "a.gif").substr(0, 6), "GIF89a");
 }
 

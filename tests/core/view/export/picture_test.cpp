@@ -20,20 +20,20 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 Session session(const std::string& view) {
-  Session e;
-  e.run.text = "The lighthouse \"keeper\" <b>\n ä";
-  e.view.id = view;
-  e.view.head = 1;
-  e.view.colour_map = "magma";
-  e.run.causal = true;
-  return e;
+  Session result;
+  result.run.text = "The lighthouse \"keeper\" <b>\n ä";
+  result.view.id = view;
+  result.view.head = 1;
+  result.view.colour_map = "magma";
+  result.run.causal = true;
+  return result;
 }
 
 // Session for which the view has content.
 Session example(const View& view) {
-  Session e = session(view.id);
-  if (view.content.example) view.content.example(e);
-  return e;
+  Session result = session(view.id);
+  if (view.content.example) view.content.example(result);
+  return result;
 }
 
 // These views are tested in tests/core/view/alignment and trajectory.
@@ -132,14 +132,14 @@ TEST(Picture, KeepsRequestedSize) {
 TEST(Picture, PartsCanBeOmittedOrEdited) {
   const Trace trace = testing::synthetic_trace(1, 2, 9);
   const auto text_with = [&](const PictureOptions& options) {
-    std::string all;
+    std::string joined;
     for (const Text& text : testing::texts(lay_out_picture(trace, session("map"), options))) {
-      all += text.text + "\n";
+      joined += text.text + "\n";
     }
-    return all;
+    return joined;
   };
-  const auto has = [](const std::string& all, const std::string& words) {
-    return all.find(words) != std::string::npos;
+  const auto has = [](const std::string& text, const std::string& fragment) {
+    return text.find(fragment) != std::string::npos;
   };
   const std::string token = without_space_markers(trace.tokens[1].label),
                     title = picture_title(trace);
@@ -182,12 +182,12 @@ TEST(Picture, OmittedPartsEnlargeContent) {
     }
     return area;
   };
-  double before = map_area(reduced);
+  double previous_area = map_area(reduced);
   for (bool FigureParts::*part :
        {&FigureParts::caption, &FigureParts::title, &FigureParts::tokens}) {
     reduced.parts.*part = false;
-    EXPECT_GT(map_area(reduced), before);
-    before = map_area(reduced);
+    EXPECT_GT(map_area(reduced), previous_area);
+    previous_area = map_area(reduced);
   }
 }
 
@@ -232,37 +232,38 @@ TEST(PicturePreset, DefinesSizeAndFont) {
   EXPECT_THROW(static_cast<void>(picture_preset("wall")), InputError);
 }
 
-TEST(Picture, RejectsInvalidRequests) {
+TEST(Picture, ErrorsNameInvalidSettings) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
-  const auto refused = [&](const Trace& shown, const Session& e, const PictureOptions& o) {
+  const auto error_of = [&](const Trace& shown, const Session& invalid,
+                            const PictureOptions& picture_options) {
     try {
-      lay_out_picture(shown, e, o);
+      lay_out_picture(shown, invalid, picture_options);
     } catch (const InputError& error) {
       return std::string(error.what());
     }
     return std::string();
   };
-  Session e = session("map");
-  e.view.layer = 7;
-  EXPECT_NE(refused(trace, e, {}).find("No layer 7"), std::string::npos);
-  EXPECT_NE(refused(Trace{}, session("grid"), {}).find("No attention"), std::string::npos);
-  EXPECT_NE(refused(trace, session("nonsense"), {}).find("view: expected one of"),
+  Session invalid = session("map");
+  invalid.view.layer = 7;
+  EXPECT_NE(error_of(trace, invalid, {}).find("No layer 7"), std::string::npos);
+  EXPECT_NE(error_of(Trace{}, session("grid"), {}).find("No attention"), std::string::npos);
+  EXPECT_NE(error_of(trace, session("nonsense"), {}).find("view: expected one of"),
             std::string::npos);
-  e = session("map");
-  e.view.colour_map = "jet";
-  EXPECT_NE(refused(trace, e, {}).find("colour map"), std::string::npos);
+  invalid = session("map");
+  invalid.view.colour_map = "jet";
+  EXPECT_NE(error_of(trace, invalid, {}).find("colour map"), std::string::npos);
   PictureOptions options;
   options.width = std::nan("");
-  EXPECT_NE(refused(trace, session("map"), options).find("width"), std::string::npos);
+  EXPECT_NE(error_of(trace, session("map"), options).find("width"), std::string::npos);
   options = {};
   options.width = 60;
   options.height = 60;
-  EXPECT_NE(refused(trace, session("map"), options).find("No space"), std::string::npos);
+  EXPECT_NE(error_of(trace, session("map"), options).find("No space"), std::string::npos);
 }
 
-TEST(Picture, StatesPoolingAtOutputScale) {
+TEST(Picture, ReportsPoolingAtOutputScale) {
   const Trace trace = testing::synthetic_trace(1, 2, 700);
-  const auto pooled = [&](double scale) {
+  const auto reports_pooling = [&](double scale) {
     PictureOptions options;
     options.scale = scale;
     for (const Text& text : testing::texts(lay_out_picture(trace, session("map"), options))) {
@@ -270,8 +271,8 @@ TEST(Picture, StatesPoolingAtOutputScale) {
     }
     return false;
   };
-  EXPECT_TRUE(pooled(1));
-  EXPECT_FALSE(pooled(2));
+  EXPECT_TRUE(reports_pooling(1));
+  EXPECT_FALSE(reports_pooling(2));
 }
 
 }  // namespace ATTNSCOPE_FILE

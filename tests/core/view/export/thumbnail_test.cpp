@@ -17,15 +17,15 @@ Traces traces_of(Index tokens) {
 }
 
 std::size_t count_colours(const Image& image) {
-  std::set<std::uint32_t> all;
-  for (std::size_t at = 0; at + 3 < image.rgba.size(); at += 4) {
-    all.insert(static_cast<std::uint32_t>(image.rgba[at] << 16 | image.rgba[at + 1] << 8 |
-                                          image.rgba[at + 2]));
+  std::set<std::uint32_t> colours;
+  for (std::size_t i = 0; i + 3 < image.rgba.size(); i += 4) {
+    colours.insert(static_cast<std::uint32_t>(image.rgba[i] << 16 | image.rgba[i + 1] << 8 |
+                                              image.rgba[i + 2]));
   }
-  return all.size();
+  return colours.size();
 }
 
-TEST(Thumbnail, IsReducedPicture) {
+TEST(Thumbnail, DependsOnHeadViewAndTheme) {
   const Traces traces = traces_of(9);
   Session session;
   const Image map = thumbnail(traces, session);
@@ -61,7 +61,7 @@ TEST(Thumbnail, MatchesExportedCells) {
   EXPECT_EQ(thumbnail(traces, Session()).rgba, render_image(layout.list, options.scale).rgba);
 }
 
-TEST(Thumbnail, ExplainsMissingThumbnail) {
+TEST(Thumbnail, RejectsMissingLayer) {
   Session session;
   session.view.layer = 7;
   EXPECT_THROW(thumbnail(traces_of(9), session), InputError);

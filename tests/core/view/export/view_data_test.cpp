@@ -56,7 +56,7 @@ TEST(ViewData, ExportsVisibleRegionOnly) {
   EXPECT_EQ(to_csv(view_data(small_trace(), session)), "query,\"a,\"\nb,0.25\n");
 }
 
-// Too large to store or to export whole: 8 heads over 20,000 tokens.
+// The map of 20,000 tokens is too large to store or to export as a whole.
 TEST(ViewData, DerivesVisibleRegionOfHugeMap) {
   constexpr Index kLength = 20000;
   Trace trace;
@@ -87,7 +87,7 @@ TEST(ViewData, DerivesVisibleRegionOfHugeMap) {
                              Tensor::from({2, 4}, {a, a, 0, 0, b, b, b, 0}), 1e-7));
 }
 
-TEST(ViewData, RejectsMissingHead) {
+TEST(ViewData, RejectsMissingLayer) {
   Session session;
   session.view.layer = 7;
   EXPECT_THROW(view_data(small_trace(), session), InputError);
@@ -99,12 +99,12 @@ TEST(ViewData, GridContainsAllHeads) {
   const Trace trace = testing::synthetic_trace(3, 2, 5);
   const ViewData data = view_data(trace, session);
   ASSERT_EQ(data.matrices.size(), 1u);
-  const ViewData::Matrix& all = data.matrices[0];
-  ASSERT_EQ(all.values.shape(), (Shape{3, 2, 5, 5}));
+  const ViewData::Matrix& grid = data.matrices[0];
+  ASSERT_EQ(grid.values.shape(), (Shape{3, 2, 5, 5}));
   for (Index layer = 0; layer < 3; ++layer) {
-    const Tensor one = trace.attention[static_cast<std::size_t>(layer)].attention(1);
+    const Tensor weights = trace.attention[static_cast<std::size_t>(layer)].attention(1);
     for (Index i = 0; i < 25; ++i) {
-      EXPECT_EQ(all.values(layer, Index{1}, i / 5, i % 5), one[i]);
+      EXPECT_EQ(grid.values(layer, Index{1}, i / 5, i % 5), weights[i]);
     }
   }
   const std::string csv = to_csv(data);
@@ -113,7 +113,7 @@ TEST(ViewData, GridContainsAllHeads) {
   EXPECT_NE(csv.find("\n2,1,The,"), std::string::npos);
 }
 
-TEST(ViewData, FilesContainNumbers) {
+TEST(ViewData, NpyAndSafetensorsContainWeights) {
   const Trace trace = testing::synthetic_trace(2, 2, 6);
   Session session;
   session.view.layer = 1;
@@ -149,7 +149,7 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
     session.view.id = id;
     return to_csv(view_data(run, session, testing::findings_of(run)));
   };
-  const std::string map = csv_of(trace, "map"), map_of_model = csv_of(model, "map");
+  const std::string map = csv_of(trace, "map"), model_map = csv_of(model, "map");
   for (const View& view : views()) {
     EXPECT_TRUE(view.data) << view.id;
     if (view.id == "map" || view.id == "lines" || view.id == "compare") continue;
@@ -162,7 +162,7 @@ TEST(ViewData, ViewsExportTheirOwnNumbers) {
       EXPECT_THROW(csv_of(run, view.id), InputError) << view.id;
       continue;
     }
-    EXPECT_NE(csv_of(run, view.id), needs_model ? map_of_model : map) << view.id;
+    EXPECT_NE(csv_of(run, view.id), needs_model ? model_map : map) << view.id;
   }
   EXPECT_EQ(csv_of(trace, "lines"), map);  // lines of one head are its weights
   set_view_values(session.view, "lines", [] {
@@ -219,32 +219,32 @@ TEST(ViewData, NextMatchesSamplingDistribution) {
   const ViewData::Matrix& next = data.matrices[0];
   ASSERT_EQ(next.values.shape(), (Shape{13, 4}));
   const Tensor logits = trace.logits.slice(4, 1).reshaped({13});
-  const std::vector<double> plain = probabilities(logits, {});
-  const std::vector<double> used = probabilities(logits, {.temperature = 0.5, .top_k = 2});
-  float drawn = 0;
+  const std::vector<double> unscaled = probabilities(logits, {});
+  const std::vector<double> scaled = probabilities(logits, {.temperature = 0.5, .top_k = 2});
+  float sampled_count = 0;
   for (Index row = 0; row < 13; ++row) {
     const auto id = static_cast<std::size_t>(next.values(row, 0));
-    EXPECT_EQ(next.values(row, 1), static_cast<float>(plain[id]));
-    EXPECT_EQ(next.values(row, 2), static_cast<float>(used[id]));
+    EXPECT_EQ(next.values(row, 1), static_cast<float>(unscaled[id]));
+    EXPECT_EQ(next.values(row, 2), static_cast<float>(scaled[id]));
     EXPECT_LE(next.values(row, 1), next.values(std::max<Index>(0, row - 1), 1));
-    drawn += next.values(row, 3);
+    sampled_count += next.values(row, 3);
   }
-  EXPECT_EQ(drawn, 1);
+  EXPECT_EQ(sampled_count, 1);
   EXPECT_EQ(data.matrices[1].name, "surprise");
   EXPECT_EQ(data.matrices[1].values(3, 0), trace.token_bits[3]);
 }
 
 TEST(ViewData, InterveneContainsBothRuns) {
-  const Trace before = testing::synthetic_trace(2, 2, 9);
-  Trace after = testing::synthetic_trace(2, 2, 9);
-  for (float& weight : after.attention[1].result.attention) weight /= 2;
-  for (Index v = 0; v < 13; ++v) after.logits(8, v) = static_cast<float>(v);
+  const Trace baseline = testing::synthetic_trace(2, 2, 9);
+  Trace changed = testing::synthetic_trace(2, 2, 9);
+  for (float& weight : changed.attention[1].result.attention) weight /= 2;
+  for (Index v = 0; v < 13; ++v) changed.logits(8, v) = static_cast<float>(v);
   Session session;
   session.view.id = "intervene";
   session.view.layer = 1;
   session.run.interventions = {intervention_from_text("off layer=0")};
-  const Findings found = testing::findings_of(after, &before);
-  const ViewData data = view_data(after, session, found);
+  const Findings found = testing::findings_of(changed, &baseline);
+  const ViewData data = view_data(changed, session, found);
   ASSERT_EQ(data.matrices.size(), 4u);
   EXPECT_EQ(data.matrices[0].name, "attention before");
   EXPECT_EQ(data.matrices[1].name, "attention after");
@@ -254,12 +254,13 @@ TEST(ViewData, InterveneContainsBothRuns) {
   const ViewData::Matrix& next = data.matrices[2];
   EXPECT_EQ(next.columns, (std::vector<std::string>{"token id", "before", "after"}));
   EXPECT_EQ(next.values(0, 0), 12);  // most likely after the intervention
-  const std::vector<double> plain = probabilities(before.logits.slice(8, 1).reshaped({13}), {});
-  EXPECT_EQ(next.values(0, 1), static_cast<float>(plain[12]));
+  const std::vector<double> baseline_probabilities =
+      probabilities(baseline.logits.slice(8, 1).reshaped({13}), {});
+  EXPECT_EQ(next.values(0, 1), static_cast<float>(baseline_probabilities[12]));
   EXPECT_EQ(data.matrices[3].rows[1], "perplexity");
   const auto folder = std::filesystem::path(::testing::TempDir());
-  EXPECT_THROW(write_view(folder / "runs.npy", after, session, {}, found), InputError);
-  write_view(folder / "runs.safetensors", after, session, {}, found);
+  EXPECT_THROW(write_view(folder / "runs.npy", changed, session, {}, found), InputError);
+  write_view(folder / "runs.safetensors", changed, session, {}, found);
   const SafetensorsFile file = read_safetensors(folder / "runs.safetensors");
   EXPECT_EQ(file.tensors.size(), 4u);
   EXPECT_EQ(Json::parse(file.metadata.at("next token.columns")), Json(next.columns));

@@ -24,15 +24,15 @@ using testing::LayoutOptions;
 using testing::shows_text;
 
 Session flow_session() {
-  Session e;
-  e.view.id = "flow";
-  return e;
+  Session session;
+  session.view.id = "flow";
+  return session;
 }
 
-FlowNumbers numbers_of(const Trace& trace, const Session& e, Index keys = 4) {
-  const SelectedTap found = find_tap(trace, e.view);
+FlowNumbers numbers_of(const Trace& trace, const Session& session, Index keys = 4) {
+  const SelectedTap found = find_tap(trace, session.view);
   if (found.tap == nullptr) throw InputError(found.headline);
-  return flow_numbers(trace, {}, e, *found.tap, found.head, keys);
+  return flow_numbers(trace, {}, session, *found.tap, found.head, keys);
 }
 
 Tensor row(const Tensor& rows, Index n) {
@@ -43,12 +43,12 @@ Tensor row(const Tensor& rows, Index n) {
 Tensor reference_sum(const AttentionTap& tap, Index head, Index query) {
   const Tensor& v = tap.result.part ? tap.result.part->v.value() : tap.input.v;
   const Tensor weights = tap.attention(head);
-  const Index own = head * v.dim(0) / static_cast<Index>(tap.heads.size());
+  const Index value_head = head * v.dim(0) / static_cast<Index>(tap.heads.size());
   Tensor sum({v.dim(2)});
   for (Index n = 0; n < v.dim(2); ++n) {
     double value = 0;
     for (Index j = 0; j < weights.dim(1); ++j) {
-      value += static_cast<double>(weights(query, j)) * static_cast<double>(v(own, j, n));
+      value += static_cast<double>(weights(query, j)) * static_cast<double>(v(value_head, j, n));
     }
     sum[n] = static_cast<float>(value);
   }
@@ -56,23 +56,23 @@ Tensor reference_sum(const AttentionTap& tap, Index head, Index query) {
 }
 
 // The drawn values add up: weighted values of the shown keys and of the others.
-void expect_sum(const FlowSum& sum, const std::string& what) {
-  ASSERT_TRUE(sum.adds_values) << what;
-  Tensor all = Tensor::zeros(sum.output.shape());
+void expect_sum(const FlowSum& sum, const std::string& context) {
+  ASSERT_TRUE(sum.adds_values) << context;
+  Tensor total = Tensor::zeros(sum.output.shape());
   for (std::size_t k = 0; k < sum.keys.size(); ++k) {
-    for (Index n = 0; n < all.size(); ++n) {
+    for (Index n = 0; n < total.size(); ++n) {
       const float expected =
           static_cast<float>(sum.keys[k].weight) * sum.values(static_cast<Index>(k), n);
-      EXPECT_TRUE(std::abs(sum.weighted(static_cast<Index>(k), n) - expected) <= 1e-5F) << what;
-      all[n] += expected;
+      EXPECT_TRUE(std::abs(sum.weighted(static_cast<Index>(k), n) - expected) <= 1e-5F) << context;
+      total[n] += expected;
     }
   }
-  for (Index n = 0; n < all.size(); ++n) {
-    all[n] += sum.others_sum[n] + (sum.places.defined() ? sum.places[n] : 0.0F);
+  for (Index n = 0; n < total.size(); ++n) {
+    total[n] += sum.others_sum[n] + (sum.relative_sum.defined() ? sum.relative_sum[n] : 0.0F);
   }
-  EXPECT_TRUE(close(all, sum.sum)) << what;
+  EXPECT_TRUE(close(total, sum.sum)) << context;
   if (sum.is_output) {
-    EXPECT_TRUE(close(all, sum.output)) << what;
+    EXPECT_TRUE(close(total, sum.output)) << context;
   }
 }
 
@@ -88,15 +88,15 @@ TEST(FlowView, SumEqualsHeadOutputForEveryVariant) {
       } catch (const InputError&) {
         continue;  // sorts blocks, or needs inputs that this model lacks
       }
-      Session e = flow_session();
-      e.view.layer = e.view.head = 1;
+      Session session = flow_session();
+      session.view.layer = session.view.head = 1;
       for (const Index query : {Index{0}, Index{5}, Index{11}}) {
-        e.view.pinned_query = query;
-        const FlowNumbers flow = numbers_of(trace, e, 3);
-        const std::string what = v.id + (causal ? ", causal" : "");
+        session.view.pinned_query = query;
+        const FlowNumbers flow = numbers_of(trace, session, 3);
+        const std::string context = v.id + (causal ? ", causal" : "");
         EXPECT_EQ(flow.query, query);
-        expect_sum(flow.sum, what);
-        EXPECT_EQ(flow.sum.is_output, v.id != "gmlp") << what;
+        expect_sum(flow.sum, context);
+        EXPECT_EQ(flow.sum.is_output, v.id != "gmlp") << context;
         if (flow.sum.is_output) ++sums;
       }
     }
@@ -120,7 +120,7 @@ TEST(FlowView, SumMatchesEquation) {
   }
   const Trace shaw = testing::run_model({.encoding = R"({"type": "shaw", "clip": 4})"});
   const FlowSum sum = flow_sum(shaw, shaw.attention[1], 1, 9, 3);
-  ASSERT_TRUE(sum.places.defined());
+  ASSERT_TRUE(sum.relative_sum.defined());
   EXPECT_EQ(sum.others, 7);
   EXPECT_TRUE(sum.is_output);
   expect_sum(sum, "shaw");
@@ -132,16 +132,16 @@ TEST(FlowView, ListsStrongestKeysWithMatchingScores) {
   const AttentionTap& tap = trace.attention[1];
   const FlowSum sum = flow_sum(trace, tap, 0, 11, 12);
   ASSERT_EQ(sum.keys.size(), 12u);
-  double all = 0, exponentials = 0;
+  double total = 0, exponentials = 0;
   for (const FlowKey& key : sum.keys) exponentials += std::exp(key.score.value());
   for (std::size_t n = 0; n < sum.keys.size(); ++n) {
     if (n > 0) {
       EXPECT_LE(sum.keys[n].weight, sum.keys[n - 1].weight);
     }
     EXPECT_NEAR(sum.keys[n].weight, std::exp(*sum.keys[n].score) / exponentials, 1e-5);
-    all += sum.keys[n].weight;
+    total += sum.keys[n].weight;
   }
-  EXPECT_NEAR(all, 1, 1e-5);
+  EXPECT_NEAR(total, 1, 1e-5);
   const FlowSum few = flow_sum(trace, tap, 0, 11, 3);
   EXPECT_EQ(few.others, 9);
   EXPECT_NEAR(few.others_weight, 1 - few.keys[0].weight - few.keys[1].weight - few.keys[2].weight,
@@ -168,8 +168,8 @@ TEST(FlowView, HeadsSumToAttentionUpdate) {
   for (const char* model : {"decoder-rope", "decoder-groups-joined", "decoder-groups-ragged",
                             "decoder-post-norm-biases", "memory-memorizing"}) {
     const auto trace = testing::run_case(model, kIds);
-    Session e = flow_session();
-    const FlowNumbers flow = numbers_of(*trace, e);
+    Session session = flow_session();
+    const FlowNumbers flow = numbers_of(*trace, session);
     ASSERT_TRUE(flow.heads.adds.defined()) << model;
     Tensor sum = flow.heads.bias.defined() ? flow.heads.bias.copy()
                                            : Tensor::zeros({flow.heads.adds.dim(1)});
@@ -184,48 +184,48 @@ TEST(FlowView, HeadsSumToAttentionUpdate) {
 }
 
 TEST(FlowView, DisabledHeadAddsNothing) {
-  Session e = flow_session();
-  e.run.model = testing::model_case("decoder-rope");
-  e.run.ids = kIds;
-  e.run.interventions = {intervention_from_text("off layer=0 head=1")};
+  Session session = flow_session();
+  session.run.model = testing::model_case("decoder-rope");
+  session.run.ids = kIds;
+  session.run.interventions = {intervention_from_text("off layer=0 head=1")};
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run);
-  const FlowNumbers flow = numbers_of(*trace, e);
-  EXPECT_TRUE(flow.heads.off[1]);
+  const auto trace = runner.run(session.run);
+  const FlowNumbers flow = numbers_of(*trace, session);
+  EXPECT_TRUE(flow.heads.is_off[1]);
   EXPECT_TRUE(close(row(flow.heads.adds, 1), Tensor::zeros({flow.heads.adds.dim(1)})));
   EXPECT_TRUE(close(flow.heads.joined, row(trace->taps.at("layers.0.attention"), flow.token)));
 }
 
 TEST(FlowView, DisabledLayerIsSkipped) {
-  Session e = flow_session();
-  e.run.model = testing::model_case("decoder-rope");
-  e.run.ids = kIds;
-  e.run.interventions = {intervention_from_text("off layer=0")};
+  Session session = flow_session();
+  session.run.model = testing::model_case("decoder-rope");
+  session.run.ids = kIds;
+  session.run.interventions = {intervention_from_text("off layer=0")};
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run);
-  const FlowNumbers flow = numbers_of(*trace, e);
+  const auto trace = runner.run(session.run);
+  const FlowNumbers flow = numbers_of(*trace, session);
   ASSERT_TRUE(flow.layer);
   EXPECT_EQ(flow.layer->join, FlowLayer::Join::Off);
   EXPECT_TRUE(flow.layer->terms.empty());
-  EXPECT_TRUE(close(flow.layer->after, flow.layer->before.values));
+  EXPECT_TRUE(close(flow.layer->output, flow.layer->input.values));
 }
 
 // The vector of a halted token stays constant, even if later steps were recorded.
 TEST(FlowView, HaltedTokenKeepsItsState) {
   const auto trace = testing::run_case("universal-act", kIds);
   const IntTensor& steps = trace->counts.at("halting.steps");
-  Session e = flow_session();
+  Session session = flow_session();
   bool halted = false;
   for (Index i = 0; i < steps.size(); ++i) {
-    e.view.pinned_query = i;
-    const FlowNumbers flow = numbers_of(*trace, e);
+    session.view.pinned_query = i;
+    const FlowNumbers flow = numbers_of(*trace, session);
     for (std::size_t n = 1; n < flow.states.size(); ++n) {
-      const bool over = flow.states[n].at->part.step > steps[i];
-      EXPECT_EQ(flow.states[n].copied, over);
-      if (over) {
+      const bool is_copied = flow.states[n].layer->part.step > steps[i];
+      EXPECT_EQ(flow.states[n].copied, is_copied);
+      if (is_copied) {
         EXPECT_TRUE(close(flow.states[n].values, flow.states[n - 1].values));
       }
-      halted |= over;
+      halted |= is_copied;
     }
   }
   EXPECT_TRUE(halted);
@@ -266,67 +266,67 @@ TEST(FlowView, ResidualContributionsAddUp) {
     const auto trace = testing::run_case(
         expected.model, kIds,
         expected.has_target ? std::vector<std::int32_t>{3, 5, 6} : std::vector<std::int32_t>{});
-    Session e = flow_session();
-    e.view.part = expected.part;
-    const FlowNumbers flow = numbers_of(*trace, e);
+    Session session = flow_session();
+    session.view.part = expected.part;
+    const FlowNumbers flow = numbers_of(*trace, session);
     ASSERT_TRUE(flow.layer) << expected.model;
     EXPECT_EQ(flow.layer->join, expected.join) << expected.model;
     std::vector<std::string> names;
-    Tensor sum = flow.layer->before.values.copy();
+    Tensor sum = flow.layer->input.values.copy();
     for (const FlowTerm& term : flow.layer->terms) {
       names.push_back(term.name);
       for (Index n = 0; n < sum.size(); ++n) sum[n] += term.values[n];
     }
     EXPECT_EQ(names, expected.terms) << expected.model;
     if (expected.join == Join::Sum) {
-      EXPECT_TRUE(close(sum, flow.layer->after)) << expected.model;
+      EXPECT_TRUE(close(sum, flow.layer->output)) << expected.model;
     }
-    const bool cross = expected.part.kind == std::optional(AttentionKind::Cross);
+    const bool is_cross = expected.part.kind == std::optional(AttentionKind::Cross);
     ASSERT_TRUE(flow.heads.joined.defined());
-    const auto match = std::ranges::find(
-        flow.layer->terms, cross ? "cross-attention" : expected.terms.front(), &FlowTerm::name);
-    EXPECT_TRUE(close(flow.heads.joined, match->values)) << expected.model;
+    const auto term = std::ranges::find(
+        flow.layer->terms, is_cross ? "cross-attention" : expected.terms.front(), &FlowTerm::name);
+    EXPECT_TRUE(close(flow.heads.joined, term->values)) << expected.model;
   }
 }
 
 TEST(FlowView, StatesRunFromEmbeddingToLastLayer) {
   const auto trace = testing::run_case("decoder-rope", kIds);
-  Session e = flow_session();
-  e.view.pinned_query = 4;
-  const FlowNumbers flow = numbers_of(*trace, e);
+  Session session = flow_session();
+  session.view.pinned_query = 4;
+  const FlowNumbers flow = numbers_of(*trace, session);
   const Index layers = trace->config->layers;
   ASSERT_EQ(static_cast<Index>(flow.states.size()), layers + 1);
   EXPECT_TRUE(close(flow.states.front().values, row(trace->taps.at("embed"), 4)));
   const std::string last = "layers." + std::to_string(layers - 1) + ".residual";
   EXPECT_TRUE(close(flow.states.back().values, row(trace->taps.at(last), 4)));
   // The probabilities are the softmax of the logits.
-  double all = 0, most = 0;
+  double sum = 0, largest = 0;
   for (Index n = 0; n < trace->logits.dim(1); ++n) {
     const double power = std::exp(static_cast<double>(trace->logits(4, n)));
-    all += power;
-    most = std::max(most, power);
+    sum += power;
+    largest = std::max(largest, power);
   }
-  ASSERT_FALSE(flow.chances.empty());
-  EXPECT_NEAR(flow.chances.front().chance, most / all, 1e-5);
+  ASSERT_FALSE(flow.candidates.empty());
+  EXPECT_NEAR(flow.candidates.front().probability, largest / sum, 1e-5);
 }
 
 TEST(FlowView, ExitedTokenIsCopied) {
-  Session e = flow_session();
-  e.run.model = testing::model_case("exits-saturation-decay");
-  e.run.ids = kIds;
-  e.run.exit = 0.0;  // exit after the first layer
+  Session session = flow_session();
+  session.run.model = testing::model_case("exits-saturation-decay");
+  session.run.ids = kIds;
+  session.run.exit = 0.0;  // exit after the first layer
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run);
+  const auto trace = runner.run(session.run);
   ASSERT_EQ(trace->counts.at("exit.layer")[10], 1);
-  e.view.layer = 1;
-  const FlowNumbers flow = numbers_of(*trace, e);
+  session.view.layer = 1;
+  const FlowNumbers flow = numbers_of(*trace, session);
   ASSERT_TRUE(flow.layer);
   EXPECT_EQ(flow.layer->join, FlowLayer::Join::Copied);
-  EXPECT_TRUE(close(flow.layer->after, flow.layer->before.values));
+  EXPECT_TRUE(close(flow.layer->output, flow.layer->input.values));
   EXPECT_TRUE(flow.states[2].copied);
   EXPECT_FALSE(flow.states[1].copied);
   LayoutOptions look;
-  look.settings = e.view;
+  look.settings = session.view;
   look.width = 1000;
   EXPECT_TRUE(shows_text(lay_out_view(*trace, "flow", look).list, "copied"));
 }
@@ -334,18 +334,18 @@ TEST(FlowView, ExitedTokenIsCopied) {
 TEST(FlowView, TrajectoryPredictsActionsAtStates) {
   const testing::TemporaryFolder folder;
   testing::save_walker(folder.path() / "walker");
-  Session e = testing::trajectory_session(folder.path() / "walker");
-  e.view.id = "flow";
+  Session session = testing::trajectory_session(folder.path() / "walker");
+  session.view.id = "flow";
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run);
-  e.view.pinned_query = 1;  // first state
-  const FlowNumbers flow = numbers_of(*trace, e);
-  ASSERT_EQ(flow.chances.size(), 4u);
-  double all = 0;
-  for (const FlowChance& chance : flow.chances) all += chance.chance;
-  EXPECT_NEAR(all, 1, 1e-6);
-  e.view.pinned_query = 0;
-  EXPECT_TRUE(numbers_of(*trace, e).chances.empty());
+  const auto trace = runner.run(session.run);
+  session.view.pinned_query = 1;  // first state
+  const FlowNumbers flow = numbers_of(*trace, session);
+  ASSERT_EQ(flow.candidates.size(), 4u);
+  double total = 0;
+  for (const FlowCandidate& candidate : flow.candidates) total += candidate.probability;
+  EXPECT_NEAR(total, 1, 1e-6);
+  session.view.pinned_query = 0;
+  EXPECT_TRUE(numbers_of(*trace, session).candidates.empty());
 }
 
 LayoutOptions wide_look(const ViewSettings& settings) {
@@ -366,9 +366,9 @@ TEST(FlowView, StepsExplainOneStageEach) {
     ViewSettings settings;
     set_view_value(settings, "flow", "step", step);
     const ViewLayout layout = lay_out_view(trace, "flow", wide_look(settings));
-    const std::string all = all_text(layout.list);
-    for (const std::string& other : step_texts) EXPECT_NE(all, other);
-    step_texts.push_back(all);
+    const std::string text = all_text(layout.list);
+    for (const std::string& earlier_text : step_texts) EXPECT_NE(text, earlier_text);
+    step_texts.push_back(text);
     const auto veils = std::ranges::count_if(layout.list.items, [&](const Item& item) {
       const FilledBox* box = std::get_if<FilledBox>(&item);
       return box != nullptr && box->colour.a > 100 && box->colour.a < 250;
@@ -391,15 +391,15 @@ TEST(FlowView, PanelsOpenOtherViews) {
   bool pins_query = false, selects_head = false, selects_layer = false;
   for (const Handle& handle : layout.handles) {
     ASSERT_TRUE(handle.click);
-    Session e = flow_session();
-    handle.click(e);
-    if (e.view.id != "flow") {
-      opened.push_back(e.view.id);
-      EXPECT_EQ(view(e.view.id).objection(trace), "");
+    Session session = flow_session();
+    handle.click(session);
+    if (session.view.id != "flow") {
+      opened.push_back(session.view.id);
+      EXPECT_EQ(view(session.view.id).objection(trace), "");
     }
-    pins_query |= e.view.id == "flow" && e.view.pinned_query == 2;
-    selects_head |= e.view.head == 1;
-    selects_layer |= e.view.layer == 1;
+    pins_query |= session.view.id == "flow" && session.view.pinned_query == 2;
+    selects_head |= session.view.head == 1;
+    selects_layer |= session.view.layer == 1;
   }
   EXPECT_GE(opened.size(), 12u);
   for (const char* id : {"lines", "vectors", "scores", "map", "grid", "next", "architecture"}) {
@@ -425,12 +425,12 @@ TEST(FlowView, PointerReportsKey) {
 TEST(FlowView, PointerReportsComponent) {
   const Trace trace = testing::run_model({});
   LayoutOptions look = wide_look({});
-  bool match = false;
-  for (double y = 100; y < 500 && !match; y += 9) {
+  bool found = false;
+  for (double y = 100; y < 500 && !found; y += 9) {
     look.pointer = Point{900, y};
-    match = shows_text(lay_out_view(trace, "flow", look).list, "component");
+    found = shows_text(lay_out_view(trace, "flow", look).list, "component");
   }
-  EXPECT_TRUE(match);
+  EXPECT_TRUE(found);
 }
 
 TEST(FlowView, ExplainsVariantsWithoutScores) {
@@ -499,7 +499,7 @@ TEST(FlowView, NarrowPageShowsPanelOfCurrentStep) {
   EXPECT_EQ(text_of(kFlowSteps).find("+ feed-forward"), std::string::npos);  // nor of other steps
 }
 
-TEST(FlowView, RejectsTracesWithoutValues) {
+TEST(FlowView, ExplainsMissingValues) {
   const Trace weights = testing::synthetic_trace(1, 2, 7);
   EXPECT_EQ(view("flow").objection(weights), "No values recorded.");
   EXPECT_NE(lay_out_view(weights, "flow").refusal, "");
@@ -522,9 +522,9 @@ TEST(FlowView, ExportedTablesAddUp) {
   for (const char* name : {"weighted values", "heads", "residual"}) {
     const ViewData::Matrix& m = table(name);
     const Index last = m.values.dim(0) - 1;
-    const bool twice = std::string(name) == "weighted values";  // the sum, and the recorded value
+    const bool has_output_row = std::string(name) == "weighted values";  // adds the recorded output
     Tensor sum = Tensor::zeros({m.values.dim(1)});
-    for (Index r = 0; r < last - (twice ? 1 : 0); ++r) {
+    for (Index r = 0; r < last - (has_output_row ? 1 : 0); ++r) {
       for (Index n = 0; n < sum.size(); ++n) sum[n] += m.values(r, n);
     }
     EXPECT_TRUE(close(sum, row(m.values, last))) << name;
@@ -538,12 +538,12 @@ TEST(FlowView, ShownRowsIncludeSelectedRow) {
   using Rows = std::vector<Index>;
   EXPECT_EQ(flow_rows(4, 1, 6), Rows({0, 1, 2, 3}));
   for (const Index count : {7, 12, 100}) {
-    for (Index chosen = -1; chosen < count; ++chosen) {
-      for (Index most = 3; most < 9; ++most) {
-        const Rows rows = flow_rows(count, chosen, most);
-        EXPECT_LE(static_cast<Index>(rows.size()), most);
-        if (chosen >= 0) {
-          EXPECT_NE(std::ranges::find(rows, chosen), rows.end());
+    for (Index selected = -1; selected < count; ++selected) {
+      for (Index max_rows = 3; max_rows < 9; ++max_rows) {
+        const Rows rows = flow_rows(count, selected, max_rows);
+        EXPECT_LE(static_cast<Index>(rows.size()), max_rows);
+        if (selected >= 0) {
+          EXPECT_NE(std::ranges::find(rows, selected), rows.end());
         }
       }
     }
@@ -554,13 +554,13 @@ TEST(FlowView, IsLegibleForEveryKindOfModel) {
   for (const char* model :
        {"decoder-masked", "encoder_decoder-sinusoidal", "rnn_attention-dot", "universal-act",
         "memory-compressive-mean", "exits-geometric", "join-gru", "image"}) {
-    Session e = flow_session();
-    e.run.model = testing::model_case(model);
-    e.run.ids = std::string(model) == "image" ? testing::completion_session().run.ids : kIds;
+    Session session = flow_session();
+    session.run.model = testing::model_case(model);
+    session.run.ids = std::string(model) == "image" ? testing::completion_session().run.ids : kIds;
     const bool has_target =
         model == std::string("rnn_attention-dot") || std::string(model).starts_with("encoder");
-    if (has_target) e.run.target_ids = {3, 5, 6};
-    const testing::ViewedRun viewed(e);
+    if (has_target) session.run.target_ids = {3, 5, 6};
+    const testing::ViewedRun viewed(session);
     testing::expect_legible(viewed, model);
   }
 }

@@ -29,13 +29,13 @@ TEST(Gates, ResidualGatesAreMeansOverComponents) {
       });
       ASSERT_TRUE(tap != trace->located.end());
       for (Index i = 0; i < 11; ++i) {
-        double mean = 0, variance = 0, least = 1, most = 0;
+        double mean = 0, variance = 0, minimum = 1, maximum = 0;
         const auto width = static_cast<double>(tap->values.dim(1));
         for (Index n = 0; n < tap->values.dim(1); ++n) {
           const auto z = static_cast<double>(tap->values(i, n));
           mean += z / width;
-          least = std::min(least, z);
-          most = std::max(most, z);
+          minimum = std::min(minimum, z);
+          maximum = std::max(maximum, z);
         }
         for (Index n = 0; n < tap->values.dim(1); ++n) {
           const double difference = static_cast<double>(tap->values(i, n)) - mean;
@@ -44,15 +44,14 @@ TEST(Gates, ResidualGatesAreMeansOverComponents) {
         const auto r = static_cast<Index>(row);
         EXPECT_NEAR(static_cast<double>(set.mean(r, i)), mean, 1e-6);
         EXPECT_NEAR(static_cast<double>(set.deviation(r, i)), std::sqrt(variance), 1e-6);
-        EXPECT_NEAR(static_cast<double>(set.least(r, i)), least, 1e-7);
-        EXPECT_NEAR(static_cast<double>(set.most(r, i)), most, 1e-7);
+        EXPECT_NEAR(static_cast<double>(set.least(r, i)), minimum, 1e-7);
+        EXPECT_NEAR(static_cast<double>(set.most(r, i)), maximum, 1e-7);
       }
     }
   }
 }
 
-// g is the sum of the weights on memory columns.
-TEST(Gates, MemoryGatesAreShareOfWeight) {
+TEST(Gates, MemoryGatesEqualWeightOnMemory) {
   const auto trace = testing::run_case("memory-memorizing", kIds);
   const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
   ASSERT_EQ(sets.size(), 1u);
@@ -69,7 +68,7 @@ TEST(Gates, MemoryGatesAreShareOfWeight) {
         EXPECT_TRUE(std::isnan(g));
         continue;
       }
-      EXPECT_NEAR(static_cast<double>(g), fraction_of_length({tap, head}, KeyKind::Memory), 1e-5);
+      EXPECT_NEAR(static_cast<double>(g), kind_weight({tap, head}, KeyKind::Memory), 1e-5);
       ++compared;
     }
   }
@@ -80,22 +79,23 @@ TEST(Gates, ExplainTheirMeaning) {
   const auto gru = testing::run_case("join-gru", kIds);
   LayoutOptions look;
   look.width = 1100;
-  const std::string all = all_text(lay_out_view(*gru, "gates", look).list);
-  EXPECT_NE(all.find("z of the residual gate after attention"), std::string::npos) << all;
-  EXPECT_NE(all.find("0: keeps the state"), std::string::npos) << all;
+  const std::string text = all_text(lay_out_view(*gru, "gates", look).list);
+  EXPECT_NE(text.find("z of the residual gate after attention"), std::string::npos) << text;
+  EXPECT_NE(text.find("0: keeps the state"), std::string::npos) << text;
   const auto memory = testing::run_case("memory-memorizing", kIds);
   EXPECT_NE(all_text(lay_out_view(*memory, "gates", look).list).find("1: memory only"),
             std::string::npos);
   Trace spalm = testing::synthetic_trace(2, 2, 9);
   spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.25F);
-  const std::string shown = all_text(lay_out_view(spalm, "gates", look).list);
-  EXPECT_NE(shown.find("retrieval 0.25"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("1: model state only"), std::string::npos) << shown;
-  EXPECT_EQ(shown.find("untrained"), std::string::npos) << shown;
+  const std::string spalm_text = all_text(lay_out_view(spalm, "gates", look).list);
+  EXPECT_NE(spalm_text.find("retrieval 0.25"), std::string::npos) << spalm_text;
+  EXPECT_NE(spalm_text.find("1: model state only"), std::string::npos) << spalm_text;
+  EXPECT_EQ(spalm_text.find("untrained"), std::string::npos) << spalm_text;
   spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.5F);
-  const std::string middle = all_text(lay_out_view(spalm, "gates", look).list);
-  EXPECT_NE(middle.find("retrieval 0.50 (untrained)"), std::string::npos) << middle;
-  EXPECT_NE(middle.find("untrained, so half open everywhere"), std::string::npos) << middle;
+  const std::string untrained_text = all_text(lay_out_view(spalm, "gates", look).list);
+  EXPECT_NE(untrained_text.find("retrieval 0.50 (untrained)"), std::string::npos) << untrained_text;
+  EXPECT_NE(untrained_text.find("untrained, so half open everywhere"), std::string::npos)
+      << untrained_text;
 }
 
 TEST(Gates, ClickOnRowSelectsLayer) {
@@ -103,9 +103,9 @@ TEST(Gates, ClickOnRowSelectsLayer) {
   const ViewLayout layout = lay_out_view(*trace, "gates");
   const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
   ASSERT_EQ(layout.handles.size(), sets[0].rows.size() + sets[1].rows.size());
-  Session e;
-  layout.handles.back().click(e);
-  EXPECT_EQ(e.view.layer, sets[1].rows.back().layer);
+  Session session;
+  layout.handles.back().click(session);
+  EXPECT_EQ(session.view.layer, sets[1].rows.back().layer);
   const auto hit = layout.hit({layout.plot.right() - 2, layout.plot.bottom() - 2});
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->layer, sets[1].rows.back().layer);
@@ -113,10 +113,10 @@ TEST(Gates, ClickOnRowSelectsLayer) {
 }
 
 TEST(Gates, ExplainMissingGates) {
-  const Trace plain = testing::synthetic_trace(2, 2, 9);
-  EXPECT_NE(lay_out_view(plain, "gates").refusal, "");
-  EXPECT_EQ(view("gates").objection(plain), "No gates in this run.");
-  const testing::ViewInputFixture fixture(plain, {});
+  const Trace trace = testing::synthetic_trace(2, 2, 9);
+  EXPECT_NE(lay_out_view(trace, "gates").refusal, "");
+  EXPECT_EQ(view("gates").objection(trace), "No gates in this run.");
+  const testing::ViewInputFixture fixture(trace, {});
   EXPECT_THROW(view("gates").data(fixture.input), InputError);
 }
 

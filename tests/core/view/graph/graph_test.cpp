@@ -18,11 +18,11 @@ TEST(NodeLayout, KeepsNodesApartWithinTheSquare) {
   const std::vector<Edge> edges{{0, 1}, {1, 2}, {2, 3}, {0, 4}};
   for (const char* layout : {"line", "circle", "springs"}) {
     for (const Index nodes : {1, 2, 5, 30}) {
-      std::vector<Edge> present;
+      std::vector<Edge> existing;
       for (const Edge& e : edges) {
-        if (std::max(e.first, e.second) < nodes) present.push_back(e);
+        if (std::max(e.first, e.second) < nodes) existing.push_back(e);
       }
-      const std::vector<Point> places = node_places(layout, nodes, present);
+      const std::vector<Point> places = node_places(layout, nodes, existing);
       ASSERT_EQ(places.size(), static_cast<std::size_t>(nodes));
       for (std::size_t a = 0; a < places.size(); ++a) {
         EXPECT_TRUE(places[a].x >= 0 && places[a].x <= 1 && places[a].y >= 0 && places[a].y <= 1);
@@ -80,7 +80,7 @@ std::vector<std::complex<double>> reference_springs(std::size_t nodes,
 }
 
 TEST(NodeLayout, SpringsSettleAtForceEquilibrium) {
-  constexpr double kNear = 0.03;  // oscillation amplifies rounding differences
+  constexpr double kTolerance = 0.03;  // oscillation amplifies rounding differences
   const std::vector<Edge> kGraphs[] = {{{0, 1}, {1, 2}},
                                        {{0, 1}, {1, 2}, {2, 0}},
                                        {{0, 1}, {1, 2}, {2, 3}},
@@ -102,23 +102,23 @@ TEST(NodeLayout, SpringsSettleAtForceEquilibrium) {
     }
     const std::vector<Point> places = node_places("springs", nodes, edges);
     for (std::size_t n = 0; n < places.size(); ++n) {
-      EXPECT_NEAR(places[n].x, (expected[n].real() - left) / (right - left), kNear)
+      EXPECT_NEAR(places[n].x, (expected[n].real() - left) / (right - left), kTolerance)
           << nodes << " nodes, " << edges.size() << " edges, " << n;
-      EXPECT_NEAR(places[n].y, (expected[n].imag() - top) / (bottom - top), kNear)
+      EXPECT_NEAR(places[n].y, (expected[n].imag() - top) / (bottom - top), kTolerance)
           << nodes << " nodes, " << edges.size() << " edges, " << n;
     }
   }
 }
 
-TEST(GraphEdges, AreToggled) {
+TEST(GraphEdges, ToggleAddsOrRemovesEdge) {
   const Lists edges{{0, 1}, {2, 1}};
-  EXPECT_EQ(toggled(edges, false, {1, 2}), (Lists{{0, 1}}));
-  EXPECT_EQ(toggled(edges, true, {1, 2}), (Lists{{0, 1}, {2, 1}, {1, 2}}));
-  EXPECT_EQ(toggled(edges, true, {2, 1}), (Lists{{0, 1}}));
-  EXPECT_EQ(toggled(edges, false, {0, 2}), (Lists{{0, 1}, {2, 1}, {0, 2}}));
+  EXPECT_EQ(toggle_edge(edges, false, {1, 2}), (Lists{{0, 1}}));
+  EXPECT_EQ(toggle_edge(edges, true, {1, 2}), (Lists{{0, 1}, {2, 1}, {1, 2}}));
+  EXPECT_EQ(toggle_edge(edges, true, {2, 1}), (Lists{{0, 1}}));
+  EXPECT_EQ(toggle_edge(edges, false, {0, 2}), (Lists{{0, 1}, {2, 1}, {0, 2}}));
 }
 
-// A causal pattern allows one direction of each edge only.
+// A causal pattern allows only one direction of each edge.
 TEST(GraphEdges, MatchCurrentPattern) {
   testing::ModelTrace causal{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
   for (const bool is_causal : {true, false}) {
@@ -126,14 +126,14 @@ TEST(GraphEdges, MatchCurrentPattern) {
     const Trace trace = testing::run_model(causal);
     const AttentionTap& tap = trace.attention[0];
     const EdgeChoice choice = edge_choice(tap, 0);
-    EXPECT_FALSE(choice.one_way);
+    EXPECT_FALSE(choice.is_directed);
     ASSERT_EQ(choice.edges.size(), 4u);
     for (const auto& e : choice.edges) EXPECT_EQ(std::abs(e[0] - e[1]), 1);
     EXPECT_EQ(edges_of(tap, 0).pairs.size(), is_causal ? 4u : 8u);
   }
 }
 
-TEST(GraphView, DrawsEdgesAndMovesNodes) {
+TEST(GraphView, StrokeBetweenNodesAddsEdge) {
   testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
   const Trace trace = testing::run_model(chain);
   testing::LayoutOptions look;
@@ -141,23 +141,23 @@ TEST(GraphView, DrawsEdgesAndMovesNodes) {
   for (const char* layout : {"circle", "line", "springs"}) {
     look.settings = testing::settings_with(
         "graph", std::string(R"({"layout": ")") + layout + R"(", "tool": "edges"})");
-    const ViewLayout layout_now = testing::lay_out_view(trace, "graph", look);
-    ASSERT_EQ(layout_now.handles.size(), 1u) << layout;
+    const ViewLayout view_layout = testing::lay_out_view(trace, "graph", look);
+    ASSERT_EQ(view_layout.handles.size(), 1u) << layout;
     // Positions of the nodes are found by hit tests.
     std::vector<std::optional<Point>> nodes(5);
     for (double y = 0; y < look.height; y += 4) {
       for (double x = 0; x < look.width; x += 4) {
-        const auto hit = layout_now.hit({x, y});
+        const auto hit = view_layout.hit({x, y});
         if (hit) nodes[static_cast<std::size_t>(hit->query)] = Point{x, y};
       }
     }
     ASSERT_TRUE(nodes[0] && nodes[3]) << layout;
     Session session;
-    layout_now.handles[0].stroke({*nodes[0], *nodes[3]}, session);
+    view_layout.handles[0].stroke({*nodes[0], *nodes[3]}, session);
     ASSERT_TRUE(session.run.variant) << layout;
     EXPECT_EQ(session.run.variant->values.get<Lists>("edges").size(), 5u);
     Session unchanged;
-    layout_now.handles[0].stroke({*nodes[0], *nodes[0]}, unchanged);
+    view_layout.handles[0].stroke({*nodes[0], *nodes[0]}, unchanged);
     EXPECT_EQ(unchanged, Session());
   }
 }
@@ -181,23 +181,23 @@ TEST(GraphView, MovedNodesBelongToOneLayout) {
   };
   Session session;
   session.view = testing::settings_with("graph", R"({"layout": "circle"})");
-  const Point before = node_two(session.view);
+  const Point original = node_two(session.view);
   testing::LayoutOptions look;
   look.framed = false;
   look.settings = session.view;
-  testing::lay_out_view(trace, "graph", look).handles[0].stroke({before, {350, 360}}, session);
-  const Point after = node_two(session.view);
-  EXPECT_GT(std::hypot(after.x - before.x, after.y - before.y), 50);
+  testing::lay_out_view(trace, "graph", look).handles[0].stroke({original, {350, 360}}, session);
+  const Point moved = node_two(session.view);
+  EXPECT_GT(std::hypot(moved.x - original.x, moved.y - original.y), 50);
   for (const char* layout : {"line", "springs"}) {
     set_view_value(session.view, "graph", "layout", std::string(layout));
-    const Point shown = node_two(session.view);
-    const Point unmoved =
+    const Point position = node_two(session.view);
+    const Point expected =
         node_two(testing::settings_with("graph", std::string(R"({"layout": ")") + layout + "\"}"));
-    EXPECT_NEAR(shown.x, unmoved.x, 1e-9) << layout;
-    EXPECT_NEAR(shown.y, unmoved.y, 1e-9) << layout;
+    EXPECT_NEAR(position.x, expected.x, 1e-9) << layout;
+    EXPECT_NEAR(position.y, expected.y, 1e-9) << layout;
   }
   set_view_value(session.view, "graph", "layout", std::string("circle"));
-  EXPECT_NEAR(node_two(session.view).x, after.x, 1e-9);
+  EXPECT_NEAR(node_two(session.view).x, moved.x, 1e-9);
 }
 
 TEST(GraphView, IsLegible) {

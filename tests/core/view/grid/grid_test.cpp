@@ -29,21 +29,21 @@ TEST(Grid, HitReportsHead) {
   const ViewLayout layout = lay_out_view(testing::synthetic_trace(3, 4, 10), "grid");
   const std::vector<HeatMap> maps = thumbnails(layout.list);
   ASSERT_EQ(maps.size(), 12u);
-  std::set<std::pair<Index, Index>> seen;
+  std::set<std::pair<Index, Index>> heads;
   for (const HeatMap& map : maps) {
     const auto hit = layout.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
     ASSERT_TRUE(hit.has_value());
-    seen.insert({hit->layer, hit->head});
+    heads.insert({hit->layer, hit->head});
     EXPECT_FALSE(layout.hit({map.box.x - 1, map.box.y - 1}).has_value());  // the gap
   }
-  EXPECT_EQ(seen.size(), 12u);
+  EXPECT_EQ(heads.size(), 12u);
 }
 
 TEST(Grid, FramedPictureNamesHeadUnderPointer) {
   const Trace trace = testing::synthetic_trace(2, 3, 6);
   const auto names_head = [&](const LayoutOptions& look) {
-    const std::vector<Text> all = testing::texts(lay_out_view(trace, "grid", look).list);
-    return std::any_of(all.begin(), all.end(),
+    const std::vector<Text> texts = testing::texts(lay_out_view(trace, "grid", look).list);
+    return std::any_of(texts.begin(), texts.end(),
                        [](const Text& t) { return t.text.starts_with("layer 1, head 2: "); });
   };
   LayoutOptions look;
@@ -70,8 +70,8 @@ TEST(Grid, AcceptsLayersOfDifferentShapes) {
   EXPECT_EQ(maps[5].width, 14);
   EXPECT_EQ(testing::layout_error(layout.list), "");
   // Empty places, where layer 1 has no head, report no hit.
-  const Box last = maps[3].box, below = maps[4].box;
-  EXPECT_FALSE(layout.hit({last.x + 5, below.y + 5}).has_value());
+  const Box last_head = maps[3].box, lower_map = maps[4].box;
+  EXPECT_FALSE(layout.hit({last_head.x + 5, lower_map.y + 5}).has_value());
 }
 
 TEST(Grid, HeadGroupsShareALayer) {
@@ -137,12 +137,12 @@ TEST(Grid, SortsByHeadStatistics) {
       const std::vector<std::pair<Index, Index>> heads = heads_in_order(layout);
       ASSERT_EQ(heads.size(), 12u);
       const HeadTable table = head_table(trace);
-      double before = ascending ? -1e9 : 1e9;
+      double previous = ascending ? -1e9 : 1e9;
       for (const auto& [layer, head] : heads) {
         const double value = table.find({layer, head})->*measure.value;
         if (std::isnan(value)) continue;
-        EXPECT_TRUE(ascending ? value >= before - 1e-6 : value <= before + 1e-6) << measure.id;
-        before = value;
+        EXPECT_TRUE(ascending ? value >= previous - 1e-6 : value <= previous + 1e-6) << measure.id;
+        previous = value;
       }
     }
   }
@@ -197,27 +197,27 @@ TEST(Grid, PerMapScaleIgnoresRowsWithOneKey) {
 TEST(Grid, ScalesMatchMap) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   const Tensor weights = trace.attention[0].attention(0);
-  LayoutOptions in_log = look_with("scale", std::string("log"));
-  in_log.settings.colour_end = ColourEnd::One;
-  const HeatMap log = thumbnails(lay_out_view(trace, "grid", in_log).list)[0];
+  LayoutOptions log_look = look_with("scale", std::string("log"));
+  log_look.settings.colour_end = ColourEnd::One;
+  const HeatMap log = thumbnails(lay_out_view(trace, "grid", log_look).list)[0];
   ASSERT_EQ(log.values.shape(), weights.shape());
   for (Index i = 0; i < weights.size(); ++i) {
     const double expected = 1 + std::log10(std::max(1e-4, static_cast<double>(weights[i]))) / 4;
     EXPECT_NEAR(static_cast<double>(log.values[i]), weights[i] > 0 ? expected : 0, 1e-5);
   }
   // The rank scale puts half of the numbers of all maps in the lower half of the colours.
-  Index low = 0, all = 0;
+  Index lower_half = 0, total = 0;
   for (const HeatMap& map :
        thumbnails(lay_out_view(trace, "grid", look_with("scale", std::string("rank"))).list)) {
     for (const float v : map.values) {
-      low += v > 0 && v <= 0.5F ? 1 : 0;
-      all += v > 0 ? 1 : 0;
+      lower_half += v > 0 && v <= 0.5F ? 1 : 0;
+      total += v > 0 ? 1 : 0;
     }
   }
-  EXPECT_NEAR(static_cast<double>(low) / static_cast<double>(all), 0.5, 0.05);
+  EXPECT_NEAR(static_cast<double>(lower_half) / static_cast<double>(total), 0.5, 0.05);
 }
 
-// Applies to pooled and unpooled maps.
+// The first token is hidden in pooled and in unpooled maps.
 TEST(Grid, FirstTokenCanBeHidden) {
   for (const Index length : {10, 500}) {
     const Trace trace = testing::synthetic_trace(1, 2, length);
@@ -260,11 +260,11 @@ TEST(Grid, HiddenTokenDoesNotAffectScale) {
     for (std::size_t n = 0; n < 2; ++n) EXPECT_EQ(maps[n].most, static_cast<double>(largest[n]));
     weights(1, length - 1, 1) = -2;
     weights(1, length - 1, 0) = 5;
-    for (const bool hidden : {true, false}) {
-      look = look_with("hide_first", hidden);
+    for (const bool is_hidden : {true, false}) {
+      look = look_with("hide_first", is_hidden);
       look.settings.colour_end = ColourEnd::Largest;
       for (const HeatMap& map : thumbnails(lay_out_view(trace, "grid", look).list)) {
-        EXPECT_EQ(map.most, hidden ? 2 : 5);
+        EXPECT_EQ(map.most, is_hidden ? 2 : 5);
         EXPECT_EQ(map.least, -map.most);
       }
     }
@@ -286,7 +286,6 @@ DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& ent
   return lay_out_view(trace, "grid", look).list;
 }
 
-// Different numbers have enough digits to differ.
 TEST(Grid, SortedNumbersAreDistinguishable) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   const DisplayList list = sorted_over_texts(trace, {0.06, 0.061, 0.062, 0.063});
@@ -299,19 +298,19 @@ TEST(Grid, SortedNumbersAreDistinguishable) {
 TEST(Grid, UnmeasuredHeadsDoNotAffectDigits) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
   const DisplayList list = sorted_over_texts(trace, {0.25, 0.75});  // values of layer 0 only
-  std::multiset<std::string> all;
-  for (const Text& text : testing::texts(list)) all.insert(text.text);
+  std::multiset<std::string> texts;
+  for (const Text& text : testing::texts(list)) texts.insert(text.text);
   // At least once: the colour bar may show the same number.
-  EXPECT_GE(all.count("0.25"), 1u);
-  EXPECT_GE(all.count("0.75"), 1u);
-  EXPECT_EQ(all.count("0.250"), 0u);
-  EXPECT_EQ(all.count("–"), 2u);
+  EXPECT_GE(texts.count("0.25"), 1u);
+  EXPECT_GE(texts.count("0.75"), 1u);
+  EXPECT_EQ(texts.count("0.250"), 0u);
+  EXPECT_EQ(texts.count("–"), 2u);
 }
 
 // Cached numbers belong to one step of the recurrence.
 TEST(Grid, StepsHaveSeparateCaches) {
   const auto trace = testing::run_case("universal-fixed", testing::kIds);
-  const auto most = [&](Index step, ViewCache* cache) {
+  const auto range_end = [&](Index step, ViewCache* cache) {
     LayoutOptions look;
     look.settings.part.step = step;
     look.settings.colour_end = ColourEnd::Largest;
@@ -319,9 +318,9 @@ TEST(Grid, StepsHaveSeparateCaches) {
     return thumbnails(lay_out_view(*trace, "grid", look).list).front().most;
   };
   ViewCache cache;
-  const double first = most(1, &cache), second = most(2, &cache);
-  EXPECT_EQ(first, most(1, nullptr));
-  EXPECT_EQ(second, most(2, nullptr));
+  const double first = range_end(1, &cache), second = range_end(2, &cache);
+  EXPECT_EQ(first, range_end(1, nullptr));
+  EXPECT_EQ(second, range_end(2, nullptr));
   EXPECT_NE(first, second);
 }
 

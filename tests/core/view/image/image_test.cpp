@@ -16,11 +16,11 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 Session example() {
-  Session e;
-  view("image").content.example(e);
-  e.run.tensors.width = e.run.tensors.height = 8;
-  e.run.variant->values.set("stride", Index{8});
-  return e;
+  Session session;
+  view("image").content.example(session);
+  session.run.tensors.width = session.run.tensors.height = 8;
+  session.run.variant->values.set("stride", Index{8});
+  return session;
 }
 
 std::shared_ptr<const Trace> run(const Session& session) {
@@ -48,7 +48,7 @@ TEST(ImageView, RowsMatchPattern) {
   EXPECT_EQ(row.others, 0);
 }
 
-TEST(ImageView, ShowsThePixelUnderThePointerAndPinsIt) {
+TEST(ImageView, HitSelectsQueryThenKeyOfPinnedQuery) {
   const auto trace = run(example());
   testing::LayoutOptions look;
   const ViewLayout unpinned = testing::lay_out_view(*trace, "image", look);
@@ -81,17 +81,17 @@ TEST(ImageView, IsLegibleAtAnySize) {
   }
 }
 
-TEST(ImageView, RejectsTexts) {
+TEST(ImageView, ExplainsThatTextHasNoPixels) {
   const Trace trace = testing::synthetic_trace(2, 2, 9);
   EXPECT_TRUE(testing::lay_out_view(trace, "image").refusal.starts_with("The tokens of this run"));
 }
 
-// Image models see each pixel one step late.
+// A generative image model reads pixel n - 1 at step n.
 TEST(ImageView, ShiftsPixelsByOneStep) {
-  Session e;
-  e.run.model = (testing::source_folder() / "tests" / "model-cases" / "image").string();
-  e.run.ids = {0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0};
-  const auto trace = run(e);
+  Session session;
+  session.run.model = (testing::source_folder() / "tests" / "model-cases" / "image").string();
+  session.run.ids = {0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0};
+  const auto trace = run(session);
   ASSERT_TRUE(trace->pixels);
   EXPECT_EQ(trace->pixels->key_shift, 1);
   const AttentionTap& tap = trace->attention[0];
@@ -107,15 +107,15 @@ TEST(ImageView, ShiftsPixelsByOneStep) {
 
 // Both panels show the patches of a patch model: allowed pairs, and their weights.
 TEST(ImageView, ShowsPatchesOverModelInput) {
-  Session e;
-  e.run.model = (testing::source_folder() / "tests" / "layouts" / "vit").string();
-  e.run.input = sample_image().string();
-  const auto trace = run(e);
+  Session session;
+  session.run.model = (testing::source_folder() / "tests" / "layouts" / "vit").string();
+  session.run.input = sample_image().string();
+  const auto trace = run(session);
   ASSERT_TRUE(trace->pixels);
   const Tensor& picture = trace->pixels->picture;
   ASSERT_EQ(picture.shape(), (Shape{12, 12, 3}));
-  const Tensor expected = image_colours(e.run.input, 12, 12);
-  for (Index at = 0; at < expected.size(); ++at) ASSERT_EQ(picture[at], expected[at]) << at;
+  const Tensor expected = image_colours(session.run.input, 12, 12);
+  for (Index i = 0; i < expected.size(); ++i) ASSERT_EQ(picture[i], expected[i]) << i;
   for (Index piece = 0; piece < 9; ++piece) {  // 4 x 4 pixels
     for (Index c = 0; c < 3; ++c) {
       double sum = 0;
@@ -134,10 +134,10 @@ TEST(ImageView, ShowsPatchesOverModelInput) {
   EXPECT_EQ(images[0]->colours.data(), picture.data());
   EXPECT_EQ(images[1]->colours.shape(), (Shape{3, 3, 4}));
   ASSERT_EQ(images[2]->colours.shape(), picture.shape());
-  for (Index at = 0; at < expected.size(); at += 3) {
-    const float grey = images[2]->colours[at];
-    EXPECT_EQ(images[2]->colours[at + 1], grey);
-    EXPECT_NEAR(grey, 0.299f * expected[at] + 0.587f * expected[at + 1] + 0.114f * expected[at + 2],
+  for (Index i = 0; i < expected.size(); i += 3) {
+    const float grey = images[2]->colours[i];
+    EXPECT_EQ(images[2]->colours[i + 1], grey);
+    EXPECT_NEAR(grey, 0.299f * expected[i] + 0.587f * expected[i + 1] + 0.114f * expected[i + 2],
                 1e-6);
   }
   // The largest weight has the last colour of the colour map.

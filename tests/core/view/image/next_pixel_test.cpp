@@ -20,10 +20,10 @@ using testing::ViewedRun;
 
 TEST(NextPixel, IsLegible) {
   for (const char* options : {"{}", R"({"completed": "drawn", "rows": 0, "seed": 4})"}) {
-    Session e = testing::completion_session();
-    set_view_values(e.view, "image",
+    Session session = testing::completion_session();
+    set_view_values(session.view, "image",
                     values_from_json(view("image").options.parameters, Json::parse(options), ""));
-    testing::expect_legible(ViewedRun(e), options);
+    testing::expect_legible(ViewedRun(session), options);
   }
 }
 
@@ -35,18 +35,18 @@ TEST(NextPixel, MatchesSoftmaxOverLevels) {
                         .canvas = {.theme = Theme::light(), .measure = file_text_measure()}};
   for (const Index pixel : {0, 7, 11}) {
     const NextPixel next = next_pixel(input, pixel);
-    ASSERT_EQ(next.chances.size(), 6u);
+    ASSERT_EQ(next.probabilities.size(), 6u);
     double sum = 0, mean = 0;
     for (Index level = 0; level < 6; ++level) {
       sum += std::exp(double{viewed.trace->logits(pixel, level)});
     }
     for (Index level = 0; level < 6; ++level) {
       const double p = std::exp(double{viewed.trace->logits(pixel, level)}) / sum;
-      EXPECT_NEAR(next.chances[static_cast<std::size_t>(level)], p, 1e-6);
+      EXPECT_NEAR(next.probabilities[static_cast<std::size_t>(level)], p, 1e-6);
       mean += static_cast<double>(level) * p;
     }
     EXPECT_NEAR(next.expected, mean, 1e-5);
-    EXPECT_EQ(next.own, viewed.session.run.ids[static_cast<std::size_t>(pixel)]) << pixel;
+    EXPECT_EQ(next.true_level, viewed.session.run.ids[static_cast<std::size_t>(pixel)]) << pixel;
   }
 }
 

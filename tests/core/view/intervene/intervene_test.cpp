@@ -19,20 +19,20 @@ using testing::synthetic_trace;
 class Intervene : public ::testing::Test {
  protected:
   Intervene() : trace_(synthetic_trace(2, 3, 9)) {
-    look_.framed = false;
-    look_.width = 900;
+    options_.framed = false;
+    options_.width = 900;
   }
 
-  ViewLayout layout() const { return lay_out_view(trace_, "intervene", look_); }
+  ViewLayout layout() const { return lay_out_view(trace_, "intervene", options_); }
 
-  // Session after a click at a point.
+  // The session that results from a click at this point.
   Session session_after_click(Point p) {
-    look_.pointer = p;
+    options_.pointer = p;
     Session session;
-    session.view = look_.settings;
-    session.run.interventions = look_.interventions;
-    const ViewLayout drawn = layout();
-    for (auto handle = drawn.handles.rbegin(); handle != drawn.handles.rend(); ++handle) {
+    session.view = options_.settings;
+    session.run.interventions = options_.interventions;
+    const ViewLayout clickable = layout();
+    for (auto handle = clickable.handles.rbegin(); handle != clickable.handles.rend(); ++handle) {
       if (!handle->area.contains(p)) continue;
       EXPECT_FALSE(handle->help.empty());
       handle->click(session);
@@ -54,69 +54,69 @@ class Intervene : public ::testing::Test {
   std::vector<HeatMap> maps() const { return heat_maps(layout()); }
 
   // Adds run B with `settings_b` to the input.
-  void add_run_b(testing::ViewInputFixture& of, const ViewSettings& settings_b) const {
-    of.session.view.id = "intervene";
-    of.session.run.interventions = look_.interventions;
-    of.session.b.emplace().view = settings_b;
-    of.input.canvas.width = look_.width;
-    of.input.canvas.height = look_.height;
-    of.input.figure.framed = look_.framed;
-    of.input.interaction.pointer = look_.pointer;
-    of.input.findings = testing::findings_of(trace_, look_.reference);
+  void add_run_b(testing::ViewInputFixture& fixture, const ViewSettings& settings_b) const {
+    fixture.session.view.id = "intervene";
+    fixture.session.run.interventions = options_.interventions;
+    fixture.session.b.emplace().view = settings_b;
+    fixture.input.canvas.width = options_.width;
+    fixture.input.canvas.height = options_.height;
+    fixture.input.figure.framed = options_.framed;
+    fixture.input.interaction.pointer = options_.pointer;
+    fixture.input.findings = testing::findings_of(trace_, options_.reference);
   }
 
   ViewLayout layout_with_b(const ViewSettings& settings_b = {}) const {
-    testing::ViewInputFixture of(trace_, look_.settings);
-    add_run_b(of, settings_b);
-    return view("intervene").lay_out(of.input);
+    testing::ViewInputFixture fixture(trace_, options_.settings);
+    add_run_b(fixture, settings_b);
+    return view("intervene").lay_out(fixture.input);
   }
 
-  // Help text of the click action on a cell of run A while run B is compared; empty: none.
-  std::string offered_help(Index query, Index key) {
-    look_.pointer.reset();
+  // Help text for a click on a cell of run A while there is a run B; empty if it has no effect.
+  std::string click_help(Index query, Index key) {
+    options_.pointer.reset();
     const Box box = heat_maps(layout_with_b()).at(1).box;
-    look_.pointer = Point{box.x + (static_cast<double>(key) + 0.5) * box.width / 9,
-                          box.y + (static_cast<double>(query) + 0.5) * box.height / 9};
+    options_.pointer = Point{box.x + (static_cast<double>(key) + 0.5) * box.width / 9,
+                             box.y + (static_cast<double>(query) + 0.5) * box.height / 9};
     const ViewLayout drawn = layout_with_b();
     for (const Handle& handle : drawn.handles) {
-      if (handle.area.contains(*look_.pointer)) return handle.help;
+      if (handle.area.contains(*options_.pointer)) return handle.help;
     }
     return "";
   }
 
-  Point cell(Index query, Index key) const {
+  Point cell_centre(Index query, Index key) const {
     const Box box = maps()[1].box;
     return {box.x + (static_cast<double>(key) + 0.5) * box.width / 9,
             box.y + (static_cast<double>(query) + 0.5) * box.height / 9};
   }
 
   Trace trace_;
-  LayoutOptions look_;
+  LayoutOptions options_;
 };
 
 TEST_F(Intervene, ShowsBeforeNextToAfter) {
-  const Trace before = synthetic_trace(2, 3, 9);
-  look_.reference = &before;
-  look_.interventions = {intervention_from_text("off layer=0 head=1")};
+  const Trace unchanged_run = synthetic_trace(2, 3, 9);
+  options_.reference = &unchanged_run;
+  options_.interventions = {intervention_from_text("off layer=0 head=1")};
   ASSERT_EQ(maps().size(), 2u);
   EXPECT_EQ(maps()[0].box.width, maps()[1].box.width);
-  const std::vector<Text> all = testing::texts(layout().list);
+  const std::vector<Text> drawn_texts = testing::texts(layout().list);
   for (const char* part : {"before", "after", "Bits per token", "Perplexity", "Switches"}) {
-    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Text& t) {
+    EXPECT_TRUE(std::any_of(drawn_texts.begin(), drawn_texts.end(), [&](const Text& t) {
       return t.text.find(part) != std::string::npos;
     })) << part;
   }
 }
 
-TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
+TEST_F(Intervene, OmitsPanelsOnlyIfShrinkingIsNotEnough) {
   const auto contains_text = [](const ViewLayout& drawn, const std::string& part) {
-    const std::vector<Text> all = testing::texts(drawn.list);
-    return std::any_of(all.begin(), all.end(),
+    const std::vector<Text> drawn_texts = testing::texts(drawn.list);
+    return std::any_of(drawn_texts.begin(), drawn_texts.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
-  look_.font_size = 14;
-  look_.width = 428;
-  look_.height = 286;
+  options_.font_size = 14;
+  options_.width = 428;
+  options_.height = 286;
   for (const char* part : {"before", "after", "Perplexity", "Switches", " → "}) {
     EXPECT_TRUE(contains_text(layout(), part)) << part;
   }
@@ -124,61 +124,60 @@ TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
   int notes = 0;
   for (const double width : {150.0, 200.0, 300.0, 428.0}) {
     for (const double height : {160.0, 190.0, 220.0, 260.0, 300.0}) {
-      look_.width = width;
-      look_.height = height;
+      options_.width = width;
+      options_.height = height;
       if (maps().empty()) continue;
       const ViewLayout drawn = layout();
       EXPECT_EQ(testing::layout_error(drawn.list), "") << width << " x " << height;
-      const bool all = contains_text(drawn, "Switches") && contains_text(drawn, "→ ") &&
-                       contains_text(drawn, "exity");
+      const bool has_all_panels = contains_text(drawn, "Switches") && contains_text(drawn, "→ ") &&
+                                  contains_text(drawn, "exity");
       const bool has_note = contains_text(drawn, "No space") || contains_text(drawn, "Some");
-      EXPECT_NE(all, has_note) << width << " x " << height;
+      EXPECT_NE(has_all_panels, has_note) << width << " x " << height;
       notes += has_note ? 1 : 0;
     }
   }
   EXPECT_GT(notes, 0);
 }
 
-// A window of 1280 x 800 leaves 660 x 640 for the view, or 660 x 480 beside a lesson.
+// A window of 1280 x 800 pixels leaves 660 x 640 for the view, or 660 x 480 next to a lesson.
 TEST_F(Intervene, MapsGetMostOfTheSpace) {
   trace_ = synthetic_trace(4, 6, 23);
-  look_.font_size = 14;
-  look_.width = 660;
-  look_.height = 640;
+  options_.font_size = 14;
+  options_.width = 660;
+  options_.height = 640;
   ASSERT_EQ(maps().size(), 2u);
   EXPECT_GT(maps()[0].box.width, 195);
-  look_.height = 480;
+  options_.height = 480;
   EXPECT_GT(maps()[0].box.width, 130);
   // Maps are stacked if the page is higher than wide.
-  look_.width = 420;
-  look_.height = 1000;
+  options_.width = 420;
+  options_.height = 1000;
   EXPECT_GT(maps()[1].box.y, maps()[0].box.bottom());
   EXPECT_EQ(testing::layout_error(layout().list), "");
 }
 
-// The new top token is listed with its former value, even if few tokens fit.
-TEST_F(Intervene, NewTopTokenIsAmongListedTokens) {
-  const Trace before = synthetic_trace(4, 6, 23);
+TEST_F(Intervene, ListsNewTopTokenEvenIfFewBarsFit) {
+  const Trace unchanged_run = synthetic_trace(4, 6, 23);
   trace_ = synthetic_trace(4, 6, 23);
   float* logits = trace_.logits.data() + 22 * trace_.logits.dim(1);
   for (Index id = 0; id < trace_.logits.dim(1); ++id) logits[id] = static_cast<float>(id == 11);
-  look_.reference = &before;
-  look_.interventions = {intervention_from_text("off layer=0 head=1")};
-  look_.font_size = 14;
-  look_.width = 660;
+  options_.reference = &unchanged_run;
+  options_.interventions = {intervention_from_text("off layer=0 head=1")};
+  options_.font_size = 14;
+  options_.width = 660;
   for (const double height : {480.0, 560.0, 640.0}) {
-    look_.height = height;
+    options_.height = height;
     std::size_t bars = 0;
-    bool named = false, titled = false;
+    bool has_new_token = false, has_title = false;
     for (const Text& text : testing::texts(layout().list)) {
       const std::size_t arrow = text.text.find("% → ");
       bars += arrow != std::string::npos ? 1 : 0;
-      named = named || text.text == "#11";
-      titled = titled || text.text.starts_with("Predictions after “");
+      has_new_token = has_new_token || text.text == "#11";
+      has_title = has_title || text.text.starts_with("Predictions after “");
     }
     EXPECT_GE(bars, 4u) << height;
-    EXPECT_TRUE(named) << height;
-    EXPECT_TRUE(titled) << height;
+    EXPECT_TRUE(has_new_token) << height;
+    EXPECT_TRUE(has_title) << height;
   }
 }
 
@@ -186,49 +185,49 @@ TEST_F(Intervene, MaskedModelShowsCandidatesForMaskedPosition) {
   auto config = std::make_shared<ModelConfig>(*trace_.config);
   config->architecture.values.set("masked", 0.2);
   trace_.config = config;
-  const std::string all = testing::all_text(layout().list);
-  EXPECT_NE(all.find("Predictions in place of “"), std::string::npos) << all;
-  EXPECT_EQ(all.find("Predictions after"), std::string::npos) << all;
+  const std::string drawn_text = testing::all_text(layout().list);
+  EXPECT_NE(drawn_text.find("Predictions in place of “"), std::string::npos) << drawn_text;
+  EXPECT_EQ(drawn_text.find("Predictions after"), std::string::npos) << drawn_text;
 }
 
-TEST_F(Intervene, SelectingATokenMovesNothingAndMarksItsRow) {
-  look_.width = 660;
-  look_.height = 640;
-  const auto outlined = [&] {
+TEST_F(Intervene, SelectingATokenMarksItsRowAndMovesNothing) {
+  options_.width = 660;
+  options_.height = 640;
+  const auto outline_count = [&] {
     const DisplayList list = layout().list;
     return std::ranges::count_if(list.items, [&](const Item& item) {
       const OutlinedBox* box = std::get_if<OutlinedBox>(&item);
       return box != nullptr && box->thickness == 2;
     });
   };
-  const Box unselected = maps()[1].box;
-  EXPECT_EQ(outlined(), 0);
-  look_.settings.pinned_query = 4;
-  EXPECT_EQ(maps()[1].box.x, unselected.x);
-  EXPECT_EQ(maps()[1].box.y, unselected.y);
-  EXPECT_EQ(maps()[1].box.width, unselected.width);
-  EXPECT_EQ(outlined(), 2);
+  const Box box_without_selection = maps()[1].box;
+  EXPECT_EQ(outline_count(), 0);
+  options_.settings.pinned_query = 4;
+  EXPECT_EQ(maps()[1].box.x, box_without_selection.x);
+  EXPECT_EQ(maps()[1].box.y, box_without_selection.y);
+  EXPECT_EQ(maps()[1].box.width, box_without_selection.width);
+  EXPECT_EQ(outline_count(), 2);
 }
 
 TEST_F(Intervene, RunBIsNotLabelledBefore) {
-  const Trace other = synthetic_trace(2, 3, 9);
+  const Trace run_b = synthetic_trace(2, 3, 9);
   const auto all_text = [&] { return testing::all_text(layout().list); };
-  look_.reference = &other;
+  options_.reference = &run_b;
   EXPECT_NE(all_text().find("B is the reference run, not this run before"), std::string::npos);
-  look_.framed = true;
+  options_.framed = true;
   EXPECT_EQ(all_text().find("before and after"), std::string::npos) << all_text();
   EXPECT_NE(all_text().find("in B (synthetic"), std::string::npos) << all_text();
-  look_.interventions = {intervention_from_text("off layer=0 head=1")};  // no B
+  options_.interventions = {intervention_from_text("off layer=0 head=1")};  // no B
   EXPECT_NE(all_text().find("before and after"), std::string::npos) << all_text();
 }
 
 // Run A and run B may display different heads.
 TEST_F(Intervene, ComparedRunsHaveSeparateHeads) {
-  const Trace other = synthetic_trace(2, 3, 9);
-  look_.reference = &other;
-  look_.settings.head = 1;
-  look_.framed = true;
-  look_.width = 1600;
+  const Trace run_b = synthetic_trace(2, 3, 9);
+  options_.reference = &run_b;
+  options_.settings.head = 1;
+  options_.framed = true;
+  options_.width = 1600;
   ViewSettings settings_b;
   settings_b.layer = 1;
   settings_b.head = 2;
@@ -245,26 +244,26 @@ TEST_F(Intervene, ComparedRunsHaveSeparateHeads) {
     EXPECT_EQ(hit->layer, is_b ? 1 : 0);
     EXPECT_EQ(hit->head, is_b ? 2 : 1);
     EXPECT_EQ(hit->of_reference, is_b);
-    const Tensor weights = other.attention[is_b ? 1 : 0].attention(hit->head);
+    const Tensor weights = run_b.attention[is_b ? 1 : 0].attention(hit->head);
     EXPECT_EQ(map.values(hit->query, hit->key), weights(hit->query, hit->key));
   }
-  settings_b = look_.settings;
+  settings_b = options_.settings;
   EXPECT_NE(all_text().find("changes) and in A:"), std::string::npos) << all_text();
 }
 
-TEST_F(Intervene, ComparisonMayBePending) {
+TEST_F(Intervene, ReportsThatRunBIsBeingComputed) {
   EXPECT_NE(layout_with_b().refusal.find("Computing"), std::string::npos)
       << layout_with_b().refusal;
   EXPECT_TRUE(heat_maps(layout_with_b()).empty());
-  testing::ViewInputFixture of(trace_, look_.settings);
-  add_run_b(of, {});
+  testing::ViewInputFixture fixture(trace_, options_.settings);
+  add_run_b(fixture, {});
   try {
-    view("intervene").data(of.input);
+    view("intervene").data(fixture.input);
     ADD_FAILURE() << "exported without run B";
   } catch (const InputError& e) {
     EXPECT_NE(std::string(e.what()).find("being computed"), std::string::npos) << e.what();
   }
-  look_.reference = &trace_;
+  options_.reference = &trace_;
   EXPECT_EQ(heat_maps(layout_with_b()).size(), 2u);
 }
 
@@ -275,51 +274,51 @@ TEST_F(Intervene, RejectsImportedTensors) {
 }
 
 TEST_F(Intervene, ClickTogglesPair) {
-  Session after = session_after_click(cell(5, 2));
+  Session after = session_after_click(cell_centre(5, 2));
   ASSERT_EQ(after.run.interventions.size(), 1u);
   EXPECT_EQ(to_text(after.run.interventions[0]), "forbid query=5 key=2 layer=0 head=0");
-  look_.interventions = after.run.interventions;
-  EXPECT_TRUE(session_after_click(cell(5, 2)).run.interventions.empty());
+  options_.interventions = after.run.interventions;
+  EXPECT_TRUE(session_after_click(cell_centre(5, 2)).run.interventions.empty());
 }
 
 TEST_F(Intervene, ClickCanForcePair) {
-  Values values = view_values(look_.settings, "intervene");
+  Values values = view_values(options_.settings, "intervene");
   values.set("click", std::string("force"));
   values.set("heads", std::string("all"));
-  set_view_values(look_.settings, "intervene", values);
-  look_.interventions = {intervention_from_text("forbid query=5 key=2")};
-  const Session after = session_after_click(cell(5, 2));
+  set_view_values(options_.settings, "intervene", values);
+  options_.interventions = {intervention_from_text("forbid query=5 key=2")};
+  const Session after = session_after_click(cell_centre(5, 2));
   ASSERT_EQ(after.run.interventions.size(), 1u);  // the opposite intervention is removed
   EXPECT_EQ(to_text(after.run.interventions[0]), "force query=5 key=2");
 }
 
-TEST_F(Intervene, KeyLabelSelectsItsColumn) {
-  const Point p{cell(0, 3).x, maps()[1].box.y - 10};
+TEST_F(Intervene, ClickOnKeyLabelForbidsItsColumn) {
+  const Point p{cell_centre(0, 3).x, maps()[1].box.y - 10};
   EXPECT_EQ(to_text(session_after_click(p).run.interventions.at(0)), "forbid key=3 layer=0 head=0");
 }
 
 TEST_F(Intervene, DisallowedPairsAreNotClickable) {
-  look_.pointer = cell(2, 5);
+  options_.pointer = cell_centre(2, 5);
   const ViewLayout drawn = layout();
   EXPECT_FALSE(std::any_of(drawn.handles.begin(), drawn.handles.end(),
-                           [&](const Handle& h) { return h.area.contains(*look_.pointer); }));
+                           [&](const Handle& h) { return h.area.contains(*options_.pointer); }));
 }
 
 // Clicks apply to A even if B's pattern does not allow the pair.
 TEST_F(Intervene, ClicksApplyToRunA) {
-  Trace other = synthetic_trace(2, 3, 9);
-  other.attention[0] = testing::synthetic_tap(0, 3, testing::window_and_global(9, 1, 1));
-  look_.reference = &other;
-  EXPECT_EQ(offered_help(5, 2), "Forbid this pair.");
-  EXPECT_EQ(offered_help(3, 4), "");
-  // Pairs no longer in A's pattern can be restored.
-  look_.interventions = {intervention_from_text("forbid query=5 key=2 layer=0 head=0")};
+  Trace run_b = synthetic_trace(2, 3, 9);
+  run_b.attention[0] = testing::synthetic_tap(0, 3, testing::window_and_global(9, 1, 1));
+  options_.reference = &run_b;
+  EXPECT_EQ(click_help(5, 2), "Forbid this pair.");
+  EXPECT_EQ(click_help(3, 4), "");
+  // Pairs that an intervention removed from A's pattern can be restored.
+  options_.interventions = {intervention_from_text("forbid query=5 key=2 layer=0 head=0")};
   trace_.attention[0] = testing::synthetic_tap(
-      0, 3, changed_pattern(Pattern::causal(9, 9), look_.interventions, 0, 0, 3));
-  EXPECT_EQ(offered_help(5, 2), "Undo the change of this pair.");
-  EXPECT_EQ(offered_help(5, 3), "Forbid this pair.");
-  look_.settings.head = 1;  // a head without intervention
-  EXPECT_EQ(offered_help(5, 2), "Forbid this pair.");
+      0, 3, changed_pattern(Pattern::causal(9, 9), options_.interventions, 0, 0, 3));
+  EXPECT_EQ(click_help(5, 2), "Undo the change of this pair.");
+  EXPECT_EQ(click_help(5, 3), "Forbid this pair.");
+  options_.settings.head = 1;  // a head without intervention
+  EXPECT_EQ(click_help(5, 2), "Forbid this pair.");
 }
 
 TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
@@ -338,39 +337,39 @@ TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
   EXPECT_EQ(layers, 2);
 }
 
-TEST_F(Intervene, ShowsPinnedTokenOrLast) {
+TEST_F(Intervene, SelectedPositionIsPinnedTokenOrLast) {
   ViewSettings settings;
   EXPECT_EQ(selected_position(settings, trace_), 8);
   for (const Index pinned : {0, 4, 8}) {
     settings.pinned_query = pinned;
     EXPECT_EQ(selected_position(settings, trace_), pinned);
   }
-  settings.pinned_query = 9;  // left over from a longer text
+  settings.pinned_query = 9;  // beyond this text
   EXPECT_EQ(selected_position(settings, trace_), 8);
   EXPECT_EQ(selected_position(settings, Trace()), -1);
 }
 
 TEST_F(Intervene, SelectedTokenCanBeReplaced) {
-  const Point label{maps()[0].box.x - 8, cell(4, 0).y};
+  const Point label{maps()[0].box.x - 8, cell_centre(4, 0).y};
   EXPECT_EQ(session_after_click(label).view.pinned_query, 4);
-  look_.settings.pinned_query = 4;
-  look_.pointer.reset();
-  int offered = 0;
+  options_.settings.pinned_query = 4;
+  options_.pointer.reset();
+  int replacement_count = 0;
   for (const Handle& handle : layout().handles) {
     Session session;
     handle.click(session);
     if (session.run.interventions.empty()) continue;
     const Intervention& i = session.run.interventions[0];
     if (i.kind != Intervention::Kind::Replace) continue;
-    ++offered;
+    ++replacement_count;
     EXPECT_EQ(i.position, 4);
     EXPECT_NE(i.token, trace_.tokens[4].id);
   }
-  EXPECT_GE(offered, 3);
+  EXPECT_GE(replacement_count, 3);
 }
 
-// Whole words precede word pieces, even more likely ones.
-TEST(Replacements, ListWordsFirst) {
+// Whole words precede word pieces, even if the pieces are likelier.
+TEST(ReplacementCandidates, ListWholeWordsFirst) {
   Trace trace = synthetic_trace(1, 1, 4);
   const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
   trace.tokenizer = tokenizer;
@@ -385,11 +384,11 @@ TEST(Replacements, ListWordsFirst) {
     words += !tokenizer->is_special(id) && is_word(id);
     if (tokenizer->bytes(id) == "p") trace.logits(1, id) = 9;
   }
-  const std::vector<std::int32_t> offered = replacements(trace, 2);
+  const std::vector<std::int32_t> candidates = replacement_candidates(trace, 2);
   ASSERT_GE(words, 2u);
-  ASSERT_GT(offered.size(), words);
-  for (std::size_t n = 0; n < words; ++n) EXPECT_TRUE(is_word(offered[n])) << n;
-  EXPECT_EQ(tokenizer->bytes(offered[words]), "p");
+  ASSERT_GT(candidates.size(), words);
+  for (std::size_t n = 0; n < words; ++n) EXPECT_TRUE(is_word(candidates[n])) << n;
+  EXPECT_EQ(tokenizer->bytes(candidates[words]), "p");
 }
 
 }  // namespace ATTNSCOPE_FILE

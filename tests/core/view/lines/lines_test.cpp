@@ -17,18 +17,18 @@ using testing::settings_with;
 using testing::synthetic_trace;
 
 LineSet line_set_of(const Trace& trace, const ViewSettings& settings) {
-  const testing::ViewInputFixture look(trace, settings);
+  const testing::ViewInputFixture fixture(trace, settings);
   const AttentionTap& tap = *trace.find({settings.layer, settings.head});
-  return line_set(look.input, tap, view_values(settings, "lines"),
+  return line_set(fixture.input, tap, view_values(settings, "lines"),
                   visible_span(0, 0, tap.queries()), visible_span(0, 0, tap.keys()));
 }
 
-// Number of curves: lines of more than two points.
-std::size_t curves(const DisplayList& list, int least_opacity = 0) {
+// Number of curves (lines of more than two points) of at least this opacity.
+std::size_t curve_count(const DisplayList& list, int min_opacity = 0) {
   return static_cast<std::size_t>(
       std::count_if(list.items.begin(), list.items.end(), [&](const Item& item) {
         const Line* line = std::get_if<Line>(&item);
-        return line && line->points.size() > 2 && line->colour.a >= least_opacity;
+        return line && line->points.size() > 2 && line->colour.a >= min_opacity;
       }));
 }
 
@@ -64,14 +64,14 @@ TEST(Lines, KeepStrongestPairsOfLongTexts) {
   const LineSet set = line_set_of(synthetic_trace(1, 3, 300),
                                   settings_with("lines", R"({"least": 0, "all": true})"));
   EXPECT_EQ(set.pairs.size(), 2500u);
-  EXPECT_EQ(set.left_out, 3 * 300 * 301 / 2 - 2500);
+  EXPECT_EQ(set.omitted_count, 3 * 300 * 301 / 2 - 2500);
 }
 
 TEST(Lines, ExplainQueriesWithoutLine) {
   Trace trace = synthetic_trace(1, 1, 10);
   const auto contains_text = [&](const std::string& part) {
-    const std::vector<Text> all = testing::texts(lay_out_view(trace, "lines").list);
-    return std::any_of(all.begin(), all.end(),
+    const std::vector<Text> drawn_texts = testing::texts(lay_out_view(trace, "lines").list);
+    return std::any_of(drawn_texts.begin(), drawn_texts.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
   EXPECT_FALSE(contains_text("queries have no line"));
@@ -83,47 +83,47 @@ TEST(Lines, ExplainQueriesWithoutLine) {
   EXPECT_TRUE(contains_text("3 of 10 queries have no line: all their weights are below 0.03"));
 }
 
-TEST(Lines, PointingAtTokenKeepsItsLines) {
+TEST(Lines, PointingAtTokenDimsOtherLinesAndClickPinsIt) {
   const Trace trace = synthetic_trace(1, 2, 9);
   for (const char* style : {"lines", "arcs"}) {
-    LayoutOptions look;
-    look.framed = false;
-    look.settings =
+    LayoutOptions options;
+    options.framed = false;
+    options.settings =
         settings_with("lines", std::string(R"({"least": 0.02, "style": ")") + style + "\"}");
-    const ViewLayout before = lay_out_view(trace, "lines", look);
+    const ViewLayout unhovered = lay_out_view(trace, "lines", options);
     // Two handles for the heads precede those of the queries.
-    ASSERT_GE(before.handles.size(), 2u + 9u);
-    const Box token = before.handles[2 + 5].area;
+    ASSERT_GE(unhovered.handles.size(), 2u + 9u);
+    const Box token = unhovered.handles[2 + 5].area;
     const Point pointer{token.x + token.width / 2, token.y + token.height / 2};
-    const std::optional<Hit> hit = before.hit(pointer);
+    const std::optional<Hit> hit = unhovered.hit(pointer);
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->query, 5);
     EXPECT_EQ(hit->key, -1);
-    look.pointer = pointer;
-    const ViewLayout hovered = lay_out_view(trace, "lines", look);
-    EXPECT_EQ(curves(hovered.list), curves(before.list));
-    EXPECT_LT(curves(hovered.list, 16), curves(before.list, 16));
+    options.pointer = pointer;
+    const ViewLayout hovered = lay_out_view(trace, "lines", options);
+    EXPECT_EQ(curve_count(hovered.list), curve_count(unhovered.list));
+    EXPECT_LT(curve_count(hovered.list, 16), curve_count(unhovered.list, 16));
     // A click pins the token, another click unpins it.
     Session session;
-    session.view = look.settings;
-    before.handles[2 + 5].click(session);
+    session.view = options.settings;
+    unhovered.handles[2 + 5].click(session);
     EXPECT_EQ(session.view.pinned_query, 5);
-    before.handles[2 + 5].click(session);
+    unhovered.handles[2 + 5].click(session);
     EXPECT_EQ(session.view.pinned_query, -1);
     // A click on the swatch of a hidden head shows its lines.
-    before.handles[1].click(session);
+    unhovered.handles[1].click(session);
     EXPECT_EQ(line_set_of(trace, session.view).heads, (std::vector<Index>{0, 1}));
-    before.handles[0].click(session);
+    unhovered.handles[0].click(session);
   }
 }
 
-TEST(Lines, PointingAtCurveSelectsItsPair) {
+TEST(Lines, PointingAtCurveHitsItsPair) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  LayoutOptions look;
-  look.framed = false;
-  look.settings = settings_with("lines", R"({"least": 0.3})");
-  const ViewLayout layout = lay_out_view(trace, "lines", look);
-  const LineSet set = line_set_of(trace, look.settings);
+  LayoutOptions options;
+  options.framed = false;
+  options.settings = settings_with("lines", R"({"least": 0.3})");
+  const ViewLayout layout = lay_out_view(trace, "lines", options);
+  const LineSet set = line_set_of(trace, options.settings);
   const WeightedPair& strongest = set.pairs.back();
   for (const Item& item : layout.list.items) {
     const Line* line = std::get_if<Line>(&item);
@@ -141,43 +141,43 @@ TEST(Lines, AreLegibleAtAnyLength) {
   for (const Index length : {1, 10, 40, 200}) {
     const Trace trace = synthetic_trace(1, 3, length);
     for (const char* style : {"lines", "arcs"}) {
-      LayoutOptions look;
-      look.settings =
+      LayoutOptions options;
+      options.settings =
           settings_with("lines", std::string(R"({"all": true, "style": ")") + style + "\"}");
-      const ViewLayout layout = lay_out_view(trace, "lines", look);
+      const ViewLayout layout = lay_out_view(trace, "lines", options);
       EXPECT_EQ(layout.refusal, "") << length << style;
       EXPECT_EQ(testing::layout_error(layout.list), "") << length << style;
-      look.settings.row = look.settings.column = 0.3 * static_cast<double>(length);
-      look.settings.height = look.settings.width =
+      options.settings.row = options.settings.column = 0.3 * static_cast<double>(length);
+      options.settings.height = options.settings.width =
           std::min<double>(20, 0.5 + 0.3 * static_cast<double>(length));
-      EXPECT_EQ(testing::layout_error(lay_out_view(trace, "lines", look).list), "")
+      EXPECT_EQ(testing::layout_error(lay_out_view(trace, "lines", options).list), "")
           << length << style;
     }
   }
-  LayoutOptions look;
-  look.settings = settings_with("lines", R"({"style": "arcs"})");
-  const Trace cross = [] {
+  LayoutOptions options;
+  options.settings = settings_with("lines", R"({"style": "arcs"})");
+  const Trace cross_attention = [] {
     Trace trace = synthetic_trace(1, 1, 8);
     trace.attention[0] = testing::synthetic_tap(0, 1, Pattern::all(8, 3));
     return trace;
   }();
-  EXPECT_NE(lay_out_view(cross, "lines", look).refusal.find("Arcs require"), std::string::npos);
+  EXPECT_NE(lay_out_view(cross_attention, "lines", options).refusal.find("Arcs require"),
+            std::string::npos);
 }
 
-// While a token is pinned, lines of other tokens are fainter than its own.
-TEST(Lines, PinnedTokenIsHighlighted) {
+TEST(Lines, LinesOfUnpinnedTokensAreFainter) {
   const Trace trace = synthetic_trace(1, 3, 20);
   for (const char* style : {"lines", "arcs"}) {
-    LayoutOptions look;
-    look.settings.pinned_query = 12;
+    LayoutOptions options;
+    options.settings.pinned_query = 12;
     Values values = default_values(view("lines").options.parameters);
     values.set("style", std::string(style));
     values.set("all", true);
-    set_view_values(look.settings, "lines", values);
-    const ViewLayout layout = lay_out_view(trace, "lines", look);
+    set_view_values(options.settings, "lines", values);
+    const ViewLayout layout = lay_out_view(trace, "lines", options);
     int faintest_focused = 255, strongest_unfocused = 0;
     std::size_t pinned_lines = 0;
-    const LineSet set = line_set_of(trace, look.settings);
+    const LineSet set = line_set_of(trace, options.settings);
     for (const WeightedPair& pair : set.pairs) pinned_lines += pair.query == 12 ? 1 : 0;
     std::vector<int> opacities;
     for (const Item& item : layout.list.items) {
@@ -195,20 +195,21 @@ TEST(Lines, PinnedTokenIsHighlighted) {
   }
 }
 
-TEST(Lines, ArcsReportTheirDirection) {
-  LayoutOptions look;
-  look.settings = settings_with("lines", R"({"style": "arcs", "least": 0.9})");
-  look.width = 900;
+TEST(Lines, ArcsNameTheirDirections) {
+  LayoutOptions options;
+  options.settings = settings_with("lines", R"({"style": "arcs", "least": 0.9})");
+  options.width = 900;
   const auto contains_text = [&](const Trace& trace, const std::string& part) {
-    const std::vector<Text> all = testing::texts(lay_out_view(trace, "lines", look).list);
-    return std::any_of(all.begin(), all.end(),
+    const std::vector<Text> drawn_texts =
+        testing::texts(lay_out_view(trace, "lines", options).list);
+    return std::any_of(drawn_texts.begin(), drawn_texts.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
   const Trace causal = synthetic_trace(1, 1, 20);
   EXPECT_TRUE(contains_text(causal, "backward"));
   EXPECT_FALSE(contains_text(causal, "forward"));
   EXPECT_TRUE(contains_text(causal, "queries have no arc: all their weights are below 0.9"));
-  look.settings = settings_with("lines", R"({"style": "arcs", "least": 0})");
+  options.settings = settings_with("lines", R"({"style": "arcs", "least": 0})");
   EXPECT_TRUE(contains_text(synthetic_trace(Pattern::all(12, 12)), "forward"));
 }
 

@@ -17,8 +17,8 @@ using testing::LayoutOptions;
 using testing::synthetic_trace;
 
 bool contains_text(const DisplayList& list, const std::string& part) {
-  const std::vector<Text> all = testing::texts(list);
-  return std::any_of(all.begin(), all.end(),
+  const std::vector<Text> drawn_texts = testing::texts(list);
+  return std::any_of(drawn_texts.begin(), drawn_texts.end(),
                      [&](const Text& text) { return text.text.find(part) != std::string::npos; });
 }
 
@@ -31,10 +31,10 @@ const HeatMap& first_heat_map(const DisplayList& list) {
 
 TEST(Map, HitReportsPair) {
   const Trace trace = synthetic_trace(2, 3, 9);
-  LayoutOptions look;
-  look.settings.layer = 1;
-  look.settings.head = 2;
-  const ViewLayout layout = lay_out_view(trace, "map", look);
+  LayoutOptions options;
+  options.settings.layer = 1;
+  options.settings.head = 2;
+  const ViewLayout layout = lay_out_view(trace, "map", options);
   const Box plot = layout.plot;
   for (Index i = 0; i < 9; ++i) {
     for (Index c = 0; c < 9; ++c) {
@@ -54,10 +54,10 @@ TEST(Map, HitReportsPair) {
 
 TEST(Map, PixelsHaveColoursOfWeights) {
   const Trace trace = synthetic_trace(1, 2, 8);
-  LayoutOptions look;
-  look.settings.head = 1;
-  look.settings.colour_end = ColourEnd::One;
-  const ViewLayout layout = lay_out_view(trace, "map", look);
+  LayoutOptions options;
+  options.settings.head = 1;
+  options.settings.colour_end = ColourEnd::One;
+  const ViewLayout layout = lay_out_view(trace, "map", options);
   const Image image = render_image(layout.list, 2);
   const Tensor weights = trace.attention[0].attention(1);
   const ColourMap& colours = colour_map("viridis");
@@ -67,7 +67,7 @@ TEST(Map, PixelsHaveColoursOfWeights) {
       const double x = layout.plot.x + (static_cast<double>(c) + 0.08) * layout.plot.width / 8;
       const double y = layout.plot.y + (static_cast<double>(i) + 0.08) * layout.plot.height / 8;
       EXPECT_EQ(testing::pixel(image, static_cast<int>(2 * x), static_cast<int>(2 * y)),
-                c <= i ? colours.at(weights(i, c)) : not_allowed_colour(Theme::light()))
+                c <= i ? colours.at(weights(i, c)) : excluded_colour(Theme::light()))
           << i << ", " << c;
     }
   }
@@ -75,12 +75,12 @@ TEST(Map, PixelsHaveColoursOfWeights) {
 
 TEST(Map, ZoomAcceptsPartialCells) {
   const Trace trace = synthetic_trace(1, 1, 40);
-  LayoutOptions look;
-  look.settings.row = 10.25;
-  look.settings.column = 4.5;
-  look.settings.height = 8;
-  look.settings.width = 8;
-  const ViewLayout layout = lay_out_view(trace, "map", look);
+  LayoutOptions options;
+  options.settings.row = 10.25;
+  options.settings.column = 4.5;
+  options.settings.height = 8;
+  options.settings.width = 8;
+  const ViewLayout layout = lay_out_view(trace, "map", options);
   EXPECT_EQ(layout.row, 10.25);
   EXPECT_EQ(layout.width, 8);
   const std::optional<Hit> first = layout.hit({layout.plot.x + 0.5, layout.plot.y + 0.5});
@@ -99,34 +99,34 @@ TEST(Map, ZoomAcceptsPartialCells) {
 
 TEST(Map, ShowsSpaceMarkersOnRequest) {
   const Trace trace = synthetic_trace(2, 3, 9);
-  LayoutOptions look;
-  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", look).list, "␣turned"));
-  look.settings.space_markers = true;
-  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "␣turned"));
+  LayoutOptions options;
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", options).list, "␣turned"));
+  options.settings.space_markers = true;
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", options).list, "␣turned"));
 }
 
-TEST(Map, PlotStaysPutWhileZooming) {
+TEST(Map, ZoomKeepsPlotInPlace) {
   const Trace trace = synthetic_trace(1, 1, 60);
-  const Box whole = lay_out_view(trace, "map").plot;
-  LayoutOptions look;
+  const Box unzoomed = lay_out_view(trace, "map").plot;
+  LayoutOptions options;
   for (const double extent : {50.0, 20.0, 5.0, 1.0}) {
-    look.settings.row = look.settings.column = 3;
-    look.settings.height = look.settings.width = extent;
-    const Box plot = lay_out_view(trace, "map", look).plot;
-    EXPECT_EQ(plot.x, whole.x);
-    EXPECT_EQ(plot.y, whole.y);
-    EXPECT_EQ(plot.width, whole.width);
+    options.settings.row = options.settings.column = 3;
+    options.settings.height = options.settings.width = extent;
+    const Box plot = lay_out_view(trace, "map", options).plot;
+    EXPECT_EQ(plot.x, unzoomed.x);
+    EXPECT_EQ(plot.y, unzoomed.y);
+    EXPECT_EQ(plot.width, unzoomed.width);
   }
 }
 
 TEST(Map, ClampsInvalidZoom) {
   const Trace trace = synthetic_trace(1, 1, 10);
-  LayoutOptions look;
+  LayoutOptions options;
   for (const double v : {1e300, -1e300, 1e-300}) {
-    look.settings.row = v;
-    look.settings.column = -v;
-    look.settings.height = look.settings.width = std::abs(v);
-    EXPECT_EQ(testing::layout_error(lay_out_view(trace, "map", look).list), "") << v;
+    options.settings.row = v;
+    options.settings.column = -v;
+    options.settings.height = options.settings.width = std::abs(v);
+    EXPECT_EQ(testing::layout_error(lay_out_view(trace, "map", options).list), "") << v;
   }
 }
 
@@ -135,17 +135,17 @@ TEST(Map, ShowsNumbersInLargeCellsOnly) {
   EXPECT_FALSE(contains_text(lay_out_view(synthetic_trace(1, 1, 100), "map").list, "1.00"));
 }
 
-TEST(Map, StatesPooling) {
+TEST(Map, NotesMaxPooling) {
   EXPECT_FALSE(contains_text(lay_out_view(synthetic_trace(1, 1, 100), "map").list, "max-pooled"));
   EXPECT_TRUE(contains_text(lay_out_view(synthetic_trace(1, 1, 900), "map").list, "max-pooled"));
 }
 
-// Ascending weights of the rows from `from` that have more than one key, in a causal map.
-std::vector<float> sorted_weights(const Trace& trace, Index from) {
+// Ascending weights of a causal map from row `first_row` on, without the row that has a single key.
+std::vector<float> sorted_weights(const Trace& trace, Index first_row) {
   std::vector<float> weights;
-  const Tensor all = trace.attention[0].attention(0);
-  for (Index i = std::max<Index>(1, from); i < all.dim(0); ++i) {
-    for (Index j = 0; j <= i; ++j) weights.push_back(all(i, j));
+  const Tensor attention = trace.attention[0].attention(0);
+  for (Index i = std::max<Index>(1, first_row); i < attention.dim(0); ++i) {
+    for (Index j = 0; j <= i; ++j) weights.push_back(attention(i, j));
   }
   std::ranges::sort(weights);
   return weights;
@@ -153,17 +153,17 @@ std::vector<float> sorted_weights(const Trace& trace, Index from) {
 
 TEST(Map, ColoursEndAtLargestVisibleWeight) {
   const Trace trace = synthetic_trace(1, 1, 10);
-  LayoutOptions look;
-  look.settings.colour_end = ColourEnd::One;
-  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", look).list).most, 1);
-  look.settings.colour_end = ColourEnd::Largest;
+  LayoutOptions options;
+  options.settings.colour_end = ColourEnd::One;
+  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", options).list).most, 1);
+  options.settings.colour_end = ColourEnd::Largest;
   // Row 0 has a weight of 1 in every head.
-  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", look).list).most,
+  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", options).list).most,
             sorted_weights(trace, 0).back());
-  look.settings.row = 5;
-  look.settings.height = 5;
-  look.settings.width = 10;
-  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", look).list).most,
+  options.settings.row = 5;
+  options.settings.height = 5;
+  options.settings.width = 10;
+  EXPECT_EQ(first_heat_map(lay_out_view(trace, "map", options).list).most,
             sorted_weights(trace, 5).back());
 }
 
@@ -196,7 +196,7 @@ TEST(Map, DisallowedPairsDifferFromZeroWeights) {
     const std::uint8_t* p = image.rgba.data() + 4 * (y * image.width + x);
     return Colour{p[0], p[1], p[2], p[3]};
   };
-  EXPECT_EQ(pixel_of_cell(2, 9), not_allowed_colour(Theme::light()));
+  EXPECT_EQ(pixel_of_cell(2, 9), excluded_colour(Theme::light()));
   EXPECT_EQ(pixel_of_cell(9, 2), colour_map("viridis").colours[0]);
   EXPECT_TRUE(contains_text(layout.list, "not allowed"));
   EXPECT_FALSE(
@@ -212,7 +212,7 @@ TEST(Map, SignedWeightsUseDivergingScale) {
   EXPECT_EQ(map.most, 3);
 }
 
-// Attention that stays on its device until the numbers are needed.
+// Device tensor that counts its downloads.
 class FakeDevice : public DeviceTensor {
  public:
   explicit FakeDevice(Tensor values) : values_(std::move(values)) {}
@@ -230,7 +230,7 @@ class FakeDevice : public DeviceTensor {
   Tensor values_;
 };
 
-TEST(Map, AttentionStaysOnDevice) {
+TEST(Map, DownloadsAttentionOnlyToRender) {
   Trace trace = synthetic_trace(1, 2, 100);
   OperationResult& result = trace.attention[0].result;
   const auto device = std::make_shared<FakeDevice>(result.attention);
@@ -239,9 +239,9 @@ TEST(Map, AttentionStaysOnDevice) {
   auto part = std::make_shared<Part>();
   part->pattern = result.pattern;
   result.part = part;
-  LayoutOptions look;
-  look.settings.head = 1;
-  const ViewLayout layout = lay_out_view(trace, "map", look);
+  LayoutOptions options;
+  options.settings.head = 1;
+  const ViewLayout layout = lay_out_view(trace, "map", options);
   EXPECT_EQ(device->downloads, 0);
   EXPECT_EQ(first_heat_map(layout.list).device, device);
   EXPECT_EQ(first_heat_map(layout.list).plane, 1);
@@ -251,61 +251,63 @@ TEST(Map, AttentionStaysOnDevice) {
 
 TEST(Map, CrossHairNamesPair) {
   const Trace trace = synthetic_trace(1, 1, 300);  // too long to label every token
-  LayoutOptions look;
+  LayoutOptions options;
   const Box plot = lay_out_view(trace, "map").plot;
-  look.pointer = Point{plot.x + 57.5 * plot.width / 300, plot.y + 123.5 * plot.height / 300};
-  const ViewLayout layout = lay_out_view(trace, "map", look);
+  options.pointer = Point{plot.x + 57.5 * plot.width / 300, plot.y + 123.5 * plot.height / 300};
+  const ViewLayout layout = lay_out_view(trace, "map", options);
   EXPECT_TRUE(contains_text(layout.list, "123 ,"));
   EXPECT_TRUE(contains_text(layout.list, "57 lamp"));
   EXPECT_EQ(testing::layout_error(layout.list), "");
 }
 
-TEST(Map, StageShowsWeightUnderPointer) {
+TEST(Map, OnlyFramedPictureShowsWeightUnderPointer) {
   Trace trace = synthetic_trace(1, 1, 30);  // cells too small for numbers
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   weights(0, 20, 3) = 0.1234F;
-  LayoutOptions look;
+  LayoutOptions options;
   const Box plot = lay_out_view(trace, "map").plot;
-  look.pointer = Point{plot.x + 3.5 * plot.width / 30, plot.y + 20.5 * plot.height / 30};
-  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "0.123"));
-  look.framed = false;
-  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", look).list, "0.123"));
+  options.pointer = Point{plot.x + 3.5 * plot.width / 30, plot.y + 20.5 * plot.height / 30};
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", options).list, "0.123"));
+  options.framed = false;
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", options).list, "0.123"));
 }
 
 TEST(Map, ExplainsHowToShowSmallWeights) {
   Trace trace = synthetic_trace(1, 1, 30);
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
-  LayoutOptions look;
-  look.width = look.height = 1000;
-  look.settings.colour_end = ColourEnd::One;
-  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", look).list,
+  LayoutOptions options;
+  options.width = options.height = 1000;
+  options.settings.colour_end = ColourEnd::One;
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", options).list,
                              "Half of the rows have no weight above"));
   for (float& weight : weights) weight *= 0.05F;
   // The bright first row of a causal map does not hide the hint.
   weights(0, 0, 0) = 1;
-  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "(--colours percentile)"));
-  look.key_of = [](HintAction) { return "N"; };
-  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "(N)"));
-  look.settings.colour_end = ColourEnd::Percentile;
-  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", look).list,
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", options).list, "(--colours percentile)"));
+  options.key_of = [](HintAction) { return "N"; };
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", options).list, "(N)"));
+  options.settings.colour_end = ColourEnd::Percentile;
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", options).list,
                              "Half of the rows have no weight above"));
 }
 
-// The zoom of a longer text can lie beyond the end of this one.
+// The zoom that was set for a longer text can be beyond the end of this one.
 TEST(Map, ZoomBeyondShorterTextShowsWholeMap) {
-  LayoutOptions look;
-  look.settings.row = look.settings.column = 150;
-  look.settings.height = look.settings.width = 20;
-  const HeatMap beyond = first_heat_map(lay_out_view(synthetic_trace(1, 1, 12), "map", look).list);
-  EXPECT_EQ(beyond.row, 0);
-  EXPECT_EQ(beyond.height, 12);
-  EXPECT_EQ(beyond.width, 12);
-  // Partly visible: shows at least half of the zoomed size.
-  const HeatMap partly = first_heat_map(lay_out_view(synthetic_trace(1, 1, 152), "map", look).list);
-  EXPECT_EQ(partly.row, 142);
-  EXPECT_EQ(partly.height, 20);
+  LayoutOptions options;
+  options.settings.row = options.settings.column = 150;
+  options.settings.height = options.settings.width = 20;
+  const HeatMap map_beyond_end =
+      first_heat_map(lay_out_view(synthetic_trace(1, 1, 12), "map", options).list);
+  EXPECT_EQ(map_beyond_end.row, 0);
+  EXPECT_EQ(map_beyond_end.height, 12);
+  EXPECT_EQ(map_beyond_end.width, 12);
+  // A region that is partly beyond the end is moved, not shrunk.
+  const HeatMap map_at_end =
+      first_heat_map(lay_out_view(synthetic_trace(1, 1, 152), "map", options).list);
+  EXPECT_EQ(map_at_end.row, 142);
+  EXPECT_EQ(map_at_end.height, 20);
 }
 
 // The contrast of long texts is estimated from a sample of their rows.
@@ -314,17 +316,18 @@ TEST(Map, ExplainsHowToShowSmallWeightsOfLongTexts) {
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   for (float& weight : weights) weight *= 0.05F;
-  LayoutOptions look;
-  look.settings.colour_end = ColourEnd::One;
-  look.key_of = [](HintAction) { return "N"; };
-  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list, "clip at 99th percentile (N)"));
-  look.settings.row = look.settings.column = 1000;
-  look.settings.height = look.settings.width = 50;
-  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", look).list,
+  LayoutOptions options;
+  options.settings.colour_end = ColourEnd::One;
+  options.key_of = [](HintAction) { return "N"; };
+  EXPECT_TRUE(
+      contains_text(lay_out_view(trace, "map", options).list, "clip at 99th percentile (N)"));
+  options.settings.row = options.settings.column = 1000;
+  options.settings.height = options.settings.width = 50;
+  EXPECT_TRUE(contains_text(lay_out_view(trace, "map", options).list,
                             "Half of the rows have no weight above"));
 }
 
-TEST(Map, CaptionDescribesContent) {
+TEST(Map, TitleAndCaptionDescribeRun) {
   Trace trace = synthetic_trace(1, 1, 8);
   trace.notes = {"Untrained: lin.e", "the text was cut"};
   LayoutOptions wide;
@@ -336,9 +339,9 @@ TEST(Map, CaptionDescribesContent) {
   EXPECT_TRUE(contains_text(layout.list, "8 tokens."));
   EXPECT_TRUE(contains_text(layout.list, "CPU (2 threads)"));
   EXPECT_TRUE(contains_text(layout.list, "Untrained: lin.e. The text was cut."));
-  LayoutOptions bare;
-  bare.framed = false;
-  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", bare).list, "synthetic"));
+  LayoutOptions unframed;
+  unframed.framed = false;
+  EXPECT_FALSE(contains_text(lay_out_view(trace, "map", unframed).list, "synthetic"));
 }
 
 TEST(Map, WidestLabelIsNotShortened) {
@@ -350,28 +353,26 @@ TEST(Map, WidestLabelIsNotShortened) {
   }
 }
 
-TEST(Map, LayoutHasFewItems) {
-  // There is no item per cell: long texts have hardly more items than short ones.
+TEST(Map, ItemCountHardlyDependsOnLength) {
   EXPECT_LT(lay_out_view(synthetic_trace(1, 1, 2000), "map").list.items.size(), 300u);
 }
 
-// On narrow pages the colour bar is below the map, which leaves more space for it.
-TEST(Map, ColourBarIsPlacedForLargestMap) {
+TEST(Map, PlacesColourBarBelowMapOnNarrowPages) {
   const Trace trace = synthetic_trace(1, 1, 12);
-  const auto bar_is_below = [&](double width, double height) {
-    LayoutOptions look;
-    look.width = width;
-    look.height = height;
-    HeatMap last;
-    const ViewLayout layout = lay_out_view(trace, "map", look);
+  const auto is_bar_below = [&](double width, double height) {
+    LayoutOptions options;
+    options.width = width;
+    options.height = height;
+    HeatMap colour_bar;
+    const ViewLayout layout = lay_out_view(trace, "map", options);
     for (const Item& item : layout.list.items) {
-      if (const HeatMap* map = std::get_if<HeatMap>(&item)) last = *map;
+      if (const HeatMap* map = std::get_if<HeatMap>(&item)) colour_bar = *map;
     }
     EXPECT_GT(layout.plot.width, 0.4 * width);
-    return last.box.y > layout.plot.bottom();
+    return colour_bar.box.y > layout.plot.bottom();
   };
-  EXPECT_TRUE(bar_is_below(317, 500));
-  EXPECT_FALSE(bar_is_below(700, 500));
+  EXPECT_TRUE(is_bar_below(317, 500));
+  EXPECT_FALSE(is_bar_below(700, 500));
 }
 
 }  // namespace ATTNSCOPE_FILE

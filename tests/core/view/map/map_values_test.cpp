@@ -15,12 +15,12 @@ using testing::lay_out_view;
 using testing::LayoutOptions;
 using testing::synthetic_trace;
 
-LayoutOptions look_with(const std::vector<std::pair<std::string, Value>>& options) {
-  LayoutOptions look;
+LayoutOptions options_with(const std::vector<std::pair<std::string, Value>>& parameters) {
+  LayoutOptions options;
   Values values = default_values(view("map").options.parameters);
-  for (const auto& [key, value] : options) values.set(key, value);
-  set_view_values(look.settings, "map", values);
-  return look;
+  for (const auto& [key, value] : parameters) values.set(key, value);
+  set_view_values(options.settings, "map", values);
+  return options;
 }
 
 const HeatMap& first_heat_map(const ViewLayout& layout) {
@@ -48,78 +48,79 @@ void expect_near(const Tensor& actual, const Tensor& expected) {
 
 TEST(MapValues, ShowMeansAndRollout) {
   const Trace trace = synthetic_trace(3, 2, 9);
-  LayoutOptions heads = look_with({{"source", std::string("heads")}});
+  LayoutOptions heads = options_with({{"source", std::string("heads")}});
   heads.settings.layer = 1;
   expect_near(first_heat_map(lay_out_view(trace, "map", heads)).values,
               mean_weights(trace, {{1, 0}, {1, 1}}));
-  LayoutOptions layers = look_with({{"source", std::string("layers")}});
+  LayoutOptions layers = options_with({{"source", std::string("layers")}});
   layers.settings.head = 1;
   expect_near(first_heat_map(lay_out_view(trace, "map", layers)).values,
               mean_weights(trace, {{0, 1}, {1, 1}, {2, 1}}));
   expect_near(
-      first_heat_map(lay_out_view(trace, "map", look_with({{"source", std::string("all")}})))
+      first_heat_map(lay_out_view(trace, "map", options_with({{"source", std::string("all")}})))
           .values,
       mean_weights(trace, {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}}));
-  LayoutOptions rollout = look_with({{"source", std::string("rollout")}});
+  LayoutOptions rollout = options_with({{"source", std::string("rollout")}});
   rollout.settings.layer = 1;
   expect_near(first_heat_map(lay_out_view(trace, "map", rollout)).values,
               attention_rollout(
                   {mean_weights(trace, {{0, 0}, {0, 1}}), mean_weights(trace, {{1, 0}, {1, 1}})}));
 }
 
-TEST(MapValues, HitReportsShownValue) {
+TEST(MapValues, HitReportsDisplayedValue) {
   const Trace trace = synthetic_trace(2, 2, 5);
   const ViewLayout layout =
-      lay_out_view(trace, "map", look_with({{"source", std::string("heads")}}));
+      lay_out_view(trace, "map", options_with({{"source", std::string("heads")}}));
   const auto hit = layout.hit({layout.plot.x + 1, layout.plot.y + 1});
   ASSERT_TRUE(hit.has_value());
   EXPECT_EQ(hit->shown, "1");  // the first query has one key
-  const ViewLayout one_head = lay_out_view(trace, "map");
-  EXPECT_EQ(one_head.hit({one_head.plot.x + 1, one_head.plot.y + 1})->shown, "");
+  const ViewLayout head_layout = lay_out_view(trace, "map");
+  EXPECT_EQ(head_layout.hit({head_layout.plot.x + 1, head_layout.plot.y + 1})->shown, "");
 }
 
 TEST(MapValues, MemoryHasNoRollout) {
   const Trace trace = synthetic_trace(Pattern::causal(4, 8, 4));
   const ViewLayout layout =
-      lay_out_view(trace, "map", look_with({{"source", std::string("rollout")}}));
+      lay_out_view(trace, "map", options_with({{"source", std::string("rollout")}}));
   EXPECT_NE(layout.refusal.find("No rollout"), std::string::npos);
 }
 
 TEST(MapValues, HidesFirstToken) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  const HeatMap map = first_heat_map(lay_out_view(trace, "map", look_with({{"hide_first", true}})));
+  const HeatMap map =
+      first_heat_map(lay_out_view(trace, "map", options_with({{"hide_first", true}})));
   const Tensor weights = trace.attention[0].attention(0);
   for (Index i = 0; i < 6; ++i) {
     EXPECT_TRUE(std::isnan(map.values(i, 0)));
     for (Index j = 1; j < 6; ++j) EXPECT_EQ(map.values(i, j), weights(i, j));
   }
   // The first token follows the memory columns.
-  const Trace with_memory = synthetic_trace(Pattern::causal(4, 8, 4));
-  const HeatMap map_with_memory =
-      first_heat_map(lay_out_view(with_memory, "map", look_with({{"hide_first", true}})));
-  EXPECT_FALSE(std::isnan(map_with_memory.values(3, 0)));
-  EXPECT_TRUE(std::isnan(map_with_memory.values(3, 4)));
+  const Trace memory_trace = synthetic_trace(Pattern::causal(4, 8, 4));
+  const HeatMap memory_map =
+      first_heat_map(lay_out_view(memory_trace, "map", options_with({{"hide_first", true}})));
+  EXPECT_FALSE(std::isnan(memory_map.values(3, 0)));
+  EXPECT_TRUE(std::isnan(memory_map.values(3, 4)));
 }
 
 TEST(MapValues, ExplicitLimitsTakePrecedence) {
   const Trace trace = synthetic_trace(1, 1, 12);
-  LayoutOptions look = look_with({{"least", 0.125}, {"most", 0.5}});
-  look.settings.colour_end = ColourEnd::Largest;
-  const HeatMap map = first_heat_map(lay_out_view(trace, "map", look));
+  LayoutOptions options = options_with({{"least", 0.125}, {"most", 0.5}});
+  options.settings.colour_end = ColourEnd::Largest;
+  const HeatMap map = first_heat_map(lay_out_view(trace, "map", options));
   EXPECT_EQ(map.least, 0.125);
   EXPECT_EQ(map.most, 0.5);
-  EXPECT_THROW(lay_out_view(trace, "map", look_with({{"least", 0.5}, {"most", 0.5}})),
+  EXPECT_THROW(lay_out_view(trace, "map", options_with({{"least", 0.5}, {"most", 0.5}})),
                std::runtime_error);
 }
 
-// A number has the same colour in picture and colour bar.
+// A weight has the same colour in the picture and in the colour bar.
 TEST(MapValues, ScalesMatchColourBar) {
   const Trace trace = synthetic_trace(1, 1, 30);
   const Tensor weights = trace.attention[0].attention(0);
   for (const char* scale : {"log", "rank"}) {
-    LayoutOptions look = look_with({{"scale", std::string(scale)}});
-    look.settings.colour_end = ColourEnd::One;
-    const HeatMap map = first_heat_map(lay_out_view(trace, "map", look));
+    LayoutOptions options = options_with({{"scale", std::string(scale)}});
+    options.settings.colour_end = ColourEnd::One;
+    const HeatMap map = first_heat_map(lay_out_view(trace, "map", options));
     ColourRange range;
     range.scale = std::string(scale) == "log" ? ColourRange::Scale::Log : ColourRange::Scale::Rank;
     range.ranked = sampled_ranks(weights);
@@ -135,23 +136,23 @@ TEST(MapValues, ScalesMatchColourBar) {
 TEST(MapValues, ScaleRowsSeparately) {
   const Trace trace = synthetic_trace(1, 1, 12);
   const Tensor weights = trace.attention[0].attention(0);
-  const HeatMap rows =
-      first_heat_map(lay_out_view(trace, "map", look_with({{"scale", std::string("row")}})));
-  const HeatMap shares =
-      first_heat_map(lay_out_view(trace, "map", look_with({{"scale", std::string("share")}})));
-  EXPECT_EQ(rows.most, 1);
+  const HeatMap row_map =
+      first_heat_map(lay_out_view(trace, "map", options_with({{"scale", std::string("row")}})));
+  const HeatMap equal_share_map =
+      first_heat_map(lay_out_view(trace, "map", options_with({{"scale", std::string("share")}})));
+  EXPECT_EQ(row_map.most, 1);
   for (Index i = 0; i < 12; ++i) {
     float largest = 0;
     for (Index j = 0; j <= i; ++j) largest = std::max(largest, weights(i, j));
     for (Index j = 0; j <= i; ++j) {
-      EXPECT_TRUE(std::abs(rows.values(i, j) - weights(i, j) / largest) <= 1e-6F);
+      EXPECT_TRUE(std::abs(row_map.values(i, j) - weights(i, j) / largest) <= 1e-6F);
       const auto keys = static_cast<float>(i + 1);
-      EXPECT_TRUE(std::abs(shares.values(i, j) - weights(i, j) * keys) <= 1e-5F);
+      EXPECT_TRUE(std::abs(equal_share_map.values(i, j) - weights(i, j) * keys) <= 1e-5F);
     }
   }
   // The hit reports the value in the scale of the picture.
   const ViewLayout layout =
-      lay_out_view(trace, "map", look_with({{"scale", std::string("share")}}));
+      lay_out_view(trace, "map", options_with({{"scale", std::string("share")}}));
   const auto hit = layout.hit({layout.plot.x + 0.5, layout.plot.y + 0.5});
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->shown, "1 times the equal share");
@@ -159,11 +160,11 @@ TEST(MapValues, ScaleRowsSeparately) {
 
 TEST(MapValues, PinnedBarsAreLegible) {
   const Trace trace = synthetic_trace(1, 1, 24);
-  LayoutOptions look;
-  look.width = 900;
-  look.settings.pinned_query = 20;
-  look.settings.pinned_key = 3;
-  const ViewLayout layout = lay_out_view(trace, "map", look);
+  LayoutOptions options;
+  options.width = 900;
+  options.settings.pinned_query = 20;
+  options.settings.pinned_key = 3;
+  const ViewLayout layout = lay_out_view(trace, "map", options);
   EXPECT_EQ(testing::layout_error(layout.list), "");
   std::vector<std::string> labels;
   for (const Text& text : testing::texts(layout.list)) labels.push_back(text.text);
@@ -175,28 +176,28 @@ TEST(MapValues, PinnedBarsAreLegible) {
   EXPECT_TRUE(has_label("3 turned"));
 }
 
-// Bars of signed weights extend to both sides of the baseline.
 TEST(MapValues, NegativePinnedBarsPointDown) {
   Trace trace = synthetic_trace(1, 1, 8);
   Tensor weights = trace.attention[0].attention(0).copy();
   weights(6, 1) = -0.5F;
   weights(6, 3) = 0.5F;
   trace.attention[0].result.attention = weights.reshaped({1, 8, 8});
-  LayoutOptions look;
-  look.width = 900;
-  look.settings.pinned_query = 6;
-  const ViewLayout layout = lay_out_view(trace, "map", look);
+  LayoutOptions options;
+  options.width = 900;
+  options.settings.pinned_query = 6;
+  const ViewLayout layout = lay_out_view(trace, "map", options);
   const double step = layout.plot.width / 8;
-  double up = 0, down = 0;
+  double positive_bottom = 0, negative_top = 0;
   for (const Item& item : layout.list.items) {
     const FilledBox* box = std::get_if<FilledBox>(&item);
     if (box == nullptr || box->box.y < layout.plot.bottom()) continue;
     const auto column = static_cast<Index>((box->box.x - layout.plot.x) / step);
-    if (column == 1) down = box->box.y;
-    if (column == 3) up = box->box.bottom();
+    if (column == 1) negative_top = box->box.y;
+    if (column == 3) positive_bottom = box->box.bottom();
   }
-  ASSERT_GT(up, 0);
-  EXPECT_TRUE(std::abs(up - down) < 1e-9) << up << " " << down;
+  ASSERT_GT(positive_bottom, 0);
+  EXPECT_TRUE(std::abs(positive_bottom - negative_top) < 1e-9)
+      << positive_bottom << " " << negative_top;
 }
 
 }  // namespace ATTNSCOPE_FILE

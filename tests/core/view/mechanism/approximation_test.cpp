@@ -25,13 +25,13 @@ Trace run_variant(const std::string& variant, bool causal = true, const char* en
 std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) {
   ViewSettings settings = testing::settings_with("mechanism", R"({"picture": "approximation"})");
   settings.head = head;
-  const testing::ViewInputFixture of(trace, settings);
-  return view("mechanism").data(of.input).matrices;
+  const testing::ViewInputFixture fixture(trace, settings);
+  return view("mechanism").data(fixture.input).matrices;
 }
 
 // Matrix of one head.  [rows, columns]
-Tensor head_slice(const Tensor& all, Index head) {
-  const Tensor plane = all.slice(head, 1);
+Tensor head_slice(const Tensor& planes, Index head) {
+  const Tensor plane = planes.slice(head, 1);
   return plane.reshaped({plane.dim(1), plane.dim(2)});
 }
 
@@ -165,11 +165,11 @@ TEST(ApproximationMechanism, SignedWeightsHaveNoDivergence) {
   ASSERT_TRUE(has_negative_weight(trace));
   for (const ViewData::Matrix& m : exported_matrices(trace, 0))
     EXPECT_FALSE(m.name.starts_with("KL"));
-  LayoutOptions look;
-  look.width = 1000;
-  look.height = 800;
+  LayoutOptions options;
+  options.width = 1000;
+  options.height = 800;
   bool is_shown = false;
-  for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", look).list)) {
+  for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", options).list)) {
     is_shown = is_shown || text.text.find("negative") != std::string::npos;
     EXPECT_FALSE(text.text.starts_with("KL"));
   }

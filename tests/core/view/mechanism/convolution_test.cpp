@@ -31,11 +31,11 @@ TEST_F(Convolution, EachHeadIsAShift) {
   for (Index head = 0; head < 5; ++head) {
     const Tensor weights = tap().attention(head);
     for (Index i = 0; i < length; ++i) {
-      const Index from = i + head - 2;
+      const Index source = i + head - 2;
       for (Index j = 0; j < length; ++j) {
-        const bool is_inside = from >= 0 && from < length;
+        const bool is_inside = source >= 0 && source < length;
         const double expected =
-            is_inside ? (j == from ? 1.0 : 0.0) : 1.0 / static_cast<double>(length);
+            is_inside ? (j == source ? 1.0 : 0.0) : 1.0 / static_cast<double>(length);
         EXPECT_NEAR(weights(i, j), expected, 1e-6) << head << " " << i << " " << j;
       }
     }
@@ -57,17 +57,17 @@ TEST_F(Convolution, OutputsAreShiftedValues) {
 
 TEST_F(Convolution, IsDrawnAsConvolution) {
   EXPECT_EQ(default_mechanism(tap()).id, "convolution");
-  testing::LayoutOptions look;
-  look.settings.head = 1;
+  testing::LayoutOptions options;
+  options.settings.head = 1;
   bool is_shown = false;
-  const ViewLayout layout = testing::lay_out_view(*trace_, "mechanism", look);
+  const ViewLayout layout = testing::lay_out_view(*trace_, "mechanism", options);
   EXPECT_EQ(testing::layout_error(layout.list), "");
   for (const Text& text : testing::texts(layout.list)) {
     is_shown |= text.text.find("every token gets the token 1 before it") != std::string::npos;
   }
   EXPECT_TRUE(is_shown);
-  const testing::ViewInputFixture of(*trace_, session_.view);
-  const Tensor kernel = default_mechanism(tap()).data({of.input, tap(), 0}).front().values;
+  const testing::ViewInputFixture fixture(*trace_, session_.view);
+  const Tensor kernel = default_mechanism(tap()).data({fixture.input, tap(), 0}).front().values;
   ASSERT_EQ(kernel.shape(), (Shape{5, 7}));  // distances −3 to 3
   for (Index head = 0; head < 5; ++head) {
     for (Index c = 0; c < 7; ++c) EXPECT_NEAR(kernel(head, c), c == head + 1 ? 1 : 0, 1e-6);

@@ -10,19 +10,19 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-bool contains_text(const ViewLayout& layout, const std::string& words) {
-  const std::vector<Text> all = testing::texts(layout.list);
-  return std::ranges::any_of(
-      all, [&](const Text& t) { return t.text.find(words) != std::string::npos; });
+bool contains_text(const ViewLayout& layout, const std::string& part) {
+  const std::vector<Text> drawn_texts = testing::texts(layout.list);
+  return std::ranges::any_of(drawn_texts,
+                             [&](const Text& t) { return t.text.find(part) != std::string::npos; });
 }
 
 ViewLayout lay_out_edges(const std::string& variant, Index length, bool causal, Index query = 5) {
   const Trace trace = testing::run_model({.variant = variant, .length = length, .causal = causal});
   EXPECT_EQ(default_mechanism(trace.attention[0]).id, "edges");
-  testing::LayoutOptions look;
-  look.width = 1000;
-  look.settings.pinned_query = query;
-  const ViewLayout layout = testing::lay_out_view(trace, "mechanism", look);
+  testing::LayoutOptions options;
+  options.width = 1000;
+  options.settings.pinned_query = query;
+  const ViewLayout layout = testing::lay_out_view(trace, "mechanism", options);
   EXPECT_EQ(layout.refusal, "");
   EXPECT_EQ(testing::layout_error(layout.list), "");
   return layout;
@@ -49,8 +49,8 @@ TEST(EdgesMechanism, ExportsEdges) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "graph", "from": "chain"})", .length = 6, .causal = false});
   const AttentionTap& tap = trace.attention[0];
-  const testing::ViewInputFixture of(trace, ViewSettings());
-  const Tensor edges = default_mechanism(tap).data({of.input, tap, 1}).front().values;
+  const testing::ViewInputFixture fixture(trace, ViewSettings());
+  const Tensor edges = default_mechanism(tap).data({fixture.input, tap, 1}).front().values;
   ASSERT_EQ(edges.shape(), (Shape{10, 3}));
   const Tensor weights = tap.attention(1);
   for (Index n = 0; n < 10; ++n) {

@@ -62,11 +62,11 @@ TEST(LayerPath, ReceptiveFieldMatchesDefinition) {
       for (const Index query : {0, 7, 17}) {
         for (Index key = 0; key < length; ++key) {
           const ReceptiveField field = receptive_field(*chain, query, key, layers);
-          const bool reached =
+          const bool is_reached =
               expected[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)];
-          EXPECT_EQ(field.cone[0][static_cast<std::size_t>(key)] != 0, reached);
-          ASSERT_EQ(field.path.empty(), !reached) << variant << query << " " << key;
-          if (!reached) continue;
+          EXPECT_EQ(field.cone[0][static_cast<std::size_t>(key)] != 0, is_reached);
+          ASSERT_EQ(field.path.empty(), !is_reached) << variant << query << " " << key;
+          if (!is_reached) continue;
           ASSERT_EQ(static_cast<Index>(field.path.size()), layers);
           EXPECT_EQ(field.path.front().key, key);
           EXPECT_EQ(field.path.back().query, query);
@@ -98,7 +98,7 @@ TEST(LayerPath, NamesTheRuleAndTheHead) {
   EXPECT_EQ(field.path[1].head, 0);
 }
 
-TEST(LayerPath, IsEmptyThroughMemory) {
+TEST(LayerPath, ChainExcludesMemory) {
   const Trace trace = testing::synthetic_trace(Pattern::causal(8, 11, 3));
   EXPECT_FALSE(LayerChain::create(trace, trace.part({}), 0));
 }

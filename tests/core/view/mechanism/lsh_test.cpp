@@ -13,13 +13,13 @@ using testing::LayoutOptions;
 
 constexpr Index kLength = 14;
 
-Trace run_lsh(const char* more = "") {
+Trace run_lsh(const char* parameters = "") {
   return testing::run_model(
-      {.variant = std::string(R"({"type": "lsh", "buckets": 4, "rounds": 2)") + more + "}",
+      {.variant = std::string(R"({"type": "lsh", "buckets": 4, "rounds": 2)") + parameters + "}",
        .length = kLength});
 }
 
-ViewSettings settings_of_round(const char* json, Index head = 1) {
+ViewSettings settings_with_head(const char* json, Index head = 1) {
   ViewSettings settings = testing::settings_with("mechanism", json);
   settings.head = head;
   return settings;
@@ -34,8 +34,8 @@ std::vector<HeatMap> heat_maps(const DisplayList& list) {
 }
 
 std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, const ViewSettings& settings) {
-  const testing::ViewInputFixture of(trace, settings);
-  return view("mechanism").data(of.input).matrices;
+  const testing::ViewInputFixture fixture(trace, settings);
+  return view("mechanism").data(fixture.input).matrices;
 }
 
 TEST(LshMechanism, ExportMatchesTrace) {
@@ -45,7 +45,7 @@ TEST(LshMechanism, ExportMatchesTrace) {
   const IntTensor& rank = tap.result.extra_counts.at("lsh.rank");
   for (const Index round : {0, 1}) {
     const auto matrices = exported_matrices(
-        trace, settings_of_round(round == 0 ? R"({"round": 1})" : R"({"round": 2})"));
+        trace, settings_with_head(round == 0 ? R"({"round": 1})" : R"({"round": 2})"));
     ASSERT_EQ(matrices.size(), 3u);
     ASSERT_EQ(matrices[0].values.shape(), (Shape{2, kLength}));
     const Tensor weights = tap.attention(1);
@@ -68,11 +68,11 @@ TEST(LshMechanism, PictureShowsBucketsAndPairs) {
     const AttentionTap& tap = trace.attention[0];
     const IntTensor& bucket = tap.result.extra_counts.at("lsh.bucket");
     const IntTensor& rank = tap.result.extra_counts.at("lsh.rank");
-    LayoutOptions look;
-    look.width = 1000;
-    look.height = 900;
-    look.settings = settings_of_round(R"({"round": 2})");
-    const std::vector<HeatMap> maps = heat_maps(lay_out_view(trace, "mechanism", look).list);
+    LayoutOptions options;
+    options.width = 1000;
+    options.height = 900;
+    options.settings = settings_with_head(R"({"round": 2})");
+    const std::vector<HeatMap> maps = heat_maps(lay_out_view(trace, "mechanism", options).list);
     ASSERT_GE(maps.size(), 6u);  // rounds, text, sorted, weights, other pairs, pairs of the round
     const Tensor &rounds = maps[0].values, &text = maps[1].values, &sorted = maps[2].values;
     const Tensor &other_pairs = maps[maps.size() - 2].values, &round_pairs = maps.back().values;
@@ -81,8 +81,8 @@ TEST(LshMechanism, PictureShowsBucketsAndPairs) {
       EXPECT_EQ(sorted(0, rank(1, 1, i)), rounds(1, i));
       for (Index j = 0; j < kLength; ++j) {
         EXPECT_EQ(rounds(1, i) == rounds(1, j), bucket(1, 1, i) == bucket(1, 1, j));
-        const bool allowed = tap.result.pattern->allowed(1, i, j);
-        EXPECT_EQ(allowed, !std::isnan(round_pairs(i, j)) || other_pairs(i, j) == 1)
+        const bool is_allowed = tap.result.pattern->allowed(1, i, j);
+        EXPECT_EQ(is_allowed, !std::isnan(round_pairs(i, j)) || other_pairs(i, j) == 1)
             << i << ", " << j;
         if (std::isnan(round_pairs(i, j))) continue;
         EXPECT_TRUE(std::isnan(other_pairs(i, j)));
@@ -95,8 +95,8 @@ TEST(LshMechanism, PictureShowsBucketsAndPairs) {
 
 TEST(LshMechanism, RoundIsClampedToLast) {
   const Trace trace = run_lsh();
-  const auto last = exported_matrices(trace, settings_of_round(R"({"round": 2})"));
-  const auto beyond = exported_matrices(trace, settings_of_round(R"({"round": 9})"));
+  const auto last = exported_matrices(trace, settings_with_head(R"({"round": 2})"));
+  const auto beyond = exported_matrices(trace, settings_with_head(R"({"round": 9})"));
   for (Index i = 0; i < kLength; ++i) EXPECT_EQ(last[1].values(0, i), beyond[1].values(0, i));
 }
 
@@ -104,18 +104,18 @@ TEST(LshMechanism, RoundIsClampedToLast) {
 TEST(LshMechanism, PointerHighlightsToken) {
   const Trace trace = run_lsh();
   const AttentionTap& tap = trace.attention[0];
-  LayoutOptions look;
-  look.width = 1000;
-  look.height = 900;
-  look.settings = settings_of_round("{}");
-  const Box strip = heat_maps(lay_out_view(trace, "mechanism", look).list)[0].box;
+  LayoutOptions options;
+  options.width = 1000;
+  options.height = 900;
+  options.settings = settings_with_head("{}");
+  const Box strip = heat_maps(lay_out_view(trace, "mechanism", options).list)[0].box;
   for (Index i = 0; i < kLength; ++i) {
-    const double share = (static_cast<double>(i) + 0.5) / kLength;
-    look.pointer = Point{strip.x + share * strip.width, strip.y + strip.height / 2};
+    const double fraction = (static_cast<double>(i) + 0.5) / kLength;
+    options.pointer = Point{strip.x + fraction * strip.width, strip.y + strip.height / 2};
     const std::string expected = "(" + std::to_string(i) + ") at " +
                                  std::to_string(tap.result.pattern->row_size(1, i)) + " of 14";
     bool is_shown = false;
-    for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", look).list)) {
+    for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", options).list)) {
       is_shown = is_shown || text.text.find(expected) != std::string::npos;
     }
     EXPECT_TRUE(is_shown) << expected;
@@ -124,11 +124,11 @@ TEST(LshMechanism, PointerHighlightsToken) {
 
 TEST(LshMechanism, HitReportsPairOfText) {
   const Trace trace = run_lsh();
-  LayoutOptions look;
-  look.width = 1000;
-  look.height = 900;
-  look.settings = settings_of_round("{}");
-  const ViewLayout layout = lay_out_view(trace, "mechanism", look);
+  LayoutOptions options;
+  options.width = 1000;
+  options.height = 900;
+  options.settings = settings_with_head("{}");
+  const ViewLayout layout = lay_out_view(trace, "mechanism", options);
   const std::vector<HeatMap> maps = heat_maps(layout.list);
   const HeatMap& sorted = maps[maps.size() - 4];  // the last one is the colour bar
   const HeatMap& text = maps.back();

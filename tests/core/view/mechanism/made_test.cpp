@@ -15,17 +15,16 @@ Trace run_variant(const char* variant, bool causal = true) {
       {.variant = variant, .encoding = "none", .length = 12, .causal = causal});
 }
 std::vector<ViewData::Matrix> exported_matrices(const Trace& trace, Index head) {
-  const testing::ViewInputFixture of(trace, {});
+  const testing::ViewInputFixture fixture(trace, {});
   const AttentionTap& tap = trace.attention[0];
-  return default_mechanism(tap).data({of.input, tap, head});
+  return default_mechanism(tap).data({fixture.input, tap, head});
 }
-bool contains_text(const Trace& trace, const std::string& words) {
-  return testing::shows_text(testing::lay_out_view(trace, "mechanism").list, words);
+bool contains_text(const Trace& trace, const std::string& part) {
+  return testing::shows_text(testing::lay_out_view(trace, "mechanism").list, part);
 }
 
-// The weight of a key is the kernel value at its distance. At both ends of the text the kernel is
-// cut, and rescaled to the sum 1.
-TEST(GeneratedWeightsMechanism, KernelFollowsText) {
+// At the ends of the text, the kernel is cut and rescaled to the sum 1.
+TEST(GeneratedWeightsMechanism, WeightOfKeyIsKernelAtItsDistance) {
   for (const bool causal : {true, false}) {
     const Trace trace = run_variant(R"({"type": "dynamic_convolution", "width": 4})", causal);
     for (const Index head : {0, 1}) {
@@ -52,8 +51,7 @@ TEST(GeneratedWeightsMechanism, KernelFollowsText) {
   }
 }
 
-// Without a mask, the weights are the softmax of the numbers.
-TEST(GeneratedWeightsMechanism, LogitRowBecomesWeights) {
+TEST(GeneratedWeightsMechanism, WeightsAreSoftmaxOfNumbers) {
   for (const char* variant :
        {R"({"type": "synthesizer"})", R"({"type": "synthesizer", "mode": "random"})"}) {
     const Trace trace = run_variant(variant, false);

@@ -39,23 +39,23 @@ std::vector<ViewSettings> picture_settings(const Trace& trace) {
 
 void expect_legible(const Trace& trace, const ViewSettings& settings, const std::string& context,
                     const ErrorStudy* errors = nullptr) {
-  for (const auto& [width, height, font] :
+  for (const auto& [width, height, font_size] :
        {std::tuple{1100.0, 900.0, 13.0}, std::tuple{700.0, 600.0, 13.0},
         std::tuple{1600.0, 900.0, 20.0}, std::tuple{300.0, 1000.0, 16.0},
         std::tuple{250.0, 200.0, 13.0}}) {
     for (const std::optional<Point> pointer :
          {std::optional<Point>(), std::optional<Point>({width / 3, height / 5}),
           std::optional<Point>({width / 3, 0.8 * height})}) {
-      LayoutOptions look;
-      look.width = width;
-      look.height = height;
-      look.font_size = font;
-      look.framed = !pointer;
-      look.pointer = pointer;
-      look.settings = settings;
-      look.errors = errors;
-      look.settings.head = 1;
-      const ViewLayout layout = lay_out_view(trace, "mechanism", look);
+      LayoutOptions options;
+      options.width = width;
+      options.height = height;
+      options.font_size = font_size;
+      options.framed = !pointer;
+      options.pointer = pointer;
+      options.settings = settings;
+      options.errors = errors;
+      options.settings.head = 1;
+      const ViewLayout layout = lay_out_view(trace, "mechanism", options);
       EXPECT_EQ(testing::layout_error(layout.list), "")
           << context << ", " << width << " x " << height;
       if (width > 1000) {
@@ -84,12 +84,13 @@ TEST(Mechanism, CachedDrawingIsIdentical) {
     const Trace trace = run_variant(v, 16);
     ViewCache cache;
     for (const Index head : {0, 1, 0}) {
-      LayoutOptions look;
-      look.settings.head = head;
-      const DisplayList fresh = lay_out_view(trace, "mechanism", look).list;
-      look.cache = &cache;
-      const DisplayList cached = lay_out_view(trace, "mechanism", look).list;
-      EXPECT_EQ(render_image(fresh, 1).rgba, render_image(cached, 1).rgba) << v.id << " " << head;
+      LayoutOptions options;
+      options.settings.head = head;
+      const DisplayList uncached = lay_out_view(trace, "mechanism", options).list;
+      options.cache = &cache;
+      const DisplayList cached = lay_out_view(trace, "mechanism", options).list;
+      EXPECT_EQ(render_image(uncached, 1).rgba, render_image(cached, 1).rgba)
+          << v.id << " " << head;
     }
   }
 }
@@ -98,9 +99,9 @@ TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
   for (const Variant& v : variants()) {
     const Trace trace = run_variant(v, 16);
     for (const ViewSettings& settings : picture_settings(trace)) {
-      const testing::ViewInputFixture of(trace, settings);
+      const testing::ViewInputFixture fixture(trace, settings);
       std::set<std::string> names;
-      for (const ViewData::Matrix& m : view("mechanism").data(of.input).matrices) {
+      for (const ViewData::Matrix& m : view("mechanism").data(fixture.input).matrices) {
         EXPECT_TRUE(names.insert(m.name).second) << v.id << " " << m.name;
         for (const auto& [labels, axis] : {std::pair{&m.rows, -2}, {&m.columns, -1}}) {
           if (labels->empty()) continue;  // numbered
@@ -111,8 +112,8 @@ TEST(Mechanism, ExportedNumbersHaveUniqueNames) {
   }
 }
 
-// Selects a preferred picture, otherwise the first compatible one. Rules are always compatible.
-TEST(Mechanism, IsSelectedByTrace) {
+// A preferred picture, otherwise the first compatible one. Rules are always compatible.
+TEST(Mechanism, DefaultPictureFitsVariant) {
   EXPECT_EQ(default_mechanism(run_variant(variant("lsh"), 16).attention[0]).id, "lsh");
   EXPECT_EQ(default_mechanism(run_variant(variant("routing"), 16).attention[0]).id, "routing");
   EXPECT_EQ(default_mechanism(run_variant(variant("sinkhorn"), 16).attention[0]).id, "sinkhorn");
@@ -142,12 +143,12 @@ TEST(Mechanism, IsSelectedByTrace) {
 // Incompatible pictures are rejected with a reason, and not offered.
 TEST(Mechanism, RefusesPicturesOfOtherMethods) {
   const Trace trace = run_variant(variant("full"), 8);
-  LayoutOptions look;
-  look.settings = testing::settings_with("mechanism", R"({"picture": "recurrence"})");
-  const ViewLayout layout = lay_out_view(trace, "mechanism", look);
+  LayoutOptions options;
+  options.settings = testing::settings_with("mechanism", R"({"picture": "recurrence"})");
+  const ViewLayout layout = lay_out_view(trace, "mechanism", options);
   EXPECT_NE(layout.refusal.find("State"), std::string::npos) << layout.refusal;
-  const testing::ViewInputFixture of(trace, look.settings);
-  EXPECT_THROW(view("mechanism").data(of.input), InputError);
+  const testing::ViewInputFixture fixture(trace, options.settings);
+  EXPECT_THROW(view("mechanism").data(fixture.input), InputError);
   const auto picture_ids = [&](const Trace& t, const ViewSettings& settings) {
     for (const Parameter& p : view_controls(settings, &t).parameters) {
       if (p.key == "picture") return choice_ids(p);
@@ -172,8 +173,8 @@ TEST(Mechanism, PlaysTokenByToken) {
   EXPECT_EQ(animation->to, 7);
   EXPECT_FALSE(view_controls(settings, &full).animation);
   const auto state = [&](const char* json) {
-    const testing::ViewInputFixture of(linear, testing::settings_with("mechanism", json));
-    return view("mechanism").data(of.input).matrices[0].values;
+    const testing::ViewInputFixture fixture(linear, testing::settings_with("mechanism", json));
+    return view("mechanism").data(fixture.input).matrices[0].values;
   };
   EXPECT_TRUE(testing::differs(state(R"({"token": 2})"), state(R"({"token": 3})"), 1e-4));
   EXPECT_TRUE(testing::close(state(R"({"token": 7})"), state("{}"), 0));
@@ -184,31 +185,31 @@ TEST(Mechanism, PlaysTokenByToken) {
 TEST(Mechanism, DrawsErrorsOnceMeasured) {
   for (const char* id : {"performer", "rfa", "linformer"}) {
     const Trace trace = run_variant(variant(id), 16);
-    LayoutOptions look;
-    look.width = 900;
-    look.settings = testing::settings_with("mechanism", R"({"picture": "errors"})");
-    EXPECT_EQ(lay_out_view(trace, "mechanism", look).pending, "errors") << id;
+    LayoutOptions options;
+    options.width = 900;
+    options.settings = testing::settings_with("mechanism", R"({"picture": "errors"})");
+    EXPECT_EQ(lay_out_view(trace, "mechanism", options).pending, "errors") << id;
     const ErrorStudy study =
         error_study(trace.attention[0], 1, 16, [](std::size_t, std::size_t) {});
-    look.errors = &study;
-    EXPECT_EQ(lay_out_view(trace, "mechanism", look).pending, "") << id;
-    expect_legible(trace, look.settings, id, &study);
+    options.errors = &study;
+    EXPECT_EQ(lay_out_view(trace, "mechanism", options).pending, "") << id;
+    expect_legible(trace, options.settings, id, &study);
   }
   Session session;
   session.view = testing::settings_with("mechanism", R"({"picture": "errors"})");
-  const auto other_requests = [](const Session& e) {
-    std::vector<FindingRequest> requests = required_findings(e);
+  const auto other_requests = [](const Session& session) {
+    std::vector<FindingRequest> requests = required_findings(session);
     std::erase_if(requests,
                   [](const FindingRequest& request) { return request.id == "reference"; });
     return requests;
   };
   const std::vector<FindingRequest> first = other_requests(session);
   EXPECT_EQ(first, (std::vector<FindingRequest>{{"errors", ErrorStudySettings{}}}));
-  Session other = session;
-  other.view.colour_map = "grey";
-  EXPECT_EQ(other_requests(other), first);
-  other.view.head = 1;
-  EXPECT_NE(other_requests(other), first);
+  Session changed = session;
+  changed.view.colour_map = "grey";
+  EXPECT_EQ(other_requests(changed), first);
+  changed.view.head = 1;
+  EXPECT_NE(other_requests(changed), first);
   session.view = testing::settings_with("mechanism", "{}");
   EXPECT_TRUE(other_requests(session).empty());
 }

@@ -41,15 +41,15 @@ class ReplacementPicture : public ::testing::Test {
         .get(Findings::replaced);
   }
   ReplacedChange compute_change(const ReplacedToken& runs, Index layer = 0) {
-    const HeadRef at{layer, 0, runs.without->part({})};
+    const HeadRef ref{layer, 0, runs.without->part({})};
     Index head = 0;
-    const AttentionTap* without = runs.without->find(at, &head);
-    return replaced_change(*runs.without, *without, *runs.with->find(at), head, runs.position);
+    const AttentionTap* original = runs.without->find(ref, &head);
+    return replaced_change(*runs.without, *original, *runs.with->find(ref), head, runs.position);
   }
-  // Changed rows as digits, e.g. "0000100000".
-  static std::string changed_rows(const std::vector<double>& values, double least) {
+  // A digit for each row, 1 if its value exceeds the threshold: "0000100000".
+  static std::string changed_rows(const std::vector<double>& values, double threshold) {
     std::string text;
-    for (const double value : values) text += value > least ? '1' : '0';
+    for (const double value : values) text += value > threshold ? '1' : '0';
     return text;
   }
   testing::TemporaryFolder folder_;
@@ -81,16 +81,16 @@ TEST_F(ReplacementPicture, DefaultsToPinnedQueryAndNeighbour) {
   EXPECT_EQ(compute_runs()->position, 9);  // last
 }
 
-TEST_F(ReplacementPicture, IsComputedForItsPictureOnly) {
+TEST_F(ReplacementPicture, RequestsFindingForItsPictureOnly) {
   const std::vector<FindingRequest> requests = required_findings(session_);
   EXPECT_EQ(requests.front().id, "replaced");
-  Session other = session_;
-  other.view.layer = 1;
-  EXPECT_EQ(required_findings(other), requests);
-  other.view = settings(R"({"picture": "replaced", "token": 5, "by": 120})");
-  EXPECT_NE(required_findings(other), requests);
-  other.view = settings(R"({"token": 5})");
-  EXPECT_NE(required_findings(other).front().id, "replaced");
+  Session changed = session_;
+  changed.view.layer = 1;
+  EXPECT_EQ(required_findings(changed), requests);
+  changed.view = settings(R"({"picture": "replaced", "token": 5, "by": 120})");
+  EXPECT_NE(required_findings(changed), requests);
+  changed.view = settings(R"({"token": 5})");
+  EXPECT_NE(required_findings(changed).front().id, "replaced");
 }
 
 TEST_F(ReplacementPicture, ReportsUnknownToken) {
@@ -101,38 +101,40 @@ TEST_F(ReplacementPicture, ReportsUnknownToken) {
 
 TEST_F(ReplacementPicture, ChangesEqualDifferencesOfRuns) {
   const auto runs = compute_runs();
-  const ReplacedChange found = compute_change(*runs, 1);
-  const HeadRef at{1, 0, runs->without->part({})};
-  const AttentionTap &a = *runs->without->find(at), &b = *runs->with->find(at);
-  const Tensor before = a.attention(0), after = b.attention(0);
+  const ReplacedChange change = compute_change(*runs, 1);
+  const HeadRef ref{1, 0, runs->without->part({})};
+  const AttentionTap &a = *runs->without->find(ref), &b = *runs->with->find(ref);
+  const Tensor old_weights = a.attention(0), new_weights = b.attention(0);
   for (Index i = 0; i < 10; ++i) {
     double sum = 0;
     for (Index j = 0; j < 10; ++j) {
-      const double difference = std::abs(static_cast<double>(before(i, j)) - after(i, j));
+      const double difference =
+          std::abs(static_cast<double>(old_weights(i, j)) - new_weights(i, j));
       sum += difference;
       if (j > i) {
-        EXPECT_TRUE(std::isnan(found.weights(i, j)));
+        EXPECT_TRUE(std::isnan(change.weights(i, j)));
       } else {
-        EXPECT_NEAR(found.weights(i, j), difference, 1e-7);
+        EXPECT_NEAR(change.weights(i, j), difference, 1e-7);
       }
     }
-    EXPECT_NEAR(found.rows[static_cast<std::size_t>(i)], sum / 2, 1e-7);
+    EXPECT_NEAR(change.rows[static_cast<std::size_t>(i)], sum / 2, 1e-7);
     double compute_change = 0, norm = 0;
     const Tensor &o = a.result.output.value(), &p = b.result.output.value();
     for (Index c = 0; c < o.dim(2); ++c) {
       compute_change += std::pow(static_cast<double>(o(0, i, c)) - p(0, i, c), 2);
       norm += std::pow(static_cast<double>(o(0, i, c)), 2);
     }
-    EXPECT_NEAR(found.outputs[static_cast<std::size_t>(i)], std::sqrt(compute_change / norm), 1e-6);
+    EXPECT_NEAR(change.outputs[static_cast<std::size_t>(i)], std::sqrt(compute_change / norm),
+                1e-6);
   }
-  EXPECT_EQ(found.row, kReplaced);
-  EXPECT_EQ(found.column, kReplaced);
+  EXPECT_EQ(change.row, kReplaced);
+  EXPECT_EQ(change.column, kReplaced);
 }
 
 // The changed rows follow from each method's equation: from the tokens on which a row depends.
 TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
   struct Case {
-    std::string variant, weights, outputs, words;
+    std::string variant, weights, outputs, sentence;
   };
   for (const Case& c : {
            Case{R"({"type": "full"})", "0000111111", "0000111111",
@@ -149,27 +151,27 @@ TEST_F(ReplacementPicture, ReportsChangedRowsOfEachMethod) {
     set_variant(c.variant);
     const auto runs = compute_runs();
     ASSERT_EQ(runs->problem, "");
-    const ReplacedChange found = compute_change(*runs);
-    EXPECT_EQ(changed_rows(found.rows, kMinChange), c.weights) << c.variant;
+    const ReplacedChange change = compute_change(*runs);
+    EXPECT_EQ(changed_rows(change.rows, kMinChange), c.weights) << c.variant;
     if (c.variant.find("gmlp") == std::string::npos) {  // fresh weights mix very little
-      EXPECT_EQ(changed_rows(found.outputs, kMinOutputChange), c.outputs) << c.variant;
+      EXPECT_EQ(changed_rows(change.outputs, kMinOutputChange), c.outputs) << c.variant;
     }
-    EXPECT_EQ(change_words(found, 0).front().rfind(c.words, 0), 0u)
-        << c.variant << ": " << change_words(found, 0).front();
-    EXPECT_EQ(change_words(found, 1).size(), 3u);
+    EXPECT_EQ(describe_change(change, 0).front().rfind(c.sentence, 0), 0u)
+        << c.variant << ": " << describe_change(change, 0).front();
+    EXPECT_EQ(describe_change(change, 1).size(), 3u);
   }
 }
 
 TEST_F(ReplacementPicture, PictureReportsChanges) {
   set_variant(R"({"type": "synthesizer"})");
   const auto trace = run_.run(session_.run);
-  const testing::ViewInputFixture of(*trace, session_.view);
-  ViewInput input{.trace = of.input.trace,
-                  .session = of.input.session,
+  const testing::ViewInputFixture fixture(*trace, session_.view);
+  ViewInput input{.trace = fixture.input.trace,
+                  .session = fixture.input.session,
                   .canvas = {.width = 800,
                              .height = 800,
-                             .theme = of.input.canvas.theme,
-                             .measure = of.input.canvas.measure}};
+                             .theme = fixture.input.canvas.theme,
+                             .measure = fixture.input.canvas.measure}};
   const ViewLayout pending_layout = view("mechanism").lay_out(input);
   EXPECT_NE(pending_layout.pending, "");
   input.findings = compute_background_findings(session_, required_findings(session_), run_, {});
@@ -185,10 +187,10 @@ TEST_F(ReplacementPicture, PictureReportsChanges) {
     }
     EXPECT_TRUE(is_shown);
     ASSERT_EQ(layout.handles.size(), 11u);
-    Session e;
-    layout.handles[2].click(e);
-    layout.handles[10].click(e);
-    const Values values = view_values(e.view, "mechanism");
+    Session session;
+    layout.handles[2].click(session);
+    layout.handles[10].click(session);
+    const Values values = view_values(session.view, "mechanism");
     EXPECT_EQ(values.integer("token"), 2);
     EXPECT_EQ(values.integer("by"), 121);
   }

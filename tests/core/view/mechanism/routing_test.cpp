@@ -13,9 +13,9 @@ using testing::LayoutOptions;
 
 constexpr Index kLength = 14;
 
-Trace run_routing(bool shared) {
+Trace run_routing(bool is_shared) {
   return testing::run_model({.variant = std::string(R"({"type": "routing", "clusters": 3)") +
-                                        (shared ? R"(, "shared": true})" : "}"),
+                                        (is_shared ? R"(, "shared": true})" : "}"),
                              .length = kLength});
 }
 
@@ -26,22 +26,22 @@ ViewSettings settings_of_head(Index head) {
 }
 
 TEST(RoutingMechanism, ExportMatchesTrace) {
-  for (const bool shared : {false, true}) {
-    const Trace trace = run_routing(shared);
+  for (const bool is_shared : {false, true}) {
+    const Trace trace = run_routing(is_shared);
     const AttentionTap& tap = trace.attention[0];
     const IntTensor& query = tap.result.extra_counts.at("routing.query_cluster");
     const IntTensor& key = tap.result.extra_counts.at("routing.key_cluster");
-    const testing::ViewInputFixture of(trace, settings_of_head(1));
-    const auto matrices = view("mechanism").data(of.input).matrices;
+    const testing::ViewInputFixture fixture(trace, settings_of_head(1));
+    const auto matrices = view("mechanism").data(fixture.input).matrices;
     ASSERT_EQ(matrices.size(), 3u);
     const Tensor &clusters = matrices[0].values, &loads = matrices[1].values;
-    ASSERT_EQ(clusters.shape(), (Shape{shared ? 1 : 2, kLength}));
-    ASSERT_EQ(loads.shape(), (Shape{shared ? 1 : 2, 3}));
+    ASSERT_EQ(clusters.shape(), (Shape{is_shared ? 1 : 2, kLength}));
+    ASSERT_EQ(loads.shape(), (Shape{is_shared ? 1 : 2, 3}));
     float total_load = 0;
     std::vector<Index> counted(3, 0);
     for (Index i = 0; i < kLength; ++i) {
       EXPECT_EQ(clusters(0, i), static_cast<float>(query(1, i)));
-      EXPECT_EQ(clusters(shared ? 0 : 1, i), static_cast<float>(key(1, i)));
+      EXPECT_EQ(clusters(is_shared ? 0 : 1, i), static_cast<float>(key(1, i)));
       ++counted[static_cast<std::size_t>(query(1, i))];
     }
     for (Index c = 0; c < 3; ++c) {
@@ -72,11 +72,11 @@ TEST(RoutingMechanism, ExportMatchesTrace) {
 // All weights of the sorted map lie within the outlined blocks.
 TEST(RoutingMechanism, BlocksContainAllWeights) {
   const Trace trace = run_routing(false);
-  LayoutOptions look;
-  look.width = 1000;
-  look.height = 800;
-  look.settings = settings_of_head(0);
-  const DisplayList list = lay_out_view(trace, "mechanism", look).list;
+  LayoutOptions options;
+  options.width = 1000;
+  options.height = 800;
+  options.settings = settings_of_head(0);
+  const DisplayList list = lay_out_view(trace, "mechanism", options).list;
   const HeatMap* map = nullptr;
   std::vector<Box> blocks;
   for (const Item& item : list.items) {
@@ -101,13 +101,13 @@ TEST(RoutingMechanism, BlocksContainAllWeights) {
 TEST(RoutingMechanism, PointerReportsTokenAndCluster) {
   const Trace trace = run_routing(true);
   const IntTensor& query = trace.attention[0].result.extra_counts.at("routing.query_cluster");
-  LayoutOptions look;
-  look.width = 1000;
-  look.height = 800;
-  look.settings = settings_of_head(1);
-  look.settings.pinned_query = 5;
+  LayoutOptions options;
+  options.width = 1000;
+  options.height = 800;
+  options.settings = settings_of_head(1);
+  options.settings.pinned_query = 5;
   bool is_shown = false;
-  for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", look).list)) {
+  for (const Text& text : testing::texts(lay_out_view(trace, "mechanism", options).list)) {
     is_shown = is_shown || text.text.ends_with("in cluster " + std::to_string(query(1, 5)));
   }
   EXPECT_TRUE(is_shown);

@@ -13,11 +13,11 @@ using testing::lay_out_view;
 using testing::LayoutOptions;
 using testing::shows_text;
 
-LayoutOptions look_at_pair(Index query, Index key) {
-  LayoutOptions look;
-  look.settings.pinned_query = query;
-  look.settings.pinned_key = key;
-  return look;
+LayoutOptions options_for_pair(Index query, Index key) {
+  LayoutOptions options;
+  options.settings.pinned_query = query;
+  options.settings.pinned_key = key;
+  return options;
 }
 
 // Cells of both token lines: keys, then queries.
@@ -36,10 +36,10 @@ TEST(RulesMechanism, TokensHaveRuleColours) {
   const Pattern& pattern = *trace.attention[0].result.pattern;
   for (const auto& [query, key] : {std::pair<Index, Index>{9, 4}, {0, 15}, {15, 0}}) {
     const std::vector<Tensor> lines =
-        line_cells(lay_out_view(trace, "mechanism", look_at_pair(query, key)).list);
+        line_cells(lay_out_view(trace, "mechanism", options_for_pair(query, key)).list);
     ASSERT_EQ(lines.size(), 2u);
-    const auto matches_rule = [](float found, int rule) {
-      return rule < 0 ? std::isnan(found) : found == static_cast<float>(rule);
+    const auto matches_rule = [](float actual, int rule) {
+      return rule < 0 ? std::isnan(actual) : actual == static_cast<float>(rule);
     };
     for (Index n = 0; n < length; ++n) {
       EXPECT_TRUE(matches_rule(lines[0][n], pattern.rule(0, query, n))) << query << " " << n;
@@ -51,7 +51,7 @@ TEST(RulesMechanism, TokensHaveRuleColours) {
 TEST(RulesMechanism, CountsAndNamesTheRules) {
   // Row 9 has the window 7 to 11 and the global key 0; column 4 the window 2 to 6 and query 0.
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  const DisplayList list = lay_out_view(trace, "mechanism", look_at_pair(9, 4)).list;
+  const DisplayList list = lay_out_view(trace, "mechanism", options_for_pair(9, 4)).list;
   EXPECT_TRUE(shows_text(list, "6 of 16 keys"));
   EXPECT_TRUE(shows_text(list, "6 of 16 queries"));
   EXPECT_TRUE(shows_text(list, "window"));
@@ -77,11 +77,11 @@ TEST(RulesMechanism, BracketsReportParameters) {
       {R"({"type": "bigbird", "block": 2, "window_blocks": 3, "global_blocks": 1,
            "random_blocks": 1})",
        {"3 blocks of 2", "random block", "global key"}}};
-  for (const auto& [variant, words] : expected) {
+  for (const auto& [variant, names] : expected) {
     const Trace trace = testing::run_model({.variant = variant, .length = 24});
     const DisplayList list = lay_out_view(trace, "mechanism").list;
-    for (const std::string& word : words)
-      EXPECT_TRUE(shows_text(list, word)) << variant << " " << word;
+    for (const std::string& name : names)
+      EXPECT_TRUE(shows_text(list, name)) << variant << " " << name;
   }
   const Trace bidirectional = testing::run_model(
       {.variant = R"({"type": "local", "window": 3})", .length = 24, .causal = false});
@@ -90,33 +90,34 @@ TEST(RulesMechanism, BracketsReportParameters) {
 
 TEST(RulesMechanism, ClickPinsToken) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  const ViewLayout layout = lay_out_view(trace, "mechanism", look_at_pair(9, 4));
+  const ViewLayout layout = lay_out_view(trace, "mechanism", options_for_pair(9, 4));
   ASSERT_EQ(layout.handles.size(), 32u);
-  Session e;
-  layout.handles[3].click(e);
-  layout.handles[16 + 7].click(e);
-  EXPECT_EQ(e.view.pinned_key, 3);
-  EXPECT_EQ(e.view.pinned_query, 7);
-  layout.handles[3].click(e);
-  EXPECT_EQ(e.view.pinned_key, -1);
+  Session session;
+  layout.handles[3].click(session);
+  layout.handles[16 + 7].click(session);
+  EXPECT_EQ(session.view.pinned_key, 3);
+  EXPECT_EQ(session.view.pinned_query, 7);
+  layout.handles[3].click(session);
+  EXPECT_EQ(session.view.pinned_key, -1);
 }
 
 // Two adjacent maps: rules, and number of layers until a key is in the receptive field.
 TEST(RulesMechanism, ShowsReceptiveFieldThroughLayers) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
-  LayoutOptions look;
-  look.height = 1000;
-  const DisplayList list = lay_out_view(trace, "mechanism", look).list;
+  LayoutOptions options;
+  options.height = 1000;
+  const DisplayList list = lay_out_view(trace, "mechanism", options).list;
   EXPECT_TRUE(shows_text(list, "in 2 steps: 4 back, then every 4th"));
   EXPECT_TRUE(shows_text(list, "until a key reaches a query"));
   // Omitted if one layer covers all pairs.
-  const DisplayList full = lay_out_view(testing::run_model({.length = 16}), "mechanism", look).list;
+  const DisplayList full =
+      lay_out_view(testing::run_model({.length = 16}), "mechanism", options).list;
   EXPECT_FALSE(shows_text(full, "until a key reaches a query"));
 }
 
-// Heads have different blocks: the patterns of all heads are next to the selected one.
-TEST(RulesMechanism, ShowsDifferingHeads) {
+// Heads have different blocks: the patterns of all heads are next to that of the selected one.
+TEST(RulesMechanism, ShowsPatternsOfAllHeadsIfTheyDiffer) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "blockwise", "blocks": 2})", .length = 16, .causal = false});
   const DisplayList list = lay_out_view(trace, "mechanism").list;
@@ -138,37 +139,37 @@ TEST(RulesMechanism, ShowsDifferingHeads) {
 
 TEST(RulesMechanism, PointerSelectsPair) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
-  LayoutOptions look = look_at_pair(9, 4);
-  const ViewLayout before = lay_out_view(trace, "mechanism", look);
-  bool other_query = false, other_key = false, pair = false;
-  for (double y = 30; y < look.height; y += 9) {
-    for (double x = 10; x < look.width; x += 30) {
-      const std::optional<Hit> hit = before.hit({x, y});
+  LayoutOptions options = options_for_pair(9, 4);
+  const ViewLayout unhovered = lay_out_view(trace, "mechanism", options);
+  bool has_other_query = false, has_other_key = false, has_other_pair = false;
+  for (double y = 30; y < options.height; y += 9) {
+    for (double x = 10; x < options.width; x += 30) {
+      const std::optional<Hit> hit = unhovered.hit({x, y});
       if (!hit) continue;
-      look.pointer = Point{x, y};
-      const DisplayList list = lay_out_view(trace, "mechanism", look).list;
+      options.pointer = Point{x, y};
+      const DisplayList list = lay_out_view(trace, "mechanism", options).list;
       const Pattern& pattern = *trace.attention[0].result.pattern;
       EXPECT_TRUE(
           shows_text(list, "can attend to " + std::to_string(pattern.row_size(0, hit->query))));
-      other_query = other_query || (hit->query != 9 && hit->key == 4);
-      other_key = other_key || (hit->query == 9 && hit->key != 4);
-      pair = pair || (hit->query != 9 && hit->key != 4);
+      has_other_query = has_other_query || (hit->query != 9 && hit->key == 4);
+      has_other_key = has_other_key || (hit->query == 9 && hit->key != 4);
+      has_other_pair = has_other_pair || (hit->query != 9 && hit->key != 4);
     }
   }
-  EXPECT_TRUE(other_query && other_key && pair);
+  EXPECT_TRUE(has_other_query && has_other_key && has_other_pair);
 }
 
 TEST(RulesMechanism, ExportedRulesMatchPattern) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
   const Pattern& pattern = *trace.attention[0].result.pattern;
-  const testing::ViewInputFixture of(trace, look_at_pair(9, 4).settings);
-  const auto matrices = view("mechanism").data(of.input).matrices;
+  const testing::ViewInputFixture fixture(trace, options_for_pair(9, 4).settings);
+  const auto matrices = view("mechanism").data(fixture.input).matrices;
   ASSERT_EQ(matrices.size(), 2u);
   ASSERT_EQ(matrices[0].values.shape(), (Shape{1, 16}));
   ASSERT_EQ(matrices[1].values.shape(), (Shape{1, 16}));
   for (Index n = 0; n < 16; ++n) {
-    const auto matches_rule = [](float found, int rule) {
-      return rule < 0 ? std::isnan(found) : found == static_cast<float>(rule);
+    const auto matches_rule = [](float actual, int rule) {
+      return rule < 0 ? std::isnan(actual) : actual == static_cast<float>(rule);
     };
     EXPECT_TRUE(matches_rule(matrices[0].values(0, n), pattern.rule(0, 9, n))) << n;
     EXPECT_TRUE(matches_rule(matrices[1].values(0, n), pattern.rule(0, n, 4))) << n;

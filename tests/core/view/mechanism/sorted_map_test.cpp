@@ -17,8 +17,9 @@ TEST(SortedMap, ReordersNumbersAndLabelsAlike) {
   const TokenOrder rows = sorted_by({1, 0}), columns = sorted_by({2, 1, 0});
   Tensor matrix({2, 3});
   for (Index n = 0; n < 6; ++n) matrix[n] = static_cast<float>(n);
-  const Tensor moved = reordered(matrix, rows, columns);
-  EXPECT_EQ(std::vector<float>(moved.begin(), moved.end()), (std::vector<float>{5, 4, 3, 2, 1, 0}));
+  const Tensor sorted = reordered(matrix, rows, columns);
+  EXPECT_EQ(std::vector<float>(sorted.begin(), sorted.end()),
+            (std::vector<float>{5, 4, 3, 2, 1, 0}));
   EXPECT_EQ(reordered(TokenAxis{{}, {"a", "b", "c"}, {}}, columns).labels,
             (std::vector<std::string>{"c", "b", "a"}));
 }

@@ -35,9 +35,9 @@ TEST(TokenStrip, FrequentKindsHaveDistinctColours) {
 
 TEST(TokenStrip, FindsTokenAtPoint) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
-  testing::ViewInputFixture of(trace, {});
-  of.input.canvas.width = of.input.canvas.height = 400;
-  const Page page(of.input);
+  testing::ViewInputFixture fixture(trace, {});
+  fixture.input.canvas.width = fixture.input.canvas.height = 400;
+  const Page page(fixture.input);
   const Tensor kinds = row_of({3, 1, 1, 3, 2});
   const TokenStrip strip =
       place_strip(page, {10, 20, 380, 100}, query_axis(trace, trace.attention[0]), {"kind"}, kinds,
@@ -53,11 +53,11 @@ TEST(TokenStrip, FindsTokenAtPoint) {
   EXPECT_EQ(strip.at({strip.centre(0), strip.bottom() + 1}), -1);
 }
 
-TEST(TokenStrip, NoSpaceGivesNoCells) {
+TEST(TokenStrip, HasNoCellsIfSpaceIsShort) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
-  testing::ViewInputFixture of(trace, {});
-  of.input.canvas.width = of.input.canvas.height = 400;
-  const Page page(of.input);
+  testing::ViewInputFixture fixture(trace, {});
+  fixture.input.canvas.width = fixture.input.canvas.height = 400;
+  const Page page(fixture.input);
   const Tensor kinds = row_of({3, 1, 1, 3, 2});
   for (const Box& box : {Box{0, 0, 20, 100}, Box{0, 0, 300, 1}}) {
     const TokenStrip strip = place_strip(page, box, {}, {}, kinds, KindColours(kinds));

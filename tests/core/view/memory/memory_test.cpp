@@ -22,40 +22,41 @@ const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14, 3, 1
 const std::vector<std::string> kModels{"memory-segment", "memory-compressive-mean",
                                        "memory-compressive-most_used", "memory-memorizing"};
 
-LayoutOptions look_at_segment(Index segment, const std::string& show = "all") {
-  LayoutOptions look;
-  look.settings.id = "memory";
-  look.settings.part.segment = segment;
-  set_view_value(look.settings, "memory", "show", show);
-  return look;
+LayoutOptions options_for_segment(Index segment, const std::string& show = "all") {
+  LayoutOptions options;
+  options.settings.id = "memory";
+  options.settings.part.segment = segment;
+  set_view_value(options.settings, "memory", "show", show);
+  return options;
 }
 
-// Memory before a segment by the rules of the papers, independent of the model code.
+// Memory before a segment by the rules of the papers, independent of the model's implementation.
 struct NaiveMemory {
   std::vector<std::vector<Index>> compressed;
   std::vector<Index> memory;
 };
-NaiveMemory naive_memory(Index segment, Index before, Index most, Index most_compressed,
-                         Index rate) {
+NaiveMemory naive_memory(Index segment_length, Index first_token, Index max_memory,
+                         Index max_compressed, Index rate) {
   NaiveMemory state;
-  for (Index first = 0; first < before; first += segment) {
-    for (Index at = first; at < first + segment; ++at) state.memory.push_back(at);
-    while (rate > 0 && static_cast<Index>(state.memory.size()) - most >= rate) {
+  for (Index first = 0; first < first_token; first += segment_length) {
+    for (Index token = first; token < first + segment_length; ++token)
+      state.memory.push_back(token);
+    while (rate > 0 && static_cast<Index>(state.memory.size()) - max_memory >= rate) {
       state.compressed.emplace_back(state.memory.begin(), state.memory.begin() + rate);
       state.memory.erase(state.memory.begin(), state.memory.begin() + rate);
     }
-    while (rate == 0 && static_cast<Index>(state.memory.size()) > most) {
+    while (rate == 0 && static_cast<Index>(state.memory.size()) > max_memory) {
       state.memory.erase(state.memory.begin());
     }
   }
-  while (static_cast<Index>(state.compressed.size()) > most_compressed) {
+  while (static_cast<Index>(state.compressed.size()) > max_compressed) {
     state.compressed.erase(state.compressed.begin());
   }
   return state;
 }
 
 TEST(Memory, ColumnsListTheirTokens) {
-  // Both have segments of 4 tokens.
+  // Both models have segments of 4 tokens.
   for (const auto& [model, memory, compressed, rate] :
        {std::tuple<std::string, Index, Index, Index>{"memory-compressive-mean", 3, 2, 2},
         {"memory-segment", 5, 0, 0}}) {
@@ -68,8 +69,8 @@ TEST(Memory, ColumnsListTheirTokens) {
         const RowSource source = column_source(*trace, tap, column++);
         EXPECT_EQ(source, (RowSource{window.front(), rate})) << model;
       }
-      for (const Index at : expected.memory) {
-        EXPECT_EQ(column_source(*trace, tap, column++), RowSource{at}) << model;
+      for (const Index token : expected.memory) {
+        EXPECT_EQ(column_source(*trace, tap, column++), RowSource{token}) << model;
       }
       EXPECT_EQ(column + tap.queries(), tap.keys()) << model;
       for (Index i = 0; column < tap.keys(); ++i) {
@@ -79,7 +80,7 @@ TEST(Memory, ColumnsListTheirTokens) {
   }
 }
 
-// The policy "most_used" keeps single rows at their own positions.
+// The policy "most_used" stores single rows with their original positions.
 TEST(Memory, MostUsedRowsAreSingleTokens) {
   const auto trace = testing::run_case("memory-compressive-most_used", kIds);
   Index compressed = 0;
@@ -105,9 +106,9 @@ TEST(Memory, ReportsMeanAndDeviationBySlot) {
       for (Index c = 0; c < tap->keys(); ++c) {
         std::vector<double> weights;
         for (const TapHead& head : heads) {
-          const Tensor all = tap->attention(head.head);
+          const Tensor attention = tap->attention(head.head);
           for (Index i = 0; i < tap->queries(); ++i) {
-            weights.push_back(static_cast<double>(all(i, c)));
+            weights.push_back(static_cast<double>(attention(i, c)));
           }
         }
         double mean = 0, variance = 0;
@@ -121,7 +122,7 @@ TEST(Memory, ReportsMeanAndDeviationBySlot) {
     }
     double sum = 0;
     for (const KeyKind kind : {KeyKind::Compressed, KeyKind::Memory, KeyKind::Token}) {
-      sum += fraction_of_length({tap, 1}, kind);
+      sum += kind_weight({tap, 1}, kind);
     }
     EXPECT_NEAR(sum, 1, 1e-5) << model;
   }
@@ -131,16 +132,17 @@ TEST(Memory, ReportsMeanAndDeviationBySlot) {
 Index naive_oldest(const Trace& trace, Index layer, Index token) {
   if (layer < 0) return token;
   Index oldest = token;
-  std::set<Index> seen;
+  std::set<Index> visited;
   for (const AttentionTap& tap : trace.attention) {
     if (tap.address.layer != layer || tap.address.segment != token / 4) continue;
-    for (Index a = 0; a < static_cast<Index>(tap.heads.size()); ++a) {
+    for (Index n = 0; n < static_cast<Index>(tap.heads.size()); ++n) {
       for (Index c = 0; c < tap.keys(); ++c) {
-        if (!tap.result.pattern->allowed(a, token % 4, c)) continue;
+        if (!tap.result.pattern->allowed(n, token % 4, c)) continue;
         const RowSource source = column_source(trace, tap, c);
-        for (Index at = source.first; at <= source.last(); at += source.step) {
-          if (seen.insert(at).second) {
-            oldest = std::min(oldest, naive_oldest(trace, layer - 1, at));
+        for (Index source_token = source.first; source_token <= source.last();
+             source_token += source.step) {
+          if (visited.insert(source_token).second) {
+            oldest = std::min(oldest, naive_oldest(trace, layer - 1, source_token));
           }
         }
       }
@@ -153,20 +155,20 @@ TEST(Memory, OpensOnLastSegment) {
   const auto trace = testing::run_case("memory-segment", kIds);
   ViewSettings settings;
   settings.id = "memory";
-  EXPECT_EQ(with_defaults(settings, *trace).part.segment, 4);  // 18 tokens in fours
+  EXPECT_EQ(with_defaults(settings, *trace).part.segment, 4);  // 18 tokens in segments of 4
   settings.part.segment = 0;                                   // selected
   EXPECT_EQ(with_defaults(settings, *trace).part.segment, 0);
   settings.part.segment = {};
   settings.id = "map";
   EXPECT_EQ(with_defaults(settings, *trace).part.segment, std::nullopt);
   settings.id = "memory";
-  const auto plain = testing::run_case("decoder-groups-ragged", kIds);
-  EXPECT_EQ(with_defaults(settings, *plain).part.segment, std::nullopt);
+  const auto unsegmented = testing::run_case("decoder-groups-ragged", kIds);
+  EXPECT_EQ(with_defaults(settings, *unsegmented).part.segment, std::nullopt);
   // Pictures in files open on the last segment, too.
-  Session e;
-  e.view.id = "memory";
-  const std::string all = all_text(lay_out_picture(*trace, e, {}));
-  EXPECT_NE(all.find("Segment 4 has"), std::string::npos) << all;
+  Session session;
+  session.view.id = "memory";
+  const std::string drawn_text = all_text(lay_out_picture(*trace, session, {}));
+  EXPECT_NE(drawn_text.find("Segment 4 has"), std::string::npos) << drawn_text;
 }
 
 TEST(Memory, ReceptiveFieldGrowsWithLayers) {
@@ -205,44 +207,46 @@ TEST(Memory, CostMatchesColumnsOfRun) {
 
 TEST(Memory, ReportsTokensOfEachSlot) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  const std::string all =
-      all_text(lay_out_view(*trace, "memory", look_at_segment(4, "words")).list);
-  // Before token 16: two compressed windows of two tokens, three tokens of memory, and one more
-  // that does not fill a window.
-  EXPECT_NE(all.find("8 forgotten\n#16#14\n#14#3\n#1\n#8\n#8\n#10\n#7\n#2\n"), std::string::npos)
-      << all;
-  EXPECT_NE(all.find("compressed (2 slots, a box each)"), std::string::npos) << all;
-  EXPECT_NE(all.find("memory (4)"), std::string::npos) << all;
+  const std::string drawn_text =
+      all_text(lay_out_view(*trace, "memory", options_for_segment(4, "words")).list);
+  // Before token 16: two compressed windows of two tokens each, three tokens of memory, and one
+  // token more, which does not fill a window.
+  EXPECT_NE(drawn_text.find("8 forgotten\n#16#14\n#14#3\n#1\n#8\n#8\n#10\n#7\n#2\n"),
+            std::string::npos)
+      << drawn_text;
+  EXPECT_NE(drawn_text.find("compressed (2 slots, a box each)"), std::string::npos) << drawn_text;
+  EXPECT_NE(drawn_text.find("memory (4)"), std::string::npos) << drawn_text;
 }
 
 TEST(Memory, ReportsWeightByKindOfKey) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  LayoutOptions look = look_at_segment(4);
-  look.width = 1400;
-  look.height = 1000;
-  look.settings.layer = look.settings.head = 1;
+  LayoutOptions options = options_for_segment(4);
+  options.width = 1400;
+  options.height = 1000;
+  options.settings.layer = options.settings.head = 1;
   const AttentionTap* tap = trace->find({1, 1, {.segment = 4}});
-  const auto share = [&](KeyKind kind) {
-    return attnscope::percent(fraction_of_length({tap, 1}, kind)) + " ";
+  const auto percentage = [&](KeyKind kind) {
+    return attnscope::percent(kind_weight({tap, 1}, kind)) + " ";
   };
-  const ViewLayout layout = lay_out_view(*trace, "memory", look);
-  const std::string all = all_text(layout.list);
-  const std::string words =
+  const ViewLayout layout = lay_out_view(*trace, "memory", options);
+  const std::string drawn_text = all_text(layout.list);
+  const std::string summary =
       "Segment 4 has 2 compressed slots made of 4 tokens and 4 tokens of "
       "memory: " +
-      share(KeyKind::Compressed) + "of the weight goes to compressed slots, " +
-      share(KeyKind::Memory) + "to memory, " + share(KeyKind::Token) + "to its own segment.";
-  EXPECT_NE(all.find(words), std::string::npos) << words << "\n" << all;
-  EXPECT_NE(all.find("in segments: "), std::string::npos) << all;
+      percentage(KeyKind::Compressed) + "of the weight goes to compressed slots, " +
+      percentage(KeyKind::Memory) + "to memory, " + percentage(KeyKind::Token) +
+      "to its own segment.";
+  EXPECT_NE(drawn_text.find(summary), std::string::npos) << summary << "\n" << drawn_text;
+  EXPECT_NE(drawn_text.find("in segments: "), std::string::npos) << drawn_text;
   // Borders between kinds are labelled.
   for (const char* part : {"\ncompressed\n", "\nmemory\n", "\nsegment\n"}) {
-    EXPECT_NE(all.find(part), std::string::npos) << part << all;
+    EXPECT_NE(drawn_text.find(part), std::string::npos) << part << drawn_text;
   }
 }
 
 TEST(Memory, PointerReportsPairsAndSlots) {
   const auto trace = testing::run_case("memory-segment", kIds);
-  const ViewLayout layout = lay_out_view(*trace, "memory", look_at_segment(3));
+  const ViewLayout layout = lay_out_view(*trace, "memory", options_for_segment(3));
   const Box plot = layout.plot;
   const auto pair = layout.hit({plot.right() - 2, plot.bottom() - 2});
   ASSERT_TRUE(pair);
@@ -257,14 +261,14 @@ TEST(Memory, PointerReportsPairsAndSlots) {
 
 TEST(Memory, ClickOnSegmentShowsIt) {
   const auto trace = testing::run_case("memory-segment", kIds);
-  const ViewLayout layout = lay_out_view(*trace, "memory", look_at_segment(0, "range"));
+  const ViewLayout layout = lay_out_view(*trace, "memory", options_for_segment(0, "range"));
   EXPECT_NE(all_text(layout.list).find("is the first"), std::string::npos);
   ASSERT_EQ(layout.handles.size(), 5u);
-  Session e;
-  e.view.pinned_key = 3;
-  layout.handles[2].click(e);
-  EXPECT_EQ(e.view.part.segment, 2);
-  EXPECT_EQ(e.view.pinned_key, -1);
+  Session session;
+  session.view.pinned_key = 3;
+  layout.handles[2].click(session);
+  EXPECT_EQ(session.view.part.segment, 2);
+  EXPECT_EQ(session.view.pinned_key, -1);
 }
 
 TEST(Memory, ExplainsMissingMemory) {
@@ -272,14 +276,14 @@ TEST(Memory, ExplainsMissingMemory) {
   EXPECT_NE(lay_out_view(trace, "memory").refusal, "");
   EXPECT_NE(view("memory").objection(trace), "");
   EXPECT_EQ(view("memory").objection(*testing::run_case("memory-segment", kIds)), "");
-  const testing::ViewInputFixture of(trace, {});
-  EXPECT_THROW(view("memory").data(of.input), InputError);
+  const testing::ViewInputFixture fixture(trace, {});
+  EXPECT_THROW(view("memory").data(fixture.input), InputError);
 }
 
 TEST(Memory, ExportsDrawnNumbers) {
   const auto trace = testing::run_case("memory-compressive-mean", kIds);
-  const testing::ViewInputFixture of(*trace, look_at_segment(4).settings);
-  const ViewData data = view("memory").data(of.input);
+  const testing::ViewInputFixture fixture(*trace, options_for_segment(4).settings);
+  const ViewData data = view("memory").data(fixture.input);
   ASSERT_EQ(data.matrices.size(), 5u);
   EXPECT_EQ(data.matrices[0].columns.front(), "#16#14");
   EXPECT_EQ(data.matrices[1].rows.front(), "compressed #16#14");

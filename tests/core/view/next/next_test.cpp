@@ -19,20 +19,20 @@ using testing::synthetic_trace;
 TEST(Next, ClickOnBarContinuesWithItsToken) {
   Trace trace = synthetic_trace(1, 1, 4);
   trace.tokenizer = byte_tokenizer();
-  LayoutOptions look;
-  look.framed = false;
-  int appended = 0, pinned = 0;
-  const ViewLayout layout = lay_out_view(trace, "next", look);
+  LayoutOptions options;
+  options.framed = false;
+  int appended_count = 0, pinned_count = 0;
+  const ViewLayout layout = lay_out_view(trace, "next", options);
   for (const Handle& handle : layout.handles) {
     Session session;
     handle.click(session);
-    if (session.run.text.size() == 1) ++appended;
-    if (session.view.pinned_query >= 0) ++pinned;
+    if (session.run.text.size() == 1) ++appended_count;
+    if (session.view.pinned_query >= 0) ++pinned_count;
   }
-  EXPECT_GE(appended, 10);
-  EXPECT_EQ(pinned, 4);
-  look.settings.pinned_query = 1;  // only the end of the text can be continued
-  EXPECT_EQ(lay_out_view(trace, "next", look).handles.size(), 4u);
+  EXPECT_GE(appended_count, 10);
+  EXPECT_EQ(pinned_count, 4);
+  options.settings.pinned_query = 1;  // only the end of the text can be continued
+  EXPECT_EQ(lay_out_view(trace, "next", options).handles.size(), 4u);
 }
 
 // A masked model predicts masked tokens, not the next one.
@@ -45,28 +45,28 @@ TEST(Next, MaskedModelListsCandidatesForEachMask) {
   trace.tokenizer = byte_tokenizer();
   trace.token_bits = Tensor();
   const ViewLayout layout = lay_out_view(trace, "next");
-  std::string all;
-  for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
-  EXPECT_NE(all.find("masked tokens"), std::string::npos) << all;
-  EXPECT_NE(all.find("In place of “"), std::string::npos) << all;
-  for (const char* words : {"comes next", "After “", "surprise"}) {
-    EXPECT_EQ(all.find(words), std::string::npos) << words;
+  std::string drawn_text;
+  for (const Text& text : testing::texts(layout.list)) drawn_text += text.text + "\n";
+  EXPECT_NE(drawn_text.find("masked tokens"), std::string::npos) << drawn_text;
+  EXPECT_NE(drawn_text.find("In place of “"), std::string::npos) << drawn_text;
+  for (const char* phrase : {"comes next", "After “", "surprise"}) {
+    EXPECT_EQ(drawn_text.find(phrase), std::string::npos) << phrase;
   }
   EXPECT_EQ(layout.handles.size(), 6u);  // tokens can be pinned, but none appended
   config->architecture.values.set("mask", Index{trace.tokens[2].id});  // first masked token
   EXPECT_EQ(selected_position(ViewSettings(), trace), 2);
-  ViewSettings pinned;
-  pinned.pinned_query = 4;
-  EXPECT_EQ(selected_position(pinned, trace), 4);
+  ViewSettings pinned_settings;
+  pinned_settings.pinned_query = 4;
+  EXPECT_EQ(selected_position(pinned_settings, trace), 4);
 }
 
 TEST(Next, MarksSampledAndActualToken) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  LayoutOptions look;
-  look.settings.pinned_query = 2;
-  const std::vector<Text> all = testing::texts(lay_out_view(trace, "next", look).list);
+  LayoutOptions options;
+  options.settings.pinned_query = 2;
+  const std::vector<Text> drawn_texts = testing::texts(lay_out_view(trace, "next", options).list);
   const auto contains_text = [&](const std::string& part) {
-    return std::any_of(all.begin(), all.end(),
+    return std::any_of(drawn_texts.begin(), drawn_texts.end(),
                        [&](const Text& t) { return t.text.find(part) != std::string::npos; });
   };
   EXPECT_TRUE(contains_text("drawn"));

@@ -38,7 +38,7 @@ TEST(CachedNumbers, ComputesNumbersOfRunOnce) {
 }
 
 // An empty trace has no source that identifies its numbers.
-TEST(CachedNumbers, StaysEmptyWithoutRun) {
+TEST(CachedNumbers, DoesNotCacheWithoutRun) {
   ViewCache cache;
   int computations = 0;
   const Trace empty;
@@ -58,9 +58,9 @@ TEST(CachedNumbers, CachedPicturesAreIdentical) {
   for (int round = 0; round < 2; ++round) {
     for (const auto& [trace, id] : {std::pair{gates, "gates"}, std::pair{steps, "steps"}}) {
       testing::LayoutOptions look;
-      const std::string plain = testing::all_text(lay_out_view(*trace, id, look).list);
+      const std::string uncached = testing::all_text(lay_out_view(*trace, id, look).list);
       look.cache = &cache;
-      EXPECT_EQ(testing::all_text(lay_out_view(*trace, id, look).list), plain);
+      EXPECT_EQ(testing::all_text(lay_out_view(*trace, id, look).list), uncached);
     }
   }
 }

@@ -8,12 +8,12 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 // Tick labels on the y axis of a chart of this height.
-std::vector<std::string> y_axis_labels(double height, double least, double most) {
+std::vector<std::string> y_axis_labels(double height, double minimum, double maximum) {
   const Trace trace = testing::synthetic_trace(1, 1, 2);
   const testing::ViewInputFixture fixture(trace, {});
   Page page(fixture.input);
   const Chart chart = place_chart(page, {0, 0, 300, height}, {.titles = {}, .numbers = false},
-                                  {.least = least, .most = most, .titles = {}});
+                                  {.least = minimum, .most = maximum, .titles = {}});
   EXPECT_FALSE(chart.empty());
   draw_chart(page, chart);
   std::vector<std::string> numbers;

@@ -35,7 +35,7 @@ TEST(ColourBar, LinearRangeLabelsItsEnds) {
   EXPECT_EQ(texts({0, 0.37, "viridis"}), (std::vector<std::string>{"0", "0.37"}));
 }
 
-TEST(ColourBar, RanksGrowEvenly) {
+TEST(ColourBar, RankPositionsAreEvenlySpaced) {
   Tensor numbers = Tensor::zeros({10, 10});
   for (Index i = 0; i < 100; ++i)
     numbers[i] = i < 50 ? 0.0F : std::pow(2.0F, static_cast<float>(-i));
@@ -90,20 +90,20 @@ TEST(ColourBar, NumbersAreNeverCut) {
   fixture.input.canvas.width = fixture.input.canvas.height = 400;
   for (const auto scale :
        {ColourRange::Scale::Linear, ColourRange::Scale::Log, ColourRange::Scale::Rank}) {
-    for (const double most : {0.0109, 1.0, 0.00123, 14.2, 123456.0}) {
+    for (const double maximum : {0.0109, 1.0, 0.00123, 14.2, 123456.0}) {
       for (const char* colours : {"viridis", "vik"}) {
-        const double least = colour_map(colours).diverging() ? -most : 0;
-        ColourRange range{least, most, colours, scale, most / 1e4};
-        range.ranked = {static_cast<float>(most / 7), static_cast<float>(most)};
+        const double minimum = colour_map(colours).diverging() ? -maximum : 0;
+        ColourRange range{minimum, maximum, colours, scale, maximum / 1e4};
+        range.ranked = {static_cast<float>(maximum / 7), static_cast<float>(maximum)};
         Page page(fixture.input);
         const double em = page.em();
         const Box box{100, 50, colour_bar_width(page), 300};
         draw_colour_bar(page, box, range, {"attention weight"});
         const DisplayList list = page.take(400);
-        EXPECT_EQ(testing::layout_error(list), "") << most << colours;
+        EXPECT_EQ(testing::layout_error(list), "") << maximum << colours;
         for (const Text& text : testing::texts(list)) {
           EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text;
-          EXPECT_LE(testing::extent(text).right(), box.right() + (most < 100 ? 1 : em))
+          EXPECT_LE(testing::extent(text).right(), box.right() + (maximum < 100 ? 1 : em))
               << text.text;
         }
       }

@@ -64,7 +64,7 @@ TEST_F(Focus, IgnoresPinsBeyondText) {
   EXPECT_EQ(focus(settings).key, strongest(9));
 }
 
-TEST_F(Focus, NamesTokens) {
+TEST_F(Focus, LabelsAndPositionsAreThoseOfTokens) {
   EXPECT_EQ(query_label(trace_, tap_, 3), key_label(trace_, tap_, 3));
   EXPECT_EQ(query_position(tap_, 3), 3);
   EXPECT_EQ(key_position(tap_, 0, 3), 3);

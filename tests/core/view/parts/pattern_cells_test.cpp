@@ -65,18 +65,18 @@ TEST(PatternCells, BlocksContainLargestRule) {
 }
 
 TEST(PatternCells, LongTextsUseVisibleRegion) {
-  const PatternWindow small = pattern_window(2048, 2048, 100, 100, 10, 10);
-  EXPECT_EQ(small.height, 2048);
-  EXPECT_EQ(small.row_step, 1);
-  const PatternWindow all = pattern_window(10000, 10000, 0, 0, 10000, 10000);
-  EXPECT_EQ(all.row_step, 5);
-  EXPECT_EQ(all.height, 10000);
-  const PatternWindow part = pattern_window(10000, 10000, 100.5, -20, 50, 80);
-  EXPECT_EQ(part.row, 100);
-  EXPECT_EQ(part.height, 51);
-  EXPECT_EQ(part.row_step, 1);
-  EXPECT_EQ(part.column, 0);
-  EXPECT_EQ(part.width, 60);
+  const PatternWindow short_text = pattern_window(2048, 2048, 100, 100, 10, 10);
+  EXPECT_EQ(short_text.height, 2048);
+  EXPECT_EQ(short_text.row_step, 1);
+  const PatternWindow whole = pattern_window(10000, 10000, 0, 0, 10000, 10000);
+  EXPECT_EQ(whole.row_step, 5);
+  EXPECT_EQ(whole.height, 10000);
+  const PatternWindow region = pattern_window(10000, 10000, 100.5, -20, 50, 80);
+  EXPECT_EQ(region.row, 100);
+  EXPECT_EQ(region.height, 51);
+  EXPECT_EQ(region.row_step, 1);
+  EXPECT_EQ(region.column, 0);
+  EXPECT_EQ(region.width, 60);
 }
 
 TEST(PatternCells, CountsAllowedPairs) {

@@ -1,4 +1,4 @@
-// Cells that heat maps show of stored and of derived attention.
+// Heat-map cells of stored attention, and of attention computed for the visible region.
 #include "core/view/parts/range.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class DerivedMaps : public ::testing::Test {
     part.q = testing::random_tensor({1, length, 8}, 1);
     part.k = testing::random_tensor({1, length, 8}, 2);
     part.pattern = std::make_shared<const Pattern>(Pattern::causal(length, length));
-    Wanted wanted{.output = false, .attention = true, .tiles = true};
+    ResultRequest wanted{.output = false, .attention = true, .tiles = true};
     const PartResult result = cpu_backend().run(part, wanted);
     trace_ = testing::synthetic_trace(1, 1, length);
     stored_ = trace_.attention[0];
@@ -84,7 +84,7 @@ TEST_F(DerivedMaps, MatchStoredMaps) {
   }
 }
 
-TEST_F(DerivedMaps, LoadProgressivelyIfLive) {
+TEST_F(DerivedMaps, LiveMapsBecomeExactGradually) {
   const Findings live = live_findings({});
   const std::shared_ptr<MapPyramid> maps = live.get(Findings::maps);
   ViewLayout layout;
@@ -102,7 +102,7 @@ TEST_F(DerivedMaps, LoadProgressivelyIfLive) {
   EXPECT_EQ(layout.pending, "");
 }
 
-TEST_F(DerivedMaps, AreSignedForSignedWeights) {
+TEST_F(DerivedMaps, AreSignedWithoutNormaliser) {
   EXPECT_FALSE(is_signed(derived_, 0));
   Part part = *derived_.result.part;
   part.normaliser = Normaliser::None;
@@ -115,11 +115,11 @@ TEST(Extent, IncludesPartialCells) {
     EXPECT_EQ(extent.first, first);
     EXPECT_EQ(extent.last, last);
   };
-  expect(extent_in_sight(2, 3, 10), 2, 5);
-  expect(extent_in_sight(2.5, 3, 10), 2, 6);
-  expect(extent_in_sight(-4, 6, 10), 0, 2);
-  expect(extent_in_sight(8, 50, 10), 8, 10);
-  expect(extent_in_sight(20, 5, 10), 10, 10);
+  expect(visible_extent(2, 3, 10), 2, 5);
+  expect(visible_extent(2.5, 3, 10), 2, 6);
+  expect(visible_extent(-4, 6, 10), 0, 2);
+  expect(visible_extent(8, 50, 10), 8, 10);
+  expect(visible_extent(20, 5, 10), 10, 10);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -9,10 +9,10 @@ namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
 // has_positions_in_content() for each tap of a model of tests/model-cases.
-std::vector<bool> positions_in_content(const char* model, Session e) {
-  e.run.model = testing::source_folder() / "tests" / "model-cases" / model;
+std::vector<bool> positions_in_content(const char* model, Session session) {
+  session.run.model = testing::source_folder() / "tests" / "model-cases" / model;
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run);
+  const auto trace = runner.run(session.run);
   std::vector<bool> result;
   for (const AttentionTap& tap : trace->attention) {
     result.push_back(has_positions_in_content(*trace, tap));
@@ -22,7 +22,7 @@ std::vector<bool> positions_in_content(const char* model, Session e) {
 
 using PerTap = std::vector<bool>;
 
-TEST(TermWords, ContentIncludesUnseparatedPositions) {
+TEST(TermText, ContentIncludesUnseparatedPositions) {
   Session text;
   text.run.ids = {4, 2, 3, 1};
   EXPECT_EQ(positions_in_content("decoder-rope", text), PerTap(2, false));
@@ -38,26 +38,27 @@ TEST(TermWords, ContentIncludesUnseparatedPositions) {
 }
 
 // Self-attention of both stacks separates positions from content; cross-attention cannot.
-TEST(TermWords, CrossAttentionMergesContentAndPosition) {
-  Session e;
-  e.run.ids = {4, 2, 3, 7};
-  e.run.target_ids = {1, 5, 2};
+TEST(TermText, CrossAttentionMergesContentAndPosition) {
+  Session session;
+  session.run.ids = {4, 2, 3, 7};
+  session.run.target_ids = {1, 5, 2};
   std::size_t cross_taps = 0;
-  e.run.model = testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
+  session.run.model =
+      testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
   ExperimentRun runner(cpu_only());
-  const auto trace = runner.run(e.run);
+  const auto trace = runner.run(session.run);
   for (const AttentionTap& tap : trace->attention) {
-    const bool cross = tap.address.kind == AttentionKind::Cross;
-    cross_taps += cross ? 1 : 0;
-    EXPECT_EQ(has_positions_in_content(*trace, tap), cross);
+    const bool is_cross = tap.address.kind == AttentionKind::Cross;
+    cross_taps += is_cross ? 1 : 0;
+    EXPECT_EQ(has_positions_in_content(*trace, tap), is_cross);
   }
   EXPECT_EQ(cross_taps, 2u);
 }
 
-TEST(TermWords, NamesPositionsInContent) {
-  EXPECT_STREQ(term_words(Term::Content, false).full, "content · content");
-  EXPECT_STREQ(term_words(Term::Content, true).full, "content with position");
-  EXPECT_STREQ(term_words(Term::Bias, true).full, "position bias");
+TEST(TermText, NamesPositionsInContent) {
+  EXPECT_STREQ(term_text(Term::Content, false).full, "content · content");
+  EXPECT_STREQ(term_text(Term::Content, true).full, "content with position");
+  EXPECT_STREQ(term_text(Term::Bias, true).full, "position bias");
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -7,7 +7,7 @@
 namespace attnscope {
 namespace ATTNSCOPE_FILE {
 
-TEST(TokenAxis, StepsAreRound) {
+TEST(TokenAxis, LabelStepsAreRound) {
   EXPECT_EQ(label_step(20, 15), 1);
   EXPECT_EQ(label_step(15, 15), 1);
   EXPECT_EQ(label_step(10, 15), 2);
@@ -72,7 +72,7 @@ TEST(TokenAxis, LabelsAreWholeAtAnySize) {
   }
 }
 
-// An axis without depth for vertical labels has none, however small the cells.
+// An axis without depth for vertical labels has horizontal ones, however small the cells are.
 TEST(TokenAxis, HorizontalLabelsThinOutWhenCellsShrink) {
   Trace trace = testing::synthetic_trace(1, 1, 4);
   for (TraceToken& token : trace.tokens) token.label = "word";

@@ -16,7 +16,7 @@ class TokenFlowTest : public ::testing::Test {
   static constexpr Box kBox{20, 10, 300, 100};
 
   // Draws `count` tokens "t0", "t1" ... and checks that boxes stay inside and do not overlap.
-  TokenFlow draw(std::size_t count, std::size_t kept) {
+  TokenFlow draw(std::size_t count, std::size_t required) {
     const Trace trace = testing::synthetic_trace(1, 1, 4);
     const ViewInputFixture fixture(trace, {});
     Page page(fixture.input);
@@ -24,7 +24,7 @@ class TokenFlowTest : public ::testing::Test {
     for (std::size_t n = 0; n < count; ++n) {
       tokens.push_back({"t" + std::to_string(n), Colour{200, 200, 200, 255}});
     }
-    const TokenFlow flow = draw_token_flow(page, kBox, tokens, kept);
+    const TokenFlow flow = draw_token_flow(page, kBox, tokens, required);
     texts_.clear();
     const DisplayList list = page.take(kBox.bottom());
     for (const Item& item : list.items) {
@@ -37,8 +37,8 @@ class TokenFlowTest : public ::testing::Test {
     }
     return flow;
   }
-  bool has_text(const std::string& words) const {
-    return std::find(texts_.begin(), texts_.end(), words) != texts_.end();
+  bool has_text(const std::string& text) const {
+    return std::find(texts_.begin(), texts_.end(), text) != texts_.end();
   }
 
   std::vector<std::string> texts_;
@@ -57,13 +57,13 @@ TEST_F(TokenFlowTest, CountsHiddenTokensAfter) {
   EXPECT_TRUE(has_text("and " + std::to_string(200 - flow.boxes.size()) + " more"));
 }
 
-TEST_F(TokenFlowTest, KeepsTokenVisibleAndCountsHiddenBefore) {
-  for (const std::size_t kept : {60U, 137U, 199U}) {
-    const TokenFlow flow = draw(200, kept);
+TEST_F(TokenFlowTest, DrawsRequiredTokenAndCountsHiddenBefore) {
+  for (const std::size_t required : {60U, 137U, 199U}) {
+    const TokenFlow flow = draw(200, required);
     EXPECT_GT(flow.first, 0U);
-    EXPECT_GE(kept, flow.first);
-    EXPECT_LT(kept, flow.first + flow.boxes.size());
-    EXPECT_TRUE(has_text("t" + std::to_string(kept)));
+    EXPECT_GE(required, flow.first);
+    EXPECT_LT(required, flow.first + flow.boxes.size());
+    EXPECT_TRUE(has_text("t" + std::to_string(required)));
     EXPECT_TRUE(has_text(std::to_string(flow.first) + " before"));
   }
   EXPECT_EQ(texts_.back(), "t199");  // nothing follows the end
@@ -81,9 +81,9 @@ TEST_F(TokenFlowTest, StaysInPlaceWhileTextGrows) {
   int moves = 0;
   std::size_t first = draw(150, 149).first;
   for (std::size_t count = 151; count <= 180; ++count) {
-    const std::size_t now = draw(count, count - 1).first;
-    moves += now != first;
-    first = now;
+    const std::size_t current = draw(count, count - 1).first;
+    moves += current != first;
+    first = current;
   }
   EXPECT_LE(moves, 4);
 }

@@ -11,7 +11,7 @@ std::vector<double> sizes(const Tracks& tracks) {
   return list;
 }
 
-TEST(Tracks, WeightsGrowBeforeOthers) {
+TEST(Tracks, WeightedTracksGrowBeforeOthers) {
   Tracks tracks{{.size = 2},
                 {.size = 1, .most = 4},
                 {.size = 1, .most = 3, .weight = 1},
@@ -39,15 +39,15 @@ TEST(Tracks, RejectsTooLittleSpace) {
 TEST(Tracks, AbsentTracksHaveNoGap) {
   const Tracks tracks{{.size = 3, .gap = 1}, {.gap = 7}, {.size = 2, .gap = 5}};
   EXPECT_EQ(extent(tracks), 6);
-  const std::vector<Box> down = rows({10, 20, 30, 0}, tracks, 2);
-  EXPECT_EQ(down[0].bottom(), 26);
-  EXPECT_EQ(down[1].height, 0);
-  EXPECT_EQ(down[2].y, 28);
-  EXPECT_EQ(down[2].height, 4);
-  EXPECT_EQ(down[2].width, 30);
-  const std::vector<Box> across = columns({10, 20, 0, 40}, tracks, 1);
-  EXPECT_EQ(across[2].x, 14);
-  EXPECT_EQ(across[2].height, 40);
+  const std::vector<Box> row_boxes = rows({10, 20, 30, 0}, tracks, 2);
+  EXPECT_EQ(row_boxes[0].bottom(), 26);
+  EXPECT_EQ(row_boxes[1].height, 0);
+  EXPECT_EQ(row_boxes[2].y, 28);
+  EXPECT_EQ(row_boxes[2].height, 4);
+  EXPECT_EQ(row_boxes[2].width, 30);
+  const std::vector<Box> column_boxes = columns({10, 20, 0, 40}, tracks, 1);
+  EXPECT_EQ(column_boxes[2].x, 14);
+  EXPECT_EQ(column_boxes[2].height, 40);
 }
 
 }  // namespace ATTNSCOPE_FILE

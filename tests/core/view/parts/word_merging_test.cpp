@@ -142,12 +142,12 @@ TEST(WordMerging, ZoomIsStoredInTokens) {
   EXPECT_DOUBLE_EQ(layout.width, 2);   // "The sailor"
   Session session;
   session.view = look.settings;
-  const ViewData::Matrix part = view_data(trace, session).matrices.at(0);
-  EXPECT_EQ(part.rows, (std::vector<std::string>{"␣sailor", "␣sings"}));
-  EXPECT_EQ(part.columns, (std::vector<std::string>{"The", "␣sailor"}));
-  const Tensor all = word_weights(trace);
-  EXPECT_TRUE(
-      close(part.values, Tensor::from({2, 2}, {all(1, 0), all(1, 1), all(2, 0), all(2, 1)})));
+  const ViewData::Matrix region = view_data(trace, session).matrices.at(0);
+  EXPECT_EQ(region.rows, (std::vector<std::string>{"␣sailor", "␣sings"}));
+  EXPECT_EQ(region.columns, (std::vector<std::string>{"The", "␣sailor"}));
+  const Tensor weights = word_weights(trace);
+  EXPECT_TRUE(close(region.values, Tensor::from({2, 2}, {weights(1, 0), weights(1, 1),
+                                                         weights(2, 0), weights(2, 1)})));
 }
 
 TEST(WordMerging, MeansAndRolloutAreMergedFromTokens) {
@@ -198,9 +198,9 @@ TEST(WordMerging, SessionsPreserveSetting) {
   EXPECT_FALSE(view_settings_from_json(to_json(ViewSettings()), "view").words);
 }
 
-TEST(WordMerging, NamesTokensOfAWord) {
-  EXPECT_EQ(pieces_text({{0, 1}, {1, 4}, 4}, 1), "tokens 1 to 3");
-  EXPECT_EQ(pieces_text({{0, 1}, {1, 4}, 4}, 0), "token 0");
+TEST(WordMerging, DescribesTokensOfAWord) {
+  EXPECT_EQ(describe_pieces({{0, 1}, {1, 4}, 4}, 1), "tokens 1 to 3");
+  EXPECT_EQ(describe_pieces({{0, 1}, {1, 4}, 4}, 0), "token 0");
 }
 
 }  // namespace ATTNSCOPE_FILE

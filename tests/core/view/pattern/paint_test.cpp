@@ -23,17 +23,17 @@ TEST(Paint, StrokesHaveNoGaps) {
 
 TEST(Paint, ChangesWholeMasks) {
   const ByteTensor mask = ByteTensor::from({2, 2}, {1, 1, 0, 0});
-  const auto changed = [&](const char* operation) {
+  const auto changed_rows = [&](const char* operation) {
     return mask_rows(apply_to_mask(mask, operation));
   };
-  EXPECT_EQ(changed("invert"), (MaskRows{{}, {0, 2}}));
-  EXPECT_EQ(changed("mirror"), (MaskRows{{0, 2}, {0, 1}}));
-  EXPECT_EQ(changed("allow"), (MaskRows{{0, 2}, {0, 2}}));
-  EXPECT_EQ(changed("forbid"), (MaskRows{{}, {}}));
+  EXPECT_EQ(changed_rows("invert"), (MaskRows{{}, {0, 2}}));
+  EXPECT_EQ(changed_rows("mirror"), (MaskRows{{0, 2}, {0, 1}}));
+  EXPECT_EQ(changed_rows("allow"), (MaskRows{{0, 2}, {0, 2}}));
+  EXPECT_EQ(changed_rows("forbid"), (MaskRows{{}, {}}));
   EXPECT_EQ(mask_rows(mask), (MaskRows{{0, 2}, {}}));  // unchanged
 }
 
-TEST(Paint, MaskBecomesPatternOfHead) {
+TEST(Paint, MaskOfHeadMatchesPattern) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(9, 2, 1));
   const AttentionTap& tap = trace.attention[0];
   const ByteTensor mask = mask_of_head(tap, 0);
@@ -52,23 +52,23 @@ struct Canvas {
     session.run.variant = mask_choice(rows);
     session.view.id = "pattern";
   }
-  void set(const char* key, Value value) {
+  void set_parameter(const char* key, Value value) {
     set_view_value(session.view, "pattern", key, std::move(value));
   }
   // Mask after a stroke through the centres of cells [row, column].
   MaskRows mask_after_stroke(const std::vector<Cell>& path) {
-    testing::LayoutOptions look;
-    look.settings = session.view;
-    const ViewLayout layout = testing::lay_out_view(trace, "pattern", look);
+    testing::LayoutOptions options;
+    options.settings = session.view;
+    const ViewLayout layout = testing::lay_out_view(trace, "pattern", options);
     if (layout.handles.empty()) return {};
     std::vector<Point> points;
     for (const auto& [i, j] : path) {
       points.push_back({layout.plot.x + (static_cast<double>(j) + 0.5) * layout.plot.width / 4,
                         layout.plot.y + (static_cast<double>(i) + 0.5) * layout.plot.height / 4});
     }
-    Session next = session;
-    layout.handles.back().stroke(points, next);
-    return next.run.variant->values.get<MaskRows>("rows");
+    Session painted = session;
+    layout.handles.back().stroke(points, painted);
+    return painted.run.variant->values.get<MaskRows>("rows");
   }
   Trace trace;
   Session session;
@@ -77,11 +77,11 @@ struct Canvas {
 TEST(Paint, StrokesChangeMaskOfSession) {
   Canvas canvas({{0, 1}, {}, {}, {}});
   EXPECT_EQ(canvas.mask_after_stroke({{1, 1}, {1, 3}}), (MaskRows{{0, 1}, {1, 4}, {}, {}}));
-  canvas.set("symmetric", true);
+  canvas.set_parameter("symmetric", true);
   EXPECT_EQ(canvas.mask_after_stroke({{1, 2}}), (MaskRows{{0, 1}, {2, 3}, {1, 2}, {}}));
-  canvas.set("paint", std::string("forbid"));
+  canvas.set_parameter("paint", std::string("forbid"));
   EXPECT_EQ(canvas.mask_after_stroke({{0, 0}}), (MaskRows{{}, {}, {}, {}}));
-  canvas.set("tool", std::string("look"));
+  canvas.set_parameter("tool", std::string("look"));
   EXPECT_TRUE(canvas.mask_after_stroke({{0, 0}}).empty());
 }
 
@@ -97,7 +97,7 @@ TEST(Paint, ShorterTextKeepsRestOfMask) {
   EXPECT_EQ(longer.mask_after_stroke({{0, 0}}), (MaskRows{{0, 1}, {}, {2, 3}, {3, 4}}));
 }
 
-TEST(Paint, HeadGroupIsPaintedAlone) {
+TEST(Paint, PaintsVariantOfSelectedHeadGroup) {
   Session session;
   session.run.groups = {{{0}, {}, mask_choice({{0, 1}}), std::nullopt},
                         {{1}, {}, mask_choice({{0, 2}}), std::nullopt},
@@ -109,7 +109,7 @@ TEST(Paint, HeadGroupIsPaintedAlone) {
   EXPECT_EQ(&governing_variant(session), &session.run.variant);
 }
 
-// Pairs hidden by a shorter text or causal order survive changes of the whole mask.
+// Pairs that a shorter text or causal order hides remain when the whole mask is changed.
 TEST(Paint, ChangesKeepHiddenPartOfMask) {
   const ByteTensor current = ByteTensor::from({2, 2}, {1, 0, 0, 1});
   Choice custom{"custom", default_values(variant("custom").parameters)};

@@ -14,8 +14,8 @@ using testing::lay_out_view;
 using testing::LayoutOptions;
 
 bool contains_text(const DisplayList& list, const std::string& part) {
-  const std::vector<Text> all = testing::texts(list);
-  return std::any_of(all.begin(), all.end(),
+  const std::vector<Text> drawn_texts = testing::texts(list);
+  return std::any_of(drawn_texts.begin(), drawn_texts.end(),
                      [&](const Text& text) { return text.text.find(part) != std::string::npos; });
 }
 
@@ -31,13 +31,14 @@ TEST(PatternView, PixelsHaveRuleColours) {
       for (Index c = 0; c < length; c += length / 20) {
         const double x = layout.plot.x + (static_cast<double>(c) + 0.5) * layout.plot.width / n;
         const double y = layout.plot.y + (static_cast<double>(i) + 0.5) * layout.plot.height / n;
-        const Colour got = testing::pixel(image, static_cast<int>(4 * x), static_cast<int>(4 * y));
+        const Colour actual =
+            testing::pixel(image, static_cast<int>(4 * x), static_cast<int>(4 * y));
         const int rule = pattern.rule(0, i, c);
         if (rule >= 0) {
-          EXPECT_EQ(got, colours.colours[static_cast<std::size_t>(rule)]) << i << ", " << c;
+          EXPECT_EQ(actual, colours.colours[static_cast<std::size_t>(rule)]) << i << ", " << c;
         } else {
-          EXPECT_NE(got, colours.colours[0]) << i << ", " << c;
-          EXPECT_NE(got, colours.colours[1]) << i << ", " << c;
+          EXPECT_NE(actual, colours.colours[0]) << i << ", " << c;
+          EXPECT_NE(actual, colours.colours[1]) << i << ", " << c;
         }
       }
     }
@@ -93,9 +94,9 @@ TEST(PatternView, LegendShortensManyRules) {
 TEST(PatternView, CachesMatrix) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(50, 2, 1));
   const auto matrix = [&](ViewCache* cache) {
-    LayoutOptions look;
-    look.cache = cache;
-    const ViewLayout layout = lay_out_view(trace, "pattern", look);
+    LayoutOptions options;
+    options.cache = cache;
+    const ViewLayout layout = lay_out_view(trace, "pattern", options);
     return std::get<HeatMap>(*std::find_if(layout.list.items.begin(), layout.list.items.end(),
                                            [](const Item& item) {
                                              return std::holds_alternative<HeatMap>(item);
@@ -103,9 +104,9 @@ TEST(PatternView, CachesMatrix) {
         .values;
   };
   ViewCache cache;
-  const Tensor first = matrix(&cache), second = matrix(&cache), fresh = matrix(nullptr);
+  const Tensor first = matrix(&cache), second = matrix(&cache), uncached = matrix(nullptr);
   EXPECT_EQ(first.data(), second.data());
-  EXPECT_NE(first.data(), fresh.data());
+  EXPECT_NE(first.data(), uncached.data());
 }
 
 TEST(PatternView, DrawsLongTexts) {
@@ -116,11 +117,11 @@ TEST(PatternView, DrawsLongTexts) {
     t.attention.push_back(tap);
     return t;
   }();
-  LayoutOptions look;
-  EXPECT_EQ(testing::layout_error(lay_out_view(trace, "pattern", look).list), "");
-  look.settings.row = look.settings.column = 3000;
-  look.settings.height = look.settings.width = 60;
-  const ViewLayout layout = lay_out_view(trace, "pattern", look);
+  LayoutOptions options;
+  EXPECT_EQ(testing::layout_error(lay_out_view(trace, "pattern", options).list), "");
+  options.settings.row = options.settings.column = 3000;
+  options.settings.height = options.settings.width = 60;
+  const ViewLayout layout = lay_out_view(trace, "pattern", options);
   const Image image = render_image(layout.list, 1);
   const auto pixel_at = [&](double row, double column) {
     return testing::pixel(

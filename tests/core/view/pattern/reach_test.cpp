@@ -34,10 +34,11 @@ TEST(ReceptiveField, WindowsAddUpLayerByLayer) {
 }
 
 TEST(ReceptiveField, LayersRepeat) {
-  const Tensor once = reach_matrix(window_trace(2, 20, 2), {}, 6),
-               six = reach_matrix(window_trace(6, 20, 2), {}, 6);
-  for (Index i = 0; i < once.size(); ++i) {
-    EXPECT_TRUE(once[i] == six[i] || (std::isnan(once[i]) && std::isnan(six[i])));
+  const Tensor repeated = reach_matrix(window_trace(2, 20, 2), {}, 6),
+               explicit_layers = reach_matrix(window_trace(6, 20, 2), {}, 6);
+  for (Index i = 0; i < repeated.size(); ++i) {
+    EXPECT_TRUE(repeated[i] == explicit_layers[i] ||
+                (std::isnan(repeated[i]) && std::isnan(explicit_layers[i])));
   }
 }
 
@@ -53,12 +54,12 @@ TEST(ReceptiveField, MaskLimitsReceptiveField) {
 
 TEST(ReceptiveField, RequiresSquareLayers) {
   EXPECT_THROW(reach_matrix(testing::synthetic_trace(Pattern::causal(4, 8, 4)), {}, 1), InputError);
-  testing::LayoutOptions look;
-  Values reach = default_values(view("pattern").options.parameters);
-  reach.set("show", std::string("reach"));
-  set_view_values(look.settings, "pattern", reach);
+  testing::LayoutOptions options;
+  Values parameters = default_values(view("pattern").options.parameters);
+  parameters.set("show", std::string("reach"));
+  set_view_values(options.settings, "pattern", parameters);
   const ViewLayout layout =
-      testing::lay_out_view(testing::synthetic_trace(Pattern::causal(4, 8, 4)), "pattern", look);
+      testing::lay_out_view(testing::synthetic_trace(Pattern::causal(4, 8, 4)), "pattern", options);
   EXPECT_NE(layout.refusal.find("as many keys as queries"), std::string::npos);
 }
 

@@ -44,21 +44,22 @@ PositionPanel first_curve_panel(const PositionPanels& panels) {
 }
 
 TEST(Position, EveryEncodingHasContent) {
-  for (const Encoding& e : encodings()) {
-    Json choice = to_json(Choice{e.id, default_values(e.parameters)});
+  for (const Encoding& method : encodings()) {
+    Json choice = to_json(Choice{method.id, default_values(method.parameters)});
     const Trace trace = run_model({.encoding = choice.dump()});
     const ViewLayout layout = lay_out_view(trace, "position");
-    EXPECT_EQ(layout.refusal, "") << e.id;
-    EXPECT_EQ(testing::layout_error(layout.list), "") << e.id;
+    EXPECT_EQ(layout.refusal, "") << method.id;
+    EXPECT_EQ(testing::layout_error(layout.list), "") << method.id;
     for (const PositionPanel& panel : panels_of(trace, 1, 20).panels) {
-      EXPECT_NE(panel.cells.defined(), !panel.curves.empty()) << e.id;
+      EXPECT_NE(panel.cells.defined(), !panel.curves.empty()) << method.id;
       for (Index n = 0; n < panel.cells.size(); ++n) {
-        const bool later = panel.square && n % panel.cells.dim(1) > n / panel.cells.dim(1);
-        EXPECT_EQ(std::isfinite(panel.cells[n]), !later) << e.id;
+        const bool is_later_key =
+            panel.is_square && n % panel.cells.dim(1) > n / panel.cells.dim(1);
+        EXPECT_EQ(std::isfinite(panel.cells[n]), !is_later_key) << method.id;
       }
       for (const PositionPanel::Curve& curve : panel.curves) {
-        EXPECT_EQ(curve.points.size(), 41u) << e.id;
-        for (const Point& p : curve.points) EXPECT_TRUE(std::isfinite(p.y)) << e.id;
+        EXPECT_EQ(curve.points.size(), 41u) << method.id;
+        for (const Point& p : curve.points) EXPECT_TRUE(std::isfinite(p.y)) << method.id;
       }
     }
   }
@@ -91,7 +92,7 @@ TEST(Position, CurvesMatchTermsOfPairs) {
   }
 }
 
-TEST(Position, BiasesAreAlsoMatrix) {
+TEST(Position, BiasesAreAlsoShownByPair) {
   for (const char* encoding : {"alibi", "t5", R"({"type": "relative_factor", "clip": 3})"}) {
     const Trace trace = run_model({.encoding = encoding});
     const Part& part = *trace.attention[0].result.part;
@@ -120,7 +121,8 @@ TEST(Position, UnusedOffsetsAreMarked) {
     EXPECT_TRUE(marks_unused(run_model({.encoding = encoding}))) << encoding;
     EXPECT_FALSE(marks_unused(run_model({.encoding = encoding, .causal = false}))) << encoding;
   }
-  EXPECT_FALSE(marks_unused(run_model({.encoding = "sinusoidal"})));  // similarity has no direction
+  EXPECT_FALSE(marks_unused(
+      run_model({.encoding = "sinusoidal"})));  // similarities do not depend on direction
 }
 
 TEST(Position, VectorsMatchEncoding) {
@@ -141,15 +143,15 @@ TEST(Position, VectorsMatchEncoding) {
 TEST(Position, PointerReportsNumbers) {
   const Trace trace = run_model({.encoding = "alibi"});
   const double expected = value_at_offset(first_curve_panel(panels_of(trace, 0, 64)), 0, 10);
-  testing::LayoutOptions look;
-  bool seen = false;
-  for (double x = 5; x < look.width; x += 2) {
-    look.pointer = Point{x, 250};
-    for (const Text& text : testing::texts(lay_out_view(trace, "position", look).list)) {
-      seen = seen || text.text == "head 0, offset 10: " + brief(expected);
+  testing::LayoutOptions options;
+  bool is_value_shown = false;
+  for (double x = 5; x < options.width; x += 2) {
+    options.pointer = Point{x, 250};
+    for (const Text& text : testing::texts(lay_out_view(trace, "position", options).list)) {
+      is_value_shown = is_value_shown || text.text == "head 0, offset 10: " + brief(expected);
     }
   }
-  EXPECT_TRUE(seen);
+  EXPECT_TRUE(is_value_shown);
 }
 
 TEST(Position, TrainedVectorsEndAtContext) {

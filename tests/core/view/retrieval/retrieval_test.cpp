@@ -50,7 +50,7 @@ class RetrievalView : public ::testing::Test {
     session_.run.retrieval = choice;
     traces_ = run_.observe(session_, {});
     traces_.findings.add(compute_background_findings(session_, {{"contexts"}}, run_, {}));
-    found_ = traces_.findings.get(Findings::contexts);
+    contexts_ = traces_.findings.get(Findings::contexts);
   }
   void use_memory(Index segment) {
     session_.run.retrieval.reset();
@@ -61,13 +61,14 @@ class RetrievalView : public ::testing::Test {
     session_.run.structure.segment = segment;
     traces_ = run_.observe(session_, {});
   }
-  ViewInput input(double width = 720, double height = 800, double font = 13, bool framed = true) {
+  ViewInput input(double width = 720, double height = 800, double font_size = 13,
+                  bool framed = true) {
     return {.trace = *traces_.trace,
             .session = session_,
             .findings = traces_.findings,
             .canvas = {.width = width,
                        .height = height,
-                       .font_size = font,
+                       .font_size = font_size,
                        .theme = Theme::light(),
                        .measure = file_text_measure()},
             .figure = {.framed = framed},
@@ -76,21 +77,21 @@ class RetrievalView : public ::testing::Test {
   std::string picture_text() {
     return testing::all_text(view("retrieval").lay_out(input(1200, 900)).list);
   }
-  void expect_no_fault() {
-    for (const auto& [width, height, font] : {std::tuple{700.0, 720.0, 13.0},
-                                              {1600.0, 900.0, 13.0},
-                                              {640.0, 560.0, 15.0},
-                                              {320.0, 260.0, 13.0},
-                                              {1280.0, 800.0, 26.0},
-                                              {300.0, 1000.0, 16.0}}) {
+  void expect_no_layout_errors() {
+    for (const auto& [width, height, font_size] : {std::tuple{700.0, 720.0, 13.0},
+                                                   {1600.0, 900.0, 13.0},
+                                                   {640.0, 560.0, 15.0},
+                                                   {320.0, 260.0, 13.0},
+                                                   {1280.0, 800.0, 26.0},
+                                                   {300.0, 1000.0, 16.0}}) {
       for (const bool framed : {true, false}) {
-        for (const double at : {-1.0, 0.3, 0.9}) {
+        for (const double pointer_height : {-1.0, 0.3, 0.9}) {
           pointer_.reset();
-          if (at > 0) pointer_ = Point{0.5 * width, at * height};
+          if (pointer_height > 0) pointer_ = Point{0.5 * width, pointer_height * height};
           EXPECT_EQ(testing::layout_error(
-                        view("retrieval").lay_out(input(width, height, font, framed)).list),
+                        view("retrieval").lay_out(input(width, height, font_size, framed)).list),
                     "")
-              << width << " x " << height << ", " << font;
+              << width << " x " << height << ", " << font_size;
         }
       }
     }
@@ -108,31 +109,31 @@ class RetrievalView : public ::testing::Test {
   ExperimentRun run_{cpu_only()};
   Store store_;
   Traces traces_;
-  std::shared_ptr<const RetrievedContexts> found_;
+  std::shared_ptr<const RetrievedContexts> contexts_;
   std::optional<Point> pointer_;
 };
 
-// The sliders show the result of a run with the same numbers.
+// Sliders give the same result as a run with their values.
 TEST_F(RetrievalView, SlidersMatchRun) {
   use_store("knn", 4);
-  ASSERT_NE(found_, nullptr);
-  EXPECT_EQ(found_->neighbours.index.dim(1), 48 + 4);  // all stored contexts
-  const Traces before = traces_;
+  ASSERT_NE(contexts_, nullptr);
+  EXPECT_EQ(contexts_->neighbours.index.dim(1), 48 + 4);  // all stored contexts
+  const Traces first_traces = traces_;
   const Session run_session = session_;
   for (const auto& [k, lambda, temperature] :
        {std::tuple{Index{4}, 0.25, 1.0}, {Index{1}, 0.9, 3.0}, {Index{30}, 0.5, 40.0}}) {
     use_store("knn", k, lambda, temperature);
     const Tensor expected = traces_.trace->taps.at("log_probabilities");
-    traces_ = before;
+    traces_ = first_traces;
     session_ = run_session;
     set_view_value(session_.view, "retrieval", "k", k);
     set_view_value(session_.view, "retrieval", "lambda", lambda);
     set_view_value(session_.view, "retrieval", "temperature", temperature);
-    const ViewInput in = input();
-    const MixSetting setting = mix_setting(in, *found_);
+    const ViewInput view_input = input();
+    const MixSetting setting = mix_setting(view_input, *contexts_);
     EXPECT_EQ(setting.k, k);
     for (const Index token : {Index{0}, Index{7}, kLength - 1}) {
-      const MixedRow row = mixed_row(*traces_.trace, *found_, setting, token);
+      const MixedRow row = mixed_row(*traces_.trace, *contexts_, setting, token);
       double sum = 0;
       for (Index y = 0; y < 256; ++y) {
         const double p = row.mixed[static_cast<std::size_t>(y)];
@@ -141,7 +142,7 @@ TEST_F(RetrievalView, SlidersMatchRun) {
       }
       EXPECT_TRUE(std::abs(sum - 1) <= 1e-6);
     }
-    const Tensor bits = retrieval_bits(in, *found_, setting);
+    const Tensor bits = retrieval_bits(view_input, *contexts_, setting);
     for (Index i = 1; i < kLength; ++i) {
       const std::int32_t id = traces_.trace->tokens[static_cast<std::size_t>(i)].id;
       EXPECT_TRUE(std::abs(static_cast<double>(bits(1, i)) +
@@ -150,19 +151,20 @@ TEST_F(RetrievalView, SlidersMatchRun) {
   }
 }
 
-// p_kNN by its equation, computed from the stored keys.
+// p_kNN by its equation: the softmax of negative distances over the temperature.
 TEST_F(RetrievalView, NeighbourWeightsMatchEquation) {
   use_store("knn", 3, 0.5, 2);
-  const ViewInput in = input();
-  const MixedRow row = mixed_row(*traces_.trace, *found_, mix_setting(in, *found_), 9);
+  const ViewInput view_input = input();
+  const MixedRow row =
+      mixed_row(*traces_.trace, *contexts_, mix_setting(view_input, *contexts_), 9);
   double sum = 0;
   for (Index n = 0; n < 3; ++n) {
-    sum += std::exp(-static_cast<double>(found_->neighbours.distance(9, n)) / 2);
+    sum += std::exp(-static_cast<double>(contexts_->neighbours.distance(9, n)) / 2);
   }
   for (Index n = 0; n < 3; ++n) {
-    const double share =
-        std::exp(-static_cast<double>(found_->neighbours.distance(9, n)) / 2) / sum;
-    EXPECT_TRUE(std::abs(row.neighbours[static_cast<std::size_t>(n)] - share) <= 1e-9);
+    const double weight =
+        std::exp(-static_cast<double>(contexts_->neighbours.distance(9, n)) / 2) / sum;
+    EXPECT_TRUE(std::abs(row.neighbours[static_cast<std::size_t>(n)] - weight) <= 1e-9);
   }
 }
 
@@ -181,22 +183,22 @@ TEST_F(RetrievalView, ContextsQuoteStoredText) {
   EXPECT_EQ(first.value, ' ');
   EXPECT_EQ(text_of(first.after), "cat");
   // Unordered stores have positions only, no words.
-  Store mixed = store_;
-  mixed.places(9, 1) = 40;
-  EXPECT_TRUE(context_words(mixed, 10, 6, 4).before.empty());
+  Store unordered = store_;
+  unordered.places(9, 1) = 40;
+  EXPECT_TRUE(context_words(unordered, 10, 6, 4).before.empty());
 }
 
 TEST_F(RetrievalView, ReportsNeighboursAndTheirEffect) {
   use_store("knn", 4);
   set_view_value(session_.view, "retrieval", "token", Index{10});  // "the cat sat" -> " "
-  const std::string all = picture_text();
+  const std::string drawn_text = picture_text();
   for (const char* part : {"52 contexts", "λ = 0.25", "he cat sat", "bits per token", "neighbours",
                            "model", "both", "After “t”"}) {
-    EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+    EXPECT_NE(drawn_text.find(part), std::string::npos) << part << "\n" << drawn_text;
   }
-  expect_no_fault();
+  expect_no_layout_errors();
   EXPECT_EQ(view("retrieval").objection(*traces_.trace), "");
-  const Tensor bits = retrieval_bits(input(), *found_, mix_setting(input(), *found_));
+  const Tensor bits = retrieval_bits(input(), *contexts_, mix_setting(input(), *contexts_));
   EXPECT_TRUE(std::abs(measure("retrieval_gain") - (mean_bits(bits, 0) - mean_bits(bits, 1))) <=
               1e-4);
   const ViewData data = retrieval_data(input());
@@ -210,10 +212,10 @@ TEST_F(RetrievalView, ReportsNeighboursAndTheirEffect) {
 
 TEST_F(RetrievalView, GateMatchesRun) {
   use_store("spalm", 4);
-  const ViewInput in = input();
-  const MixSetting setting = mix_setting(in, *found_);
-  EXPECT_TRUE(setting.gated);
-  const MixedRow row = mixed_row(*traces_.trace, *found_, setting, 5);
+  const ViewInput view_input = input();
+  const MixSetting setting = mix_setting(view_input, *contexts_);
+  EXPECT_TRUE(setting.is_gated);
+  const MixedRow row = mixed_row(*traces_.trace, *contexts_, setting, 5);
   EXPECT_EQ(row.gate, 0.5);  // no trained weights
   // Weights are the softmax of the products of the value vectors with the final state.
   const auto& weights = run_.checkpoint(session_.run)->model.weights;
@@ -222,7 +224,7 @@ TEST_F(RetrievalView, GateMatchesRun) {
   std::vector<double> scores;
   double sum = 0;
   for (Index n = 0; n < 4; ++n) {
-    const std::int32_t value = store_.values[found_->neighbours.index(5, n)];
+    const std::int32_t value = store_.values[contexts_->neighbours.index(5, n)];
     double product = 0;
     for (Index c = 0; c < r.dim(1); ++c) {
       product += static_cast<double>(embedding(value, c)) * static_cast<double>(r(5, c));
@@ -236,36 +238,37 @@ TEST_F(RetrievalView, GateMatchesRun) {
   EXPECT_NE(picture_text().find("no trained gate"), std::string::npos) << picture_text();
   const ViewControls controls = view_controls(session_.view, traces_.trace.get());
   EXPECT_TRUE(controls.idle.contains("k") && controls.idle.contains("lambda"));
-  expect_no_fault();
+  expect_no_layout_errors();
 }
 
-// Arcs of memorizing attention: weights of the memory columns, by their tokens.
+// The arcs of memorizing attention show the weights of the memory columns at their tokens.
 TEST_F(RetrievalView, FetchedTokensBelongToEarlierSegments) {
   use_memory(6);
   const Trace& trace = *traces_.trace;
-  const RetrievedKeys found = retrieved_keys(trace, 1, 1, 20);  // in the segment of tokens 18 to 21
-  ASSERT_NE(found.tap, nullptr);
-  EXPECT_EQ(found.tap->address.segment, 3);
-  EXPECT_EQ(found.tap->address.layer, 1);
-  EXPECT_EQ(found.row, 2);
-  EXPECT_EQ(found.stored, 10);
-  ASSERT_EQ(found.keys.size(), 3U);
-  const Tensor weights = found.tap->attention(1);
-  double share = 0, before = 1;
-  for (const RetrievedKeys::Key& key : found.keys) {
+  const RetrievedKeys retrieved =
+      retrieved_keys(trace, 1, 1, 20);  // in the segment of tokens 18 to 21
+  ASSERT_NE(retrieved.tap, nullptr);
+  EXPECT_EQ(retrieved.tap->address.segment, 3);
+  EXPECT_EQ(retrieved.tap->address.layer, 1);
+  EXPECT_EQ(retrieved.row, 2);
+  EXPECT_EQ(retrieved.stored_count, 10);
+  ASSERT_EQ(retrieved.keys.size(), 3U);
+  const Tensor weights = retrieved.tap->attention(1);
+  double fraction = 0, previous_weight = 1;
+  for (const RetrievedKeys::Key& key : retrieved.keys) {
     EXPECT_EQ(key.token, 8 + key.column);  // the ten tokens before 18
     EXPECT_EQ(key.weight, static_cast<double>(weights(2, key.column)));
-    EXPECT_LE(key.weight, before);
-    before = key.weight;
-    share += key.weight;
+    EXPECT_LE(key.weight, previous_weight);
+    previous_weight = key.weight;
+    fraction += key.weight;
   }
-  EXPECT_TRUE(std::abs(found.share - share) <= 1e-12);
-  EXPECT_TRUE(std::abs(measure("fetched_share", 20) - retrieved_keys(trace, 0, 0, 20).share) <=
-              1e-12);
-  EXPECT_EQ(retrieved_keys(trace, 0, 0, 2).stored, 0);  // no token precedes the first segment
+  EXPECT_TRUE(std::abs(retrieved.memory_fraction - fraction) <= 1e-12);
+  EXPECT_TRUE(std::abs(measure("fetched_share", 20) -
+                       retrieved_keys(trace, 0, 0, 20).memory_fraction) <= 1e-12);
+  EXPECT_EQ(retrieved_keys(trace, 0, 0, 2).stored_count, 0);  // no token precedes the first segment
   EXPECT_NE(picture_text().find("fetched 3 of 10 stored tokens"), std::string::npos)
       << picture_text();
-  expect_no_fault();
+  expect_no_layout_errors();
   EXPECT_EQ(retrieval_data(input()).matrices.front().values.dim(0), 3);
 }
 

@@ -30,10 +30,11 @@ bool contains_text(const ViewLayout& layout, const std::string& part) {
 
 TEST(Rope, ScoreMatchesRun) {
   for (const char* style : {"interleaved", "half"}) {
-    for (const char* more : {"", R"(, "dims": 4, "base": 50)", R"(, "offset": 11, "factor": 2)"}) {
-      const Trace trace = run_model(
-          {.encoding = std::string(R"({"type": "rope", "style": ")") + style + "\"" + more + "}",
-           .kv_heads = 1});
+    for (const char* parameters :
+         {"", R"(, "dims": 4, "base": 50)", R"(, "offset": 11, "factor": 2)"}) {
+      const Trace trace = run_model({.encoding = std::string(R"({"type": "rope", "style": ")") +
+                                                 style + "\"" + parameters + "}",
+                                     .kv_heads = 1});
       for (Index query = 0; query < 12; query += 3) {
         ViewSettings settings;
         settings.layer = settings.head = 1;
@@ -45,7 +46,7 @@ TEST(Rope, ScoreMatchesRun) {
         EXPECT_EQ(turn.offset(), static_cast<double>(query - query / 2));
         const double score = rotated_score(turn, turn.offset());
         EXPECT_TRUE(std::abs(score - pair->score) <= 1e-5 * std::max(1.0, std::abs(score)))
-            << style << more << " " << score << " " << pair->score;
+            << style << parameters << " " << score << " " << pair->score;
       }
     }
   }
@@ -105,11 +106,11 @@ double swept_degrees(const Line& arc, Point centre) {
 
 TEST(Rope, ArcMatchesPrintedAngle) {
   const Trace trace = run_model({.head_size = 16});
-  LayoutOptions look;
-  look.width = 1000;
+  LayoutOptions options;
+  options.width = 1000;
   for (const char* positions : {R"({"query": 9, "key": 2})", R"({"query": 3, "key": 8.5})"}) {
-    look.settings = settings_with("rope", positions);
-    const ViewLayout layout = lay_out_view(trace, "rope", look);
+    options.settings = settings_with("rope", positions);
+    const ViewLayout layout = lay_out_view(trace, "rope", options);
     std::vector<double> arcs;
     std::optional<Point> centre;
     for (const Item& item : layout.list.items) {
@@ -134,32 +135,33 @@ TEST(Rope, ArcMatchesPrintedAngle) {
 }
 
 TEST(Rope, WorksWithAnyModel) {
-  LayoutOptions look;
-  EXPECT_TRUE(contains_text(lay_out_view(run_model({.encoding = "alibi"}), "rope", look), "ALiBi"));
-  EXPECT_FALSE(contains_text(lay_out_view(run_model({}), "rope", look), "effect of RoPE"));
-  LayoutOptions window;
-  window.framed = false;
+  LayoutOptions options;
   EXPECT_TRUE(
-      contains_text(lay_out_view(run_model({.encoding = "alibi"}), "rope", window),
+      contains_text(lay_out_view(run_model({.encoding = "alibi"}), "rope", options), "ALiBi"));
+  EXPECT_FALSE(contains_text(lay_out_view(run_model({}), "rope", options), "effect of RoPE"));
+  LayoutOptions window_options;
+  window_options.framed = false;
+  EXPECT_TRUE(
+      contains_text(lay_out_view(run_model({.encoding = "alibi"}), "rope", window_options),
                     "encoding is ALiBi, linear bias: this picture shows the effect of RoPE"));
   for (const Parameter& parameter : view("rope").options.parameters) {
     EXPECT_NE(parameter.unset_label, "the model's") << parameter.key;  // the model may have no RoPE
   }
-  EXPECT_TRUE(contains_text(lay_out_view(testing::synthetic_trace(1, 2, 9), "rope", look),
+  EXPECT_TRUE(contains_text(lay_out_view(testing::synthetic_trace(1, 2, 9), "rope", options),
                             "records no q and k"));
-  look.settings = settings_with("rope", R"({"base": 7})");
-  EXPECT_TRUE(contains_text(lay_out_view(run_model({}), "rope", look), "set in this view"));
+  options.settings = settings_with("rope", R"({"base": 7})");
+  EXPECT_TRUE(contains_text(lay_out_view(run_model({}), "rope", options), "set in this view"));
 }
 
-TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
+TEST(Rope, DrawsCirclesAndCurveOrNoteInLittleSpace) {
   const Trace trace = run_model({});
-  LayoutOptions look;
-  look.framed = false;
-  look.font_size = 14;
-  look.width = 428;
+  LayoutOptions options;
+  options.framed = false;
+  options.font_size = 14;
+  options.width = 428;
   for (const double height : {200.0, 225.0, 260.0, 300.0, 420.0}) {
-    look.height = height;
-    const ViewLayout layout = lay_out_view(trace, "rope", look);
+    options.height = height;
+    const ViewLayout layout = lay_out_view(trace, "rope", options);
     EXPECT_EQ(testing::layout_error(layout.list), "") << height;
     EXPECT_TRUE(contains_text(layout, "λ = ")) << height;
     EXPECT_TRUE(contains_text(layout, "score")) << height;
@@ -180,24 +182,24 @@ TEST(Rope, LabelsExampleVectors) {
 
 TEST(Rope, DraggingMovesPositions) {
   const Trace trace = run_model({});
-  LayoutOptions look;
-  look.settings = settings_with("rope", R"({"query": 20, "key": 12})");
-  const ViewLayout layout = lay_out_view(trace, "rope", look);
+  LayoutOptions options;
+  options.settings = settings_with("rope", R"({"query": 20, "key": 12})");
+  const ViewLayout layout = lay_out_view(trace, "rope", options);
   ASSERT_EQ(layout.handles.size(), 4u);
   Session session;
-  session.view = look.settings;
+  session.view = options.settings;
   const auto value = [&](const char* key) { return view_values(session.view, "rope").real(key); };
-  const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
+  const auto centre = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
   // Drags the query to the key.
-  layout.handles[2].drag(middle(layout.handles[3].area), session);
+  layout.handles[2].drag(centre(layout.handles[3].area), session);
   EXPECT_EQ(value("query"), 12);
   EXPECT_EQ(value("key"), 12);
-  // Drags both: the offset stays.
-  const Point bar = middle(layout.handles[1].area);
+  // Drags both; the offset does not change.
+  const Point bar = centre(layout.handles[1].area);
   layout.handles[1].drag({bar.x + 60, bar.y}, session);
   EXPECT_EQ(value("query") - value("key"), 8);
   EXPECT_GT(value("key"), 12);
-  // Drags beyond the end of the line.
+  // Drags beyond the ends of the ruler.
   layout.handles[1].drag({bar.x + 9000, bar.y}, session);
   EXPECT_EQ(value("query"), 64);
   EXPECT_EQ(value("key"), 56);

@@ -40,7 +40,7 @@ const char* const kEncodings[] = {"none",
                                   R"({"type": "relative_factor", "clip": 3})",
                                   R"({"type": "deberta", "clip": 3})"};
 
-TEST(Scores, TermsSumToScoreAndScoresGiveWeights) {
+TEST(Scores, TermsSumToScoreAndSoftmaxOfScoresIsWeight) {
   for (const char* encoding : kEncodings) {
     for (const char* variant : {"full", R"({"type": "local", "window": 3})"}) {
       const Trace trace = run_model({.variant = variant, .encoding = encoding, .kv_heads = 1});
@@ -53,9 +53,9 @@ TEST(Scores, TermsSumToScoreAndScoresGiveWeights) {
         for (Index i = 0; i < 12; ++i) {
           double normaliser = 0;
           for (Index c = 0; c < 12; ++c) {
-            const bool allowed = tap.result.pattern->allowed(0, i, c);
-            EXPECT_EQ(std::isfinite(maps.back().cells(i, c)), allowed);
-            if (!allowed) continue;
+            const bool is_allowed = tap.result.pattern->allowed(0, i, c);
+            EXPECT_EQ(std::isfinite(maps.back().cells(i, c)), is_allowed);
+            if (!is_allowed) continue;
             double sum = 0, factor = 1;
             for (const ScoreMap& map : maps) {
               if (map.is_factor) {
@@ -73,17 +73,17 @@ TEST(Scores, TermsSumToScoreAndScoresGiveWeights) {
           const RowStages row = row_stages(tap, head, i, maps);
           EXPECT_EQ(row.terms.size(), maps.size() - 1);
           for (Index c = 0; c < 12; ++c) {
-            const auto at = static_cast<std::size_t>(c);
+            const auto key = static_cast<std::size_t>(c);
             if (!tap.result.pattern->allowed(0, i, c)) {
-              EXPECT_TRUE(std::isnan(row.weight[at]));
+              EXPECT_TRUE(std::isnan(row.weight[key]));
               continue;
             }
-            EXPECT_TRUE(std::abs(row.weight[at] - std::exp(row.score[at]) / normaliser) <= 1e-4);
+            EXPECT_TRUE(std::abs(row.weight[key] - std::exp(row.score[key]) / normaliser) <= 1e-4);
             double square = 0;
             for (Index n = 0; n < 8; ++n) {
               square += std::pow(static_cast<double>(tap.result.part->v.value()(0, c, n)), 2);
             }
-            EXPECT_TRUE(std::abs(row.contribution[at] - row.weight[at] * std::sqrt(square)) <=
+            EXPECT_TRUE(std::abs(row.contribution[key] - row.weight[key] * std::sqrt(square)) <=
                         1e-5);
           }
         }
@@ -115,8 +115,8 @@ TEST(Scores, InputEncodingsHaveFourTerms) {
           << encoding << ", layer " << tap.address.layer;
     }
   }
-  const Trace none = run_model({.encoding = "none"});
-  EXPECT_EQ(term_names(none, none.attention[1]), (Names{"content · content", "score"}));
+  const Trace unencoded = run_model({.encoding = "none"});
+  EXPECT_EQ(term_names(unencoded, unencoded.attention[1]), (Names{"content · content", "score"}));
 }
 
 TEST(Scores, LabelsContentThatIncludesPosition) {
@@ -130,11 +130,13 @@ TEST(Scores, SeparatesEffectOfRotation) {
   const std::vector<ScoreMap> maps = score_maps_of(trace, 1);
   ASSERT_EQ(maps.size(), 3u);
   const AttentionTap& tap = trace.attention[0];
-  double plain = 0;
+  double product = 0;
   for (Index n = 0; n < 8; ++n) {
-    plain += static_cast<double>(tap.input.q(1, 7, n)) * static_cast<double>(tap.input.k(1, 2, n));
+    product +=
+        static_cast<double>(tap.input.q(1, 7, n)) * static_cast<double>(tap.input.k(1, 2, n));
   }
-  EXPECT_TRUE(std::abs(static_cast<double>(maps[0].cells(7, 2)) - plain / std::sqrt(8.0)) <= 1e-5);
+  EXPECT_TRUE(std::abs(static_cast<double>(maps[0].cells(7, 2)) - product / std::sqrt(8.0)) <=
+              1e-5);
   // On the diagonal, query and key are rotated equally.
   EXPECT_TRUE(std::abs(maps[1].cells(5, 5)) <= 1e-5F);
 }
@@ -160,35 +162,35 @@ std::vector<HeatMap> heat_maps(const ViewLayout& layout, Index keys) {
   return maps;
 }
 
-TEST(Scores, PartsShrinkBeforeTheyVanish) {
+TEST(Scores, OmitsRowOnlyIfShrinkingIsNotEnough) {
   const Trace trace = run_model({.length = 19});
-  LayoutOptions look;
-  look.framed = false;
-  look.width = 455;
-  look.height = 290;  // as in a window of 1920 x 1080 at scale 2
-  const ViewLayout low = lay_out_view(trace, "scores", look);
-  EXPECT_EQ(heat_maps(low, 19).size(), 3u);
-  EXPECT_NE(testing::all_text(low.list).find("Row of the query"), std::string::npos);
-  look.height = 140;
-  const ViewLayout lower = lay_out_view(trace, "scores", look);
-  EXPECT_EQ(heat_maps(lower, 19).size(), 3u);
-  EXPECT_NE(testing::all_text(lower.list).find("Row of the query: make the window larger"),
+  LayoutOptions options;
+  options.framed = false;
+  options.width = 455;
+  options.height = 290;  // as in a window of 1920 x 1080 at scale 2
+  const ViewLayout shrunk = lay_out_view(trace, "scores", options);
+  EXPECT_EQ(heat_maps(shrunk, 19).size(), 3u);
+  EXPECT_NE(testing::all_text(shrunk.list).find("Row of the query"), std::string::npos);
+  options.height = 140;
+  const ViewLayout without_row = lay_out_view(trace, "scores", options);
+  EXPECT_EQ(heat_maps(without_row, 19).size(), 3u);
+  EXPECT_NE(testing::all_text(without_row.list).find("Row of the query: make the window larger"),
             std::string::npos);
 }
 
 TEST(Scores, PointerReportsKey) {
   const Trace trace = run_model({});
-  LayoutOptions look;
-  look.framed = false;
-  look.settings = testing::settings_with("scores", R"({"show": "row"})");
-  look.settings.pinned_query = 9;
+  LayoutOptions options;
+  options.framed = false;
+  options.settings = testing::settings_with("scores", R"({"show": "row"})");
+  options.settings.pinned_query = 9;
   const std::vector<double> score =
       row_stages(trace.attention[0], 0, 9, score_maps_of(trace, 0)).score;
   std::set<Index> hit_keys;
-  for (double x = 5; x < look.width; x += 10) {
-    look.pointer = Point{x, 300};
-    const ViewLayout layout = lay_out_view(trace, "scores", look);
-    const std::optional<Hit> hit = layout.hit(*look.pointer);
+  for (double x = 5; x < options.width; x += 10) {
+    options.pointer = Point{x, 300};
+    const ViewLayout layout = lay_out_view(trace, "scores", options);
+    const std::optional<Hit> hit = layout.hit(*options.pointer);
     if (!hit) continue;
     EXPECT_EQ(hit->query, 9);
     hit_keys.insert(hit->key);
@@ -216,24 +218,24 @@ TEST(Scores, PointerReportsCell) {
 
 TEST(Scores, StagesAndOmissionsAreNamed) {
   const Trace trace = run_model({.encoding = "t5"});
-  LayoutOptions look;
-  look.framed = false;
-  look.font_size = 14;
-  look.width = 530;
-  look.height = 350;  // as in a window of 1280 x 800 at scale 1.5
-  std::set<std::string> all;
-  for (const Text& text : testing::texts(lay_out_view(trace, "scores", look).list)) {
-    all.insert(text.text);
+  LayoutOptions options;
+  options.framed = false;
+  options.font_size = 14;
+  options.width = 530;
+  options.height = 350;  // as in a window of 1280 x 800 at scale 1.5
+  std::set<std::string> drawn_texts;
+  for (const Text& text : testing::texts(lay_out_view(trace, "scores", options).list)) {
+    drawn_texts.insert(text.text);
   }
-  for (const char* name : {"score", "weight"}) EXPECT_TRUE(all.count(name)) << name;
-  for (const char* name : {"s", "a"}) EXPECT_FALSE(all.count(name)) << name;
-  const bool missing = std::any_of(all.begin(), all.end(), [](const std::string& text) {
-    return text.starts_with("no space for terms");
-  });
-  EXPECT_NE(missing, all.count("terms") > 0);
+  for (const char* name : {"score", "weight"}) EXPECT_TRUE(drawn_texts.count(name)) << name;
+  for (const char* name : {"s", "a"}) EXPECT_FALSE(drawn_texts.count(name)) << name;
+  const bool has_note =
+      std::any_of(drawn_texts.begin(), drawn_texts.end(),
+                  [](const std::string& text) { return text.starts_with("no space for terms"); });
+  EXPECT_NE(has_note, drawn_texts.count("terms") > 0);
 }
 
-TEST(Scores, SmallMapsOfManyTokensStatePooling) {
+TEST(Scores, ColourBarOfPooledMapsStatesPooling) {
   const auto states_pooling = [](const Trace& trace) {
     for (const Text& text : testing::texts(lay_out_view(trace, "scores").list)) {
       if (text.text.ends_with("max-pooled")) return true;

@@ -25,23 +25,23 @@ TEST(Span, AttentionWithSpanIsRenormalised) {
   for (const char* encoding : {"rope", "alibi"}) {
     const Trace trace = run_model({.encoding = encoding, .kv_heads = 1});
     const AttentionTap& tap = trace.attention[1];
-    const Tensor plain = tap.attention(1);
+    const Tensor full = tap.attention(1);
     const HeadSpan span = fixed_span(3, 2.5, 12);
     const Tensor spanned = attention_with_span(tap, 1, span);
-    double kept = 0;
+    double remaining = 0;
     for (Index i = 0; i < 12; ++i) {
       double sum = 0;
-      for (Index j = 0; j <= i; ++j) sum += mask(3, 2.5, i - j) * static_cast<double>(plain(i, j));
-      kept += sum / 12;
+      for (Index j = 0; j <= i; ++j) sum += mask(3, 2.5, i - j) * static_cast<double>(full(i, j));
+      remaining += sum / 12;
       for (Index j = 0; j < 12; ++j) {
         const double expected =
-            j > i ? 0 : mask(3, 2.5, i - j) * static_cast<double>(plain(i, j)) / sum;
+            j > i ? 0 : mask(3, 2.5, i - j) * static_cast<double>(full(i, j)) / sum;
         EXPECT_TRUE(std::abs(static_cast<double>(spanned(i, j)) - expected) <= 2e-5);
       }
     }
-    EXPECT_TRUE(std::abs(share_kept(tap, 1, span) - kept) <= 1e-5);
-    EXPECT_TRUE(std::abs(share_kept(weight_by_distance(tap, 1), span) - kept) <= 1e-5);
-    EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(100, 1, 100)) - 1) <= 1e-6);
+    EXPECT_TRUE(std::abs(kept_fraction(tap, 1, span) - remaining) <= 1e-5);
+    EXPECT_TRUE(std::abs(kept_fraction(weight_by_distance(tap, 1), span) - remaining) <= 1e-5);
+    EXPECT_TRUE(std::abs(kept_fraction(tap, 1, fixed_span(100, 1, 100)) - 1) <= 1e-6);
   }
 }
 
@@ -52,36 +52,37 @@ TEST(Span, ShowsModelSpan) {
   const AttentionTap& tap = trace.attention[0];
   const HeadSpan span = head_span(*tap.result.part, 1);
   EXPECT_EQ(span.mean(), static_cast<double>(tap.result.part->span.value()[1]));
-  const Tensor same = attention_with_span(tap, 1, span);
-  const Tensor kept = tap.attention(1);
-  for (Index n = 0; n < kept.size(); ++n) EXPECT_TRUE(std::abs(kept[n] - same[n]) <= 1e-6F);
+  const Tensor recomputed = attention_with_span(tap, 1, span);
+  const Tensor recorded = tap.attention(1);
+  for (Index n = 0; n < recorded.size(); ++n)
+    EXPECT_TRUE(std::abs(recorded[n] - recomputed[n]) <= 1e-6F);
   EXPECT_EQ(lay_out_view(trace, "span").refusal, "");
 }
 
-std::string all_words(const Trace& trace, const LayoutOptions& look = {}) {
-  std::string all;
-  for (const Text& text : testing::texts(lay_out_view(trace, "span", look).list)) {
-    all += text.text + "\n";
+std::string drawn_text(const Trace& trace, const LayoutOptions& options = {}) {
+  std::string result;
+  for (const Text& text : testing::texts(lay_out_view(trace, "span", options).list)) {
+    result += text.text + "\n";
   }
-  return all;
+  return result;
 }
 
 TEST(Span, OnlyTrainedSpanIsLabelledTrained) {
   Trace trace = run_model({.variant = kSpans});
-  const std::string trained = all_words(trace);
+  const std::string trained = drawn_text(trace);
   EXPECT_NE(trained.find("The spans are trained"), std::string::npos) << trained;
   EXPECT_EQ(trained.find("untrained"), std::string::npos) << trained;
   trace.untrained = {"layers.0.groups.0.span.z"};
-  const std::string untrained = all_words(trace);
+  const std::string untrained = drawn_text(trace);
   EXPECT_EQ(untrained.find("the model's"), std::string::npos) << untrained;
   EXPECT_NE(untrained.find("untrained"), std::string::npos) << untrained;
   // Other layers have their own spans.
   trace.untrained = {"layers.1.groups.0.span.z"};
-  EXPECT_EQ(all_words(trace), trained);
+  EXPECT_EQ(drawn_text(trace), trained);
   trace.untrained = {"layers.0.groups.0.span.z"};
-  LayoutOptions changed;
-  changed.settings = settings_with("span", R"({"z": 6})");
-  EXPECT_NE(all_words(trace, changed).find("the model has no spans"), std::string::npos);
+  LayoutOptions changed_options;
+  changed_options.settings = settings_with("span", R"({"z": 6})");
+  EXPECT_NE(drawn_text(trace, changed_options).find("the model has no spans"), std::string::npos);
 }
 
 // Ramp and maximum span selected by the user differ from those of the training of z.
@@ -89,141 +90,143 @@ TEST(Span, ChangedRampIsNotLabelledTrained) {
   Trace trace = run_model({.variant = kSpans});
   const auto trained = std::make_shared<ModelConfig>(*trace.config);
   trace.trained = trained;
-  EXPECT_NE(all_words(trace).find("The spans are trained"), std::string::npos) << all_words(trace);
-  for (const char* other : {R"({"type": "adaptive_span", "span": 9, "ramp": 3})",
-                            R"({"type": "adaptive_span", "span": 8, "ramp": 2})"}) {
-    trained->groups = uniform_groups(*trained, variant_from_json(Json::parse(other), "variant"),
-                                     default_encoding());
-    const std::string words = all_words(trace);
-    EXPECT_EQ(words.find("The spans are trained"), std::string::npos) << words;
-    EXPECT_EQ(words.find("untrained"), std::string::npos) << words;
-    EXPECT_NE(words.find("with another ramp"), std::string::npos) << words;
+  EXPECT_NE(drawn_text(trace).find("The spans are trained"), std::string::npos)
+      << drawn_text(trace);
+  for (const char* changed_variant : {R"({"type": "adaptive_span", "span": 9, "ramp": 3})",
+                                      R"({"type": "adaptive_span", "span": 8, "ramp": 2})"}) {
+    trained->groups = uniform_groups(
+        *trained, variant_from_json(Json::parse(changed_variant), "variant"), default_encoding());
+    const std::string text = drawn_text(trace);
+    EXPECT_EQ(text.find("The spans are trained"), std::string::npos) << text;
+    EXPECT_EQ(text.find("untrained"), std::string::npos) << text;
+    EXPECT_NE(text.find("with another ramp"), std::string::npos) << text;
   }
 }
 
-// Full attention and spans with the same weights; only the inputs of the second layer differ. The
-// first layer shows the error caused by a span of the model.
-TEST(Span, MeasuresErrorAgainstFullAttention) {
+// The first layers of both runs have the same weights and inputs, and differ in the span alone.
+TEST(Span, KeptFractionIsRelativeToFullAttention) {
   const Trace full = run_model({});
   const Trace spans = run_model({.variant = kSpans});
   const AttentionTap& tap = spans.attention[0];
-  const Tensor without = attention_without_span(tap, 1);
-  EXPECT_TRUE(testing::close(without, full.attention[0].attention(1), 1e-5));
+  const Tensor without_span = attention_without_span(tap, 1);
+  EXPECT_TRUE(testing::close(without_span, full.attention[0].attention(1), 1e-5));
   const HeadSpan span = head_span(*tap.result.part, 1);
   const double z = span.mean();
-  double kept = 0;
+  double remaining = 0;
   for (Index i = 0; i < 12; ++i) {
     for (Index j = 0; j <= i; ++j) {
       const double m = i - j > 8 ? 0 : mask(z, 3, i - j);
-      kept += m * static_cast<double>(without(i, j)) / 12;
+      remaining += m * static_cast<double>(without_span(i, j)) / 12;
     }
   }
-  ASSERT_LT(kept, 0.9);  // the spans of the model mask some weights here
-  EXPECT_TRUE(std::abs(share_kept(tap, 1, span) - kept) <= 1e-5);
-  // A larger span keeps more weight, finally all within the maximum span.
-  EXPECT_GT(share_kept(tap, 1, fixed_span(8, 3, 8)), kept + 0.01);
-  EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
-  const Tensor wide = attention_with_span(tap, 1, fixed_span(12, 3, 12));
-  EXPECT_TRUE(testing::close(wide, without, 1e-5));
+  ASSERT_LT(remaining, 0.9);  // the span masks some weights
+  EXPECT_TRUE(std::abs(kept_fraction(tap, 1, span) - remaining) <= 1e-5);
+  // More weight remains within a larger span; all remains within a span as long as the text.
+  EXPECT_GT(kept_fraction(tap, 1, fixed_span(8, 3, 8)), remaining + 0.01);
+  EXPECT_TRUE(std::abs(kept_fraction(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
+  const Tensor with_wide_span = attention_with_span(tap, 1, fixed_span(12, 3, 12));
+  EXPECT_TRUE(testing::close(with_wide_span, without_span, 1e-5));
 }
 
 // z may exceed the maximum span, here 8, beyond which all keys are masked.
 TEST(Span, MasksEndAtMaxSpan) {
-  const Trace spans = run_model({.variant = kSpans}), full = run_model({});
+  const Trace span_run = run_model({.variant = kSpans}), full_run = run_model({});
   const ViewSettings settings = settings_with("span", R"({"z": 10, "ramp": 4, "reach": 12})");
-  const auto masks = [&](const Trace& trace) {
-    const testing::ViewInputFixture of(trace, settings);
-    for (const ViewData::Matrix& matrix : view("span").data(of.input).matrices) {
+  const auto mask_values = [&](const Trace& trace) {
+    const testing::ViewInputFixture fixture(trace, settings);
+    for (const ViewData::Matrix& matrix : view("span").data(fixture.input).matrices) {
       if (matrix.name == "mask by distance") return matrix.values;
     }
     return Tensor();
   };
-  const Tensor learned = masks(spans), applied = masks(full);
-  ASSERT_EQ(learned.dim(1), 13);
+  const Tensor learned_masks = mask_values(span_run), applied_masks = mask_values(full_run);
+  ASSERT_EQ(learned_masks.dim(1), 13);
   for (Index x = 0; x <= 12; ++x) {
-    EXPECT_EQ(learned(0, x), x <= 8 ? 1 : 0) << x;
-    EXPECT_NEAR(applied(0, x), mask(10, 4, x), 1e-6) << x;
+    EXPECT_EQ(learned_masks(0, x), x <= 8 ? 1 : 0) << x;
+    EXPECT_NEAR(applied_masks(0, x), mask(10, 4, x), 1e-6) << x;
   }
 }
 
 TEST(Span, DynamicSpansArePerQuery) {
   HeadSpan span{Tensor::from({1, 12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 1, 12};
   const Trace trace = run_model({});
-  EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - 1) <= 1e-6);
-  span.z[11] = 0;  // the last query keeps itself only
+  EXPECT_TRUE(std::abs(kept_fraction(trace.attention[0], 0, span) - 1) <= 1e-6);
+  span.z[11] = 0;  // the last query attends to itself only
   const auto own_weight = static_cast<double>(trace.attention[0].attention(0)(11, 11));
-  EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - (11 + own_weight) / 12) <= 1e-6);
+  EXPECT_TRUE(std::abs(kept_fraction(trace.attention[0], 0, span) - (11 + own_weight) / 12) <=
+              1e-6);
 }
 
 TEST(Span, ShowsQuartersExactly) {
-  LayoutOptions look;
-  look.settings = settings_with("span", R"({"z": 14.25, "ramp": 4})");
-  std::string all;
-  for (const Text& text : testing::texts(lay_out_view(run_model({}), "span", look).list)) {
-    all += text.text + "\n";
+  LayoutOptions options;
+  options.settings = settings_with("span", R"({"z": 14.25, "ramp": 4})");
+  std::string text_lines;
+  for (const Text& text : testing::texts(lay_out_view(run_model({}), "span", options).list)) {
+    text_lines += text.text + "\n";
   }
-  EXPECT_NE(all.find("z = 14.25, R = 4: layer 0"), std::string::npos) << all;
-  EXPECT_EQ(all.find("14.2,"), std::string::npos) << all;
+  EXPECT_NE(text_lines.find("z = 14.25, R = 4: layer 0"), std::string::npos) << text_lines;
+  EXPECT_EQ(text_lines.find("14.2,"), std::string::npos) << text_lines;
 }
 
 TEST(Span, DraggingSetsSpanAndRamp) {
   const Trace trace = run_model({});
-  LayoutOptions look;
-  look.settings = settings_with("span", R"({"z": 6, "ramp": 4})");
-  const ViewLayout layout = lay_out_view(trace, "span", look);
+  LayoutOptions options;
+  options.settings = settings_with("span", R"({"z": 6, "ramp": 4})");
+  const ViewLayout layout = lay_out_view(trace, "span", options);
   ASSERT_EQ(layout.handles.size(), 2u + 4);  // and a bar for each head
   Session session;
-  session.view = look.settings;
-  const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
-  const Point ramp = middle(layout.handles[0].area), z = middle(layout.handles[1].area);
-  const double position = (ramp.x - z.x) / 4;  // pixels per position
-  layout.handles[1].drag({z.x + 5 * position, z.y}, session);
+  session.view = options.settings;
+  const auto centre = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
+  const Point ramp = centre(layout.handles[0].area), z = centre(layout.handles[1].area);
+  const double position_width = (ramp.x - z.x) / 4;  // pixels per position
+  layout.handles[1].drag({z.x + 5 * position_width, z.y}, session);
   EXPECT_DOUBLE_EQ(view_values(session.view, "span").real("z"), 11);
-  layout.handles[0].drag({ramp.x + 3 * position, ramp.y}, session);
+  layout.handles[0].drag({ramp.x + 3 * position_width, ramp.y}, session);
   EXPECT_DOUBLE_EQ(view_values(session.view, "span").real("ramp"), 7);
   layout.handles[0].drag({0, ramp.y}, session);
   EXPECT_GT(view_values(session.view, "span").real("ramp"), 0);
 }
 
 bool contains_text(const ViewLayout& layout, const std::string& part) {
-  std::string all;
-  for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
-  return all.find(part) != std::string::npos;
+  std::string drawn_texts;
+  for (const Text& text : testing::texts(layout.list)) drawn_texts += text.text + "\n";
+  return drawn_texts.find(part) != std::string::npos;
 }
 
-TEST(Span, CurveAndBarsStayLongerThanMaps) {
+TEST(Span, OmitsMapsBeforeCurvesAndBars) {
   const Trace trace = run_model({.length = 19});
-  LayoutOptions look;
-  look.framed = false;
-  look.width = 455;
-  look.height = 290;  // as in a window of 1920 x 1080 at scale 2
-  const ViewLayout low = lay_out_view(trace, "span", look);
+  LayoutOptions options;
+  options.framed = false;
+  options.width = 455;
+  options.height = 290;  // as in a window of 1920 x 1080 at scale 2
+  const ViewLayout shrunk = lay_out_view(trace, "span", options);
   for (const char* part : {"m_z", "layer", "key (to) →", "not the model's"}) {
-    EXPECT_TRUE(contains_text(low, part)) << part;
+    EXPECT_TRUE(contains_text(shrunk, part)) << part;
   }
-  EXPECT_FALSE(contains_text(low, "make the window larger"));
-  look.height = 150;
-  const ViewLayout lower = lay_out_view(trace, "span", look);
-  EXPECT_TRUE(contains_text(lower, "m_z"));
-  EXPECT_TRUE(contains_text(lower, "Maps of the attention: make the window larger"));
-  EXPECT_EQ(lower.handles.size(), 2u + 4);  // and a bar for each head
+  EXPECT_FALSE(contains_text(shrunk, "make the window larger"));
+  options.height = 150;
+  const ViewLayout without_maps = lay_out_view(trace, "span", options);
+  EXPECT_TRUE(contains_text(without_maps, "m_z"));
+  EXPECT_TRUE(contains_text(without_maps, "Maps of the attention: make the window larger"));
+  EXPECT_EQ(without_maps.handles.size(), 2u + 4);  // and a bar for each head
 }
 
 TEST(Span, PointerReportsNumbers) {
   const Trace trace = run_model({});
-  LayoutOptions look;
-  look.framed = false;
-  look.settings = settings_with("span", R"({"z": 3, "ramp": 4})");
-  const double kept = share_kept(trace.attention[1], 1, fixed_span(3, 4, 12));
-  bool bar = false, curve = false;
-  for (double x = 5; x < look.width; x += 5) {
-    look.pointer = Point{x, 150};
-    const ViewLayout layout = lay_out_view(trace, "span", look);
-    bar = bar || contains_text(layout, "layer 1, head 1: keeps " + fixed(100 * kept, 0) + "%");
-    curve = curve || contains_text(layout, "distance 5: 0.5");
+  LayoutOptions options;
+  options.framed = false;
+  options.settings = settings_with("span", R"({"z": 3, "ramp": 4})");
+  const double remaining = kept_fraction(trace.attention[1], 1, fixed_span(3, 4, 12));
+  bool is_bar_reported = false, is_curve_reported = false;
+  for (double x = 5; x < options.width; x += 5) {
+    options.pointer = Point{x, 150};
+    const ViewLayout layout = lay_out_view(trace, "span", options);
+    is_bar_reported = is_bar_reported || contains_text(layout, "layer 1, head 1: keeps " +
+                                                                   fixed(100 * remaining, 0) + "%");
+    is_curve_reported = is_curve_reported || contains_text(layout, "distance 5: 0.5");
   }
-  EXPECT_TRUE(bar);
-  EXPECT_TRUE(curve);
+  EXPECT_TRUE(is_bar_reported);
+  EXPECT_TRUE(is_curve_reported);
 }
 
 TEST(Span, ExplainsMissingSpan) {
@@ -239,38 +242,38 @@ TEST(Span, ShowsSpanOfEachTokenIfDynamic) {
       {.variant = R"({"type": "adaptive_span", "span": 40, "ramp": 3, "dynamic": true})"});
   const Tensor z = trace.attention[0].result.part->span.value();  // [h, L]
   ASSERT_EQ(z.rank(), 2);
-  const std::string words = all_words(trace);
-  EXPECT_NE(words.find("span of this head at each token"), std::string::npos) << words;
-  EXPECT_NE(words.find("span z of each token"), std::string::npos) << words;
-  const testing::ViewInputFixture of(trace, ViewSettings());
+  const std::string text = drawn_text(trace);
+  EXPECT_NE(text.find("span of this head at each token"), std::string::npos) << text;
+  EXPECT_NE(text.find("span z of each token"), std::string::npos) << text;
+  const testing::ViewInputFixture fixture(trace, ViewSettings());
   bool has_z_by_token = false;
-  for (const ViewData::Matrix& matrix : view("span").data(of.input).matrices) {
+  for (const ViewData::Matrix& matrix : view("span").data(fixture.input).matrices) {
     if (matrix.name != "z by token") continue;
     has_z_by_token = true;
     EXPECT_TRUE(testing::close(matrix.values, z, 0));
   }
   EXPECT_TRUE(has_z_by_token);
   // A user-defined span is equal for all tokens.
-  LayoutOptions changed;
-  changed.settings = settings_with("span", R"({"z": 6})");
-  EXPECT_EQ(all_words(trace, changed).find("from each token"), std::string::npos);
+  LayoutOptions changed_options;
+  changed_options.settings = settings_with("span", R"({"z": 6})");
+  EXPECT_EQ(drawn_text(trace, changed_options).find("from each token"), std::string::npos);
 }
 
 TEST(Span, ReportsSpanBeyondText) {
   const Trace trace = run_model({.variant = R"({"type": "adaptive_span", "span": 40, "ramp": 3})"});
-  Index beyond = 0, all = 0;
+  Index count_beyond = 0, count = 0;
   for (const AttentionTap& tap : trace.attention) {
-    for (Index head = 0; head < 2; ++head, ++all) {
-      if (head_span(*tap.result.part, head).mean() > 11) ++beyond;
+    for (Index head = 0; head < 2; ++head, ++count) {
+      if (head_span(*tap.result.part, head).mean() > 11) ++count_beyond;
     }
   }
-  ASSERT_GT(beyond, 0);
-  const std::string words = all_words(trace);
-  EXPECT_NE(words.find("end of this text: cuts off " + std::to_string(beyond) + " of " +
-                       std::to_string(all)),
+  ASSERT_GT(count_beyond, 0);
+  const std::string text = drawn_text(trace);
+  EXPECT_NE(text.find("end of this text: cuts off " + std::to_string(count_beyond) + " of " +
+                      std::to_string(count)),
             std::string::npos)
-      << words;
-  EXPECT_NE(words.find("of at most 40"), std::string::npos) << words;
+      << text;
+  EXPECT_NE(text.find("of at most 40"), std::string::npos) << text;
   // A click on a bar selects its head.
   const ViewLayout layout = lay_out_view(trace, "span");
   Session session;

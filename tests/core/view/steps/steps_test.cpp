@@ -22,18 +22,18 @@ TEST(Steps, MatchEquations) {
     const HaltingRecord record = halting_of(*trace);
     double ponder = 0;
     for (Index i = 0; i < record.length(); ++i) {
-      double before = 0;
+      double sum = 0;
       Index n = 0;
       for (Index t = 0; t < record.max_steps; ++t) {
         const auto h = static_cast<double>(record.probability(i, t));
         n = t + 1;
-        if (before + h >= 1 - record.epsilon || n == record.max_steps) break;
-        before += h;
+        if (sum + h >= 1 - record.epsilon || n == record.max_steps) break;
+        sum += h;
       }
-      const auto at = static_cast<std::size_t>(i);
-      EXPECT_EQ(record.steps[at], n) << model << ", token " << i;
-      EXPECT_NEAR(record.remainder[at], 1 - before, 1e-5);
-      ponder += (static_cast<double>(n) + 1 - before) / static_cast<double>(record.length());
+      const auto index = static_cast<std::size_t>(i);
+      EXPECT_EQ(record.steps[index], n) << model << ", token " << i;
+      EXPECT_NEAR(record.remainder[index], 1 - sum, 1e-5);
+      ponder += (static_cast<double>(n) + 1 - sum) / static_cast<double>(record.length());
       for (Index t = n; t < record.max_steps; ++t)
         EXPECT_TRUE(std::isnan(record.probability(i, t)));
     }
@@ -45,48 +45,48 @@ TEST(Steps, ReportStepOfEachToken) {
   const auto trace = testing::run_case("universal-act", kIds);
   const HaltingRecord record = halting_of(*trace);
   const ViewLayout layout = lay_out_view(*trace, "steps");
-  const std::string all = all_text(layout.list);
+  const std::string drawn_text = all_text(layout.list);
   for (Index t = 1; t <= record.max_steps; ++t) {
     const std::string swatch =
         std::to_string(t) + " (" + std::to_string(std::ranges::count(record.steps, t)) + ")";
-    EXPECT_NE(all.find(swatch), std::string::npos) << swatch << all;
+    EXPECT_NE(drawn_text.find(swatch), std::string::npos) << swatch << drawn_text;
   }
   EXPECT_EQ(testing::count_highlighted_boxes(layout.list), record.length());
 }
 
 TEST(Steps, PointerReportsToken) {
   const auto trace = testing::run_case("universal-act", kIds);
-  LayoutOptions look;
-  look.framed = false;
-  const Box plot = lay_out_view(*trace, "steps", look).plot;
-  look.pointer = Point{plot.x + 3, plot.bottom() - 3};
-  const ViewLayout layout = lay_out_view(*trace, "steps", look);
-  const auto hit = layout.hit(*look.pointer);
+  LayoutOptions options;
+  options.framed = false;
+  const Box plot = lay_out_view(*trace, "steps", options).plot;
+  options.pointer = Point{plot.x + 3, plot.bottom() - 3};
+  const ViewLayout layout = lay_out_view(*trace, "steps", options);
+  const auto hit = layout.hit(*options.pointer);
   ASSERT_TRUE(hit);
   EXPECT_EQ(hit->query, 10);
   EXPECT_EQ(hit->key, -1);
-  const std::string all = all_text(layout.list);
-  EXPECT_NE(all.find("“#14” "), std::string::npos) << all;
-  EXPECT_NE(all.find("ponder cost " /* in words */), std::string::npos) << all;
+  const std::string drawn_text = all_text(layout.list);
+  EXPECT_NE(drawn_text.find("“#14” "), std::string::npos) << drawn_text;
+  EXPECT_NE(drawn_text.find("ponder cost " /* in words */), std::string::npos) << drawn_text;
 }
 
 TEST(Steps, ExplainMissingHalting) {
-  const auto fixed = testing::run_case("universal-fixed", kIds);
-  const ViewLayout layout = lay_out_view(*fixed, "steps");
+  const auto fixed_steps = testing::run_case("universal-fixed", kIds);
+  const ViewLayout layout = lay_out_view(*fixed_steps, "steps");
   EXPECT_NE(layout.refusal, "");
   EXPECT_NE(all_text(layout.list).find("Halting"), std::string::npos) << all_text(layout.list);
-  EXPECT_EQ(view("steps").objection(*fixed), "Every token uses all steps.");
-  const Trace plain = testing::synthetic_trace(2, 2, 9);
-  EXPECT_EQ(view("steps").objection(plain), "This model has no recurrence over depth.");
-  const testing::ViewInputFixture of(plain, {});
-  EXPECT_THROW(view("steps").data(of.input), InputError);
+  EXPECT_EQ(view("steps").objection(*fixed_steps), "Every token uses all steps.");
+  const Trace without_steps = testing::synthetic_trace(2, 2, 9);
+  EXPECT_EQ(view("steps").objection(without_steps), "This model has no recurrence over depth.");
+  const testing::ViewInputFixture fixture(without_steps, {});
+  EXPECT_THROW(view("steps").data(fixture.input), InputError);
 }
 
 TEST(Steps, ExportProbabilitiesAndCosts) {
   const auto trace = testing::run_case("universal-act", kIds);
   const HaltingRecord record = halting_of(*trace);
-  const testing::ViewInputFixture of(*trace, {});
-  const ViewData data = view("steps").data(of.input);
+  const testing::ViewInputFixture fixture(*trace, {});
+  const ViewData data = view("steps").data(fixture.input);
   ASSERT_EQ(data.matrices.size(), 3u);
   EXPECT_EQ(data.matrices[0].values.shape(), (Shape{11, record.max_steps}));
   for (Index i = 0; i < 11; ++i) {

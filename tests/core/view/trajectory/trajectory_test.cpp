@@ -53,7 +53,7 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
     const ViewedRun viewed = viewed_with("{\"start\": " + std::to_string(start) +
                                          ", \"asked\": " + std::to_string(target_steps) + "}");
     const Rollout& walk = *rollouts->find(start, target_steps);
-    EXPECT_EQ(&shown_walk(*rollouts, viewed.session.view), &walk);
+    EXPECT_EQ(&selected_walk(*rollouts, viewed.session.view), &walk);
     const ViewLayout layout = layout_of(viewed);
     EXPECT_TRUE(shows_text(layout.list, "Asked for " + fixed(walk.target_return(), 1)));
     EXPECT_TRUE(shows_text(layout.list, ": return " + fixed(walk.achieved(), 1)));
@@ -80,35 +80,35 @@ TEST_F(Trajectory, ReportsRequestedAndAchievedReturn) {
 TEST_F(Trajectory, ClicksSelectCellAndReturn) {
   const ViewLayout layout = layout_of(*viewed_);
   const auto rollouts = viewed_->findings.get(Findings::rollouts);
-  EXPECT_EQ(&shown_walk(*rollouts, viewed_->session.view), rollouts->find(0, 4));
-  Session e = viewed_->session;
+  EXPECT_EQ(&selected_walk(*rollouts, viewed_->session.view), rollouts->find(0, 4));
+  Session session = viewed_->session;
   ASSERT_GT(layout.handles.size(), 24u);
-  layout.handles[5].click(e);
-  EXPECT_EQ(view_values(e.view, "trajectory").integer("start"), 5);
-  layout.handles[12].click(e);  // the goal is not a start
-  EXPECT_EQ(view_values(e.view, "trajectory").integer("start"), 13);
+  layout.handles[5].click(session);
+  EXPECT_EQ(view_values(session.view, "trajectory").integer("start"), 5);
+  layout.handles[12].click(session);  // the goal is not a start
+  EXPECT_EQ(view_values(session.view, "trajectory").integer("start"), 13);
   const Handle& chart = layout.handles[24];
   ASSERT_TRUE(chart.drag);
-  chart.drag({chart.area.x, chart.area.y}, e);
-  EXPECT_EQ(view_values(e.view, "trajectory").integer("asked"), 8);
-  chart.drag({chart.area.right(), chart.area.y}, e);
-  EXPECT_EQ(view_values(e.view, "trajectory").integer("asked"), 1);
+  chart.drag({chart.area.x, chart.area.y}, session);
+  EXPECT_EQ(view_values(session.view, "trajectory").integer("asked"), 8);
+  chart.drag({chart.area.right(), chart.area.y}, session);
+  EXPECT_EQ(view_values(session.view, "trajectory").integer("asked"), 1);
 }
 
 TEST_F(Trajectory, ExplainsMissingTrajectory) {
   const ViewedRun text(testing::alignment_session("decoder-rope"));
-  ViewedRun other = text;
-  other.session.view.id = "trajectory";
-  EXPECT_TRUE(layout_of(other).refusal.starts_with("No trajectories"));
+  ViewedRun text_in_view = text;
+  text_in_view.session.view.id = "trajectory";
+  EXPECT_TRUE(layout_of(text_in_view).refusal.starts_with("No trajectories"));
   EXPECT_NE(view("trajectory").objection(*text.trace), "");
   ViewedRun pending_run = *viewed_;
   pending_run.findings = {};
   EXPECT_NE(layout_of(pending_run).pending, "");
-  // A model of another environment.
-  Session e = viewed_->session;
-  e.run.model = testing::model_case("trajectory");
-  e.run.input = testing::model_case("trajectory") + "/input.safetensors";
-  EXPECT_NE(layout_of(ViewedRun(e)).refusal.find("another environment"), std::string::npos);
+  // Models of other environments have no grid.
+  Session session = viewed_->session;
+  session.run.model = testing::model_case("trajectory");
+  session.run.input = testing::model_case("trajectory") + "/input.safetensors";
+  EXPECT_NE(layout_of(ViewedRun(session)).refusal.find("another environment"), std::string::npos);
 }
 
 TEST_F(Trajectory, ExportsNumbersAndFiles) {

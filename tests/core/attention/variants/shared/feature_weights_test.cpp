@@ -41,10 +41,10 @@ Tensor expected_weights(const OperationInput& input, const LogFeatures& features
   Tensor weights = Tensor::zeros({heads, queries, keys});
   for (Index a = 0; a < heads; ++a) {
     for (Index i = 0; i < queries; ++i) {
-      const Index last = input.causal ? i + 1 : keys;
+      const Index key_count = input.causal ? i + 1 : keys;
       const auto q_logs = features(a, q.data() + (a * queries + i) * size, size);
       std::vector<double> logs;
-      for (Index j = 0; j < last; ++j) {
+      for (Index j = 0; j < key_count; ++j) {
         const auto k_logs = features(a, k.data() + (a * keys + j) * size, size);
         double maximum = -std::numeric_limits<double>::infinity(), sum = 0;
         for (std::size_t t = 0; t < q_logs.size(); ++t)
@@ -56,7 +56,7 @@ Tensor expected_weights(const OperationInput& input, const LogFeatures& features
       const double maximum = *std::max_element(logs.begin(), logs.end());
       double sum = 0;
       for (const double l : logs) sum += std::exp(l - maximum);
-      for (Index j = 0; j < last; ++j) {
+      for (Index j = 0; j < key_count; ++j) {
         weights(a, i, j) =
             static_cast<float>(std::exp(logs[static_cast<std::size_t>(j)] - maximum) / sum);
       }
@@ -74,8 +74,8 @@ std::vector<double> log_elu(Index, const float* x, Index size) {
 // Checks the operation with the weights, and with the output alone.
 void expect_weights(const OperationInput& input, const LogFeatures& features) {
   const Tensor weights = expected_weights(input, features);
-  const OperationResult whole = evaluate(input, cpu_backend(), {.attention = true});
-  EXPECT_TRUE(close(whole.attention, weights, 2e-5));
+  const OperationResult result = evaluate(input, cpu_backend(), {.attention = true});
+  EXPECT_TRUE(close(result.attention, weights, 2e-5));
   const Tensor& v = input.v.value();
   Tensor output = Tensor::zeros({v.dim(0), weights.dim(1), v.dim(2)});
   for (Index a = 0; a < output.dim(0); ++a) {
@@ -85,7 +85,7 @@ void expect_weights(const OperationInput& input, const LogFeatures& features) {
       }
     }
   }
-  EXPECT_TRUE(close(whole.output.value(), output, 2e-5));
+  EXPECT_TRUE(close(result.output.value(), output, 2e-5));
   const OperationResult output_only = evaluate(input, cpu_backend(), {});
   EXPECT_TRUE(close(output_only.output.value(), output, 2e-5));
 }
@@ -146,7 +146,7 @@ TEST(FeatureWeights, SupportDistantKeysOfPerformer) {
   }
 }
 
-TEST(FeatureWeights, SupportWavesBeforeALargerKey) {
+TEST(FeatureWeights, SupportWavesBeforeMuchLargerKey) {
   OperationInput input =
       operation(R"({"type": "performer", "features": 1, "kind": "trig"})",
                 Tensor::from({1, 2, 1}, {1, 1}), Tensor::from({1, 2, 1}, {0.5f, 20}), true);
@@ -163,13 +163,13 @@ TEST(FeatureWeights, MatchDoublePrecisionForRandomWaves) {
                 random_tensor({2, length, size}, 2), random_tensor({2, length, size}, 3), true);
   input.weights["rfa.w"] = Tensor(w);
   for (float& x : input.weights["rfa.w"].mutable_value()) x *= 5;
-  const Tensor& wide = input.weights["rfa.w"].value();
+  const Tensor& scaled_w = input.weights["rfa.w"].value();
   const auto angle = [&](Index a, Index t, const Tensor& x, Index row) {
     double square = 0, product = 0;
     for (Index n = 0; n < size; ++n) {
       const double y = x(a, row, n);
       square += y * y;
-      product += y * static_cast<double>(wide(a, t, n));
+      product += y * static_cast<double>(scaled_w(a, t, n));
     }
     return product / std::sqrt(square);
   };
@@ -200,7 +200,7 @@ TEST(FeatureWeights, MatchGradientsOfPlainFeatures) {
   Tensor q = random_tensor({2, 5, 3}, 1);
   for (float& x : q) x = std::round(x * 256) / 256;  // exact under subtraction
   const Tensor k = random_tensor({2, 6, 3}, 2, 1), v = random_tensor({2, 6, 2}, 3, 1);
-  const Tensor share = random_tensor({2, 5, 2}, 4, 1);
+  const Tensor output_gradient = random_tensor({2, 5, 2}, 4, 1);
   const auto gradients = [&](float shift) {
     Var q_var = Var::parameter(q), k_var = Var::parameter(k);
     OperationInput input = operation(R"({"type": "linear"})", q, k, false);
@@ -208,12 +208,12 @@ TEST(FeatureWeights, MatchGradientsOfPlainFeatures) {
     input.q = subtract(q_var, Var(Tensor::full({1}, shift)));
     input.k = k_var;
     input.v = v;
-    backward(sum(multiply(evaluate(input, cpu_backend(), {}).output, share)));
+    backward(sum(multiply(evaluate(input, cpu_backend(), {}).output, output_gradient)));
     return std::pair(q_var.gradient(), k_var.gradient());
   };
-  const auto near = gradients(30), far = gradients(200);
-  EXPECT_TRUE(testing::same_gradient(far.first, near.first, 2e-5));
-  EXPECT_TRUE(testing::same_gradient(far.second, near.second, 2e-5));
+  const auto plain_gradients = gradients(30), pairwise_gradients = gradients(200);
+  EXPECT_TRUE(testing::same_gradient(pairwise_gradients.first, plain_gradients.first, 2e-5));
+  EXPECT_TRUE(testing::same_gradient(pairwise_gradients.second, plain_gradients.second, 2e-5));
 }
 
 }  // namespace ATTNSCOPE_FILE

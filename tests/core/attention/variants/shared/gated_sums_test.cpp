@@ -20,7 +20,7 @@ using testing::close;
 using testing::OperationSizes;
 using testing::random_tensor;
 
-constexpr Wanted kReport{.output = true, .attention = true};
+constexpr ResultRequest kReport{.output = true, .attention = true};
 
 OperationInput operation(const Json& json, const OperationSizes& sizes, bool causal,
                          std::uint64_t seed = 1) {
@@ -33,8 +33,8 @@ OperationInput gated_operation(const OperationSizes& sizes, std::uint64_t seed =
 }
 
 // φ of RFA by its definition, [2 D].
-std::vector<double> waves(const OperationInput& in, Index a, const float* x) {
-  const Tensor& w = in.weights.at("rfa.w").value();  // [h, D, d_k]
+std::vector<double> waves(const OperationInput& input, Index a, const float* x) {
+  const Tensor& w = input.weights.at("rfa.w").value();  // [h, D, d_k]
   const Index count = w.dim(1), size = w.dim(2);
   double square = 0;
   for (Index n = 0; n < size; ++n) square += static_cast<double>(x[n]) * x[n];
@@ -49,11 +49,11 @@ std::vector<double> waves(const OperationInput& in, Index a, const float* x) {
   return features;
 }
 
-double gate(const OperationInput& in, Index a, Index t) {
-  double logit = in.weights.at("rfa.gate.b").value()[a];
-  const Tensor& x = in.x.value();
+double gate(const OperationInput& input, Index a, Index t) {
+  double logit = input.weights.at("rfa.gate.b").value()[a];
+  const Tensor& x = input.x.value();
   for (Index n = 0; n < x.dim(2); ++n) {
-    logit += in.weights.at("rfa.gate.w").value()(a, n) * x(0, t, n);
+    logit += input.weights.at("rfa.gate.w").value()(a, n) * x(0, t, n);
   }
   return 1 / (1 + std::exp(-logit));
 }
@@ -62,27 +62,27 @@ double gate(const OperationInput& in, Index a, Index t) {
 struct Recurrence {
   Tensor output, state;
 };
-Recurrence compute_recurrence(const OperationInput& in) {
-  const Tensor &q = in.q.value(), &k = in.k.value(), &v = in.v.value();
+Recurrence compute_recurrence(const OperationInput& input) {
+  const Tensor &q = input.q.value(), &k = input.k.value(), &v = input.v.value();
   const Index heads = q.dim(0), length = q.dim(1), size = q.dim(2), values = v.dim(2);
-  const Index features = 2 * in.weights.at("rfa.w").dim(1);
+  const Index features = 2 * input.weights.at("rfa.w").dim(1);
   Recurrence result{Tensor({heads, length, values}), Tensor({heads, features, values})};
   for (Index a = 0; a < heads; ++a) {
     std::vector<double> s(static_cast<std::size_t>(features * values)), z(s.size());
     for (Index t = 0; t < length; ++t) {
-      const double g = gate(in, a, t);
-      const auto k_features = waves(in, a, k.data() + (a * length + t) * size);
-      const auto q_features = waves(in, a, q.data() + (a * length + t) * size);
+      const double g = gate(input, a, t);
+      const auto k_features = waves(input, a, k.data() + (a * length + t) * size);
+      const auto q_features = waves(input, a, q.data() + (a * length + t) * size);
       double sum = 0;
       std::vector<double> row(static_cast<std::size_t>(values));
       for (Index f = 0; f < features; ++f) {
-        const auto at = static_cast<std::size_t>(f);
-        z[at] = g * z[at] + (1 - g) * k_features[at];
-        sum += q_features[at] * z[at];
+        const auto index = static_cast<std::size_t>(f);
+        z[index] = g * z[index] + (1 - g) * k_features[index];
+        sum += q_features[index] * z[index];
         for (Index c = 0; c < values; ++c) {
           double& cell = s[static_cast<std::size_t>(f * values + c)];
-          cell = g * cell + (1 - g) * k_features[at] * v(a, t, c);
-          row[static_cast<std::size_t>(c)] += q_features[at] * cell;
+          cell = g * cell + (1 - g) * k_features[index] * v(a, t, c);
+          row[static_cast<std::size_t>(c)] += q_features[index] * cell;
         }
       }
       for (Index c = 0; c < values; ++c) {
@@ -100,9 +100,9 @@ TEST(GatedSums, MatchTheRecurrence) {
   for (const Index length : {1, 2, 16, 150}) {
     OperationSizes sizes;
     sizes.length = length;
-    const OperationInput in = gated_operation(sizes, static_cast<std::uint64_t>(length));
-    const Recurrence expected = compute_recurrence(in);
-    const OperationResult report = evaluate(in, cpu_backend(), kReport);
+    const OperationInput input = gated_operation(sizes, static_cast<std::uint64_t>(length));
+    const Recurrence expected = compute_recurrence(input);
+    const OperationResult report = evaluate(input, cpu_backend(), kReport);
     EXPECT_TRUE(close(report.output.value(), expected.output, 1e-4)) << length;
     EXPECT_TRUE(close(report.extra.at("state"), expected.state, 1e-5)) << length;
     // The reported weights times the values are the output.
@@ -111,13 +111,13 @@ TEST(GatedSums, MatchTheRecurrence) {
       for (Index i = 0; i < length; ++i) {
         for (Index j = 0; j < length; ++j) {
           for (Index c = 0; c < weighted_sum.dim(2); ++c) {
-            weighted_sum(a, i, c) += report.attention(a, i, j) * in.v.value()(a, j, c);
+            weighted_sum(a, i, c) += report.attention(a, i, j) * input.v.value()(a, j, c);
           }
         }
       }
     }
     EXPECT_TRUE(close(weighted_sum, expected.output, 1e-4)) << length;
-    EXPECT_TRUE(close(evaluate(in, cpu_backend(), {}).output.value(), expected.output, 1e-4))
+    EXPECT_TRUE(close(evaluate(input, cpu_backend(), {}).output.value(), expected.output, 1e-4))
         << length << ", by blocks";
   }
 }
@@ -127,15 +127,15 @@ TEST(GatedSums, KeepPrecisionForAllGates) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 4;
   sizes.length = 300;
-  OperationInput in = gated_operation(sizes);
+  OperationInput input = gated_operation(sizes);
   for (const float spread : {0.1F, 30.0F, 300.0F}) {
-    in.weights["rfa.gate.b"] = Tensor::from({4}, {-60, -1, 3, 70});
-    in.weights["rfa.gate.w"] = random_tensor({4, sizes.model}, 5, static_cast<double>(spread));
-    const OperationResult blocks = evaluate(in, cpu_backend(), {});
-    const OperationResult whole = evaluate(in, cpu_backend(), kReport);
-    for (const float x : whole.attention) ASSERT_TRUE(std::isfinite(x));
+    input.weights["rfa.gate.b"] = Tensor::from({4}, {-60, -1, 3, 70});
+    input.weights["rfa.gate.w"] = random_tensor({4, sizes.model}, 5, static_cast<double>(spread));
+    const OperationResult block_result = evaluate(input, cpu_backend(), {});
+    const OperationResult report = evaluate(input, cpu_backend(), kReport);
+    for (const float x : report.attention) ASSERT_TRUE(std::isfinite(x));
     // A row's weights may be large and of both signs if few keys remain.
-    EXPECT_TRUE(close(blocks.output.value(), whole.output.value(), 1e-3)) << spread;
+    EXPECT_TRUE(close(block_result.output.value(), report.output.value(), 1e-3)) << spread;
   }
 }
 
@@ -143,11 +143,12 @@ TEST(GatedSums, StayFiniteForLongTexts) {
   OperationSizes sizes;
   sizes.heads = sizes.kv_heads = 2;
   sizes.length = 5000;
-  OperationInput in = gated_operation(sizes);
-  in.weights["rfa.gate.b"] = Tensor::from({2}, {-2, 4});
-  const OperationResult result = evaluate(in, cpu_backend(), {.output = true, .log_sum_exp = true});
+  OperationInput input = gated_operation(sizes);
+  input.weights["rfa.gate.b"] = Tensor::from({2}, {-2, 4});
+  const OperationResult result =
+      evaluate(input, cpu_backend(), {.output = true, .log_sum_exp = true});
   for (const float x : result.output.value()) ASSERT_TRUE(std::isfinite(x));
-  const Recurrence expected = compute_recurrence(in);
+  const Recurrence expected = compute_recurrence(input);
   EXPECT_TRUE(close(result.output.value(), expected.output, 1e-3));
   EXPECT_TRUE(close(result.extra.at("state"), expected.state, 1e-5));
 }
@@ -156,35 +157,39 @@ TEST(GatedSums, StayFiniteForLongTexts) {
 TEST(GatedSums, PropagateGradientsThroughBlocks) {
   OperationSizes sizes;
   sizes.length = 90;
-  OperationInput in = gated_operation(sizes);
-  in.weights["rfa.gate.b"] = Tensor::from({2}, {-1, 0});
-  std::vector<Var*> inputs = {
-      &in.weights["rfa.gate.b"], &in.weights["rfa.gate.w"], &in.q, &in.k, &in.v, &in.x};
+  OperationInput input = gated_operation(sizes);
+  input.weights["rfa.gate.b"] = Tensor::from({2}, {-1, 0});
+  std::vector<Var*> inputs = {&input.weights["rfa.gate.b"],
+                              &input.weights["rfa.gate.w"],
+                              &input.q,
+                              &input.k,
+                              &input.v,
+                              &input.x};
   for (Var* var : inputs) *var = Var::parameter(var->value().copy());
   const Tensor direction = random_tensor({2, 90, 3}, 7);
-  const auto gradients = [&](const Wanted& wanted_results) {
+  const auto gradients = [&](const ResultRequest& wanted_results) {
     for (Var* var : inputs) var->clear_gradient();
-    backward(sum(multiply(evaluate(in, cpu_backend(), wanted_results).output, direction)));
+    backward(sum(multiply(evaluate(input, cpu_backend(), wanted_results).output, direction)));
     std::vector<Tensor> result;
     for (Var* var : inputs) result.push_back(var->gradient().copy());
     return result;
   };
-  const std::vector<Tensor> blocks = gradients({}), whole = gradients(kReport);
+  const std::vector<Tensor> block_gradients = gradients({}), report_gradients = gradients(kReport);
   for (std::size_t n = 0; n < inputs.size(); ++n) {
-    EXPECT_TRUE(testing::same_gradient(blocks[n], whole[n], 1e-3)) << n;
+    EXPECT_TRUE(testing::same_gradient(block_gradients[n], report_gradients[n], 1e-3)) << n;
   }
 }
 
 TEST(GatedSums, RejectInvalidInputs) {
-  OperationInput in = gated_operation({});
-  in.x = Var();
-  EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
-  in = gated_operation({});
-  in.causal = false;
-  EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
-  in = gated_operation({});
-  in.y = in.x;
-  EXPECT_THROW(evaluate(in, cpu_backend(), {}), InputError);
+  OperationInput input = gated_operation({});
+  input.x = Var();
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
+  input = gated_operation({});
+  input.causal = false;
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
+  input = gated_operation({});
+  input.y = input.x;
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}), InputError);
 }
 
 // Rotates the pairs (2t, 2t + 1) of row i by i · 10000^(-2t/d).
@@ -211,20 +216,21 @@ TEST(Features, UseRotatedQueriesAndKeys) {
                            Json{{"type", "performer"}, {"features", 8}},
                            Json{{"type", "performer"}, {"features", 8}, {"kind", "trig"}}}) {
     SCOPED_TRACE(json.dump());
-    OperationInput in = operation(json, {}, true);
-    OperationInput rotated = in;
-    rotated.q = rotate_pairs(in.q.value());
-    rotated.k = rotate_pairs(in.k.value());
-    in.encoding = encoding_from_json({{"type", "rope"}}, "position");
-    const OperationResult got = evaluate(in, cpu_backend(), kReport);
-    const OperationResult expected = evaluate(rotated, cpu_backend(), kReport);
-    EXPECT_TRUE(close(got.attention, expected.attention, 1e-4));
-    EXPECT_TRUE(close(got.output.value(), expected.output.value(), 1e-4));
+    OperationInput input = operation(json, {}, true);
+    OperationInput rotated_input = input;
+    rotated_input.q = rotate_pairs(input.q.value());
+    rotated_input.k = rotate_pairs(input.k.value());
+    input.encoding = encoding_from_json({{"type", "rope"}}, "position");
+    const OperationResult result = evaluate(input, cpu_backend(), kReport);
+    const OperationResult expected = evaluate(rotated_input, cpu_backend(), kReport);
+    EXPECT_TRUE(close(result.attention, expected.attention, 1e-4));
+    EXPECT_TRUE(close(result.output.value(), expected.output.value(), 1e-4));
     for (const auto& [name, tensor] : expected.extra) {
-      EXPECT_TRUE(close(got.extra.at(name), tensor, 1e-4)) << name;
+      EXPECT_TRUE(close(result.extra.at(name), tensor, 1e-4)) << name;
     }
-    const OperationResult plain = evaluate(operation(json, {}, true), cpu_backend(), kReport);
-    EXPECT_TRUE(testing::differs(got.attention, plain.attention, 1e-2));
+    const OperationResult unrotated_result =
+        evaluate(operation(json, {}, true), cpu_backend(), kReport);
+    EXPECT_TRUE(testing::differs(result.attention, unrotated_result.attention, 1e-2));
   }
 }
 
@@ -232,30 +238,30 @@ using Feature = std::function<std::vector<double>(const OperationInput&, Index a
 
 // φ of Performer for y = x d_k^(-1/4): exp(w·y - |y|²/2), or exp(|y|²/2) times sin(w·y) and
 // cos(w·y).
-std::vector<double> performer_features(const OperationInput& in, Index a, const float* x,
-                                       bool positive) {
-  const Tensor& w = in.weights.at("performer.w").value();
+std::vector<double> performer_features(const OperationInput& input, Index a, const float* x,
+                                       bool is_positive) {
+  const Tensor& w = input.weights.at("performer.w").value();
   const Index count = w.dim(1), size = w.dim(2);
   const double input_scale = std::pow(static_cast<double>(size), -0.25);
-  double half = 0;
-  for (Index n = 0; n < size; ++n) half += x[n] * input_scale * x[n] * input_scale / 2;
+  double half_square = 0;
+  for (Index n = 0; n < size; ++n) half_square += x[n] * input_scale * x[n] * input_scale / 2;
   std::vector<double> first, second;
   const double factor = 1 / std::sqrt(static_cast<double>(count));
   for (Index t = 0; t < count; ++t) {
     double product = 0;
     for (Index n = 0; n < size; ++n) product += w(a, t, n) * x[n] * input_scale;
-    first.push_back(factor *
-                    (positive ? std::exp(product - half) : std::exp(half) * std::sin(product)));
-    if (!positive) second.push_back(factor * std::exp(half) * std::cos(product));
+    first.push_back(factor * (is_positive ? std::exp(product - half_square)
+                                          : std::exp(half_square) * std::sin(product)));
+    if (!is_positive) second.push_back(factor * std::exp(half_square) * std::cos(product));
   }
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
 
 TEST(Features, ReportTheirState) {
-  const Feature elu = [](const OperationInput& in, Index, const float* x) {
+  const Feature elu = [](const OperationInput& input, Index, const float* x) {
     std::vector<double> result;
-    for (Index n = 0; n < in.k.dim(2); ++n) {
+    for (Index n = 0; n < input.k.dim(2); ++n) {
       result.push_back(x[n] > 0 ? x[n] + 1.0 : std::exp(static_cast<double>(x[n])));
     }
     return result;
@@ -264,12 +270,12 @@ TEST(Features, ReportTheirState) {
       {{{"type", "linear"}}, elu},
       {{{"type", "rfa"}, {"features", 8}}, waves},
       {{{"type", "performer"}, {"features", 8}},
-       [](const OperationInput& in, Index a, const float* x) {
-         return performer_features(in, a, x, true);
+       [](const OperationInput& input, Index a, const float* x) {
+         return performer_features(input, a, x, true);
        }},
       {{{"type", "performer"}, {"features", 8}, {"kind", "trig"}},
-       [](const OperationInput& in, Index a, const float* x) {
-         return performer_features(in, a, x, false);
+       [](const OperationInput& input, Index a, const float* x) {
+         return performer_features(input, a, x, false);
        }}};
   OperationSizes sizes;
   sizes.batch = 2;
@@ -277,20 +283,20 @@ TEST(Features, ReportTheirState) {
   for (const auto& [json, feature] : cases) {
     for (const bool causal : {false, true}) {
       SCOPED_TRACE(json.dump());
-      const OperationInput in = operation(json, sizes, causal);
-      const Tensor state = evaluate(in, cpu_backend(), kReport).extra.at("state");
+      const OperationInput input = operation(json, sizes, causal);
+      const Tensor state = evaluate(input, cpu_backend(), kReport).extra.at("state");
       const Index keys = sizes.length, d_k = sizes.key, d_v = sizes.value;
       Tensor expected = Tensor::zeros(state.shape());
       ASSERT_EQ(state.dim(0), 4);
       ASSERT_EQ(state.dim(2), d_v);
       for (Index a = 0; a < 4; ++a) {
         for (Index j = 0; j < keys; ++j) {
-          const auto phi = feature(in, a, in.k.value().data() + (a / 2 * keys + j) * d_k);
+          const auto phi = feature(input, a, input.k.value().data() + (a / 2 * keys + j) * d_k);
           ASSERT_EQ(static_cast<Index>(phi.size()), state.dim(1));
           for (Index t = 0; t < state.dim(1); ++t) {
             for (Index c = 0; c < d_v; ++c) {
-              expected(a, t, c) +=
-                  static_cast<float>(phi[static_cast<std::size_t>(t)] * in.v.value()(a / 2, j, c));
+              expected(a, t, c) += static_cast<float>(phi[static_cast<std::size_t>(t)] *
+                                                      input.v.value()(a / 2, j, c));
             }
           }
         }
@@ -301,10 +307,10 @@ TEST(Features, ReportTheirState) {
 }
 
 TEST(Features, OmitStateBeyondFloat32) {
-  OperationInput in =
+  OperationInput input =
       operation({{"type", "performer"}, {"features", 8}, {"kind", "trig"}}, {}, true);
-  in.k = random_tensor(in.k.shape(), 3, 30);
-  const OperationResult result = evaluate(in, cpu_backend(), kReport);
+  input.k = random_tensor(input.k.shape(), 3, 30);
+  const OperationResult result = evaluate(input, cpu_backend(), kReport);
   EXPECT_FALSE(result.extra.contains("state"));
   ASSERT_EQ(result.remarks.size(), 1u);
   EXPECT_TRUE(result.remarks[0].starts_with("state: "));
@@ -312,29 +318,29 @@ TEST(Features, OmitStateBeyondFloat32) {
 
 // Training needs no reports.
 TEST(Features, ReportNothingUnlessRequested) {
-  for (const OperationInput& in :
+  for (const OperationInput& input :
        {gated_operation({}), operation({{"type", "linear"}}, {}, true)}) {
-    EXPECT_TRUE(evaluate(in, cpu_backend(), {}).extra.empty());
+    EXPECT_TRUE(evaluate(input, cpu_backend(), {}).extra.empty());
   }
 }
 
-// Up to d_k directions are orthogonal, with lengths like those of independent directions.
+// Up to d_k directions are orthogonal, and each has the length of an independent direction.
 TEST(Features, DrawOrthogonalDirections) {
   constexpr Index kSize = 6, kCount = 6;
-  const auto directions = [&](bool orthogonal) {
+  const auto directions = [&](bool is_orthogonal) {
     // With k = d_k^(1/4) e_n, log φ_t = w_tn - 1/2 - log √m: the state of v = 1 at a single key.
     Tensor w({kCount, kSize});
     for (Index n = 0; n < kSize; ++n) {
-      OperationInput in;
-      in.heads = in.kv_heads = 1;
-      in.q = random_tensor({1, 1, kSize}, 1);
+      OperationInput input;
+      input.heads = input.kv_heads = 1;
+      input.q = random_tensor({1, 1, kSize}, 1);
       Tensor k = Tensor::zeros({1, 1, kSize});
       k[n] = static_cast<float>(std::pow(static_cast<double>(kSize), 0.25));
-      in.k = k;
-      in.v = Tensor::full({1, 1, 1}, 1);
-      in.variant = variant_from_json(
-          {{"type", "performer"}, {"features", kCount}, {"orthogonal", orthogonal}}, "variant");
-      const Tensor state = evaluate(in, cpu_backend(), kReport).extra.at("state");
+      input.k = k;
+      input.v = Tensor::full({1, 1, 1}, 1);
+      input.variant = variant_from_json(
+          {{"type", "performer"}, {"features", kCount}, {"orthogonal", is_orthogonal}}, "variant");
+      const Tensor state = evaluate(input, cpu_backend(), kReport).extra.at("state");
       for (Index t = 0; t < kCount; ++t) {
         w(t, n) =
             static_cast<float>(std::log(state[t] * std::sqrt(static_cast<double>(kCount))) + 0.5);
@@ -347,21 +353,21 @@ TEST(Features, DrawOrthogonalDirections) {
     for (Index n = 0; n < kSize; ++n) sum += w(s, n) * w(t, n);
     return sum;
   };
-  const Tensor w = directions(true), free = directions(false);
-  double largest = 0;
+  const Tensor w = directions(true), independent = directions(false);
+  double max_product = 0;
   for (Index s = 0; s < kCount; ++s) {
     EXPECT_GT(product(w, s, s), 0.1);
     for (Index t = 0; t < s; ++t) {
       EXPECT_NEAR(product(w, s, t), 0, 1e-3);
-      largest = std::max(largest, std::abs(product(free, s, t)));
+      max_product = std::max(max_product, std::abs(product(independent, s, t)));
     }
   }
-  EXPECT_GT(largest, 0.1);
+  EXPECT_GT(max_product, 0.1);
   // The first direction is unchanged.
   EXPECT_GT(product(w, 0, 0), 0);
   double projection = 0;
-  for (Index n = 0; n < kSize; ++n) projection += w(0, n) * free(0, n);
-  EXPECT_NEAR(projection, std::sqrt(product(w, 0, 0) * product(free, 0, 0)), 1e-3);
+  for (Index n = 0; n < kSize; ++n) projection += w(0, n) * independent(0, n);
+  EXPECT_NEAR(projection, std::sqrt(product(w, 0, 0) * product(independent, 0, 0)), 1e-3);
 }
 
 }  // namespace ATTNSCOPE_FILE

@@ -44,8 +44,8 @@ TEST(Windows, ComputeMeansAndMaximaOfExistingRows) {
         EXPECT_EQ(maximum(n, w, c), static_cast<float>(largest));
       }
       for (Index row = 0; row < 7; ++row) {
-        const bool in = row >= 3 * w && row < end;
-        EXPECT_EQ(matrix(w, row), in ? 1.0f / static_cast<float>(count) : 0.0f);
+        const bool is_in_window = row >= 3 * w && row < end;
+        EXPECT_EQ(matrix(w, row), is_in_window ? 1.0f / static_cast<float>(count) : 0.0f);
       }
     }
   }
@@ -60,7 +60,7 @@ TEST(Exact, UnitRowsKeepZeros) {
   const double expected[] = {0.6, 0.8, 0, 0, -5.0 / 13, 12.0 / 13};
   ASSERT_EQ(unit.size(), 6u);
   for (std::size_t n = 0; n < 6; ++n) EXPECT_NEAR(unit[n], expected[n], 1e-15);
-  EXPECT_EQ(first_greatest({1, 3, 3, 2}), 1);
+  EXPECT_EQ(first_maximum({1, 3, 3, 2}), 1);
   const Doubles zeros = zero_doubles((Index{1} << 20) + 3);
   EXPECT_EQ(zeros.size(), (std::size_t{1} << 20) + 3);
   EXPECT_EQ(zeros.back(), 0);
