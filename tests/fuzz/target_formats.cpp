@@ -61,7 +61,7 @@ void read_safetensors_file(const std::string& input) {
 }
 
 void read_gguf_file(const std::string& input) {
-  const auto path = file_with("f.gguf", input);
+  const auto path = write_input_file("f.gguf", input);
   is_gguf(path);
   gguf_files(path);
   for (const auto& [name, tensor] : read_gguf(path).tensors) {

@@ -79,7 +79,7 @@ TaskKind model_fetch_tasks() {
       .status = [](const State& state) -> std::optional<TaskStatus> {
         if (state.files.fetching == nullptr) return std::nullopt;
         return TaskStatus{"fetching", "Fetching " + state.files.fetched_name + ", " +
-                                          fixed(100 * state.files.fetching->share(), 0) + "%"};
+                                          fixed(100 * state.files.fetching->fraction(), 0) + "%"};
       },
   };
 }

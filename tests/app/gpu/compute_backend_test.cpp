@@ -129,7 +129,7 @@ TEST(ComputeBackend, MatchesCpuOnPairsMaskedByBias) {
   for (const char* pattern : kPatternNames) {
     Part part = named_part(pattern, "product", {.queries = 140, .keys = 130});
     auto index = std::make_shared<OffsetIndex>();
-    index->least = -130;
+    index->min = -130;
     for (std::int32_t offset = -130; offset <= 140; ++offset) {
       index->column.push_back(offset % 7 == 0 || offset > 20 ? 1 : 0);
     }

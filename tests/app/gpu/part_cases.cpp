@@ -12,7 +12,7 @@ namespace {
 
 OffsetIndexPtr clamped_index(Index reach) {  // buckets 0 .. 2 reach of offsets -reach .. reach
   auto index = std::make_shared<OffsetIndex>();
-  index->least = -reach;
+  index->min = -reach;
   for (Index n = 0; n <= 2 * reach; ++n) {
     index->column.push_back(static_cast<std::int32_t>(n));
   }
@@ -22,7 +22,7 @@ OffsetIndexPtr clamped_index(Index reach) {  // buckets 0 .. 2 reach of offsets 
 // Unordered buckets, as in T5.
 OffsetIndexPtr scrambled_index(Index reach, Index buckets) {
   auto index = std::make_shared<OffsetIndex>();
-  index->least = -reach;
+  index->min = -reach;
   for (Index n = 0; n <= 2 * reach; ++n) {
     index->column.push_back(static_cast<std::int32_t>(n * 7 % buckets));
   }

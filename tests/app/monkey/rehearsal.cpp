@@ -52,9 +52,7 @@ double preempted_seconds() {
 }
 
 double steady_seconds() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::steady_seconds().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // Random integer in [0, count). Standard distributions differ between libraries.

@@ -19,8 +19,8 @@ using testing::LayoutOptions;
 // Trace of a run that has computed only its first layer.
 Trace first_layer() {
   const auto watch = std::make_shared<ExperimentRun::LayerWatch>();
-  watch->from = 0;
-  watch->after = watch->between = 0;
+  watch->min_parameters = 0;
+  watch->delay = watch->interval = 0;
   std::shared_ptr<const Trace> first;
   watch->on_layers = [&](std::shared_ptr<const Trace> trace, Index) {
     if (first == nullptr) first = std::move(trace);
