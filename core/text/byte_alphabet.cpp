@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "core/text/unicode.h"
-
 namespace attnscope {
 namespace {
 
@@ -51,14 +49,20 @@ const std::string& byte_letter(char byte) {
 }
 
 std::optional<std::string> from_byte_alphabet(std::string_view text) {
+  const Alphabet& letters = alphabet();
   std::string bytes;
-  for (std::size_t at = 0; at < text.size();) {
-    const Character c = character_at(text, at);
-    if (c.code < 0 || c.code > kMaxCode) return std::nullopt;
-    const int byte = alphabet().byte[static_cast<std::size_t>(c.code)];
+  bytes.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    int code = static_cast<unsigned char>(text[at]);
+    if (code >= 0x80) {  // letters have at most two bytes
+      if (code < 0xc2 || code > 0xdf || at + 1 == text.size()) return std::nullopt;
+      const int second = static_cast<unsigned char>(text[++at]);
+      if ((second & 0xc0) != 0x80) return std::nullopt;
+      code = (code & 0x1f) << 6 | (second & 0x3f);
+    }
+    const int byte = code > kMaxCode ? -1 : letters.byte[static_cast<std::size_t>(code)];
     if (byte < 0) return std::nullopt;
     bytes += static_cast<char>(byte);
-    at += c.size;
   }
   return bytes;
 }

@@ -14,6 +14,19 @@ Character character_at(std::string_view text, std::size_t at) {
   return {code, static_cast<std::size_t>(size)};
 }
 
+bool is_valid_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
+    const Character c = character_at(text, at);
+    if (c.code < 0) return false;
+    at += c.size;
+  }
+  return true;
+}
+
 namespace {
 
 constexpr std::int32_t kInvalidByte = 0x110000;  // code of an invalid byte 0

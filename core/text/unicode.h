@@ -16,6 +16,7 @@ struct Character {
 // Character at text[at]; requires at < text.size(). Overlong forms, surrogates and codes above
 // U+10FFFF are invalid.
 Character character_at(std::string_view text, std::size_t at);
+bool is_valid_utf8(std::string_view text);
 
 // Returns the code point at text[at] and advances `at`. An invalid byte has a code above U+10FFFF,
 // which append_character() converts back to the byte.

@@ -1,6 +1,7 @@
 #include "core/text/model/merges.h"
 
 #include <algorithm>
+#include <bit>
 #include <random>
 #include <utility>
 
@@ -30,14 +31,19 @@ std::size_t Merges::slot_of(std::uint64_t pair) const {
   return at;
 }
 
-void Merges::add(std::int32_t left, std::int32_t right, std::int32_t result) {
-  if (2 * (count_ + 1) > slots_.size()) {
-    const std::vector<Slot> old =
-        std::exchange(slots_, std::vector<Slot>(std::max<std::size_t>(64, 2 * slots_.size())));
-    for (const Slot& slot : old) {
-      if (slot.merge.rank >= 0) slots_[slot_of(slot.pair)] = slot;
-    }
+void Merges::grow(std::size_t slots) {
+  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots));
+  for (const Slot& slot : old) {
+    if (slot.merge.rank >= 0) slots_[slot_of(slot.pair)] = slot;
   }
+}
+
+void Merges::reserve(std::size_t count) {
+  if (slots_.size() < 2 * count) grow(std::bit_ceil(2 * count));
+}
+
+void Merges::add(std::int32_t left, std::int32_t right, std::int32_t result) {
+  if (2 * (count_ + 1) > slots_.size()) grow(std::max<std::size_t>(64, 2 * slots_.size()));
   const std::uint64_t pair = pair_key(left, right);
   Slot& slot = slots_[slot_of(pair)];
   if (slot.merge.rank >= 0) return;

@@ -28,6 +28,7 @@ class Merges {
  public:
   // Adds a merge; the first added ranks best. Ignores a repeated pair.
   void add(std::int32_t left, std::int32_t right, std::int32_t result);
+  void reserve(std::size_t count);
   bool empty() const { return count_ == 0; }
 
   void apply(std::vector<Piece>& pieces) const;
@@ -37,6 +38,7 @@ class Merges {
     std::uint64_t pair = 0;
     Merge merge{-1, -1};  // rank -1: free
   };
+  void grow(std::size_t slots);
   std::size_t slot_of(std::uint64_t pair) const;
   const Merge* find(std::int32_t left, std::int32_t right) const;
 

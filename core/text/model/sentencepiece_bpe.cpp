@@ -1,6 +1,6 @@
 // BPE as in SentencePiece's bpe_model.cc (Kudo and Richardson, 2018).
+#include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/text/byte_trie.h"
 #include "core/text/model/token_model.h"
@@ -14,15 +14,18 @@ class SentencePieceBpe final : public TokenModel {
   SentencePieceBpe(std::shared_ptr<const Vocabulary> vocabulary, const std::vector<double>& scores,
                    SentencePieceBpeOptions options)
       : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
-    std::map<double, std::int32_t, std::greater<>> ranks;  // equal scores share a rank
+    std::vector<double> order;  // descending; equal scores share a rank
     for (const double score : scores) {
-      if (!std::isnan(score)) ranks[score] = 0;
+      if (!std::isnan(score)) order.push_back(score);
     }
-    std::int32_t next_rank = 0;
-    for (auto& [score, rank] : ranks) rank = next_rank++;
+    std::ranges::sort(order, std::greater<>());
+    order.erase(std::ranges::unique(order).begin(), order.end());
     for (std::size_t id = 0; id < scores.size(); ++id) {
-      const bool used = !std::isnan(scores[id]);
-      merges_.push_back({used ? ranks[scores[id]] : -1, static_cast<std::int32_t>(id)});
+      std::ptrdiff_t rank = -1;
+      if (!std::isnan(scores[id])) {
+        rank = std::ranges::lower_bound(order, scores[id], std::greater<>()) - order.begin();
+      }
+      merges_.push_back({static_cast<std::int32_t>(rank), static_cast<std::int32_t>(id)});
     }
     std::vector<std::pair<std::string_view, std::int32_t>> keys;
     is_whole_.resize(scores.size());
