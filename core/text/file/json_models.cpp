@@ -26,47 +26,30 @@ bool marks_spaces(const Entry& root) {
   return false;
 }
 
-void read_bpe(const Entry& root, const Entry& model, PipelineSteps& steps) {
-  if (model.has("dropout") && model.value["dropout"] != 0) model.at("dropout").fail("none");
-  BpeModelOptions options;
-  options.prefix = model.text_or("continuing_subword_prefix", "");
-  options.suffix = model.text_or("end_of_word_suffix", "");
-  options.fuse_unknown = model.flag_or("fuse_unk", false);
-  options.byte_fallback = model.flag_or("byte_fallback", false);
-  options.whole_pieces = model.flag_or("ignore_merges", false);
-  options.bytes = works_on_bytes(root);
-  options.spaces_marked = marks_spaces(root);
+Merges read_merges(const Entry& model, std::size_t prefix, const Vocabulary& vocabulary) {
   Merges merges;
-  if (model.has("merges")) {
-    const Entry list = model.at("merges");
-    list.check_list();
-    for (std::size_t n = 0; n < list.value.size(); ++n) {
-      const Json& merge = list.value[n];
-      if (merge.is_string()) {
-        add_merge(*steps.vocabulary, merge.text(), options.prefix.size(), merges, list.where);
-      } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() &&
-                 merge[1].is_string()) {
-        add_merge(*steps.vocabulary, merge[0].text(), merge[1].text(), options.prefix.size(),
-                  merges, list.where);
-      } else {
-        list.member(n).fail("two tokens");
-      }
+  if (!model.has("merges")) return merges;
+  const Entry list = model.at("merges");
+  list.check_list();
+  for (std::size_t n = 0; n < list.value.size(); ++n) {
+    const Json& merge = list.value[n];
+    if (merge.is_string()) {
+      add_merge(vocabulary, merge.text(), prefix, merges, list.where);
+    } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() &&
+               merge[1].is_string()) {
+      add_merge(vocabulary, merge[0].text(), merge[1].text(), prefix, merges, list.where);
+    } else {
+      list.member(n).fail("two tokens");
     }
   }
-  options.unknown = unknown_id(model, *steps.vocabulary);
-  if (options.bytes) check_byte_alphabet(steps, model.where);
-  steps.model = bpe_model(steps.vocabulary, std::move(merges), options);
+  return merges;
 }
 
-void read_wordpiece(const Entry& model, PipelineSteps& steps) {
-  WordPieceOptions options;
-  options.prefix = model.text_or("continuing_subword_prefix", "##");
-  options.unknown = unknown_id(model, *steps.vocabulary);
-  if (model.has("max_input_chars_per_word")) {
-    options.max_characters = model.at("max_input_chars_per_word").count(1 << 30);
-  }
-  steps.labels_as_written = true;
-  steps.model = wordpiece_model(steps.vocabulary, options);
+void read_bpe(const Entry& root, const Entry& model, PipelineSteps& steps) {
+  const std::size_t prefix = model.text_or("continuing_subword_prefix", "").size();
+  Merges merges = read_merges(model, prefix, *steps.vocabulary);
+  if (works_on_bytes(root)) check_byte_alphabet(steps, model.where);
+  set_bpe_model(root, std::move(merges), steps);
 }
 
 // Reads [["token", score], ...], ordered by id.
@@ -115,6 +98,33 @@ std::string model_type(const Entry& model) {
 }
 
 }  // namespace
+
+void set_bpe_model(const Entry& root, Merges merges, PipelineSteps& steps) {
+  const Entry model = root.at("model");
+  if (model.has("dropout") && model.value["dropout"] != 0) model.at("dropout").fail("none");
+  BpeModelOptions options;
+  options.prefix = model.text_or("continuing_subword_prefix", "");
+  options.suffix = model.text_or("end_of_word_suffix", "");
+  options.fuse_unknown = model.flag_or("fuse_unk", false);
+  options.byte_fallback = model.flag_or("byte_fallback", false);
+  options.whole_pieces = model.flag_or("ignore_merges", false);
+  options.bytes = works_on_bytes(root);
+  options.spaces_marked = marks_spaces(root);
+  options.unknown = unknown_id(model, *steps.vocabulary);
+  steps.model = bpe_model(steps.vocabulary, std::move(merges), options);
+}
+
+void set_wordpiece_model(const Entry& root, PipelineSteps& steps) {
+  const Entry model = root.at("model");
+  WordPieceOptions options;
+  options.prefix = model.text_or("continuing_subword_prefix", "##");
+  options.unknown = unknown_id(model, *steps.vocabulary);
+  if (model.has("max_input_chars_per_word")) {
+    options.max_characters = model.at("max_input_chars_per_word").count(1 << 30);
+  }
+  steps.labels_as_written = true;
+  steps.model = wordpiece_model(steps.vocabulary, options);
+}
 
 void add_merge(const Vocabulary& vocabulary, const std::string& left, const std::string& right,
                std::size_t prefix, Merges& merges, const std::string& where) {
@@ -193,7 +203,7 @@ void read_model(const Entry& root, PipelineSteps& steps) {
   }
   if (root.has("added_tokens")) read_added_tokens(root.at("added_tokens"), steps);
   if (type == "BPE") read_bpe(root, model, steps);
-  if (type == "WordPiece") read_wordpiece(model, steps);
+  if (type == "WordPiece") set_wordpiece_model(root, steps);
   if (type == "Unigram") read_unigram(model, steps, std::move(scores));
   if (type == "WordLevel") {
     steps.labels_as_written = true;

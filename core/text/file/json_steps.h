@@ -17,6 +17,9 @@ void read_normalizers(const Entry& root, PipelineSteps& steps);
 void read_splitters(const Entry& root, PipelineSteps& steps);
 void read_added_tokens(const Entry& list, PipelineSteps& steps);
 void read_model(const Entry& root, PipelineSteps& steps);  // includes the added tokens
+// Completes a model whose vocabulary and added tokens `steps` already has; `root` is the file.
+void set_bpe_model(const Entry& root, Merges merges, PipelineSteps& steps);
+void set_wordpiece_model(const Entry& root, PipelineSteps& steps);
 void read_processors(const Entry& root, PipelineSteps& steps);
 void read_decoders(const Entry& root, PipelineSteps& steps);
 

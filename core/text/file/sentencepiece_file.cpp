@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "core/base/limits.h"
-#include "core/base/strict_json.h"
 #include "core/text/file/json_steps.h"
 #include "core/text/file/protobuf.h"
 #include "core/text/file/vocabulary_files.h"
+#include "core/text/unicode.h"
 
 namespace attnscope {
 namespace {
@@ -44,7 +44,7 @@ void read_piece(std::string_view bytes, std::string_view where, SentencePieceMod
       type = static_cast<int>(field.value);
     }
   }
-  if (piece.empty() || !std::isfinite(score) || !is_utf8(piece)) message.fail();
+  if (piece.empty() || !std::isfinite(score) || !is_valid_utf8(piece)) message.fail();
   model.pieces.push_back(std::move(piece));
   model.scores.push_back(score);
   model.types.push_back(type);
@@ -209,6 +209,11 @@ void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
     if (config.entry().flag_or("add_bos_token", true)) {
       set_before(steps.around, config.special_id(steps, "bos_token", begin), true);
     }
+    return;
+  }
+  if (name == "XLMRobertaTokenizer") {  // ids as in the model, as in GGUF files
+    steps.around = roberta_template(config.special_id(steps, "bos_token", "<s>"),
+                                    config.special_id(steps, "eos_token", "</s>"));
     return;
   }
   const bool albert = name == "AlbertTokenizer";
