@@ -115,7 +115,8 @@ Steps chameleon() {
 // Groups numbers by three digits, counted from the last.
 Steps afmoe() {
   return {R"(\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N})))",
-          "[一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-꧿가-"
+          "[一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-"
+          "꧿가-"
           "힯ᄀ-"
           "ᇿ]"
           "+",

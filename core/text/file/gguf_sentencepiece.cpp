@@ -82,9 +82,12 @@ std::string sentencepiece_model(const GgufVocabulary& vocabulary, const Json& me
   return model;
 }
 
+// "": plain SentencePiece.
 const char* class_name(const GgufVocabulary& vocabulary) {
   if (vocabulary.model == "llama") return "LlamaTokenizer";
-  return vocabulary.add_begin ? "XLMRobertaTokenizer" : "T5Tokenizer";
+  if (!vocabulary.add_begin) return "T5Tokenizer";
+  const bool is_xlm_roberta = vocabulary.special.begin == 0 && vocabulary.token(0) == "<s>";
+  return is_xlm_roberta && vocabulary.add_end ? "XLMRobertaTokenizer" : "";
 }
 
 }  // namespace
@@ -93,6 +96,7 @@ std::map<std::string, std::string> gguf_sentencepiece_files(const GgufVocabulary
                                                             const Json& metadata) {
   Json config = gguf_tokenizer_config(vocabulary, metadata);
   config["tokenizer_class"] = class_name(vocabulary);
+  if (config["tokenizer_class"] == "") config.erase("tokenizer_class");
   config["add_bos_token"] = vocabulary.add_begin;
   config["add_eos_token"] = vocabulary.add_end;
   Json added = Json::object();

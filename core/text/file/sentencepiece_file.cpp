@@ -211,7 +211,9 @@ void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
     }
     return;
   }
-  if (name == "XLMRobertaTokenizer") {  // ids as in the model, as in GGUF files
+  // The ids of published models are shifted; those written from a GGUF file are final.
+  const bool has_final_ids = steps.vocabulary->find("<s>") == 0;
+  if (name == "XLMRobertaTokenizer" && has_final_ids) {
     steps.around = roberta_template(config.special_id(steps, "bos_token", "<s>"),
                                     config.special_id(steps, "eos_token", "</s>"));
     return;

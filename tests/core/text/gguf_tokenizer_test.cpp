@@ -121,12 +121,22 @@ Json unigram() {
   return all;
 }
 
+// <s> 0, <pad> 1, </s> 2, <unk> 3, ▁a 4
+Json xlm_roberta() {
+  Json all = vocabulary(
+      "t5", {{"<s>", kControl}, {"<pad>", kControl}, {"</s>", kControl}, {"<unk>", kUnknown}});
+  all["tokenizer.ggml.scores"] = {0, 0, 0, 0};
+  add_token(all, "▁a", kNormal, -1);
+  all["tokenizer.ggml.add_space_prefix"] = all["tokenizer.ggml.add_bos_token"] = true;
+  all["tokenizer.ggml.bos_token_id"] = 0;
+  all["tokenizer.ggml.eos_token_id"] = 2;
+  all["tokenizer.ggml.unknown_token_id"] = 3;
+  return all;
+}
+
 TEST(GgufTokenizer, SavedFilesGiveTheSameIds) {
-  Json t5_like_xlmr = unigram();
-  t5_like_xlmr["tokenizer.ggml.add_bos_token"] = true;
-  t5_like_xlmr["tokenizer.ggml.bos_token_id"] = 0;
   for (const Json& metadata :
-       {byte_level(), wordpiece(), sentencepiece(), unigram(), t5_like_xlmr}) {
+       {byte_level(), wordpiece(), sentencepiece(), unigram(), xlm_roberta()}) {
     const testing::TemporaryFolder folder;
     const auto tokenizer = gguf_tokenizer(metadata, "m.gguf");
     tokenizer->save(folder.path());
@@ -216,14 +226,11 @@ TEST(GgufTokenizer, EncodesPairsForRoberta) {
 }
 
 TEST(GgufTokenizer, EncodesPairsForXlmRoberta) {
-  Json metadata = unigram();
-  metadata["tokenizer.ggml.add_bos_token"] = true;
-  metadata["tokenizer.ggml.bos_token_id"] = 0;
   Ids ids;
-  for (const Token& token : gguf_tokenizer(metadata, "m.gguf")->encode_pair("a", "ab")) {
+  for (const Token& token : gguf_tokenizer(xlm_roberta(), "m.gguf")->encode_pair("a", "a a")) {
     ids.push_back(token.id);
   }
-  EXPECT_EQ(ids, (Ids{0, 4, 1, 1, 6, 1}));
+  EXPECT_EQ(ids, (Ids{0, 4, 2, 2, 4, 4, 2}));
 }
 
 TEST(GgufTokenizer, SegmentsOfPairsForBert) {
