@@ -283,7 +283,7 @@ std::vector<CheckpointFormat> decoder_formats() {
           gemma3_format(),   phi_format(),       phi3_format(),       gpt_neox_format(),
           gptj_format(),     gpt_neo_format(),   opt_format(),        bloom_format(),
           falcon_format(),   gpt_oss_format(),   starcoder2_format(), gpt_bigcode_format(),
-          stablelm_format(), cohere_format(),    granite_format()};
+          stablelm_format(), cohere_format(),    granite_format(),    mpt_format()};
 }
 
 }  // namespace attnscope

@@ -126,6 +126,7 @@ CheckpointFormat opt_format();
 CheckpointFormat bloom_format();
 CheckpointFormat falcon_format();
 CheckpointFormat gpt_oss_format();
+CheckpointFormat mpt_format();
 CheckpointFormat starcoder2_format();
 CheckpointFormat gpt_bigcode_format();
 CheckpointFormat stablelm_format();

@@ -39,8 +39,8 @@ const std::vector<CheckpointFormat>& checkpoint_formats() {
     std::vector<CheckpointFormat> all{native_format()};
     for (const auto& family :
          {decoder_formats(),
-          std::vector{gpt2_format(), modernbert_format(), xlnet_format(), reformer_format(),
-                      transformer_xl_format(), decision_transformer_format()},
+          std::vector{gpt2_format(), modernbert_format(), nomic_bert_format(), xlnet_format(),
+                      reformer_format(), transformer_xl_format(), decision_transformer_format()},
           encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
       all.insert(all.end(), family.begin(), family.end());
     }

@@ -34,6 +34,7 @@ std::vector<CheckpointFormat> t5_formats();
 std::vector<CheckpointFormat> bart_formats();
 std::vector<CheckpointFormat> vision_formats();
 CheckpointFormat modernbert_format();
+CheckpointFormat nomic_bert_format();
 CheckpointFormat xlnet_format();
 CheckpointFormat reformer_format();
 CheckpointFormat transformer_xl_format();

@@ -195,6 +195,13 @@ def bloom():
     return t.BloomForCausalLM(t.BloomConfig(**OLD, hidden_size=24, n_layer=2, n_head=3))
 
 
+@layout("mpt", "MPT 7B and 30B")
+def mpt():
+    return t.MptForCausalLM(
+        t.MptConfig(d_model=24, n_heads=3, n_layers=2, max_seq_len=128,
+                    vocab_size=VOCABULARY))
+
+
 @layout("falcon", "Falcon 7B")
 def falcon():
     return t.FalconForCausalLM(

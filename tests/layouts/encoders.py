@@ -192,6 +192,11 @@ def modernbert():
         pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2))
 
 
+@layout("nomic_bert", "Nomic Embed Text 1 and 1.5", arrays_of=encoder_arrays)
+def nomic_bert():
+    return t.NomicBertForMaskedLM(t.NomicBertConfig(**SIZES))
+
+
 # In single precision: the library makes some of its numbers in that whatever the weights are.
 @layout("xlnet", "XLNet", way=dict(EAGER, dtype=torch.float32), arrays_of=encoder_arrays)
 def xlnet():

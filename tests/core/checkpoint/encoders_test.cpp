@@ -53,6 +53,25 @@ TEST(Encoders, ReadMaskTokenFromTokenizerFiles) {
   EXPECT_EQ(mask_id(load_checkpoint(roberta.path().string()).model.config), 50);
 }
 
+// The released models have keys of GPT-2.
+TEST(Encoders, ReadReleasedConfigOfNomicBert) {
+  const ChangedLayout released("nomic_bert", R"({
+    "hidden_size": null, "n_embd": 32, "num_hidden_layers": null, "n_layer": 2,
+    "num_attention_heads": null, "n_head": 4, "intermediate_size": null, "n_inner": 24,
+    "max_position_embeddings": null, "n_positions": 70, "layer_norm_eps": null,
+    "layer_norm_epsilon": 1e-12, "hidden_act": null, "activation_function": "swiglu",
+    "rope_parameters": null, "rotary_emb_base": 1000, "rotary_emb_fraction": 1.0,
+    "prenorm": false, "qkv_proj_bias": false, "causal": false})");
+  EXPECT_TRUE(load_checkpoint(released.path().string()).model.config ==
+              load_checkpoint(layout("nomic_bert").string()).model.config);
+  for (const char* key : {"prenorm", "qkv_proj_bias", "causal", "use_rms_norm"}) {
+    const ChangedLayout other("nomic_bert", "{\"" + std::string(key) + "\": true}");
+    EXPECT_NE(other.error().find(key), std::string::npos) << other.error();
+  }
+  const ChangedLayout gelu("nomic_bert", R"({"activation_function": "gelu"})");
+  EXPECT_NE(gelu.error().find("swiglu"), std::string::npos) << gelu.error();
+}
+
 TEST(Encoders, NoteOmittedTensors) {
   const Checkpoint checkpoint = load_checkpoint(layout("bert-pretraining").string());
   ASSERT_EQ(checkpoint.model.notes.size(), 2u);

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/checkpoint.h"
