@@ -198,9 +198,12 @@ class DecoderReader {
     if (experts.router_bias) {
       mover_.plain(from_ + names_.router + ".bias", ffn + "router_bias", {experts.count});
     }
+    // GGUF files store the experts of gpt-oss separately.
+    const std::string first = from_ + names_.experts + "0." + names_.expert_gate + ".weight";
+    const bool fused = !names_.fused_experts.empty() && !reader_.has(first);
     for (Index e = 0; e < experts.count; ++e) {
       const std::string ours = ffn + "experts." + std::to_string(e) + ".";
-      if (!names_.fused_experts.empty()) {
+      if (fused) {
         read_fused_expert(e, ours);
         continue;
       }
@@ -210,7 +213,7 @@ class DecoderReader {
       mover_.linear(theirs + names_.expert_in, ours, "_in", c_.width, c_.hidden, bias);
       mover_.linear(theirs + names_.expert_out, ours, "_out", c_.hidden, c_.width, bias);
     }
-    if (names_.fused_experts.empty()) return;
+    if (!fused) return;
     for (const char* name : {"gate_up_proj", "gate_up_proj_bias", "down_proj", "down_proj_bias"}) {
       reader_.ignore(from_ + names_.fused_experts + name);
     }

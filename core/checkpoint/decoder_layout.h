@@ -38,10 +38,12 @@ struct DecoderNames {
   std::string gate_in;          // gate and in fused in one matrix
   std::string router, experts;  // prefix "experts.", before the index and the names below
   std::string expert_gate, expert_in, expert_out;
-  std::string fused_experts;  // gpt-oss: all experts in one tensor, gate and in interleaved
+  // gpt-oss: all experts in one tensor, gate and in interleaved, unless the names above exist.
+  std::string fused_experts;
 
-  double gain_offset = 0;  // added to stored RMS norm gains: 1 in Gemma
-  bool has_gains = true;   // norms have weights
+  // Added to stored RMS norm gains: 1 in Gemma, unless config "norm_gain_offset" (GGUF) says 0.
+  double gain_offset = 0;
+  bool has_gains = true;                                              // norms have weights
   std::vector<std::string> ignored{"self_attn.rotary_emb.inv_freq"};  // buffers within a layer
 };
 

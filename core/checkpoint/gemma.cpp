@@ -25,7 +25,8 @@ DecoderLayout gemma_layout(JsonObject& object, Index context) {
   config.attention_biases = object.flag_or("attention_bias", false);
   config.model_options.embedding_scale = std::sqrt(static_cast<double>(config.width));
   DecoderNames names;
-  names.gain_offset = 1;
+  // 0: the stored gains include the 1, as in GGUF files (gguf_config()).
+  names.gain_offset = object.number_or("norm_gain_offset", 1, 0, 1);
   return {config, names};
 }
 

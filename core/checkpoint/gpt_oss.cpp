@@ -1,5 +1,6 @@
 // gpt-oss (OpenAI, 2025, arXiv:2508.10925): attention sinks, a window in every other layer, YaRN, a
-// mixture of experts with clamped SwiGLU. Its quantised 4-bit files are not supported.
+// mixture of experts with clamped SwiGLU. Its quantised 4-bit weights are supported in GGUF files
+// only.
 #include "core/checkpoint/decoder_layout.h"
 
 namespace attnscope {
@@ -34,7 +35,10 @@ DecoderLayout read_gpt_oss(JsonObject& object) {
              hugging_face_rope(object, config, settings));
   DecoderNames names;
   names.router = "mlp.router";
-  names.fused_experts = "mlp.experts.";
+  names.fused_experts = names.experts = "mlp.experts.";
+  names.expert_gate = "gate_proj";
+  names.expert_in = "up_proj";
+  names.expert_out = "down_proj";
   return {config, names};
 }
 

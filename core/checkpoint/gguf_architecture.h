@@ -1,0 +1,65 @@
+// Architectures of GGUF files: config and tensor names of the Hugging Face layout, and the changes
+// that llama.cpp's converter makes to the tensors. One function per architecture;
+// gguf_architecture_list() is their table.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/checkpoint/gguf_metadata.h"
+#include "core/model/config.h"
+
+namespace attnscope {
+
+// Names in the file and in the Hugging Face layout, without ".weight" and ".bias" unless a name is
+// stored without them.
+using GgufNames = std::vector<std::pair<std::string, std::string>>;
+
+// Layers: "blk.3.attn_q" becomes "model.layers.3.self_attn.q_proj".
+struct GgufStack {
+  std::string stored, prefix;
+  GgufNames names;
+};
+
+// Experts of a layer, stored in one tensor [experts, out, in] each for gate, in and out. They
+// become PREFIX + "0." + gate and so on.
+struct GgufExperts {
+  std::string prefix, gate, in, out;
+};
+
+struct GgufLayout {
+  Json config;
+  GgufSizes sizes;
+  GgufNames names;  // of tensors outside layers
+  std::vector<GgufStack> stacks;
+  GgufExperts experts;
+  // Rows of q and k are permuted for llama.cpp's rotation of neighbouring components.
+  bool rotates_neighbours = false;
+  // The layout fuses q, k and v by key-value head; the file has all q, all k, all v.
+  bool fuses_by_head = false;
+  // The layout's matrices in layers are [in, out]; the file has [out, in].
+  bool transposes = false;
+};
+
+struct GgufArchitecture {
+  std::string name;
+  GgufLayout (*read)(GgufMetadata& metadata);
+};
+const std::vector<GgufArchitecture>& gguf_architecture_list();
+
+// Config members and names of Llama, with which most layouts begin; `norm` selects the keys of the
+// epsilon.
+GgufLayout llama_like(GgufMetadata& metadata, const std::string& model_type,
+                      Norm norm = Norm::RmsNorm);
+// Replaces or adds names.
+void set_names(GgufNames& names, const GgufNames& other);
+// True if tensors of the first layer exist.
+bool has_in_layer(const GgufMetadata& metadata, const std::string& name);
+
+// Families, one file each.
+std::vector<GgufArchitecture> gguf_llama_architectures();
+std::vector<GgufArchitecture> gguf_gpt_architectures();
+std::vector<GgufArchitecture> gguf_encoder_architectures();
+
+}  // namespace attnscope
