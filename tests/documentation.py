@@ -32,7 +32,7 @@ FOREIGN_OPTIONS = {
     "--gtest_filter", "--benchmark_filter",
 }
 # Names in code spans that look like paths of the project and are patterns or made by a build.
-NO_FILES = ("build", "tests/layouts/NAME", "tests/fuzz/found/TARGET")
+NO_FILES = ("build", "tests/layouts/NAME", "tests/gguf/NAME.gguf", "tests/fuzz/found/TARGET")
 
 
 class Checker:

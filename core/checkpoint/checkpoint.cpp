@@ -192,9 +192,11 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const bool is_path =
       !tower.empty() || file_exists(name_or_folder) || !is_hub_name(name_or_folder);
   // Folders in the Hugging Face cache are named after commits.
-  checkpoint.name =
-      is_path ? fs::weakly_canonical(path).filename().string() + (tower.empty() ? "" : "/" + tower)
-              : name_or_folder;
+  const fs::path canonical = fs::weakly_canonical(path);
+  checkpoint.name = !is_path        ? name_or_folder
+                    : is_gguf(path) ? canonical.stem().string()
+                    : tower.empty() ? canonical.filename().string()
+                                    : canonical.filename().string() + "/" + tower;
   const CheckpointFormat& format = find_format(source.config, source.config_place, tower);
   source.tensors = source.read_tensors();
   if (tower.empty()) check_memory_budget(source);  // towers load part of the tensors

@@ -7,7 +7,6 @@
 #include "core/checkpoint/source.h"
 #include "core/tensor/gguf.h"
 #include "core/text/file/gguf_tokenizer.h"
-#include "core/text/file/tokenizer_files.h"
 
 namespace attnscope {
 
@@ -30,7 +29,7 @@ CheckpointSource open_gguf(const fs::path& path) {
     return gguf_tensors(file->metadata, config, file->tensors, place);
   };
   source.read_tokenizer = [file, place = source.place] {
-    return tokenizer_from_files(gguf_tokenizer_files(file->metadata, place), place);
+    return gguf_tokenizer(file->metadata, place);
   };
   source.read_target_tokenizer = [] { return nullptr; };
   source.find_mask_token = [file](Index vocabulary) {

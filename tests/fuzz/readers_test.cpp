@@ -38,6 +38,8 @@ const std::map<std::string, std::string> kReadersWithoutTarget{
     {"read_normalizers", "within the target tokenizer"},
     {"read_splitters", "within the target tokenizer"},
     {"read_pattern", "within the target tokenizer"},
+    {"read_gguf_vocabulary", "within the target gguf"},
+    {"mask_from_rows", "arranges rows that the targets session and options read"},
     {"read_added_tokens", "within the target tokenizer"},
     {"read_model", "within the target tokenizer"},
     {"read_processors", "within the target tokenizer"},

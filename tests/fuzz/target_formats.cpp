@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/base/zip.h"
+#include "core/checkpoint/checkpoint.h"
 #include "core/figure/png.h"
 #include "core/input/image_file.h"
 #include "core/input/image_table.h"
@@ -12,6 +13,7 @@
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "core/text/expression.h"
+#include "core/text/file/gguf_tokenizer.h"
 #include "tests/fuzz/target.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/random_blocks.h"
@@ -19,7 +21,7 @@
 namespace attnscope::fuzz {
 namespace {
 
-constexpr std::size_t kMaxSeed = 20000;
+constexpr std::size_t kMaxSeed = 20000, kMaxGgufSeed = 120'000;
 constexpr std::size_t kMaxUnpacked = std::size_t{1} << 24;
 
 void read_json(const std::string& input) {
@@ -72,6 +74,14 @@ void read_gguf_file(const std::string& input) {
       convert(tensor);
     }
   }
+  const auto ignore_errors = [](const auto& work) {
+    try {
+      work();
+    } catch (const InputError&) {  // the next part is still tried
+    }
+  };
+  ignore_errors([&] { gguf_tokenizer(read_gguf(path).metadata, "f")->encode("A b."); });
+  ignore_errors([&] { load_checkpoint(path.string()); });
 }
 
 std::vector<std::string> gguf_seeds() {
@@ -87,7 +97,9 @@ std::vector<std::string> gguf_seeds() {
     const StoredTensor blocks = testing::random_blocks(dtype, {1, 256}, 1);
     writer.add_tensor(std::string(to_string(dtype)), blocks);
   }
-  return {writer.bytes(), testing::GgufWriter(2).bytes()};
+  std::vector<std::string> seeds = files_below("tests/gguf", ".gguf", kMaxGgufSeed);
+  seeds.insert(seeds.end(), {writer.bytes(), testing::GgufWriter(2).bytes()});
+  return seeds;
 }
 
 void read_npy_file(const std::string& input) {
