@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/checkpoint/format.h"
@@ -13,8 +14,9 @@ namespace {
 
 // The shortest decimal of a number that was stored as a float.
 double shortest_decimal(double number) {
+  if (!(std::abs(number) <= std::numeric_limits<float>::max())) return number;
   const auto narrow = static_cast<float>(number);
-  if (!std::isfinite(narrow) || static_cast<double>(narrow) != number) return number;
+  if (static_cast<double>(narrow) != number) return number;
   char text[64];
   const auto written = std::to_chars(std::begin(text), std::end(text), narrow);
   double decimal = number;
