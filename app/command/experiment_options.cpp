@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/checkpoint/model_store.h"
 #include "core/experiment/compatible_choice.h"
 #include "core/experiment/image_tensors.h"
 #include "core/experiment/imported_tensors.h"
@@ -276,6 +277,7 @@ void ExperimentOptions::add_generation_options(Command command) {
               "each other");
   Option text = command.add("-t,--text", text_, "Input text");
   Option file = command.add("--text-file", text_file_, "File with the input text");
+  command.flag("--chat", chat_, "Text as a user's turn by the model's chat template");
   Option ids = command.add("--ids", ids_, "Input token ids instead of a text: 1,2,3");
   command.add("--target-ids", target_ids_,
               "Target token ids: the decoder input of an encoder-decoder; for masked models one "
@@ -380,6 +382,7 @@ Session ExperimentOptions::session() const {
   }
   if (!retrieval_.empty()) run.retrieval = retrieval_from_text(retrieval_);
   if (!model_.empty()) run.model = model_;
+  if (chat_) run.text = chat_turn(*model_store()->checkpoint(run.model), run.text);
   run.structure = choices_.structure(run.structure);
   if (const auto variant = choices_.variant()) run.variant = variant;
   apply_pattern_file(run);

@@ -69,7 +69,7 @@ class TensorOptions {
   std::optional<Command> command_;
 };
 
-// Options --text, --text-file, --ids, --session, --model, --group, --device, --overlong,
+// Options --text, --text-file, --chat, --ids, --session, --model, --group, --device, --overlong,
 // --intervene, and the options of ChoiceOptions and TensorOptions.
 class ExperimentOptions {
  public:
@@ -93,7 +93,7 @@ class ExperimentOptions {
 
   std::string session_, text_, text_file_, model_, backend_, overlong_, mask_, edges_;
   std::string ids_, target_ids_, target_, second_, input_, retrieval_;
-  bool offers_samples_ = false;
+  bool offers_samples_ = false, chat_ = false;
   double exit_ = 0;
   Index max_tokens_ = 0;
   std::vector<std::string> groups_;

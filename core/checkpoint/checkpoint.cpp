@@ -15,6 +15,7 @@
 #include "core/checkpoint/hub.h"
 #include "core/tensor/gguf.h"
 #include "core/tensor/safetensors.h"
+#include "core/text/chat_template.h"
 
 namespace attnscope {
 
@@ -81,6 +82,7 @@ void check_vocabulary(const Tokenizer& tokenizer, const Model& model, const std:
 void add_tokenizer(Checkpoint& checkpoint, const CheckpointSource& source) {
   try {
     checkpoint.tokenizer = source.read_tokenizer();
+    checkpoint.chat_template = source.read_chat_template();
     check_vocabulary(*checkpoint.tokenizer, checkpoint.model, source.place);
     checkpoint.target_tokenizer = source.read_target_tokenizer();
     if (checkpoint.target_tokenizer) {
@@ -204,6 +206,14 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   checkpoint.end_tokens = end_tokens(source.config, checkpoint.model, source.config_place);
   add_tokenizer(checkpoint, source);
   return checkpoint;
+}
+
+std::string chat_turn(const Checkpoint& checkpoint, std::string_view text) {
+  if (checkpoint.chat_template.empty()) {
+    throw InputError("chat: expected a model with a chat template, found " + checkpoint.name +
+                     ", which has none");
+  }
+  return chat_format(checkpoint.chat_template, checkpoint.name + ": chat template").turn(text);
 }
 
 void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, bool half) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/model.h"
@@ -26,12 +27,16 @@ struct Checkpoint {
   const std::shared_ptr<const Tokenizer>& output_tokenizer() const {
     return target_tokenizer ? target_tokenizer : tokenizer;
   }
+  std::string chat_template;             // frames messages of a conversation; empty: none
   std::vector<std::int32_t> end_tokens;  // ids that end a text: eos_token_id
 };
 
 // Loads a bundled model ("default"), one of user_models(), a folder, a GGUF file, or a model in the Hugging Face cache
 // (hub.h). Throws InputError, naming the missing or invalid file, key or tensor.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
+// The text as a user's turn by the model's chat template. Throws InputError if the model has none
+// or an unknown one.
+std::string chat_turn(const Checkpoint& checkpoint, std::string_view text);
 // Folder or GGUF file of a model, by the same names. Throws InputError if there is none.
 std::filesystem::path model_path(const std::string& name_or_folder);
 

@@ -162,6 +162,28 @@ Index find_mask_token(const fs::path& folder, Index vocabulary) {
   return -1;
 }
 
+// From chat_template.jinja, or "chat_template" of tokenizer_config.json: a text, or named templates
+// of which "default" applies.
+std::string read_chat_template(const fs::path& folder) {
+  if (file_exists(folder / "chat_template.jinja")) {
+    return read_file(folder / "chat_template.jinja", limits::kMaxSmallFile);
+  }
+  const fs::path file = folder / "tokenizer_config.json";
+  if (!file_exists(file)) return "";
+  const Json config = parse_json(read_file(file, limits::kMaxConfig), file.string());
+  const Json* stored = config.is_object() ? config.find("chat_template") : nullptr;
+  if (stored == nullptr) return "";
+  if (stored->is_string()) return stored->text();
+  if (!stored->is_array()) return "";
+  for (const Json& entry : *stored) {
+    const Json* name = entry.is_object() ? entry.find("name") : nullptr;
+    const Json* text = entry.is_object() ? entry.find("template") : nullptr;
+    const bool is_default = name != nullptr && *name == "default";
+    if (is_default && text != nullptr && text->is_string()) return text->text();
+  }
+  return "";
+}
+
 std::optional<PlacedJson> read_image_processor(const fs::path& folder) {
   const fs::path file = folder / "preprocessor_config.json";
   if (!fs::exists(file)) return std::nullopt;
@@ -176,6 +198,7 @@ CheckpointSource open_folder(const fs::path& folder) {
   source.config = read_json(source.config_place);
   source.read_tensors = [folder] { return read_tensors(folder); };
   source.read_tokenizer = [folder] { return load_tokenizer(folder); };
+  source.read_chat_template = [folder] { return read_chat_template(folder); };
   source.read_target_tokenizer = [folder] { return load_target_tokenizer(folder); };
   source.find_mask_token = [folder](Index vocabulary) {
     return find_mask_token(folder, vocabulary);

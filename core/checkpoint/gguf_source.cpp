@@ -20,6 +20,11 @@ Index find_mask_token(const Json& metadata, Index vocabulary) {
   return id->get<Index>();
 }
 
+std::string chat_template(const Json& metadata) {
+  const Json* text = metadata.find("tokenizer.chat_template");
+  return text != nullptr && text->is_string() ? text->text() : "";
+}
+
 CheckpointSource open_gguf(const fs::path& path) {
   const auto file = std::make_shared<const GgufFile>(read_gguf(path));
   CheckpointSource source;
@@ -31,6 +36,7 @@ CheckpointSource open_gguf(const fs::path& path) {
   source.read_tokenizer = [file, place = source.place] {
     return gguf_tokenizer(file->metadata, place);
   };
+  source.read_chat_template = [file] { return chat_template(file->metadata); };
   source.read_target_tokenizer = [] { return nullptr; };
   source.find_mask_token = [file](Index vocabulary) {
     return find_mask_token(file->metadata, vocabulary);

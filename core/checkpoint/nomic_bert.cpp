@@ -87,9 +87,9 @@ class NomicReader {
 
   void read() {
     const bool plain = reader_.has("embeddings.word_embeddings.weight");
-    const std::string prefix = plain                                  ? ""
+    const std::string prefix = plain                                        ? ""
                                : reader_.names_with_prefix("bert.").empty() ? "nomic_bert."
-                                                                      : "bert.";
+                                                                            : "bert.";
     const std::string table = prefix + "embeddings.word_embeddings.weight";
     const bool released = !reader_.names_with_prefix(prefix + kReleasedNames.layers).empty();
     const NomicNames& names = released ? kReleasedNames : kNomicNames;

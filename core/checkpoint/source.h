@@ -40,6 +40,8 @@ struct CheckpointSource {
   std::function<std::shared_ptr<const Tokenizer>()> read_tokenizer{};
   // Tokenizer of the generated text if it differs from that of the input; else null.
   std::function<std::shared_ptr<const Tokenizer>()> read_target_tokenizer{};
+  // Jinja chat template (core/text/chat_template.h); empty: none. Throws InputError if invalid.
+  std::function<std::string()> read_chat_template = [] { return std::string(); };
   // Id of the mask token, less than `vocabulary`; -1 if there is none. Independent of
   // read_tokenizer(), so that a tokenizer that cannot be read does not change the model.
   std::function<Index(Index vocabulary)> find_mask_token{};

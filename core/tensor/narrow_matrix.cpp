@@ -58,6 +58,7 @@ void NarrowMatrix::widen(Index line, Index first, Index count, float* to) const 
   if (const Index skipped = begin % block; skipped != 0) {
     decode_part(skipped, std::min(block - skipped, count));
   }
+  if (count == 0) return;
   const Index whole = count / block * block;
   decode_numbers(dtype, bytes_at(begin), whole, to);
   begin += whole;

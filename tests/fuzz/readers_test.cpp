@@ -70,6 +70,7 @@ const std::map<std::string, std::string> kByteSources{
     {"core/base/zip.cpp", "target zip"},
     {"core/base/mapped_file.cpp", "targets safetensors and gguf"},
     {"core/tensor/gguf.cpp", "target gguf"},
+    {"core/checkpoint/gguf_source.cpp", "target gguf"},
     {"core/tensor/safetensors.cpp", "target safetensors"},
     {"core/tensor/npy.cpp", "target npy"},
     {"core/figure/png.cpp", "target png"},

@@ -1,14 +1,40 @@
 // Actions that change the run: comparisons, interventions, generation.
 #include "app/window/actions/action_lists.h"
 #include "app/window/actions/navigation.h"
+#include "app/window/error_text.h"
 #include "app/window/files.h"
 #include "app/window/jobs/generation.h"
+#include "core/checkpoint/model_store.h"
 
 namespace attnscope::window {
 namespace {
 
 bool has_b(const State& s) {
   return s.session->b.has_value();
+}
+
+// Reason why the text cannot become a chat turn; empty: none.
+std::string chat_refusal(const State& s) {
+  if (!s.is_current() || s.session->run.text.empty()) return "Needs a text and its run.";
+  const RunSpec& run = s.session->run;
+  if (!run.ids.empty() || !run.input.empty() || !run.tensors.file.empty()) return "Needs a text.";
+  try {  // loaded: the run has used it
+    const bool has_none = model_store()->checkpoint(run.model)->chat_template.empty();
+    return has_none ? "This model has no chat template." : "";
+  } catch (const std::exception& e) {  // its files have changed since
+    return e.what();
+  }
+}
+
+void frame_as_chat_turn(State& s) {
+  try {
+    const RunSpec& run = s.session->run;
+    std::string turn = chat_turn(*model_store()->checkpoint(run.model), run.text);
+    s.session.edit().run.text = std::move(turn);
+    s.text.edit.assign(s.session->run.text);
+  } catch (const std::exception& e) {
+    s.report_error(error_text(e));
+  }
 }
 
 }  // namespace
@@ -117,6 +143,15 @@ void add_next_actions(std::vector<Action>& list) {
                   can_generate,
                   [](const State& s) { return s.run.is_generating; }});
   list.back().view = "next";
+  list.push_back({"chat_turn",
+                  "Text as a chat turn",
+                  "Frame the text as a user's turn by the model's chat template, so that the model "
+                  "continues with its reply; Ctrl+Z undoes it.",
+                  Menu::Edit,
+                  {},
+                  frame_as_chat_turn,
+                  [](const State& s) { return chat_refusal(s).empty(); }});
+  list.back().refusal = chat_refusal;
 }
 
 }  // namespace attnscope::window

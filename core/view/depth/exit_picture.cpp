@@ -375,7 +375,7 @@ class ExitPicture {
     const bool has_q = study().distribution.defined();
     draw_value(page_, chart,
                {static_cast<double>(n), static_cast<double>(std::max(shares(0, n), shares(1, n)))},
-               "layer " + std::to_string(n) + (has_q ? ": q " : ": confidence ") +
+               "layer " + std::to_string(n) + (has_q ? ": q " : ": ") +
                    brief(static_cast<double>(shares(0, n))) + (has_q ? ", q* " : ", agrees ") +
                    brief(static_cast<double>(shares(1, n))));
   }

@@ -73,10 +73,7 @@ TokenAxis kernel_axis(const AttentionTap& tap, Index width) {
   axis.titles = {"distance of the key", "distance"};
   for (Index c = 0; c < width; ++c) {
     const Index offset = first_offset(tap) + c;
-    axis.labels.push_back((offset < 0   ? "−"
-                           : offset > 0 ? "+"
-                                        : "") +
-                          std::to_string(std::abs(offset)));
+    axis.labels.push_back((offset > 0 ? "+" : "") + std::to_string(offset));
   }
   return axis;
 }
