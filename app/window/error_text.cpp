@@ -10,12 +10,13 @@ namespace {
 constexpr const char* kMemoryMenu = "menu Window, Memory";
 
 std::string advice(const MemoryRemedy& remedy) {
-  using Of = MemoryRemedy::Of;
-  if (remedy.of == Of::Other) return "Use " + remedy.other;
+  using Kind = MemoryRemedy::Kind;
+  if (remedy.kind == Kind::Other) return "Use " + remedy.other;
   const std::string limit = grouped(remedy.most);
-  if (remedy.of == Of::Parameter) return remedy.parameter->label + " up to " + limit + " would fit";
-  return remedy.of == Of::Tokens ? "A text of up to " + limit + " tokens would fit"
-                                 : "Up to " + limit + " sequences at a time would fit";
+  if (remedy.kind == Kind::Parameter)
+    return remedy.parameter->label + " up to " + limit + " would fit";
+  return remedy.kind == Kind::Tokens ? "A text of up to " + limit + " tokens would fit"
+                                     : "Up to " + limit + " sequences at a time would fit";
 }
 
 std::string describe_need(const MemoryNeed& need) {

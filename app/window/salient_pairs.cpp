@@ -34,7 +34,7 @@ void show_next(State& state) {
   }
 }
 
-// Shows the next pair of the run, after a search if there was none.
+// Shows the run's next pair; searches the run first if that has not happened yet.
 void show_or_search(State& state, bool opens_session) {
   SalientPairSearch& search = state.run.salient_pairs;
   const bool is_same_run = search.trace.lock() == state.run.trace;

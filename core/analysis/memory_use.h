@@ -34,8 +34,8 @@ struct TapHead {
 // all kinds.
 double kind_weight(const TapHead& head, KeyKind kind);
 
-// Mean and (population) standard deviation of the weight of each column over the queries of all
-// these heads. Forbidden pairs count as 0. All heads have the same queries and columns. [L_k] each
+// Mean and (population) standard deviation of each column's weight over the queries of all these
+// heads, [L_k] each. Forbidden pairs count as 0. All heads have the same queries and columns.
 struct SlotWeights {
   std::vector<double> mean, deviation;
 };
@@ -45,8 +45,8 @@ SlotWeights slot_weights(const std::vector<TapHead>& heads);
 // through that layer and those below, by the allowed pairs of decoder self-attention.  [layers]
 std::vector<Index> oldest_reachable(const Trace& trace, Index segment);
 
-// Query-key products of one head over `length` tokens read in segments, searches included: within
-// each segment, and with the memory, which is empty at first.
+// Number of query-key products of one head that reads `length` tokens in segments: within each
+// segment and with the memory (empty at first), including those that search the memory.
 double pairs_in_segments(const Choice& variant, Index segment, Index length);
 inline double causal_pair_count(Index length) {  // causal attention to the whole text at once
   return 0.5 * static_cast<double>(length) * static_cast<double>(length + 1);

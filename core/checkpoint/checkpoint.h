@@ -31,8 +31,8 @@ struct Checkpoint {
   std::vector<std::int32_t> end_tokens;  // ids that end a text: eos_token_id
 };
 
-// Loads a bundled model ("default"), one of user_models(), a folder, a GGUF file, or a model in the Hugging Face cache
-// (hub.h). Throws InputError, naming the missing or invalid file, key or tensor.
+// Loads a bundled model ("default"), one of user_models(), a folder, a GGUF file, or a model in the
+// Hugging Face cache (hub.h). Throws InputError, naming the invalid or missing file, key or tensor.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
 // The text as a user's turn by the model's chat template. Throws InputError if the model has none
 // or an unknown one.

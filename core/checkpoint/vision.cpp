@@ -13,8 +13,6 @@
 namespace attnscope {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr Index kMaxPixels = 4096;
 
 // Reads height and width from one number or two.
@@ -63,10 +61,10 @@ void read_colours(const CheckpointSource& source, const std::vector<double>& mea
   read_list("image_std", "deviation");
 }
 
-// Common parts of ViT and CLIP's image tower.
-ModelConfig read_vision_sizes(JsonObject& object, const CheckpointSource& source, Index extra,
-                              const std::vector<double>& mean,
-                              const std::vector<double>& deviation) {
+// Reads what the configs of ViT and CLIP's image tower have in common.
+ModelConfig read_vision_config(JsonObject& object, const CheckpointSource& source, Index extra,
+                               const std::vector<double>& mean,
+                               const std::vector<double>& deviation) {
   ModelConfig c;
   c.width = object.integer_or("hidden_size", 768, 1, kMaxModelWidth);
   c.layers = object.integer_or("num_hidden_layers", 12, 1, 1024);
@@ -139,8 +137,9 @@ Model load_vit(bool distilled, const CheckpointSource& source) {
   JsonObject object(non_null, path);
   const std::vector<double> half(3, 0.5);
   ModelConfig& c = model.config;
-  c = distilled ? read_vision_sizes(object, source, 2, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225})
-                : read_vision_sizes(object, source, 1, half, half);
+  c = distilled
+          ? read_vision_config(object, source, 2, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225})
+          : read_vision_config(object, source, 1, half, half);
   c.activation =
       object.has("hidden_act") ? hugging_face_activation(object, "hidden_act") : Activation::Gelu;
   c.norm_epsilon = object.number_or("layer_norm_eps", 1e-12, 0, 1);
@@ -217,8 +216,8 @@ Model load_clip_vision(const Json& tower_config, const std::string& path,
   const Json non_null = without_nulls(tower_config);
   JsonObject object(non_null, path);
   ModelConfig& c = model.config;
-  c = read_vision_sizes(object, source, 1, {0.48145466, 0.4578275, 0.40821073},
-                        {0.26862954, 0.26130258, 0.27577711});
+  c = read_vision_config(object, source, 1, {0.48145466, 0.4578275, 0.40821073},
+                         {0.26862954, 0.26130258, 0.27577711});
   c.activation = clip_activation(object);
   c.norm_epsilon = object.number_or("layer_norm_eps", 1e-5, 0, 1);
   c.embedding.norm = true;

@@ -17,7 +17,7 @@ namespace attnscope {
 Var ExitRun::language_model_loss(const IntTensor& targets) const {
   const IntTensor ids = targets.reshaped({rows_});
   Var sum;
-  if (!is_mixed_) {
+  if (!draws_exits_) {
     for (Index n = 1; n <= layers_; ++n) {
       const Var loss = cross_entropy(predict(n, states_[static_cast<std::size_t>(n)]), ids);
       sum = sum.defined() ? add(sum, loss) : loss;

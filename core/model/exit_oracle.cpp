@@ -33,14 +33,14 @@ Var flatten(const Var& product) {
 
 void OracleInput::add_layer(const Tensor& logits) {
   const std::vector<std::int32_t> guesses = row_argmax(logits);
-  const Tensor likelihoods = scores_correctness ? Tensor() : log_softmax(Var(logits)).value();
+  const Tensor log_probabilities = scores_correctness ? Tensor() : log_softmax(Var(logits)).value();
   std::vector<double> layer_scores(static_cast<std::size_t>(targets.size()), 0.0);
   for (Index row = 0; row < targets.size(); ++row) {
     const std::int32_t target = targets[row];
     if (target < 0) continue;
     const auto index = static_cast<std::size_t>(row);
     layer_scores[index] = scores_correctness ? (guesses[index] == target ? 1.0 : 0.0)
-                                             : static_cast<double>(likelihoods(row, target));
+                                             : static_cast<double>(log_probabilities(row, target));
   }
   scores.push_back(std::move(layer_scores));
 }

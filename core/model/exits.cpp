@@ -60,7 +60,7 @@ ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
       rows_(x.dim(0)),
       length_(x.dim(0) / pass.batch()),
       exits_early_(pass.options().exit.has_value()),
-      is_mixed_(pass.options().training && values_.choice("training") == "mixed"),
+      draws_exits_(pass.options().training && values_.choice("training") == "mixed"),
       states_{x},
       encoded_(encoded),
       exit_layers_(static_cast<std::size_t>(x.dim(0)), 0) {
@@ -69,7 +69,7 @@ ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
     distribution_ = rule_.distribution(pass, mean_rows(Var(source.value()), pass.batch()));
     if (exits_early_) exit_by_distribution();
   }
-  if (is_mixed_) {  // draws the layer that predicts each token
+  if (draws_exits_) {  // draws the layer that predicts each token
     Random random(derived_seed(pass.options().dropout_seed, 0x65786974));
     for (Index& layer : exit_layers_) {
       layer = 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(layers_)));
@@ -131,7 +131,7 @@ void ExitRun::update_confidence(Index n, const Var& old_state, const Var& new_st
   std::vector<std::int32_t> rows;
   for (Index row = 0; row < rows_; ++row) {
     const Index exit = exit_layers_[static_cast<std::size_t>(row)];
-    if (is_mixed_ || exit == 0 || exit >= n) rows.push_back(static_cast<std::int32_t>(row));
+    if (draws_exits_ || exit == 0 || exit >= n) rows.push_back(static_cast<std::int32_t>(row));
   }
   if (!rows.empty()) {
     const Var x = select_rows(Var(new_state.value()), rows);
@@ -157,7 +157,7 @@ void ExitRun::update_confidence(Index n, const Var& old_state, const Var& new_st
 
 Var ExitRun::after_layer(Index n, const Var& old_state, const Var& new_state) {
   Var state = new_state;
-  if (exits_early_ || is_mixed_) {
+  if (exits_early_ || draws_exits_) {
     Tensor continues = Tensor::full({rows_}, 1);
     bool all_active = true;
     for (Index row = 0; row < rows_; ++row) {

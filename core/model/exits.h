@@ -29,12 +29,12 @@ struct ExitView {
 struct ExitRule : Info {
   // Layer after which the exit layers of all tokens are known; -1: decided layer by layer.
   Index distribution_at = -1;
-  // Logits of the distribution q over layers. distribution_at 0: [B, N] from the mean [B, d] of the
-  // encoder's output or, without an encoder, of x^0; 1: [rows, N] from x^1 [rows, d].
+  // Logits of the distribution q over layers. If distribution_at is 0, x [B, d] is the mean of the
+  // encoder's output or else of x^0, and q [B, N]; if 1, x = x^1 [rows, d], and q [rows, N].
   std::function<Var(Pass& pass, const Var& x)> distribution;
   // Confidence after layer n, at most 1: [rows]. Empty if `distribution` is set.
   std::function<Var(const ExitView&)> confidence;
-  bool makes_distribution = false;  // confidences are exit probabilities (geometric)
+  bool makes_distribution = false;  // confidences are exit probabilities and define q (geometric)
   bool sure_at_end = false;         // the confidence at layer N is 1 by definition
   bool decays = false;              // the threshold may decrease along the text
   bool imitates_last = false;       // trained to predict agreement with the last layer
@@ -52,7 +52,7 @@ ExitRule classifier_exits();
 
 // Reason why a model cannot have its exits ("exits: ..."); empty if it can.
 std::string exits_refusal(const ModelConfig& config);
-// Adds norm and projection of a classifier per layer if layers have classifiers of their own.
+// Adds a classifier (norm and projection) per layer if layers have their own classifiers.
 void add_exit_classifiers(WeightList& list);
 
 std::vector<Parameter> exit_parameters();    // classifier, training, exit_weight
@@ -100,9 +100,9 @@ class ExitRun {
   Index layers_, rows_, length_;
   bool exits_early_;                 // true if the options have a threshold
   bool skips_exited_ = false;        // true if states of exited tokens are not computed
-  bool is_mixed_;                    // true if exit layers are drawn at random (training)
+  bool draws_exits_;                 // true if exit layers are drawn at random (training)
   std::vector<Var> states_;          // x^0 .. x^N
-  std::vector<Tensor> confidences_;  // [n - 1]: confidence after layer n, [rows]; 0 if not computed
+  std::vector<Tensor> confidences_;  // element n - 1: after layer n, [rows]; 0 if not computed
   Var distribution_;                 // logits of q, [B or rows, N]
   Var encoded_;
   std::vector<Index> exit_layers_;  // exit layer of each row, 0: still active

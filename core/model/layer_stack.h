@@ -14,11 +14,11 @@ class Pass;
 struct LayerStack {
   std::vector<Site> sites;  // one per layer
   Var source;               // [B L_source, d] input of cross-attention; undefined: none
-  // Receives the states [n, d] before and after each layer n (from 1), and returns the state with
-  // which to continue (exits).
+  // Called after each layer n (from 1) with the states [rows, d] before and after it; returns the
+  // state with which to continue. Early exits restore the states of exited tokens here.
   std::function<Var(Index n, const Var& old_state, const Var& new_state)> after_layer;
-  // Rows whose states layer n computes, for a single sequence; may be empty. Null or nullopt: all.
-  // Other rows keep their states; their keys and values are computed if later rows need them.
+  // Returns the rows, maybe none, whose states layer n computes; nullopt, like no function: all.
+  // Others keep their states; their keys are computed if later rows need them. For one sequence.
   std::function<std::optional<std::vector<std::int32_t>>(Index n)> active_rows;
 };
 

@@ -69,7 +69,7 @@ void evaluate_row(const float* logits, Index vocabulary, std::int32_t final_gues
   lens.final_guess_probability[index] = probability(logits[final_guess]);
 }
 
-// Tap with the state after a layer; in a recurrence over depth, after a layer of a step.
+// Tap with the state after a layer; in a recurrence over depth, after the layer in one step.
 struct LayerState {
   std::string tap;
   Index step = 0;
@@ -119,7 +119,7 @@ LogitLens logit_lens(const Model& model, const Trace& trace) {
   }
   Tensor previous = tap(trace, "embed");
   if (previous.dim(1) < width)
-    previous = concat({Var(previous), Var(previous)}, 1).value();  // two streams
+    previous = concat({Var(previous), Var(previous)}, 1).value();  // reversible: both begin with it
   for (Index layer = 0; layer < layers; ++layer) {
     const LayerState& layer_state = states[static_cast<std::size_t>(layer)];
     const Tensor state =

@@ -73,8 +73,8 @@ void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batc
     Var sum(Tensor::zeros({}));
     for (Index n = 1; n < layers; ++n) {
       // Layer n stops predicting after n / 2N of the training; inference uses all layers.
-      const double end_of_training = static_cast<double>(n) / static_cast<double>(2 * layers);
-      if (pass.options().training && batch.progress >= end_of_training) continue;
+      const double last_progress = static_cast<double>(n) / static_cast<double>(2 * layers);
+      if (pass.options().training && batch.progress >= last_progress) continue;
       const Var x = pass.final_norm(states[static_cast<std::size_t>(n - 1)], "");
       sum = add(sum, language_model_loss(pass.logits(x), batch.targets));
     }

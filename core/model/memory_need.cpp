@@ -52,9 +52,9 @@ OperationBytes operation_bytes(const ModelConfig& config, const HeadGroup& group
   return {total - fixed, fixed};
 }
 
-// Mean number of recorded keys per row: each segment records its keys together with the remembered
-// ones.
-double keys_per_row(const ModelConfig& config, const LayerRuns& runs) {
+// Recorded keys relative to the number of rows: 1 if the run is not split into segments; otherwise
+// more, since each segment records the keys it remembers again.
+double recorded_keys_per_row(const ModelConfig& config, const LayerRuns& runs) {
   if (config.segment == 0 || runs.rows <= config.segment) return 1;
   double keys = 0;
   for (Index first = 0; first < runs.rows; first += config.segment) {
@@ -63,7 +63,7 @@ double keys_per_row(const ModelConfig& config, const LayerRuns& runs) {
   return keys / real(runs.rows);
 }
 
-// Largest integer parameter, which determines the size; null without one.
+// Largest integer parameter, taken as the one that sets the workspace's size; null without one.
 const Parameter* largest_integer(const Variant& v, const Values& values) {
   const Parameter* largest = nullptr;
   for (const Parameter& parameter : v.parameters) {
@@ -131,14 +131,14 @@ double map_bytes(const ModelConfig& config, RunLength length) {
 double recorded_numbers(const ModelConfig& config, const LayerRuns& runs) {
   const double width = real(config.width), heads = real(config.heads * config.head_size);
   if (!runs.has_attention) return 2 * width;
-  return 5 * width + (3 + 5 * keys_per_row(config, runs)) * heads;
+  return 5 * width + (3 + 5 * recorded_keys_per_row(config, runs)) * heads;
 }
 
 // Numbers per row and layer that backpropagation needs.
 double backward_numbers(const ModelConfig& config, const LayerRuns& runs) {
   const double width = real(config.width), heads = real(config.heads * config.head_size);
   if (!runs.has_attention) return 40 * width;  // gates, step by step
-  return 12 * width + 12 * keys_per_row(config, runs) * heads + 6 * real(config.hidden);
+  return 12 * width + 12 * recorded_keys_per_row(config, runs) * heads + 6 * real(config.hidden);
 }
 
 double layer_count(const ModelConfig& config, const LayerRuns& runs) {
@@ -308,7 +308,7 @@ MemoryRemedy suggest_fitting_size(const MemoryCheck& check, const ModelConfig& c
           minimum, group.variant.values.integer(parameter->key), [&](Index value) {
             return check.fits(limit_parameter(config, v.id, parameter->key, value), check.length);
           });
-      if (largest >= minimum) return {MemoryRemedy::Of::Parameter, largest, parameter};
+      if (largest >= minimum) return {MemoryRemedy::Kind::Parameter, largest, parameter};
     }
   }
   const auto shorter = [&](Index tokens) {
@@ -317,7 +317,7 @@ MemoryRemedy suggest_fitting_size(const MemoryCheck& check, const ModelConfig& c
   const Index largest = largest_satisfying(
       1, check.length.tokens, [&](Index count) { return check.fits(config, shorter(count)); });
   if (largest <= 0) return {.other = "a smaller model or a larger budget"};
-  return {MemoryRemedy::Of::Tokens, largest};
+  return {MemoryRemedy::Kind::Tokens, largest};
 }
 
 [[noreturn]] void refuse(const std::vector<MemoryItem>& items, const std::string& length,
@@ -330,12 +330,12 @@ MemoryRemedy suggest_fitting_size(const MemoryCheck& check, const ModelConfig& c
 }
 
 std::string remedy_text(const MemoryRemedy& remedy, const MemoryControls& controls) {
-  using Of = MemoryRemedy::Of;
+  using Kind = MemoryRemedy::Kind;
   const std::string largest = std::to_string(remedy.most);
-  if (remedy.of == Of::Other) return remedy.other;
-  if (remedy.of == Of::Parameter)
+  if (remedy.kind == Kind::Other) return remedy.other;
+  if (remedy.kind == Kind::Parameter)
     return "at most " + remedy.parameter->key + "=" + largest + " here";
-  if (remedy.of == Of::Tokens)
+  if (remedy.kind == Kind::Tokens)
     return "at most " + largest + " tokens" + in_parentheses(controls.tokens);
   return "at most " + largest + " sequences at a time" + in_parentheses(controls.micro_batch);
 }
@@ -376,10 +376,10 @@ void check_training_memory(const ModelConfig& config, const TrainingMemoryReques
   };
   if (fits(request)) return;
   MemoryRemedy remedy{.other = "a smaller model, shorter sequences or a larger budget"};
-  for (TrainingMemoryRequest smaller = request;
-       --smaller.micro_batch > 0;) {  // divisors of the batch
+  // Micro-batches must divide the batch.
+  for (TrainingMemoryRequest smaller = request; --smaller.micro_batch > 0;) {
     if (request.batch % smaller.micro_batch != 0 || !fits(smaller)) continue;
-    remedy = {MemoryRemedy::Of::Sequences, smaller.micro_batch};
+    remedy = {MemoryRemedy::Kind::Sequences, smaller.micro_batch};
     break;
   }
   refuse(training_memory_need(config, request),
@@ -430,7 +430,7 @@ void check_memory(const OperationInput& input, bool maps) {
           values.set(parameter->key, value);
           return fits(values);
         });
-    if (largest >= minimum) remedy = {MemoryRemedy::Of::Parameter, largest, parameter};
+    if (largest >= minimum) remedy = {MemoryRemedy::Kind::Parameter, largest, parameter};
   }
   refuse(items(input.variant.values), grouped(queries) + " queries and " + grouped(keys) + " keys",
          remedy);

@@ -25,10 +25,10 @@ struct MemoryItem {
 
 // Change that makes a run or training step fit into the budget.
 struct MemoryRemedy {
-  enum class Of { Parameter, Tokens, Sequences, Other } of = Of::Other;
+  enum class Kind { Parameter, Tokens, Sequences, Other } kind = Kind::Other;
   Index most = 0;                        // largest parameter value or count that fits
-  const Parameter* parameter = nullptr;  // set for Of::Parameter
-  std::string other{};                   // text for Of::Other: "a smaller model or a larger budget"
+  const Parameter* parameter = nullptr;  // set for Kind::Parameter
+  std::string other{};  // text for Kind::Other: "a smaller model or a larger budget"
 };
 
 // Estimated memory of a run or training step that exceeds the budget.

@@ -111,7 +111,7 @@ Var Pass::with_positions(const Var& x, const Choice& choice, const std::string& 
   return reshape(result, x.shape());
 }
 
-const Choice* Pass::positions_in_layer(const Site& site) const {
+const Choice* Pass::encoding_added_in_layer(const Site& site) const {
   const Choice& choice = site.groups->front().encoding;
   const bool is_input_encoding = static_cast<bool>(encoding(choice.id).embed);
   if (!is_input_encoding || is_added_to_input(choice)) return nullptr;
@@ -217,10 +217,10 @@ Var Pass::apply_feed_forward(const Var& x, const std::string& prefix) const {
 Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows) {
   active_rows_ = rows.value_or(std::vector<std::int32_t>{});
   const bool is_disabled = is_off(site.address.layer) && site.address.stack == Stack::Decoder;
-  const Choice* choice = positions_in_layer(site);
-  const bool adds_to_all = choice && is_added_to_values(*choice);
-  const Var input = adds_to_all ? this->add_layer_positions(site, x) : x;
-  if (rows && rows->empty()) {  // all tokens have exited, but later ones attend to this layer
+  const Choice* choice = encoding_added_in_layer(site);
+  const bool adds_to_values = choice && is_added_to_values(*choice);
+  const Var input = adds_to_values ? this->add_layer_positions(site, x) : x;
+  if (rows && rows->empty()) {  // all have exited, but later tokens need this layer's keys
     if (options_.cache) cache_keys(site, input);
     return x;
   }
@@ -242,7 +242,7 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
     state = sublayer(site, "ffn_norm", "ffn", "feed_forward", state,
                      [&](const Var& y) { return feed_forward(site, y); });
   }
-  if (is_disabled) return x;  // the block outputs are still in the taps
+  if (is_disabled) return x;  // the taps have the outputs of the disabled blocks
   return rows ? replace_rows(x, state, *rows) : state;
 }
 

@@ -55,7 +55,7 @@ class Pass {
   Var add_layer_positions(const Site& site, const Var& x) const;
   // Encoding that layer `site` adds (to queries and keys only, or to values, too); null if
   // positions are added once to the input.
-  const Choice* positions_in_layer(const Site& site) const;
+  const Choice* encoding_added_in_layer(const Site& site) const;
 
   // Rows of a single sequence, ascending; nullopt: all rows of all sequences.
   using ActiveRows = std::optional<std::vector<std::int32_t>>;

@@ -65,7 +65,7 @@ Remembered& Pass::stored_rows(State& state, const Site& site, Index group) const
 Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
   const Var normed =
       has_attention_norm(config(), site.address.layer) ? norm(x, site.prefix + "attn_norm") : x;
-  const Choice* choice = positions_in_layer(site);
+  const Choice* choice = encoding_added_in_layer(site);
   if (!choice || is_added_to_values(*choice)) return {normed, normed, normed, x};
   const Var positioned = this->add_layer_positions(site, normed);  // [n, d]
   return {positioned, positioned, normed, x};

@@ -17,8 +17,8 @@ class WeightBudget {
     used_ += element_count(shape);
     if (used_ > kMaxNumbers) {
       throw InputError(owner + " needs " + to_string(shape) + " numbers for " + name +
-                       " and such weights at this context, more than " +
-                       std::to_string(kMaxNumbers) + " in all");
+                       " at this context; with it, new weights would exceed " +
+                       std::to_string(kMaxNumbers) + " numbers");
     }
   }
 

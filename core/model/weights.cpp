@@ -108,8 +108,8 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const std::string previous_help = help_;
   if (name == "cross") help_ = "Cross-attention.";
   const ModelOptions& options = config_.model_options;
-  const bool is_normed = config_.embedding.first_norm && prefix == layer_prefix(0);
-  if (options.output_norm != OutputNorm::Instead && !is_normed) norm(prefix + name + "_norm");
+  const bool skips_norm = config_.embedding.first_norm && prefix == layer_prefix(0);
+  if (options.output_norm != OutputNorm::Instead && !skips_norm) norm(prefix + name + "_norm");
   const std::string projection_prefix = prefix + name + ".";
   linear(projection_prefix, "q", width, queries, config_.attention_biases);
   linear(projection_prefix, "k", width, keys, config_.attention_biases);
@@ -173,11 +173,11 @@ void WeightList::feed_forward(const std::string& prefix) {
   linear(prefix, "_out", config_.hidden, width, config_.feed_forward_biases, true);
 }
 
-void WeightList::clusters(const std::string& stack, bool tables) {
-  const bool is_output = stack == "output.";
+void WeightList::clusters(const std::string& prefix, bool tables) {
+  const bool is_output = prefix == "output.";
   const auto ranges = vocabulary_clusters(config_);
   for (std::size_t n = 0; n < ranges.size(); ++n) {
-    const std::string path = stack + "cluster." + std::to_string(n) + ".";
+    const std::string path = prefix + "cluster." + std::to_string(n) + ".";
     const Index width = ranges[n].width;
     if (tables) random(path + "table", {ranges[n].count, width}, kDeviation);
     random(path + "project", is_output ? Shape{config_.width, width} : Shape{width, config_.width},

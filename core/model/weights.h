@@ -90,9 +90,9 @@ class WeightList {
              bool owns_weights = true);
   // Adds norm and projections of an attention: `name` is "attn" or "cross".
   void attention(const std::string& prefix, const std::string& name);
-  void feed_forward(const std::string& prefix);          // prefix: "layers.3.ffn."
-  void embedding();                                      // token vectors
-  void clusters(const std::string& stack, bool tables);  // weights of an adaptive vocabulary
+  void feed_forward(const std::string& prefix);           // prefix: "layers.3.ffn."
+  void embedding();                                       // token vectors
+  void clusters(const std::string& prefix, bool tables);  // of an adaptive vocabulary; "embed."
   // Adds the weights of a stack's input encoding. stack: "" or "encoder.".
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
   // Adds the weights of the embedding after positions: token types, norm, projection.

@@ -130,12 +130,12 @@ double Trainer::update(double rate) {
   const double loss = loss_sum / static_cast<double>(count);
   const double norm = std::isfinite(loss) ? optimiser_.step(parameters_, rate)
                                           : std::numeric_limits<double>::quiet_NaN();
-  if (!std::isfinite(norm)) fail();
+  if (!std::isfinite(norm)) throw_not_finite();
   for (const auto& [name, value] : adapted) checkpoint_.model.weights[name] = Var(value);
   return loss;
 }
 
-void Trainer::fail() const {
+void Trainer::throw_not_finite() const {
   throw WorkError(
       "step " + std::to_string(step_ + 1) + ": the loss or its gradient is not finite; " +
       (saved_step_ < 0

@@ -52,7 +52,7 @@ class Trainer {
   void resume(const TrainingState& state);
   Var stored_weight(const TrainingState& state, const std::string& name, const Shape& shape) const;
   double update(double rate);
-  [[noreturn]] void fail() const;
+  [[noreturn]] void throw_not_finite() const;
   void refresh_checkpoint();
 
   const TrainingPlan plan_;

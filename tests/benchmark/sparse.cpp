@@ -44,13 +44,13 @@ constexpr Index sparse_length = 8192;
 }  // namespace
 
 Part make_part(Index batch, Index heads, Index length, Index size, Pattern pattern,
-               bool parameters) {
+               bool needs_gradients) {
   Part part;
   part.batch = batch;
   part.heads = heads;
   const auto var = [&](std::uint64_t seed) {
     const Tensor numbers = random_tensor({batch * heads, length, size}, seed);
-    return parameters ? Var::parameter(numbers) : Var(numbers);
+    return needs_gradients ? Var::parameter(numbers) : Var(numbers);
   };
   part.q = var(1);
   part.k = var(2);

@@ -13,7 +13,7 @@
 namespace attnscope {
 
 Part make_part(Index batch, Index heads, Index length, Index size, Pattern pattern,
-               bool parameters = false);
+               bool needs_gradients = false);
 double pairs_of(const Part& part);
 
 Pattern band(Index length, Index window);      // `window` keys on each side

@@ -13,7 +13,7 @@ Json choice_json(const std::string& text) {
 
 }  // namespace
 
-Trace run_model(const ModelTrace& options) {
+Trace run_model(const TracedModel& options) {
   ModelConfig config;
   config.vocabulary = 64;
   config.context = options.context;
@@ -27,7 +27,8 @@ Trace run_model(const ModelTrace& options) {
   config.groups = uniform_groups(config, variant_from_json(choice_json(options.variant), "variant"),
                                  encoding_from_json(choice_json(options.encoding), "position"));
   Model model = make_model(config, 7);
-  // Initial biases are zero, which would hide their effect; sharper scores are more illustrative.
+  // Adds noise to position biases, which would have no effect at their initial zero, and enlarges
+  // query and key weights: sharper attention is more illustrative.
   std::uint64_t seed = 1;
   for (auto& [name, weight] : model.weights) {
     const bool is_encoding_weight = name.find("pos.") != std::string::npos;

@@ -9,12 +9,12 @@
 
 namespace attnscope::testing {
 
-struct ModelTrace {
+struct TracedModel {
   std::string variant = "full", encoding = "rope";  // JSON or a name
   Index length = 12, layers = 2, heads = 2, kv_heads = 2, head_size = 8, context = 300;
   bool causal = true;
 };
-Trace run_model(const ModelTrace& options);
+Trace run_model(const TracedModel& options);
 // Trace of a variant with illustrative parameters, without positions, on 16 tokens.
 Trace run_variant(const Variant& v);
 

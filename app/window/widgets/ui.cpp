@@ -268,7 +268,7 @@ void begin_rows(Ui& ui) {
   OpenList& list = ui.list;
   if (ImGui::IsWindowAppearing()) {
     list = {};
-    list.reveals = 2;  // a popup has no size in its first frame
+    list.reveals = 2;  // twice: a popup has no size in its first frame
   }
   const std::vector<bool> enabled = std::exchange(list.enabled, {});
   const int previous = list.marked_row, last_row = static_cast<int>(enabled.size()) - 1;
@@ -335,7 +335,7 @@ bool list_row(Ui& ui, const std::string& label, bool is_current, bool enabled,
   list.enabled.push_back(enabled);
   if (ImGui::IsWindowAppearing() && is_current && enabled) list.marked_row = row;
   const bool is_marked = row == list.marked_row;
-  // Only the marked row is highlighted: since the last key, the pointer may rest on another row.
+  // Highlights the marked row, not the hovered one: a key may have moved the mark off the pointer.
   const ImVec4 transparent(0, 0, 0, 0);
   ImGui::PushStyleColor(ImGuiCol_Header, is_marked ? ui.look->hovered : transparent);
   ImGui::PushStyleColor(ImGuiCol_HeaderHovered, is_marked ? ui.look->hovered : transparent);

@@ -8,8 +8,8 @@
 namespace attnscope::cpu {
 
 // Gradient of one ingredient. Concurrent work must not write to the same numbers, and sums must not
-// depend on the order of threads: each slice and each group (batch entry and head) has an
-// accumulator, and deliver() adds these in a fixed order.
+// depend on the order of threads: each pair of a slice of the work and a group (batch entry and
+// head) has an accumulator, and deliver() adds these in a fixed order.
 class GradientSum {
  public:
   GradientSum() = default;
@@ -36,7 +36,7 @@ struct Gradients {
   std::vector<Product> products;
   std::vector<GradientSum> query_rows, key_rows, value_rows, scaled_biases, bias, factor;
   Index slices = 1;
-  // Additive scores: gradients of q add_wq [B h, L_q, a] and of k add_wk [slices, B h, L_k, a].
+  // Additive scores: gradients of q·add_wq [B h, L_q, a] and of k·add_wk [slices, B h, L_k, a].
   Tensor projected_q, projected_k;
 
  private:

@@ -14,7 +14,7 @@
 namespace attnscope {
 namespace {
 
-bool has_function(const Values& values, const char* function) {
+bool function_is(const Values& values, const char* function) {
   return values.choice("function") == function;
 }
 
@@ -70,14 +70,14 @@ Compressed compress(const OperationInput& input, const Var& keys, const Var& val
   const Values& parameters = input.variant.values;
   const Index rows = keys.dim(1);
   if (rows == 0) return {keys, values, {}};
-  if (has_function(parameters, "dilated")) {
+  if (function_is(parameters, "dilated")) {
     throw InputError(
         "function: expected a function of keys and values, found dilated, which needs "
         "a model's rows");
   }
   const Index rate = parameters.integer("rate"), size = std::min(rate, rows);
   const Index count = window_count(rows, size);
-  if (has_function(parameters, "most_used")) {
+  if (function_is(parameters, "most_used")) {
     return keep_most_used(input, keys, values, count, memory);
   }
   Compressed result;
@@ -87,7 +87,7 @@ Compressed compress(const OperationInput& input, const Var& keys, const Var& val
     };
     result.keys = window_convolution(keys, kernel("comp.key"), input.kv_heads, size, count);
     result.values = window_convolution(values, kernel("comp.value"), input.kv_heads, size, count);
-  } else if (has_function(parameters, "max")) {
+  } else if (function_is(parameters, "max")) {
     result.keys = window_max(keys, size, count);
     result.values = window_max(values, size, count);
   } else {
@@ -117,7 +117,7 @@ std::vector<std::int32_t> column_positions(const Compressed& compressed, Index h
   return result;
 }
 
-// Rows compressed after earlier segments, which recall() (remembered.h) adds to the weights.
+// Rows that a run compressed after earlier segments; recall() (remembered.h) makes them weights.
 std::optional<Compressed> find_compressed(const OperationInput& input) {
   const Var* keys = find_weight(input.weights, "compressed.k");
   if (!keys) return std::nullopt;
@@ -238,11 +238,11 @@ Variant compressive_variant() {
        },
        .file = {.optional = true, .state = true},
        .training = {.constant = true},
-       .used = [](const Values& values) { return has_function(values, "most_used"); }}};
+       .used = [](const Values& values) { return function_is(values, "most_used"); }}};
   v.memory.remember = remember_compressing;
-  v.memory.needs_attention = [](const Values& values) { return has_function(values, "most_used"); };
+  v.memory.needs_attention = [](const Values& values) { return function_is(values, "most_used"); };
   v.evaluate = [](const OperationInput& input, Backend& backend, const ResultRequest& wanted) {
-    if (!has_function(input.variant.values, "most_used")) {
+    if (!function_is(input.variant.values, "most_used")) {
       return evaluate_compressive(input, backend, wanted);
     }
     return item_by_item(evaluate_compressive)(input, backend, wanted);

@@ -113,11 +113,11 @@ Rollouts roll_out(const Model& model, const FindingProgress& progress) {
     step(model, unfinished);
     if (progress) progress(static_cast<std::size_t>(t), total);
   }
-  std::size_t finished = static_cast<std::size_t>(max_steps);
+  std::size_t done = static_cast<std::size_t>(max_steps);
   for (Rollout& walk : rollouts.all) {
     walk.probabilities = walk.probabilities.slice(0, walk.steps());
     walk.attention = final_attention(model, walk);
-    if (progress) progress(++finished, total);
+    if (progress) progress(++done, total);
   }
   return rollouts;
 }
@@ -144,8 +144,8 @@ Rollouts compute_rollouts(const RunSpec& spec, const FindingProgress& progress) 
   }
 }
 
-// True if two runs differ at most in the input trajectory, on which rollouts do not depend.
-bool same_model(const RunSpec& previous, const RunSpec& current) {
+// True if the runs differ at most in the input trajectory, on which rollouts do not depend.
+bool has_same_rollouts(const RunSpec& previous, const RunSpec& current) {
   RunSpec adapted = previous;
   adapted.input = current.input;
   return adapted == current;
@@ -196,7 +196,7 @@ Finding rollouts_finding() {
               [](const Session& session) {
                 return session.run.tensors.file.empty() && !session.run.input.empty();
               },
-          .is_reusable = same_model,
+          .is_reusable = has_same_rollouts,
           .in_background =
               [](const RunSpec& spec, const FindingSettings&, ExperimentRun&,
                  const FindingProgress& progress, Findings& results) {

@@ -23,7 +23,7 @@ struct Streams {
 };
 
 Var apply_attention(Pass& pass, const Site& site, const Var& x2) {
-  const Choice* choice = pass.positions_in_layer(site);
+  const Choice* choice = pass.encoding_added_in_layer(site);
   const bool is_added = choice && is_added_to_values(*choice);
   return pass.dropout(
       pass.self_attention(site, is_added ? pass.add_layer_positions(site, x2) : x2));

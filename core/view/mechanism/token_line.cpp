@@ -11,7 +11,7 @@ namespace {
 constexpr double kRow = 1.5;             // em
 constexpr double kMaxTokenLabels = 5.5;  // em
 
-// Range of a row's colours: "0 … 0.12".
+// Range of a row's colours: "0 … 0.12", or "±0.12" with negative numbers.
 std::string range_text(const ColourRange& range) {
   return (range.least < 0 ? "±" : brief(range.least, 2) + " … ") + brief(range.most, 2);
 }

@@ -13,7 +13,7 @@ constexpr double kMinStripRow = 0.3;     // em, for many rows
 constexpr double kMaxCell = 6;           // em
 constexpr double kNameGap = 0.6;         // em
 constexpr double kMaxStripLabels = 0.5;  // maximum fraction of the height
-constexpr double kLastKind = 255;        // kind n gets colour n, see ColourMap::Kind
+constexpr double kMaxCategory = 255;     // category n gets colour n, see ColourMap::Kind
 
 std::string kind_label(float kind) {
   return std::to_string(std::lround(kind));
@@ -36,7 +36,7 @@ void draw_numbers(Page& page, const TokenStrip& strip) {
   }
 }
 
-// Draws borders between adjacent kinds that share a colour, if cells are distinguishable.
+// Draws borders between adjacent kinds that share a colour, unless cells are too narrow.
 void draw_borders(Page& page, const TokenStrip& strip) {
   constexpr double kMinCell = 4;  // pixels
   const double height = strip.row_height();
@@ -141,7 +141,7 @@ void draw_strip(Page& page, const TokenStrip& strip, Index marked) {
   cells.height = static_cast<double>(strip.kinds.dim(0));
   cells.width = count;
   cells.colour_map = kCategories;
-  cells.most = kLastKind;
+  cells.most = kMaxCategory;
   page.add(std::move(cells));
   const double cell = strip.cells.width / count;
   constexpr double kMinSeparated = 0.5;  // em: narrower cells have no separators

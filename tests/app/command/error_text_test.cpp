@@ -13,12 +13,12 @@ TEST(CommandErrorText, NamesOptionsThatReduceMemory) {
                   .budget = 256 * kMega,
                   .length = "200,000 tokens",
                   .largest = {{"recorded activations"}, 476 * kMega},
-                  .remedy = {MemoryRemedy::Of::Tokens, 48770}};
+                  .remedy = {MemoryRemedy::Kind::Tokens, 48770}};
   const std::string start =
       "memory: recorded activations: 476 MB of 1 GB for 200,000 tokens; the budget is 256 MB "
       "(--memory); expected at most ";
   EXPECT_EQ(error_text(MemoryNeedError(need)), start + "48770 tokens (--max-tokens)");
-  need.remedy = {MemoryRemedy::Of::Sequences, 3};
+  need.remedy = {MemoryRemedy::Kind::Sequences, 3};
   EXPECT_EQ(error_text(MemoryNeedError(need)),
             start + "3 sequences at a time (--micro-batch-size)");
   EXPECT_EQ(error_text(BudgetError<InputError>("m: its weights need 2 GB")),

@@ -47,7 +47,7 @@ Pattern band_pattern(Index length, Index reach) {
 void expect_layout(const Pattern& pattern) {
   const TileLayout layout(pattern);
   Pairs pairs;
-  std::map<std::pair<Index, Index>, int> visits;  // head, query: number of earlier tiles
+  std::map<std::pair<Index, Index>, int> visits;  // head, query: flags of the latest visit
   for (const TileLayout::List& list : layout.lists()) {
     std::set<std::pair<Index, Index>> queries;
     std::int64_t cells = 0;
@@ -114,7 +114,7 @@ TEST(TileLayout, MergesNeighboursFromDifferentRules) {
   }
 }
 
-// Queries of one class of a strided pattern share their keys: tiles are full.
+// In a strided pattern, queries with the same remainder share their keys: tiles are full.
 TEST(TileLayout, GroupsRowsThatShareKeys) {
   const Index length = 512;
   PatternBuilder builder(1, length, length, {"stride"});
@@ -134,7 +134,6 @@ TEST(TileLayout, GroupsRowsThatShareKeys) {
 void expect_chunks(const Pattern& pattern, Index copies, std::int64_t max_cells) {
   const TileLayout layout(pattern);
   std::set<std::pair<Index, Index>> covered;  // copy, tile
-  std::set<std::pair<Index, std::size_t>> lists;
   for (ChunkStart start; start.list < layout.lists().size();) {
     const ChunkStart previous = start;
     const Chunk chunk = next_chunk(layout, copies, max_cells, start);
@@ -164,7 +163,8 @@ TEST(TileLayout, ChunksCoverEachTileOnce) {
   }
 }
 
-// A dispatch covers the widest tile of its chunk, so wide and narrow tiles are separated.
+// A dispatch processes each tile of a chunk at the width of the widest, so wide and narrow tiles
+// must be in different chunks.
 TEST(TileLayout, ChunksContainTilesOfSimilarWidth) {
   const Index length = 4096;
   PatternBuilder builder(1, length, length, {"some"});

@@ -26,12 +26,12 @@ TEST(ErrorText, NamesMenuAndLabelsOfControls) {
   const std::string start =
       "This requires 68 GB of memory for 100 tokens, 67 GB of it for Performer with Features "
       "3,000,000. At most 256 MB are allowed (menu Window, Memory). ";
-  using Of = MemoryRemedy::Of;
+  using Kind = MemoryRemedy::Kind;
   const auto text = [](const MemoryRemedy& remedy) {
     return error_text(MemoryNeedError(need_of(remedy)));
   };
-  EXPECT_EQ(text({Of::Parameter, 11009, &features()}), start + "Features up to 11,009 would fit");
-  EXPECT_EQ(text({Of::Tokens, 48770}), start + "A text of up to 48,770 tokens would fit");
+  EXPECT_EQ(text({Kind::Parameter, 11009, &features()}), start + "Features up to 11,009 would fit");
+  EXPECT_EQ(text({Kind::Tokens, 48770}), start + "A text of up to 48,770 tokens would fit");
   EXPECT_EQ(text({.other = "a smaller model or a larger budget"}),
             start + "Use a smaller model or a larger budget");
   EXPECT_EQ(error_text(BudgetError<WorkError>("memory budget of 4 GB exceeded")),

@@ -120,7 +120,7 @@ TEST(GraphEdges, ToggleAddsOrRemovesEdge) {
 
 // A causal pattern allows only one direction of each edge.
 TEST(GraphEdges, MatchCurrentPattern) {
-  testing::ModelTrace causal{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
+  testing::TracedModel causal{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
   for (const bool is_causal : {true, false}) {
     causal.causal = is_causal;
     const Trace trace = testing::run_model(causal);
@@ -134,7 +134,7 @@ TEST(GraphEdges, MatchCurrentPattern) {
 }
 
 TEST(GraphView, StrokeBetweenNodesAddsEdge) {
-  testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
+  testing::TracedModel chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
   const Trace trace = testing::run_model(chain);
   testing::LayoutOptions look;
   look.framed = false;
@@ -201,7 +201,7 @@ TEST(GraphView, MovedNodesBelongToOneLayout) {
 }
 
 TEST(GraphView, IsLegible) {
-  testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 9};
+  testing::TracedModel chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 9};
   const Trace trace = testing::run_model(chain);
   testing::LayoutOptions look;
   EXPECT_EQ(testing::lay_out_view(trace, "graph", look).refusal, "");

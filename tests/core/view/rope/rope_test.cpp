@@ -13,9 +13,9 @@ namespace ATTNSCOPE_FILE {
 
 using testing::lay_out_view;
 using testing::LayoutOptions;
-using testing::ModelTrace;
 using testing::run_model;
 using testing::settings_with;
+using testing::TracedModel;
 
 RopeTurn rope_turn_of(const Trace& trace, const ViewSettings& settings) {
   return rope_turn(testing::ViewInputFixture(trace, settings).input, view_values(settings, "rope"));
